@@ -1,0 +1,92 @@
+/// \file
+/// The runtime's key to the private parts of the public classes: makes handles from ids and ids from handles.
+#pragma once
+
+#include <utility>
+
+#include "api/call.h"
+#include "shardlings/puzzle.h"
+
+namespace shardlings::detail {
+
+struct Access {
+  static const Ref& ref(const ConstView& v) { return v.ref_; }
+  static Port* port(const ConstView& v) { return v.port_; }
+  static const Ref& ref(const Tensor& t) { return t.view_.ref_; }
+  static Port* port(const Tensor& t) { return t.view_.port_; }
+  static Port* port(const Rank& r) { return r.port_; }
+  static Port* port(const Group& g) { return g.port_; }
+  static Port* port(const Saved& s) { return s.port_; }
+  static Port* port(const Work& w) { return w.port_; }
+  static std::uint32_t id(const Group& g) { return g.id_; }
+  static std::uint64_t id(const Work& w) { return w.id_; }
+  static std::uint64_t id(const Saved& s) { return s.id_; }
+
+  static View view(Port* port, const Ref& ref) {
+    View v;
+    v.port_ = port;
+    v.ref_ = ref;
+    return v;
+  }
+  /// The same view, its data labelled as belonging to a micro-batch.
+  static View labelled(View v, int micro) {
+    v.ref_.micro = micro;
+    return v;
+  }
+  static ConstView labelled(ConstView v, int micro) {
+    v.ref_.micro = micro;
+    return v;
+  }
+  /// Takes over the storage that `ref` names.
+  static Tensor adopt(Port* port, const Ref& ref) {
+    Tensor t;
+    t.view_ = view(port, ref);
+    return t;
+  }
+  /// Gives the storage up without freeing it: the caller owns it now.
+  static Ref release(Tensor&& t) { return std::exchange(t.view_, View()).ref_; }
+
+  static Work work(Port* port, std::uint64_t id) {
+    Work w;
+    w.port_ = port;
+    w.id_ = id;
+    return w;
+  }
+  static Saved saved(Port* port, std::uint64_t id) {
+    Saved s;
+    s.port_ = port;
+    s.id_ = id;
+    return s;
+  }
+  static std::uint64_t release(Saved&& s) {
+    s.port_ = nullptr;
+    return std::exchange(s.id_, 0);
+  }
+  static Group group(Port* port, std::uint32_t id, int rank, int size) {
+    Group g;
+    g.port_ = port;
+    g.id_ = id;
+    g.rank_ = rank;
+    g.size_ = size;
+    return g;
+  }
+  static Rank rank(Port* port, const Group& world) {
+    return Rank(port, world);
+  }
+  static Model model(const ModelPlan* plan) {
+    Model m;
+    m.plan_ = plan;
+    return m;
+  }
+  static const ModelPlan* plan(const Model& m) { return m.plan_; }
+  static Batch batch(ConstView inputs, ConstView targets, std::vector<MicroBatch> micros, Count tokens_of_step) {
+    Batch b;
+    b.inputs = inputs;
+    b.targets = targets;
+    b.micros_ = std::move(micros);
+    b.tokens_of_step_ = tokens_of_step;
+    return b;
+  }
+};
+
+}  // namespace shardlings::detail

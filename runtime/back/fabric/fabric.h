@@ -1,0 +1,75 @@
+/// \file
+/// How bytes move between ranks. A fabric moves and reduces data; matching of calls, counting and time are the front's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "back/kernels/kernels.h"
+#include "shardlings/group.h"
+
+namespace shardlings::back {
+
+/// What ranks do together.
+enum class Collective : std::uint8_t {
+  all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather, scatter, all_to_all, barrier, split, send_recv
+};
+inline constexpr int kCollectives = 11;
+const char* name_of(Collective kind);
+
+/// One operation, the same for every member. Parts of `count` elements are those of part_of() (base/parts.h).
+/// `send_recv` has two members: 0 sends, 1 receives. `barrier` and `split` move nothing.
+struct Plan {
+  Collective kind = Collective::barrier;
+  DType dtype = DType::f32;
+  ReduceOp reduce = ReduceOp::sum;
+  int root = 0;
+  int members = 1;
+  Count count = 0;  ///< elements of the whole: all_gather: of the result, reduce_scatter and all_to_all: of the input
+};
+
+/// One member's memory. In-place operations have in == out; members without an input or output have nullptr.
+struct Buffers {
+  Device* device = nullptr;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+enum class Progress : std::uint8_t {
+  complete,  ///< said exactly once, to the caller who moved the last piece
+  none_left  ///< nothing more to claim here; others may still be moving theirs
+};
+
+/// The data side of one operation; objects are reused for many. In one address space it is shared by the members.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  /// Starts over for a new operation; no member is active in the old one any more.
+  virtual void begin(const Plan& plan) = 0;
+  /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. Returns a number
+  /// that reaches all members with launch(); what it means is the fabric's.
+  virtual std::uint64_t post(int member, const Buffers& buffers) = 0;
+  /// All members have posted; called once in each address space. True if the data are in place (or, for devices,
+  /// enqueued) on return. Never blocks.
+  virtual bool launch(std::span<const std::uint64_t> cookies) = 0;
+  /// Moves pieces until none is left to claim. Any number of members may call at once, after launch() said false.
+  virtual Progress help(int member) = 0;
+  /// After completion: from here on the member's compute lane may use the result.
+  virtual void finish(int member) = 0;
+};
+
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+  virtual std::unique_ptr<Exchange> make_exchange() = 0;
+  /// Makes pending operations fail, so that no rank hangs in them.
+  virtual void abort() noexcept = 0;
+};
+
+/// Ranks are threads whose devices' memory is the host's: whoever waits claims pieces of the work.
+std::unique_ptr<Fabric> make_in_process_fabric();
+/// Several ranks on devices of one kind: ordered reduction and copy kernels on their communication lanes.
+std::unique_ptr<Fabric> make_device_copy_fabric();
+
+}  // namespace shardlings::back

@@ -1,0 +1,65 @@
+/// \file
+/// What a rank's device must do: hold memory and compute. CPU, CUDA and simulation implement this; none of them counts.
+///
+/// All work of a lane runs in the order it was launched. Launches may return before the work is done; whoever needs
+/// the result on the host calls download(), which waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/units.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings::back {
+
+/// The in-order queues of a device.
+enum class DeviceLane : std::uint8_t { compute, communication };
+inline constexpr int kDeviceLanes = 2;
+
+/// A point in a lane's work. Its meaning is the device's; 0 is "nothing to wait for".
+using DeviceEvent = std::uint64_t;
+
+/// Which computation. The arguments of each stand beside its name in kernel_ids.h.
+enum class KernelId : std::uint16_t;
+
+/// One computation: addresses in device memory, extents and factors. Plain data, so that it can be queued.
+struct Kernel {
+  static constexpr int kOutputs = 4;
+  static constexpr int kInputs = 8;
+  static constexpr int kNumbers = 8;
+  static constexpr int kScalars = 6;
+  KernelId id{};
+  DType dtype = DType::f32;
+  void* out[kOutputs] = {};
+  const void* in[kInputs] = {};
+  Count n[kNumbers] = {};
+  float f[kScalars] = {};
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  /// At least `size` bytes, aligned to 64. Throws std::bad_alloc.
+  virtual void* allocate(Bytes size) = 0;
+  /// Ordered after all work launched so far on the compute lane.
+  virtual void release(void* memory, Bytes size) noexcept = 0;
+
+  virtual void launch(const Kernel& kernel, DeviceLane lane = DeviceLane::compute) = 0;
+  /// Copies from the host; the source may be reused on return.
+  virtual void upload(void* to, const void* host, Bytes size) = 0;
+  /// Waits for the compute lane, then copies to the host.
+  virtual void download(void* host, const void* from, Bytes size) = 0;
+
+  /// The present end of a lane, and: let a lane go on only after an event of any device of the same kind.
+  virtual DeviceEvent record(DeviceLane lane) = 0;
+  virtual void wait(DeviceLane lane, DeviceEvent event) = 0;
+  /// Blocks the host until all lanes are idle.
+  virtual void synchronize() = 0;
+};
+
+/// A device whose memory is the host's and whose kernels are done when launch() returns.
+std::unique_ptr<Device> make_cpu_device();
+
+}  // namespace shardlings::back

@@ -1,0 +1,1 @@
+# Every folder of puzzles/ is a puzzle; nothing is registered elsewhere.

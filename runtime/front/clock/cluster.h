@@ -1,0 +1,51 @@
+/// \file
+/// A cluster as data: how fast its devices compute and its links transfer.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "base/units.h"
+#include "front/trace/event.h"
+
+namespace shardlings::front {
+
+/// A class of links: alpha (latency per message) and bandwidth.
+struct LinkSpeed {
+  Nanos latency;
+  double bytes_per_second = 1e9;
+};
+
+/// Fixed costs per call of the model, so that timelines read like a textbook; everything else on the device is free.
+struct CallTable {
+  Nanos forward;
+  Nanos backward;
+  Nanos loss;
+  Nanos update;
+};
+
+/// What a device can do, for the roofline (Williams et al. 2009): time = max(flops/peak, bytes/bandwidth) + launch.
+struct Roofline {
+  double flops_per_second = 1e12;       ///< f32
+  double flops_per_second_bf16 = 1e12;  ///< matrix products of bf16
+  double memory_bytes_per_second = 1e12;
+  Nanos launch;
+};
+
+struct Cluster {
+  std::string name = "classroom";
+  std::string source;  ///< where the numbers come from
+  int ranks_per_node = 8;
+  Bytes device_memory{std::int64_t{1} << 40};
+  bool uses_table = true;
+  CallTable table;
+  Roofline roofline;
+  std::array<LinkSpeed, kLinks> links{};  ///< by Link
+};
+
+/// Reads a cluster's TOML text (see clusters/*.toml). Throws std::runtime_error naming the key at fault.
+Cluster parse_cluster(const std::string& toml, const std::string& name);
+/// Reads clusters/<name>.toml of the folder. Throws std::runtime_error listing the clusters there are.
+Cluster load_cluster(const std::string& folder, const std::string& name);
+
+}  // namespace shardlings::front

@@ -1,0 +1,36 @@
+/// \file
+/// How long operations take in virtual time. Pure functions of a cluster; every rounding is here.
+#pragma once
+
+#include "back/fabric/fabric.h"
+#include "front/clock/cluster.h"
+
+namespace shardlings::front {
+
+/// What an operation does to a device.
+struct Cost {
+  Flops flops;
+  Bytes traffic;        ///< device memory read and written
+  bool matrix = false;  ///< runs on the matrix units
+  DType dtype = DType::f32;
+};
+
+class CostModel {
+ public:
+  explicit CostModel(const Cluster& cluster) : cluster_(cluster) {}
+  const Cluster& cluster() const { return cluster_; }
+
+  /// A single operation; zero on a cluster with a table of calls.
+  Nanos operation(const Cost& cost) const;
+  /// The ring algorithm's time for a collective over links of one class (alpha-beta model; Thakur et al. 2005).
+  Nanos collective(const back::Plan& plan, Link link) const;
+  /// How long a message occupies a link; the latency is apart.
+  Nanos occupancy(Bytes size, Link link) const;
+  Nanos latency(Link link) const { return cluster_.links[static_cast<std::size_t>(link)].latency; }
+  int node_of(int world_rank) const { return world_rank / cluster_.ranks_per_node; }
+
+ private:
+  Cluster cluster_;
+};
+
+}  // namespace shardlings::front

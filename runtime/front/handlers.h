@@ -1,0 +1,22 @@
+/// \file
+/// The flat table: which function handles which verb. Each folder fills in its own.
+#pragma once
+
+#include <array>
+
+#include "front/rank_front.h"
+
+namespace shardlings::front {
+
+using HandlerTable = std::array<Handler, detail::kVerbs>;
+
+void add_memory_handlers(HandlerTable& table);  // front/memory
+void add_op_handlers(HandlerTable& table);      // front/ops
+void add_model_handlers(HandlerTable& table);   // front/model
+void add_group_handlers(HandlerTable& table);   // front/group
+
+const HandlerTable& handlers();
+/// The verb as the learner writes it: "matmul", "all_reduce".
+const char* name_of(detail::Verb verb);
+
+}  // namespace shardlings::front

@@ -1,0 +1,40 @@
+/// \file
+/// Live and peak bytes of one rank's device, by kind, and who made the peak.
+#pragma once
+
+#include <string>
+
+#include "front/memory/storage.h"
+#include "front/trace/event.h"
+
+namespace shardlings::front {
+
+class Ledger {
+ public:
+  explicit Ledger(Bytes capacity) : capacity_(capacity) {}
+
+  bool fits(Bytes size) const { return live_ + size <= capacity_; }
+  Bytes capacity() const { return capacity_; }
+  Bytes live() const { return live_; }
+  const KindBytes& live_by_kind() const { return live_by_kind_; }
+
+  void add(Kind kind, Bytes size, Location at);
+  void remove(Kind kind, Bytes size);
+  /// Starts the peak anew from what is alive.
+  void reset_peak(Location at);
+  void write(Counters& counters) const;
+
+ private:
+  Bytes capacity_;
+  Bytes live_;
+  KindBytes live_by_kind_{};
+  Bytes peak_;
+  KindBytes peak_by_kind_{};
+  Location peak_at_;
+};
+
+/// The out-of-memory sentence: what was asked for, and what is alive by kind and by source line.
+std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
+                                  Location at);
+
+}  // namespace shardlings::front

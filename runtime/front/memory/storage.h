@@ -1,0 +1,57 @@
+/// \file
+/// The storages of one rank: what a Tensor's id stands for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/call.h"
+#include "front/trace/event.h"
+
+namespace shardlings::front {
+
+/// A stretch of a storage that an unfinished operation reads or writes.
+struct InFlight {
+  Range range;
+  bool writes = false;
+  std::uint64_t work = 0;
+  const char* operation = "";
+  Location at;
+};
+
+/// One allocation.
+struct Storage {
+  std::uint32_t generation = 0;
+  bool alive = false;
+  bool dropped = false;  ///< its tensor is gone, but an operation in flight still pins the memory
+  void* data = nullptr;
+  Count count = 0;
+  DType dtype = DType::f32;
+  Kind kind = Kind::other;
+  Label label;
+  Location at;  ///< where it was allocated
+  std::vector<InFlight> in_flight;
+
+  Bytes bytes() const { return bytes_of(count, dtype); }
+};
+
+/// Slots with generations: a stale id is noticed, whatever has taken its place.
+class StorageTable {
+ public:
+  StorageTable();
+  /// A fresh slot; `storage.generation` is set by the table. Returns its index (never 0).
+  std::uint32_t insert(Storage storage);
+  void erase(std::uint32_t index);
+  /// nullptr if the id is stale or was never given out.
+  Storage* find(std::uint32_t index, std::uint32_t generation);
+  Storage& at(std::uint32_t index) { return slots_[index]; }
+  /// All that are alive, in the order of their slots.
+  std::vector<const Storage*> alive() const;
+
+ private:
+  std::vector<Storage> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,29 @@
+/// \file
+/// What each rank is doing right now, in memory that survives the process: read by the supervisor after a crash.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace shardlings::front {
+
+enum class RankState : std::uint32_t { not_started, running, blocked, finished, failed };
+
+/// One rank's entry. Written by that rank only; plain data at a fixed layout, so that another process can read it.
+struct BlackBoxEntry {
+  static constexpr int kText = 64;
+  std::atomic<std::uint32_t> state{0};  ///< RankState
+  std::int32_t line = 0;
+  std::uint64_t order = 0;              ///< calls made so far
+  std::int64_t time = 0;                ///< virtual nanoseconds
+  char file[kText] = {};                ///< base name
+  char verb[kText] = {};                ///< what the call was
+};
+
+/// Entries of all ranks, in the world's order.
+struct BlackBox {
+  BlackBoxEntry* entries = nullptr;
+  int ranks = 0;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,125 @@
+/// \file
+/// One rank's front: every call of the learner ends here. It checks, counts, moves the clock, and lets the back compute.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/call.h"
+#include "back/kernels/kernels.h"
+#include "front/clock/cost.h"
+#include "front/memory/ledger.h"
+#include "front/memory/storage.h"
+#include "front/trace/trace.h"
+#include "front/world.h"
+#include "shardlings/error.h"
+
+namespace shardlings::front {
+
+class GroupDesk;
+class SavedTable;
+
+/// A tensor argument or result, looked up and checked.
+struct Operand {
+  void* data = nullptr;
+  detail::Ref ref;
+  Kind kind = Kind::other;
+  Label label;  ///< of the view if it has one, else of its storage
+
+  const Shape& shape() const { return ref.shape; }
+  Count size() const { return ref.shape.size(); }
+  Count rows() const { return ref.shape.rows(); }
+  Count cols() const { return ref.shape.cols(); }
+  DType dtype() const { return ref.dtype; }
+  Bytes bytes() const { return bytes_of(size(), ref.dtype); }
+  explicit operator bool() const { return ref.storage != 0; }
+};
+
+class RankFront final : public detail::Port {
+ public:
+  RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device);
+  ~RankFront();
+  RankFront(const RankFront&) = delete;
+  RankFront& operator=(const RankFront&) = delete;
+
+  detail::Reply call(const detail::Call& call) override;
+  void release(const detail::Call& call) noexcept override;
+
+  /// \name For the handlers of verbs
+  /// @{
+  int rank() const { return rank_; }
+  const WorldOptions& options() const { return options_; }
+  back::Device& device() { return *device_; }
+
+  /// Argument i, to be read or written: alive, inside its storage, not in conflict with an operation in flight.
+  /// An empty view gives an empty Operand.
+  Operand reading(const detail::Call& call, int i);
+  Operand writing(const detail::Call& call, int i);
+  /// A new storage. Throws OutOfMemory.
+  Operand allocate(Shape shape, DType dtype, Kind kind, Location at, int micro = -1);
+  void free(const detail::Ref& ref, Location at);
+  void launch(const back::Kernel& kernel) { device_->launch(kernel); }
+
+  /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
+  void charge(const char* name, const detail::Call& call, Cost cost, Label label);
+  /// The same for a call of the model: its inner operations (made between begin and end) are not charged again
+  /// on clusters with a table of calls.
+  void begin_layer_call();
+  void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label);
+
+  [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence);
+  /// @}
+
+  StorageTable& storages() { return storages_; }
+  Ledger& ledger() { return ledger_; }
+  Trace& trace() { return trace_; }
+  Counters& counters() { return counters_; }
+  const CostModel& costs() const { return costs_; }
+  SavedTable& saved() { return *saved_; }
+  Nanos now() const { return now_; }
+  void advance_to(Nanos time);
+  std::uint64_t order() const { return order_; }
+  GroupDesk& groups() { return *groups_; }
+  void attach(std::unique_ptr<GroupDesk> groups);
+  std::vector<Published>& published() { return published_; }
+  /// An error that could not be thrown where it happened (a destructor); the next call throws it.
+  void defer(Misuse misuse, const std::string& sentence, Location at);
+  /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
+  void check_end();
+  RankReport take_report();
+
+ private:
+  Operand look_up(const detail::Call& call, int i, bool writes);
+  void note(const detail::Call& call);
+  void throw_deferred();
+
+  const WorldOptions& options_;
+  int rank_;
+  std::unique_ptr<back::Device> device_;
+  StorageTable storages_;
+  Ledger ledger_;
+  CostModel costs_;
+  Trace trace_;
+  Counters counters_;
+  std::unique_ptr<SavedTable> saved_;
+  std::unique_ptr<GroupDesk> groups_;
+  std::vector<Published> published_;
+  Nanos now_;
+  std::uint64_t order_ = 0;
+  int layer_depth_ = 0;
+  Nanos layer_begin_;
+  Flops layer_flops_;
+  struct Deferred {
+    Misuse misuse;
+    std::string sentence;
+    Location at;
+  };
+  std::vector<Deferred> deferred_;
+};
+
+/// A verb's handler; see handlers.h for the table.
+using Handler = detail::Reply (*)(RankFront&, const detail::Call&);
+
+}  // namespace shardlings::front

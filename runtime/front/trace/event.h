@@ -1,0 +1,135 @@
+/// \file
+/// What a run leaves behind on every rank: events and counters. Plain data, shared with grading.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "back/fabric/fabric.h"
+#include "base/dtype.h"
+#include "base/units.h"
+#include "shardlings/location.h"
+
+namespace shardlings::front {
+
+using back::Collective;
+
+/// Where time passes on a rank. Ranks inside a node are joined by other links than nodes are.
+enum class Lane : std::uint8_t { compute, intra_node, inter_node };
+inline constexpr int kLanes = 3;
+/// The class of a link: which communication lane an operation uses.
+enum class Link : std::uint8_t { intra_node, inter_node };
+inline constexpr int kLinks = 2;
+
+/// What an event shows.
+enum class EventKind : std::uint8_t {
+  forward, backward, loss, update,  ///< a call of the model
+  operation,                        ///< a single operation
+  collective, send, recv,           ///< communication
+  wait                              ///< the program stood still for communication: peers, then transfer
+};
+
+/// Which data an event or a saved activation is about; -1: none.
+struct Label {
+  std::int32_t micro = -1;
+  std::int32_t layer = -1;
+};
+
+/// One operation of one rank in virtual time.
+struct Event {
+  EventKind kind = EventKind::operation;
+  Lane lane = Lane::compute;
+  std::uint8_t depth = 0;       ///< 1: inside a call of the model
+  std::uint16_t name = 0;       ///< index into RankTrace::names ("matmul", "all_reduce", …)
+  std::int32_t group = -1;      ///< index into RankTrace::groups
+  std::int32_t peer = -1;       ///< world rank of the other side, for send and recv
+  Label label;
+  Location at;
+  std::uint64_t order = 0;      ///< number of the call on this rank
+  Nanos begin;
+  Nanos end;
+  Nanos posted;                 ///< communication: when this rank called; it starts when all have
+  Bytes bytes;                  ///< sent by this rank
+  Flops flops;
+  Bytes live_after;             ///< device memory of the rank after the call
+};
+
+/// Bytes and calls of one kind of communication in one group over one class of link.
+struct Traffic {
+  std::int64_t calls = 0;
+  Bytes sent;
+  Bytes received;
+  auto operator<=>(const Traffic&) const = default;
+};
+
+struct TrafficKey {
+  Collective kind = Collective::barrier;
+  std::string group;
+  Link link = Link::intra_node;
+  auto operator<=>(const TrafficKey&) const = default;
+};
+
+using KindBytes = std::array<Bytes, kNumKinds>;
+
+/// Everything that is counted on one rank. Two runs of one case have equal counters, on every backend.
+struct Counters {
+  // memory
+  Bytes live;
+  KindBytes live_by_kind{};
+  Bytes peak;
+  KindBytes peak_by_kind{};  ///< what was alive at the peak
+  std::string peak_file;
+  int peak_line = 0;
+  std::int64_t saved_peak = 0;  ///< most Saved alive at once
+  // work
+  Flops flops;
+  std::int64_t operations = 0;
+  std::int64_t layer_forwards = 0;
+  std::int64_t layer_backwards = 0;
+  // communication
+  std::map<TrafficKey, Traffic> traffic;
+  Bytes sent_to_host;       ///< read by the host
+  std::int64_t host_reads = 0;
+  // virtual time
+  Nanos end;
+  std::array<Nanos, kLanes> busy{};
+  Nanos waited_for_peers;
+  Nanos exposed_transfer;
+  Nanos overlapped_transfer;
+
+  bool operator==(const Counters&) const = default;
+
+  Bytes bytes_sent() const;
+  /// Sent by one kind of operation, in all groups or in one.
+  Bytes bytes_sent(Collective kind) const;
+  std::int64_t calls(Collective kind) const;
+};
+
+/// One point of a rank's memory curve: after every change of live memory, in program order.
+struct MemoryPoint {
+  Nanos time;
+  KindBytes live{};
+};
+
+struct RankTrace {
+  std::vector<Event> events;
+  std::vector<MemoryPoint> memory;
+  std::vector<std::string> names;
+  std::vector<std::string> groups;
+};
+
+/// Why a run failed: the primary error, the same on every run of the same program.
+struct Failure {
+  std::string type;      ///< mismatch, deadlock, desertion, race, leak, out_of_memory, invalid_argument,
+                         ///< not_implemented, exception
+  int rank = -1;
+  std::string message;   ///< all lines, ready to print
+  std::string file;
+  int line = 0;
+  Nanos time;
+};
+
+}  // namespace shardlings::front

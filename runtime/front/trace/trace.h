@@ -1,0 +1,33 @@
+/// \file
+/// The record of one rank while it runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "front/trace/event.h"
+
+namespace shardlings::front {
+
+class Trace {
+ public:
+  explicit Trace(bool enabled) : enabled_(enabled) {}
+  bool enabled() const { return enabled_; }
+
+  void add(const Event& event) {
+    if (enabled_) trace_.events.push_back(event);
+  }
+  void memory(Nanos time, const KindBytes& live);
+  /// The index of a name; names are few and compared by text.
+  std::uint16_t name(const char* text);
+  std::int32_t group(const std::string& name);
+  /// Forgets everything but the names.
+  void restart(Nanos time, const KindBytes& live);
+  RankTrace take() { return std::move(trace_); }
+
+ private:
+  bool enabled_;
+  RankTrace trace_;
+};
+
+}  // namespace shardlings::front

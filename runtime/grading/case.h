@@ -1,0 +1,38 @@
+/// \file
+/// A case: everything that determines one graded run. Serialised as JSON between grader and submission.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "front/clock/cluster.h"
+#include "front/model/plan.h"
+
+namespace shardlings::grading {
+
+struct Case {
+  std::string puzzle;  ///< "09_data_parallel"
+  std::string name;    ///< "4 ranks, uneven"
+  bool hidden = false; ///< graded, but not shown in the statement
+  int ranks = 1;
+  ModelSpec model;
+  Count batch = 2;                     ///< b: sequences of one micro-batch
+  int micro_batches = 1;               ///< of each rank
+  bool uneven_tokens = false;          ///< micro-batches and ranks have different numbers of targets that count
+  int steps = 1;
+  std::uint64_t seed = 1;
+  front::Cluster cluster;
+  Bytes capacity{std::int64_t{1} << 40};
+  std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
+
+  double number(const std::string& key) const;
+  Count integer(const std::string& key) const;
+};
+
+/// One line of JSON and back. from_json throws std::runtime_error naming the key at fault.
+std::string to_json(const Case& kase);
+Case case_from_json(const std::string& text);
+
+}  // namespace shardlings::grading

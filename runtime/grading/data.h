@@ -1,0 +1,30 @@
+/// \file
+/// The data of a case as host arrays, from its seed alone: the harness uploads them, the reference computes with them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grading/case.h"
+
+namespace shardlings::grading {
+
+/// Weights of layer l, flat.
+std::vector<float> weights_of(const Case& kase, int layer);
+
+/// What one rank's micro-batch holds. Positions are sequence-major: row = position * b + sequence.
+struct MicroData {
+  std::vector<float> inputs;          ///< mlp: (s, b, h)
+  std::vector<std::int32_t> ids;      ///< gpt: (s, b)
+  std::vector<std::int32_t> targets;  ///< (s, b); -1 counts for nothing
+  Count tokens = 0;                   ///< targets that count
+};
+MicroData micro_of(const Case& kase, int rank, int micro);
+
+/// Targets that count, over all ranks and micro-batches of a step.
+Count tokens_of_step(const Case& kase);
+
+/// `n` small integers as f32, different for each rank: sums of them are exact in any order.
+std::vector<float> integers_of(const Case& kase, int rank, Count n);
+
+}  // namespace shardlings::grading

@@ -1,0 +1,82 @@
+/// \file
+/// What a puzzle's harness.cpp uses: it sets a rank up from the case, calls the learner's function, and publishes what
+/// is judged. It is prebuilt and linked with puzzle.cpp; the learner cannot edit it.
+///
+/// \code
+/// #include "grading/harness.h"
+/// using namespace shardlings;
+/// void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss);
+///
+/// SHARDLINGS_HARNESS(h) {
+///   Model model = h.model();
+///   TrainState state = h.state();
+///   Batch batch = h.batch();
+///   Tensor loss = h.rank().zeros(1, Kind::other);
+///   h.begin();                                   // counted and timed from here
+///   train_step(h.rank(), model, state, batch, loss);
+///   h.end();                                     // until here
+///   h.put_layers("weights", state.weights);      // "weights.0", "weights.1", …
+///   h.put("loss", loss);
+/// }
+/// \endcode
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grading/case.h"
+#include "shardlings/puzzle.h"
+
+namespace shardlings::grading {
+
+/// Where a published view lies in the whole matrix of that name. The grader wants every element exactly once, or
+/// replicas that are equal.
+struct Region {
+  Count rows = 0, cols = 0;     ///< extents of the whole
+  Range row_range, col_range;   ///< the rectangle published here
+};
+
+class SHARDLINGS_API Harness {
+ public:
+  Harness(Rank& rank, const Case& kase);
+  ~Harness();
+  Harness(const Harness&) = delete;
+  Harness& operator=(const Harness&) = delete;
+
+  Rank& rank() { return rank_; }
+  const Case& kase() const { return kase_; }
+  Model model() const;
+
+  /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
+  TrainState state();
+  /// The same with `grads` left empty.
+  TrainState state_without_grads();
+  /// This rank's micro-batches; lives as long as the harness. Labelled with their numbers.
+  Batch batch();
+  /// Host values as a tensor of the device.
+  Tensor tensor(const std::vector<float>& values, Kind kind);
+
+  /// Counters, clock, trace and peak start anew here; memory that is alive stays counted. All ranks meet first.
+  void begin();
+  /// Takes the counters and the clock as they are: what comes after is not counted.
+  void end();
+
+  /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of it.
+  void put(const std::string& name, ConstView view);
+  void put(const std::string& name, ConstView view, const Region& region);
+  void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
+
+ private:
+  struct Data;
+  Rank& rank_;
+  const Case& kase_;
+  Data* data_;
+};
+
+}  // namespace shardlings::grading
+
+/// Defines the entry of a puzzle's harness; `h` names the Harness& parameter.
+#define SHARDLINGS_HARNESS(h) \
+  [[gnu::visibility("default")]] void shardlings_harness(::shardlings::grading::Harness& h)
+
+[[gnu::visibility("default")]] void shardlings_harness(shardlings::grading::Harness& harness);

@@ -1,0 +1,52 @@
+/// \file
+/// What came back from a submission process: outputs, counters and trace, or how it ended instead.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "front/world.h"
+
+namespace shardlings::grading {
+
+/// How a submission process ended.
+enum class Ending {
+  finished,      ///< with its end mark: everything is there
+  failed,        ///< with its end mark and a Failure (misuse, exception, not implemented, out of memory)
+  crashed,       ///< killed by a signal of its own making (segmentation fault, abort, …)
+  early_exit,    ///< ended without the end mark, whatever its status
+  cpu_limit,     ///< computed longer than allowed
+  wall_limit,    ///< took longer than allowed without computing
+  memory_limit,  ///< asked the host for more memory than allowed
+  not_started    ///< could not be started at all
+};
+
+/// What a rank was doing when the process ended, from the black box.
+struct LastWords {
+  std::string state, verb, file;
+  int line = 0;
+  std::uint64_t order = 0;
+};
+
+/// One output assembled from the ranks' rectangles.
+struct Output {
+  Count rows = 0, cols = 0;
+  std::vector<float> values;
+  bool complete = true;            ///< every element was published
+  std::string conflict;            ///< non-empty: two ranks published different values; says which, where
+  std::vector<std::vector<float>> replicas;  ///< by rank, where every rank published the whole
+};
+
+struct Result {
+  Ending ending = Ending::not_started;
+  std::string explanation;                 ///< one paragraph on the ending, ready to print; empty if finished
+  std::string stdout_text;                 ///< at most 64 KiB
+  bool stdout_truncated = false;
+  std::vector<LastWords> last_words;
+  front::RunReport report;
+  std::map<std::string, Output> outputs;
+  double seconds = 0;                      ///< wall, for information only
+};
+
+}  // namespace shardlings::grading

@@ -1,0 +1,84 @@
+/// \file
+/// The neutral result: what every report and export is made from. `passed` is null where nothing could be judged.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/case.h"
+#include "grading/result.h"
+
+namespace shardlings::grading {
+
+/// A check of a puzzle as its manifest declares it.
+struct CheckSpec {
+  std::string id;     ///< "output"
+  std::string kind;   ///< output, memory, communication, time, rules
+  std::string title;  ///< what it asks for, one line
+  int points = 0;
+  std::vector<std::string> after;  ///< ids of checks without which this one cannot be judged
+};
+
+struct Place {
+  std::string file;
+  int line = 0;
+};
+
+/// One check on one case.
+struct CheckVerdict {
+  std::string id;
+  std::string case_name;
+  std::optional<bool> passed;
+  std::string expected;    ///< with formula and numbers
+  std::string found;
+  std::vector<std::string> details;
+  Place where;
+  std::string diagnosis;       ///< id of the known mistake, or empty
+  std::string diagnosis_text;  ///< one plain sentence
+  std::string blocked_by;      ///< id of the check that failed before, or empty
+};
+
+struct CaseVerdict {
+  Case kase;
+  std::string ending;       ///< name of the Ending
+  std::string explanation;  ///< of an ending other than finished
+  std::string stdout_text;
+  std::string failure_type;
+  std::string reproduce;    ///< the one command that repeats exactly this case
+  double seconds = 0;
+  std::vector<front::Counters> counters;    ///< by rank
+  std::vector<front::RankTrace> traces;     ///< by rank; not part of the JSON
+  std::vector<CheckVerdict> checks;
+};
+
+/// A check over all cases: it holds if it holds on every one.
+struct CheckSummary {
+  CheckSpec spec;
+  std::optional<bool> passed;
+  int earned = 0;
+  std::string blocked_by;
+};
+
+struct Verdict {
+  std::string puzzle;
+  std::string status;  ///< graded, not_implemented, did_not_build, no_check_ran
+  std::string build_log;
+  bool passed = false;
+  int points = 0, max_points = 0;
+  std::vector<CheckSummary> checks;
+  std::vector<CaseVerdict> cases;
+  std::vector<std::string> diagnoses;  ///< ids, in the order of importance
+  std::string version;                 ///< of shardlings
+  double seconds = 0;
+};
+
+std::string to_json(const Verdict& verdict, int indent = 2);
+/// Reads what to_json wrote (traces excepted). Throws std::runtime_error.
+Verdict verdict_from_json(const std::string& text);
+
+/// The traces of a verdict in one packed file, for reports made by another process; and back.
+void write_traces(const Verdict& verdict, const std::string& path);
+void read_traces(Verdict& verdict, const std::string& path);
+
+}  // namespace shardlings::grading

@@ -1,0 +1,120 @@
+/// \file
+/// Groups of ranks and what they do together: collectives and point-to-point, blocking and asynchronous.
+///
+/// Nothing here allocates: results go to views that the caller provides. Sums are made in rank order, so results are
+/// bit-identical on all ranks and from run to run. "n" below is a number of elements, "size" bytes of all n of them,
+/// N the size of the group. Parts of n elements are those of Group::part: the first n % N parts hold one element more.
+#pragma once
+
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// How a reduction combines the ranks' elements. `mean` divides the sum by the group's size.
+enum class ReduceOp : std::uint8_t { sum, mean, max, min };
+
+/// The rank that is nobody: sending to it or receiving from it does nothing, splitting with it joins no group.
+inline constexpr int kNobody = -1;
+
+/// An operation that was started and must be waited for exactly once or more; move-only.
+///
+/// Until then its tensors are in flight: an input may be read but not written, an output neither.
+/// A Work that is dropped without wait() is a leak. A default-constructed Work waits for nothing.
+class [[nodiscard]] SHARDLINGS_API Work {
+ public:
+  Work() = default;
+  Work(Work&& other) noexcept;
+  Work& operator=(Work&& other) noexcept;
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+  ~Work();
+
+  /// Returns when the operation's result is in place; the virtual clock moves to its end. Again: does nothing.
+  void wait(Location at = Location::current());
+
+  /// Holds a tensor until wait(), so that it may be "dropped" while in flight: `f(t).keep(std::move(t))`.
+  [[nodiscard]] Work keep(Tensor&& tensor) &&;
+
+ private:
+  friend struct detail::Access;
+  detail::Port* port_ = nullptr;
+  std::uint64_t id_ = 0;
+  Tensor kept_;
+};
+
+/// Some ranks, in a fixed order. A light handle: copy it freely.
+class SHARDLINGS_API Group {
+ public:
+  Group() = default;
+
+  /// This rank's number inside the group, 0 to size()-1.
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  explicit operator bool() const { return size_ > 0; }
+
+  /// Which of n elements belong to rank r: consecutive parts, the first n % N of them one element longer.
+  Range part(Count n, int r) const;
+  /// part(n, rank()).
+  Range mine(Count n) const { return part(n, rank_); }
+
+  /// Combines `data` (n elements on every rank) over all ranks, in place.
+  /// wire: 2(N-1)/N size sent per rank. throws: MisuseError (mismatch, deadlock, desertion, race).
+  void all_reduce(View data, ReduceOp op, Location at = Location::current());
+  Work all_reduce_async(View data, ReduceOp op, Location at = Location::current());
+
+  /// Combines `in` (n elements) over all ranks; rank r keeps part(n, r) of the result in `out`.
+  /// wire: (N-1)/N size. `out` may be `in.part(mine(n))` or apart from `in`.
+  void reduce_scatter(ConstView in, View out, ReduceOp op, Location at = Location::current());
+  Work reduce_scatter_async(ConstView in, View out, ReduceOp op, Location at = Location::current());
+
+  /// Collects part(n, r) from every rank r (`in`) into all n elements (`out`) on all ranks.
+  /// wire: (N-1)/N size. `in` may be `out.part(mine(n))` or apart from `out`.
+  void all_gather(ConstView in, View out, Location at = Location::current());
+  Work all_gather_async(ConstView in, View out, Location at = Location::current());
+
+  /// Copies `data` of rank `root` to all ranks. wire: ring, each rank but the last passes size on.
+  void broadcast(View data, int root, Location at = Location::current());
+  Work broadcast_async(View data, int root, Location at = Location::current());
+
+  /// Combines `data` over all ranks into `data` of rank `root`; the others' `data` stay as they are.
+  void reduce(View data, ReduceOp op, int root, Location at = Location::current());
+  Work reduce_async(View data, ReduceOp op, int root, Location at = Location::current());
+
+  /// Collects part(n, r) from every rank r (`in`) into `out` (n elements) of rank `root`; elsewhere `out` is `{}`.
+  void gather(ConstView in, View out, int root, Location at = Location::current());
+  Work gather_async(ConstView in, View out, int root, Location at = Location::current());
+
+  /// Hands part(n, r) of `in` (n elements) of rank `root` to every rank r (`out`); elsewhere `in` is `{}`.
+  void scatter(ConstView in, View out, int root, Location at = Location::current());
+  Work scatter_async(ConstView in, View out, int root, Location at = Location::current());
+
+  /// Sends part(n, r) of `in` (n elements, the same n everywhere) to every rank r. Rank r receives N parts of
+  /// part(n, r).size() elements into `out`, in the order of the senders. wire: (N-1)/N size.
+  void all_to_all(ConstView in, View out, Location at = Location::current());
+  Work all_to_all_async(ConstView in, View out, Location at = Location::current());
+
+  /// Sends to rank `to` of the group. Rendezvous: complete only when the receiver has posted its receive.
+  /// Messages between the same two ranks of the same group in the same direction stay in order. wire: size.
+  void send(ConstView data, int to, Location at = Location::current());
+  Work send_async(ConstView data, int to, Location at = Location::current());
+  void recv(View data, int from, Location at = Location::current());
+  Work recv_async(View data, int from, Location at = Location::current());
+  /// Sends and receives at once, so that a ring of ranks that all do it does not deadlock.
+  void send_recv(ConstView out, int to, View in, int from, Location at = Location::current());
+
+  /// Returns when every rank has called it.
+  void barrier(Location at = Location::current());
+
+  /// Divides this group: ranks with the same color form a group, ordered by key (then by rank here).
+  /// Collective over this group; color kNobody joins none and gets an empty Group. `name` is for reports.
+  Group split(int color, int key, const char* name = "", Location at = Location::current());
+
+ private:
+  friend struct detail::Access;
+  detail::Port* port_ = nullptr;
+  std::uint32_t id_ = 0;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,84 @@
+/// \file
+/// A model as a list of layers, each with one flat tensor of weights, so that sharding is slicing.
+#pragma once
+
+#include <vector>
+
+#include "shardlings/ops.h"
+#include "shardlings/rank.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// How a weight is divided in tensor parallelism: kept whole, by its rows (outputs) or by its columns (inputs).
+enum class Split : std::uint8_t { whole, rows, cols };
+
+/// One matrix or vector inside a layer's flat weights.
+struct Entry {
+  const char* name = "";
+  Range range;     ///< of the layer's flat tensor
+  Count rows = 0;  ///< outputs
+  Count cols = 0;  ///< inputs; 1 for a vector
+  Split split = Split::whole;
+};
+
+/// What a layer's backward needs besides its input. Lives in device memory and is counted; dropping it frees.
+class SHARDLINGS_API Saved {
+ public:
+  Saved() = default;
+  Saved(Saved&& other) noexcept;
+  Saved& operator=(Saved&& other) noexcept;
+  Saved(const Saved&) = delete;
+  Saved& operator=(const Saved&) = delete;
+  ~Saved();
+  explicit operator bool() const { return id_ != 0; }
+
+ private:
+  friend struct detail::Access;
+  detail::Port* port_ = nullptr;
+  std::uint64_t id_ = 0;
+};
+
+/// What the optimizer keeps of a layer; empty for plain SGD.
+struct OptimizerState {
+  Tensor m;      ///< first moment, as long as the weights
+  Tensor v;      ///< second moment
+  int step = 0;  ///< updates made so far
+};
+
+namespace detail {
+struct ModelPlan;
+}
+
+/// The layers' math. Holds no weights: they are the caller's. A light handle, the same on every rank.
+class SHARDLINGS_API Model {
+ public:
+  int num_layers() const;
+  /// Number of weights of layer l, of all layers, and where layer l's begin in a flat tensor of all.
+  Count size(int l) const;
+  Count total() const;
+  Range range(int l) const;
+  /// The matrices inside layer l's weights.
+  const std::vector<Entry>& entries(int l) const;
+
+  /// Output of layer l for input x (s, b, width of l). Fills `saved`, if given, with what backward needs besides x.
+  Tensor forward(int l, ConstView weights, ConstView x, Saved* saved, Location at = Location::current()) const;
+
+  /// Gradient of layer l's input from that of its output (which is used up, like `saved`); ADDS the gradient of the
+  /// weights to `grad_weights`. The returned gradient is an activation. For a layer of token ids it is empty.
+  Tensor backward(int l, ConstView weights, ConstView x, Saved&& saved, Tensor&& grad, View grad_weights,
+                  Location at = Location::current()) const;
+
+  /// Adds the loss to `loss[0]`, divided by `tokens_of_step`, and returns its gradient in the logits' memory.
+  Tensor loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss,
+              Location at = Location::current()) const;
+
+  /// One step of the case's optimizer on layer l, or on a range of it if all arguments are that range.
+  void update(int l, View weights, ConstView grad, OptimizerState& optimizer, Location at = Location::current()) const;
+
+ private:
+  friend struct detail::Access;
+  const detail::ModelPlan* plan_ = nullptr;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,36 @@
+/// \file
+/// One rank: who am I, and my device's memory.
+#pragma once
+
+#include "shardlings/group.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// The rank that runs this code. It is passed in, never global.
+class SHARDLINGS_API Rank {
+ public:
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  /// Number in the world, 0 to size()-1.
+  int id() const { return world_.rank(); }
+  int size() const { return world_.size(); }
+  /// The group of all ranks.
+  Group& world() { return world_; }
+
+  /// Allocates; what the elements are is undefined (NaN while grading). Throws OutOfMemory.
+  Tensor empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
+  /// Allocates and fills with zeros.
+  Tensor zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
+  /// Copies one element to the host. The only way a number leaves the device; waits for the device.
+  float read(ConstView scalar, Location at = Location::current());
+
+ private:
+  friend struct detail::Access;
+  Rank(detail::Port* port, const Group& world) : port_(port), world_(world) {}
+  detail::Port* port_ = nullptr;
+  Group world_;
+};
+
+}  // namespace shardlings
