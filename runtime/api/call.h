@@ -14,7 +14,8 @@ namespace shardlings::detail {
 
 /// What a Call asks for. The arguments of each are described where it is handled.
 enum class Verb : std::uint16_t {
-  // memory (front/memory)
+  // memory (front/memory); allocate: tensor[0] gives shape and dtype, number[0] the kind, number[1] = 1 for zeros;
+  // keep: tensor[0] goes to the Work `id`, which frees it when waited for
   allocate, drop, read_scalar, keep,
   // operations (front/ops)
   matmul, matmul_add, clone, cast, cast_into, copy, fill, add, axpy, scale, scale_by, gelu, gelu_backward, relu,
@@ -27,8 +28,9 @@ enum class Verb : std::uint16_t {
   // ranks (front/group)
   all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather, scatter, all_to_all, send, recv, send_recv,
   barrier, split, wait, drop_work,
-  // what the harness alone may ask for (front/rank)
-  begin_measuring, publish,
+  // what the harness alone may ask for (front/memory): tensor[0] gives shape and dtype, number[0] the kind, `host` the
+  // values of `load`; `publish` takes tensor[0], text = name, number = rows, cols, row range, column range
+  load, begin_measuring, end_measuring, publish,
   count_  // how many there are
 };
 

@@ -3,7 +3,8 @@
 ///
 /// Nothing here allocates: results go to views that the caller provides. Sums are made in rank order, so results are
 /// bit-identical on all ranks and from run to run. "n" below is a number of elements, "size" bytes of all n of them,
-/// N the size of the group. Parts of n elements are those of Group::part: the first n % N parts hold one element more.
+/// N the size of the group. Misuse (mismatch, deadlock, desertion) ends the whole run with a report that names ranks,
+/// calls and source lines. Parts of n elements are those of Group::part: the first n % N parts hold one element more.
 #pragma once
 
 #include "shardlings/tensor.h"
@@ -39,7 +40,6 @@ class [[nodiscard]] SHARDLINGS_API Work {
   friend struct detail::Access;
   detail::Port* port_ = nullptr;
   std::uint64_t id_ = 0;
-  Tensor kept_;
 };
 
 /// Some ranks, in a fixed order. A light handle: copy it freely.
@@ -58,7 +58,7 @@ class SHARDLINGS_API Group {
   Range mine(Count n) const { return part(n, rank_); }
 
   /// Combines `data` (n elements on every rank) over all ranks, in place.
-  /// wire: 2(N-1)/N size sent per rank. throws: MisuseError (mismatch, deadlock, desertion, race).
+  /// wire: 2(N-1)/N size sent per rank. throws: MisuseError(race), InvalidArgument; Aborted if the run has failed.
   void all_reduce(View data, ReduceOp op, Location at = Location::current());
   Work all_reduce_async(View data, ReduceOp op, Location at = Location::current());
 
