@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 
 namespace shardlings::front {
 
+class Control;
 class GroupDesk;
 class SavedTable;
 
@@ -39,7 +41,7 @@ struct Operand {
 
 class RankFront final : public detail::Port {
  public:
-  RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device);
+  RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control);
   ~RankFront();
   RankFront(const RankFront&) = delete;
   RankFront& operator=(const RankFront&) = delete;
@@ -82,21 +84,31 @@ class RankFront final : public detail::Port {
   void advance_to(Nanos time);
   std::uint64_t order() const { return order_; }
   GroupDesk& groups() { return *groups_; }
-  void attach(std::unique_ptr<GroupDesk> groups);
   std::vector<Published>& published() { return published_; }
   /// An error that could not be thrown where it happened (a destructor); the next call throws it.
   void defer(Misuse misuse, const std::string& sentence, Location at);
+  /// Counters, clock, trace and peak start anew; what is alive stays counted.
+  void begin_measuring(Location at);
+  /// Keeps counters and trace as they are now: what comes after is not part of the report.
+  void end_measuring();
   /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
   void check_end();
   RankReport take_report();
+  /// What the rank did last, for reports about others that wait for it.
+  detail::Verb last_verb() const { return last_verb_; }
+  Location last_place() const { return last_place_; }
 
  private:
   Operand look_up(const detail::Call& call, int i, bool writes);
+  void check_race(const detail::Call& call, const Storage& storage, Range range, bool writes);
   void note(const detail::Call& call);
   void throw_deferred();
+  void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops);
+  Counters counted();
 
   const WorldOptions& options_;
   int rank_;
+  Control& control_;
   std::unique_ptr<back::Device> device_;
   StorageTable storages_;
   Ledger ledger_;
@@ -117,6 +129,10 @@ class RankFront final : public detail::Port {
     Location at;
   };
   std::vector<Deferred> deferred_;
+  detail::Verb last_verb_ = detail::Verb::count_;
+  Location last_place_;
+  const char* noted_file_ = nullptr;
+  std::optional<RankReport> kept_;  ///< set by end_measuring()
 };
 
 /// A verb's handler; see handlers.h for the table.

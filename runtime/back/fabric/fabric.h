@@ -45,14 +45,15 @@ enum class Progress : std::uint8_t {
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Starts over for a new operation; no member is active in the old one any more.
-  virtual void begin(const Plan& plan) = 0;
-  /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. Returns a number
-  /// that reaches all members with launch(); what it means is the fabric's.
-  virtual std::uint64_t post(int member, const Buffers& buffers) = 0;
-  /// All members have posted; called once in each address space. True if the data are in place (or, for devices,
-  /// enqueued) on return. Never blocks.
-  virtual bool launch(std::span<const std::uint64_t> cookies) = 0;
+  /// Starts over for a new operation of so many members; no member is active in the old one any more.
+  virtual void begin(int members) = 0;
+  /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. `plan` is as the
+  /// member called it: of gather and scatter only the root knows the count; the others' is minus their own part's.
+  /// Returns a number that reaches all members with launch(); what it means is the fabric's.
+  virtual std::uint64_t post(int member, const Plan& plan, const Buffers& buffers) = 0;
+  /// All members have posted and agree on the plan; called once in each address space. True if the data are in place
+  /// (or, for devices, enqueued) on return. Never blocks.
+  virtual bool launch(const Plan& plan, std::span<const std::uint64_t> cookies) = 0;
   /// Moves pieces until none is left to claim. Any number of members may call at once, after launch() said false.
   virtual Progress help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.

@@ -67,6 +67,9 @@ class Control {
   /// Waits for a split and returns this rank's new group; nothing for color kNobody.
   virtual std::optional<GroupInfo> wait_split(int rank, Ticket ticket, Location at) = 0;
 
+  /// The rank's virtual time begins anew: its lanes are free.
+  virtual void restart_clock(int rank) = 0;
+
   /// The rank's function has returned, or has failed for this reason. `calls` and `last` describe its last call.
   virtual void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) = 0;
 

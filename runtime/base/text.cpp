@@ -1,0 +1,62 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace shardlings {
+
+std::string_view base_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string to_text(Location at) {
+  if (at.line == 0) return "somewhere";
+  return fmt::format("{}:{}", base_name(at.file), at.line);
+}
+
+std::string to_text(const Shape& shape) {
+  std::string text = "(";
+  for (int i = 0; i < shape.rank(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", shape[i]);
+  return text + ")";
+}
+
+std::string to_text(Bytes size) {
+  const auto n = size.value();
+  if (n < 1024) return fmt::format("{} B", n);
+  const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(n) / 1024;
+  int unit = 0;
+  for (; value >= 1024 && unit < 3; ++unit) value /= 1024;
+  return fmt::format("{:.4g} {} ({} B)", value, units[unit], n);
+}
+
+std::string to_text(Nanos time) {
+  const double ns = static_cast<double>(time.value());
+  if (ns < 1e3) return fmt::format("{} ns", time.value());
+  if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
+  if (ns < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);
+  return fmt::format("{:.4g} s", ns / 1e9);
+}
+
+std::string list_of_ranks(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t j = i;
+    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+    if (!text.empty()) text += ", ";
+    if (j - i >= 3) {
+      text += fmt::format("{}-{}", ranks[i], ranks[j]);
+      i = j + 1;
+    } else {
+      text += fmt::format("{}", ranks[i]);
+      ++i;
+    }
+  }
+  return text;
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + list_of_ranks(ranks);
+}
+
+}  // namespace shardlings

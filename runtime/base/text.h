@@ -1,0 +1,31 @@
+/// \file
+/// Small pieces of text that messages have in common.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "shardlings/location.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// The last component of a path.
+std::string_view base_name(std::string_view path);
+/// "puzzle.cpp:31"; "somewhere" for an empty location.
+std::string to_text(Location at);
+/// "(4, 8)".
+std::string to_text(const Shape& shape);
+/// "96 B", "1.5 KiB (1536 B)": short, and exact where it was rounded.
+std::string to_text(Bytes size);
+/// "1.25 ms", "300 ns".
+std::string to_text(Nanos time);
+/// "0, 1, 3" or, for four and more in a row, "0-3, 5".
+std::string list_of_ranks(const std::vector<int>& ranks);
+/// "rank 2" or "ranks 0, 1, 3".
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace shardlings

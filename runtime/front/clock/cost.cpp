@@ -1,0 +1,51 @@
+#include "front/clock/cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlings::front {
+namespace {
+
+// The one place where seconds become integer nanoseconds: half a nanosecond rounds up.
+Nanos rounded(double seconds) { return Nanos(static_cast<std::int64_t>(std::floor(seconds * 1e9 + 0.5))); }
+
+// Elements of the longest of n parts; the ring waits for it in every step.
+Count longest_part(Count count, int members) { return (count + members - 1) / members; }
+
+// Steps of a ring algorithm, each passing one part on.
+int ring_steps(back::Collective kind, int members) {
+  switch (kind) {
+    case back::Collective::all_reduce: return 2 * (members - 1);
+    case back::Collective::barrier:
+    case back::Collective::split: return 0;
+    default: return members - 1;
+  }
+}
+
+}  // namespace
+
+Nanos CostModel::operation(const Cost& cost) const {
+  if (cluster_.uses_table) return Nanos(0);
+  const Roofline& roof = cluster_.roofline;
+  const double peak = cost.dtype == DType::bf16 && cost.matrix ? roof.flops_per_second_bf16 : roof.flops_per_second;
+  const double compute = static_cast<double>(cost.flops.value()) / peak;
+  const double memory = static_cast<double>(cost.traffic.value()) / roof.memory_bytes_per_second;
+  return roof.launch + rounded(std::max(compute, memory));
+}
+
+Nanos CostModel::collective(const back::Plan& plan, Link link) const {
+  const int steps = ring_steps(plan.kind, plan.members);
+  if (steps == 0) return Nanos(0);
+  const bool whole = plan.kind == back::Collective::broadcast || plan.kind == back::Collective::reduce;
+  // A pipelined broadcast or reduction streams the whole through the chain: its length is paid once, the latency N-1
+  // times. The others pass one part in every step.
+  if (whole) return steps * latency(link) + occupancy(bytes_of(plan.count, plan.dtype), link);
+  const Bytes part = bytes_of(longest_part(plan.count, plan.members), plan.dtype);
+  return steps * (latency(link) + occupancy(part, link));
+}
+
+Nanos CostModel::occupancy(Bytes size, Link link) const {
+  return rounded(static_cast<double>(size.value()) / cluster_.links[static_cast<std::size_t>(link)].bytes_per_second);
+}
+
+}  // namespace shardlings::front

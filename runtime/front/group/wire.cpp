@@ -1,0 +1,37 @@
+#include "front/group/wire.h"
+
+#include "base/dtype.h"
+#include "base/parts.h"
+
+namespace shardlings::front {
+
+Wire wire_of(const back::Plan& plan, int member) {
+  using back::Collective;
+  const int n = plan.members;
+  const auto part = [&](int r) { return part_of(plan.count, n, ((r % n) + n) % n).size(); };
+  const auto bytes = [&](Count elements) { return bytes_of(elements, plan.dtype); };
+  const Count whole = plan.count;
+  const int from_root = ((member - plan.root) % n + n) % n;  // position in the chain that starts at the root
+  if (n == 1) return {};
+  // Of gather and scatter only the root knows the whole; the others give minus the size of their own part.
+  if (whole < 0) return plan.kind == Collective::gather ? Wire{bytes(-whole), Bytes(0)} : Wire{Bytes(0), bytes(-whole)};
+  switch (plan.kind) {
+    case Collective::reduce_scatter: return {bytes(whole - part(member)), bytes(whole - part(member - 1))};
+    case Collective::all_gather: return {bytes(whole - part(member + 1)), bytes(whole - part(member))};
+    case Collective::all_reduce:
+      return {bytes(2 * whole - part(member) - part(member + 1)), bytes(2 * whole - part(member - 1) - part(member))};
+    case Collective::broadcast: return {bytes(from_root == n - 1 ? 0 : whole), bytes(from_root == 0 ? 0 : whole)};
+    case Collective::reduce: return {bytes(from_root == 0 ? 0 : whole), bytes(from_root == n - 1 ? 0 : whole)};
+    case Collective::gather:
+      return member == plan.root ? Wire{Bytes(0), bytes(whole - part(member))} : Wire{bytes(part(member)), Bytes(0)};
+    case Collective::scatter:
+      return member == plan.root ? Wire{bytes(whole - part(member)), Bytes(0)} : Wire{Bytes(0), bytes(part(member))};
+    case Collective::all_to_all: return {bytes(whole - part(member)), bytes((n - 1) * part(member))};
+    case Collective::send_recv: return member == 0 ? Wire{bytes(whole), Bytes(0)} : Wire{Bytes(0), bytes(whole)};
+    case Collective::barrier:
+    case Collective::split: return {};
+  }
+  return {};
+}
+
+}  // namespace shardlings::front

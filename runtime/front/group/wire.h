@@ -1,0 +1,25 @@
+/// \file
+/// Bytes on the wire: the only place of these formulas. Conventions as NCCL's: what a ring algorithm sends.
+#pragma once
+
+#include "back/fabric/fabric.h"
+#include "base/units.h"
+
+namespace shardlings::front {
+
+struct Wire {
+  Bytes sent;
+  Bytes received;
+};
+
+/// What `member` sends and receives in one operation, for the ring algorithm in which rank r passes to r + 1 and ends
+/// up owning part r of a reduction.
+///
+/// - reduce_scatter: everything but the own part is sent on: S - |part(r)|; S(N-1)/N if N divides the count.
+/// - all_gather: everything but the next rank's part: S - |part(r+1)|.
+/// - all_reduce: both.
+/// - broadcast, reduce: the chain from the root (to the root); its last (first) link's receiver (sender) passes nothing.
+/// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
+Wire wire_of(const back::Plan& plan, int member);
+
+}  // namespace shardlings::front

@@ -1,0 +1,71 @@
+#include "front/memory/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace shardlings::front {
+
+void Ledger::add(Kind kind, Bytes size, Location at) {
+  live_ += size;
+  live_by_kind_[static_cast<std::size_t>(kind)] += size;
+  if (live_ > peak_) {
+    peak_ = live_;
+    peak_by_kind_ = live_by_kind_;
+    peak_at_ = at;
+  }
+}
+
+void Ledger::remove(Kind kind, Bytes size) {
+  live_ -= size;
+  live_by_kind_[static_cast<std::size_t>(kind)] -= size;
+}
+
+void Ledger::reset_peak(Location at) {
+  peak_ = live_;
+  peak_by_kind_ = live_by_kind_;
+  peak_at_ = at;
+}
+
+void Ledger::write(Counters& counters) const {
+  counters.live = live_;
+  counters.live_by_kind = live_by_kind_;
+  counters.peak = peak_;
+  counters.peak_by_kind = peak_by_kind_;
+  counters.peak_file = base_name(peak_at_.file);
+  counters.peak_line = peak_at_.line;
+}
+
+std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
+                                  Location at) {
+  std::string text = fmt::format(
+      "{}: out of memory on rank {}: {} more ({}) do not fit; {} of {} are in use.\nAlive, largest first:", to_text(at),
+      rank, to_text(asked), name_of(kind), to_text(ledger.live()), to_text(ledger.capacity()));
+  struct Sum {
+    Bytes size;
+    int tensors = 0;
+  };
+  std::map<std::tuple<std::string, Kind>, Sum> by_place;
+  for (const Storage* storage : storages.alive()) {
+    Sum& sum = by_place[{to_text(storage->at), storage->kind}];
+    sum.size += storage->bytes();
+    ++sum.tensors;
+  }
+  std::vector<std::pair<std::tuple<std::string, Kind>, Sum>> places(by_place.begin(), by_place.end());
+  std::stable_sort(places.begin(), places.end(),
+                   [](const auto& a, const auto& b) { return a.second.size > b.second.size; });
+  constexpr std::size_t kShown = 12;
+  for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) {
+    const auto& [place, sum] = places[i];
+    text += fmt::format("\n  {:>22}  {:<10} {} tensor{} from {}", to_text(sum.size), name_of(std::get<Kind>(place)),
+                        sum.tensors, sum.tensors == 1 ? "" : "s", std::get<std::string>(place));
+  }
+  if (places.size() > kShown) text += fmt::format("\n  and {} places more", places.size() - kShown);
+  return text + "\nDrop tensors as soon as nobody reads them any more (`t = {}` frees at once).";
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,46 @@
+#include "front/memory/storage.h"
+
+#include <utility>
+
+namespace shardlings::front {
+
+StorageTable::StorageTable() : slots_(1) {}  // slot 0 is "nothing"
+
+std::uint32_t StorageTable::insert(Storage storage) {
+  std::uint32_t index;
+  if (free_.empty()) {
+    index = static_cast<std::uint32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  storage.generation = slots_[index].generation + 1;
+  storage.alive = true;
+  slots_[index] = std::move(storage);
+  return index;
+}
+
+void StorageTable::erase(std::uint32_t index) {
+  Storage& slot = slots_[index];
+  slot.alive = false;
+  slot.data = nullptr;
+  slot.in_flight.clear();
+  free_.push_back(index);
+}
+
+Storage* StorageTable::find(std::uint32_t index, std::uint32_t generation) {
+  if (index == 0 || index >= slots_.size()) return nullptr;
+  Storage& slot = slots_[index];
+  return slot.alive && slot.generation == generation ? &slot : nullptr;
+}
+
+std::vector<const Storage*> StorageTable::alive() const {
+  std::vector<const Storage*> result;
+  for (const Storage& slot : slots_) {
+    if (slot.alive) result.push_back(&slot);
+  }
+  return result;
+}
+
+}  // namespace shardlings::front
