@@ -1,0 +1,139 @@
+#include "back/fabric/device_copy/device_schedule.h"
+
+#include <algorithm>
+
+#include "back/kernels/kernel_ids.h"
+#include "base/dtype.h"
+#include "base/parts.h"
+
+namespace shardlings::back {
+namespace {
+
+constexpr int kMost = Kernel::kInputs;    // inputs of one reduction kernel
+constexpr std::int64_t kPartialSize = 4;  // of an element of a partial result: f32 or i32
+
+class Scheduler {
+ public:
+  Scheduler(const Plan& plan, std::span<const Buffers> buffers, std::span<void* const> scratch)
+      : plan_(plan), buffers_(buffers), scratch_(scratch) {}
+
+  DeviceSchedule make() {
+    if (plan_.kind == Collective::barrier || plan_.kind == Collective::split || plan_.count == 0) return {};
+    phase(0).resize(static_cast<std::size_t>(plan_.members));
+    for (int r = 0; r < plan_.members; ++r) first_phase(r);
+    if (plan_.kind == Collective::all_reduce && plan_.members > 1) {
+      phase(1).resize(static_cast<std::size_t>(plan_.members));
+      for (int r = 0; r < plan_.members; ++r) collect_results(r);
+    }
+    return std::move(schedule_);
+  }
+
+ private:
+  std::vector<std::vector<Kernel>>& phase(int i) { return schedule_.of_member[i]; }
+  const Buffers& of(int member) const { return buffers_[static_cast<std::size_t>(member)]; }
+  Range part(int member) const { return part_of(plan_.count, plan_.members, member); }
+
+  const char* input(int member, Count first) const {
+    return static_cast<const char*>(of(member).in) + first * size_of(plan_.dtype);
+  }
+  char* output(int member, Count first) const {
+    return static_cast<char*>(of(member).out) + first * size_of(plan_.dtype);
+  }
+
+  void first_phase(int r) {
+    const Range mine = part(r);
+    switch (plan_.kind) {
+      // Each member reduces its part of everybody's input. Nobody else reads that part of any input, so that it may
+      // be overwritten in place.
+      case Collective::all_reduce: reduce(r, mine, output(r, mine.begin)); break;
+      case Collective::reduce_scatter: reduce(r, mine, output(r, 0)); break;
+      case Collective::reduce: reduce(r, mine, output(plan_.root, mine.begin)); break;
+      // In place, a member's input is the part of its output that it does not write.
+      case Collective::all_gather:
+        for (int j = 0; j < plan_.members; ++j) copy(r, output(r, part(j).begin), input(j, 0), part(j).size());
+        break;
+      case Collective::broadcast: copy(r, output(r, 0), input(plan_.root, 0), plan_.count); break;
+      case Collective::gather: copy(r, output(plan_.root, mine.begin), input(r, 0), mine.size()); break;
+      case Collective::scatter: copy(r, output(r, 0), input(plan_.root, mine.begin), mine.size()); break;
+      case Collective::all_to_all:
+        for (int j = 0; j < plan_.members; ++j) {
+          copy(r, output(r, j * mine.size()), input(j, mine.begin), mine.size());
+        }
+        break;
+      case Collective::send_recv:
+        if (r == 1) copy(r, output(r, 0), input(0, 0), plan_.count);
+        break;
+      case Collective::barrier:
+      case Collective::split: break;
+    }
+  }
+
+  /// Second half of all_reduce: the parts that the others have reduced.
+  void collect_results(int r) {
+    for (int j = 0; j < plan_.members; ++j) {
+      if (j == r) continue;
+      const Range theirs = part(j);
+      add_copy(1, r, output(r, theirs.begin), output(j, theirs.begin), theirs.size());
+    }
+  }
+
+  void copy(int member, void* to, const void* from, Count count) { add_copy(0, member, to, from, count); }
+
+  void add_copy(int in_phase, int member, void* to, const void* from, Count count) {
+    if (count == 0 || to == from) return;
+    Kernel kernel;
+    kernel.id = KernelId::copy;
+    kernel.dtype = plan_.dtype;
+    kernel.out[0] = to;
+    kernel.in[0] = from;
+    kernel.n[0] = bytes_of(count, plan_.dtype).value();
+    phase(in_phase)[static_cast<std::size_t>(member)].push_back(kernel);
+  }
+
+  /// Inputs in the members' order. With more of them than a kernel takes, through partial results in scratch memory:
+  /// `to` may be an input that has not been read yet, and a partial result must not be rounded.
+  void reduce(int member, Range range, void* to) {
+    if (range.size() == 0) return;
+    void* const partial = scratch_[static_cast<std::size_t>(member)];
+    int next = 0;
+    while (next < plan_.members) {
+      Kernel kernel;
+      int inputs = 0;
+      const bool continues = next > 0;
+      if (continues) kernel.in[inputs++] = partial;
+      while (inputs < kMost && next < plan_.members) kernel.in[inputs++] = input(next++, range.begin);
+      const bool last = next == plan_.members;
+      kernel.id = KernelId::reduce;
+      kernel.dtype = plan_.dtype;
+      kernel.out[0] = last ? to : partial;
+      kernel.n[0] = range.size();
+      kernel.n[1] = inputs;
+      kernel.n[2] = static_cast<Count>(plan_.reduce);
+      kernel.n[3] = plan_.members;
+      kernel.n[4] = continues ? 1 : 0;
+      kernel.n[5] = last ? 0 : 1;
+      phase(0)[static_cast<std::size_t>(member)].push_back(kernel);
+    }
+  }
+
+  const Plan& plan_;
+  std::span<const Buffers> buffers_;
+  std::span<void* const> scratch_;
+  DeviceSchedule schedule_;
+};
+
+}  // namespace
+
+DeviceSchedule make_device_schedule(const Plan& plan, std::span<const Buffers> buffers,
+                                    std::span<void* const> scratch) {
+  return Scheduler(plan, buffers, scratch).make();
+}
+
+Bytes scratch_size(const Plan& plan, int member) {
+  const bool reduces =
+      plan.kind == Collective::all_reduce || plan.kind == Collective::reduce_scatter || plan.kind == Collective::reduce;
+  if (!reduces || plan.members <= kMost) return Bytes(0);
+  return Bytes(part_of(plan.count, plan.members, member).size() * kPartialSize);
+}
+
+}  // namespace shardlings::back
