@@ -1,0 +1,120 @@
+/// \file
+/// What all CPU kernels share: their signature, access to operands of any type, and loops that vectorise.
+///
+/// Kernels are plain loops, compiled for several instruction sets at once (SHARDLINGS_KERNEL); the processor's best is
+/// chosen when the library is loaded. Products and sums are never fused (-ffp-contract=off), so that an element's value
+/// does not depend on where in a loop, a shard or a vector it stands.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "back/kernels/cpu/workspace.h"
+#include "back/kernels/kernel_ids.h"
+
+/// Compiled for AVX-512, AVX2 and the baseline; everything called is inlined, or it would be the baseline's code.
+#ifdef SHARDLINGS_MULTIVERSION
+#define SHARDLINGS_KERNEL __attribute__((flatten, target_clones("avx512f", "avx2", "default")))
+#else
+#define SHARDLINGS_KERNEL
+#endif
+
+namespace shardlings::back::cpu {
+
+using KernelFunction = void (*)(const Kernel&, Workspace&);
+
+/// A bf16 in memory: the upper half of an f32 (sign, 8 bits of exponent, 7 of mantissa).
+struct Bf16 {
+  std::uint16_t bits;
+};
+
+inline float load(float x) {
+  return x;
+}
+inline float load(Bf16 x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16U);
+}
+
+inline void store(float& y, float x) {
+  y = x;
+}
+/// Rounds to nearest, ties to even; a NaN stays one.
+inline void store(Bf16& y, float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
+  const std::uint32_t quiet = (bits >> 16U) | 0x40U;
+  y.bits = static_cast<std::uint16_t>(x != x ? quiet : rounded);
+}
+
+template <class T>
+T* out(const Kernel& k, int i) {
+  return static_cast<T*>(k.out[i]);
+}
+template <class T>
+const T* in(const Kernel& k, int i) {
+  return static_cast<const T*>(k.in[i]);
+}
+
+/// Calls f with a value of the element type, which is only good for its type: float or Bf16.
+template <class F>
+void by_float(DType dtype, F f) {
+  if (dtype == DType::bf16) {
+    f(Bf16{});
+  } else {
+    f(0.0F);
+  }
+}
+
+/// As by_float, for two types: of the operands, and of what is accumulated.
+template <class F>
+void by_floats(DType operands, Count accumulated, F f) {
+  if (operands != DType::bf16) {
+    f(0.0F, 0.0F);
+  } else if (static_cast<DType>(accumulated) == DType::bf16) {
+    f(Bf16{}, Bf16{});
+  } else {
+    f(Bf16{}, 0.0F);
+  }
+}
+
+/// y[i] = f(x[i])
+template <class Y, class X, class F>
+void map(Y* y, const X* x, Count n, F f) {
+#pragma omp simd
+  for (Count i = 0; i < n; ++i) store(y[i], f(load(x[i])));
+}
+
+/// y[i] = f(a[i], b[i])
+template <class Y, class A, class B, class F>
+void map(Y* y, const A* a, const B* b, Count n, F f) {
+#pragma omp simd
+  for (Count i = 0; i < n; ++i) store(y[i], f(load(a[i]), load(b[i])));
+}
+
+/// Sum of f(i) in an order that depends on n only.
+template <class F>
+float sum(Count n, F f) {
+  float total = 0;
+#pragma omp simd reduction(+ : total)
+  for (Count i = 0; i < n; ++i) total += f(i);
+  return total;
+}
+
+/// Largest element; -infinity for none, NaN if there is one.
+template <class T>
+float max_of(const T* x, Count n) {
+  constexpr int kLanes = 16;
+  float top[kLanes];
+  for (float& t : top) t = -__builtin_inff();
+  const auto take = [](float t, float v) { return v > t || v != v ? v : t; };
+  Count i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int j = 0; j < kLanes; ++j) top[j] = take(top[j], load(x[i + j]));
+  }
+  for (int j = 0; i < n; ++i, ++j) top[j] = take(top[j], load(x[i]));
+  float result = top[0];
+  for (float t : top) result = take(result, t);
+  return result;
+}
+
+}  // namespace shardlings::back::cpu
