@@ -1,0 +1,91 @@
+#include "shardlings/tensor.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/access.h"
+#include "base/text.h"
+#include "shardlings/error.h"
+
+namespace shardlings {
+namespace {
+
+using detail::Ref;
+
+[[noreturn]] void invalid(const std::string& sentence, Location at) {
+  throw InvalidArgument(fmt::format("{}: {}", to_text(at), sentence).c_str(), at);
+}
+
+Ref part_of(const Ref& ref, Range range, Location at) {
+  if (range.begin < 0 || range.end < range.begin || range.end > ref.shape.size()) {
+    invalid(fmt::format("part [{}, {}) leaves a view of {} elements", range.begin, range.end, ref.shape.size()), at);
+  }
+  Ref part = ref;
+  part.offset += range.begin;
+  part.shape = Shape(range.size());
+  return part;
+}
+
+Ref rows_of(const Ref& ref, Range range, Location at) {
+  const Shape& shape = ref.shape;
+  if (shape.rank() == 0 || range.begin < 0 || range.end < range.begin || range.end > shape[0]) {
+    invalid(fmt::format("rows [{}, {}) leave a view of shape {}", range.begin, range.end, to_text(shape)), at);
+  }
+  const Count row = shape[0] == 0 ? 0 : shape.size() / shape[0];
+  Ref rows = ref;
+  rows.offset += range.begin * row;
+  switch (shape.rank()) {
+    case 1: rows.shape = {range.size()}; break;
+    case 2: rows.shape = {range.size(), shape[1]}; break;
+    case 3: rows.shape = {range.size(), shape[1], shape[2]}; break;
+    default: rows.shape = {range.size(), shape[1], shape[2], shape[3]}; break;
+  }
+  return rows;
+}
+
+Ref reshaped_to(const Ref& ref, Shape shape, Location at) {
+  if (shape.size() != ref.shape.size()) {
+    invalid(fmt::format("{} elements of shape {} do not make the shape {}", ref.shape.size(), to_text(ref.shape),
+                        to_text(shape)),
+            at);
+  }
+  Ref other = ref;
+  other.shape = shape;
+  return other;
+}
+
+}  // namespace
+
+using detail::Access;
+
+ConstView ConstView::part(Range range, Location at) const { return Access::view(port_, part_of(ref_, range, at)); }
+ConstView ConstView::rows_part(Range range, Location at) const { return Access::view(port_, rows_of(ref_, range, at)); }
+ConstView ConstView::reshaped(Shape shape, Location at) const {
+  return Access::view(port_, reshaped_to(ref_, shape, at));
+}
+View View::part(Range range, Location at) const { return Access::view(port_, part_of(ref_, range, at)); }
+View View::rows_part(Range range, Location at) const { return Access::view(port_, rows_of(ref_, range, at)); }
+View View::reshaped(Shape shape, Location at) const { return Access::view(port_, reshaped_to(ref_, shape, at)); }
+
+Tensor::Tensor(Tensor&& other) noexcept : view_(std::exchange(other.view_, View())) {}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this != &other) {
+    const Tensor old(std::move(*this));  // freed at the end of this block, after the new one has arrived
+    view_ = std::exchange(other.view_, View());
+  }
+  return *this;
+}
+
+Tensor::~Tensor() {
+  detail::Port* port = Access::port(view_);
+  if (!port || !view_) return;
+  detail::Call call;
+  call.verb = detail::Verb::drop;
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(view_);
+  port->release(call);
+}
+
+}  // namespace shardlings

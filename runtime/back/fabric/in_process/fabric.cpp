@@ -1,0 +1,165 @@
+// Ranks are threads that see one another's memory: a collective is cut into pieces, and whoever waits claims some.
+// There is no central copying rank, and an operation completes even if most of its members do something else.
+#include "back/fabric/fabric.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "back/fabric/in_process/reduce.h"
+#include "base/dtype.h"
+#include "base/parts.h"
+
+namespace shardlings::back {
+namespace {
+
+// Elements of one piece: all members' inputs and outputs of a piece should stay in the nearer caches.
+constexpr Count kPiece = 8192;
+// Operations that touch at most so many bytes in all are done on the spot by the rank that posts last: waking others
+// to help would take longer.
+constexpr std::int64_t kSmall = 64 * 1024;
+
+class InProcessExchange final : public Exchange {
+ public:
+  void begin(int members) override {
+    buffers_.resize(static_cast<std::size_t>(members));
+    next_.store(0, std::memory_order_relaxed);
+  }
+
+  std::uint64_t post(int member, const Plan&, const Buffers& buffers) override {
+    buffers_[static_cast<std::size_t>(member)] = buffers;
+    return 0;
+  }
+
+  bool launch(const Plan& plan, std::span<const std::uint64_t>) override {
+    plan_ = plan;
+    pieces_ = count_pieces();
+    left_.store(pieces_, std::memory_order_relaxed);
+    if (pieces_ == 0) return true;
+    if (plan.count * plan.members * size_of(plan.dtype) > kSmall) return false;
+    for (int piece = 0; piece < pieces_; ++piece) move(piece);
+    return true;
+  }
+
+  Progress help(int) override {
+    for (;;) {
+      const int piece = next_.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces_) {
+        next_.store(pieces_, std::memory_order_relaxed);  // never overflows, however often somebody asks
+        return Progress::none_left;
+      }
+      move(piece);
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return Progress::complete;
+    }
+  }
+
+  void finish(int) override {}
+
+ private:
+  // A piece is a stretch of one target: of the whole for reductions and copies of all, else of one part.
+  int pieces_of(Count n) const { return static_cast<int>((n + kPiece - 1) / kPiece); }
+
+  bool by_parts() const {
+    return plan_.kind == Collective::reduce_scatter || plan_.kind == Collective::all_gather ||
+           plan_.kind == Collective::gather || plan_.kind == Collective::scatter ||
+           plan_.kind == Collective::all_to_all;
+  }
+
+  Range part(int r) const { return part_of(plan_.count, plan_.members, r); }
+
+  int count_pieces() const {
+    if (plan_.kind == Collective::barrier || plan_.kind == Collective::split || plan_.count == 0) return 0;
+    if (by_parts()) return plan_.members * pieces_of(part(0).size());
+    return pieces_of(plan_.count);
+  }
+
+  void move(int piece) {
+    if (!by_parts()) {
+      move_whole({piece * kPiece, std::min<Count>((piece + 1) * kPiece, plan_.count)});
+      return;
+    }
+    const int per_part = pieces_of(part(0).size());
+    const int r = piece / per_part;
+    const Count begin = (piece % per_part) * kPiece;
+    const Range range{begin, std::min<Count>(begin + kPiece, part(r).size())};
+    if (range.size() > 0) move_part(r, range);
+  }
+
+  void move_whole(Range range) {
+    switch (plan_.kind) {
+      case Collective::all_reduce: reduce_into(range, range, -1); break;
+      case Collective::reduce: reduce_into(range, range, plan_.root); break;
+      case Collective::broadcast:
+        for (int r = 0; r < plan_.members; ++r) {
+          if (r != plan_.root) copy(out(r, range.begin), in(plan_.root, range.begin), range.size());
+        }
+        break;
+      default: copy(out(1, range.begin), in(0, range.begin), range.size()); break;  // send_recv
+    }
+  }
+
+  // `range` lies in part r.
+  void move_part(int r, Range range) {
+    const Range whole{part(r).begin + range.begin, part(r).begin + range.end};
+    switch (plan_.kind) {
+      case Collective::reduce_scatter: reduce_into(whole, range, r); break;
+      case Collective::all_gather:
+        for (int to = 0; to < plan_.members; ++to) copy(out(to, whole.begin), in(r, range.begin), range.size());
+        break;
+      case Collective::gather: copy(out(plan_.root, whole.begin), in(r, range.begin), range.size()); break;
+      case Collective::scatter: copy(out(r, range.begin), in(plan_.root, whole.begin), range.size()); break;
+      default:  // all_to_all: rank r receives its part from everybody, in the order of the senders
+        for (int from = 0; from < plan_.members; ++from) {
+          copy(out(r, from * part(r).size() + range.begin), in(from, whole.begin), range.size());
+        }
+        break;
+    }
+  }
+
+  // Combines elements `from` of all inputs, in rank order, into elements `to` of one member's output, or of all (-1).
+  void reduce_into(Range from, Range to, int target) {
+    const void* inputs[kMaxInputs];
+    std::vector<const void*> many;
+    const void** sources = inputs;
+    if (plan_.members > kMaxInputs) {
+      many.resize(static_cast<std::size_t>(plan_.members));
+      sources = many.data();
+    }
+    for (int r = 0; r < plan_.members; ++r) sources[r] = in(r, from.begin);
+    alignas(64) std::byte sum[kPiece * 4];
+    reduce_ordered(plan_.dtype, plan_.reduce, sources, plan_.members, from.size(), sum);
+    for (int r = 0; r < plan_.members; ++r) {
+      if (target < 0 || r == target) copy(out(r, to.begin), sum, from.size());
+    }
+  }
+
+  const char* in(int member, Count element) const {
+    return static_cast<const char*>(buffers_[static_cast<std::size_t>(member)].in) + element * size_of(plan_.dtype);
+  }
+  char* out(int member, Count element) const {
+    return static_cast<char*>(buffers_[static_cast<std::size_t>(member)].out) + element * size_of(plan_.dtype);
+  }
+  void copy(char* to, const void* from, Count n) const {
+    if (to != from) std::memcpy(to, from, static_cast<std::size_t>(n * size_of(plan_.dtype)));
+  }
+
+  static constexpr int kMaxInputs = 64;
+  Plan plan_;
+  int pieces_ = 0;
+  std::vector<Buffers> buffers_;
+  alignas(64) std::atomic<int> next_{0};
+  std::atomic<int> left_{0};
+};
+
+class InProcessFabric final : public Fabric {
+ public:
+  std::unique_ptr<Exchange> make_exchange() override { return std::make_unique<InProcessExchange>(); }
+  void abort() noexcept override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Fabric> make_in_process_fabric() { return std::make_unique<InProcessFabric>(); }
+
+}  // namespace shardlings::back

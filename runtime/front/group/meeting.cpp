@@ -1,0 +1,63 @@
+#include "front/group/meeting.h"
+
+#include "base/parts.h"
+
+namespace shardlings::front {
+
+using back::Collective;
+
+void Meeting::reset(int members, int refs) {
+  const auto n = static_cast<std::size_t>(members);
+  if (records.size() != n) {
+    records.resize(n);
+    cookies.resize(n);
+    predecessors.resize(n);
+    posted = std::make_unique<std::atomic<bool>[]>(n);
+  }
+  for (std::size_t i = 0; i < n; ++i) posted[i].store(false, std::memory_order_relaxed);
+  missing.store(members, std::memory_order_relaxed);
+  phase.store(static_cast<std::uint32_t>(Phase::open), std::memory_order_relaxed);
+  parked.store(0, std::memory_order_relaxed);
+  resolved.store(false, std::memory_order_relaxed);
+  has_successors.store(false, std::memory_order_relaxed);
+  successors.clear();
+  split.clear();
+  waiting_for = 0;
+  mismatch = false;
+  next.store(nullptr, std::memory_order_relaxed);
+  references.store(refs, std::memory_order_relaxed);
+}
+
+const back::Plan& Meeting::agreed() const {
+  const back::Plan& first = records[0].plan;
+  const bool rooted = first.kind == Collective::gather || first.kind == Collective::scatter;
+  return rooted ? records[static_cast<std::size_t>(first.root)].plan : first;
+}
+
+int Meeting::rank_of(int member) const {
+  const int in_group = message ? (member == 0 ? from : to) : member;
+  return group->members[static_cast<std::size_t>(in_group)];
+}
+
+std::string disagreement(const Meeting& meeting) {
+  const back::Plan& first = meeting.records[0].plan;
+  for (const CallRecord& record : meeting.records) {
+    if (record.plan.kind != first.kind) return "operations";
+  }
+  if (first.kind == Collective::barrier || first.kind == Collective::split) return "";
+  for (const CallRecord& record : meeting.records) {
+    if (record.plan.dtype != first.dtype) return "types";
+    if (record.plan.root != first.root) return "roots";
+    if (record.plan.reduce != first.reduce) return "reduction operators";
+  }
+  const back::Plan& agreed = meeting.agreed();
+  const bool rooted = first.kind == Collective::gather || first.kind == Collective::scatter;
+  for (int member = 0; member < meeting.members(); ++member) {
+    const Count count = meeting.records[static_cast<std::size_t>(member)].plan.count;
+    if (!rooted && count != agreed.count) return "sizes";
+    if (rooted && member != first.root && -count != part_of(agreed.count, agreed.members, member).size()) return "sizes";
+  }
+  return "";
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,231 @@
+#include "front/misuse/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace shardlings::front {
+namespace {
+
+using back::Collective;
+using Statuses = std::vector<RankStatus>;
+
+const char* message_verb(int member) { return member == 0 ? "send" : "recv"; }
+
+// "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
+std::string call_text(const Meeting& meeting, int member) {
+  const CallRecord& record = meeting.records[static_cast<std::size_t>(member)];
+  const back::Plan& plan = record.plan;
+  if (meeting.message) {
+    return fmt::format("{} of {} {} {} rank {}", message_verb(member), plan.count, name_of(plan.dtype),
+                       member == 0 ? "to" : "from", meeting.rank_of(1 - member));
+  }
+  const auto size = plan.count < 0 ? -plan.count : plan.count;
+  switch (plan.kind) {
+    case Collective::barrier:
+    case Collective::split: return back::name_of(plan.kind);
+    case Collective::all_reduce:
+    case Collective::reduce_scatter:
+      return fmt::format("{} of {} {}, {}", back::name_of(plan.kind), size, name_of(plan.dtype), name_of(plan.reduce));
+    case Collective::reduce:
+      return fmt::format("reduce of {} {}, {}, root {}", size, name_of(plan.dtype), name_of(plan.reduce), plan.root);
+    case Collective::broadcast:
+    case Collective::gather:
+    case Collective::scatter:
+      return fmt::format("{} of {} {}, root {}", back::name_of(plan.kind), size, name_of(plan.dtype), plan.root);
+    default: return fmt::format("{} of {} {}", back::name_of(plan.kind), size, name_of(plan.dtype));
+  }
+}
+
+// The calls of a meeting, ranks that made the same one together: "  ranks 0, 1, 3: all_reduce … at puzzle.cpp:31".
+std::string calls_text(const Meeting& meeting) {
+  std::vector<std::pair<std::string, std::vector<int>>> calls;
+  for (int member = 0; member < meeting.members(); ++member) {
+    const std::string text = fmt::format("{} at {}", call_text(meeting, member),
+                                         to_text(meeting.records[static_cast<std::size_t>(member)].at));
+    const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == text; });
+    if (found == calls.end()) {
+      calls.push_back({text, {meeting.rank_of(member)}});
+    } else {
+      found->second.push_back(meeting.rank_of(member));
+    }
+  }
+  std::string text;
+  for (const auto& [call, ranks] : calls) text += fmt::format("\n  {}: {}", ranks_text(ranks), call);
+  return text;
+}
+
+Failure failure_at(const char* type, int rank, Location at, Nanos time, std::string message) {
+  return {type, rank, std::move(message), std::string(base_name(at.file)), at.line, time};
+}
+
+Nanos latest_post(const Meeting& meeting) {
+  Nanos latest;
+  for (const CallRecord& record : meeting.records) latest = std::max(latest, record.posted);
+  return latest;
+}
+
+std::optional<Failure> failed_rank(const Statuses& ranks) {
+  std::optional<Failure> first;
+  for (const RankStatus& status : ranks) {
+    if (!status.failure) continue;
+    if (!first || std::tie(status.failure->time, status.failure->rank) < std::tie(first->time, first->rank)) {
+      first = status.failure;
+    }
+  }
+  return first;
+}
+
+// A rank whose call differs from the majority's, for "where": with a tie, the last one.
+int odd_member(const Meeting& meeting) {
+  std::map<std::string, int> votes;
+  for (int m = 0; m < meeting.members(); ++m) ++votes[call_text(meeting, m)];
+  int odd = meeting.members() - 1;
+  for (int m = meeting.members() - 1; m >= 0; --m) {
+    if (votes[call_text(meeting, m)] < votes[call_text(meeting, odd)]) odd = m;
+  }
+  return odd;
+}
+
+std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
+  if (mismatches.empty()) return std::nullopt;
+  const auto key = [](const Meeting* m) { return std::tuple(latest_post(*m), m->group->id, m->message, m->number); };
+  const Meeting& first = **std::min_element(mismatches.begin(), mismatches.end(),
+                                            [&](const Meeting* a, const Meeting* b) { return key(a) < key(b); });
+  const int odd = odd_member(first);
+  const CallRecord& record = first.records[static_cast<std::size_t>(odd)];
+  const std::string what = disagreement(first);
+  std::string message;
+  if (first.message) {
+    message = fmt::format("mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).{}\n"
+                          "Send and receive must agree on the number of elements and the type.",
+                          what, first.number, first.rank_of(0), first.rank_of(1), first.group->name, calls_text(first));
+  } else {
+    message = fmt::format("mismatch: {} differ in call number {} of group {}.{}\n"
+                          "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
+                          "roots and reduction operators.",
+                          what, first.number, first.group->name, calls_text(first));
+  }
+  return failure_at("mismatch", first.rank_of(odd), record.at, latest_post(first), std::move(message));
+}
+
+int member_of(const Meeting& meeting, int rank) {
+  for (int m = 0; m < meeting.members(); ++m) {
+    if (meeting.rank_of(m) == rank) return m;
+  }
+  return 0;
+}
+
+// Ranks that this meeting misses; if all have posted, those that its lanes' predecessors miss.
+std::vector<int> missing_ranks(const Meeting& meeting) {
+  std::vector<int> missing;
+  for (int m = 0; m < meeting.members(); ++m) {
+    if (!meeting.posted[static_cast<std::size_t>(m)].load(std::memory_order_acquire)) missing.push_back(meeting.rank_of(m));
+  }
+  return missing;
+}
+
+// The operation whose missing ranks hold this one up: itself, or an earlier one on a member's lane.
+const Meeting& culprit(const Meeting& meeting) {
+  const Meeting* at = &meeting;
+  for (int depth = 0; depth < 1000 && missing_ranks(*at).empty(); ++depth) {
+    const Meeting* before = nullptr;
+    for (const Meeting* predecessor : at->predecessors) {
+      if (predecessor && !predecessor->resolved.load() && !before) before = predecessor;
+    }
+    if (!before) return *at;
+    at = before;
+  }
+  return *at;
+}
+
+std::string waiting_line(const Statuses& ranks, int rank) {
+  const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
+  const Meeting& meeting = *status.blocked_in;
+  const Meeting& behind = culprit(meeting);
+  std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
+                                 call_text(meeting, member_of(meeting, rank)), meeting.group->name, meeting.number);
+  if (&behind != &meeting) {
+    text += fmt::format(", which is queued behind {} (group {}, call {})",
+                        back::name_of(behind.records[0].plan.kind), behind.group->name, behind.number);
+  }
+  const std::vector<int> missing = missing_ranks(behind);
+  if (!missing.empty()) text += fmt::format(" for {}", ranks_text(missing));
+  return text;
+}
+
+std::vector<int> blocked_ranks(const Statuses& ranks) {
+  std::vector<int> blocked;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].blocked_in) blocked.push_back(static_cast<int>(r));
+  }
+  return blocked;
+}
+
+std::optional<Failure> desertion(const Statuses& ranks) {
+  for (int waiter : blocked_ranks(ranks)) {
+    const RankStatus& status = ranks[static_cast<std::size_t>(waiter)];
+    for (int absent : missing_ranks(culprit(*status.blocked_in))) {
+      const RankStatus& gone = ranks[static_cast<std::size_t>(absent)];
+      if (gone.state != RankState::finished) continue;
+      std::string message =
+          fmt::format("desertion: rank {} has returned while others wait for it.\n  rank {} returned after {} at {}",
+                      absent, absent, gone.last_call, to_text(gone.last));
+      for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
+      message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
+      return failure_at("desertion", waiter, status.at, status.blocked_in->records[static_cast<std::size_t>(member_of(*status.blocked_in, waiter))].posted, std::move(message));
+    }
+  }
+  return std::nullopt;
+}
+
+// Follows "waits for" from the lowest blocked rank until a rank comes again; the part from there on is the cycle.
+std::vector<int> cycle(const Statuses& ranks) {
+  std::vector<int> path;
+  int at = blocked_ranks(ranks).front();
+  for (;;) {
+    const auto seen = std::find(path.begin(), path.end(), at);
+    if (seen != path.end()) return {seen, path.end()};
+    path.push_back(at);
+    const RankStatus& status = ranks[static_cast<std::size_t>(at)];
+    if (!status.blocked_in) return {};
+    const std::vector<int> missing = missing_ranks(culprit(*status.blocked_in));
+    if (missing.empty()) return {};
+    at = missing.front();
+  }
+}
+
+Failure deadlock(const Statuses& ranks) {
+  const std::vector<int> blocked = blocked_ranks(ranks);
+  std::string message = fmt::format("deadlock: {} wait for one another, and nobody can go on.", ranks_text(blocked));
+  for (int rank : blocked) message += waiting_line(ranks, rank);
+  const std::vector<int> ring = cycle(ranks);
+  if (!ring.empty()) {
+    message += "\n  cycle: ";
+    for (int rank : ring) message += fmt::format("rank {} -> ", rank);
+    message += fmt::format("rank {}", ring.front());
+  }
+  message +=
+      "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or start one "
+      "of the two with _async.";
+  const int first = blocked.front();
+  const RankStatus& status = ranks[static_cast<std::size_t>(first)];
+  const auto member = static_cast<std::size_t>(member_of(*status.blocked_in, first));
+  return failure_at("deadlock", first, status.at, status.blocked_in->records[member].posted, std::move(message));
+}
+
+}  // namespace
+
+std::optional<Failure> judge(const Statuses& ranks, const std::vector<Meeting*>& mismatches) {
+  if (auto failure = failed_rank(ranks)) return failure;
+  if (auto failure = mismatch(mismatches)) return failure;
+  if (blocked_ranks(ranks).empty()) return std::nullopt;
+  if (auto failure = desertion(ranks)) return failure;
+  return deadlock(ranks);
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,73 @@
+#include "front/run_rank.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "api/access.h"
+#include "base/text.h"
+#include "front/handlers.h"
+#include "shardlings/error.h"
+
+namespace shardlings::front {
+namespace {
+
+const char* misuse_name(Misuse misuse) {
+  switch (misuse) {
+    case Misuse::mismatch: return "mismatch";
+    case Misuse::deadlock: return "deadlock";
+    case Misuse::desertion: return "desertion";
+    case Misuse::race: return "race";
+    case Misuse::leak: return "leak";
+  }
+  return "misuse";
+}
+
+Failure failure_of(const RankFront& front, const char* type, const std::string& message, Location at) {
+  return {type, front.rank(), message, std::string(base_name(at.file)), at.line, front.now()};
+}
+
+std::string after(const RankFront& front) {
+  return fmt::format("rank {}, after {} at {}", front.rank(), name_of(front.last_verb()), to_text(front.last_place()));
+}
+
+// Runs the function; what it throws becomes a Failure. Nothing if it returned, or only stopped because others failed.
+std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function<void(Rank&)>& body) {
+  try {
+    body(rank);
+    front.check_end();
+  } catch (const Aborted&) {
+    return std::nullopt;
+  } catch (const MisuseError& error) {
+    return failure_of(front, misuse_name(error.misuse()), error.what(), error.where());
+  } catch (const OutOfMemory& error) {
+    return failure_of(front, "out_of_memory", error.what(), error.where());
+  } catch (const NotImplemented& error) {
+    return failure_of(front, "not_implemented", error.what(), error.where());
+  } catch (const InvalidArgument& error) {
+    return failure_of(front, "invalid_argument", error.what(), error.where());
+  } catch (const Error& error) {
+    return failure_of(front, "exception", error.what(), error.where());
+  } catch (const std::bad_alloc&) {
+    return failure_of(front, "exception", "the host ran out of memory (std::bad_alloc) on " + after(front),
+                      front.last_place());
+  } catch (const std::exception& error) {
+    return failure_of(front, "exception", fmt::format("an exception escaped on {}: {}", after(front), error.what()),
+                      front.last_place());
+  } catch (...) {
+    return failure_of(front, "exception", "something that is no std::exception was thrown on " + after(front),
+                      front.last_place());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+RankReport run_rank(RankFront& front, Control& control, const std::function<void(Rank&)>& body) {
+  Rank rank = detail::Access::rank(&front, detail::Access::group(&front, 0, front.rank(), front.options().ranks));
+  const std::optional<Failure> failure = attempt(front, rank, body);
+  control.finish(front.rank(), failure, name_of(front.last_verb()), front.last_place());
+  return front.take_report();
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,36 @@
+#include "front/world.h"
+
+#include "front/group/desk.h"
+#include "front/group/shared_control.h"
+#include "front/rank_front.h"
+#include "front/run_rank.h"
+
+namespace shardlings::front {
+namespace {
+
+template <class Maker, class Default>
+auto made(const Maker& maker, Default make_default) {
+  return maker ? maker() : make_default();
+}
+
+}  // namespace
+
+RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)>& body) {
+  const auto engine = made(options.make_engine, back::make_threads_engine);
+  const auto fabric = made(options.make_fabric, back::make_in_process_fabric);
+  SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
+  RunReport report;
+  report.ranks.resize(static_cast<std::size_t>(options.ranks));
+  // Devices outlive the ranks: an operation of one may still read another's memory.
+  std::vector<std::unique_ptr<RankFront>> fronts;
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    fronts.push_back(std::make_unique<RankFront>(options, rank, made(options.make_device, back::make_cpu_device), control));
+  }
+  engine->run(options.ranks, [&](int rank) {
+    report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);
+  });
+  report.failure = control.failure();
+  return report;
+}
+
+}  // namespace shardlings::front
