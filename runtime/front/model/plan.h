@@ -2,7 +2,7 @@
 /// A model's layers as data: widths, entries and ranges. Shared by the runtime, the harness and the grader.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "shardlings/model.h"
@@ -13,15 +13,15 @@ namespace shardlings {
 struct ModelSpec {
   enum class Family : std::uint8_t { mlp, gpt };
   Family family = Family::mlp;
-  int layers = 2;            ///< mlp: all layers; gpt: blocks (plus one embedding and one head layer)
-  Count hidden = 16;         ///< h
-  Count outputs = 16;        ///< mlp: classes, the width of the last layer; gpt: vocabulary
-  int heads = 2;             ///< gpt
-  Count sequence = 8;        ///< s, as long as the position embedding
+  int layers = 2;      ///< mlp: all layers; gpt: blocks (plus one embedding and one head layer)
+  Count hidden = 16;   ///< h
+  Count outputs = 16;  ///< mlp: classes, the width of the last layer; gpt: vocabulary
+  int heads = 2;       ///< gpt
+  Count sequence = 8;  ///< s, as long as the position embedding
   enum class Optimizer : std::uint8_t { sgd, adam };
   Optimizer optimizer = Optimizer::sgd;
   float lr = 0.1F;
-  float eps = 1e-3F;         ///< adam
+  float eps = 1e-3F;  ///< adam
 };
 
 namespace detail {
@@ -31,6 +31,7 @@ struct LayerPlan {
   Type type = Type::linear;
   Count in = 0;   ///< width of the input (embedding: rows of the table)
   Count out = 0;  ///< width of the output
+  int heads = 0;  ///< of a block
   Range range;    ///< in a flat tensor of all weights
   std::vector<Entry> entries;
 };
@@ -43,7 +44,22 @@ struct ModelPlan {
 
 /// mlp: layers-1 times linear + GELU (h to h), then linear (h to outputs).
 /// gpt: embedding (tokens + positions), `layers` pre-norm blocks (Radford et al. 2019), final norm + head (no bias).
+///
+/// Entries of each type, in this order (weights are (outputs, inputs)):
+///   linear, linear_gelu: weight (out, in), bias (out)
+///   embedding: token (V, h), position (s, h)
+///   block: ln1.weight, ln1.bias, query.weight, key.weight, value.weight (h, h: together the (3h, h) of one product),
+///     query.bias, key.bias, value.bias, proj.weight (h, h), proj.bias, ln2.weight, ln2.bias,
+///     fc.weight (4h, h), fc.bias, fc2.weight (h, 4h), fc2.bias
+///   head: norm.weight, norm.bias, weight (V, h)
+/// Splits are those of Shoeybi et al. 2019 (Megatron-LM, section 3): heads, the middle of the feed-forward part and the
+/// vocabulary are divided. Of an MLP, even layers are divided by rows and odd ones by columns, so that pairs fit.
+///
+/// Throws std::invalid_argument for extents below 1, or a hidden size that the heads do not divide.
 ModelPlan make_plan(const ModelSpec& spec);
+
+/// The entry of that name; throws std::out_of_range if the layer has none.
+const Entry& entry_of(const LayerPlan& layer, std::string_view name);
 
 }  // namespace detail
 }  // namespace shardlings

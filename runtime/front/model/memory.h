@@ -1,0 +1,46 @@
+/// \file
+/// How many bytes the calls of a layer hold, as formulas: what lessons teach and budgets are made from. All f32.
+///
+/// For T tokens (rows of the input: s b), width `in` and `out`, let A = 4 T in, Y = 4 T out (bytes). For a block
+/// (in = out = h), A = 4 T h, and P = 4 b heads s s the attention's probabilities. The statistics of a layer norm,
+/// mean and 1/deviation of each row, are 8 T. What a call holds includes what it returns, and what it uses up from the
+/// moment it is given; it does not include x, the weights and their gradients, which are the caller's all along.
+///
+/// | layer       | saved           | forward, saving | forward, not saving | backward                     |
+/// |-------------|-----------------|-----------------|---------------------|------------------------------|
+/// | linear      | 0               | Y               | Y                   | Y + A                        |
+/// | linear_gelu | Y               | 2 Y             | 2 Y                 | max(3 Y, Y + A)              |
+/// | embedding   | 0               | Y               | Y                   | Y                            |
+/// | block       | 15 A + P + 16 T | 16 A + P + 16 T | 9 A                 | 20 A + P + 16 T              |
+/// | head        | A + 8 T         | A + 8 T + Y     | A + Y               | max(Y + A, 2 A) + 8 T        |
+///
+/// - linear_gelu saves z, the input of the GELU. Backward: gradient, z and the gradient of z at once (3 Y); later the
+///   gradients of z and of x (Y + A).
+/// - block saves, in this order: normed x (A) and its statistics, qkv (3 A), context (A), probabilities (P), x plus
+///   attention (A), that normed (A) and its statistics, the input and the output of the GELU (4 A each). With x itself
+///   these are the 16 A of Korthikanti et al. 2022 (equation 1, without dropout masks and for 4-byte numbers).
+///   Forward holds all of it and its output at the end; without saving, most are x plus attention (A) and both sides of
+///   the GELU (4 A each). Backward starts with the gradient and all that is saved (16 A + P + 16 T), drops the GELU's
+///   output, and needs most when it has the gradients of both sides of the GELU (4 A each).
+/// - head saves the normed input (A) and its statistics. Backward: the logits' gradient (Y) and first the saved, then
+///   the gradient of the normed (A); once Y is gone, that and the gradient of x (2 A).
+/// - loss works in the memory of the logits; update and the others need nothing.
+#pragma once
+
+#include "base/units.h"
+#include "front/model/plan.h"
+
+namespace shardlings::detail {
+
+/// What forward returns, for `tokens` rows of input.
+Bytes output_bytes(const LayerPlan& layer, Count tokens);
+/// What forward takes: (s, b, in), or ids (s, b).
+Bytes input_bytes(const LayerPlan& layer, Count tokens);
+/// What forward leaves in a Saved. `tokens` are s b; `batch` is b.
+Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch);
+/// The most that a call of forward holds at once, with its output and (if `saving`) what it saves.
+Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving);
+/// The most that a call of backward holds at once, with the gradient it is given, the Saved, and what it returns.
+Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch);
+
+}  // namespace shardlings::detail
