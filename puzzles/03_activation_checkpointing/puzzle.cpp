@@ -1,0 +1,40 @@
+// Puzzle 03: keep few activations, compute the others again.
+//
+// Every k-th layer's input survives the forward pass; the backward pass recomputes what lies between, segment by
+// segment. The lesson is README.md beside this file; `./shardlings explain 03` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step that keeps x[0], x[k], x[2k], ... only, with L = model.num_layers() layers and k = every >= 1.
+/// A segment is the layers [j k, (j + 1) k); the last one may be shorter. k may be larger than L.
+///
+/// state.weights[l]    (model.size(l))  weights of layer l, flat; the step changes them in place
+/// state.grads[l]      (model.size(l))  zeros; backward adds to them. Leave the gradient there
+/// state.optimizer[l]                   what model.update wants to have beside them
+/// batch.inputs        (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead
+/// batch.targets       (s, b)           a negative target is padding: it counts for nothing
+/// loss                (1)              is 0 before; model.loss adds the loss to it
+///
+/// Result  weights, gradients and loss, exactly as without checkpoints
+/// Calls   forward 2 L - (length of the last segment), backward L: the last segment is never computed twice
+/// Memory  beside weights, gradients and batch, at the peak: ceil(L / k) inputs and the activations of ONE segment
+///
+/// model.forward(l, weights, x, nullptr) saves nothing.
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, int every, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 17 lines)
+  not_implemented();
+  // <<<
+
+  for (int l = 0; l < layers; ++l) model.update(l, state.weights[l], state.grads[l], state.optimizer[l]);
+}

@@ -1,0 +1,27 @@
+// diagnosis: copy_kept
+// The loss gets a copy of the logits, and the logits stay.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 8 lines)
+  for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+  Tensor grad = model.loss(clone(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+  for (int l = layers - 1; l >= 0; --l) {
+    Tensor grad_weights = rank.zeros(model.size(l), Kind::gradient);
+    grad = model.backward(l, state.weights[l], x[l], std::move(saved[l]), std::move(grad), grad_weights);
+    x[l] = {};
+    model.update(l, state.weights[l], grad_weights, state.optimizer[l]);
+  }
+  // <<<
+}

@@ -1,0 +1,30 @@
+// diagnosis: gradient_reused
+// One buffer for all layers, never cleared between them.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 8 lines)
+  for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+  Count largest = 0;
+  for (int l = 0; l < layers; ++l) largest = model.size(l) > largest ? model.size(l) : largest;
+  Tensor buffer = rank.zeros(largest, Kind::gradient);
+  for (int l = layers - 1; l >= 0; --l) {
+    View grad_weights = buffer.part({0, model.size(l)});
+    grad = model.backward(l, state.weights[l], x[l], std::move(saved[l]), std::move(grad), grad_weights);
+    x[l] = {};
+    model.update(l, state.weights[l], grad_weights, state.optimizer[l]);
+  }
+  // <<<
+}

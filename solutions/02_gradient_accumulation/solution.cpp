@@ -1,0 +1,57 @@
+// Puzzle 02: a large batch in small pieces.
+//
+// The batch comes as m micro-batches. Their gradients add up to that of the whole batch, in the memory of one.
+// The lesson is README.md beside this file; `./shardlings explain 02` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step on m = batch.num_micro() micro-batches, with L = model.num_layers() layers.
+///
+/// state.weights[l]          (model.size(l))  weights of layer l, flat; the step changes them once, at the end
+/// state.grads[l]            (model.size(l))  zeros; backward adds to them. Leave the whole batch's gradient there
+/// state.optimizer[l]                         what model.update wants to have beside them
+/// batch.micro(i).inputs     (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead
+/// batch.micro(i).targets    (s, b)           a negative target is padding: it counts for nothing
+/// batch.micro(i).tokens                      targets of micro-batch i that count; different for each i
+/// batch.tokens_of_step()                     targets that count in the whole step
+/// loss                      (1)              is 0 before; model.loss adds the loss to it
+///
+/// Result  weights, gradients and loss as if the whole batch had gone through at once
+/// Time    every layer once forward and once backward for each micro-batch, one update: m L (F + B)
+/// Memory  beside weights, gradients and batch, at the peak: the activations of ONE micro-batch
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+
+  // >>> your code (about 11 lines)
+  for (int i = 0; i < batch.num_micro(); ++i) {
+    const MicroBatch& micro = batch.micro(i);
+    x[0] = clone(micro.inputs);
+    for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+    // Every token of the step weighs the same, whichever micro-batch it is in: one denominator for all of them.
+    Tensor grad = model.loss(std::move(x[layers]), micro.targets, batch.tokens_of_step(), loss);
+    for (int l = layers - 1; l >= 0; --l) {
+      // backward adds: the same buffer for all micro-batches is all there is to accumulation.
+      grad = model.backward(l, state.weights[l], x[l], std::move(saved[l]), std::move(grad), state.grads[l]);
+      x[l] = {};
+    }
+  }
+  // Not before: the next micro-batch must meet the weights that the first one met.
+  for (int l = 0; l < layers; ++l) model.update(l, state.weights[l], state.grads[l], state.optimizer[l]);
+  // <<<
+}
+
+// What it costs: the time of the whole batch, m L (F + B), and the activations of one m-th of it. The price is a buffer
+// for all gradients that lives through the whole step: updating inside the backward pass (puzzle 01) is not possible.
+//
+// What production does differently: the buffer is often f32 while activations are bf16, since many small numbers are
+// added up. Many training loops divide each micro-batch's mean by m, which is right for equal token counts only;
+// Hugging Face's trainers had that bug until 2024, and Megatron-LM has calculate_per_token_loss for it. With several
+// ranks the gradients are reduced once per step, after the last micro-batch, not m times (puzzle 09; no_sync in
+// PyTorch's DistributedDataParallel). Compilers of whole steps run the loop over micro-batches on the device.
