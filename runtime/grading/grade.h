@@ -1,0 +1,36 @@
+/// \file
+/// Grading a source file from beginning to end: build it, run its cases, judge them. What the command `shardlings` uses.
+///
+/// The build folder holds toolchain.json (how to compile and link), graders/grader_<id>, and, made here, graded/<id>/
+/// with the results by content: a second call for the same source, seed and case reads the first one's verdict.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "grading/verdict.h"
+
+namespace shardlings::grading {
+
+/// What grading is at; for progress lines.
+enum class Stage { waiting, building, running, done };
+
+struct GradeOptions {
+  std::string puzzle_folder;  ///< puzzles/09_data_parallel
+  std::string source;         ///< the file to grade; empty: puzzle.cpp of the folder
+  std::string build_folder;   ///< CMake's
+  std::string case_name;      ///< only this case; empty: all
+  std::optional<std::uint64_t> seed;  ///< instead of the seeds of the cases
+  bool use_cache = true;              ///< false: grade even if the verdict is there (and replace it)
+  bool traces = true;                 ///< read the traces into the verdict (for timelines)
+  std::function<void(Stage)> progress = [](Stage) {};  ///< called from the calling thread
+};
+
+/// Grades. Several processes may grade the same content at once: one does it, the others wait and read.
+/// A source that does not build gives a verdict as well (status did_not_build, nothing passed).
+/// Throws std::runtime_error for what is no fault of the source: no build folder, no such case, a broken grader.
+Verdict grade_puzzle(const GradeOptions& options);
+
+}  // namespace shardlings::grading
