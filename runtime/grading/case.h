@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "front/clock/cluster.h"
 #include "front/model/plan.h"
+#include "shardlings/export.h"
 
 namespace shardlings::grading {
 
-struct Case {
+struct SHARDLINGS_API Case {
   std::string puzzle;  ///< "09_data_parallel"
   std::string name;    ///< "4 ranks, uneven"
-  bool hidden = false; ///< graded, but not shown in the statement
+  bool hidden = false;  ///< graded, but not shown in the statement
   int ranks = 1;
-  ModelSpec model;
+  ModelSpec model;                     ///< layers = 0: the puzzle has no model
   Count batch = 2;                     ///< b: sequences of one micro-batch
   int micro_batches = 1;               ///< of each rank
   bool uneven_tokens = false;          ///< micro-batches and ranks have different numbers of targets that count
@@ -27,6 +27,8 @@ struct Case {
   Bytes capacity{std::int64_t{1} << 40};
   std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
 
+  bool has_model() const { return model.layers > 0; }
+  /// The number of that name, as a whole number the second time. Throws std::runtime_error if there is none.
   double number(const std::string& key) const;
   Count integer(const std::string& key) const;
 };

@@ -7,12 +7,18 @@
 ///
 /// SHARDLINGS_CHECK(output) {
 ///   const Reference& expected = check.reference();
-///   check.equal_layers("weights", expected.weights, check.tolerance());
+///   check.equal_layers("weights", expected.weights, expected.weights_tolerance);
+///   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 /// }
 /// SHARDLINGS_CHECK(memory) {
-///   check.at_most("peak memory", check.peak(0), 3 * w + a, "3 W + A");
+///   const int rank = check.worst_rank();
+///   check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), 3 * w + a,
+///                 fmt::format("3 W + A = 3 x {} + {}", w, a), "bytes", check.peak_place(rank));
 /// }
 /// \endcode
+///
+/// Only runs that came to their end reach a check: crashes, misuse and the like are reported for the first check of
+/// kind `output`. Outputs named "weights" and "grads" that differ are compared with the known mistakes of diagnosis.h.
 #pragma once
 
 #include <functional>
@@ -20,6 +26,7 @@
 #include <vector>
 
 #include "grading/case.h"
+#include "grading/manifest.h"
 #include "grading/reference/reference.h"
 #include "grading/result.h"
 #include "grading/verdict.h"
@@ -27,45 +34,76 @@
 namespace shardlings::grading {
 
 /// A check at work on one case. The first expectation that does not hold fails it; later ones are not recorded.
+/// Every expectation returns whether it held.
 class CheckContext {
  public:
-  CheckContext(const Case& kase, const Result& result, CheckVerdict& verdict)
-      : kase_(kase), result_(result), verdict_(verdict) {}
+  /// `reference` computes (once) the case's reference.
+  CheckContext(const Case& kase, const Result& result, std::function<const Reference&()> reference,
+               CheckVerdict& verdict)
+      : kase_(kase), result_(result), reference_(std::move(reference)), verdict_(verdict) {}
 
   const Case& kase() const { return kase_; }
+  int ranks() const { return kase_.ranks; }
   const Result& result() const { return result_; }
-  const front::Counters& counters(int rank) const { return result_.report.ranks[static_cast<std::size_t>(rank)].counters; }
-  const front::RankTrace& trace(int rank) const { return result_.report.ranks[static_cast<std::size_t>(rank)].trace; }
+  const front::Counters& counters(int rank) const { return report_of(rank).counters; }
+  const front::RankTrace& trace(int rank) const { return report_of(rank).trace; }
   /// The single-device training of the case, in double; computed once per case.
-  const Reference& reference() const;
+  const Reference& reference() const { return reference_(); }
+  /// What the ranks published under this name; nullptr if nothing was.
+  const Output* output(const std::string& name) const;
 
   /// Output `name` equals `expected`, element by element, within tolerance[i]; NaN never does. Shows the first
   /// element that differs, and the ratio where it is constant.
   bool equal(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance);
+  /// The same with one tolerance for all elements.
+  bool equal(const std::string& name, const std::vector<double>& expected, double tolerance);
+  bool equal_scalar(const std::string& name, double expected, double tolerance);
   /// The same for name.0, name.1, …: the first layer that differs is named, with the matrix inside it.
   bool equal_layers(const std::string& name, const std::vector<std::vector<double>>& expected,
                     const std::vector<std::vector<double>>& tolerance);
-  /// Bit by bit, for sums of integers.
+  /// Equal as numbers, without any tolerance, for sums of integers.
   bool identical(const std::string& name, const std::vector<float>& expected);
 
-  /// `what` was found to be at most (exactly) the budget; `formula` and its numbers are shown.
+  /// `what` was found to be at most (exactly, at least) the budget; `formula` and its numbers are shown.
+  /// Units "bytes" and "ns" are printed readably, others follow the number.
   bool at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                const std::string& unit = "bytes", Place where = {});
   bool exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                const std::string& unit = "bytes", Place where = {});
+  bool at_least(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
+                const std::string& unit = "bytes", Place where = {});
   bool fail(const std::string& expected, const std::string& found, Place where = {});
   /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
   void diagnose(const std::string& id);
+  /// One more line of explanation under the failed expectation.
   void detail(const std::string& line);
   bool failed() const { return verdict_.passed.has_value() && !*verdict_.passed; }
 
-  /// Largest peak of all ranks, and which rank; the place of the peak.
+  std::int64_t peak(int rank) const { return counters(rank).peak.value(); }
+  std::int64_t end_time(int rank) const { return counters(rank).end.value(); }
+  /// The rank with the largest peak (the latest end), the first of them.
   int worst_rank() const;
+  int slowest_rank() const;
   Place peak_place(int rank) const;
+  std::string name_of(int rank) const;
+  /// Events of a rank, of one kind and outside of calls of the model, in program order.
+  std::vector<front::Event> events(int rank, front::EventKind kind) const;
+  /// The source line of the first (last) of them; nowhere if there is none.
+  Place place_of_first(int rank, front::EventKind kind) const;
+  Place place_of_last(int rank, front::EventKind kind) const;
 
  private:
+  const front::RankReport& report_of(int rank) const { return result_.report.ranks.at(static_cast<std::size_t>(rank)); }
+  bool budget(bool holds, const char* relation, const std::string& what, std::int64_t found, std::int64_t budget,
+              const std::string& formula, const std::string& unit, Place where);
+  bool compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance,
+               int layer);
+  bool replicas_agree(const std::string& name, const Output& output, const std::vector<double>& expected,
+                      const std::vector<double>& tolerance, int layer);
+
   const Case& kase_;
   const Result& result_;
+  std::function<const Reference&()> reference_;
   CheckVerdict& verdict_;
 };
 
@@ -75,8 +113,8 @@ bool register_check(const char* id, CheckFunction function);
 }  // namespace shardlings::grading
 
 /// Defines the check `id`, which puzzle.toml declares; the body uses `check`.
-#define SHARDLINGS_CHECK(id)                                                                          \
-  static void shardlings_check_##id(::shardlings::grading::CheckContext& check);                      \
-  static const bool shardlings_registered_##id =                                                      \
-      ::shardlings::grading::register_check(#id, &shardlings_check_##id);                             \
+#define SHARDLINGS_CHECK(id)                                                                                  \
+  static void shardlings_check_##id(::shardlings::grading::CheckContext& check);                              \
+  [[maybe_unused]] static const bool shardlings_registered_##id =                                             \
+      ::shardlings::grading::register_check(#id, &shardlings_check_##id);                                     \
   static void shardlings_check_##id([[maybe_unused]] ::shardlings::grading::CheckContext& check)

@@ -44,6 +44,8 @@ class SHARDLINGS_API Harness {
   Harness& operator=(const Harness&) = delete;
 
   Rank& rank() { return rank_; }
+  /// Extras of the case: `h.integer("every")`.
+  Count integer(const std::string& key) const { return kase_.integer(key); }
   const Case& kase() const { return kase_; }
   Model model() const;
 
@@ -55,6 +57,8 @@ class SHARDLINGS_API Harness {
   Batch batch();
   /// Host values as a tensor of the device.
   Tensor tensor(const std::vector<float>& values, Kind kind);
+  /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
+  Tensor integers(Count n, Kind kind);
 
   /// Counters, clock, trace and peak start anew here; memory that is alive stays counted. All ranks meet first.
   void begin();
@@ -62,9 +66,12 @@ class SHARDLINGS_API Harness {
   void end();
 
   /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of it.
+  /// An empty view or tensor (what the learner freed or never made) is published as missing.
   void put(const std::string& name, ConstView view);
   void put(const std::string& name, ConstView view, const Region& region);
   void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
+  /// Publishes what each rank has of its own: row r of the whole is that of rank r.
+  void put_of_rank(const std::string& name, ConstView view);
 
  private:
   struct Data;
