@@ -153,6 +153,7 @@ class SHARDLINGS_API Tensor {
   ConstView reshaped(Shape shape, Location at = Location::current()) const { return view_.reshaped(shape, at); }
 
   operator View() { return view_; }             // NOLINT: a tensor is its whole view
+  operator ConstView() { return view_; }        // NOLINT: or the compiler warns of having chosen between the two others
   operator ConstView() const { return view_; }  // NOLINT
 
  private:
