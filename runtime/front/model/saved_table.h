@@ -14,6 +14,7 @@ namespace shardlings::front {
 struct SavedEntry {
   std::vector<Tensor> tensors;
   Label label;
+  Shape input;  ///< of the x that forward was given
 };
 
 class SavedTable {

@@ -1,0 +1,125 @@
+#include "shardlings/model.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/access.h"
+#include "base/text.h"
+#include "front/model/plan.h"
+#include "shardlings/error.h"
+
+namespace shardlings {
+
+using detail::Access;
+using detail::Call;
+using detail::LayerPlan;
+using detail::ModelPlan;
+using detail::Port;
+using detail::Verb;
+
+namespace {
+
+const LayerPlan& layer_of(const ModelPlan* plan, int l) {
+  const int layers = static_cast<int>(plan->layers.size());
+  if (l < 0 || l >= layers) {
+    throw InvalidArgument(fmt::format("there is no layer {}: the model has layers 0 to {}", l, layers - 1).c_str(), {});
+  }
+  return plan->layers[static_cast<std::size_t>(l)];
+}
+
+Call model_call(Verb verb, const ModelPlan* plan, std::initializer_list<ConstView> tensors, Location at) {
+  Call call;
+  call.verb = verb;
+  call.at = at;
+  call.host = plan;
+  for (const ConstView& tensor : tensors) call.tensor[call.num_tensors++] = Access::ref(tensor);
+  return call;
+}
+
+/// Where to call: an empty tensor has no port, so any of those that are not empty will do.
+Port& port_of(std::initializer_list<ConstView> tensors, const char* name, Location at) {
+  for (const ConstView& tensor : tensors) {
+    if (Port* port = Access::port(tensor)) return *port;
+  }
+  throw InvalidArgument(fmt::format("{}: {}: all tensors are empty (moved from?)", to_text(at), name).c_str(), at);
+}
+
+}  // namespace
+
+Saved::Saved(Saved&& other) noexcept : port_(std::exchange(other.port_, nullptr)), id_(std::exchange(other.id_, 0)) {}
+
+Saved& Saved::operator=(Saved&& other) noexcept {
+  if (this != &other) {
+    const Saved old(std::move(*this));
+    port_ = std::exchange(other.port_, nullptr);
+    id_ = std::exchange(other.id_, 0);
+  }
+  return *this;
+}
+
+Saved::~Saved() {
+  if (!port_ || id_ == 0) return;
+  Call call;
+  call.verb = Verb::drop_saved;
+  call.id = id_;
+  port_->release(call);
+}
+
+int Model::num_layers() const {
+  return static_cast<int>(plan_->layers.size());
+}
+Count Model::size(int l) const {
+  return layer_of(plan_, l).range.size();
+}
+Count Model::total() const {
+  return plan_->total;
+}
+Range Model::range(int l) const {
+  return layer_of(plan_, l).range;
+}
+const std::vector<Entry>& Model::entries(int l) const {
+  return layer_of(plan_, l).entries;
+}
+
+Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
+  Port& port = port_of({weights, x}, "forward", at);
+  if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
+  Call call = model_call(Verb::layer_forward, plan_, {weights, x}, at);
+  call.number[0] = l;
+  call.number[1] = saved ? 1 : 0;
+  const detail::Reply reply = port.call(call);
+  if (saved) *saved = Access::saved(&port, reply.id);
+  return Access::adopt(&port, reply.tensor[0]);
+}
+
+Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Tensor&& grad, View grad_weights,
+                       Location at) const {
+  const ConstView given = grad;
+  Port& port = port_of({weights, x, given}, "backward", at);
+  Call call = model_call(Verb::layer_backward, plan_, {weights, x, given, grad_weights}, at);
+  Access::release(std::move(grad));
+  call.number[0] = l;
+  call.id = Access::release(std::move(saved));
+  return Access::adopt(&port, port.call(call).tensor[0]);
+}
+
+Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
+  const ConstView given = logits;
+  Port& port = port_of({given, targets, loss}, "loss", at);
+  Call call = model_call(Verb::layer_loss, plan_, {given, targets, loss}, at);
+  Access::release(std::move(logits));
+  call.number[0] = tokens_of_step;
+  return Access::adopt(&port, port.call(call).tensor[0]);
+}
+
+void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, Location at) const {
+  Port& port = port_of({weights, grad}, "update", at);
+  Call call = model_call(Verb::layer_update, plan_, {weights, grad, optimizer.m, optimizer.v}, at);
+  call.number[0] = l;
+  call.number[1] = optimizer.step + 1;
+  port.call(call);
+  ++optimizer.step;
+}
+
+}  // namespace shardlings

@@ -1,0 +1,118 @@
+#include "front/model/checks.h"
+
+#include <fmt/format.h>
+
+#include "base/dtype.h"
+#include "base/text.h"
+#include "front/handlers.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::LayerPlan;
+using Type = LayerPlan::Type;
+
+const detail::ModelPlan& plan_of(const Call& call) {
+  return *static_cast<const detail::ModelPlan*>(call.host);
+}
+
+std::string call_text(const Call& call, Count layer) {
+  return fmt::format("{} of layer {}", name_of(call.verb), layer);
+}
+
+const LayerPlan& checked_layer(RankFront& front, const Call& call, Count layer) {
+  const auto& layers = plan_of(call).layers;
+  const auto count = static_cast<Count>(layers.size());
+  if (layer < 0 || layer >= count) {
+    front.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}", call_text(call, layer),
+                                    count - 1));
+  }
+  return layers[static_cast<std::size_t>(layer)];
+}
+
+void check_weights(RankFront& front, const Call& call, Count layer, const Operand& weights, const char* what) {
+  const Count size = checked_layer(front, call, layer).range.size();
+  if (weights.size() == size) return;
+  front.invalid(call, fmt::format("{}: the {} have {} elements, but the layer has {} weights: model.size({})",
+                                  call_text(call, layer), what, weights.size(), size, layer));
+}
+
+void check_input(RankFront& front, const Call& call, Count layer, const Operand& x) {
+  const LayerPlan& plan = checked_layer(front, call, layer);
+  const auto wrong = [&](const std::string& expected) {
+    front.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer), to_text(x.shape()),
+                                    name_of(x.dtype()), expected));
+  };
+  if (plan.type == Type::embedding) {
+    const Count longest = entry_of(plan, "position").rows;
+    if (x.dtype() != DType::i32 || x.shape().rank() != 2 || x.shape()[0] > longest) {
+      wrong(fmt::format("token ids (s, b) of i32 with s at most {}", longest));
+    }
+    return;
+  }
+  const bool fits = x.shape().rank() >= 2 && x.cols() == plan.in && x.dtype() != DType::i32;
+  if (!fits || (plan.type == Type::block && x.shape().rank() != 3)) {
+    wrong(fmt::format("(s, b, {}) of f32: {}", plan.in,
+                      layer == 0 ? std::string("the inputs of the batch")
+                                 : fmt::format("what forward of layer {} returned", layer - 1)));
+  }
+}
+
+void check_grad(RankFront& front, const Call& call, Count layer, const Operand& x, const Operand& grad) {
+  const Shape expected = output_shape(checked_layer(front, call, layer), x.shape());
+  if (grad && grad.shape() == expected) return;
+  if (!grad) {
+    front.invalid(call, fmt::format("{}: the gradient of the layer's output is an empty tensor (moved from?); it has "
+                                    "the shape {}",
+                                    call_text(call, layer), to_text(expected)));
+  }
+  front.invalid(call, fmt::format("{}: the gradient has shape {}, but the layer's output has {} for this x",
+                                  call_text(call, layer), to_text(grad.shape()), to_text(expected)));
+}
+
+void check_loss(RankFront& front, const Call& call, const Operand& logits, const Operand& targets,
+                const Operand& loss) {
+  const Count width = plan_of(call).layers.back().out;
+  if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
+    front.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
+                                    "layer returned",
+                                    to_text(logits.shape()), width));
+  }
+  if (targets.size() != logits.rows()) {
+    front.invalid(call, fmt::format("loss: {} targets for {} rows of logits; they belong to the same micro-batch",
+                                    targets.size(), logits.rows()));
+  }
+  if (call.number[0] < 1) {
+    front.invalid(call, fmt::format("loss: tokens_of_step is {}; it is what the loss is divided by: "
+                                    "batch.tokens_of_step()",
+                                    call.number[0]));
+  }
+  if (loss.size() < 1) front.invalid(call, "loss: the view that the loss is added to is empty");
+}
+
+void check_update(RankFront& front, const Call& call, Count layer) {
+  const Count size = checked_layer(front, call, layer).range.size();
+  const Count updated = call.tensor[0].shape.size();
+  if (updated > size) {
+    front.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
+  }
+  static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
+  const bool adam = plan_of(call).spec.optimizer == ModelSpec::Optimizer::adam;
+  for (int i = 1; i < (adam ? 4 : 2); ++i) {
+    const Count found = call.tensor[i].shape.size();
+    if (found == updated) continue;
+    front.invalid(call, fmt::format("{}: {} weights, but the {} has {} elements; all must be the same range",
+                                    call_text(call, layer), updated, kNames[i], found));
+  }
+}
+
+Shape output_shape(const LayerPlan& layer, const Shape& x) {
+  if (layer.type == Type::embedding) return {x[0], x[1], layer.out};
+  switch (x.rank()) {
+    case 2: return {x[0], layer.out};
+    case 3: return {x[0], x[1], layer.out};
+    default: return {x[0], x[1], x[2], layer.out};
+  }
+}
+
+}  // namespace shardlings::front

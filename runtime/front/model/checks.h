@@ -1,0 +1,29 @@
+/// \file
+/// Whether the arguments of a model's calls fit its layers; the sentences that say why not.
+#pragma once
+
+#include <string>
+
+#include "front/model/plan.h"
+#include "front/rank_front.h"
+
+namespace shardlings::front {
+
+/// "forward of layer 2", for messages.
+std::string call_text(const detail::Call& call, Count layer);
+/// The layer of that number; throws InvalidArgument if the model has no such layer.
+const detail::LayerPlan& checked_layer(RankFront& front, const detail::Call& call, Count layer);
+/// All throw InvalidArgument if the argument does not fit.
+void check_weights(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const char* what);
+void check_input(RankFront& front, const detail::Call& call, Count layer, const Operand& x);
+void check_grad(RankFront& front, const detail::Call& call, Count layer, const Operand& x, const Operand& grad);
+void check_loss(RankFront& front, const detail::Call& call, const Operand& logits, const Operand& targets,
+                const Operand& loss);
+/// All arguments of an update are equally long parts of a layer.
+void check_update(RankFront& front, const detail::Call& call, Count layer);
+
+const detail::ModelPlan& plan_of(const detail::Call& call);
+/// The shape of a layer's output for input x.
+Shape output_shape(const detail::LayerPlan& layer, const Shape& x);
+
+}  // namespace shardlings::front

@@ -1,0 +1,91 @@
+#include "front/model/layers.h"
+
+#include <utility>
+
+namespace shardlings::front {
+namespace {
+
+using Type = detail::LayerPlan::Type;
+
+Tensor linear_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
+  Tensor z = matmul(layer.x, layer.weights.matrix("weight"), nt, layer.at);
+  add_bias(z, layer.weights.vector("bias"), layer.at);
+  if (layer.plan.type == Type::linear) return z;
+  Tensor y = gelu(z, layer.at);
+  if (saved) saved->push_back(std::move(z));
+  return y;
+}
+
+Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad,
+                       const Entries<View>& grads) {
+  if (layer.plan.type == Type::linear_gelu) {
+    grad = gelu_backward(saved[0], grad, layer.at);
+    saved.clear();
+  }
+  sum_rows_add(grads.vector("bias"), grad, layer.at);
+  matmul_add(grads.matrix("weight"), grad, layer.x, tn, layer.at);
+  return matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
+}
+
+Tensor embedding_forward(const LayerArguments& layer) {
+  const ConstView table = layer.weights.matrix("token");
+  Tensor y = embedding(layer.x, table, {0, table.rows()}, layer.at);
+  const Range used{0, layer.x.shape()[0]};
+  add_positions(y, layer.weights.matrix("position").rows_part(used, layer.at), layer.at);
+  return y;
+}
+
+Tensor embedding_backward(const LayerArguments& layer, const Tensor& grad, const Entries<View>& grads) {
+  const View table = grads.matrix("token");
+  embedding_backward_add(table, layer.x, {0, table.rows()}, grad, layer.at);
+  const Range used{0, layer.x.shape()[0]};
+  sum_positions_add(grads.matrix("position").rows_part(used, layer.at), grad, layer.at);
+  return {};
+}
+
+Tensor head_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
+  Tensor stats;
+  Tensor normed = layer_norm(layer.x, layer.weights.vector("norm.weight"), layer.weights.vector("norm.bias"),
+                             saved ? &stats : nullptr, layer.at);
+  Tensor logits = matmul(normed, layer.weights.matrix("weight"), nt, layer.at);
+  if (saved) {
+    saved->push_back(std::move(normed));
+    saved->push_back(std::move(stats));
+  }
+  return logits;
+}
+
+Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+  matmul_add(grads.matrix("weight"), grad, saved[0], tn, layer.at);
+  saved[0] = {};
+  const Tensor grad_normed = matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
+  grad = {};
+  return layer_norm_backward(layer.x, layer.weights.vector("norm.weight"), saved[1], grad_normed,
+                             grads.vector("norm.weight"), grads.vector("norm.bias"), layer.at);
+}
+
+}  // namespace
+
+Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
+  switch (layer.plan.type) {
+    case Type::linear:
+    case Type::linear_gelu: return linear_forward(layer, saved);
+    case Type::embedding: return embedding_forward(layer);
+    case Type::block: return block_forward(layer, saved);
+    case Type::head: return head_forward(layer, saved);
+  }
+  return {};
+}
+
+Tensor layer_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+  switch (layer.plan.type) {
+    case Type::linear:
+    case Type::linear_gelu: return linear_backward(layer, std::move(saved), std::move(grad), grads);
+    case Type::embedding: return embedding_backward(layer, grad, grads);
+    case Type::block: return block_backward(layer, std::move(saved), std::move(grad), grads);
+    case Type::head: return head_backward(layer, std::move(saved), std::move(grad), grads);
+  }
+  return {};
+}
+
+}  // namespace shardlings::front

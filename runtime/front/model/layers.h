@@ -1,0 +1,55 @@
+/// \file
+/// The math of each type of layer, composed of the public operations. Shapes have been checked by the caller.
+///
+/// What each of them saves and holds stands in memory.h; the order of the statements here is what makes it true.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "front/model/plan.h"
+#include "shardlings/ops.h"
+
+namespace shardlings::front {
+
+/// The entries of a layer as views of its flat weights (V = ConstView) or of their gradients (V = View).
+template <class V>
+class Entries {
+ public:
+  Entries(const detail::LayerPlan& plan, V flat, Location at) : plan_(plan), flat_(flat), at_(at) {}
+
+  V vector(std::string_view name) const { return flat_.part(entry_of(plan_, name).range, at_); }
+  V matrix(std::string_view name) const { return stacked(name, name); }
+  /// Matrices of equally many columns that lie one behind the other, as a single one.
+  V stacked(std::string_view first, std::string_view last) const {
+    const Count cols = entry_of(plan_, first).cols;
+    const V all = joined(first, last);
+    return all.reshaped({all.size() / cols, cols}, at_);
+  }
+  V joined(std::string_view first, std::string_view last) const {
+    return flat_.part({entry_of(plan_, first).range.begin, entry_of(plan_, last).range.end}, at_);
+  }
+
+ private:
+  const detail::LayerPlan& plan_;
+  V flat_;
+  Location at_;
+};
+
+/// What all functions of a layer are given.
+struct LayerArguments {
+  const detail::LayerPlan& plan;
+  Entries<ConstView> weights;
+  ConstView x;
+  Location at;
+};
+
+/// Fills `saved` unless it is nullptr.
+Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
+/// Uses `saved` and `grad` up, as early as it can. Adds to `grads`.
+Tensor layer_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+
+Tensor block_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
+Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+
+}  // namespace shardlings::front
