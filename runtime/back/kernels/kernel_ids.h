@@ -54,7 +54,7 @@ enum class KernelId : std::uint16_t {
   // Layers: f32 and bf16
   /// out: y, stats (f32, (2, rows): mean, 1/deviation; may be null); in: x, weight, bias; n: rows, cols; f: epsilon
   layer_norm,
-  /// out: grad of x, grad_weight +=, grad_bias +=; in: x, weight, stats (f32), grad; n: rows, cols, DType of
+  /// out: grad_weight +=, grad_bias +=, grad of x; in: x, weight, stats (f32), grad; n: rows, cols, DType of
   /// grad_weight and grad_bias (f32, or dtype)
   layer_norm_backward,
   /// Causal. out: y (s, b, w), probabilities (b, heads, s, s; may be null); in: qkv (s, b, 3w); n: s, b, heads, w

@@ -73,12 +73,12 @@ SHARDLINGS_KERNEL void layer_norm_backward(const Kernel& k, Workspace& workspace
     using T = decltype(type);
     using A = decltype(accumulated);
     for (Count r = 0; r < rows; ++r) {
-      backward_row(out<T>(k, 0) + r * cols, in<T>(k, 0) + r * cols, in<T>(k, 1), in<T>(k, 3) + r * cols, cols, stats[r],
+      backward_row(out<T>(k, 2) + r * cols, in<T>(k, 0) + r * cols, in<T>(k, 1), in<T>(k, 3) + r * cols, cols, stats[r],
                    stats[rows + r], grad_weight, grad_bias);
     }
     const auto plus = [](float a, float b) { return a + b; };
-    map(out<A>(k, 1), out<A>(k, 1), grad_weight, cols, plus);
-    map(out<A>(k, 2), out<A>(k, 2), grad_bias, cols, plus);
+    map(out<A>(k, 0), out<A>(k, 0), grad_weight, cols, plus);
+    map(out<A>(k, 1), out<A>(k, 1), grad_bias, cols, plus);
   });
 }
 

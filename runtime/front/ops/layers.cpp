@@ -1,0 +1,115 @@
+// Layer norm and attention. tensor[]: as in shardlings/ops.h, without results; number[0]: heads (attention), 1 if
+// the statistics are kept (layer_norm); number[1]: 1 if the probabilities are kept (attention).
+#include "front/ops/op.h"
+
+namespace shardlings::front {
+namespace {
+
+using back::KernelId;
+using detail::Call;
+using detail::Reply;
+using detail::Verb;
+
+constexpr float kEpsilon = 1e-5F;
+
+void check_vector(Op& op, const Operand& x, const Operand& vector, const char* what) {
+  op.same_type(x, "x", vector, what);
+  op.has_size(vector, what, x.cols(), "column of x");
+}
+
+Reply layer_norm(RankFront& front, const Call& call) {
+  Op op(front, call);
+  const Operand x = op.reads(0, "x");
+  const Operand weight = op.reads(1, "weight");
+  const Operand bias = op.reads(2, "bias");
+  op.computes_on(x, "x");
+  check_vector(op, x, weight, "weight");
+  check_vector(op, x, bias, "bias");
+  op.returns(x.shape(), x.dtype());
+  if (call.number[0] != 0) op.returns({2, x.rows()}, DType::f32);
+  op.scalars({kEpsilon});
+  return op.run(KernelId::layer_norm, {x.rows(), x.cols()}, 8 * x.size());
+}
+
+Reply layer_norm_backward(RankFront& front, const Call& call) {
+  Op op(front, call);
+  const Operand x = op.reads(0, "x");
+  const Operand weight = op.reads(1, "weight");
+  const Operand stats = op.reads(2, "stats");
+  const Operand grad = op.reads(3, "grad");
+  const Operand grad_weight = op.writes(4, "grad_weight");
+  const Operand grad_bias = op.writes(5, "grad_bias");
+  op.computes_on(x, "x");
+  check_vector(op, x, weight, "weight");
+  op.has_type(stats, "stats", DType::f32);
+  op.require(stats.size() == 2 * x.rows(), "stats is {}, but must be (2, {}), as layer_norm made it",
+             to_text(stats.shape()), x.rows());
+  op.same_type(x, "x", grad, "grad");
+  op.same_size(x, "x", grad, "grad");
+  op.accumulates(grad_weight, "grad_weight", x, "x");
+  op.same_type(grad_weight, "grad_weight", grad_bias, "grad_bias");
+  op.has_size(grad_weight, "grad_weight", x.cols(), "column of x");
+  op.has_size(grad_bias, "grad_bias", x.cols(), "column of x");
+  op.no_aliases();
+  op.returns(x.shape(), x.dtype());
+  return op.run(KernelId::layer_norm_backward, {x.rows(), x.cols(), static_cast<Count>(grad_weight.dtype())},
+                16 * x.size());
+}
+
+struct Extents {
+  Count s, b, heads, w;
+  Count probabilities() const { return b * heads * s * s; }
+  /// Of the two products of a head with full matrices, as a roofline of a dense attention counts them.
+  Count flops() const { return 4 * b * s * s * w; }
+};
+
+Extents extents(Op& op, const Operand& qkv) {
+  const Count heads = op.call().number[0];
+  op.computes_on(qkv, "qkv");
+  op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)",
+             to_text(qkv.shape()));
+  const Count w = qkv.cols() / 3;
+  op.require(heads > 0 && w % heads == 0, "{} heads do not divide w = {} (qkv is {})", heads, w, to_text(qkv.shape()));
+  op.matrix_product();
+  return {qkv.shape()[0], qkv.shape()[1], heads, w};
+}
+
+Reply attention(RankFront& front, const Call& call) {
+  Op op(front, call);
+  const Operand qkv = op.reads(0, "qkv");
+  const Extents e = extents(op, qkv);
+  op.returns({e.s, e.b, e.w}, qkv.dtype());
+  if (call.number[1] != 0) op.returns({e.b, e.heads, e.s, e.s}, qkv.dtype());
+  return op.run(KernelId::attention, {e.s, e.b, e.heads, e.w}, e.flops());
+}
+
+/// Uses the probabilities up: their memory is freed.
+Reply attention_backward(RankFront& front, const Call& call) {
+  Op op(front, call);
+  const Operand qkv = op.reads(0, "qkv");
+  const Operand inner = op.reads(1, "inner");
+  const Operand grad = op.reads(2, "grad");
+  const Extents e = extents(op, qkv);
+  op.same_type(qkv, "qkv", inner, "inner");
+  op.same_type(qkv, "qkv", grad, "grad");
+  op.require(inner.size() == e.probabilities(), "inner is {}, but must be ({}, {}, {}, {}), as attention made it",
+             to_text(inner.shape()), e.b, e.heads, e.s, e.s);
+  op.require(grad.size() == e.s * e.b * e.w, "grad is {}, but must be ({}, {}, {})", to_text(grad.shape()), e.s, e.b,
+             e.w);
+  op.returns(qkv.shape(), qkv.dtype());
+  op.launch(KernelId::attention_backward, {e.s, e.b, e.heads, e.w});
+  front.free(inner.ref, call.at);
+  return op.finish(2 * e.flops());
+}
+
+}  // namespace
+
+void add_layer_handlers(HandlerTable& table) {
+  const auto set = [&](Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
+  set(Verb::layer_norm, layer_norm);
+  set(Verb::layer_norm_backward, layer_norm_backward);
+  set(Verb::attention, attention);
+  set(Verb::attention_backward, attention_backward);
+}
+
+}  // namespace shardlings::front

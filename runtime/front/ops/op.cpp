@@ -1,0 +1,196 @@
+#include "front/ops/op.h"
+
+#include <algorithm>
+
+#include "base/dtype.h"
+
+namespace shardlings::front {
+
+Op::Op(RankFront& front, const detail::Call& call) : front_(front), call_(call), name_(name_of(call.verb)) {}
+
+void Op::fail(const std::string& sentence) {
+  front_.invalid(call_, name_ + ": " + sentence);
+}
+
+Operand Op::may_read(int i, const char* what) {
+  const Operand x = front_.reading(call_, i);
+  add_input(x, what);
+  return x;
+}
+
+Operand Op::reads(int i, const char* what) {
+  const Operand x = may_read(i, what);
+  require(static_cast<bool>(x), "{} is empty (moved from, or never allocated)", what);
+  return x;
+}
+
+Operand Op::writes(int i, const char* what) {
+  const Operand y = front_.writing(call_, i);
+  require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", what);
+  add_output(y, what, 2);
+  return y;
+}
+
+Operand Op::returns(Shape shape, DType dtype, Kind kind) {
+  check_overlaps();  // before anything is allocated that an error would leave behind
+  const Operand y = front_.allocate(shape, dtype, kind, call_.at, label_.micro);
+  add_output(y, "the result", 1);
+  returns_argument(y);
+  return y;
+}
+
+void Op::add_input(const Operand& x, const char* what) {
+  in_[inputs_] = {x, what, x.size(), 1};
+  kernel_.in[inputs_] = x.data;
+  ++inputs_;
+  adopt_label(x);
+}
+
+void Op::add_output(const Operand& y, const char* what, int passes) {
+  out_[outputs_] = {y, what, y.size(), passes};
+  kernel_.out[outputs_] = y.data;
+  ++outputs_;
+  adopt_label(y);
+}
+
+void Op::adopt_label(const Operand& x) {
+  if (label_.micro < 0) label_.micro = x.label.micro;
+  if (label_.layer < 0) label_.layer = x.label.layer;
+}
+
+void Op::computes_on(const Operand& x, const char* what) {
+  type(x.dtype());
+  require(x.dtype() != DType::i32, "{} is i32, but only f32 and bf16 can be computed with", what);
+}
+
+void Op::has_type(const Operand& x, const char* what, DType dtype) {
+  require(x.dtype() == dtype, "{} is {}, but must be {}", what, shardlings::name_of(x.dtype()),
+          shardlings::name_of(dtype));
+}
+
+void Op::same_type(const Operand& a, const char* a_name, const Operand& b, const char* b_name) {
+  require(a.dtype() == b.dtype(), "{} is {} and {} is {}: the types must be the same (see cast)", a_name,
+          shardlings::name_of(a.dtype()), b_name, shardlings::name_of(b.dtype()));
+}
+
+void Op::accumulates(const Operand& sum, const char* sum_name, const Operand& x, const char* x_name) {
+  computes_on(x, x_name);
+  if (sum.dtype() != DType::f32) same_type(sum, sum_name, x, x_name);
+}
+
+void Op::same_size(const Operand& a, const char* a_name, const Operand& b, const char* b_name) {
+  require(a.size() == b.size(), "{} is {}, {} is {}: the sizes {} and {} differ", a_name, to_text(a.shape()), b_name,
+          to_text(b.shape()), a.size(), b.size());
+}
+
+void Op::has_size(const Operand& x, const char* what, Count n, const char* unit) {
+  require(x.size() == n, "{} is {}, but must have {} elements: one for each {}", what, to_text(x.shape()), n, unit);
+}
+
+void Op::touches_only(const Operand& x, Count elements) {
+  const auto limit = [&](Argument& argument) {
+    const detail::Ref& ref = argument.operand.ref;
+    if (ref.storage == x.ref.storage && ref.offset == x.ref.offset) {
+      argument.touched = std::min(argument.touched, elements);
+    }
+  };
+  std::for_each(in_, in_ + inputs_, limit);
+  std::for_each(out_, out_ + outputs_, limit);
+}
+
+Bytes Op::traffic() const {
+  Bytes total;
+  const auto add = [&](const Argument& a) { total += bytes_of(a.touched, a.operand.dtype()) * a.passes; };
+  std::for_each(in_, in_ + inputs_, add);
+  std::for_each(out_, out_ + outputs_, add);
+  return total;
+}
+
+void Op::scalars(std::initializer_list<float> values) {
+  std::copy(values.begin(), values.end(), kernel_.f);
+}
+
+namespace {
+
+Range range_of(const Operand& x) {
+  return {x.ref.offset, x.ref.offset + x.size()};
+}
+
+bool overlap(const Operand& a, const Operand& b) {
+  return a && b && a.ref.storage == b.ref.storage && intersect(range_of(a), range_of(b)).size() > 0;
+}
+
+}  // namespace
+
+void Op::overlap_error(int output, const char* other) {
+  fail(fmt::format("{} and {} overlap in memory: the result would depend on the order of the elements",
+                   out_[output].what, other));
+}
+
+void Op::check_overlaps() {
+  for (int i = 0; i < outputs_; ++i) {
+    const Operand& y = out_[i].operand;
+    for (int j = 0; j < inputs_; ++j) {
+      const Operand& x = in_[j].operand;
+      const bool same = aliases_ && range_of(x) == range_of(y);
+      if (overlap(x, y) && !same) overlap_error(i, in_[j].what);
+    }
+    for (int j = 0; j < i; ++j) {
+      if (overlap(out_[j].operand, y)) overlap_error(i, out_[j].what);
+    }
+  }
+}
+
+void Op::label_outputs() {
+  for (int i = 0; i < outputs_; ++i) {
+    const Operand& y = out_[i].operand;
+    // What lives longer than a micro-batch belongs to none.
+    const bool lasting = y.kind == Kind::parameter || y.kind == Kind::gradient || y.kind == Kind::optimizer;
+    if (y && !lasting && label_.micro >= 0) front_.storages().at(y.ref.storage).label.micro = label_.micro;
+  }
+}
+
+void Op::launch(back::KernelId id, std::initializer_list<Count> numbers) {
+  check_overlaps();
+  kernel_.id = id;
+  std::copy(numbers.begin(), numbers.end(), kernel_.n);
+  front_.launch(kernel_);
+}
+
+detail::Reply Op::finish(Count flops) {
+  label_outputs();
+  Cost cost;
+  cost.flops = Flops(flops);
+  cost.traffic = traffic();
+  cost.matrix = matrix_;
+  cost.dtype = kernel_.dtype;
+  front_.charge(name_of(call_.verb), call_, cost, label_);
+  return reply_;
+}
+
+detail::Reply Op::run(back::KernelId id, std::initializer_list<Count> numbers, Count flops) {
+  launch(id, numbers);
+  return finish(flops);
+}
+
+Shape with_cols(const Shape& shape, Count cols) {
+  switch (shape.rank()) {
+    case 2: return {shape[0], cols};
+    case 3: return {shape[0], shape[1], cols};
+    case 4: return {shape[0], shape[1], shape[2], cols};
+    default: return {cols};
+  }
+}
+
+void add_op_handlers(HandlerTable& table) {
+  add_matmul_handlers(table);
+  add_elementwise_handlers(table);
+  add_row_handlers(table);
+  add_slice_handlers(table);
+  add_layer_handlers(table);
+  add_embedding_handlers(table);
+  add_loss_handlers(table);
+  add_optimizer_handlers(table);
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,121 @@
+/// \file
+/// One operation being handled: its arguments are looked up and checked, its result allocated, its kernel launched and
+/// its cost charged. Keeps the handlers of the verbs to what is particular about each.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "back/kernels/kernel_ids.h"
+#include "base/text.h"
+#include "front/handlers.h"
+
+namespace shardlings::front {
+
+class Op {
+ public:
+  Op(RankFront& front, const detail::Call& call);
+
+  /// \name Arguments, in the order of the kernel's inputs and outputs
+  /// `what` is the argument's name in messages. Throws InvalidArgument if argument i is an empty view.
+  /// @{
+  Operand reads(int i, const char* what);
+  Operand writes(int i, const char* what);
+  /// An argument that may be left out; the kernel gets a null pointer then.
+  Operand may_read(int i, const char* what);
+  /// Allocates a result, which becomes the next output of the kernel and the next tensor of the reply.
+  Operand returns(Shape shape, DType dtype, Kind kind = Kind::activation);
+  /// Replies with an argument's own storage.
+  void returns_argument(const Operand& argument) { reply_.tensor[replies_++] = argument.ref; }
+  /// @}
+
+  /// \name Checks: each throws InvalidArgument with a sentence that begins with the operation's name
+  /// @{
+  template <class... Args>
+  void require(bool holds, fmt::format_string<Args...> sentence, Args&&... args) {
+    if (!holds) fail(fmt::format(sentence, std::forward<Args>(args)...));
+  }
+  [[noreturn]] void fail(const std::string& sentence);
+  /// f32 or bf16, which is then the kernel's type.
+  void computes_on(const Operand& x, const char* what);
+  void has_type(const Operand& x, const char* what, DType dtype);
+  void same_type(const Operand& a, const char* a_name, const Operand& b, const char* b_name);
+  void same_size(const Operand& a, const char* a_name, const Operand& b, const char* b_name);
+  /// `x` holds exactly n elements: one for each of `unit` ("row of x").
+  void has_size(const Operand& x, const char* what, Count n, const char* unit);
+  /// Computes on x; a sum into which bf16 is added may be kept in f32.
+  void accumulates(const Operand& sum, const char* sum_name, const Operand& x, const char* x_name);
+  /// @}
+
+  /// Of x, no more than so many elements are read or written: table look-ups.
+  void touches_only(const Operand& x, Count elements);
+  /// Inputs and outputs may be the same memory only where nothing is read after it was written.
+  void no_aliases() { aliases_ = false; }
+  void matrix_product() { matrix_ = true; }
+  /// What messages call this operation, if not by its verb.
+  void rename(std::string name) { name_ = std::move(name); }
+  void scalars(std::initializer_list<float> values);
+
+  void type(DType dtype) { kernel_.dtype = dtype; }
+
+  /// Launches the kernel with these numbers and charges it.
+  detail::Reply run(back::KernelId id, std::initializer_list<Count> numbers, Count flops);
+  /// The same in two steps, for operations that take several launches.
+  void launch(back::KernelId id, std::initializer_list<Count> numbers);
+  detail::Reply finish(Count flops);
+
+  const detail::Call& call() const { return call_; }
+  /// For operations whose kernel begins elsewhere than its arguments.
+  back::Kernel& kernel() { return kernel_; }
+
+ private:
+  void add_input(const Operand& x, const char* what);
+  void add_output(const Operand& y, const char* what, int passes);
+  void check_overlaps();
+  void overlap_error(int output, const char* other);
+  void adopt_label(const Operand& x);
+  void label_outputs();
+  Bytes traffic() const;
+
+  struct Argument {
+    Operand operand;
+    const char* what = "";
+    Count touched = 0;
+    int passes = 1;  // over the memory: 2 if it is read and written
+  };
+
+  RankFront& front_;
+  const detail::Call& call_;
+  std::string name_;
+  back::Kernel kernel_;
+  detail::Reply reply_;
+  Argument in_[back::Kernel::kInputs];
+  Argument out_[back::Kernel::kOutputs];
+  int inputs_ = 0;
+  int outputs_ = 0;
+  int replies_ = 0;
+  Label label_;
+  bool aliases_ = true;
+  bool matrix_ = false;
+};
+
+void add_matmul_handlers(HandlerTable& table);
+void add_elementwise_handlers(HandlerTable& table);
+void add_row_handlers(HandlerTable& table);
+void add_slice_handlers(HandlerTable& table);
+void add_layer_handlers(HandlerTable& table);
+void add_embedding_handlers(HandlerTable& table);
+void add_loss_handlers(HandlerTable& table);
+void add_optimizer_handlers(HandlerTable& table);
+
+/// `shape` with another last extent.
+Shape with_cols(const Shape& shape, Count cols);
+/// `shape` without its last extent, as a vector of rows.
+inline Shape rows_of(const Shape& shape) {
+  return Shape(shape.rows());
+}
+
+}  // namespace shardlings::front
