@@ -1,0 +1,142 @@
+// Judges one training step on one device: numbers, peak of memory, virtual time.
+
+#include "grading/grader.h"
+
+#include <algorithm>
+
+#include "grading/data.h"
+#include "grading/training.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::EventKind;
+
+namespace {
+
+/// The weights' change divided by -lr: for plain SGD, the gradient that the update has used.
+Layers used_gradient(const CheckContext& check) {
+  const Layers change = combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
+  return scaled(change, 1.0 / check.kase().model.lr);
+}
+
+/// What layer l gets if one buffer collects the gradients of all layers from the last one down to l.
+Layers uncleared(const Layers& grads) {
+  Layers sums = grads;
+  for (std::size_t l = 0; l < grads.size(); ++l) {
+    for (std::size_t above = l + 1; above < grads.size(); ++above) {
+      const std::size_t common = std::min(sums[l].size(), grads[above].size());
+      for (std::size_t i = 0; i < common; ++i) sums[l][i] += grads[above][i];
+    }
+  }
+  return sums;
+}
+
+/// The last layer's bias has its right gradient, and the matrix has not: the only part that depends on the input.
+bool only_matrix_differs(const CheckContext& check, const Layers& used) {
+  const detail::LayerPlan last = detail::make_plan(check.kase().model).layers.back();
+  const auto part = [&](const Layers& layers, const Range& range) {
+    return std::vector<double>(layers.back().begin() + range.begin, layers.back().begin() + range.end);
+  };
+  const Layers& right = check.reference().grads;
+  const Entry& matrix = last.entries.front();
+  const Entry& bias = last.entries.back();
+  return bias.cols == 1 && alike(part(used, bias.range), part(right, bias.range)) &&
+         !alike(part(used, matrix.range), part(right, matrix.range));
+}
+
+bool some_layer_unchanged(const Layers& used) {
+  return std::any_of(used.begin(), used.end(), [](const std::vector<double>& layer) {
+    return std::all_of(layer.begin(), layer.end(), [](double g) { return g == 0; });
+  });
+}
+
+void diagnose_output(CheckContext& check) {
+  const Layers used = used_gradient(check);
+  const Layers& right = check.reference().grads;
+  if (used.size() != right.size()) return;
+  if (!all_finite(used)) return check.diagnose("gradient_not_zeroed");
+  const std::optional<double> ratio = constant_ratio(used, right);
+  const auto tokens = static_cast<double>(tokens_of_step(check.kase()));
+  const auto targets = static_cast<double>(check.kase().batch * check.kase().model.sequence);
+  if (near(ratio, 1)) return;
+  if (ratio == 0) return check.diagnose("never_updated");
+  if (near(ratio, 2)) return check.diagnose("updated_twice");
+  if (near(ratio, tokens)) return check.diagnose("loss_not_divided");
+  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  if (some_layer_unchanged(used)) return check.diagnose("layer_not_updated");
+  if (alike(used, uncleared(right))) return check.diagnose("gradient_reused");
+  if (only_matrix_differs(check, used)) check.diagnose("wrong_input");
+}
+
+/// A peak and where it comes from.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// While backward of layer l runs, the activations of layers 0 to l and one gradient are alive. Forward needs less.
+Peak budget(const Case& kase) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::int64_t weights = weight_bytes(layers);
+  const std::int64_t batch = batch_bytes(kase) + 4;
+  Peak peak;
+  std::int64_t kept = 0;  // activations of layers 0 to l
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    const std::int64_t own = layers[l].backward - layers[l].saved;
+    const std::int64_t bytes = weights + batch + kept + layers[l].weights + own;
+    if (bytes < peak.bytes) continue;
+    const std::string l_text = std::to_string(l);
+    peak = {bytes, "weights + batch and loss + activations of layers 0-" + l_text + " + gradient of layer " + l_text +
+                       " + what its backward needs = " + sum_text({weights, batch, kept, layers[l].weights, own})};
+  }
+  return peak;
+}
+
+void diagnose_memory(CheckContext& check) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  std::int64_t largest = 0;
+  std::int64_t inputs = 0;
+  for (const LayerBytes& layer : layers) {
+    largest = std::max(largest, layer.weights);
+    inputs += layer.input;
+  }
+  const front::Counters& counters = check.counters(0);
+  if (counters.layer_forwards > static_cast<std::int64_t>(layers.size())) return check.diagnose("forward_twice");
+  const auto gradient = static_cast<std::size_t>(Kind::gradient);
+  if (counters.peak_by_kind[gradient].value() > largest) return check.diagnose("gradients_kept");
+  const front::Event* end = last_call(check.trace(0), EventKind::backward);
+  if (end == nullptr) return;
+  const LayerBytes& first = layers.front();
+  const std::int64_t before = weight_bytes(layers) + batch_bytes(check.kase()) + 4 + first.weights;
+  const std::int64_t rest = end->live_after.value() - before - first.input_gradient;
+  check.diagnose(rest >= inputs ? "activations_kept" : "copy_kept");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_output(check);
+  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Peak peak = budget(check.kase());
+  const std::int64_t found = check.counters(0).peak.value();
+  if (!check.at_most("peak memory", found, peak.bytes, peak.formula, "bytes", check.peak_place(0))) {
+    diagnose_memory(check);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
+  const front::Counters& counters = check.counters(0);
+  const bool once = check.exactly("forward calls", counters.layer_forwards, layers, "L", "calls") &&
+                    check.exactly("backward calls", counters.layer_backwards, layers, "L", "calls");
+  if (!once) {
+    if (counters.layer_forwards > layers) check.diagnose("forward_twice");
+    return;
+  }
+  check.exactly("virtual time", counters.end.value(), table_time(check.kase(), layers, layers), "L (F + B)", "ns");
+}

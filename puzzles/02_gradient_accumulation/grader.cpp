@@ -1,0 +1,153 @@
+// Judges gradient accumulation: numbers of the whole batch, memory of one micro-batch, no work done twice.
+
+#include "grading/grader.h"
+
+#include <algorithm>
+
+#include "grading/data.h"
+#include "grading/training.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::EventKind;
+
+namespace {
+
+std::int64_t num_layers(const CheckContext& check) {
+  return static_cast<std::int64_t>(layer_bytes(check.kase()).size());
+}
+
+/// Gradient of the sum (not the mean) of the losses of micro-batch i: the difference of two prefixes of the step.
+std::vector<Layers> micro_gradients(const Case& kase) {
+  std::vector<Layers> parts;
+  Layers before;
+  for (int m = 1; m <= kase.micro_batches; ++m) {
+    Case prefix = kase;
+    prefix.micro_batches = m;
+    const Layers sum = scaled(train_reference(prefix).grads, static_cast<double>(tokens_of_step(prefix)));
+    parts.push_back(before.empty() ? sum : combine(sum, -1, before));
+    before = sum;
+  }
+  return parts;
+}
+
+/// The sum of the micro-batches' means.
+Layers sum_of_means(const Case& kase, const std::vector<Layers>& parts) {
+  Layers sum;
+  for (int i = 0; i < kase.micro_batches; ++i) {
+    const Layers mean =
+        scaled(parts[static_cast<std::size_t>(i)], 1.0 / static_cast<double>(micro_of(kase, 0, i).tokens));
+    sum = sum.empty() ? mean : combine(sum, 1, mean);
+  }
+  return sum;
+}
+
+/// Mistakes about how the micro-batches are put together. `found` is the gradient that was published.
+void diagnose_sum(CheckContext& check, const Layers& found) {
+  const Case& kase = check.kase();
+  const std::vector<Layers> parts = micro_gradients(kase);
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const Layers means = sum_of_means(kase, parts);
+  if (alike(found, scaled(means, 1.0 / kase.micro_batches))) return check.diagnose("mean_of_means");
+  if (alike(found, means)) return check.diagnose("sum_of_means");
+  if (alike(found, scaled(parts.back(), 1 / tokens))) return check.diagnose("only_last_micro_batch");
+  for (const Layers& part : parts) {
+    if (alike(found, combine(check.reference().grads, -1 / tokens, part))) return check.diagnose("micro_batch_skipped");
+  }
+}
+
+void diagnose_output(CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  if (updates == 0) return check.diagnose("never_updated");
+  if (updates > num_layers(check)) return check.diagnose("update_per_micro_batch");
+  const Layers found = found_layers(check.result(), "grads");
+  const std::optional<double> ratio = constant_ratio(found, check.reference().grads);
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.micro_batches * kase.batch * kase.model.sequence);
+  if (near(ratio, 1)) return;
+  if (near(ratio, 1.0 / kase.micro_batches)) return check.diagnose("divided_by_m_again");
+  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  diagnose_sum(check, found);
+}
+
+/// A peak and where it comes from.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// While backward of layer l runs, the activations of layers 0 to l are alive, of one micro-batch. Forward needs less.
+Peak budget(const Case& kase) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::int64_t weights = weight_bytes(layers);
+  const std::int64_t batch = batch_bytes(kase) + 4;
+  Peak peak;
+  std::int64_t kept = 0;  // activations of layers 0 to l
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    const std::int64_t own = layers[l].backward - layers[l].saved;
+    const std::int64_t bytes = 2 * weights + batch + kept + own;
+    if (bytes < peak.bytes) continue;
+    const std::string l_text = std::to_string(l);
+    peak = {bytes, "weights + gradients + batch and loss + activations of layers 0-" + l_text +
+                       " for one micro-batch + what backward of layer " + l_text +
+                       " needs = " + sum_text({weights, weights, batch, kept, own})};
+  }
+  return peak;
+}
+
+void diagnose_calls(CheckContext& check) {
+  const std::int64_t layers = num_layers(check);
+  const std::int64_t forwards = check.counters(0).layer_forwards;
+  const std::int64_t all = layers * check.kase().micro_batches;
+  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  if (forwards > all) return check.diagnose("forward_twice");
+  if (forwards == layers && all > layers) return check.diagnose("whole_batch_at_once");
+  if (forwards < all) return check.diagnose("micro_batch_skipped");
+  if (updates == 0) return check.diagnose("never_updated");
+  if (updates > layers) check.diagnose("update_per_micro_batch");
+}
+
+void diagnose_memory(CheckContext& check) {
+  const front::Counters& counters = check.counters(0);
+  const std::int64_t layers = num_layers(check);
+  if (counters.layer_forwards != layers * check.kase().micro_batches) return diagnose_calls(check);
+  if (counters.saved_peak > layers) return check.diagnose("all_in_flight");
+  const auto gradient = static_cast<std::size_t>(Kind::gradient);
+  const bool second = counters.peak_by_kind[gradient].value() > weight_bytes(layer_bytes(check.kase()));
+  check.diagnose(second ? "second_gradient_buffer" : "activations_kept");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance) ||
+      !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
+    return diagnose_output(check);
+  }
+  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Peak peak = budget(check.kase());
+  const std::int64_t found = check.counters(0).peak.value();
+  if (!check.at_most("peak memory", found, peak.bytes, peak.formula, "bytes", check.peak_place(0))) {
+    diagnose_memory(check);
+  }
+}
+
+SHARDLINGS_CHECK(work) {
+  const std::int64_t layers = num_layers(check);
+  const std::int64_t all = layers * check.kase().micro_batches;
+  const front::Counters& counters = check.counters(0);
+  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  if (check.exactly("forward calls", counters.layer_forwards, all, "m L", "calls") &&
+      check.exactly("backward calls", counters.layer_backwards, all, "m L", "calls") &&
+      check.exactly("update calls", updates, layers, "L", "calls")) {
+    check.exactly("virtual time", counters.end.value(), table_time(check.kase(), all, all), "m L (F + B)", "ns");
+    return;
+  }
+  diagnose_calls(check);
+}

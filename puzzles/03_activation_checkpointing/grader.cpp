@@ -1,0 +1,223 @@
+// Judges activation checkpointing: numbers as without, memory of the checkpoints and one segment, calls of forward.
+
+#include "grading/grader.h"
+
+#include <algorithm>
+
+#include "grading/data.h"
+#include "grading/training.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+/// Layers and segments of a case; the last segment is [last, layers).
+struct Segments {
+  std::int64_t layers = 0;
+  std::int64_t every = 1;
+  std::int64_t last = 0;
+
+  explicit Segments(const Case& kase)
+      : layers(static_cast<std::int64_t>(layer_bytes(kase).size())),
+        every(kase.integer("every")),
+        last((layers - 1) / every * every) {}
+  std::int64_t begin_of(std::int64_t l) const { return l / every * every; }
+  std::int64_t end_of(std::int64_t begin) const { return std::min(begin + every, layers); }
+  std::int64_t length_of_last() const { return layers - last; }
+  std::int64_t forwards() const { return 2 * layers - length_of_last(); }
+  /// Forward calls of who walks from x[0] to every segment.
+  std::int64_t forwards_from_start() const {
+    std::int64_t calls = layers;
+    for (std::int64_t begin = 0; begin < last; begin += every) calls += end_of(begin);
+    return calls;
+  }
+  /// Forward calls of who walks from the checkpoint to every layer.
+  std::int64_t forwards_layer_by_layer() const { return layers + last / every * (every * (every + 1) / 2); }
+};
+
+/// Bytes of the parts of a moment: checkpoints of segments still to come, the segment at work, the call itself.
+struct Moment {
+  std::int64_t checkpoints = 0;
+  std::int64_t segment = 0;
+  std::int64_t own = 0;
+  std::string call;
+  std::int64_t bytes() const { return checkpoints + segment + own; }
+};
+
+class Budget {
+ public:
+  explicit Budget(const Case& kase) : layers_(layer_bytes(kase)), segments_(kase) {
+    weights_ = weight_bytes(layers_);
+    batch_ = batch_bytes(kase) + 4;
+  }
+  /// Weights, gradients, batch and loss: there before the step begins.
+  std::int64_t before() const { return 2 * weights_ + batch_; }
+  std::int64_t input(std::int64_t l) const { return at(l).input; }
+  std::int64_t output(std::int64_t l) const { return at(l).output; }
+  /// Inputs of the segments before the one that begins at `begin`.
+  std::int64_t checkpoints(std::int64_t begin) const {
+    std::int64_t sum = 0;
+    for (std::int64_t c = 0; c < begin; c += segments_.every) sum += input(c);
+    return sum;
+  }
+  /// Inputs of layers begin to l, and what is saved of those before l.
+  std::int64_t segment(std::int64_t begin, std::int64_t l) const {
+    std::int64_t sum = input(l);
+    for (std::int64_t i = begin; i < l; ++i) sum += input(i) + at(i).saved;
+    return sum;
+  }
+  /// The moment with the most bytes: of the first forward pass, of recomputation, or of backward.
+  Moment worst() const {
+    Moment worst;
+    for (std::int64_t l = 0; l < segments_.layers; ++l) {
+      for (const Moment& moment : moments(l)) {
+        if (moment.bytes() >= worst.bytes()) worst = moment;
+      }
+    }
+    return worst;
+  }
+  std::string formula(const Moment& moment) const {
+    return "weights + gradients + batch and loss + checkpoints + segment + the call itself (" + moment.call +
+           ") = " + sum_text({weights_, weights_, batch_, moment.checkpoints, moment.segment, moment.own});
+  }
+
+ private:
+  const LayerBytes& at(std::int64_t l) const { return layers_[static_cast<std::size_t>(l)]; }
+
+  std::vector<Moment> moments(std::int64_t l) const {
+    const std::int64_t begin = segments_.begin_of(l);
+    const std::int64_t kept = checkpoints(begin);
+    const std::int64_t inside = segment(begin, l) + at(l).saved;
+    const std::string name = " of layer " + std::to_string(l);
+    std::vector<Moment> all{{kept, inside, at(l).backward - at(l).saved, "backward" + name}};
+    if (begin < segments_.last) {
+      const std::int64_t grad = output(segments_.end_of(begin) - 1);
+      all.push_back({kept, inside, at(l).forward_saving - at(l).saved + grad, "recomputation" + name});
+      const std::int64_t passing = l == begin ? input(l) : input(begin) + input(l);
+      all.push_back({kept, passing, at(l).forward, "forward" + name});
+    }
+    return all;
+  }
+
+  std::vector<LayerBytes> layers_;
+  Segments segments_;
+  std::int64_t weights_ = 0;
+  std::int64_t batch_ = 0;
+};
+
+/// The first call of forward after the first of backward: where recomputation begins; nullptr if there is none.
+const Event* first_recomputation(const front::RankTrace& trace) {
+  bool back = false;
+  for (const Event& event : trace.events) {
+    back = back || event.kind == EventKind::backward;
+    if (back && event.kind == EventKind::forward) return &event;
+  }
+  return nullptr;
+}
+
+/// Mistakes that show in the number of forward calls.
+bool diagnose_calls(CheckContext& check) {
+  const Segments segments(check.kase());
+  const std::int64_t found = check.counters(0).layer_forwards;
+  const auto name = [&]() -> const char* {
+    if (found == segments.layers) return "nothing_recomputed";
+    if (found == 2 * segments.layers) return "last_segment_recomputed";
+    if (found == segments.forwards_from_start()) return "recomputed_from_the_start";
+    if (found == segments.forwards_layer_by_layer()) return "recomputed_layer_by_layer";
+    return found > segments.forwards() ? "recomputed_too_often" : nullptr;
+  };
+  if (found == segments.forwards() || name() == nullptr) return false;
+  check.diagnose(name());
+  return true;
+}
+
+/// Mistakes in the first pass: Saved of more than a segment, or inputs between the checkpoints, alive at the loss.
+bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
+  const Segments segments(check.kase());
+  if (check.counters(0).saved_peak > std::min(segments.every, segments.layers)) {
+    check.diagnose("saved_kept");
+    return true;
+  }
+  const Event* loss = first_call(check.trace(0), EventKind::loss);
+  if (loss == nullptr) return true;
+  const std::int64_t last = segments.layers - 1;
+  const std::int64_t expected =
+      budget.before() + budget.checkpoints(segments.last) + budget.segment(segments.last, last) + budget.output(last);
+  if (loss->live_after.value() <= expected) return false;
+  check.diagnose("inputs_kept");
+  return true;
+}
+
+/// Mistakes in the backward pass, by what is still alive when it has ended.
+void diagnose_second_pass(CheckContext& check, const Budget& budget) {
+  const Segments segments(check.kase());
+  const Event* end = last_call(check.trace(0), EventKind::backward);
+  const Event* turn = first_recomputation(check.trace(0));
+  if (end == nullptr || turn == nullptr) return;
+  const std::int64_t begin = segments.last - segments.every;
+  const std::int64_t at_turn =
+      budget.before() + budget.checkpoints(begin) + budget.segment(begin, begin + 1) + budget.output(segments.last - 1);
+  if (turn->live_after.value() <= at_turn) return check.diagnose("segment_output_kept");
+  const std::int64_t at_end = end->live_after.value() - budget.before();
+  std::int64_t all_inputs = 0;
+  for (std::int64_t l = 0; l < segments.layers; ++l) all_inputs += budget.input(l);
+  check.diagnose(at_end >= all_inputs ? "segment_kept" : "checkpoint_kept");
+}
+
+void diagnose_output(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Layers found = found_layers(check.result(), "grads");
+  const Layers& right = check.reference().grads;
+  const std::optional<double> ratio = constant_ratio(found, right);
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.batch * kase.model.sequence);
+  if (near(ratio, 1)) {
+    const bool twice = count_calls(check.trace(0), EventKind::update) == 2 * Segments(kase).layers;
+    if (twice) check.diagnose("updated_twice");
+    return;
+  }
+  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  const Segments segments(kase);
+  for (auto l = static_cast<std::size_t>(segments.last); l < right.size(); ++l) {
+    if (l >= found.size() || !alike(found[l], right[l])) return;
+  }
+  if (segments.last > 0) check.diagnose("wrong_checkpoint");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance) ||
+      !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
+    return diagnose_output(check);
+  }
+  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Budget budget(check.kase());
+  const Moment worst = budget.worst();
+  const std::int64_t found = check.counters(0).peak.value();
+  const std::int64_t allowed = budget.before() + worst.bytes();
+  if (check.at_most("peak memory", found, allowed, budget.formula(worst), "bytes", check.peak_place(0))) return;
+  if (diagnose_calls(check) || diagnose_first_pass(check, budget)) return;
+  diagnose_second_pass(check, budget);
+}
+
+SHARDLINGS_CHECK(recompute) {
+  const Segments segments(check.kase());
+  const front::Counters& counters = check.counters(0);
+  const std::string formula = "2 L - length of the last segment = 2 * " + std::to_string(segments.layers) + " - " +
+                              std::to_string(segments.length_of_last());
+  if (check.exactly("forward calls", counters.layer_forwards, segments.forwards(), formula, "calls") &&
+      check.exactly("backward calls", counters.layer_backwards, segments.layers, "L", "calls")) {
+    check.exactly("virtual time", counters.end.value(), table_time(check.kase(), segments.forwards(), segments.layers),
+                  "(2 L - length of the last segment) F + L B", "ns");
+    return;
+  }
+  diagnose_calls(check);
+}

@@ -1,0 +1,146 @@
+#include "grading/training.h"
+
+#include <cmath>
+
+#include "front/model/memory.h"
+
+namespace shardlings::grading {
+namespace {
+
+constexpr double kAlike = 0.01;
+constexpr std::int64_t kElement = 4;
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double dot(const Layers& a, const Layers& b) {
+  double sum = 0;
+  for (std::size_t l = 0; l < a.size(); ++l) sum += dot(a[l], b[l]);
+  return sum;
+}
+
+bool same_sizes(const Layers& a, const Layers& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t l = 0; l < a.size(); ++l) {
+    if (a[l].size() != b[l].size()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<LayerBytes> layer_bytes(const Case& kase) {
+  const Count tokens = kase.model.sequence * kase.batch;
+  std::vector<LayerBytes> all;
+  for (const detail::LayerPlan& layer : detail::make_plan(kase.model).layers) {
+    LayerBytes bytes;
+    bytes.weights = kElement * layer.range.size();
+    bytes.input = detail::input_bytes(layer, tokens).value();
+    bytes.output = detail::output_bytes(layer, tokens).value();
+    if (layer.type != detail::LayerPlan::Type::embedding) bytes.input_gradient = bytes.input;
+    bytes.saved = detail::saved_bytes(layer, tokens, kase.batch).value();
+    bytes.forward = detail::forward_peak(layer, tokens, kase.batch, false).value();
+    bytes.forward_saving = detail::forward_peak(layer, tokens, kase.batch, true).value();
+    bytes.backward = detail::backward_peak(layer, tokens, kase.batch).value();
+    all.push_back(bytes);
+  }
+  return all;
+}
+
+std::int64_t weight_bytes(const std::vector<LayerBytes>& layers) {
+  std::int64_t sum = 0;
+  for (const LayerBytes& layer : layers) sum += layer.weights;
+  return sum;
+}
+
+std::int64_t batch_bytes(const Case& kase) {
+  const Count tokens = kase.model.sequence * kase.batch;
+  const std::int64_t inputs = layer_bytes(kase).front().input;
+  return kase.micro_batches * (inputs + kElement * tokens);
+}
+
+std::string sum_text(const std::vector<std::int64_t>& terms) {
+  std::string text;
+  for (std::int64_t term : terms) text += (text.empty() ? "" : " + ") + std::to_string(term);
+  return text;
+}
+
+std::int64_t count_calls(const front::RankTrace& trace, front::EventKind kind) {
+  std::int64_t calls = 0;
+  for (const front::Event& event : trace.events) calls += event.kind == kind ? 1 : 0;
+  return calls;
+}
+
+const front::Event* first_call(const front::RankTrace& trace, front::EventKind kind) {
+  for (const front::Event& event : trace.events) {
+    if (event.kind == kind) return &event;
+  }
+  return nullptr;
+}
+
+const front::Event* last_call(const front::RankTrace& trace, front::EventKind kind) {
+  const front::Event* last = nullptr;
+  for (const front::Event& event : trace.events) {
+    if (event.kind == kind) last = &event;
+  }
+  return last;
+}
+
+std::int64_t table_time(const Case& kase, std::int64_t forwards, std::int64_t backwards) {
+  const front::CallTable& table = kase.cluster.table;
+  return forwards * table.forward.value() + backwards * table.backward.value();
+}
+
+Layers found_layers(const Result& result, const std::string& name) {
+  Layers layers;
+  for (int l = 0;; ++l) {
+    const auto output = result.outputs.find(name + "." + std::to_string(l));
+    if (output == result.outputs.end()) return layers;
+    layers.emplace_back(output->second.values.begin(), output->second.values.end());
+  }
+}
+
+Layers combine(const Layers& a, double factor, const Layers& b) {
+  if (!same_sizes(a, b)) return {};
+  Layers sum = a;
+  for (std::size_t l = 0; l < a.size(); ++l) {
+    for (std::size_t i = 0; i < a[l].size(); ++i) sum[l][i] += factor * b[l][i];
+  }
+  return sum;
+}
+
+Layers scaled(const Layers& a, double factor) { return combine(a, factor - 1, a); }
+
+bool all_finite(const Layers& a) {
+  return std::isfinite(dot(a, a));
+}
+
+bool alike(const Layers& a, const Layers& b) {
+  if (!same_sizes(a, b)) return false;
+  const Layers gap = combine(a, -1, b);
+  return dot(gap, gap) <= kAlike * kAlike * dot(b, b);
+}
+
+bool alike(const std::vector<double>& a, const std::vector<double>& b) {
+  return alike(Layers{a}, Layers{b});
+}
+
+std::optional<double> constant_ratio(const Layers& a, const Layers& b) {
+  if (!same_sizes(a, b) || !all_finite(a)) return std::nullopt;
+  if (dot(a, a) == 0) return 0;
+  const double length = dot(b, b);
+  if (length == 0) return std::nullopt;
+  const double ratio = dot(a, b) / length;
+  const Layers gap = combine(a, -ratio, b);
+  if (dot(gap, gap) <= kAlike * kAlike * dot(a, a)) return ratio;
+  return std::nullopt;
+}
+
+bool near(std::optional<double> found, double expected) {
+  return found.has_value() && std::abs(*found - expected) <= kAlike * std::abs(expected);
+}
+
+}  // namespace shardlings::grading

@@ -1,0 +1,67 @@
+/// \file
+/// What graders of training steps have in common: bytes of the layers, calls in the trace, and how alike two sets of
+/// tensors are, for telling mistakes apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/case.h"
+#include "grading/result.h"
+
+namespace shardlings::grading {
+
+/// One value for each weight, by layer.
+using Layers = std::vector<std::vector<double>>;
+
+/// \name Bytes
+/// @{
+/// What a layer's calls hold for one micro-batch; the formulas are those of front/model/memory.h.
+struct LayerBytes {
+  std::int64_t weights = 0;
+  std::int64_t input = 0;           ///< x[l]
+  std::int64_t output = 0;          ///< x[l + 1]
+  std::int64_t input_gradient = 0;  ///< what backward returns: nothing for token ids
+  std::int64_t saved = 0;           ///< saved[l]
+  std::int64_t forward = 0;         ///< the most that forward holds, output included, if nothing is saved
+  std::int64_t forward_saving = 0;  ///< the same, saved[l] included
+  std::int64_t backward = 0;        ///< the most that backward holds, with the gradient it is given and saved[l]
+};
+std::vector<LayerBytes> layer_bytes(const Case& kase);
+std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
+/// Inputs and targets of all micro-batches of a rank.
+std::int64_t batch_bytes(const Case& kase);
+/// "1088 + 640 + 4".
+std::string sum_text(const std::vector<std::int64_t>& terms);
+/// @}
+
+/// \name Calls
+/// @{
+std::int64_t count_calls(const front::RankTrace& trace, front::EventKind kind);
+/// The first (last) call of that kind, or nullptr.
+const front::Event* first_call(const front::RankTrace& trace, front::EventKind kind);
+const front::Event* last_call(const front::RankTrace& trace, front::EventKind kind);
+/// Virtual time of `forwards` and `backwards` calls of every layer, on a cluster with a table of calls.
+std::int64_t table_time(const Case& kase, std::int64_t forwards, std::int64_t backwards);
+/// @}
+
+/// \name Likeness
+/// @{
+/// Outputs name.0, name.1, … of a run; empty if there are none.
+Layers found_layers(const Result& result, const std::string& name);
+/// a + factor b. Layers of different sizes give an empty result.
+Layers combine(const Layers& a, double factor, const Layers& b);
+Layers scaled(const Layers& a, double factor);
+bool all_finite(const Layers& a);
+/// The Euclidean distance of a and b is at most a hundredth of b's length.
+bool alike(const Layers& a, const Layers& b);
+bool alike(const std::vector<double>& a, const std::vector<double>& b);
+/// The r with a = r b, if there is one in the sense of alike(); 0 if a is zero.
+std::optional<double> constant_ratio(const Layers& a, const Layers& b);
+/// Equal but for a hundredth.
+bool near(std::optional<double> found, double expected);
+/// @}
+
+}  // namespace shardlings::grading
