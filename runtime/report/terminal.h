@@ -1,0 +1,26 @@
+/// \file
+/// A verdict as text for the terminal: what passed, what failed and why, and where the time went.
+#pragma once
+
+#include <string>
+
+#include "grading/verdict.h"
+#include "report/style.h"
+
+namespace shardlings::report {
+
+struct TerminalOptions {
+  int width = 80;  ///< columns; taken between 40 and 200
+  Colour colour = Colour::none;
+  Charset charset = Charset::unicode;
+  /// At most so many lines, for a screen of fixed height; the least important are left out first. 0: no limit.
+  int max_lines = 0;
+  bool verbose = false;  ///< every failed case, not only the first of each check; what the program printed
+  bool timeline = true;  ///< the picture of one case
+};
+
+/// The whole report, every line ended by '\n', no line wider than `width`. Nothing that the submission wrote reaches
+/// the terminal as a control sequence.
+std::string terminal_report(const grading::Verdict& verdict, const TerminalOptions& options);
+
+}  // namespace shardlings::report
