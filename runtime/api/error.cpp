@@ -19,7 +19,9 @@ char* copy_of(const char* text) {
 
 Error::Error(const char* message, Location at) : message_(copy_of(message)), at_(at) {}
 Error::Error(const Error& other) : std::exception(other), message_(copy_of(other.message_)), at_(other.at_) {}
-Error::~Error() { std::free(message_); }
+Error::~Error() {
+  std::free(message_);
+}
 InvalidArgument::~InvalidArgument() = default;
 OutOfMemory::~OutOfMemory() = default;
 MisuseError::~MisuseError() = default;
@@ -27,6 +29,8 @@ Aborted::~Aborted() = default;
 NotImplemented::NotImplemented(Location at) : Error("not implemented yet", at) {}
 NotImplemented::~NotImplemented() = default;
 
-void not_implemented(Location at) { throw NotImplemented(at); }
+void not_implemented(Location at) {
+  throw NotImplemented(at);
+}
 
 }  // namespace shardlings

@@ -39,14 +39,18 @@ struct GroupCall {
   Work start() { return Access::work(port, port->call(call).id); }
 };
 
-std::int64_t number(ReduceOp op) { return static_cast<std::int64_t>(op); }
+std::int64_t number(ReduceOp op) {
+  return static_cast<std::int64_t>(op);
+}
 
 constexpr bool kBlocking = true;
 constexpr bool kAsync = false;
 
 }  // namespace
 
-Range Group::part(Count n, int r) const { return size_ == 0 ? Range{} : part_of(n, size_, r); }
+Range Group::part(Count n, int r) const {
+  return size_ == 0 ? Range{} : part_of(n, size_, r);
+}
 
 void Group::all_reduce(View data, ReduceOp op, Location at) {
   GroupCall(port_, id_, Verb::all_reduce, at, kBlocking).tensors(data, data).numbers(number(op)).run();
@@ -111,7 +115,9 @@ Work Group::recv_async(View data, int from, Location at) {
 void Group::send_recv(ConstView out, int to, View in, int from, Location at) {
   GroupCall(port_, id_, Verb::send_recv, at, kBlocking).tensors(out, in).numbers(to, from).run();
 }
-void Group::barrier(Location at) { GroupCall(port_, id_, Verb::barrier, at, kBlocking).run(); }
+void Group::barrier(Location at) {
+  GroupCall(port_, id_, Verb::barrier, at, kBlocking).run();
+}
 
 Group Group::split(int color, int key, const char* name, Location at) {
   GroupCall request(port_, id_, Verb::split, at, kBlocking);

@@ -59,14 +59,24 @@ Ref reshaped_to(const Ref& ref, Shape shape, Location at) {
 
 using detail::Access;
 
-ConstView ConstView::part(Range range, Location at) const { return Access::view(port_, part_of(ref_, range, at)); }
-ConstView ConstView::rows_part(Range range, Location at) const { return Access::view(port_, rows_of(ref_, range, at)); }
+ConstView ConstView::part(Range range, Location at) const {
+  return Access::view(port_, part_of(ref_, range, at));
+}
+ConstView ConstView::rows_part(Range range, Location at) const {
+  return Access::view(port_, rows_of(ref_, range, at));
+}
 ConstView ConstView::reshaped(Shape shape, Location at) const {
   return Access::view(port_, reshaped_to(ref_, shape, at));
 }
-View View::part(Range range, Location at) const { return Access::view(port_, part_of(ref_, range, at)); }
-View View::rows_part(Range range, Location at) const { return Access::view(port_, rows_of(ref_, range, at)); }
-View View::reshaped(Shape shape, Location at) const { return Access::view(port_, reshaped_to(ref_, shape, at)); }
+View View::part(Range range, Location at) const {
+  return Access::view(port_, part_of(ref_, range, at));
+}
+View View::rows_part(Range range, Location at) const {
+  return Access::view(port_, rows_of(ref_, range, at));
+}
+View View::reshaped(Shape shape, Location at) const {
+  return Access::view(port_, reshaped_to(ref_, shape, at));
+}
 
 Tensor::Tensor(Tensor&& other) noexcept : view_(std::exchange(other.view_, View())) {}
 

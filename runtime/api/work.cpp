@@ -8,8 +8,7 @@ namespace shardlings {
 using detail::Call;
 using detail::Verb;
 
-Work::Work(Work&& other) noexcept
-    : port_(std::exchange(other.port_, nullptr)), id_(std::exchange(other.id_, 0)) {}
+Work::Work(Work&& other) noexcept : port_(std::exchange(other.port_, nullptr)), id_(std::exchange(other.id_, 0)) {}
 
 Work& Work::operator=(Work&& other) noexcept {
   if (this != &other) {

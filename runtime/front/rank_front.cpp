@@ -86,8 +86,12 @@ void RankFront::invalid(const Call& call, const std::string& sentence) {
   throw InvalidArgument(fmt::format("{}: rank {}: {}", to_text(call.at), rank_, sentence).c_str(), call.at);
 }
 
-Operand RankFront::reading(const Call& call, int i) { return look_up(call, i, false); }
-Operand RankFront::writing(const Call& call, int i) { return look_up(call, i, true); }
+Operand RankFront::reading(const Call& call, int i) {
+  return look_up(call, i, false);
+}
+Operand RankFront::writing(const Call& call, int i) {
+  return look_up(call, i, true);
+}
 
 Operand RankFront::look_up(const Call& call, int i, bool writes) {
   const Ref& ref = call.tensor[i];
@@ -118,7 +122,8 @@ void RankFront::check_race(const Call& call, const Storage& storage, Range range
     const Range both = intersect(mark.range, range);
     if (both.size() == 0 || !(writes || mark.writes)) continue;
     const std::string sentence = fmt::format(
-        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor from {} while {} of {} is still in flight and {} them.\n"
+        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor from {} while {} of {} is still in flight and {} "
+        "them.\n"
         "Call wait() on its Work first.",
         to_text(call.at), rank_, name_of(call.verb), writes ? "writes" : "reads", both.begin, both.end,
         to_text(storage.at), mark.operation, to_text(mark.at), mark.writes ? "writes" : "reads");
@@ -129,7 +134,9 @@ void RankFront::check_race(const Call& call, const Storage& storage, Range range
 Operand RankFront::allocate(Shape shape, DType dtype, Kind kind, Location at, int micro) {
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] < 0) {
-      throw InvalidArgument(fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), rank_, to_text(shape)).c_str(), at);
+      throw InvalidArgument(
+          fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), rank_, to_text(shape)).c_str(),
+          at);
     }
   }
   const Bytes size = bytes_of(shape.size(), dtype);

@@ -1,5 +1,6 @@
 /// \file
-/// One rank's front: every call of the learner ends here. It checks, counts, moves the clock, and lets the back compute.
+/// One rank's front: every call of the learner ends here. It checks, counts, moves the clock, and lets the back
+/// compute.
 #pragma once
 
 #include <map>

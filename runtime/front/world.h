@@ -23,8 +23,8 @@ struct WorldOptions {
   Bytes capacity{std::int64_t{1} << 40};  ///< of each device
   bool poison_empty = false;              ///< fill fresh memory with NaN
   bool trace = true;
-  bool checks = true;                     ///< misuse detection; off only for measuring what it costs
-  BlackBox* black_box = nullptr;          ///< where each rank notes what it is doing; nullptr: nowhere
+  bool checks = true;             ///< misuse detection; off only for measuring what it costs
+  BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
   // The parts. Left empty, they are threads, CPU devices and the in-process fabric.
   std::function<std::unique_ptr<back::Engine>()> make_engine;
   std::function<std::unique_ptr<back::Device>()> make_device;
@@ -34,9 +34,9 @@ struct WorldOptions {
 /// Something a rank published for the judge (see harness.h).
 struct Published {
   std::string name;
-  Count rows = 0, cols = 0;           ///< extents of the whole
-  Range row_range, col_range;         ///< the rectangle that this rank holds
-  std::vector<float> values;          ///< row-major, of the rectangle
+  Count rows = 0, cols = 0;    ///< extents of the whole
+  Range row_range, col_range;  ///< the rectangle that this rank holds
+  std::vector<float> values;   ///< row-major, of the rectangle
 };
 
 struct RankReport {

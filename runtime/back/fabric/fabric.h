@@ -13,7 +13,17 @@ namespace shardlings::back {
 
 /// What ranks do together.
 enum class Collective : std::uint8_t {
-  all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather, scatter, all_to_all, barrier, split, send_recv
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  all_to_all,
+  barrier,
+  split,
+  send_recv
 };
 inline constexpr int kCollectives = 11;
 const char* name_of(Collective kind);

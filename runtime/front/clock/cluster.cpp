@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
-#include <toml++/toml.h>
 #include <vector>
 
 namespace shardlings::front {
@@ -50,7 +50,8 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   cluster.name = root["name"].value_or(name);
   cluster.source = root["source"].value_or(std::string());
   cluster.ranks_per_node = static_cast<int>(number(root, name, "ranks_per_node"));
-  if (cluster.ranks_per_node < 1) throw std::runtime_error(fmt::format("cluster {}: ranks_per_node must be 1 or more", name));
+  if (cluster.ranks_per_node < 1)
+    throw std::runtime_error(fmt::format("cluster {}: ranks_per_node must be 1 or more", name));
   cluster.device_memory = Bytes(static_cast<std::int64_t>(number(root, name, "device_memory_gib") * (1LL << 30)));
   cluster.uses_table = root.contains("table");
   if (cluster.uses_table) {

@@ -7,10 +7,14 @@ namespace shardlings::front {
 namespace {
 
 // The one place where seconds become integer nanoseconds: half a nanosecond rounds up.
-Nanos rounded(double seconds) { return Nanos(static_cast<std::int64_t>(std::floor(seconds * 1e9 + 0.5))); }
+Nanos rounded(double seconds) {
+  return Nanos(static_cast<std::int64_t>(std::floor(seconds * 1e9 + 0.5)));
+}
 
 // Elements of the longest of n parts; the ring waits for it in every step.
-Count longest_part(Count count, int members) { return (count + members - 1) / members; }
+Count longest_part(Count count, int members) {
+  return (count + members - 1) / members;
+}
 
 // Steps of a ring algorithm, each passing one part on.
 int ring_steps(back::Collective kind, int members) {

@@ -17,8 +17,12 @@ using detail::Reply;
 GroupDesk::GroupDesk(RankFront& front, Control& control)
     : front_(front), control_(control), groups_{control.world()}, members_{front.rank()} {}
 
-const GroupInfo& GroupDesk::group(const Call& call) const { return groups_[call.group]; }
-int GroupDesk::member_of(const Call& call) const { return members_[call.group]; }
+const GroupInfo& GroupDesk::group(const Call& call) const {
+  return groups_[call.group];
+}
+int GroupDesk::member_of(const Call& call) const {
+  return members_[call.group];
+}
 
 Reply GroupDesk::collective(const Call& call, Collective kind) {
   if (call.group >= groups_.size() || groups_[call.group].members.empty()) {
@@ -49,7 +53,8 @@ GroupDesk::Pending GroupDesk::start(const Call& call, const back::Plan& plan, co
   pending.out = out;
   count(pending, group(call).link);
   pending.sent = wire_of(plan, pending.member).sent;
-  pending.ticket = control_.post(front_.rank(), call.group, pending.member, record, {&front_.device(), in.data, out.data});
+  pending.ticket =
+      control_.post(front_.rank(), call.group, pending.member, record, {&front_.device(), in.data, out.data});
   return pending;
 }
 
@@ -237,8 +242,8 @@ std::string GroupDesk::describe(const Pending& pending) const {
 }
 
 void GroupDesk::mark(const Pending& pending, std::uint64_t work) {
-  const char* name = pending.plan.kind == Collective::send_recv ? (pending.sends ? "send" : "recv")
-                                                                : back::name_of(pending.plan.kind);
+  const char* name =
+      pending.plan.kind == Collective::send_recv ? (pending.sends ? "send" : "recv") : back::name_of(pending.plan.kind);
   const auto add = [&](const Operand& operand, bool writes) {
     if (!operand || operand.size() == 0) return;
     const Range range{operand.ref.offset, operand.ref.offset + operand.size()};

@@ -30,7 +30,8 @@ back::Plan GroupDesk::plan_of(const Call& call, Collective kind, const Operand& 
 void GroupDesk::check_peer(const Call& call, int peer, int size) {
   if (peer >= 0 && peer < size && peer != member_of(call)) return;
   if (peer == member_of(call)) {
-    front_.invalid(call, fmt::format("{}: rank {} of the group is this rank itself; copy() does that", name_of(call.verb), peer));
+    front_.invalid(
+        call, fmt::format("{}: rank {} of the group is this rank itself; copy() does that", name_of(call.verb), peer));
   }
   front_.invalid(call, fmt::format("{}: the group has ranks 0 to {}, not {}", name_of(call.verb), size - 1, peer));
 }

@@ -7,7 +7,9 @@
 namespace shardlings::front {
 namespace {
 
-Lane lane_of(Link link) { return link == Link::intra_node ? Lane::intra_node : Lane::inter_node; }
+Lane lane_of(Link link) {
+  return link == Link::intra_node ? Lane::intra_node : Lane::inter_node;
+}
 
 }  // namespace
 

@@ -55,7 +55,8 @@ std::string disagreement(const Meeting& meeting) {
   for (int member = 0; member < meeting.members(); ++member) {
     const Count count = meeting.records[static_cast<std::size_t>(member)].plan.count;
     if (!rooted && count != agreed.count) return "sizes";
-    if (rooted && member != first.root && -count != part_of(agreed.count, agreed.members, member).size()) return "sizes";
+    if (rooted && member != first.root && -count != part_of(agreed.count, agreed.members, member).size())
+      return "sizes";
   }
   return "";
 }

@@ -32,7 +32,7 @@ struct Meeting {
   const GroupInfo* group = nullptr;
   std::uint64_t number = 0;  ///< in its chain, from 1
   bool message = false;
-  int from = 0, to = 0;      ///< messages: ranks in the group
+  int from = 0, to = 0;  ///< messages: ranks in the group
   Link link = Link::intra_node;
 
   // By member: each writes its own entry, then takes itself from `missing`.
@@ -43,12 +43,12 @@ struct Meeting {
   std::atomic<int> missing{0};
 
   std::atomic<std::uint32_t> phase{0};
-  std::atomic<int> parked{0};          ///< ranks that sleep on `phase`; changed under the control's lock
+  std::atomic<int> parked{0};  ///< ranks that sleep on `phase`; changed under the control's lock
   std::atomic<bool> resolved{false};
   std::atomic<bool> has_successors{false};
-  std::vector<Meeting*> successors;    ///< under the control's lock
-  int waiting_for = 0;                 ///< unresolved predecessors; under the control's lock
-  bool mismatch = false;               ///< under the control's lock
+  std::vector<Meeting*> successors;  ///< under the control's lock
+  int waiting_for = 0;               ///< unresolved predecessors; under the control's lock
+  bool mismatch = false;             ///< under the control's lock
   Nanos start;
   Nanos end;
 

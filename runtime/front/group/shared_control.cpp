@@ -9,10 +9,16 @@ namespace {
 
 constexpr std::size_t kSurplus = 16;
 
-std::uint32_t word(Phase phase) { return static_cast<std::uint32_t>(phase); }
+std::uint32_t word(Phase phase) {
+  return static_cast<std::uint32_t>(phase);
+}
 
-Meeting* meeting_of(Ticket ticket) { return reinterpret_cast<Meeting*>(ticket); }
-Ticket ticket_of(Meeting* meeting) { return reinterpret_cast<Ticket>(meeting); }
+Meeting* meeting_of(Ticket ticket) {
+  return reinterpret_cast<Meeting*>(ticket);
+}
+Ticket ticket_of(Meeting* meeting) {
+  return reinterpret_cast<Ticket>(meeting);
+}
 
 int member_of(const Meeting& meeting, int rank) {
   if (meeting.message) return meeting.rank_of(0) == rank ? 0 : 1;
@@ -131,7 +137,8 @@ Ticket SharedControl::post(int rank, std::uint32_t group, int member, const Call
 }
 
 Meeting*& SharedControl::channel(int rank, std::uint32_t group, int from, int to) {
-  const auto key = (std::uint64_t{group} << 40) | (static_cast<std::uint64_t>(from) << 20) | static_cast<std::uint64_t>(to);
+  const auto key =
+      (std::uint64_t{group} << 40) | (static_cast<std::uint64_t>(from) << 20) | static_cast<std::uint64_t>(to);
   Meeting*& place = members_[static_cast<std::size_t>(rank)].channels[key];
   if (!place) {
     const std::lock_guard guard(tables_);
@@ -233,10 +240,10 @@ void SharedControl::set_times(Meeting* meeting) {
     const CallRecord& send = meeting->records[0];
     const CallRecord& receive = meeting->records[1];
     const Link link = costs_.node_of(meeting->rank_of(0)) == costs_.node_of(meeting->rank_of(1)) ? Link::intra_node
-                                                                                               : Link::inter_node;
+                                                                                                 : Link::inter_node;
     meeting->start = std::max(send.lane_free, receive.posted);
-    meeting->end = meeting->start + costs_.latency(link) +
-                   costs_.occupancy(bytes_of(send.plan.count, send.plan.dtype), link);
+    meeting->end =
+        meeting->start + costs_.latency(link) + costs_.occupancy(bytes_of(send.plan.count, send.plan.dtype), link);
     return;
   }
   for (std::size_t m = 0; m < meeting->records.size(); ++m) {

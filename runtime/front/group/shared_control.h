@@ -51,12 +51,12 @@ class SharedControl final : public Control {
   };
   /// What one rank alone touches.
   struct alignas(64) Member {
-    std::vector<Place> places;                          ///< by group
+    std::vector<Place> places;                             ///< by group
     std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the same for messages
-    std::array<Meeting*, kLinks> lane_tail{};           ///< the lane's last operation, while unresolved
-    std::array<Nanos, kLinks> lane_end{};               ///< else: when the lane is free
-    std::vector<Meeting*> spare;                        ///< meetings to use again
-    std::atomic<bool> asleep{false};                    ///< set under the lock, with the count of the runnable
+    std::array<Meeting*, kLinks> lane_tail{};              ///< the lane's last operation, while unresolved
+    std::array<Nanos, kLinks> lane_end{};                  ///< else: when the lane is free
+    std::vector<Meeting*> spare;                           ///< meetings to use again
+    std::atomic<bool> asleep{false};                       ///< set under the lock, with the count of the runnable
   };
 
   Place& place_in(int rank, std::uint32_t group);
@@ -87,14 +87,14 @@ class SharedControl final : public Control {
 
   std::mutex lock_;
   int runnable_;
-  std::vector<RankStatus> status_;                       ///< by rank
+  std::vector<RankStatus> status_;  ///< by rank
   std::vector<Meeting*> mismatches_;
   std::optional<Failure> failure_;
-  std::mutex tables_;                                    ///< guards what follows
+  std::mutex tables_;  ///< guards what follows
   std::deque<std::unique_ptr<GroupInfo>> groups_;
   std::deque<std::unique_ptr<Meeting>> all_;
-  std::vector<Meeting*> spare_;                          ///< meetings that a rank had too many of
-  std::vector<Meeting*> chain_heads_;                    ///< by group
+  std::vector<Meeting*> spare_;        ///< meetings that a rank had too many of
+  std::vector<Meeting*> chain_heads_;  ///< by group
   std::map<std::tuple<std::uint32_t, int, int>, Meeting*> channel_heads_;
 };
 

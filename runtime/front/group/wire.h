@@ -18,7 +18,8 @@ struct Wire {
 /// - reduce_scatter: everything but the own part is sent on: S - |part(r)|; S(N-1)/N if N divides the count.
 /// - all_gather: everything but the next rank's part: S - |part(r+1)|.
 /// - all_reduce: both.
-/// - broadcast, reduce: the chain from the root (to the root); its last (first) link's receiver (sender) passes nothing.
+/// - broadcast, reduce: the chain from the root (to the root); its last (first) link's receiver (sender) passes
+/// nothing.
 /// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
 Wire wire_of(const back::Plan& plan, int member);
 

@@ -14,7 +14,9 @@ namespace {
 using back::Collective;
 using Statuses = std::vector<RankStatus>;
 
-const char* message_verb(int member) { return member == 0 ? "send" : "recv"; }
+const char* message_verb(int member) {
+  return member == 0 ? "send" : "recv";
+}
 
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
 std::string call_text(const Meeting& meeting, int member) {
@@ -101,14 +103,16 @@ std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
   const std::string what = disagreement(first);
   std::string message;
   if (first.message) {
-    message = fmt::format("mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).{}\n"
-                          "Send and receive must agree on the number of elements and the type.",
-                          what, first.number, first.rank_of(0), first.rank_of(1), first.group->name, calls_text(first));
+    message = fmt::format(
+        "mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).{}\n"
+        "Send and receive must agree on the number of elements and the type.",
+        what, first.number, first.rank_of(0), first.rank_of(1), first.group->name, calls_text(first));
   } else {
-    message = fmt::format("mismatch: {} differ in call number {} of group {}.{}\n"
-                          "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
-                          "roots and reduction operators.",
-                          what, first.number, first.group->name, calls_text(first));
+    message = fmt::format(
+        "mismatch: {} differ in call number {} of group {}.{}\n"
+        "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
+        "roots and reduction operators.",
+        what, first.number, first.group->name, calls_text(first));
   }
   return failure_at("mismatch", first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
@@ -124,7 +128,8 @@ int member_of(const Meeting& meeting, int rank) {
 std::vector<int> missing_ranks(const Meeting& meeting) {
   std::vector<int> missing;
   for (int m = 0; m < meeting.members(); ++m) {
-    if (!meeting.posted[static_cast<std::size_t>(m)].load(std::memory_order_acquire)) missing.push_back(meeting.rank_of(m));
+    if (!meeting.posted[static_cast<std::size_t>(m)].load(std::memory_order_acquire))
+      missing.push_back(meeting.rank_of(m));
   }
   return missing;
 }
@@ -150,8 +155,8 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
                                  call_text(meeting, member_of(meeting, rank)), meeting.group->name, meeting.number);
   if (&behind != &meeting) {
-    text += fmt::format(", which is queued behind {} (group {}, call {})",
-                        back::name_of(behind.records[0].plan.kind), behind.group->name, behind.number);
+    text += fmt::format(", which is queued behind {} (group {}, call {})", back::name_of(behind.records[0].plan.kind),
+                        behind.group->name, behind.number);
   }
   const std::vector<int> missing = missing_ranks(behind);
   if (!missing.empty()) text += fmt::format(" for {}", ranks_text(missing));
@@ -177,7 +182,10 @@ std::optional<Failure> desertion(const Statuses& ranks) {
                       absent, absent, gone.last_call, to_text(gone.last));
       for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
-      return failure_at("desertion", waiter, status.at, status.blocked_in->records[static_cast<std::size_t>(member_of(*status.blocked_in, waiter))].posted, std::move(message));
+      return failure_at(
+          "desertion", waiter, status.at,
+          status.blocked_in->records[static_cast<std::size_t>(member_of(*status.blocked_in, waiter))].posted,
+          std::move(message));
     }
   }
   return std::nullopt;

@@ -24,7 +24,8 @@ struct RankStatus {
   Location last;
 };
 
-/// The primary error, or nothing if all ranks have finished in order. `mismatches`: complete but contradictory meetings.
+/// The primary error, or nothing if all ranks have finished in order. `mismatches`: complete but contradictory
+/// meetings.
 std::optional<Failure> judge(const std::vector<RankStatus>& ranks, const std::vector<Meeting*>& mismatches);
 
 }  // namespace shardlings::front

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,10 +28,15 @@ inline constexpr int kLinks = 2;
 
 /// What an event shows.
 enum class EventKind : std::uint8_t {
-  forward, backward, loss, update,  ///< a call of the model
-  operation,                        ///< a single operation
-  collective, send, recv,           ///< communication
-  wait                              ///< the program stood still for communication: peers, then transfer
+  forward,
+  backward,
+  loss,
+  update,     ///< a call of the model
+  operation,  ///< a single operation
+  collective,
+  send,
+  recv,  ///< communication
+  wait   ///< the program stood still for communication: peers, then transfer
 };
 
 /// Which data an event or a saved activation is about; -1: none.
@@ -42,19 +49,19 @@ struct Label {
 struct Event {
   EventKind kind = EventKind::operation;
   Lane lane = Lane::compute;
-  std::uint8_t depth = 0;       ///< 1: inside a call of the model
-  std::uint16_t name = 0;       ///< index into RankTrace::names ("matmul", "all_reduce", …)
-  std::int32_t group = -1;      ///< index into RankTrace::groups
-  std::int32_t peer = -1;       ///< world rank of the other side, for send and recv
+  std::uint8_t depth = 0;   ///< 1: inside a call of the model
+  std::uint16_t name = 0;   ///< index into RankTrace::names ("matmul", "all_reduce", …)
+  std::int32_t group = -1;  ///< index into RankTrace::groups
+  std::int32_t peer = -1;   ///< world rank of the other side, for send and recv
   Label label;
   Location at;
-  std::uint64_t order = 0;      ///< number of the call on this rank
+  std::uint64_t order = 0;  ///< number of the call on this rank
   Nanos begin;
   Nanos end;
-  Nanos posted;                 ///< communication: when this rank called; it starts when all have
-  Bytes bytes;                  ///< sent by this rank
+  Nanos posted;  ///< communication: when this rank called; it starts when all have
+  Bytes bytes;   ///< sent by this rank
   Flops flops;
-  Bytes live_after;             ///< device memory of the rank after the call
+  Bytes live_after;  ///< device memory of the rank after the call
 };
 
 /// Bytes and calls of one kind of communication in one group over one class of link.
@@ -91,7 +98,7 @@ struct Counters {
   std::int64_t layer_backwards = 0;
   // communication
   std::map<TrafficKey, Traffic> traffic;
-  Bytes sent_to_host;       ///< read by the host
+  Bytes sent_to_host;  ///< read by the host
   std::int64_t host_reads = 0;
   // virtual time
   Nanos end;
@@ -119,14 +126,15 @@ struct RankTrace {
   std::vector<MemoryPoint> memory;
   std::vector<std::string> names;
   std::vector<std::string> groups;
+  std::shared_ptr<const std::deque<std::string>> files;  ///< read back from a file: what Event::at points to
 };
 
 /// Why a run failed: the primary error, the same on every run of the same program.
 struct Failure {
-  std::string type;      ///< mismatch, deadlock, desertion, race, leak, out_of_memory, invalid_argument,
-                         ///< not_implemented, exception
+  std::string type;  ///< mismatch, deadlock, desertion, race, leak, out_of_memory, invalid_argument,
+                     ///< not_implemented, exception
   int rank = -1;
-  std::string message;   ///< all lines, ready to print
+  std::string message;  ///< all lines, ready to print
   std::string file;
   int line = 0;
   Nanos time;

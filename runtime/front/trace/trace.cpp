@@ -18,9 +18,13 @@ void Trace::memory(Nanos time, const KindBytes& live) {
   if (enabled_) trace_.memory.push_back({time, live});
 }
 
-std::uint16_t Trace::name(const char* text) { return static_cast<std::uint16_t>(index_of(trace_.names, text)); }
+std::uint16_t Trace::name(const char* text) {
+  return static_cast<std::uint16_t>(index_of(trace_.names, text));
+}
 
-std::int32_t Trace::group(const std::string& name) { return static_cast<std::int32_t>(index_of(trace_.groups, name)); }
+std::int32_t Trace::group(const std::string& name) {
+  return static_cast<std::int32_t>(index_of(trace_.groups, name));
+}
 
 void Trace::restart(Nanos time, const KindBytes& live) {
   trace_.events.clear();

@@ -71,6 +71,8 @@ class ThreadsEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> make_threads_engine() { return std::make_unique<ThreadsEngine>(); }
+std::unique_ptr<Engine> make_threads_engine() {
+  return std::make_unique<ThreadsEngine>();
+}
 
 }  // namespace shardlings::back

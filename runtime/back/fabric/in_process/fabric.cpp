@@ -160,6 +160,8 @@ class InProcessFabric final : public Fabric {
 
 }  // namespace
 
-std::unique_ptr<Fabric> make_in_process_fabric() { return std::make_unique<InProcessFabric>(); }
+std::unique_ptr<Fabric> make_in_process_fabric() {
+  return std::make_unique<InProcessFabric>();
+}
 
 }  // namespace shardlings::back

@@ -7,7 +7,9 @@
 namespace shardlings::back {
 namespace {
 
-float widen(std::uint16_t x) { return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16); }
+float widen(std::uint16_t x) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
+}
 
 // Round to nearest even; NaN stays NaN.
 std::uint16_t narrow(float x) {

@@ -1,0 +1,115 @@
+// The control plane under pressure: order, reuse, failures in the middle, and reports that never change.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "group/programs.h"
+
+namespace shardlings::test {
+namespace {
+
+using front::RunReport;
+
+TEST(Control, ManyOperationsAheadStayInOrder) {
+  const auto report = run_world(world_of(3), [](Rank& rank) {
+    constexpr int kAhead = 300;
+    std::vector<Tensor> tensors;
+    std::vector<Work> works;
+    for (int i = 0; i < kAhead; ++i) {
+      tensors.push_back(rank.zeros(3, Kind::buffer));
+      fill(tensors.back(), static_cast<float>(i + rank.id()));
+      works.push_back(rank.world().all_reduce_async(tensors.back(), ReduceOp::sum));
+    }
+    for (int i = kAhead - 1; i >= 0; --i) {
+      works[static_cast<std::size_t>(i)].wait();
+      const float got = rank.read(tensors[static_cast<std::size_t>(i)].part({1, 2}));
+      if (got != static_cast<float>(3 * i + 3)) throw std::runtime_error("wrong sum at " + std::to_string(i));
+    }
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
+TEST(Control, MoreRanksThanCoresMakeProgress) {
+  const auto report = run_world(world_of(64), [](Rank& rank) {
+    for (int i = 0; i < 20; ++i) rank.world().barrier();
+  });
+  EXPECT_FALSE(report.failure);
+}
+
+TEST(Control, TheFirstFailureInVirtualTimeIsThePrimaryOne) {
+  for (int run = 0; run < 30; ++run) {
+    const auto report = run_world(world_of(4), [](Rank& rank) {
+      compute(rank, 4 - rank.id());  // rank 3 fails first in virtual time
+      throw std::runtime_error("rank " + std::to_string(rank.id()));
+    });
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(report.failure->rank, 3);
+  }
+}
+
+TEST(Control, ReportsAreTheSameInEveryRun) {
+  std::set<std::string> messages;
+  for (int run = 0; run < 50; ++run) {
+    const auto report = run_world(world_of(5), [](Rank& rank) {
+      Tensor t = rank.zeros(4, Kind::buffer);
+      if (rank.id() % 2 == 0) rank.world().barrier();
+      rank.world().send(t, (rank.id() + 1) % 5);
+    });
+    ASSERT_TRUE(report.failure);
+    messages.insert(report.failure->message);
+  }
+  EXPECT_EQ(messages.size(), 1U);
+}
+
+TEST(Control, SwallowedErrorsDoNotHang) {
+  const auto report = run_world(world_of(3), [](Rank& rank) {
+    Tensor t = rank.zeros(rank.id() == 1 ? 5 : 4, Kind::buffer);
+    for (int i = 0; i < 10; ++i) {
+      try {
+        rank.world().all_reduce(t, ReduceOp::sum);
+      } catch (...) {
+      }
+    }
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "mismatch");
+}
+
+TEST(Control, SplitOrdersByKeyAndLeavesNobodyOut) {
+  const auto report = run_world(world_of(6), [](Rank& rank) {
+    Group group = rank.world().split(rank.id() == 5 ? kNobody : rank.id() % 2, -rank.id(), "half");
+    if (rank.id() == 5) {
+      if (group) throw std::runtime_error("nobody has a group");
+      return;
+    }
+    const int expected = rank.id() % 2 == 0 ? (4 - rank.id()) / 2 : (3 - rank.id()) / 2;
+    if (group.rank() != expected) throw std::runtime_error("wrong rank " + std::to_string(group.rank()));
+    Tensor t = rank.zeros(1, Kind::buffer);
+    fill(t, static_cast<float>(rank.id()));
+    group.all_reduce(t, ReduceOp::sum);
+    if (rank.read(t) != (rank.id() % 2 == 0 ? 6.0F : 4.0F)) throw std::runtime_error("wrong members");
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
+TEST(Control, CountersAreTheSameUnderAnySchedule) {
+  const auto program = [](Rank& rank) {
+    Tensor t = rank.zeros(1001, Kind::buffer), u = rank.zeros(7, Kind::buffer);
+    const int n = rank.size();
+    for (int i = 0; i < 10; ++i) {
+      Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+      compute(rank, rank.id() % 3);
+      rank.world().send_recv(u.part({0, 3}), (rank.id() + 1) % n, u.part({3, 6}), (rank.id() + n - 1) % n);
+      work.wait();
+    }
+  };
+  const RunReport first = run_world(world_of(8, Nanos(1000), 1e8), program);
+  for (int run = 0; run < 20; ++run) {
+    const RunReport again = run_world(world_of(8, Nanos(1000), 1e8), program);
+    for (std::size_t r = 0; r < 8; ++r) EXPECT_EQ(first.ranks[r].counters, again.ranks[r].counters) << "rank " << r;
+  }
+}
+
+}  // namespace
+}  // namespace shardlings::test

@@ -1,0 +1,98 @@
+// Bytes on the wire: the formulas against a simulation of the ring, part by part.
+#include "front/group/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/parts.h"
+
+namespace shardlings::front {
+namespace {
+
+using back::Collective;
+using back::Plan;
+
+Plan plan_of(Collective kind, Count count, int members, int root = 0) {
+  Plan plan;
+  plan.kind = kind;
+  plan.count = count;
+  plan.members = members;
+  plan.root = root;
+  return plan;
+}
+
+// Elements that each rank sends when rank r passes part (r - step + shift) on in each of N-1 steps.
+std::vector<Count> ring_sends(Count count, int n, int shift) {
+  std::vector<Count> sent(static_cast<std::size_t>(n));
+  for (int r = 0; r < n; ++r) {
+    for (int step = 0; step < n - 1; ++step) {
+      sent[static_cast<std::size_t>(r)] += part_of(count, n, ((r - step + shift) % n + n) % n).size();
+    }
+  }
+  return sent;
+}
+
+TEST(Wire, RingCollectivesMatchAStepByStepSimulation) {
+  for (int n = 1; n <= 9; ++n) {
+    for (Count count : {Count{0}, Count{1}, Count{7}, Count{64}, Count{1001}}) {
+      // Ending up with part r means sending part r-1 first; starting with part r means sending it first.
+      const auto scatter = ring_sends(count, n, -1);
+      const auto gather = ring_sends(count, n, 0);
+      for (int r = 0; r < n; ++r) {
+        const auto i = static_cast<std::size_t>(r);
+        EXPECT_EQ(wire_of(plan_of(Collective::reduce_scatter, count, n), r).sent.value(), 4 * scatter[i]);
+        EXPECT_EQ(wire_of(plan_of(Collective::all_gather, count, n), r).sent.value(), 4 * gather[i]);
+        EXPECT_EQ(wire_of(plan_of(Collective::all_reduce, count, n), r).sent.value(), 4 * (scatter[i] + gather[i]));
+      }
+    }
+  }
+}
+
+TEST(Wire, DivisibleSizesGiveTheTextbookFormulas) {
+  const Count count = 9 * 8 * 7 * 5;
+  for (int n = 1; n <= 9; ++n) {
+    const std::int64_t size = 4 * count;
+    EXPECT_EQ(wire_of(plan_of(Collective::all_reduce, count, n), 0).sent.value(), 2 * (n - 1) * size / n);
+    EXPECT_EQ(wire_of(plan_of(Collective::reduce_scatter, count, n), n - 1).sent.value(), (n - 1) * size / n);
+    EXPECT_EQ(wire_of(plan_of(Collective::all_gather, count, n), n / 2).sent.value(), (n - 1) * size / n);
+    EXPECT_EQ(wire_of(plan_of(Collective::all_to_all, count, n), 0).sent.value(), (n - 1) * size / n);
+  }
+}
+
+TEST(Wire, WhatIsSentIsReceived) {
+  for (int kind = 0; kind < back::kCollectives; ++kind) {
+    if (static_cast<Collective>(kind) == Collective::send_recv) continue;
+    for (int n = 1; n <= 9; ++n) {
+      for (int root = 0; root < n; ++root) {
+        Bytes sent, received;
+        for (int r = 0; r < n; ++r) {
+          const Wire wire = wire_of(plan_of(static_cast<Collective>(kind), 1003, n, root), r);
+          EXPECT_GE(wire.sent.value(), 0);
+          sent += wire.sent;
+          received += wire.received;
+        }
+        EXPECT_EQ(sent, received) << back::name_of(static_cast<Collective>(kind)) << " n " << n << " root " << root;
+      }
+    }
+  }
+}
+
+TEST(Wire, MembersOfGatherAndScatterKnowOnlyTheirOwnPart) {
+  Plan member = plan_of(Collective::gather, -13, 4, 2);
+  EXPECT_EQ(wire_of(member, 1).sent.value(), 4 * 13);
+  EXPECT_EQ(wire_of(member, 1).received.value(), 0);
+  member.kind = Collective::scatter;
+  EXPECT_EQ(wire_of(member, 1).sent.value(), 0);
+  EXPECT_EQ(wire_of(member, 1).received.value(), 4 * 13);
+}
+
+TEST(Wire, Bf16HasHalfTheBytes) {
+  Plan plan = plan_of(Collective::all_reduce, 1000, 4);
+  const Bytes f32 = wire_of(plan, 1).sent;
+  plan.dtype = DType::bf16;
+  EXPECT_EQ(2 * wire_of(plan, 1).sent, f32);
+}
+
+}  // namespace
+}  // namespace shardlings::front

@@ -1,0 +1,125 @@
+// Work: waiting, keeping, dropping, and what may be touched meanwhile.
+#include <gtest/gtest.h>
+
+#include "group/programs.h"
+
+namespace shardlings::test {
+namespace {
+
+using front::RunReport;
+
+RunReport two(const std::function<void(Rank&)>& body) {
+  return run_world(world_of(2), body);
+}
+
+TEST(Work, WaitingTwiceAndWaitingForNothingAreFine) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(10, Kind::buffer);
+    Work nothing;
+    nothing.wait();
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+    work.wait();
+    work.wait();
+  });
+  EXPECT_FALSE(report.failure);
+}
+
+TEST(Work, KeepHoldsTheMemoryUntilWait) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(1000, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum).keep(std::move(t));
+    Tensor meanwhile = rank.zeros(1000, Kind::other);
+    work.wait();
+    Tensor later = rank.zeros(1000, Kind::other);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(report.ranks[0].counters.peak.value(), 8000);  // never three at once
+  EXPECT_EQ(report.ranks[0].counters.live.value(), 0);
+}
+
+TEST(Work, ATensorInFlightMayMove) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(10, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+    Tensor moved = std::move(t);
+    work.wait();
+    rank.read(moved.part({0, 1}));
+  });
+  EXPECT_FALSE(report.failure);
+}
+
+TEST(Work, MarksAreRangesOfAStorage) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(10, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t.part({5, 10}), ReduceOp::sum);
+    fill(t.part({0, 5}), 1);  // the other half is free
+    work.wait();
+  });
+  EXPECT_FALSE(report.failure);
+}
+
+TEST(Work, AnInputMayBeReadButNotWrittenWhileInFlight) {
+  const auto program = [](bool write) {
+    return [write](Rank& rank) {
+      Tensor t = rank.zeros(4, Kind::buffer), u = rank.zeros(4, Kind::buffer);
+      Work work = rank.id() == 0 ? rank.world().send_async(t, 1) : rank.world().recv_async(u, 0);
+      if (rank.id() == 0) write ? fill(t, 1) : copy(u, t);
+      work.wait();
+    };
+  };
+  EXPECT_FALSE(two(program(false)).failure);
+  const auto report = two(program(true));
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "race");
+  EXPECT_EQ(report.failure->rank, 0);
+  EXPECT_EQ(report.failure->file, "work_test.cpp");
+}
+
+TEST(Work, DroppingATensorInFlightIsReportedAtTheNextCall) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(4, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+    t = {};
+    work.wait();
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "race");
+}
+
+TEST(Work, DroppingAWorkIsALeak) {
+  for (const bool at_end : {false, true}) {
+    const auto report = two([at_end](Rank& rank) {
+      static_cast<void>(at_end);
+      Tensor t = rank.zeros(4, Kind::buffer);
+      { Work work = rank.world().all_reduce_async(t, ReduceOp::sum); }
+      if (!at_end) fill(t, 0);
+    });
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(report.failure->type, "leak");
+  }
+}
+
+TEST(Work, NothingIsInFlightAfterAnExceptionUnwinds) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(4, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+    if (rank.id() == 1) throw std::runtime_error("learner's own error");
+    work.wait();
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "exception");
+  EXPECT_NE(report.failure->message.find("learner's own error"), std::string::npos);
+}
+
+TEST(Work, KeepWithoutWorkFreesAtOnce) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(1000, Kind::buffer);
+    Work none = Work().keep(std::move(t));
+    Tensor u = rank.zeros(1000, Kind::buffer);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(report.ranks[1].counters.peak.value(), 4000);
+}
+
+}  // namespace
+}  // namespace shardlings::test
