@@ -1,0 +1,220 @@
+#include "support/fake_gpu.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "support/fake_gpu_lane.h"
+#include "support/fake_gpu_memory.h"
+
+namespace shardlings::support {
+
+using back::DeviceEvent;
+using back::DeviceLane;
+using back::Kernel;
+
+/// What devices share: memory, the lanes' progress for events, and what went wrong.
+struct FakeGpus::System {
+  explicit System(const FakeGpuOptions& settings) : options(settings) {}
+
+  std::size_t add_lane(std::shared_ptr<LaneProgress> progress) {
+    const std::lock_guard guard(lock);
+    lanes.push_back(std::move(progress));
+    return lanes.size() - 1;
+  }
+  std::shared_ptr<LaneProgress> lane(std::size_t index) {
+    const std::lock_guard guard(lock);
+    return index < lanes.size() ? lanes[index] : nullptr;
+  }
+  void fault(const std::string& sentence) {
+    const std::lock_guard guard(lock);
+    faults.push_back(sentence);
+  }
+  /// Every lane passes here before each of its tasks.
+  void pass_gate() {
+    std::unique_lock guard(lock);
+    opened.wait(guard, [&] { return !paused; });
+  }
+
+  const FakeGpuOptions options;
+  FakeMemory memory;
+  std::mutex lock;
+  std::condition_variable opened;
+  bool paused = false;
+  std::vector<std::shared_ptr<LaneProgress>> lanes;
+  std::vector<std::string> faults;
+  std::atomic<std::int64_t> kernels{0};
+};
+
+namespace {
+
+constexpr unsigned kEventShift = 40;  // an event: number of its lane, from 1, and how many of its tasks come before
+
+class FakeGpu final : public back::Device {
+ public:
+  explicit FakeGpu(std::shared_ptr<FakeGpus::System> system) : system_(std::move(system)) {
+    for (Queue& queue : queues_) {
+      queue.lane = std::make_unique<FakeLane>();
+      queue.number = system_->add_lane(queue.lane->progress());
+      queue.random.seed(system_->options.seed * 1000003 + queue.number);
+      queue.kernels = back::make_cpu_device();
+    }
+  }
+
+  ~FakeGpu() override {
+    for (Queue& queue : queues_) queue.lane.reset();  // finishes its tasks, which use the rest
+  }
+
+  void* allocate(Bytes size) override { return system_->memory.allocate(static_cast<std::size_t>(size.value())); }
+
+  void release(void* memory, Bytes) noexcept override {
+    enqueue(DeviceLane::compute, [this, memory] {
+      if (!system_->memory.release(memory)) system_->fault("release of memory that is not allocated");
+    });
+  }
+
+  void launch(const Kernel& kernel, DeviceLane lane) override {
+    enqueue(lane, [this, kernel, lane] { execute(kernel, queue(lane)); });
+  }
+
+  void upload(void* to, const void* host, Bytes size) override {
+    const auto* first = static_cast<const std::byte*>(host);
+    enqueue(DeviceLane::compute, [this, to, data = std::vector<std::byte>(first, first + size.value())] {
+      const FakeMemory::Place place = find(to, "upload");
+      if (place.block && !data.empty()) std::memcpy(place.address, data.data(), data.size());
+    });
+  }
+
+  void download(void* host, const void* from, Bytes size) override {
+    enqueue(DeviceLane::compute, [this, host, from, size] {
+      const FakeMemory::Place place = find(from, "download");
+      if (place.block && size.value() > 0) std::memcpy(host, place.address, static_cast<std::size_t>(size.value()));
+    });
+    queue(DeviceLane::compute).lane->drain();
+  }
+
+  DeviceEvent record(DeviceLane lane) override {
+    const Queue& q = queue(lane);
+    return (DeviceEvent{q.number + 1} << kEventShift) | q.lane->enqueued();
+  }
+
+  void wait(DeviceLane lane, DeviceEvent event) override {
+    const std::size_t number = static_cast<std::size_t>(event >> kEventShift);
+    const std::uint64_t done = event & ((std::uint64_t{1} << kEventShift) - 1);
+    if (number == 0) return;
+    const auto other = system_->lane(number - 1);
+    if (!other) return;  // as an event that nobody has recorded
+    queue(lane).lane->enqueue([other, done] { other->await(done); });
+  }
+
+  void synchronize() override {
+    for (Queue& queue : queues_) queue.lane->drain();
+  }
+
+ private:
+  struct Queue {
+    std::unique_ptr<FakeLane> lane;
+    std::size_t number = 0;
+    std::mt19937_64 random;                 ///< used by the lane's thread
+    std::unique_ptr<back::Device> kernels;  ///< likewise
+  };
+
+  Queue& queue(DeviceLane lane) { return queues_[static_cast<std::size_t>(lane)]; }
+
+  template <class Task>
+  void enqueue(DeviceLane lane, Task task) {
+    queue(lane).lane->enqueue([system = system_.get(), task = std::move(task)] {
+      system->pass_gate();
+      task();
+    });
+  }
+
+  FakeMemory::Place find(const void* address, const char* who) {
+    FakeMemory::Place place = system_->memory.find(address);
+    if (!place.block) system_->fault(fmt::format("{} uses {}, which is not allocated", who, address));
+    return place;
+  }
+
+  void execute(const Kernel& kernel, Queue& queue) {
+    delay(queue);
+    Kernel real = kernel;
+    std::array<std::shared_ptr<FakeMemory::Block>, Kernel::kOutputs + Kernel::kInputs> held;
+    std::size_t next = 0;
+    const std::string who = fmt::format("kernel {}", static_cast<int>(kernel.id));
+    const auto translate = [&](const void* address) -> std::byte* {
+      if (!address) return nullptr;
+      FakeMemory::Place place = find(address, who.c_str());
+      held[next++] = std::move(place.block);
+      return place.address;
+    };
+    bool complete = true;
+    for (void*& address : real.out) {
+      void* const given = address;
+      address = translate(given);
+      complete = complete && (address || !given);
+    }
+    for (const void*& address : real.in) {
+      const void* const given = address;
+      address = translate(given);
+      complete = complete && (address || !given);
+    }
+    if (complete) queue.kernels->launch(real);
+    ++system_->kernels;
+  }
+
+  void delay(Queue& queue) const {
+    if (system_->options.max_delay_us == 0) return;
+    const std::uint64_t dice = queue.random() % 4;
+    if (dice == 0) {
+      const auto most = static_cast<std::uint64_t>(system_->options.max_delay_us);
+      std::this_thread::sleep_for(std::chrono::microseconds(queue.random() % (most + 1)));
+    } else if (dice == 1) {
+      std::this_thread::yield();
+    }
+  }
+
+  std::shared_ptr<FakeGpus::System> system_;
+  std::array<Queue, back::kDeviceLanes> queues_;
+};
+
+}  // namespace
+
+FakeGpus::FakeGpus(const FakeGpuOptions& options) : system_(std::make_shared<System>(options)) {}
+FakeGpus::~FakeGpus() = default;
+
+std::unique_ptr<back::Device> FakeGpus::make_device() {
+  return std::make_unique<FakeGpu>(system_);
+}
+
+void FakeGpus::pause() {
+  const std::lock_guard guard(system_->lock);
+  system_->paused = true;
+}
+
+void FakeGpus::resume() {
+  {
+    const std::lock_guard guard(system_->lock);
+    system_->paused = false;
+  }
+  system_->opened.notify_all();
+}
+
+std::vector<std::string> FakeGpus::faults() const {
+  const std::lock_guard guard(system_->lock);
+  return system_->faults;
+}
+
+std::int64_t FakeGpus::kernels_run() const {
+  return system_->kernels;
+}
+std::int64_t FakeGpus::blocks_alive() const {
+  return system_->memory.alive();
+}
+
+}  // namespace shardlings::support

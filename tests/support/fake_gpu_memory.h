@@ -1,0 +1,48 @@
+/// \file
+/// The address space of fake GPUs: addresses that the host cannot use, and what they stand for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace shardlings::support {
+
+class FakeMemory {
+ public:
+  /// Real memory of an allocation. Shared with the kernels that run on it.
+  struct Block {
+    explicit Block(std::size_t bytes);
+    ~Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    std::byte* data;
+    std::size_t size;
+  };
+  /// A translated address, good as long as `block` is held.
+  struct Place {
+    std::shared_ptr<Block> block;
+    std::byte* address = nullptr;
+  };
+
+  /// Filled with bytes that read as NaN. The address is a multiple of 64 and never given out again.
+  void* allocate(std::size_t size);
+  /// Forgets the block that begins here, after destroying what is in it. False if there is none.
+  bool release(void* address);
+  /// No block if the address is not inside an allocation (or at its end, for operands of no elements).
+  Place find(const void* address) const;
+  std::int64_t alive() const;
+
+ private:
+  /// No processor in use maps addresses with this bit: x86-64 faults on them, and so does AArch64.
+  static constexpr std::uint64_t kFirst = std::uint64_t{1} << 52U;
+  static constexpr std::uint64_t kGap = 256;
+
+  mutable std::mutex lock_;
+  std::map<std::uint64_t, std::shared_ptr<Block>> blocks_;
+  std::uint64_t next_ = kFirst;
+};
+
+}  // namespace shardlings::support

@@ -1,0 +1,123 @@
+#include "support/forked_messages.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace shardlings::support {
+namespace {
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+Writer& operator<<(Writer& to, const front::Published& p) {
+  return to << p.name << p.rows << p.cols << p.row_range << p.col_range << p.values;
+}
+Reader& operator>>(Reader& from, front::Published& p) {
+  return from >> p.name >> p.rows >> p.cols >> p.row_range >> p.col_range >> p.values;
+}
+
+// In the order of the structure; the comparison of whole counters in the contract tests notices a field forgotten here.
+Writer& operator<<(Writer& to, const front::Counters& c) {
+  to << c.live << c.live_by_kind << c.peak << c.peak_by_kind << c.peak_file << c.peak_line << c.saved_peak << c.flops;
+  to << c.operations << c.layer_forwards << c.layer_backwards << c.traffic << c.sent_to_host << c.host_reads << c.end;
+  return to << c.busy << c.waited_for_peers << c.exposed_transfer << c.overlapped_transfer;
+}
+Reader& operator>>(Reader& from, front::Counters& c) {
+  from >> c.live >> c.live_by_kind >> c.peak >> c.peak_by_kind >> c.peak_file >> c.peak_line >> c.saved_peak >> c.flops;
+  from >> c.operations >> c.layer_forwards >> c.layer_backwards >> c.traffic >> c.sent_to_host >> c.host_reads >> c.end;
+  return from >> c.busy >> c.waited_for_peers >> c.exposed_transfer >> c.overlapped_transfer;
+}
+
+}  // namespace
+
+Channel::~Channel() {
+  if (socket_ >= 0) close(socket_);
+}
+
+void Channel::send(const Writer& message) {
+  const std::uint64_t size = message.bytes().size();
+  std::vector<std::byte> bytes(sizeof size);
+  std::memcpy(bytes.data(), &size, sizeof size);
+  bytes.insert(bytes.end(), message.bytes().begin(), message.bytes().end());
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t sent = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) fail("send");
+    if (sent > 0) done += static_cast<std::size_t>(sent);
+  }
+}
+
+bool Channel::read_all(void* to, std::size_t size) {
+  auto* place = static_cast<std::byte*>(to);
+  while (size > 0) {
+    const ssize_t got = recv(socket_, place, size, 0);
+    if (got == 0) return false;
+    if (got < 0 && errno != EINTR) return false;
+    if (got < 0) continue;
+    place += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+std::optional<Reader> Channel::receive() {
+  std::uint64_t size = 0;
+  if (!read_all(&size, sizeof size)) return std::nullopt;
+  std::vector<std::byte> bytes(size);
+  if (!read_all(bytes.data(), bytes.size())) return std::nullopt;
+  return Reader(std::move(bytes));
+}
+
+std::pair<Channel, Channel> make_channels() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
+  return {Channel(ends[0]), Channel(ends[1])};
+}
+
+Writer& operator<<(Writer& to, const front::CallRecord& r) {
+  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.micro << r.color << r.key;
+  return to << r.name;
+}
+Reader& operator>>(Reader& from, front::CallRecord& r) {
+  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.micro >> r.color >> r.key;
+  return from >> r.name;
+}
+
+Writer& operator<<(Writer& to, const front::GroupInfo& group) {
+  return to << group.id << group.name << group.members << group.link;
+}
+Reader& operator>>(Reader& from, front::GroupInfo& group) {
+  return from >> group.id >> group.name >> group.members >> group.link;
+}
+
+Writer& operator<<(Writer& to, const front::Failure& f) {
+  return to << f.type << f.rank << f.message << f.file << f.line << f.time;
+}
+Reader& operator>>(Reader& from, front::Failure& f) {
+  return from >> f.type >> f.rank >> f.message >> f.file >> f.line >> f.time;
+}
+
+Writer& operator<<(Writer& to, const front::TrafficKey& key) {
+  return to << key.kind << key.group << key.link;
+}
+Reader& operator>>(Reader& from, front::TrafficKey& key) {
+  return from >> key.kind >> key.group >> key.link;
+}
+
+Writer& operator<<(Writer& to, const front::RankReport& report) {
+  to << report.counters << report.trace.events << report.trace.memory << report.trace.names << report.trace.groups;
+  to << report.published.size();
+  for (const front::Published& published : report.published) to << published;
+  return to;
+}
+Reader& operator>>(Reader& from, front::RankReport& report) {
+  from >> report.counters >> report.trace.events >> report.trace.memory >> report.trace.names >> report.trace.groups;
+  report.published.resize(from.get<std::size_t>());
+  for (front::Published& published : report.published) from >> published;
+  return from;
+}
+
+}  // namespace shardlings::support

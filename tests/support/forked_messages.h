@@ -1,0 +1,46 @@
+/// \file
+/// What ranks in processes of their own and the process that serves them tell one another.
+#pragma once
+
+#include <optional>
+
+#include "front/group/control.h"
+#include "front/world.h"
+#include "support/archive.h"
+
+namespace shardlings::support {
+
+enum class Request : std::uint8_t { post, post_message, wait, abandon, wait_split, restart_clock, finish, report };
+
+/// One end of the connection between a rank and its server.
+class Channel {
+ public:
+  explicit Channel(int socket) : socket_(socket) {}
+  ~Channel();
+  Channel(Channel&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+  Channel& operator=(Channel&&) = delete;
+
+  void send(const Writer& message);
+  /// Nothing once the other side is gone.
+  std::optional<Reader> receive();
+
+ private:
+  bool read_all(void* to, std::size_t size);
+  int socket_;
+};
+
+/// Two connected ends.
+std::pair<Channel, Channel> make_channels();
+
+Writer& operator<<(Writer& to, const front::CallRecord& record);
+Reader& operator>>(Reader& from, front::CallRecord& record);
+Writer& operator<<(Writer& to, const front::GroupInfo& group);
+Reader& operator>>(Reader& from, front::GroupInfo& group);
+Writer& operator<<(Writer& to, const front::Failure& failure);
+Reader& operator>>(Reader& from, front::Failure& failure);
+Writer& operator<<(Writer& to, const front::TrafficKey& key);
+Reader& operator>>(Reader& from, front::TrafficKey& key);
+Writer& operator<<(Writer& to, const front::RankReport& report);
+Reader& operator>>(Reader& from, front::RankReport& report);
+
+}  // namespace shardlings::support

@@ -1,0 +1,90 @@
+#include "support/host.h"
+
+#include <bit>
+#include <stdexcept>
+
+#include "api/access.h"
+
+namespace shardlings::support {
+
+using detail::Access;
+using detail::Call;
+using detail::Verb;
+
+namespace {
+
+std::uint16_t bf16_bits(float value) {
+  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(round_to_bf16(value)) >> 16U);
+}
+
+template <class T, class F>
+std::vector<T> converted(const std::vector<float>& values, F convert) {
+  std::vector<T> result;
+  result.reserve(values.size());
+  for (const float value : values) result.push_back(convert(value));
+  return result;
+}
+
+Tensor load_raw(Rank& rank, const void* host, const Shape& shape, DType dtype, Kind kind) {
+  Call call;
+  call.verb = Verb::load;
+  call.at = Location::current();
+  call.num_tensors = 1;
+  call.tensor[0].shape = shape;
+  call.tensor[0].dtype = dtype;
+  call.number[0] = static_cast<std::int64_t>(kind);
+  call.host = host;
+  return Access::adopt(Access::port(rank), Access::port(rank)->call(call).tensor[0]);
+}
+
+}  // namespace
+
+float round_to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t half_down = 0x7FFFU + ((bits >> 16U) & 1U);
+  return std::bit_cast<float>((bits + half_down) & 0xFFFF0000U);
+}
+
+float round_to(DType dtype, float value) {
+  if (dtype == DType::bf16) return round_to_bf16(value);
+  if (dtype == DType::i32) return static_cast<float>(static_cast<std::int32_t>(value));
+  return value;
+}
+
+Tensor load(Rank& rank, const std::vector<float>& values, DType dtype, Kind kind) {
+  return load(rank, values, Shape(static_cast<Count>(values.size())), dtype, kind);
+}
+
+Tensor load(Rank& rank, const std::vector<float>& values, const Shape& shape, DType dtype, Kind kind) {
+  if (dtype == DType::bf16) {
+    return load_raw(rank, converted<std::uint16_t>(values, bf16_bits).data(), shape, dtype, kind);
+  }
+  if (dtype == DType::i32) {
+    const auto integers = converted<std::int32_t>(values, [](float v) { return static_cast<std::int32_t>(v); });
+    return load_raw(rank, integers.data(), shape, dtype, kind);
+  }
+  return load_raw(rank, values.data(), shape, dtype, kind);
+}
+
+void publish(Rank& rank, const std::string& name, ConstView view) {
+  Call call;
+  call.verb = Verb::publish;
+  call.at = Location::current();
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(view);
+  call.text = name.c_str();
+  call.number[0] = 1;
+  call.number[1] = view.size();
+  call.number[3] = 1;
+  call.number[5] = view.size();
+  Access::port(rank)->call(call);
+}
+
+const std::vector<float>& published(const front::RunReport& report, int rank, const std::string& name) {
+  for (const front::Published& output : report.ranks.at(static_cast<std::size_t>(rank)).published) {
+    if (output.name == name) return output.values;
+  }
+  throw std::runtime_error("rank " + std::to_string(rank) + " published no " + name);
+}
+
+}  // namespace shardlings::support

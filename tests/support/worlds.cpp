@@ -1,0 +1,149 @@
+#include "support/worlds.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "support/fake_gpu.h"
+#include "support/forked_world.h"
+
+namespace shardlings::support {
+namespace {
+
+using front::RunReport;
+using front::WorldOptions;
+
+RunReport run_threads(const WorldOptions& options, const Disturbance&, const Body& body) {
+  return front::run_world(options, body);
+}
+
+RunReport run_fake_gpus(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+  FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
+  WorldOptions with_gpus = options;
+  with_gpus.make_device = [&] { return gpus.make_device(); };
+  with_gpus.make_fabric = back::make_device_copy_fabric;
+  RunReport report = front::run_world(with_gpus, body);
+  if (!report.failure) {
+    for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
+    EXPECT_EQ(gpus.blocks_alive(), 0) << "device memory that nobody released";
+  }
+  return report;
+}
+
+RunReport run_forked(const WorldOptions& options, const Disturbance&, const Body& body) {
+  return run_forked_world(options, body);
+}
+
+// What one rank did, a line for each thing, so that a difference can be read.
+std::string text_of(const front::Counters& c) {
+  std::string text = fmt::format(
+      "live {} peak {} at {}:{} saved {} flops {} operations {} forwards {} backwards {} to host {} in {} reads\n"
+      "end {} busy {} {} {} peers {} exposed {} overlapped {}\n",
+      c.live.value(), c.peak.value(), c.peak_file, c.peak_line, c.saved_peak, c.flops.value(), c.operations,
+      c.layer_forwards, c.layer_backwards, c.sent_to_host.value(), c.host_reads, c.end.value(), c.busy[0].value(),
+      c.busy[1].value(), c.busy[2].value(), c.waited_for_peers.value(), c.exposed_transfer.value(),
+      c.overlapped_transfer.value());
+  for (const auto& [key, t] : c.traffic) {
+    text += fmt::format("{} in {} over link {}: {} calls, sent {}, received {}\n", back::name_of(key.kind), key.group,
+                        static_cast<int>(key.link), t.calls, t.sent.value(), t.received.value());
+  }
+  return text;
+}
+
+std::string text_of(const front::RankTrace& trace, const front::Event& e) {
+  return fmt::format(
+      "#{} {} kind {} lane {} depth {} group {} peer {} micro {} layer {} line {} [{}, {}] posted {} "
+      "bytes {} flops {} live {}",
+      e.order, trace.names.at(e.name), static_cast<int>(e.kind), static_cast<int>(e.lane), e.depth,
+      e.group < 0 ? "" : trace.groups.at(static_cast<std::size_t>(e.group)), e.peer, e.label.micro, e.label.layer,
+      e.at.line, e.begin.value(), e.end.value(), e.posted.value(), e.bytes.value(), e.flops.value(),
+      e.live_after.value());
+}
+
+void expect_same_trace(const front::RankTrace& trace, const front::RankTrace& reference) {
+  ASSERT_EQ(trace.events.size(), reference.events.size());
+  for (std::size_t i = 0; i < trace.events.size(); ++i) {
+    ASSERT_EQ(text_of(trace, trace.events[i]), text_of(reference, reference.events[i]));
+  }
+  ASSERT_EQ(trace.memory.size(), reference.memory.size());
+  for (std::size_t i = 0; i < trace.memory.size(); ++i) {
+    ASSERT_EQ(trace.memory[i].time, reference.memory[i].time) << "point " << i << " of the memory curve";
+    ASSERT_EQ(trace.memory[i].live, reference.memory[i].live) << "point " << i << " of the memory curve";
+  }
+}
+
+void expect_same_values(const front::Published& output, const front::Published& reference) {
+  ASSERT_EQ(output.name, reference.name);
+  ASSERT_EQ(output.values.size(), reference.values.size()) << output.name;
+  for (std::size_t i = 0; i < output.values.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(output.values[i]), std::bit_cast<std::uint32_t>(reference.values[i]))
+        << output.name << ", element " << i << ": " << output.values[i] << ", expected " << reference.values[i];
+  }
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
+  return out << kind.name;
+}
+
+const std::vector<WorldKind>& world_kinds() {
+  static const std::vector<WorldKind> kinds = {
+      {"threads", 1, 1 << 20, run_threads}, {"fake_gpu", 1, 1 << 20, run_fake_gpus}, {"forked", 2, 4, run_forked}};
+  return kinds;
+}
+
+front::Cluster test_cluster() {
+  front::Cluster cluster;
+  cluster.name = "test";
+  cluster.ranks_per_node = 4;
+  cluster.uses_table = false;
+  cluster.roofline = {1e11, 1e12, 1e10, Nanos(700)};
+  cluster.links[0] = {Nanos(1300), 7e9};
+  cluster.links[1] = {Nanos(9100), 1e9};
+  return cluster;
+}
+
+front::WorldOptions options_for(int ranks) {
+  front::WorldOptions options;
+  options.ranks = ranks;
+  options.cluster = test_cluster();
+  options.poison_empty = true;
+  return options;
+}
+
+RunReport run_well(const WorldKind& kind, const WorldOptions& options, const Disturbance& disturbance,
+                   const Body& body) {
+  RunReport report = kind.run(options, disturbance, body);
+  if (report.failure) {
+    ADD_FAILURE() << kind.name << ", " << options.ranks << " ranks: " << report.failure->type << " on rank "
+                  << report.failure->rank << ":\n"
+                  << report.failure->message;
+  }
+  return report;
+}
+
+RunReport run_and_compare(const WorldKind& kind, const WorldOptions& options, const Disturbance& disturbance,
+                          const Body& body) {
+  SCOPED_TRACE(fmt::format("{}, {} ranks", kind.name, options.ranks));
+  RunReport report = run_well(kind, options, disturbance, body);
+  expect_same(report, run_well(world_kinds().front(), options, disturbance, body));
+  return report;
+}
+
+void expect_same(const RunReport& report, const RunReport& reference) {
+  ASSERT_EQ(report.ranks.size(), reference.ranks.size());
+  for (std::size_t r = 0; r < report.ranks.size(); ++r) {
+    SCOPED_TRACE(fmt::format("rank {}", r));
+    const front::RankReport& a = report.ranks[r];
+    const front::RankReport& b = reference.ranks[r];
+    EXPECT_EQ(text_of(a.counters), text_of(b.counters));
+    EXPECT_TRUE(a.counters == b.counters);
+    expect_same_trace(a.trace, b.trace);
+    ASSERT_EQ(a.published.size(), b.published.size());
+    for (std::size_t i = 0; i < a.published.size(); ++i) expect_same_values(a.published[i], b.published[i]);
+  }
+}
+
+}  // namespace shardlings::support

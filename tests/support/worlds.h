@@ -1,0 +1,49 @@
+/// \file
+/// Every way in which ranks can run here, and what must be the same on all of them.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "front/world.h"
+
+namespace shardlings::support {
+
+using Body = std::function<void(Rank&)>;
+
+/// How a world is disturbed, to bring missing waits to light.
+struct Disturbance {
+  std::uint64_t seed = 0;
+  int max_delay_us = 0;
+};
+
+/// A combination of engine, device and fabric.
+struct WorldKind {
+  const char* name;
+  int min_ranks;
+  int max_ranks;
+  front::RunReport (*run)(const front::WorldOptions& options, const Disturbance& disturbance, const Body& body);
+};
+std::ostream& operator<<(std::ostream& out, const WorldKind& kind);
+
+/// Threads with CPU devices first: what the others are compared with.
+const std::vector<WorldKind>& world_kinds();
+
+/// Computation and both classes of links take time, so that clocks have something to show. Four ranks in a node.
+front::Cluster test_cluster();
+front::WorldOptions options_for(int ranks);
+
+/// Runs on this kind of world and on the first, and expects the same report (see expect_same). Fails the test if the
+/// run failed. Returns the report of this kind.
+front::RunReport run_and_compare(const WorldKind& kind, const front::WorldOptions& options,
+                                 const Disturbance& disturbance, const Body& body);
+/// Runs on this kind only; the run must succeed.
+front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& options, const Disturbance& disturbance,
+                          const Body& body);
+
+/// Counters, events, memory curves, published values: equal bit for bit.
+void expect_same(const front::RunReport& report, const front::RunReport& reference);
+
+}  // namespace shardlings::support
