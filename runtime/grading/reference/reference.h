@@ -10,10 +10,10 @@ namespace shardlings::grading {
 
 /// Results of training on the whole global batch (all ranks, all micro-batches). Layers flat, as Model's weights.
 struct Reference {
-  double loss = 0;                                 ///< of the last step
-  std::vector<std::vector<double>> grads;          ///< of the last step
-  std::vector<std::vector<double>> weights;        ///< after all steps
-  std::vector<std::vector<double>> weights_before; ///< at the start
+  double loss = 0;                                  ///< of the last step
+  std::vector<std::vector<double>> grads;           ///< of the last step
+  std::vector<std::vector<double>> weights;         ///< after all steps
+  std::vector<std::vector<double>> weights_before;  ///< at the start
   /// How far honest f32 arithmetic in any order may be from the above, per element: 16 times the difference between
   /// the same steps in float and in double, with the tensor's largest as a floor.
   std::vector<std::vector<double>> grads_tolerance;

@@ -1,0 +1,198 @@
+#include "grading/reference/trainer.h"
+
+#include <cmath>
+#include <utility>
+
+#include "shardlings/ops.h"
+
+namespace shardlings::grading::reference {
+namespace {
+
+using detail::LayerPlan;
+
+/// The pieces that make a layer, for one micro-batch.
+template <class Real>
+class Builder {
+ public:
+  Builder(const Case& kase, const MicroData& data, const LayerPlan& plan) : kase_(kase), data_(data), plan_(plan) {}
+
+  std::unique_ptr<Part<Real>> build() const {
+    Parts<Real> parts;
+    switch (plan_.type) {
+      case LayerPlan::Type::linear: return linear(plan_.in, plan_.out, "weight", "bias");
+      case LayerPlan::Type::linear_gelu:
+        parts.push_back(linear(plan_.in, plan_.out, "weight", "bias"));
+        parts.push_back(make_gelu<Real>());
+        break;
+      case LayerPlan::Type::embedding:
+        return make_embedding<Real>(data_.ids, kase_.batch, plan_.out, at("token"), at("position"));
+      case LayerPlan::Type::block:
+        parts.push_back(make_residual<Real>(attention()));
+        parts.push_back(make_residual<Real>(feed_forward()));
+        break;
+      case LayerPlan::Type::head:
+        parts.push_back(norm("norm.weight", "norm.bias"));
+        parts.push_back(make_linear<Real>(plan_.in, plan_.out, at("weight"), kNowhere));
+        break;
+    }
+    return make_sequence<Real>(std::move(parts));
+  }
+
+ private:
+  Count at(const char* name) const { return entry_of(plan_, name).range.begin; }
+  std::unique_ptr<Part<Real>> linear(Count in, Count out, const char* weight, const char* bias) const {
+    return make_linear<Real>(in, out, at(weight), at(bias));
+  }
+  std::unique_ptr<Part<Real>> norm(const char* weight, const char* bias) const {
+    return make_norm<Real>(plan_.in, at(weight), at(bias));
+  }
+  std::unique_ptr<Part<Real>> attention() const {
+    const Count h = plan_.in;
+    Parts<Real> parts;
+    parts.push_back(norm("ln1.weight", "ln1.bias"));
+    parts.push_back(linear(h, 3 * h, "query.weight", "query.bias"));  // keys and values follow the queries
+    parts.push_back(make_attention<Real>(kase_.batch, h, plan_.heads));
+    parts.push_back(linear(h, h, "proj.weight", "proj.bias"));
+    return make_sequence<Real>(std::move(parts));
+  }
+  std::unique_ptr<Part<Real>> feed_forward() const {
+    const Count h = plan_.in;
+    Parts<Real> parts;
+    parts.push_back(norm("ln2.weight", "ln2.bias"));
+    parts.push_back(linear(h, 4 * h, "fc.weight", "fc.bias"));
+    parts.push_back(make_gelu<Real>());
+    parts.push_back(linear(4 * h, h, "fc2.weight", "fc2.bias"));
+    return make_sequence<Real>(std::move(parts));
+  }
+
+  const Case& kase_;
+  const MicroData& data_;
+  const LayerPlan& plan_;
+};
+
+/// Cross entropy of the rows whose target counts, over `tokens`; the logits become their gradient.
+template <class Real>
+Real cross_entropy(Array<Real>& logits, const std::vector<std::int32_t>& targets, Real tokens) {
+  const std::size_t width = logits.size() / targets.size();
+  Real loss = 0;
+  for (std::size_t row = 0; row < targets.size(); ++row) {
+    Real* z = logits.data() + row * width;
+    if (targets[row] < 0) {
+      for (std::size_t j = 0; j < width; ++j) z[j] = 0;
+      continue;
+    }
+    const auto target = static_cast<std::size_t>(targets[row]);
+    Real largest = z[0], total = 0;
+    for (std::size_t j = 0; j < width; ++j) largest = z[j] > largest ? z[j] : largest;
+    for (std::size_t j = 0; j < width; ++j) total += std::exp(z[j] - largest);
+    loss += (largest + std::log(total) - z[target]) / tokens;
+    for (std::size_t j = 0; j < width; ++j) z[j] = std::exp(z[j] - largest) / total / tokens;
+    z[target] -= 1 / tokens;
+  }
+  return loss;
+}
+
+template <class Real>
+Layers<Real> zeros_like(const Layers<Real>& layers) {
+  Layers<Real> zeros;
+  for (const Array<Real>& layer : layers) zeros.emplace_back(layer.size(), Real(0));
+  return zeros;
+}
+
+template <class Real>
+void add_to(Layers<Real>& sum, const Layers<Real>& layers) {
+  for (std::size_t l = 0; l < sum.size(); ++l) {
+    for (std::size_t i = 0; i < sum[l].size(); ++i) sum[l][i] += layers[l][i];
+  }
+}
+
+/// Plain SGD, or Adam with the defaults of AdamStep (Kingma and Ba 2015, algorithm 1).
+template <class Real>
+class Optimizer {
+ public:
+  Optimizer(const ModelSpec& spec, const Layers<Real>& weights)
+      : spec_(spec), m_(zeros_like(weights)), v_(zeros_like(weights)) {}
+
+  void update(Layers<Real>& weights, const Layers<Real>& grads) {
+    ++step_;
+    const Real lr = Real(spec_.lr);
+    for (std::size_t l = 0; l < weights.size(); ++l) {
+      for (std::size_t i = 0; i < weights[l].size(); ++i) {
+        const Real g = grads[l][i];
+        weights[l][i] -= lr * (spec_.optimizer == ModelSpec::Optimizer::sgd ? g : direction(m_[l][i], v_[l][i], g));
+      }
+    }
+  }
+
+ private:
+  Real direction(Real& m, Real& v, Real g) const {
+    const AdamStep defaults;
+    const Real beta1 = Real(defaults.beta1), beta2 = Real(defaults.beta2);
+    m = beta1 * m + (1 - beta1) * g;
+    v = beta2 * v + (1 - beta2) * g * g;
+    const Real m_hat = m / (1 - std::pow(beta1, Real(step_)));
+    const Real v_hat = v / (1 - std::pow(beta2, Real(step_)));
+    return m_hat / (std::sqrt(v_hat) + Real(spec_.eps));
+  }
+
+  ModelSpec spec_;
+  int step_ = 0;
+  Layers<Real> m_, v_;
+};
+
+}  // namespace
+
+template <class Real>
+Layers<Real> initial_weights(const Case& kase) {
+  Layers<Real> weights;
+  const auto layers = static_cast<int>(detail::make_plan(kase.model).layers.size());
+  for (int l = 0; l < layers; ++l) {
+    const std::vector<float> layer = weights_of(kase, l);
+    weights.emplace_back(layer.begin(), layer.end());
+  }
+  return weights;
+}
+
+template <class Real>
+Real train_micro(const Case& kase, const MicroData& data, const Layers<Real>& weights, Layers<Real>& grads) {
+  const detail::ModelPlan model = detail::make_plan(kase.model);
+  Parts<Real> layers;
+  Array<Real> x(data.inputs.begin(), data.inputs.end());
+  for (std::size_t l = 0; l < weights.size(); ++l) {
+    layers.push_back(Builder<Real>(kase, data, model.layers[l]).build());
+    x = layers[l]->forward(weights[l], std::move(x));
+  }
+  const Real loss = cross_entropy(x, data.targets, static_cast<Real>(tokens_of_step(kase)));
+  for (std::size_t l = weights.size(); l-- > 0;) x = layers[l]->backward(weights[l], x, grads[l]);
+  return loss;
+}
+
+template <class Real>
+Trained<Real> train(const Case& kase) {
+  Trained<Real> trained;
+  trained.weights = initial_weights<Real>(kase);
+  Optimizer<Real> optimizer(kase.model, trained.weights);
+  for (int step = 0; step < kase.steps; ++step) {
+    trained.loss = 0;
+    trained.grads = zeros_like(trained.weights);
+    trained.local_grads.assign(static_cast<std::size_t>(kase.ranks), zeros_like(trained.weights));
+    for (int rank = 0; rank < kase.ranks; ++rank) {
+      Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(rank)];
+      for (int micro = 0; micro < kase.micro_batches; ++micro) {
+        trained.loss += train_micro(kase, micro_of(kase, rank, micro), trained.weights, local);
+      }
+      add_to(trained.grads, local);
+    }
+    optimizer.update(trained.weights, trained.grads);
+  }
+  return trained;
+}
+
+template Layers<float> initial_weights<float>(const Case&);
+template Layers<double> initial_weights<double>(const Case&);
+template float train_micro<float>(const Case&, const MicroData&, const Layers<float>&, Layers<float>&);
+template double train_micro<double>(const Case&, const MicroData&, const Layers<double>&, Layers<double>&);
+template Trained<float> train<float>(const Case&);
+template Trained<double> train<double>(const Case&);
+
+}  // namespace shardlings::grading::reference

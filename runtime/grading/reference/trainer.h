@@ -1,0 +1,35 @@
+/// \file
+/// Training of a case on one device, in a number type of choice.
+#pragma once
+
+#include <vector>
+
+#include "grading/case.h"
+#include "grading/data.h"
+#include "grading/reference/parts.h"
+
+namespace shardlings::grading::reference {
+
+/// A value for each weight, by layer.
+template <class Real>
+using Layers = std::vector<Array<Real>>;
+
+template <class Real>
+struct Trained {
+  Real loss = 0;                          ///< of the last step
+  Layers<Real> grads;                     ///< of the last step
+  std::vector<Layers<Real>> local_grads;  ///< the same of each rank's tokens alone
+  Layers<Real> weights;                   ///< after all steps
+};
+
+template <class Real>
+Layers<Real> initial_weights(const Case& kase);
+
+/// Adds one micro-batch's gradients to `grads` and returns its part of the loss.
+template <class Real>
+Real train_micro(const Case& kase, const MicroData& data, const Layers<Real>& weights, Layers<Real>& grads);
+
+template <class Real>
+Trained<Real> train(const Case& kase);
+
+}  // namespace shardlings::grading::reference
