@@ -10,7 +10,7 @@
 namespace shardlings::grading {
 
 /// Weights of layer l, flat.
-std::vector<float> weights_of(const Case& kase, int layer);
+SHARDLINGS_API std::vector<float> weights_of(const Case& kase, int layer);
 
 /// What one rank's micro-batch holds. Positions are sequence-major: row = position * b + sequence.
 struct MicroData {
@@ -19,12 +19,12 @@ struct MicroData {
   std::vector<std::int32_t> targets;  ///< (s, b); -1 counts for nothing
   Count tokens = 0;                   ///< targets that count
 };
-MicroData micro_of(const Case& kase, int rank, int micro);
+SHARDLINGS_API MicroData micro_of(const Case& kase, int rank, int micro);
 
 /// Targets that count, over all ranks and micro-batches of a step.
-Count tokens_of_step(const Case& kase);
+SHARDLINGS_API Count tokens_of_step(const Case& kase);
 
 /// `n` small integers as f32, different for each rank: sums of them are exact in any order.
-std::vector<float> integers_of(const Case& kase, int rank, Count n);
+SHARDLINGS_API std::vector<float> integers_of(const Case& kase, int rank, Count n);
 
 }  // namespace shardlings::grading

@@ -18,7 +18,8 @@
 /// \endcode
 ///
 /// Only runs that came to their end reach a check: crashes, misuse and the like are reported for the first check of
-/// kind `output`. Outputs named "weights" and "grads" that differ are compared with the known mistakes of diagnosis.h.
+/// kind `output`. Where outputs named "weights" or "grads" differ and the check does not diagnose it by itself, they are
+/// compared with the known mistakes of diagnosis.h.
 #pragma once
 
 #include <functional>
@@ -41,6 +42,8 @@ class CheckContext {
   CheckContext(const Case& kase, const Result& result, std::function<const Reference&()> reference,
                CheckVerdict& verdict)
       : kase_(kase), result_(result), reference_(std::move(reference)), verdict_(verdict) {}
+  /// After the check: the built-in diagnosis counts if the check has named no other. To be called once.
+  void finish();
 
   const Case& kase() const { return kase_; }
   int ranks() const { return kase_.ranks; }
@@ -105,6 +108,7 @@ class CheckContext {
   const Result& result_;
   std::function<const Reference&()> reference_;
   CheckVerdict& verdict_;
+  std::string built_in_;  ///< the known mistake that the first difference looks like
 };
 
 using CheckFunction = void (*)(CheckContext&);

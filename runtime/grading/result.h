@@ -2,6 +2,7 @@
 /// What came back from a submission process: outputs, counters and trace, or how it ended instead.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace shardlings::grading {
 
 /// How a submission process ended.
-enum class Ending {
+enum class Ending : std::uint8_t {
   finished,      ///< with its end mark: everything is there
   failed,        ///< with its end mark and a Failure (misuse, exception, not implemented, out of memory)
   crashed,       ///< killed by a signal of its own making (segmentation fault, abort, …)
@@ -22,9 +23,14 @@ enum class Ending {
   not_started    ///< could not be started at all
 };
 
+/// "cpu_limit".
+const char* name_of(Ending ending);
+
 /// What a rank was doing when the process ended, from the black box.
 struct LastWords {
-  std::string state, verb, file;
+  std::string state;  ///< running, blocked, finished, …
+  std::string verb;   ///< the last call, "all_reduce"; empty: none was made
+  std::string file;
   int line = 0;
   std::uint64_t order = 0;
 };
@@ -35,7 +41,8 @@ struct Output {
   std::vector<float> values;
   bool complete = true;            ///< every element was published
   std::string conflict;            ///< non-empty: two ranks published different values; says which, where
-  std::vector<std::vector<float>> replicas;  ///< by rank, where every rank published the whole
+  /// By rank, where every rank published the whole and they are not all equal; `values` is rank 0's then.
+  std::vector<std::vector<float>> replicas;
 };
 
 struct Result {

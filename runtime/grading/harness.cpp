@@ -1,0 +1,162 @@
+#include "grading/harness.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "api/access.h"
+#include "front/model/plan.h"
+#include "grading/data.h"
+
+namespace shardlings::grading {
+namespace {
+
+using detail::Access;
+using detail::Call;
+using detail::Verb;
+
+// The harness's own calls have no place in the learner's source.
+constexpr Location kNowhere{};
+
+Tensor load(Rank& rank, const void* values, Shape shape, DType dtype, Kind kind) {
+  Call call;
+  call.verb = Verb::load;
+  call.at = kNowhere;
+  call.tensor[0].shape = shape;
+  call.tensor[0].dtype = dtype;
+  call.number[0] = static_cast<std::int64_t>(kind);
+  call.host = values;
+  return Access::adopt(Access::port(rank), Access::port(rank)->call(call).tensor[0]);
+}
+
+void plain_call(Rank& rank, Verb verb) {
+  Call call;
+  call.verb = verb;
+  call.at = kNowhere;
+  Access::port(rank)->call(call);
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+/// What lives as long as the harness: the model's plan and the batch.
+struct Harness::Data {
+  detail::ModelPlan plan;
+  Tensor inputs, targets;
+};
+
+Harness::Harness(Rank& rank, const Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
+  if (kase.has_model()) data_->plan = detail::make_plan(kase.model);
+}
+
+Harness::~Harness() {
+  delete data_;
+}
+
+Model Harness::model() const {
+  if (!kase_.has_model()) throw std::runtime_error("this case has no model: add `model = {…}` to puzzle.toml");
+  return Access::model(&data_->plan);
+}
+
+TrainState Harness::state() {
+  TrainState state = state_without_grads();
+  for (int l = 0; l < model().num_layers(); ++l) {
+    state.grads[static_cast<std::size_t>(l)] = rank_.zeros(model().size(l), Kind::gradient, DType::f32, kNowhere);
+  }
+  return state;
+}
+
+TrainState Harness::state_without_grads() {
+  const auto layers = static_cast<std::size_t>(model().num_layers());
+  TrainState state;
+  state.grads.resize(layers);
+  state.optimizer.resize(layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    state.weights.push_back(tensor(weights_of(kase_, static_cast<int>(l)), Kind::parameter));
+    if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
+    const Count size = state.weights[l].size();
+    state.optimizer[l].m = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
+    state.optimizer[l].v = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
+  }
+  return state;
+}
+
+Batch Harness::batch() {
+  const bool has_ids = kase_.model.family == ModelSpec::Family::gpt;
+  std::vector<float> values;
+  std::vector<std::int32_t> ids, targets;
+  std::vector<Count> tokens;
+  for (int i = 0; i < kase_.micro_batches; ++i) {
+    const MicroData micro = micro_of(kase_, rank_.id(), i);
+    append(values, micro.inputs);
+    append(ids, micro.ids);
+    append(targets, micro.targets);
+    tokens.push_back(micro.tokens);
+  }
+  const Count s = kase_.model.sequence, b = kase_.batch, all = s * kase_.micro_batches;
+  data_->inputs = has_ids ? load(rank_, ids.data(), {all, b}, DType::i32, Kind::other)
+                          : load(rank_, values.data(), {all, b, kase_.model.hidden}, DType::f32, Kind::other);
+  data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
+  std::vector<MicroBatch> micros;
+  for (int i = 0; i < kase_.micro_batches; ++i) {
+    const Range rows{i * s, (i + 1) * s};
+    const ConstView inputs = data_->inputs, all_targets = data_->targets;
+    micros.push_back({Access::labelled(inputs.rows_part(rows, kNowhere), i),
+                      Access::labelled(all_targets.rows_part(rows, kNowhere), i), tokens[static_cast<std::size_t>(i)]});
+  }
+  return Access::batch(data_->inputs, data_->targets, std::move(micros), grading::tokens_of_step(kase_));
+}
+
+Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
+  return load(rank_, values.data(), static_cast<Count>(values.size()), DType::f32, kind);
+}
+
+Tensor Harness::integers(Count n, Kind kind) {
+  return tensor(integers_of(kase_, rank_.id(), n), kind);
+}
+
+void Harness::begin() {
+  rank_.world().barrier(kNowhere);
+  plain_call(rank_, Verb::begin_measuring);
+}
+
+void Harness::end() {
+  plain_call(rank_, Verb::end_measuring);
+}
+
+void Harness::put(const std::string& name, ConstView view) {
+  put(name, view, {view.rows(), view.cols(), {0, view.rows()}, {0, view.cols()}});
+}
+
+void Harness::put(const std::string& name, ConstView view, const Region& region) {
+  if (!view) return;
+  if (view.size() != region.row_range.size() * region.col_range.size()) {
+    throw std::runtime_error(fmt::format("harness.cpp: '{}' has {} elements, its region {}", name, view.size(),
+                                         region.row_range.size() * region.col_range.size()));
+  }
+  Call call;
+  call.verb = Verb::publish;
+  call.at = kNowhere;
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(view);
+  call.text = name.c_str();
+  const Count numbers[] = {
+      region.rows,         region.cols, region.row_range.begin, region.row_range.end, region.col_range.begin,
+      region.col_range.end};
+  std::copy(std::begin(numbers), std::end(numbers), call.number);
+  Access::port(rank_)->call(call);
+}
+
+void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
+  for (std::size_t l = 0; l < tensors.size(); ++l) put(fmt::format("{}.{}", name, l), tensors[l]);
+}
+
+void Harness::put_of_rank(const std::string& name, ConstView view) {
+  put(name, view, {rank_.size(), view.size(), {rank_.id(), rank_.id() + 1}, {0, view.size()}});
+}
+
+}  // namespace shardlings::grading

@@ -1,0 +1,75 @@
+#include "grading/submission.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "front/world.h"
+#include "grading/crash_notes.h"
+#include "grading/memory_file.h"
+#include "grading/result_pack.h"
+
+namespace shardlings::grading {
+namespace {
+
+const void* program_of(HarnessFunction harness) {
+  Dl_info info = {};
+  return dladdr(reinterpret_cast<const void*>(harness), &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+front::WorldOptions options_of(const Case& kase, front::BlackBox& box) {
+  front::WorldOptions options;
+  options.ranks = kase.ranks;
+  options.cluster = kase.cluster;
+  options.capacity = kase.capacity;
+  options.poison_empty = true;
+  options.black_box = &box;
+  return options;
+}
+
+/// One rank's part: crashes are noted, and that the host's memory ran out is told apart from other exceptions.
+void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNotes& notes, FileHeader& header) {
+  notes.watch_this_thread(rank.id());
+  struct Leave {
+    CrashNotes& notes;
+    ~Leave() { notes.leave_this_thread(); }
+  } leave{notes};
+  try {
+    Harness of_rank(rank, kase);
+    harness(of_rank);
+  } catch (const std::bad_alloc&) {
+    header.host_memory_exhausted = 1;
+    throw;
+  }
+}
+
+void run(MappedFile& file, HarnessFunction harness) {
+  const Case kase = case_from_json(std::string(file.case_text()));
+  CrashNotes notes(file.header().crash, kase.ranks, program_of(harness));
+  front::BlackBox box = file.black_box();
+  if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
+  const front::RunReport report = front::run_world(
+      options_of(kase, box), [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
+  file.finish(pack_report(report));
+}
+
+}  // namespace
+
+int submission_main(int argc, char** argv, HarnessFunction harness) try {
+  if (argc != 2) {
+    std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
+    return 2;
+  }
+  MappedFile file(std::atoi(argv[1]));
+  file.header().hello = FileHeader::kHello;
+  run(file, harness);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "shardlings: %s\n", error.what());
+  return 1;
+}
+
+}  // namespace shardlings::grading
