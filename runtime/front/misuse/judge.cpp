@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "base/text.h"
@@ -134,16 +135,24 @@ std::vector<int> missing_ranks(const Meeting& meeting) {
   return missing;
 }
 
-// The operation whose missing ranks hold this one up: itself, or an earlier one on a member's lane.
+// A member on whose lane an earlier operation holds this one up; -1 if none does.
+int held_up_on(const Meeting& meeting) {
+  for (int m = 0; m < meeting.members(); ++m) {
+    const Meeting* before = meeting.predecessors[static_cast<std::size_t>(m)];
+    if (before && !before->resolved.load()) return m;
+  }
+  return -1;
+}
+
+// The operation whose missing ranks hold this one up: itself, or one before it on a member's lane. Where lanes wait for
+// one another in a circle there is none, and any of the circle is returned.
 const Meeting& culprit(const Meeting& meeting) {
   const Meeting* at = &meeting;
-  for (int depth = 0; depth < 1000 && missing_ranks(*at).empty(); ++depth) {
-    const Meeting* before = nullptr;
-    for (const Meeting* predecessor : at->predecessors) {
-      if (predecessor && !predecessor->resolved.load() && !before) before = predecessor;
-    }
-    if (!before) return *at;
-    at = before;
+  std::set<const Meeting*> seen;
+  while (missing_ranks(*at).empty() && seen.insert(at).second) {
+    const int member = held_up_on(*at);
+    if (member < 0) break;
+    at = at->predecessors[static_cast<std::size_t>(member)];
   }
   return *at;
 }
@@ -151,16 +160,19 @@ const Meeting& culprit(const Meeting& meeting) {
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const Meeting& meeting = *status.blocked_in;
-  const Meeting& behind = culprit(meeting);
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
                                  call_text(meeting, member_of(meeting, rank)), meeting.group->name, meeting.number);
-  if (&behind != &meeting) {
-    text += fmt::format(", which is queued behind {} (group {}, call {})", back::name_of(behind.records[0].plan.kind),
-                        behind.group->name, behind.number);
-  }
-  const std::vector<int> missing = missing_ranks(behind);
-  if (!missing.empty()) text += fmt::format(" for {}", ranks_text(missing));
-  return text;
+  const std::vector<int> missing = missing_ranks(meeting);
+  if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
+  const int member = held_up_on(meeting);
+  if (member < 0) return text;
+  const Meeting& before = *meeting.predecessors[static_cast<std::size_t>(member)];
+  text += fmt::format(
+      ", which on rank {} is queued behind {} (group {}, call {})", meeting.rank_of(member),
+      back::name_of(before.records[static_cast<std::size_t>(member_of(before, meeting.rank_of(member)))].plan.kind),
+      before.group->name, before.number);
+  const std::vector<int> absent = missing_ranks(culprit(before));
+  return absent.empty() ? text : text + fmt::format(" for {}", ranks_text(absent));
 }
 
 std::vector<int> blocked_ranks(const Statuses& ranks) {
@@ -207,6 +219,25 @@ std::vector<int> cycle(const Statuses& ranks) {
   }
 }
 
+const char* advice(const Statuses& ranks) {
+  for (const int rank : blocked_ranks(ranks)) {
+    const Meeting& meeting = *ranks[static_cast<std::size_t>(rank)].blocked_in;
+    if (!meeting.message && missing_ranks(meeting).empty()) {
+      return "\nA link runs collectives one after another, as one NCCL stream does: start those of all groups in the "
+             "same "
+             "order on every rank.";
+    }
+  }
+  for (const int rank : blocked_ranks(ranks)) {
+    if (!ranks[static_cast<std::size_t>(rank)].blocked_in->message) {
+      return "\nEvery rank of a group must make the same calls in the same order.";
+    }
+  }
+  return "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or start "
+         "one "
+         "of the two with _async.";
+}
+
 Failure deadlock(const Statuses& ranks) {
   const std::vector<int> blocked = blocked_ranks(ranks);
   std::string message = fmt::format("deadlock: {} wait for one another, and nobody can go on.", ranks_text(blocked));
@@ -217,9 +248,7 @@ Failure deadlock(const Statuses& ranks) {
     for (int rank : ring) message += fmt::format("rank {} -> ", rank);
     message += fmt::format("rank {}", ring.front());
   }
-  message +=
-      "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or start one "
-      "of the two with _async.";
+  message += advice(ranks);
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];
   const auto member = static_cast<std::size_t>(member_of(*status.blocked_in, first));
