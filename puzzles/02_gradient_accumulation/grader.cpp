@@ -2,9 +2,10 @@
 
 #include "grading/grader.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "grading/data.h"
+#include "grading/reference/trainer.h"
 #include "grading/training.h"
 
 using namespace shardlings;
@@ -17,27 +18,25 @@ std::int64_t num_layers(const CheckContext& check) {
   return static_cast<std::int64_t>(layer_bytes(check.kase()).size());
 }
 
-/// Gradient of the sum (not the mean) of the losses of micro-batch i: the difference of two prefixes of the step.
+/// Gradient of each micro-batch alone, as its part of the step's loss: they add up to the whole batch's.
 std::vector<Layers> micro_gradients(const Case& kase) {
+  const Layers weights = reference::initial_weights<double>(kase);
   std::vector<Layers> parts;
-  Layers before;
-  for (int m = 1; m <= kase.micro_batches; ++m) {
-    Case prefix = kase;
-    prefix.micro_batches = m;
-    const Layers sum = scaled(train_reference(prefix).grads, static_cast<double>(tokens_of_step(prefix)));
-    parts.push_back(before.empty() ? sum : combine(sum, -1, before));
-    before = sum;
+  for (int i = 0; i < kase.micro_batches; ++i) {
+    Layers grads = scaled(weights, 0);
+    reference::train_micro(kase, micro_of(kase, 0, i), weights, grads);
+    parts.push_back(std::move(grads));
   }
   return parts;
 }
 
 /// The sum of the micro-batches' means.
 Layers sum_of_means(const Case& kase, const std::vector<Layers>& parts) {
-  Layers sum;
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  Layers sum = scaled(parts.front(), 0);
   for (int i = 0; i < kase.micro_batches; ++i) {
-    const Layers mean =
-        scaled(parts[static_cast<std::size_t>(i)], 1.0 / static_cast<double>(micro_of(kase, 0, i).tokens));
-    sum = sum.empty() ? mean : combine(sum, 1, mean);
+    const auto own = static_cast<double>(micro_of(kase, 0, i).tokens);
+    sum = combine(sum, tokens / own, parts[static_cast<std::size_t>(i)]);
   }
   return sum;
 }
@@ -46,13 +45,12 @@ Layers sum_of_means(const Case& kase, const std::vector<Layers>& parts) {
 void diagnose_sum(CheckContext& check, const Layers& found) {
   const Case& kase = check.kase();
   const std::vector<Layers> parts = micro_gradients(kase);
-  const auto tokens = static_cast<double>(tokens_of_step(kase));
   const Layers means = sum_of_means(kase, parts);
   if (alike(found, scaled(means, 1.0 / kase.micro_batches))) return check.diagnose("mean_of_means");
   if (alike(found, means)) return check.diagnose("sum_of_means");
-  if (alike(found, scaled(parts.back(), 1 / tokens))) return check.diagnose("only_last_micro_batch");
+  if (alike(found, parts.back())) return check.diagnose("only_last_micro_batch");
   for (const Layers& part : parts) {
-    if (alike(found, combine(check.reference().grads, -1 / tokens, part))) return check.diagnose("micro_batch_skipped");
+    if (alike(found, combine(check.reference().grads, -1, part))) return check.diagnose("micro_batch_skipped");
   }
 }
 

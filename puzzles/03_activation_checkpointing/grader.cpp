@@ -118,13 +118,19 @@ const Event* first_recomputation(const front::RankTrace& trace) {
   return nullptr;
 }
 
+std::int64_t forwards_of(const front::RankTrace& trace, std::int64_t layer) {
+  return std::count_if(trace.events.begin(), trace.events.end(), [layer](const Event& event) {
+    return event.kind == EventKind::forward && event.label.layer == layer;
+  });
+}
+
 /// Mistakes that show in the number of forward calls.
 bool diagnose_calls(CheckContext& check) {
   const Segments segments(check.kase());
   const std::int64_t found = check.counters(0).layer_forwards;
   const auto name = [&]() -> const char* {
     if (found == segments.layers) return "nothing_recomputed";
-    if (found == 2 * segments.layers) return "last_segment_recomputed";
+    if (forwards_of(check.trace(0), segments.layers - 1) > 1) return "last_segment_recomputed";
     if (found == segments.forwards_from_start()) return "recomputed_from_the_start";
     if (found == segments.forwards_layer_by_layer()) return "recomputed_layer_by_layer";
     return found > segments.forwards() ? "recomputed_too_often" : nullptr;

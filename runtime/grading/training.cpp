@@ -112,7 +112,9 @@ Layers combine(const Layers& a, double factor, const Layers& b) {
   return sum;
 }
 
-Layers scaled(const Layers& a, double factor) { return combine(a, factor - 1, a); }
+Layers scaled(const Layers& a, double factor) {
+  return combine(a, factor - 1, a);
+}
 
 bool all_finite(const Layers& a) {
   return std::isfinite(dot(a, a));

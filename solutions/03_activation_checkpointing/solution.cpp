@@ -57,7 +57,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 }
 
 // What it costs: L - (length of the last segment) forward calls more, a third of a step at most when B = 2 F. What is
-// gained: ceil(L / k) + k units of activations instead of L; k near sqrt(L) makes the sum smallest, 2 sqrt(L).
+// gained: ceil(L / k) inputs and k layers in full, instead of L; a k of the order of sqrt(L) makes the sum
+// smallest.
 //
 // What production does differently: torch.utils.checkpoint_sequential is this puzzle, last segment included. Training of
 // transformers usually takes one block for a segment ("full" recompute in Megatron-LM), which makes the code simpler and
