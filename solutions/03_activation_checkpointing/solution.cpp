@@ -42,8 +42,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
   for (int begin = last; begin >= 0; begin -= every) {
     const int end = std::min(begin + every, layers);
-    for (int l = begin; begin < last && l < end; ++l) {
-      x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+    if (begin < last) {
+      for (int l = begin; l < end; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
     }
     x[end] = {};  // the next segment's input: it was wanted for the sake of saved[end - 1] only
     for (int l = end - 1; l >= begin; --l) {
@@ -57,11 +57,10 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 }
 
 // What it costs: L - (length of the last segment) forward calls more, a third of a step at most when B = 2 F. What is
-// gained: ceil(L / k) inputs and k layers in full, instead of L; a k of the order of sqrt(L) makes the sum
-// smallest.
+// gained: ceil(L / k) inputs and k layers in full, instead of L layers; smallest for a k of the order of sqrt(L).
 //
-// What production does differently: torch.utils.checkpoint_sequential is this puzzle, last segment included. Training of
-// transformers usually takes one block for a segment ("full" recompute in Megatron-LM), which makes the code simpler and
-// the kept inputs many but small. Selective recompute (Korthikanti et al. 2022) goes inside the block: it keeps what is
-// dear to compute and small, and recomputes only the inner part of attention.
-// Dropout needs the random generator's state of the first pass, or the second pass computes another function.
+// What production does differently: torch.utils.checkpoint_sequential is this puzzle, last segment included. Training
+// of transformers usually takes one block for a segment ("full" recompute in Megatron-LM), which makes the code simpler
+// and the kept inputs many but small. Selective recompute (Korthikanti et al. 2022) goes inside the block: it keeps
+// what is dear to compute and small, and recomputes only the inner part of attention. Dropout needs the random
+// generator's state of the first pass, or the second pass computes another function.

@@ -24,8 +24,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
   for (int begin = last; begin >= 0; begin -= every) {
     const int end = std::min(begin + every, layers);
-    for (int l = begin; begin < last && l < end; ++l) {
-      x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+    if (begin < last) {
+      for (int l = begin; l < end; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
     }
     x[end] = {};
     for (int l = end - 1; l >= begin; --l) {

@@ -25,8 +25,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   for (int begin = last; begin >= 0; begin -= every) {
     const int end = std::min(begin + every, layers);
     if (begin > 0 && begin < last) x[begin] = std::move(x[begin - 1]);
-    for (int l = begin; begin < last && l < end; ++l) {
-      x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+    if (begin < last) {
+      for (int l = begin; l < end; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
     }
     x[end] = {};
     for (int l = end - 1; l >= begin; --l) {
