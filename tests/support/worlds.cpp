@@ -73,15 +73,6 @@ void expect_same_trace(const front::RankTrace& trace, const front::RankTrace& re
   }
 }
 
-void expect_same_values(const front::Published& output, const front::Published& reference) {
-  ASSERT_EQ(output.name, reference.name);
-  ASSERT_EQ(output.values.size(), reference.values.size()) << output.name;
-  for (std::size_t i = 0; i < output.values.size(); ++i) {
-    ASSERT_EQ(std::bit_cast<std::uint32_t>(output.values[i]), std::bit_cast<std::uint32_t>(reference.values[i]))
-        << output.name << ", element " << i << ": " << output.values[i] << ", expected " << reference.values[i];
-  }
-}
-
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
@@ -132,6 +123,14 @@ RunReport run_and_compare(const WorldKind& kind, const WorldOptions& options, co
   return report;
 }
 
+void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what) {
+  ASSERT_EQ(values.size(), expected.size()) << what;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i]))
+        << what << ", element " << i << ": " << values[i] << ", expected " << expected[i];
+  }
+}
+
 void expect_same(const RunReport& report, const RunReport& reference) {
   ASSERT_EQ(report.ranks.size(), reference.ranks.size());
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
@@ -142,7 +141,10 @@ void expect_same(const RunReport& report, const RunReport& reference) {
     EXPECT_TRUE(a.counters == b.counters);
     expect_same_trace(a.trace, b.trace);
     ASSERT_EQ(a.published.size(), b.published.size());
-    for (std::size_t i = 0; i < a.published.size(); ++i) expect_same_values(a.published[i], b.published[i]);
+    for (std::size_t i = 0; i < a.published.size(); ++i) {
+      ASSERT_EQ(a.published[i].name, b.published[i].name);
+      expect_values(a.published[i].values, b.published[i].values, a.published[i].name);
+    }
   }
 }
 

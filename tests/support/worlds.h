@@ -43,6 +43,9 @@ front::RunReport run_and_compare(const WorldKind& kind, const front::WorldOption
 front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& options, const Disturbance& disturbance,
                           const Body& body);
 
+/// Equal bit for bit; `what` says of which values.
+void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what);
+
 /// Counters, events, memory curves, published values: equal bit for bit.
 void expect_same(const front::RunReport& report, const front::RunReport& reference);
 
