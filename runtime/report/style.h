@@ -14,7 +14,7 @@ enum class Colour : std::uint8_t { none, sixteen };
 /// Which characters may be used.
 enum class Charset : std::uint8_t { ascii, unicode };
 
-/// What a piece of text is.
+/// What a piece of text is. The roles from `forward` on are those of a timeline.
 enum class Role : std::uint8_t {
   plain,
   strong,
@@ -26,18 +26,28 @@ enum class Role : std::uint8_t {
   forward,
   backward,
   update,
+  operation,
   transfer,
-  waiting
+  memory
 };
 
 /// Writes text in the colour of its role; without colours the text alone.
 class Style {
  public:
-  explicit Style(Colour colour) : colour_(colour) {}
+  Style(Colour colour, Charset charset) : colour_(colour), charset_(charset) {}
+
   std::string operator()(Role role, std::string_view text) const;
+  /// The same on a ground of the role's colour: a number inside a block.
+  std::string on(Role role, std::string_view text) const;
+  /// The form of a character for this terminal.
+  const char* pick(const char* unicode, const char* ascii) const {
+    return charset_ == Charset::unicode ? unicode : ascii;
+  }
+  Charset charset() const { return charset_; }
 
  private:
   Colour colour_;
+  Charset charset_;
 };
 
 }  // namespace shardlings::report

@@ -17,6 +17,7 @@ struct TerminalOptions {
   int max_lines = 0;
   bool verbose = false;  ///< every failed case, not only the first of each check; what the program printed
   bool timeline = true;  ///< the picture of one case
+  std::string title;     ///< of the puzzle; empty: its id
 };
 
 /// The whole report, every line ended by '\n', no line wider than `width`. Nothing that the submission wrote reaches

@@ -1,0 +1,35 @@
+#include "report/choice.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace shardlings::report {
+namespace {
+
+bool failed(const grading::CheckVerdict& check) {
+  return check.passed.has_value() && !*check.passed;
+}
+
+auto interest(const grading::Case& kase) {
+  return std::make_tuple(kase.ranks, kase.micro_batches, kase.model.layers, !kase.hidden);
+}
+
+}  // namespace
+
+const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, const std::string& id) {
+  const auto found = std::find_if(kase.checks.begin(), kase.checks.end(),
+                                  [&](const auto& check) { return check.id == id && failed(check); });
+  return found == kase.checks.end() ? nullptr : &*found;
+}
+
+const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict) {
+  const grading::CaseVerdict* best = nullptr;
+  for (const auto& kase : verdict.cases) {
+    if (kase.counters.empty()) continue;
+    if (std::any_of(kase.checks.begin(), kase.checks.end(), failed)) return &kase;
+    if (best == nullptr || interest(kase.kase) > interest(best->kase)) best = &kase;
+  }
+  return best;
+}
+
+}  // namespace shardlings::report

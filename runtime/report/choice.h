@@ -1,0 +1,18 @@
+/// \file
+/// Which of a verdict's cases deserves to be shown.
+#pragma once
+
+#include <string>
+
+#include "grading/verdict.h"
+
+namespace shardlings::report {
+
+/// The check of that id where it failed on this case; nullptr if it did not.
+const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, const std::string& id);
+
+/// The first case on which a check failed, if it left counters; otherwise the one with most to see: ranks, then
+/// micro-batches, then layers, and among equals one that the lesson announces. nullptr if no case left counters.
+const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict);
+
+}  // namespace shardlings::report

@@ -1,0 +1,52 @@
+#include "report/style.h"
+
+namespace shardlings::report {
+namespace {
+
+// SGR parameters (ECMA-48, 8.3.117). Bright colours for blocks: black digits are legible on all of them.
+const char* code_of(Role role) {
+  switch (role) {
+    case Role::plain: return "";
+    case Role::strong: return "1";
+    case Role::dim: return "2";
+    case Role::good: return "32";
+    case Role::bad: return "31";
+    case Role::warning: return "33";
+    case Role::place: return "36";
+    case Role::forward: return "94";
+    case Role::backward: return "92";
+    case Role::update: return "93";
+    case Role::operation: return "37";
+    case Role::transfer: return "95";
+    case Role::memory: return "36";
+  }
+  return "";
+}
+
+const char* ground_of(Role role) {
+  switch (role) {
+    case Role::forward: return "30;104";
+    case Role::backward: return "30;102";
+    case Role::update: return "30;103";
+    case Role::operation: return "30;47";
+    case Role::transfer: return "30;105";
+    default: return "7";
+  }
+}
+
+std::string dressed(const char* code, std::string_view text) {
+  if (*code == '\0' || text.empty()) return std::string(text);
+  return std::string("\x1b[") + code + "m" + std::string(text) + "\x1b[0m";
+}
+
+}  // namespace
+
+std::string Style::operator()(Role role, std::string_view text) const {
+  return colour_ == Colour::none ? std::string(text) : dressed(code_of(role), text);
+}
+
+std::string Style::on(Role role, std::string_view text) const {
+  return colour_ == Colour::none ? std::string(text) : dressed(ground_of(role), text);
+}
+
+}  // namespace shardlings::report

@@ -1,0 +1,253 @@
+#include "report/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "report/choice.h"
+#include "report/page.h"
+#include "report/text.h"
+#include "report/timeline_text.h"
+
+namespace shardlings::report {
+namespace {
+
+using grading::CaseVerdict;
+using grading::CheckSummary;
+using grading::CheckVerdict;
+using grading::Verdict;
+
+/// How much is shown: given up step by step where the lines are limited.
+struct Detail {
+  bool every_case = false;  // all failed cases of a check
+  int failures = 1000;      // checks shown with all they say
+  int explanation = 0;      // lines; 0: all
+  int output = 10;          // lines of what the program printed
+  bool passed_checks = true;
+  bool timeline = true;
+  int ranks = 16;
+  int memory_rows = 2;
+  bool legend = true;
+};
+
+class Report {
+ public:
+  Report(const Verdict& verdict, const TerminalOptions& options, const Style& style, const Detail& detail)
+      : verdict_(verdict), options_(options), style_(style), detail_(detail), page_(style, options.width) {}
+
+  std::vector<std::string> lines() {
+    headline();
+    if (verdict_.status == "did_not_build") {
+      build_log();
+    } else {
+      if (verdict_.status == "not_implemented") not_implemented();
+      if (verdict_.status == "no_check_ran") no_check_ran();
+      for (const CheckSummary& check : verdict_.checks) summary(check);
+      if (!detail_.passed_checks) passed_in_one_line();
+      picture();
+    }
+    return page_.take();
+  }
+
+ private:
+  void headline() {
+    const std::string name = options_.title.empty() ? readable(verdict_.puzzle) : options_.title;
+    const std::string points = fmt::format("{} of {} points", verdict_.points, verdict_.max_points);
+    std::string state = points;
+    Role role = Role::bad;
+    if (verdict_.status == "did_not_build") {
+      state = "does not compile";
+    } else if (verdict_.status == "not_implemented") {
+      state = "not implemented yet";
+      role = Role::warning;
+    } else if (verdict_.status == "no_check_ran") {
+      state = "could not be graded";
+    } else if (verdict_.passed) {
+      state = "passed, " + points;
+      role = Role::good;
+    }
+    const std::string title = harmless(name, style_.charset());
+    const std::string_view shown = first_columns(title, options_.width - columns_of(state) - 2);
+    page_.line(style_(Role::strong, shown) + "  " + style_(role, state));
+  }
+
+  // "09_data_parallel" -> "09 data parallel".
+  static std::string readable(std::string name) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+  }
+
+  void build_log() {
+    page_.blank();
+    page_.text(verdict_.build_log, 0, Role::plain, detail_.explanation);
+    page_.blank();
+    page_.text("Nothing was run. The first error is the one to look at; later ones often follow from it.", 0,
+               Role::dim);
+  }
+
+  void not_implemented() {
+    std::string place;
+    for (const CaseVerdict& kase : verdict_.cases) {
+      for (const CheckVerdict& check : kase.checks) {
+        if (place.empty() && check.where.line > 0) place = place_text(check.where);
+      }
+    }
+    const std::string hole = place.empty() ? "in puzzle.cpp" : "at " + place;
+    const std::string number = verdict_.puzzle.substr(0, verdict_.puzzle.find('_'));
+    page_.text(fmt::format("The marked hole {} is still to be filled. What it is about: ./shardlings explain {}. "
+                           "A first hint: ./shardlings hint {}.",
+                           hole, number, number),
+               0);
+    if (!verdict_.checks.empty()) page_.line(style_(Role::dim, "It will be asked for:"));
+  }
+
+  void no_check_ran() {
+    page_.text("No check came to a result, so this is not a pass. It is no fault of the solution alone.", 0);
+    for (const CaseVerdict& kase : verdict_.cases) {
+      if (!kase.explanation.empty()) page_.text(kase.explanation, 2, Role::plain, detail_.explanation);
+    }
+  }
+
+  static std::string place_text(const grading::Place& place) {
+    return to_text(Location{place.file.c_str(), place.line});
+  }
+
+  void summary(const CheckSummary& check) {
+    const bool failed = check.passed.has_value() && !*check.passed;
+    const std::string points = failed || check.passed ? fmt::format("{}/{}", check.earned, check.spec.points)
+                                                      : fmt::format("{}", check.spec.points);
+    if (failed) {
+      page_.with_right(style_.pick("✗", "FAIL"), check.spec.title, points, Role::bad, 0);
+      if (shown_failures_ < detail_.failures) failures(check);
+      ++shown_failures_;
+    } else if (check.passed) {
+      if (detail_.passed_checks) page_.with_right(style_.pick("✓", "ok"), check.spec.title, points, Role::good, 0);
+    } else {
+      page_.with_right(style_.pick("·", "-"), check.spec.title + blocked_text(check), points, Role::dim, 0);
+    }
+  }
+
+  std::string blocked_text(const CheckSummary& check) const {
+    if (verdict_.status == "not_implemented") return "";
+    if (check.blocked_by.empty()) return " (not judged)";
+    for (const CheckSummary& other : verdict_.checks) {
+      if (other.spec.id == check.blocked_by) return fmt::format(" (waits for: {})", other.spec.title);
+    }
+    return fmt::format(" (waits for: {})", check.blocked_by);
+  }
+
+  void passed_in_one_line() {
+    const auto passed = std::count_if(verdict_.checks.begin(), verdict_.checks.end(),
+                                      [](const CheckSummary& check) { return check.passed.value_or(false); });
+    if (passed == 0) return;
+    page_.with_right(style_.pick("✓", "ok"), fmt::format("{} {} passed", passed, passed == 1 ? "check" : "checks"), "",
+                     Role::good, 0);
+  }
+
+  void failures(const CheckSummary& check) {
+    std::vector<std::string> others;
+    bool first = true;
+    for (const CaseVerdict& kase : verdict_.cases) {
+      const CheckVerdict* found = failed_check(kase, check.spec.id);
+      if (found == nullptr) continue;
+      if (first || detail_.every_case) {
+        failure(kase, *found);
+      } else {
+        others.push_back(kase.kase.name);
+      }
+      first = false;
+    }
+    if (!others.empty()) page_.field("also in", fmt::format("{}", fmt::join(others, "; ")), Role::dim);
+  }
+
+  void failure(const CaseVerdict& kase, const CheckVerdict& check) {
+    page_.field("case", kase.kase.name + (kase.kase.hidden ? " (not announced in the lesson)" : ""));
+    if (!kase.explanation.empty() && explained_.insert(kase.explanation).second) {
+      page_.text(kase.explanation, 4, Role::plain, detail_.explanation);
+    }
+    // Where the run did not come to its end, "found" repeats the explanation.
+    if (kase.explanation.empty() || check.found != kase.explanation) {
+      page_.field("expected", check.expected);
+      page_.field("found", check.found);
+    }
+    for (const std::string& line : check.details) page_.field("", line);
+    if (check.where.line > 0) page_.field("where", place_text(check.where), Role::place);
+    page_.field("likely", check.diagnosis_text, Role::warning);
+    page_.command_field("repeat", kase.reproduce);
+    printed_output(kase);
+  }
+
+  void printed_output(const CaseVerdict& kase) {
+    if (kase.stdout_text.empty() || detail_.output == 0 || !printed_.insert(&kase).second) return;
+    page_.field("printed", "by the program itself:", Role::dim);
+    page_.text(kase.stdout_text, 14, Role::plain, options_.verbose ? 0 : detail_.output);
+  }
+
+  void picture() {
+    const CaseVerdict* kase = case_to_show(verdict_);
+    if (kase == nullptr || !detail_.timeline || verdict_.status != "graded") return;
+    const auto lines =
+        timeline_lines(*kase, style_, {options_.width, detail_.ranks, detail_.memory_rows, detail_.legend});
+    if (lines.empty()) return;
+    page_.blank();
+    page_.text(fmt::format("Where the time went: {}", kase->kase.name), 0, Role::strong);
+    for (const std::string& line : lines) page_.line(line);
+  }
+
+  const Verdict& verdict_;
+  const TerminalOptions& options_;
+  const Style& style_;
+  const Detail& detail_;
+  Page page_;
+  int shown_failures_ = 0;
+  std::set<std::string> explained_;
+  std::set<const CaseVerdict*> printed_;
+};
+
+/// From all there is to the least that still says what to do next.
+std::vector<Detail> levels(const TerminalOptions& options) {
+  Detail full;
+  full.every_case = options.verbose;
+  full.timeline = options.timeline;
+  std::vector<Detail> all{full};
+  const auto next = [&](auto change) {
+    all.push_back(all.back());
+    change(all.back());
+  };
+  next([](Detail& d) { d.every_case = false, d.output = 4, d.memory_rows = 1; });
+  next([](Detail& d) { d.legend = false, d.passed_checks = false; });
+  next([](Detail& d) { d.ranks = 4, d.explanation = 12; });
+  next([](Detail& d) { d.timeline = false; });
+  next([](Detail& d) { d.failures = 1, d.output = 2; });
+  next([](Detail& d) { d.explanation = 6, d.output = 0; });
+  return all;
+}
+
+}  // namespace
+
+std::string terminal_report(const Verdict& verdict, const TerminalOptions& given) {
+  TerminalOptions options = given;
+  options.width = std::clamp(given.width, 40, 200);
+  const Style style(options.colour, options.charset);
+  const auto most = static_cast<std::size_t>(std::max(0, options.max_lines));
+  std::vector<std::string> lines;
+  for (const Detail& detail : levels(options)) {
+    lines = Report(verdict, options, style, detail).lines();
+    if (most == 0 || lines.size() <= most) break;
+  }
+  if (most > 0 && lines.size() > most) {
+    const std::string more =
+        fmt::format("{} {} more lines: ./shardlings run", style.pick("…", "..."), lines.size() - most + 1);
+    lines.resize(most);
+    lines.back() = style(Role::dim, first_columns(more, options.width));
+  }
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  return text;
+}
+
+}  // namespace shardlings::report
