@@ -93,6 +93,14 @@ TEST(Control, SplitOrdersByKeyAndLeavesNobodyOut) {
   EXPECT_FALSE(report.failure) << report.failure->message;
 }
 
+TEST(Control, ASplitMakesAllRanksMeet) {
+  const auto report = run_world(world_of(3), [](Rank& rank) {
+    compute(rank, rank.id());
+    Group group = rank.world().split(rank.id() == 0 ? kNobody : 0, 0);
+  });
+  for (const auto& rank : report.ranks) EXPECT_EQ(rank.counters.end.value(), 2 * kMs);
+}
+
 TEST(Control, CountersAreTheSameUnderAnySchedule) {
   const auto program = [](Rank& rank) {
     Tensor t = rank.zeros(1001, Kind::buffer), u = rank.zeros(7, Kind::buffer);

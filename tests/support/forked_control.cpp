@@ -70,13 +70,14 @@ void ForkedControl::abandon(int, Ticket ticket) noexcept {
   }
 }
 
-std::optional<GroupInfo> ForkedControl::wait_split(int, Ticket ticket, Location at) {
+front::SplitOutcome ForkedControl::wait_split(int, Ticket ticket, Location at) {
   Writer message;
   message << Request::wait_split << ticket << at;
   Reader answer = ask(message);
   if (!answer.get<bool>()) throw Aborted("the run has failed; see its report", at);
   started_.erase(ticket);
-  return answer.get<std::optional<GroupInfo>>();
+  const auto time = answer.get<Outcome>();
+  return {time, answer.get<std::optional<GroupInfo>>()};
 }
 
 void ForkedControl::restart_clock(int) {

@@ -26,7 +26,7 @@ class ForkedControl final : public front::Control {
                              const front::CallRecord& record, const back::Buffers& buffers) override;
   front::Outcome wait(int rank, front::Ticket ticket, Location at) override;
   void abandon(int rank, front::Ticket ticket) noexcept override;
-  std::optional<front::GroupInfo> wait_split(int rank, front::Ticket ticket, Location at) override;
+  front::SplitOutcome wait_split(int rank, front::Ticket ticket, Location at) override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<front::Failure>& failure, const std::string& last_call,
               Location last) override;

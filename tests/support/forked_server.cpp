@@ -120,8 +120,8 @@ class Server {
     const auto ticket = message.get<Ticket>();
     Writer answer;
     try {
-      const auto group = control_.wait_split(rank_, ticket, message.get<Location>());
-      answer << true << group;
+      const front::SplitOutcome outcome = control_.wait_split(rank_, ticket, message.get<Location>());
+      answer << true << outcome.time << outcome.group;
     } catch (const Aborted&) {
       answer << false;
     }

@@ -46,6 +46,12 @@ struct Outcome {
   std::int32_t micro = -1;  ///< receives: label of the data
 };
 
+/// What a split gives one member.
+struct SplitOutcome {
+  Outcome time;
+  std::optional<GroupInfo> group;  ///< nothing for color kNobody
+};
+
 class Control {
  public:
   virtual ~Control() = default;
@@ -64,8 +70,8 @@ class Control {
   virtual Outcome wait(int rank, Ticket ticket, Location at) = 0;
   /// Forgets a ticket that nobody will wait for.
   virtual void abandon(int rank, Ticket ticket) noexcept = 0;
-  /// Waits for a split and returns this rank's new group; nothing for color kNobody.
-  virtual std::optional<GroupInfo> wait_split(int rank, Ticket ticket, Location at) = 0;
+  /// Waits for a split.
+  virtual SplitOutcome wait_split(int rank, Ticket ticket, Location at) = 0;
 
   /// The rank's virtual time begins anew: its lanes are free.
   virtual void restart_clock(int rank) = 0;

@@ -142,11 +142,15 @@ Reply GroupDesk::split(const Call& call) {
   if (call.group >= groups_.size() || groups_[call.group].members.empty()) {
     front_.invalid(call, "split: this group is empty");
   }
-  back::Plan plan;
-  plan.kind = Collective::split;
-  plan.members = static_cast<int>(group(call).members.size());
+  Pending pending;
+  pending.plan.kind = Collective::split;
+  pending.plan.members = static_cast<int>(group(call).members.size());
+  pending.group = call.group;
+  pending.at = call.at;
+  pending.order = front_.order();
+  pending.posted = front_.now();
   CallRecord record;
-  record.plan = plan;
+  record.plan = pending.plan;
   record.at = call.at;
   record.order = front_.order();
   record.posted = front_.now();
@@ -155,19 +159,23 @@ Reply GroupDesk::split(const Call& call) {
   record.name = call.text;
   const Ticket ticket =
       control_.post(front_.rank(), call.group, member_of(call), record, {&front_.device(), nullptr, nullptr});
-  const std::optional<GroupInfo> made = control_.wait_split(front_.rank(), ticket, call.at);
-  Reply reply;
-  if (!made) return reply;
-  if (groups_.size() <= made->id) {
-    groups_.resize(made->id + 1);
-    members_.resize(made->id + 1);
+  const SplitOutcome outcome = control_.wait_split(front_.rank(), ticket, call.at);
+  pass_time(pending, outcome.time, group(call).link, call.at);
+  return outcome.group ? join(*outcome.group) : Reply();
+}
+
+Reply GroupDesk::join(const GroupInfo& made) {
+  if (groups_.size() <= made.id) {
+    groups_.resize(made.id + 1);
+    members_.resize(made.id + 1);
   }
-  const auto me = std::find(made->members.begin(), made->members.end(), front_.rank());
-  members_[made->id] = static_cast<int>(me - made->members.begin());
-  groups_[made->id] = *made;
-  reply.group = made->id;
-  reply.group_rank = members_[made->id];
-  reply.group_size = static_cast<std::int32_t>(made->members.size());
+  const auto me = std::find(made.members.begin(), made.members.end(), front_.rank());
+  members_[made.id] = static_cast<int>(me - made.members.begin());
+  groups_[made.id] = made;
+  Reply reply;
+  reply.group = made.id;
+  reply.group_rank = members_[made.id];
+  reply.group_size = static_cast<std::int32_t>(made.members.size());
   return reply;
 }
 

@@ -37,7 +37,7 @@ class SharedControl final : public Control {
                       const back::Buffers& buffers) override;
   Outcome wait(int rank, Ticket ticket, Location at) override;
   void abandon(int rank, Ticket ticket) noexcept override;
-  std::optional<GroupInfo> wait_split(int rank, Ticket ticket, Location at) override;
+  SplitOutcome wait_split(int rank, Ticket ticket, Location at) override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) override;
   bool aborted() const override { return aborted_.load(std::memory_order_relaxed); }

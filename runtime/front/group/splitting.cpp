@@ -43,13 +43,13 @@ void SharedControl::make_groups(Meeting* meeting) {
   }
 }
 
-std::optional<GroupInfo> SharedControl::wait_split(int rank, Ticket ticket, Location at) {
+SplitOutcome SharedControl::wait_split(int rank, Ticket ticket, Location at) {
   Meeting* meeting = reinterpret_cast<Meeting*>(ticket);
   const auto& members = meeting->group->members;
   const int member = static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
   wait_for(rank, meeting, member, at);
   const GroupInfo* made = meeting->split[static_cast<std::size_t>(member)];
-  const std::optional<GroupInfo> result = made ? std::optional(*made) : std::nullopt;
+  const SplitOutcome result{{meeting->start, meeting->end}, made ? std::optional(*made) : std::nullopt};
   unref(rank, meeting);
   return result;
 }
