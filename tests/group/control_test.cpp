@@ -96,7 +96,7 @@ TEST(Control, SplitOrdersByKeyAndLeavesNobodyOut) {
 TEST(Control, ASplitMakesAllRanksMeet) {
   const auto report = run_world(world_of(3), [](Rank& rank) {
     compute(rank, rank.id());
-    Group group = rank.world().split(rank.id() == 0 ? kNobody : 0, 0);
+    rank.world().split(rank.id() == 0 ? kNobody : 0, 0);
   });
   for (const auto& rank : report.ranks) EXPECT_EQ(rank.counters.end.value(), 2 * kMs);
 }
