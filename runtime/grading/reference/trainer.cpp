@@ -154,7 +154,8 @@ Layers<Real> initial_weights(const Case& kase) {
 }
 
 template <class Real>
-Real train_micro(const Case& kase, const MicroData& data, const Layers<Real>& weights, Layers<Real>& grads) {
+Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
+                 Layers<Real>& grads) {
   const detail::ModelPlan model = detail::make_plan(kase.model);
   Parts<Real> layers;
   Array<Real> x(data.inputs.begin(), data.inputs.end());
@@ -162,7 +163,7 @@ Real train_micro(const Case& kase, const MicroData& data, const Layers<Real>& we
     layers.push_back(Builder<Real>(kase, data, model.layers[l]).build());
     x = layers[l]->forward(weights[l], std::move(x));
   }
-  const Real loss = cross_entropy(x, data.targets, static_cast<Real>(tokens_of_step(kase)));
+  const Real loss = cross_entropy(x, data.targets, static_cast<Real>(tokens));
   for (std::size_t l = weights.size(); l-- > 0;) x = layers[l]->backward(weights[l], x, grads[l]);
   return loss;
 }
@@ -172,6 +173,7 @@ Trained<Real> train(const Case& kase) {
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
   Optimizer<Real> optimizer(kase.model, trained.weights);
+  const Count tokens = tokens_of_step(kase);
   for (int step = 0; step < kase.steps; ++step) {
     trained.loss = 0;
     trained.grads = zeros_like(trained.weights);
@@ -179,7 +181,7 @@ Trained<Real> train(const Case& kase) {
     for (int rank = 0; rank < kase.ranks; ++rank) {
       Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(rank)];
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
-        trained.loss += train_micro(kase, micro_of(kase, rank, micro), trained.weights, local);
+        trained.loss += train_micro(kase, micro_of(kase, rank, micro), tokens, trained.weights, local);
       }
       add_to(trained.grads, local);
     }
@@ -190,8 +192,8 @@ Trained<Real> train(const Case& kase) {
 
 template Layers<float> initial_weights<float>(const Case&);
 template Layers<double> initial_weights<double>(const Case&);
-template float train_micro<float>(const Case&, const MicroData&, const Layers<float>&, Layers<float>&);
-template double train_micro<double>(const Case&, const MicroData&, const Layers<double>&, Layers<double>&);
+template float train_micro<float>(const Case&, const MicroData&, Count, const Layers<float>&, Layers<float>&);
+template double train_micro<double>(const Case&, const MicroData&, Count, const Layers<double>&, Layers<double>&);
 template Trained<float> train<float>(const Case&);
 template Trained<double> train<double>(const Case&);
 

@@ -25,9 +25,10 @@ struct Trained {
 template <class Real>
 Layers<Real> initial_weights(const Case& kase);
 
-/// Adds one micro-batch's gradients to `grads` and returns its part of the loss.
+/// Adds one micro-batch's gradients to `grads` and returns its part of the loss; `tokens` are those of the whole step.
 template <class Real>
-Real train_micro(const Case& kase, const MicroData& data, const Layers<Real>& weights, Layers<Real>& grads);
+Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
+                 Layers<Real>& grads);
 
 template <class Real>
 Trained<Real> train(const Case& kase);

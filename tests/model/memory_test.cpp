@@ -1,0 +1,108 @@
+// The formulas of front/model/memory.h against what the ledger sees.
+#include "front/model/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+using detail::LayerPlan;
+
+/// Measures one call: what is alive beyond `before` at its worst moment, and after it.
+class Meter {
+ public:
+  explicit Meter(Rank& rank) : front_(front_of(rank)), before_(front_.ledger().live()) { restart(); }
+
+  void restart() { front_.ledger().reset_peak({}); }
+  Bytes peak() const {
+    front::Counters counters;
+    front_.ledger().write(counters);
+    return counters.peak - before_;
+  }
+  Bytes held() const { return front_.ledger().live() - before_; }
+
+ private:
+  front::RankFront& front_;
+  Bytes before_;
+};
+
+struct Sizes {
+  Count tokens, batch;
+};
+
+void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const Tensor& x, Sizes n) {
+  const auto at = static_cast<std::size_t>(l);
+  Meter meter(rank);
+  Saved saved;
+  Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
+  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true));
+  EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch) + output_bytes(plan, n.tokens));
+  meter.restart();
+  Tensor grad_x = on.model.backward(l, on.state.weights[at], x, std::move(saved), std::move(y), on.state.grads[at]);
+  EXPECT_EQ(meter.peak(), backward_peak(plan, n.tokens, n.batch));
+  EXPECT_EQ(meter.held(), grad_x ? input_bytes(plan, n.tokens) : Bytes(0));
+  grad_x = {};
+  EXPECT_EQ(meter.held(), Bytes(0));
+  meter.restart();
+  y = on.model.forward(l, on.state.weights[at], x, nullptr);
+  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, false));
+  EXPECT_EQ(meter.held(), output_bytes(plan, n.tokens));
+}
+
+void check_all_layers(const ModelSpec& spec, Count batch) {
+  const grading::Case kase = case_of(spec, batch);
+  const auto plan = detail::make_plan(spec);
+  const Sizes n{spec.sequence * batch, batch};
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    Tensor x = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    for (int l = 0; l < on.model.num_layers(); ++l) {
+      SCOPED_TRACE("layer " + std::to_string(l));
+      const LayerPlan& layer = plan.layers[static_cast<std::size_t>(l)];
+      check_layer(rank, on, l, layer, x, n);
+      x = on.model.forward(l, on.state.weights[static_cast<std::size_t>(l)], x, nullptr);
+    }
+  });
+}
+
+TEST(LayerMemory, OfAnMlpIsAsTheFormulasSay) {
+  check_all_layers(mlp(3, 9, 5, 4), 3);
+  check_all_layers(mlp(2, 5, 40, 4), 3);
+}
+
+TEST(LayerMemory, OfAGptIsAsTheFormulasSay) {
+  check_all_layers(gpt(1, 12, 3, 7, 5), 3);
+  check_all_layers(gpt(1, 8, 4, 50, 9), 2);  // wide logits
+  check_all_layers(gpt(1, 4, 4, 3, 40), 2);  // long sequences: mostly probabilities
+}
+
+TEST(LayerMemory, OfABlockIsTheTextbooks) {
+  const auto plan = detail::make_plan(gpt(1, 12, 3, 7, 5));
+  const Count tokens = 15, batch = 3;
+  const Count a = 4 * tokens * 12, p = 4 * batch * 3 * 5 * 5;
+  EXPECT_EQ(saved_bytes(plan.layers[1], tokens, batch), Bytes(15 * a + p + 16 * tokens));
+  EXPECT_EQ(backward_peak(plan.layers[1], tokens, batch), Bytes(20 * a + p + 16 * tokens));
+  EXPECT_EQ(saved_bytes(plan.layers[0], tokens, batch), Bytes(0));
+}
+
+TEST(LayerMemory, LossAndUpdateTakeNone) {
+  grading::Case kase = case_of(mlp(1, 6, 5, 4), 3);
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  const auto plan = detail::make_plan(kase.model);
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    const auto data = grading::micro_of(kase, 0, 0);
+    const Tensor x = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
+    Tensor y = on.model.forward(0, on.state.weights[0], x, nullptr);
+    const Meter meter(rank);
+    y = on.model.loss(std::move(y), targets, 12, on.loss);
+    update(on);
+    EXPECT_EQ(meter.peak(), Bytes(0));
+    EXPECT_EQ(meter.held(), Bytes(0));
+  });
+}
+
+}  // namespace
+}  // namespace shardlings::model_test

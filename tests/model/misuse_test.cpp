@@ -1,0 +1,174 @@
+// What is said when layers are used wrongly.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "api/access.h"
+#include "front/model/saved_table.h"
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// A model of three layers (9 to 9, 9 to 9, 9 to 5) with one forward pass made.
+struct Scene {
+  Rank& rank;
+  OnDevice on;
+  std::vector<Tensor> x;
+  std::vector<Saved> saved;
+  Tensor targets;
+
+  Tensor backward(int l, int of_saved, Tensor grad) {
+    const auto at = static_cast<std::size_t>(l);
+    return on.model.backward(l, on.state.weights[at], x[at], std::move(saved[static_cast<std::size_t>(of_saved)]),
+                             std::move(grad), on.state.grads[at]);
+  }
+};
+
+std::string message_of(const std::function<void(Scene&)>& mistake) {
+  const grading::Case kase = case_of(mlp(3, 9, 5, 4), 2);
+  const auto plan = detail::make_plan(kase.model);
+  return error_of([&](Rank& rank) {
+    const auto data = grading::micro_of(kase, 0, 0);
+    Scene scene{rank, OnDevice(rank, plan, weights_of(kase)), {}, std::vector<Saved>(3), targets_of(rank, kase, data)};
+    scene.x.push_back(inputs_of(rank, kase, data));
+    for (int l = 0; l < 3; ++l) {
+      const auto at = static_cast<std::size_t>(l);
+      scene.x.push_back(scene.on.model.forward(l, scene.on.state.weights[at], scene.x[at], &scene.saved[at]));
+    }
+    mistake(scene);
+  });
+}
+
+Tensor blank(Scene& scene, Shape shape) {
+  return scene.rank.zeros(shape, Kind::activation);
+}
+
+TEST(ModelMisuse, NothingIsSaidWhenAllIsWell) {
+  EXPECT_EQ(message_of([](Scene& s) { s.backward(1, 1, blank(s, {4, 2, 9})); }), "");
+}
+
+TEST(ModelMisuse, SavedUsedTwice) {
+  const std::string message = message_of([](Scene& s) {
+    s.backward(1, 1, blank(s, {4, 2, 9}));
+    s.backward(1, 1, blank(s, {4, 2, 9}));
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("misuse_test.cpp:"), HasSubstr("backward of layer 1"),
+                             HasSubstr("the Saved is empty"), HasSubstr("used it up already")));
+}
+
+TEST(ModelMisuse, SavedOfAnotherLayer) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                s.backward(1, 0, blank(s, {4, 2, 9}));
+              }),
+              HasSubstr("backward of layer 1: the Saved is that of layer 0"));
+}
+
+TEST(ModelMisuse, SavedOfAnotherShape) {
+  EXPECT_THAT(
+      message_of([](Scene& s) {
+        s.x[1] = blank(s, {3, 2, 9});
+        s.backward(1, 1, blank(s, {3, 2, 9}));
+      }),
+      HasSubstr("backward of layer 1: x has shape (3, 2, 9), but the Saved is of a forward whose x had (4, 2, 9)"));
+}
+
+TEST(ModelMisuse, SavedOfAnotherMicroBatch) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                const auto micro = [&](int i) { return detail::Access::labelled(ConstView(s.x[1]), i); };
+                s.on.model.forward(1, s.on.state.weights[1], micro(3), &s.saved[1]);
+                s.on.model.backward(1, s.on.state.weights[1], micro(4), std::move(s.saved[1]), blank(s, {4, 2, 9}),
+                                    s.on.state.grads[1]);
+              }),
+              HasSubstr("x is of micro-batch 4, but the Saved of micro-batch 3"));
+}
+
+TEST(ModelMisuse, LayerThatDoesNotExist) {
+  EXPECT_THAT(message_of([](Scene& s) { s.on.model.forward(3, s.on.state.weights[0], s.x[0], nullptr); }),
+              HasSubstr("forward of layer 3: there is no such layer; the model has layers 0 to 2"));
+}
+
+TEST(ModelMisuse, WeightsOfAnotherLayer) {
+  EXPECT_THAT(
+      message_of([](Scene& s) { s.on.model.forward(2, s.on.state.weights[1], s.x[1], nullptr); }),
+      HasSubstr("forward of layer 2: the weights have 90 elements, but the layer has 50 weights: model.size(2)"));
+}
+
+TEST(ModelMisuse, InputOfAnotherShape) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                s.on.model.forward(1, s.on.state.weights[1], blank(s, {4, 2, 5}), nullptr);
+              }),
+              HasSubstr("forward of layer 1: x has shape (4, 2, 5) of f32, expected (s, b, 9) of f32: what forward of "
+                        "layer 0 returned"));
+}
+
+TEST(ModelMisuse, GradientOfAnotherShape) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                s.backward(2, 2, blank(s, {4, 2, 9}));
+              }),
+              HasSubstr("the gradient has shape (4, 2, 9), but the layer's output has (4, 2, 5) for this x"));
+}
+
+TEST(ModelMisuse, GradientThatWasMovedFrom) {
+  EXPECT_THAT(message_of([](Scene& s) { s.backward(2, 2, {}); }), HasSubstr("is an empty tensor (moved from?)"));
+}
+
+TEST(ModelMisuse, FreedInput) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                const ConstView gone = s.x[1];
+                s.x[1] = {};
+                s.on.model.forward(1, s.on.state.weights[1], gone, nullptr);
+              }),
+              HasSubstr("has been freed already"));
+}
+
+TEST(ModelMisuse, LossOfOtherTargets) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                s.on.model.loss(std::move(s.x[3]), ConstView(s.targets).part({0, 4}), 8, s.on.loss);
+              }),
+              HasSubstr("loss: 4 targets for 8 rows of logits"));
+  EXPECT_THAT(message_of([](Scene& s) { s.on.model.loss(std::move(s.x[1]), s.targets, 8, s.on.loss); }),
+              HasSubstr("loss: the logits have shape (4, 2, 9), expected (s, b, 5)"));
+  EXPECT_THAT(message_of([](Scene& s) { s.on.model.loss(std::move(s.x[3]), s.targets, 0, s.on.loss); }),
+              HasSubstr("batch.tokens_of_step()"));
+}
+
+TEST(ModelMisuse, UpdateOfUnequalRanges) {
+  EXPECT_THAT(message_of([](Scene& s) {
+                s.on.model.update(0, s.on.state.weights[0], s.on.state.grads[2], s.on.state.optimizer[0]);
+              }),
+              HasSubstr("update of layer 0: 90 weights, but the gradient has 50 elements; all must be the same range"));
+}
+
+TEST(ModelMisuse, DroppedSavedIsFreed) {
+  EXPECT_EQ(message_of([](Scene& s) {
+              front::RankFront& front = front_of(s.rank);
+              const Bytes before = front.ledger().live();
+              s.saved[1] = {};
+              EXPECT_EQ(before - front.ledger().live(), Bytes(4 * 4 * 2 * 9));
+              EXPECT_EQ(front.saved().alive(), 2);
+              s.on.model.forward(0, s.on.state.weights[0], s.x[0], &s.saved[0]);  // takes the place of the old one
+              EXPECT_EQ(front.saved().alive(), 2);
+            }),
+            "");
+}
+
+TEST(ModelMisuse, EmbeddingWantsIds) {
+  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const auto plan = detail::make_plan(kase.model);
+  EXPECT_THAT(error_of([&](Rank& rank) {
+                OnDevice on(rank, plan, weights_of(kase));
+                const Tensor x = rank.zeros({5, 3, 8}, Kind::activation);
+                on.model.forward(0, on.state.weights[0], x, nullptr);
+              }),
+              HasSubstr("token ids (s, b) of i32 with s at most 5"));
+}
+
+}  // namespace
+}  // namespace shardlings::model_test

@@ -1,0 +1,243 @@
+// The runtime's layers against the judge's double precision training, and what they count and label.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "api/access.h"
+#include "base/random.h"
+#include "front/model/saved_table.h"
+#include "grading/reference/reference.h"
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+using front::EventKind;
+
+void expect_reference(const grading::Case& kase) {
+  const grading::Reference expected = grading::train_reference(kase);
+  const auto plan = detail::make_plan(kase.model);
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    for (int step = 0; step < kase.steps; ++step) {
+      for (Tensor& grad : on.state.grads) fill(grad, 0);
+      fill(on.loss, 0);
+      for (int micro = 0; micro < kase.micro_batches; ++micro) {
+        train_micro(rank, on, kase, grading::micro_of(kase, 0, micro), grading::tokens_of_step(kase));
+      }
+      update(on);
+    }
+    EXPECT_NEAR(static_cast<double>(get(on.loss)[0]), expected.loss, expected.loss_tolerance / 4);
+    const auto quarter = [](Layers tolerance) {
+      for (auto& layer : tolerance) {
+        for (double& value : layer) value /= 4;
+      }
+      return tolerance;
+    };
+    expect_within(get_layers(on.state.grads), expected.grads, quarter(expected.grads_tolerance), "gradient");
+    expect_within(get_layers(on.state.weights), expected.weights, quarter(expected.weights_tolerance), "weights");
+  });
+}
+
+/// Sizes from a seed, odd ones included.
+class RandomSizes : public testing::TestWithParam<int> {
+ protected:
+  Count between(Count first, Count last) {
+    const auto width = static_cast<std::uint32_t>(last - first + 1);
+    return first + below_at(width, static_cast<std::uint64_t>(GetParam()), next_++);
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+};
+
+TEST_P(RandomSizes, MlpTrainsLikeTheReference) {
+  const auto layers = static_cast<int>(between(1, 4));
+  const Count hidden = between(1, 21), outputs = between(2, 13), sequence = between(1, 7);
+  grading::Case kase = case_of(mlp(layers, hidden, outputs, sequence), between(1, 5), 2);
+  kase.uneven_tokens = GetParam() % 2 == 0;
+  kase.seed = static_cast<std::uint64_t>(GetParam());
+  kase.steps = 2;
+  expect_reference(kase);
+}
+
+TEST_P(RandomSizes, GptTrainsLikeTheReference) {
+  const auto layers = static_cast<int>(between(1, 3)), heads = static_cast<int>(between(1, 3));
+  const Count hidden = heads * between(2, 9), vocabulary = between(2, 19), sequence = between(1, 9);
+  grading::Case kase = case_of(gpt(layers, hidden, heads, vocabulary, sequence), between(1, 4), 2);
+  kase.uneven_tokens = GetParam() % 2 == 1;
+  kase.seed = static_cast<std::uint64_t>(GetParam());
+  kase.steps = 2;
+  expect_reference(kase);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, RandomSizes, testing::Range(1, 13));
+
+TEST(Model, AdamTrainsLikeTheReference) {
+  grading::Case kase = case_of(gpt(1, 12, 2, 9, 5), 3);
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.lr = 0.01F;
+  kase.steps = 3;
+  expect_reference(kase);
+}
+
+TEST(Model, RecomputedBackwardIsEqualBitByBit) {
+  for (const ModelSpec& spec : {mlp(3, 9, 5, 4), gpt(2, 10, 2, 7, 5)}) {
+    const grading::Case kase = case_of(spec, 3);
+    const auto plan = detail::make_plan(spec);
+    std::array<Layers, 2> grads;
+    for (const bool recompute : {false, true}) {
+      on_rank([&](Rank& rank) {
+        OnDevice on(rank, plan, weights_of(kase));
+        train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), grading::tokens_of_step(kase), recompute);
+        grads[recompute ? 1 : 0] = get_layers(on.state.grads);
+      });
+    }
+    EXPECT_EQ(grads[0], grads[1]);
+  }
+}
+
+TEST(Model, BackwardAddsToGradients) {
+  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const auto plan = detail::make_plan(kase.model);
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    const auto data = grading::micro_of(kase, 0, 0);
+    train_micro(rank, on, kase, data, data.tokens);
+    Layers twice = get_layers(on.state.grads);
+    for (auto& layer : twice) {
+      for (double& value : layer) value *= 2;
+    }
+    train_micro(rank, on, kase, data, data.tokens);
+    expect_close(get_layers(on.state.grads), twice, 1e-6, "gradient");
+  });
+}
+
+TEST(Model, ShorterSequencesUseTheFirstPositions) {
+  const ModelSpec spec = gpt(1, 8, 2, 7, 6);
+  const auto plan = detail::make_plan(spec);
+  grading::Case kase = case_of(spec, 2);
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    kase.model.sequence = 4;
+    const auto data = grading::micro_of(kase, 0, 0);
+    train_micro(rank, on, kase, data, data.tokens);
+    const std::vector<float> grads = get(on.state.grads[0]);
+    const Range positions = entry_of(plan.layers[0], "position").range;
+    for (Count i = 0; i < positions.size(); ++i) {
+      EXPECT_EQ(grads[static_cast<std::size_t>(positions.begin + i)] != 0, i < 4 * spec.hidden) << i;
+    }
+  });
+}
+
+TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
+  grading::Case kase = case_of(mlp(1, 6, 5, 3), 2);
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  const auto plan = detail::make_plan(kase.model);
+  on_rank([&](Rank& rank) {
+    OnDevice whole(rank, plan, weights_of(kase)), parts(rank, plan, weights_of(kase));
+    fill(whole.state.grads[0], 0.5F);
+    fill(parts.state.grads[0], 0.5F);
+    whole.model.update(0, whole.state.weights[0], whole.state.grads[0], whole.state.optimizer[0]);
+    for (const Range range : {Range{0, 11}, Range{11, plan.total}}) {
+      OptimizerState state;
+      state.m = rank.zeros(range.size(), Kind::optimizer);
+      state.v = rank.zeros(range.size(), Kind::optimizer);
+      parts.model.update(0, parts.state.weights[0].part(range), parts.state.grads[0].part(range), state);
+      EXPECT_EQ(state.step, 1);
+    }
+    EXPECT_EQ(get(whole.state.weights[0]), get(parts.state.weights[0]));
+  });
+}
+
+TEST(Model, TellsItsSizes) {
+  const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
+  const Model model = detail::Access::model(&plan);
+  EXPECT_EQ(model.num_layers(), 4);
+  EXPECT_EQ(model.size(1), 12 * 36 + 13 * 6);
+  EXPECT_EQ(model.range(1).begin, model.size(0));
+  EXPECT_EQ(model.total(), model.range(3).end);
+  EXPECT_STREQ(model.entries(0)[0].name, "token");
+  EXPECT_THROW(model.size(4), InvalidArgument);
+  EXPECT_THROW(model.entries(-1), InvalidArgument);
+}
+
+TEST(Model, CallsAreCountedAndCostTheTable) {
+  const grading::Case kase = case_of(gpt(2, 8, 2, 7, 5), 3);
+  const auto plan = detail::make_plan(kase.model);
+  const auto report = on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    front_of(rank).begin_measuring({});
+    train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 15, true);
+    update(on);
+    front_of(rank).end_measuring();
+  });
+  const front::Counters& counters = report.ranks[0].counters;
+  EXPECT_EQ(counters.layer_forwards, 8);
+  EXPECT_EQ(counters.layer_backwards, 4);
+  EXPECT_EQ(counters.saved_peak, 1);
+  EXPECT_EQ(counters.end, Nanos(8 * 1000 + 4 * 2000 + 300 + 4 * 70));
+  std::map<EventKind, int> calls;
+  for (const front::Event& event : report.ranks[0].trace.events) {
+    if (event.depth == 0) ++calls[event.kind];
+    if (event.depth > 0) {
+      EXPECT_EQ(event.begin, event.end) << "an operation inside a call of the model costs nothing";
+    }
+  }
+  EXPECT_EQ(calls[EventKind::forward], 8);
+  EXPECT_EQ(calls[EventKind::backward], 4);
+  EXPECT_EQ(calls[EventKind::loss], 1);
+  EXPECT_EQ(calls[EventKind::update], 4);
+}
+
+TEST(Model, FlopsAreThoseOfTheProducts) {
+  const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
+  const auto plan = detail::make_plan(kase.model);
+  const auto report = on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 6);
+  });
+  std::map<EventKind, Flops> flops;
+  for (const front::Event& event : report.ranks[0].trace.events) {
+    if (event.depth == 0) flops[event.kind] += event.flops;
+  }
+  const Count products = 6 * (6 * 6 + 6 * 5);
+  EXPECT_GE(flops[EventKind::forward].value(), 2 * products);
+  EXPECT_LT(flops[EventKind::forward].value(), 4 * products);
+  EXPECT_GE(flops[EventKind::backward].value(), 4 * products);
+  EXPECT_LT(flops[EventKind::backward].value(), 7 * products);
+}
+
+TEST(Model, LabelsFlowFromTheMicroBatch) {
+  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const auto plan = detail::make_plan(kase.model);
+  const auto report = on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    const auto data = grading::micro_of(kase, 0, 0);
+    const Tensor ids = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
+    std::vector<Tensor> x;
+    std::vector<Saved> saved(3);
+    for (int l = 0; l < 3; ++l) {
+      const auto at = static_cast<std::size_t>(l);
+      const ConstView in = l == 0 ? detail::Access::labelled(ConstView(ids), 5) : ConstView(x.back());
+      x.push_back(on.model.forward(l, on.state.weights[at], in, &saved[at]));
+    }
+    Tensor grad = on.model.loss(std::move(x.back()), targets, 15, on.loss);
+    grad = on.model.backward(2, on.state.weights[2], x[1], std::move(saved[2]), std::move(grad), on.state.grads[2]);
+    const auto& made = front_of(rank).storages().at(detail::Access::ref(grad).storage);
+    EXPECT_EQ(made.label.micro, 5);
+    EXPECT_EQ(made.kind, Kind::activation);
+  });
+  int seen = 0;
+  for (const front::Event& event : report.ranks[0].trace.events) {
+    if (event.depth > 0 || event.kind == EventKind::operation) continue;
+    EXPECT_EQ(event.label.micro, 5);
+    const int expected[] = {0, 1, 2, -1, 2};
+    EXPECT_EQ(event.label.layer, expected[seen++]);
+  }
+  EXPECT_EQ(seen, 5);
+}
+
+}  // namespace
+}  // namespace shardlings::model_test

@@ -1,0 +1,187 @@
+#include "model/on_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "api/access.h"
+
+namespace shardlings::model_test {
+
+using detail::Access;
+
+ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence) {
+  ModelSpec spec;
+  spec.layers = layers;
+  spec.hidden = hidden;
+  spec.outputs = outputs;
+  spec.sequence = sequence;
+  return spec;
+}
+
+ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence) {
+  ModelSpec spec = mlp(layers, hidden, vocabulary, sequence);
+  spec.family = ModelSpec::Family::gpt;
+  spec.heads = heads;
+  return spec;
+}
+
+grading::Case case_of(const ModelSpec& spec, Count batch, int micro_batches) {
+  grading::Case kase;
+  kase.model = spec;
+  kase.batch = batch;
+  kase.micro_batches = micro_batches;
+  return kase;
+}
+
+namespace {
+
+front::RunReport run(const std::function<void(Rank&)>& body) {
+  front::WorldOptions options;
+  options.poison_empty = true;
+  options.cluster.table = {Nanos(1000), Nanos(2000), Nanos(300), Nanos(70)};
+  return front::run_world(options, body);
+}
+
+Tensor load(Rank& rank, Shape shape, const void* host, DType dtype, Kind kind) {
+  detail::Call call;
+  call.verb = detail::Verb::load;
+  call.tensor[0].shape = shape;
+  call.tensor[0].dtype = dtype;
+  call.num_tensors = 1;
+  call.number[0] = static_cast<std::int64_t>(kind);
+  call.host = host;
+  detail::Port* port = Access::port(rank);
+  return Access::adopt(port, port->call(call).tensor[0]);
+}
+
+}  // namespace
+
+front::RunReport on_rank(const std::function<void(Rank&)>& body) {
+  front::RunReport report = run(body);
+  if (report.failure) ADD_FAILURE() << report.failure->message;
+  return report;
+}
+
+std::string error_of(const std::function<void(Rank&)>& body) {
+  const front::RunReport report = run(body);
+  return report.failure ? report.failure->message : "";
+}
+
+front::RankFront& front_of(Rank& rank) {
+  return static_cast<front::RankFront&>(*Access::port(rank));
+}
+
+Tensor put(Rank& rank, Shape shape, const std::vector<float>& values, Kind kind) {
+  return load(rank, shape, values.data(), DType::f32, kind);
+}
+Tensor put(Rank& rank, Shape shape, const std::vector<std::int32_t>& values) {
+  return load(rank, shape, values.data(), DType::i32, Kind::other);
+}
+
+std::vector<float> get(ConstView view) {
+  auto& front = static_cast<front::RankFront&>(*Access::port(view));
+  detail::Call call;
+  call.tensor[0] = Access::ref(view);
+  const front::Operand x = front.reading(call, 0);
+  std::vector<float> values(static_cast<std::size_t>(x.size()));
+  front.device().download(values.data(), x.data, x.bytes());
+  return values;
+}
+
+Layers get_layers(const std::vector<Tensor>& tensors) {
+  Layers layers;
+  for (const Tensor& tensor : tensors) {
+    const std::vector<float> values = get(tensor);
+    layers.emplace_back(values.begin(), values.end());
+  }
+  return layers;
+}
+
+OnDevice::OnDevice(Rank& rank, const detail::ModelPlan& plan, const Layers& weights)
+    : model(Access::model(&plan)), loss(rank.zeros(1, Kind::other)) {
+  const bool adam = plan.spec.optimizer == ModelSpec::Optimizer::adam;
+  for (const std::vector<double>& layer : weights) {
+    const std::vector<float> rounded(layer.begin(), layer.end());
+    const auto size = static_cast<Count>(layer.size());
+    state.weights.push_back(put(rank, size, rounded, Kind::parameter));
+    state.grads.push_back(rank.zeros(size, Kind::gradient));
+    state.optimizer.emplace_back();
+    if (!adam) continue;
+    state.optimizer.back().m = rank.zeros(size, Kind::optimizer);
+    state.optimizer.back().v = rank.zeros(size, Kind::optimizer);
+  }
+}
+
+Layers weights_of(const grading::Case& kase) {
+  Layers weights;
+  const auto layers = static_cast<int>(detail::make_plan(kase.model).layers.size());
+  for (int l = 0; l < layers; ++l) {
+    const std::vector<float> layer = grading::weights_of(kase, l);
+    weights.emplace_back(layer.begin(), layer.end());
+  }
+  return weights;
+}
+
+Tensor inputs_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data) {
+  const ModelSpec& spec = kase.model;
+  if (spec.family == ModelSpec::Family::gpt) return put(rank, {spec.sequence, kase.batch}, data.ids);
+  return put(rank, {spec.sequence, kase.batch, spec.hidden}, data.inputs);
+}
+
+Tensor targets_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data) {
+  return put(rank, {kase.model.sequence, kase.batch}, data.targets);
+}
+
+void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grading::MicroData& data, Count tokens,
+                 bool recompute) {
+  const auto layers = static_cast<std::size_t>(on.model.num_layers());
+  std::vector<Tensor> x(layers + 1);
+  std::vector<Saved> saved(layers);
+  x[0] = inputs_of(rank, kase, data);
+  const Tensor targets = targets_of(rank, kase, data);
+  for (std::size_t l = 0; l < layers; ++l) {
+    x[l + 1] = on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], recompute ? nullptr : &saved[l]);
+  }
+  Tensor grad = on.model.loss(std::move(x[layers]), targets, tokens, on.loss);
+  for (std::size_t l = layers; l-- > 0;) {
+    if (recompute) on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], &saved[l]);
+    grad = on.model.backward(static_cast<int>(l), on.state.weights[l], x[l], std::move(saved[l]), std::move(grad),
+                             on.state.grads[l]);
+    x[l] = {};
+  }
+  EXPECT_EQ(static_cast<bool>(grad), kase.model.family == ModelSpec::Family::mlp);
+}
+
+void update(OnDevice& on) {
+  for (std::size_t l = 0; l < on.state.weights.size(); ++l) {
+    on.model.update(static_cast<int>(l), on.state.weights[l], on.state.grads[l], on.state.optimizer[l]);
+  }
+}
+
+void expect_within(const Layers& got, const Layers& want, const Layers& tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (std::size_t l = 0; l < want.size(); ++l) {
+    ASSERT_EQ(got[l].size(), want[l].size()) << what << " of layer " << l;
+    for (std::size_t i = 0; i < want[l].size(); ++i) {
+      if (std::abs(got[l][i] - want[l][i]) <= tolerance[l][i]) continue;
+      ADD_FAILURE() << what << " of layer " << l << ": element " << i << " is " << got[l][i] << ", not " << want[l][i]
+                    << " (allowed " << tolerance[l][i] << ")";
+      return;
+    }
+  }
+}
+
+void expect_close(const Layers& got, const Layers& want, double tolerance, const std::string& what) {
+  Layers allowed = want;
+  for (std::vector<double>& layer : allowed) {
+    double largest = 0;
+    for (const double value : layer) largest = std::max(largest, std::abs(value));
+    std::fill(layer.begin(), layer.end(), tolerance * largest);
+  }
+  expect_within(got, want, allowed, what);
+}
+
+}  // namespace shardlings::model_test

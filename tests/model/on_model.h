@@ -1,0 +1,60 @@
+/// \file
+/// A model on a single rank, for tests: brings data in and out and runs training steps as a puzzle would.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "front/model/plan.h"
+#include "front/rank_front.h"
+#include "front/world.h"
+#include "grading/case.h"
+#include "grading/data.h"
+#include "shardlings/puzzle.h"
+
+namespace shardlings::model_test {
+
+using Layers = std::vector<std::vector<double>>;
+
+/// Small models whose extents divide one another in no way.
+ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence);
+ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence);
+grading::Case case_of(const ModelSpec& spec, Count batch, int micro_batches = 1);
+
+/// Runs `body` on one rank of a cluster with a table of calls; its errors fail the test.
+front::RunReport on_rank(const std::function<void(Rank&)>& body);
+/// The message with which `body` fails; empty if it does not.
+std::string error_of(const std::function<void(Rank&)>& body);
+
+front::RankFront& front_of(Rank& rank);
+Tensor put(Rank& rank, Shape shape, const std::vector<float>& values, Kind kind = Kind::other);
+Tensor put(Rank& rank, Shape shape, const std::vector<std::int32_t>& values);
+std::vector<float> get(ConstView view);
+Layers get_layers(const std::vector<Tensor>& tensors);
+
+/// The model of a case with weights, gradients (zero) and optimizer states on the device.
+struct OnDevice {
+  OnDevice(Rank& rank, const detail::ModelPlan& plan, const Layers& weights);
+
+  Model model;
+  TrainState state;
+  Tensor loss;
+};
+/// The same with the case's own weights.
+Layers weights_of(const grading::Case& kase);
+Tensor inputs_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data);
+Tensor targets_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data);
+
+/// Forward, loss and backward of one micro-batch; adds to gradients and loss. With `recompute`, backward runs on what
+/// a second forward saves.
+void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grading::MicroData& data, Count tokens,
+                 bool recompute = false);
+void update(OnDevice& on);
+
+/// |got - want| <= tolerance of that element; NaN fails.
+void expect_within(const Layers& got, const Layers& want, const Layers& tolerance, const std::string& what);
+/// |got - want| <= tolerance times the largest of the layer.
+void expect_close(const Layers& got, const Layers& want, double tolerance, const std::string& what);
+
+}  // namespace shardlings::model_test

@@ -1,0 +1,83 @@
+#include "front/model/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+using detail::LayerPlan;
+using Type = LayerPlan::Type;
+
+TEST(Plan, MlpIsLinearWithGeluButForTheLast) {
+  const auto plan = detail::make_plan(mlp(3, 7, 5, 4));
+  ASSERT_EQ(plan.layers.size(), 3U);
+  EXPECT_EQ(plan.layers[0].type, Type::linear_gelu);
+  EXPECT_EQ(plan.layers[1].type, Type::linear_gelu);
+  EXPECT_EQ(plan.layers[2].type, Type::linear);
+  EXPECT_EQ(plan.layers[1].range, (Range{7 * 7 + 7, 2 * (7 * 7 + 7)}));
+  EXPECT_EQ(plan.layers[2].out, 5);
+  EXPECT_EQ(plan.total, 2 * (7 * 7 + 7) + 7 * 5 + 5);
+}
+
+TEST(Plan, GptIsEmbeddingBlocksHead) {
+  const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
+  ASSERT_EQ(plan.layers.size(), 4U);
+  EXPECT_EQ(plan.layers[0].type, Type::embedding);
+  EXPECT_EQ(plan.layers[0].range.size(), (11 + 4) * 6);
+  EXPECT_EQ(plan.layers[2].type, Type::block);
+  EXPECT_EQ(plan.layers[2].heads, 3);
+  EXPECT_EQ(plan.layers[2].range.size(), 12 * 6 * 6 + 13 * 6);
+  EXPECT_EQ(plan.layers[3].type, Type::head);
+  EXPECT_EQ(plan.layers[3].range.size(), 2 * 6 + 11 * 6);
+}
+
+TEST(Plan, EntriesFillTheLayerWithoutGaps) {
+  for (const ModelSpec& spec : {mlp(3, 7, 5, 4), gpt(2, 6, 3, 11, 4)}) {
+    const auto plan = detail::make_plan(spec);
+    Count end_of_layer = 0;
+    for (const LayerPlan& layer : plan.layers) {
+      EXPECT_EQ(layer.range.begin, end_of_layer);
+      end_of_layer = layer.range.end;
+      Count end = 0;
+      std::set<std::string> names;
+      for (const Entry& entry : layer.entries) {
+        EXPECT_EQ(entry.range.begin, end) << entry.name;
+        EXPECT_EQ(entry.range.size(), entry.rows * entry.cols) << entry.name;
+        EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+        end = entry.range.end;
+      }
+      EXPECT_EQ(end, layer.range.size());
+    }
+    EXPECT_EQ(end_of_layer, plan.total);
+  }
+}
+
+TEST(Plan, SplitsFollowMegatron) {
+  const auto plan = detail::make_plan(gpt(1, 6, 3, 11, 4));
+  const LayerPlan& block = plan.layers[1];
+  for (const char* name : {"query.weight", "key.bias", "value.weight", "fc.weight", "fc.bias"}) {
+    EXPECT_EQ(entry_of(block, name).split, Split::rows) << name;
+  }
+  for (const char* name : {"proj.weight", "fc2.weight"}) EXPECT_EQ(entry_of(block, name).split, Split::cols) << name;
+  for (const char* name : {"proj.bias", "fc2.bias", "ln1.weight"}) {
+    EXPECT_EQ(entry_of(block, name).split, Split::whole) << name;
+  }
+  EXPECT_EQ(entry_of(plan.layers[0], "token").split, Split::rows);
+  EXPECT_EQ(entry_of(plan.layers[2], "weight").split, Split::rows);
+}
+
+TEST(Plan, ImpossibleModelsAreRefused) {
+  EXPECT_THROW(detail::make_plan(mlp(0, 7, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(detail::make_plan(mlp(1, 0, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(detail::make_plan(gpt(1, 7, 2, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(entry_of(detail::make_plan(mlp(1, 2, 2, 2)).layers[0], "query.weight"), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace shardlings::model_test
