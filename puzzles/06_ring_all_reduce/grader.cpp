@@ -1,0 +1,281 @@
+// Judges a ring all-reduce: sums on every rank, bytes of each rank, the buffer, virtual time.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parts.h"
+#include "grading/data.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+constexpr std::int64_t kElement = 4;  // bytes of an f32
+
+Count elements_of(const Case& kase) {
+  return kase.integer("elements");
+}
+std::int64_t size_of(const CheckContext& check) {
+  return kElement * elements_of(check.kase());
+}
+std::int64_t longest_part(const CheckContext& check) {
+  return kElement * part_of(elements_of(check.kase()), check.ranks(), 0).size();
+}
+std::int64_t shortest_part(const CheckContext& check) {
+  return kElement * part_of(elements_of(check.kase()), check.ranks(), check.ranks() - 1).size();
+}
+
+// ---------------------------------------------------------------------------------------------- what mistakes leave
+
+/// By rank: what it holds.
+using Replicas = std::vector<std::vector<float>>;
+
+/// A ring all-reduce with a mistake in it. The right one has none of these.
+struct Mistake {
+  const char* diagnosis;
+  int reduce_steps_missing = 0;
+  int gather_steps_missing = 0;
+  int added_to = 0;       ///< what arrives is added to the part that is so many further
+  int gather_begins = 0;  ///< the second half begins with the part that is so many further
+  bool gather_adds = false;
+};
+
+constexpr Mistake kMistakes[] = {
+    {.diagnosis = "gather_missing", .gather_steps_missing = 100},
+    {.diagnosis = "gather_step_missing", .gather_steps_missing = 1},
+    {.diagnosis = "reduce_step_missing", .reduce_steps_missing = 1},
+    {.diagnosis = "wrong_part", .added_to = 1},
+    {.diagnosis = "wrong_part", .added_to = -1},
+    {.diagnosis = "wrong_start_of_gather", .gather_begins = -1},
+    {.diagnosis = "wrong_start_of_gather", .gather_begins = 1},
+    {.diagnosis = "added_in_gather", .gather_adds = true},
+};
+
+/// One step of the ring: every rank sends its part first(rank), and the next one takes it for its part into(rank + 1).
+/// False if such parts have different lengths.
+template <class First, class Into>
+bool pass_on(Replicas& replicas, First first, Into into, bool adds) {
+  const int n = static_cast<int>(replicas.size());
+  const Replicas before = replicas;
+  for (int rank = 0; rank < n; ++rank) {
+    const int next = (rank + 1) % n;
+    const auto count = static_cast<Count>(before.front().size());
+    const Range from = part_of(count, n, ((first(rank) % n) + n) % n);
+    const Range to = part_of(count, n, ((into(next) % n) + n) % n);
+    if (from.size() != to.size()) return false;
+    for (Count i = 0; i < from.size(); ++i) {
+      float& element = replicas[static_cast<std::size_t>(next)][static_cast<std::size_t>(to.begin + i)];
+      const float arrived = before[static_cast<std::size_t>(rank)][static_cast<std::size_t>(from.begin + i)];
+      element = adds ? element + arrived : arrived;
+    }
+  }
+  return true;
+}
+
+/// What the ranks hold after a ring with this mistake; nothing if it cannot run with these lengths.
+Replicas with_mistake(Replicas replicas, const Mistake& mistake) {
+  const int n = static_cast<int>(replicas.size());
+  for (int s = 0; s < n - 1 - mistake.reduce_steps_missing; ++s) {
+    const auto sent = [&](int rank) { return rank - s; };
+    const auto summed = [&](int rank) { return rank - s - 1 + mistake.added_to; };
+    if (!pass_on(replicas, sent, summed, true)) return {};
+  }
+  for (int s = 0; s < n - 1 - mistake.gather_steps_missing; ++s) {
+    const auto sent = [&](int rank) { return rank + 1 - s + mistake.gather_begins; };
+    const auto filled = [&](int rank) { return rank - s + mistake.gather_begins; };
+    if (!pass_on(replicas, sent, filled, mistake.gather_adds)) return {};
+  }
+  return replicas;
+}
+
+Replicas own_numbers(const Case& kase) {
+  Replicas replicas;
+  for (int rank = 0; rank < kase.ranks; ++rank) replicas.push_back(integers_of(kase, rank, elements_of(kase)));
+  return replicas;
+}
+
+std::vector<float> sums_of(const Case& kase) {
+  std::vector<float> sums(static_cast<std::size_t>(elements_of(kase)));
+  for (const std::vector<float>& own : own_numbers(kase)) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[i];
+  }
+  return sums;
+}
+
+bool some_not_finite(const Replicas& found) {
+  return std::any_of(found.begin(), found.end(), [](const std::vector<float>& values) {
+    return std::any_of(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+  });
+}
+
+/// Every element is the sum divided by N.
+bool divided(const Replicas& found, const std::vector<float>& sums) {
+  const auto n = static_cast<float>(found.size());
+  return std::all_of(found.begin(), found.end(), [&](const std::vector<float>& values) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (!(std::abs(values[i] * n - sums[i]) < 1e-3F)) return false;
+    }
+    return true;
+  });
+}
+
+/// The first `count` elements are sums, the others have stayed what they were.
+bool only_first_summed(const Replicas& found, const Replicas& own, const std::vector<float>& sums, Count count) {
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (found[rank][i] != (static_cast<Count>(i) < count ? sums[i] : own[rank][i])) return false;
+    }
+  }
+  return true;
+}
+
+/// Which parts of each rank are complete: "rank 0: 0 1 . 3".
+void show_complete_parts(CheckContext& check, const Replicas& found, const std::vector<float>& sums) {
+  check.detail("Parts that are complete on each rank (a dot: not):");
+  for (std::size_t rank = 0; rank < found.size(); ++rank) {
+    std::string line = fmt::format("  rank {}:", rank);
+    for (int i = 0; i < check.ranks(); ++i) {
+      const Range part = part_of(static_cast<Count>(sums.size()), check.ranks(), i);
+      const auto at = [&](const std::vector<float>& values, Count k) { return values.begin() + k; };
+      const bool complete = std::equal(at(sums, part.begin), at(sums, part.end), at(found[rank], part.begin));
+      line += complete ? fmt::format(" {}", i) : " .";
+    }
+    check.detail(line);
+  }
+}
+
+void diagnose_output(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Output* output = check.output("data");
+  const std::vector<float> sums = sums_of(kase);
+  const Replicas own = own_numbers(kase);
+  if (output == nullptr || output->replicas.size() != own.size()) return;
+  const Replicas& found = output->replicas;
+  show_complete_parts(check, found, sums);
+  if (some_not_finite(found)) return check.diagnose("buffer_too_early");
+  if (divided(found, sums)) return check.diagnose("divided");
+  const Count n = elements_of(kase);
+  if (n % kase.ranks != 0 && only_first_summed(found, own, sums, n - n % kase.ranks)) {
+    return check.diagnose("remainder_lost");
+  }
+  if (found == own) return check.diagnose("not_reduced");
+  for (const Mistake& mistake : kMistakes) {
+    if (found == with_mistake(own, mistake)) return check.diagnose(mistake.diagnosis);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- what was sent
+
+/// The largest message of all ranks, in bytes.
+std::int64_t largest_message(const CheckContext& check) {
+  std::int64_t largest = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    for (const front::Event& event : check.events(rank, EventKind::send)) {
+      largest = std::max(largest, event.bytes.value());
+    }
+  }
+  return largest;
+}
+
+/// Names the mistake of messages that are longer than a part. False if there are none.
+bool diagnose_messages(CheckContext& check) {
+  const std::int64_t largest = largest_message(check);
+  if (largest <= longest_part(check)) return false;
+  check.diagnose(largest >= size_of(check) ? "whole_tensor" : "uneven_parts");
+  return true;
+}
+
+/// No rank ever receives at the moment at which it sends.
+bool in_turn(const CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const auto receives = check.events(rank, EventKind::recv);
+    for (const front::Event& send : check.events(rank, EventKind::send)) {
+      const auto together = [&](const front::Event& receive) { return receive.posted == send.posted; };
+      if (std::any_of(receives.begin(), receives.end(), together)) return false;
+    }
+  }
+  return true;
+}
+
+/// A call that is not point-to-point, if there was one: fails the check.
+bool forbidden_call(CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    for (const front::Event& event : check.events(rank, EventKind::collective)) {
+      const std::string name = check.trace(rank).names.at(event.name);
+      if (name == "barrier") continue;
+      check.fail("send, recv and send_recv only", fmt::format("{} called {}", check.name_of(rank), name),
+                 check.place_of_first(rank, EventKind::collective));
+      check.diagnose("built_in_collective");
+      return true;
+    }
+  }
+  return false;
+}
+
+void diagnose_bytes(CheckContext& check, std::int64_t total) {
+  const std::int64_t ranks = check.ranks();
+  const std::int64_t size = size_of(check);
+  if (total == 2 * (ranks - 1) * size) return check.diagnose("through_one_rank");
+  if (total == ranks * (ranks - 1) * size) return check.diagnose("whole_tensor");
+  if (total == (2 * ranks - 1) * size || total == 2 * ranks * size) check.diagnose("one_step_too_many");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  if (!check.identical("data", sums_of(check.kase()))) diagnose_output(check);
+}
+
+SHARDLINGS_CHECK(communication) {
+  if (forbidden_call(check)) return;
+  const std::int64_t n = check.ranks();
+  const std::int64_t size = size_of(check);
+  const std::int64_t each = 2 * (size - shortest_part(check));
+  std::int64_t total = 0;
+  int most = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    total += check.counters(rank).bytes_sent().value();
+    if (check.counters(rank).bytes_sent() > check.counters(most).bytes_sent()) most = rank;
+  }
+  const std::int64_t sent = check.counters(most).bytes_sent().value();
+  const Place where = check.place_of_last(most, EventKind::send);
+  const std::string formula = elements_of(check.kase()) % n == 0
+                                  ? fmt::format("2 (N-1)/N x size = 2 x {}/{} x {}", n - 1, n, size)
+                                  : fmt::format("2 (size - shortest part) = 2 x ({} - {})", size, shortest_part(check));
+  if (!check.at_most("sent by " + check.name_of(most), sent, each, formula, "bytes", where) ||
+      !check.exactly("sent by all ranks", total, 2 * (n - 1) * size,
+                     fmt::format("2 (N-1) x size = 2 x {} x {}", n - 1, size), "bytes", where)) {
+    diagnose_bytes(check, total);
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  const int rank = check.worst_rank();
+  const std::int64_t size = size_of(check);
+  const std::int64_t part = longest_part(check);
+  if (!check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), size + part,
+                     fmt::format("data + longest part = {} + {}", size, part), "bytes", check.peak_place(rank))) {
+    if (!diagnose_messages(check)) check.diagnose("large_buffer");
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
+  const std::int64_t steps = 2 * (check.ranks() - 1);
+  const auto transfer = static_cast<std::int64_t>(
+      std::floor(static_cast<double>(longest_part(check)) / link.bytes_per_second * 1e9 + 0.5));
+  const int rank = check.slowest_rank();
+  if (!check.at_most(
+          "virtual time of " + check.name_of(rank), check.end_time(rank), steps * (link.latency.value() + transfer),
+          fmt::format("2 (N-1) (alpha + longest part / W) = {} x ({} + {}) ns", steps, link.latency.value(), transfer),
+          "ns", check.place_of_last(rank, EventKind::recv))) {
+    if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
+  }
+}

@@ -1,0 +1,33 @@
+// Puzzle 06: ring all-reduce.
+//
+// Every rank has n numbers; afterwards every rank has their sums. No rank may carry more than its share.
+// The lesson is README.md beside this file; `./shardlings explain 06` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+using namespace shardlings;
+
+/// Replaces `data` on every rank by its sum over all N = group.size() ranks, element by element.
+///
+/// data     (n)              f32; the same n on every rank. N need not divide n, and n may be smaller than N
+/// part(i)  (about n / N)    part i of data. Parts count round the ring: part(-1) is part(N - 1), part(N) is part(0)
+/// buffer   (longest part)   room for one part that arrives; b.part({0, m}) are the first m elements of a tensor b
+///
+/// Wire    2(N-1)/N size sent by each rank, where size is the bytes of all n elements
+/// Time    2(N-1) (alpha + size / (N W)): 2(N-1) steps, in each of which a rank sends one part and receives one
+/// Memory  nothing beside `data` and `buffer`
+///
+/// Calls that you need: group.send_recv(out, to, in, from), which sends and receives at once, and add(y, x): y += x.
+/// The built-in collectives (group.all_reduce and its like) are what you are building: they do not count.
+void ring_all_reduce(Rank& rank, Group& group, View data) {
+  const int n = group.size();
+  const int me = group.rank();
+  const int next = (me + 1) % n;
+  const int prev = (me + n - 1) % n;
+  const auto part = [&](int i) { return data.part(group.part(data.size(), ((i % n) + n) % n)); };
+  Tensor buffer = rank.empty(part(0).size(), Kind::buffer);  // part 0 is the longest
+
+  // >>> your code (about 8 lines)
+  not_implemented();
+  // <<<
+}

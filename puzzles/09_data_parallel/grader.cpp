@@ -1,0 +1,296 @@
+// Judges data parallel training: every rank as one device on the whole batch, one all-reduce, hidden, nothing twice.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parts.h"
+#include "grading/data.h"
+#include "grading/training.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+// ------------------------------------------------------------------------------------------------ what was computed
+
+/// name.0, name.1, … of one rank; empty if it did not publish them.
+Layers layers_of_rank(const Result& result, const std::string& name, int rank) {
+  Layers layers;
+  for (int l = 0;; ++l) {
+    const auto output = result.outputs.find(name + "." + std::to_string(l));
+    if (output == result.outputs.end()) return layers;
+    const auto& replicas = output->second.replicas;
+    if (static_cast<std::size_t>(rank) >= replicas.size()) return {};
+    const std::vector<float>& values = replicas[static_cast<std::size_t>(rank)];
+    layers.emplace_back(values.begin(), values.end());
+  }
+}
+
+const Layers& local_gradient(const CheckContext& check, int rank) {
+  return check.reference().local_grads.at(static_cast<std::size_t>(rank));
+}
+
+bool on_every_rank(const CheckContext& check, int first, auto holds) {
+  for (int rank = first; rank < check.ranks(); ++rank) {
+    if (!holds(rank)) return false;
+  }
+  return true;
+}
+
+/// The sum of the ranks' gradients if each divides by its own tokens.
+Layers sum_of_means(const CheckContext& check) {
+  const auto all = static_cast<double>(tokens_of_step(check.kase()));
+  Layers sum;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const auto own = static_cast<double>(micro_of(check.kase(), rank, 0).tokens);
+    const Layers mean = scaled(local_gradient(check, rank), all / own);
+    sum = sum.empty() ? mean : combine(sum, 1, mean);
+  }
+  return sum;
+}
+
+/// Some layers have the sum of all ranks on every rank, the others their own gradient.
+bool some_layers_reduced(const CheckContext& check) {
+  std::size_t reduced = 0;
+  const Layers& whole = check.reference().grads;
+  for (std::size_t l = 0; l < whole.size(); ++l) {
+    const auto is = [&](const Layers& expected, int rank) {
+      const Layers found = layers_of_rank(check.result(), "grads", rank);
+      return found.size() == whole.size() && alike(found[l], expected[l]);
+    };
+    if (on_every_rank(check, 0, [&](int rank) { return is(whole, rank); })) {
+      ++reduced;
+    } else if (!on_every_rank(check, 0, [&](int rank) { return is(local_gradient(check, rank), rank); })) {
+      return false;
+    }
+  }
+  return reduced > 0 && reduced < whole.size();
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Layers& whole = check.reference().grads;
+  const auto found = [&](int rank) { return layers_of_rank(check.result(), "grads", rank); };
+  const auto is_local = [&](int rank) { return alike(found(rank), local_gradient(check, rank)); };
+  if (on_every_rank(check, 0, is_local)) {
+    return check.diagnose(check.counters(0).bytes_sent().value() > 0 ? "weights_reduced" : "not_reduced");
+  }
+  if (alike(found(0), whole) && on_every_rank(check, 1, is_local)) return check.diagnose("only_one_rank");
+  if (some_layers_reduced(check)) return check.diagnose("layer_not_reduced");
+  const auto ranks = static_cast<double>(check.ranks());
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto own_targets = static_cast<double>(kase.batch * kase.model.sequence);
+  const std::optional<double> ratio = constant_ratio(found(0), whole);
+  const bool twice = check.counters(0).calls(Collective::all_reduce) >= 2 * static_cast<std::int64_t>(whole.size());
+  if (near(ratio, 1 / ranks)) return check.diagnose("averaged");
+  if (near(ratio, ranks) && twice) return check.diagnose("reduced_twice");
+  const Layers means = sum_of_means(check);
+  if (alike(found(0), means)) return check.diagnose("own_tokens");
+  if (alike(found(0), scaled(means, 1 / ranks))) return check.diagnose("mean_of_means");
+  if (near(ratio, tokens / own_targets) || near(ratio, tokens / (own_targets * ranks))) {
+    check.diagnose("padding_counted");
+  }
+}
+
+/// The gradients are right, and the weights are not.
+void diagnose_weights(CheckContext& check) {
+  const auto used = [&](int rank) {
+    const Layers change =
+        combine(check.reference().weights_before, -1, layers_of_rank(check.result(), "weights", rank));
+    return scaled(change, 1.0 / check.kase().model.lr);
+  };
+  const std::optional<double> ratio = constant_ratio(used(0), check.reference().grads);
+  if (ratio == 0) return check.diagnose("never_updated");
+  if (near(ratio, 2)) return check.diagnose("updated_twice");
+  const auto own = [&](int rank) { return alike(used(rank), local_gradient(check, rank)); };
+  if (on_every_rank(check, 0, own)) check.diagnose("updated_too_early");
+}
+
+void diagnose_loss(CheckContext& check) {
+  const Output* loss = check.output("loss");
+  if (loss == nullptr || loss->values.empty() || check.ranks() == 1) return;
+  if (near(loss->values.front() / check.reference().loss, check.ranks())) check.diagnose("loss_reduced");
+}
+
+// ------------------------------------------------------------------------------------------------- what was sent
+
+/// Bytes that a rank sends in a ring all-reduce of each layer: twice everything but two parts (front/group/wire.h).
+std::int64_t wire_bytes(const CheckContext& check, int rank) {
+  const int n = check.ranks();
+  if (n == 1) return 0;
+  std::int64_t bytes = 0;
+  for (const LayerBytes& layer : layer_bytes(check.kase())) {
+    const Count count = layer.weights / 4;
+    bytes += 4 * (2 * count - part_of(count, n, rank).size() - part_of(count, n, (rank + 1) % n).size());
+  }
+  return bytes;
+}
+
+std::string name_of_collectives(const CheckContext& check, int rank) {
+  std::vector<std::string> names;
+  for (const front::Event& event : check.events(rank, EventKind::collective)) {
+    const std::string& name = check.trace(rank).names.at(event.name);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void diagnose_bytes(CheckContext& check) {
+  const front::Counters& counters = check.counters(0);
+  const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
+  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  if (counters.calls(Collective::reduce) + counters.calls(Collective::broadcast) > 0) {
+    return check.diagnose("through_one_rank");
+  }
+  if (counters.calls(Collective::all_reduce) == layers + 1) return check.diagnose("loss_reduced");
+  if (counters.calls(Collective::all_reduce) >= 2 * layers) check.diagnose("reduced_twice");
+}
+
+// -------------------------------------------------------------------------------------------------- when it was sent
+
+std::int64_t rounded(double ns) {
+  return static_cast<std::int64_t>(std::floor(ns + 0.5));
+}
+
+/// 2 (N-1) (alpha + longest part / W): the virtual time of the all-reduce of each layer.
+std::vector<std::int64_t> reduce_times(const CheckContext& check) {
+  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
+  std::vector<std::int64_t> times;
+  for (const LayerBytes& layer : layer_bytes(check.kase())) {
+    const auto part = static_cast<double>(4 * part_of(layer.weights / 4, check.ranks(), 0).size());
+    const std::int64_t transfer = rounded(part / link.bytes_per_second * 1e9);
+    times.push_back(2 * (check.ranks() - 1) * (link.latency.value() + transfer));
+  }
+  return times;
+}
+
+/// A time and where it comes from.
+struct Time {
+  std::int64_t ns = 0;
+  std::string formula;
+};
+
+/// Layer l's gradient is there at L F + (L-l) B, and its all-reduce starts when that of layer l+1 is over: the end is
+/// the latest of "all computation up to backward of layer l, then the all-reduces of layers l to 0".
+Time budget(const CheckContext& check) {
+  const front::CallTable& table = check.kase().cluster.table;
+  const std::vector<std::int64_t> reduces = reduce_times(check);
+  const auto layers = static_cast<std::int64_t>(reduces.size());
+  Time latest;
+  std::int64_t reducing = 0;
+  for (std::int64_t l = 0; l < layers; ++l) {
+    reducing += reduces[static_cast<std::size_t>(l)];
+    const std::int64_t computing = layers * table.forward.value() + (layers - l) * table.backward.value();
+    if (computing + reducing <= latest.ns) continue;
+    const std::string backward = l == 0 ? "L (F + B)" : fmt::format("L F + {} B", layers - l);
+    const std::string reduce = l == 0 ? "all-reduce of layer 0" : fmt::format("all-reduces of layers {} to 0", l);
+    latest = {computing + reducing, fmt::format("{} + {} = {} + {} ns", backward, reduce, computing, reducing)};
+  }
+  return latest;
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  const auto reduces = check.events(rank, EventKind::collective);
+  const auto backwards = check.events(rank, EventKind::backward);
+  if (reduces.empty() || backwards.empty()) return;
+  if (reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
+    return check.diagnose("reduced_after_backward");
+  }
+  const auto hidden = [&](const front::Event& reduce) {
+    return std::any_of(backwards.begin(), backwards.end(), [&](const front::Event& backward) {
+      return backward.begin < reduce.end && reduce.begin < backward.end;
+    });
+  };
+  check.diagnose(std::any_of(reduces.begin(), reduces.end(), hidden) ? "started_late" : "waited_at_once");
+}
+
+// ------------------------------------------------------------------------------------------------- what it has held
+
+/// A peak and where it comes from.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// While backward of layer l runs, the activations of layers 0 to l are alive. Forward needs less; the network nothing.
+Peak memory_budget(const Case& kase) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::int64_t weights = weight_bytes(layers);
+  const std::int64_t batch = batch_bytes(kase) + 4;
+  Peak peak;
+  std::int64_t kept = 0;  // activations of layers 0 to l
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    const std::int64_t own = layers[l].backward - layers[l].saved;
+    const std::int64_t bytes = 2 * weights + batch + kept + own;
+    if (bytes < peak.bytes) continue;
+    peak = {bytes, fmt::format("weights + gradients + batch and loss + activations of layers 0-{0} + what backward of "
+                               "layer {0} needs = {1}",
+                               l, sum_text({weights, weights, batch, kept, own}))};
+  }
+  return peak;
+}
+
+/// Memory that is held by something else than weights, gradients and batch when the last backward ends.
+void diagnose_memory(CheckContext& check, int rank) {
+  const std::int64_t weights = weight_bytes(layer_bytes(check.kase()));
+  const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
+  const auto of = [&](Kind kind) { return kinds[static_cast<std::size_t>(kind)].value(); };
+  if (of(Kind::gradient) > weights) return check.diagnose("gradients_copied");
+  const front::Event* end = last_call(check.trace(rank), EventKind::backward);
+  if (end == nullptr || of(Kind::buffer) > 0) return;
+  const std::int64_t before = 2 * weights + batch_bytes(check.kase()) + 4;
+  if (end->live_after.value() > before + layer_bytes(check.kase()).front().input) check.diagnose("activations_kept");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
+  if (!check.equal("loss", {expected.loss}, {expected.loss_tolerance})) diagnose_loss(check);
+}
+
+SHARDLINGS_CHECK(communication) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t sent = check.counters(rank).bytes_sent().value();
+    if (check.exactly("sent by " + check.name_of(rank), sent, wire_bytes(check, rank),
+                      fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", check.ranks() - 1, check.ranks(),
+                                  weight_bytes(layer_bytes(check.kase()))),
+                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + name_of_collectives(check, rank));
+    return diagnose_bytes(check);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const int rank = check.slowest_rank();
+  const Time latest = budget(check);
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), latest.ns, latest.formula, "ns",
+                    check.place_of_first(rank, EventKind::collective))) {
+    return;
+  }
+  const front::Counters& counters = check.counters(rank);
+  check.detail(fmt::format("transfer: {} ns hidden behind computation, {} ns exposed",
+                           counters.overlapped_transfer.value(), counters.exposed_transfer.value()));
+  diagnose_time(check, rank);
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Peak peak = memory_budget(check.kase());
+  const int rank = check.worst_rank();
+  if (!check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), peak.bytes, peak.formula, "bytes",
+                     check.peak_place(rank))) {
+    diagnose_memory(check, rank);
+  }
+}

@@ -1,0 +1,41 @@
+// Puzzle 09: data parallel training.
+//
+// Every rank holds the whole model and sees its own part of the batch. After the step all hold the same new weights.
+// The lesson is README.md beside this file; `./shardlings explain 09` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step of a model with L = model.num_layers() layers, on N = rank.size() ranks together.
+///
+/// state.weights[l]        (model.size(l))  weights of layer l, flat: the same on all ranks before, and again after
+/// state.grads[l]          (model.size(l))  zeros; backward adds to them. Leave the gradient of the whole step there
+/// state.optimizer[l]                       what model.update wants to have beside them
+/// batch.inputs            (s, b, h)        this rank's part of the batch; a GPT has token ids (s, b) instead
+/// batch.targets           (s, b)           its targets; a negative one is padding, and ranks have more or less of it
+/// batch.tokens_of_step()                   targets that count, on all ranks together
+/// loss                    (1)              is 0 before; model.loss adds this rank's share. Leave it at that
+///
+/// Result  weights and gradients on every rank as if one device had trained on the batches of all
+/// Wire    one all-reduce of each layer's gradient: 2(N-1)/N of its bytes per rank
+/// Time    L (F + B) + the all-reduce of layer 0, if no all-reduce takes longer than a backward; the rest is hidden
+/// Memory  what one device needs for its own part of the batch (puzzle 02, one micro-batch), and nothing more
+///
+/// Calls that you need: model.loss, model.backward and model.update as before; world.all_reduce_async(view, op), which
+/// returns a Work at once, and work.wait(). Until then its view is in flight: do not touch what is in it.
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  Group& world = rank.world();
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+  for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+
+  // >>> your code (about 11 lines)
+  not_implemented();
+  // <<<
+}
