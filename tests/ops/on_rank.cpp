@@ -12,14 +12,25 @@ namespace shardlings::ops_test {
 
 using detail::Access;
 
+namespace {
+
+/// Fresh memory is NaN, so that no result can rest on what was there before.
+front::RunReport run(const std::function<void(Rank&)>& body) {
+  front::WorldOptions options;
+  options.poison_empty = true;
+  return front::run_world(options, body);
+}
+
+}  // namespace
+
 front::RunReport on_rank(const std::function<void(Rank&)>& body) {
-  front::RunReport report = front::run_world({}, body);
+  front::RunReport report = run(body);
   if (report.failure) ADD_FAILURE() << report.failure->message;
   return report;
 }
 
 std::string error_of(const std::function<void(Rank&)>& body) {
-  const front::RunReport report = front::run_world({}, body);
+  const front::RunReport report = run(body);
   return report.failure ? report.failure->message : "";
 }
 
