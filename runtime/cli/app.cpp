@@ -1,0 +1,188 @@
+#include "cli/app.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli {
+
+namespace {
+
+/// What was asked for: the chosen verb with its options, ready to be called.
+struct Request {
+  std::function<int(const Context&)> verb = overview;
+  ColourChoice colour = ColourChoice::automatic;
+};
+
+/// Adds a verb whose options live as long as the command line does.
+template <typename Options>
+std::pair<CLI::App*, std::shared_ptr<Options>> add_verb(CLI::App& app, Request& request, const char* name,
+                                                        const char* meaning,
+                                                        int (*function)(const Context&, const Options&)) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(name, meaning);
+  verb->fallthrough();
+  verb->callback([&request, options, function] {
+    request.verb = [options, function](const Context& context) { return function(context, *options); };
+  });
+  return {verb, options};
+}
+
+constexpr const char* kPuzzle = "number, id or a part of the name; without one: the next puzzle";
+constexpr const char* kNamedPuzzle = "number, id or a part of the name";
+constexpr const char* kJson = "print JSON, for programs";
+
+void add_learner_verbs(CLI::App& app, Request& request) {
+  {
+    auto [verb, options] =
+        add_verb<ListOptions>(app, request, "list", "chapters and puzzles, what is solved, points", list);
+    verb->add_flag("--json", options->json, kJson);
+  }
+  {
+    auto [verb, options] = add_verb<RunOptions>(app, request, "run", "build and grade one puzzle", run);
+    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+    verb->add_option("--case", options->case_name, "only the case of that name");
+    verb->add_option("--seed", options->seed, "another seed than the cases' own");
+    verb->add_option("--file", options->file, "grade another file as that puzzle");
+    verb->add_flag("--json", options->json, "print the neutral result as JSON");
+    verb->add_flag("-v,--verbose", options->verbose, "every failed case, and what the program printed");
+  }
+  {
+    auto [verb, options] = add_verb<WatchOptions>(app, request, "watch", "grade on every save", watch);
+    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+  }
+  {
+    auto [verb, options] = add_verb<HintOptions>(app, request, "hint", "the next hint", hint);
+    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+    verb->add_flag("--all", options->all, "those given so far; once solved, all of them");
+    verb->add_flag("--json", options->json, kJson);
+  }
+  {
+    auto [verb, options] = add_verb<ExplainOptions>(app, request, "explain", "the lesson, in the terminal", explain);
+    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+  }
+  {
+    auto [verb, options] = add_verb<ResetOptions>(app, request, "reset", "back to the stub; your file is kept", reset);
+    verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
+  }
+  {
+    auto [verb, options] = add_verb<SolutionOptions>(app, request, "solution", "the solution, once solved", solution);
+    verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
+    verb->add_flag("--spoil", options->spoil, "even if the puzzle is not solved");
+  }
+}
+
+void add_author_verbs(CLI::App& app, Request& request) {
+  {
+    auto [verb, options] = add_verb<VerifyOptions>(
+        app, request, "verify", "for authors: the solution passes, the stub is refused, every mutant is caught",
+        verify);
+    verb->add_option("PUZZLE", options->puzzles, "number, id or a part of the name; without one: all");
+    verb->add_option("-j,--jobs", options->jobs, "submissions graded at once")->check(CLI::Range(1, 64));
+    verb->add_flag("--json", options->json, kJson);
+  }
+  {
+    auto [verb, options] =
+        add_verb<NewOptions>(app, request, "new", "for authors: a puzzle from the template", new_puzzle);
+    verb->add_option("PUZZLE", options->puzzle, "its folder's name, such as 42_my_puzzle")->required();
+  }
+  {
+    auto [verb, options] =
+        add_verb<DoctorOptions>(app, request, "doctor", "what is found and missing, and how to fix it", doctor);
+    verb->add_flag("--json", options->json, kJson);
+  }
+  {
+    auto [verb, options] = add_verb<TestOptions>(app, request, "test", "the project's own tests", test);
+    verb->add_option("-R,--tests-regex", options->filter, "only tests with such a name");
+  }
+  {
+    auto [verb, options] = add_verb<CheckOptions>(app, request, "check", "the outcome of one check, for ctest", check);
+    verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
+    verb->add_option("CHECK", options->check, "the check's id")->required();
+  }
+}
+
+void describe(CLI::App& app, Request& request) {
+  app.name("./shardlings");
+  app.set_version_flag("--version", "shardlings " SHARDLINGS_VERSION);
+  app.set_help_all_flag("--help-all", "the help of all commands");
+  const std::map<std::string, ColourChoice> choices = {
+      {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
+  app.add_option("--color,--colour", request.colour, "auto, always or never")
+      ->transform(CLI::CheckedTransformer(choices))
+      ->option_text("WHEN");
+  app.require_subcommand(0, 1);
+  app.footer(
+      "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
+  add_learner_verbs(app, request);
+  add_author_verbs(app, request);
+}
+
+/// The verb among the arguments, for messages; empty if there is none.
+std::string verb_of(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? std::string() : verbs[0]->get_name();
+}
+
+/// What the command line's library says, in words that tell what to do.
+std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
+                          const std::vector<std::string>& arguments) {
+  const std::string verb = verb_of(app);
+  const std::string help = fmt::format("See ./shardlings {}--help.", verb.empty() ? "" : verb + " ");
+  if (verb.empty() && !arguments.empty() && !arguments[0].starts_with("-")) {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(sub->get_name());
+    const auto near = near_names(arguments[0], names);
+    return fmt::format("There is no command \"{}\".{} {}", arguments[0],
+                       near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")), help);
+  }
+  const auto extras = app.remaining(true);
+  if (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const char* kind = extras[0].starts_with("-") ? "option" : "argument";
+    return fmt::format("{} has no {} {}. {}", verb.empty() ? "./shardlings" : verb, kind, extras[0], help);
+  }
+  return fmt::format("{}. {}", error.what(), help);
+}
+
+int call(const std::string& program, const Request& request, std::ostream& out, std::ostream& err) {
+  try {
+    const Context context = make_context(find_project(program), out, err, request.colour);
+    const int status = request.verb(context);
+    out.flush();
+    return status;
+  } catch (const std::exception& error) {
+    err << error.what() << '\n';
+    return kWrongUse;
+  }
+}
+
+}  // namespace
+
+int run_app(const std::string& program, const std::vector<std::string>& arguments, std::ostream& out,
+            std::ostream& err) {
+  CLI::App app("Puzzles on distributed training of neural networks");
+  Request request;
+  describe(app, request);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& wish) {  // --help and --version
+    app.exit(wish, out, err);
+    return kPassed;
+  } catch (const CLI::ParseError& error) {
+    err << explain_error(app, error, arguments) << '\n';
+    return kWrongUse;
+  }
+  return call(program, request, out, err);
+}
+
+}  // namespace shardlings::cli

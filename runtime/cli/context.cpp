@@ -1,0 +1,69 @@
+#include "cli/context.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace shardlings::cli {
+
+using report::Role;
+
+namespace {
+
+/// A variable of the environment; empty if it is not set.
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool wants_colour(ColourChoice choice, bool terminal) {
+  if (choice != ColourChoice::automatic) return choice == ColourChoice::always;
+  if (!variable("NO_COLOR").empty()) return false;
+  const std::string_view force = variable("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return true;
+  return terminal && variable("TERM") != "dumb";
+}
+
+/// Only a locale that says so is taken as one without Unicode: containers often have none at all.
+bool has_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = variable(name);
+    if (!value.empty()) return value != "C" && value != "POSIX";
+  }
+  return true;
+}
+
+int columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const std::string_view text = variable("COLUMNS");
+  int value = 80;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value > 0 ? value : 80;
+}
+
+}  // namespace
+
+std::string Context::tick() const {
+  return paint(Role::good, charset == report::Charset::unicode ? "✓" : "+");
+}
+
+std::string Context::cross() const {
+  return paint(Role::bad, charset == report::Charset::unicode ? "✗" : "x");
+}
+
+Context make_context(const Project& project, std::ostream& out, std::ostream& err, ColourChoice choice) {
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  return Context{.project = project,
+                 .out = out,
+                 .err = err,
+                 .colour = wants_colour(choice, terminal) ? report::Colour::sixteen : report::Colour::none,
+                 .charset = has_unicode() ? report::Charset::unicode : report::Charset::ascii,
+                 .width = std::clamp(columns(), 40, 200),
+                 .interactive = terminal && variable("TERM") != "dumb"};
+}
+
+}  // namespace shardlings::cli

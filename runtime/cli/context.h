@@ -1,0 +1,40 @@
+/// \file
+/// What every command is given.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+#include "cli/project.h"
+#include "report/style.h"
+
+namespace shardlings::cli {
+
+/// A user's wish for colours: `automatic` follows the terminal and the environment.
+enum class ColourChoice { automatic, always, never };
+
+struct Context {
+  Project project;
+  std::ostream& out;
+  std::ostream& err;
+  report::Colour colour = report::Colour::none;
+  report::Charset charset = report::Charset::unicode;
+  int width = 80;            ///< columns of the output
+  bool interactive = false;  ///< the output is a terminal: lines may be rewritten
+
+  /// `text` in the colours of its role.
+  std::string paint(report::Role role, std::string_view text) const {
+    return report::Style(colour, charset)(role, text);
+  }
+  /// "✓" or "+", in colour.
+  std::string tick() const;
+  /// "✗" or "x", in colour.
+  std::string cross() const;
+};
+
+/// A context for a program that writes to the standard output: colours only in a terminal and without NO_COLOR
+/// (CLICOLOR_FORCE asks for them anyway), the width of the terminal (or COLUMNS, or 80).
+Context make_context(const Project& project, std::ostream& out, std::ostream& err, ColourChoice choice);
+
+}  // namespace shardlings::cli

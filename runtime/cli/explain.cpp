@@ -1,0 +1,24 @@
+#include <cstdio>
+#include <ostream>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/file.h"
+#include "cli/markdown.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli {
+
+int explain(const Context& context, const ExplainOptions& options) {
+  const Course course = load_course(context.project);
+  const auto& puzzle = named_or_next(course, options.puzzle, load_progress(context.project.state()));
+  const std::string path = context.project.puzzle_folder(puzzle.id) + "/README.md";
+  const auto lesson = read_file(path);
+  if (!lesson) throw UsageError("There is no lesson " + shown_path(path) + ".");
+  context.out << render_markdown(*lesson, context) << "\nEdit "
+              << context.paint(report::Role::place, shown_path(context.project.puzzle_file(puzzle.id)))
+              << ", then ./shardlings run " << short_name(puzzle) << '\n';
+  return kPassed;
+}
+
+}  // namespace shardlings::cli

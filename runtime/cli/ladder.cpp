@@ -1,0 +1,56 @@
+#include "cli/ladder.h"
+
+#include <algorithm>
+
+#include "cli/file.h"
+
+namespace shardlings::cli {
+
+using grading::Hint;
+using grading::Manifest;
+
+namespace {
+
+/// A hint is known by its text: numbers would go wrong when the author adds one.
+std::string name_of(const Hint& hint) {
+  return content_hash(hint.text);
+}
+
+const Hint* first_left(const Manifest& puzzle, const PuzzleProgress& progress, const std::string& diagnosis) {
+  for (const Hint& hint : puzzle.hints) {
+    if (hint.diagnosis == diagnosis && !was_given(progress, hint)) return &hint;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool was_given(const PuzzleProgress& progress, const Hint& hint) {
+  return std::find(progress.hints.begin(), progress.hints.end(), name_of(hint)) != progress.hints.end();
+}
+
+void give(PuzzleProgress& progress, const Hint& hint) {
+  if (!was_given(progress, hint)) progress.hints.push_back(name_of(hint));
+}
+
+Rung next_rung(const Manifest& puzzle, const PuzzleProgress& progress) {
+  Rung rung;
+  rung.total = static_cast<int>(puzzle.hints.size());
+  rung.given = static_cast<int>(std::count_if(puzzle.hints.begin(), puzzle.hints.end(),
+                                              [&](const Hint& hint) { return was_given(progress, hint); }));
+  for (const PastDiagnosis& diagnosis : progress.diagnoses) {
+    if (diagnosis.id.empty()) continue;
+    rung.hint = first_left(puzzle, progress, diagnosis.id);
+    if (!rung.hint) continue;
+    rung.diagnosis_text = diagnosis.text;
+    break;
+  }
+  if (!rung.hint) rung.hint = first_left(puzzle, progress, "");
+  for (const Hint& hint : puzzle.hints) {
+    if (!rung.hint && !was_given(progress, hint)) rung.hint = &hint;
+  }
+  if (rung.hint) ++rung.given;
+  return rung;
+}
+
+}  // namespace shardlings::cli

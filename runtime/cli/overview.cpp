@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/file.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli {
+
+using report::Role;
+
+namespace {
+
+/// "started: 40 of 100 points in the last run", or nothing for an untouched one.
+std::string last_run(const PuzzleProgress& progress, const grading::Manifest& puzzle) {
+  if (progress.last_hash.empty()) return {};
+  return fmt::format("Last run: {} of {} points.\n", progress.last_points, puzzle.max_points());
+}
+
+void print_next(const Context& context, const grading::Manifest& puzzle, const Progress& progress) {
+  const std::string name = short_name(puzzle);
+  const auto line = [&](const char* command, const std::string& argument, const char* meaning) {
+    const std::string words = fmt::format("./shardlings {}{}{}", command, argument.empty() ? "" : " ", argument);
+    context.out << "  " << context.paint(Role::strong, fmt::format("{:<30}", words)) << meaning << '\n';
+  };
+  context.out << "Next: " << context.paint(Role::strong, fmt::format("{} {}", name, puzzle.title)) << ". "
+              << puzzle.summary << '\n'
+              << "Edit  " << context.paint(Role::place, shown_path(context.project.puzzle_file(puzzle.id)))
+              << (puzzle.answer_lines > 0 ? fmt::format("  (about {} lines)", puzzle.answer_lines) : "") << '\n'
+              << last_run(progress.of(puzzle.id), puzzle) << '\n';
+  line("explain", name, "the lesson");
+  line("watch", "", "grade on every save");
+  line("run", name, "grade once");
+  line("hint", name, "one step of help");
+  line("list", "", "all puzzles");
+}
+
+}  // namespace
+
+int overview(const Context& context) {
+  const Course course = load_course(context.project);
+  const Progress progress = load_progress(context.project.state());
+  if (!progress.warning.empty()) context.err << progress.warning << '\n';
+
+  const auto solved = std::count_if(course.puzzles().begin(), course.puzzles().end(),
+                                    [&](const grading::Manifest& p) { return progress.of(p.id).solved(); });
+  if (progress.puzzles.empty()) {
+    context.out << context.paint(Role::strong, "Welcome to Shardlings.")
+                << " Each puzzle is one small C++ file with a hole in it. Fill the hole, save, and see\n"
+                   "what it computed, what it cost, and where the time went.\n\n";
+  } else {
+    context.out << fmt::format("{} of {} puzzles solved.\n", solved, course.puzzles().size());
+  }
+  if (const grading::Manifest* next = course.next(progress)) {
+    print_next(context, *next, progress);
+  } else {
+    context.out << context.tick() << " Nothing is left to solve. Solutions are worth reading: ./shardlings solution "
+                << short_name(course.puzzles().back()) << '\n';
+  }
+  return kPassed;
+}
+
+}  // namespace shardlings::cli

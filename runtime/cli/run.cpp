@@ -1,0 +1,99 @@
+#include <filesystem>
+#include <ostream>
+#include <stdexcept>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/file.h"
+#include "cli/outcome.h"
+#include "cli/verbs.h"
+#include "grading/grade.h"
+#include "report/terminal.h"
+
+namespace shardlings::cli {
+
+using grading::Manifest;
+using grading::Verdict;
+
+namespace {
+
+grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options) {
+  grading::GradeOptions grade;
+  grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
+  grade.build_folder = context.project.build;
+  grade.case_name = options.case_name;
+  grade.seed = options.seed;
+  if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
+  if (options.progress) {
+    grade.progress = options.progress;
+  } else if (!options.json && context.interactive) {
+    grade.progress = [&context](grading::Stage stage) {
+      if (stage == grading::Stage::waiting) context.err << "\rwaiting for another run…" << std::flush;
+      if (stage == grading::Stage::building) context.err << "\r\x1b[Kbuilding…" << std::flush;
+      if (stage == grading::Stage::running) context.err << "\r\x1b[Krunning…" << std::flush;
+      if (stage == grading::Stage::done) context.err << "\r\x1b[K" << std::flush;
+    };
+  }
+  return grade;
+}
+
+void check_options(const Manifest& puzzle, const RunOptions& options) {
+  if (!options.file.empty() && !std::filesystem::is_regular_file(options.file)) {
+    throw UsageError("There is no file " + options.file + ".");
+  }
+  if (options.case_name.empty() || puzzle.find_case(options.case_name)) return;
+  std::string message = "Puzzle " + puzzle.id + " has no case \"" + options.case_name + "\". It has:";
+  for (const grading::Case& kase : puzzle.cases) message += "\n  " + kase.name;
+  throw UsageError(message);
+}
+
+/// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
+Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options, const Verdict& verdict,
+                  const std::string& hash) {
+  const bool whole = options.case_name.empty() && !options.seed;
+  if (!options.file.empty()) return load_progress(context.project.state());
+  try {
+    return update_progress(context.project.state(), [&](Progress& progress) {
+      PuzzleProgress& past = progress.puzzles[puzzle.id];
+      if (whole) {
+        remember_run(past, verdict, hash);
+      } else {
+        remember_diagnoses(past, verdict);
+      }
+    });
+  } catch (const std::runtime_error& error) {
+    context.err << "Your progress could not be noted: " << error.what() << '\n';
+    return load_progress(context.project.state());
+  }
+}
+
+}  // namespace
+
+int run(const Context& context, const RunOptions& options) {
+  const Course course = load_course(context.project);
+  const Manifest& puzzle = named_or_next(course, options.puzzle, load_progress(context.project.state()));
+  check_options(puzzle, options);
+
+  const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
+  const Verdict verdict = grading::grade_puzzle(grade_options(context, puzzle, options));
+  const Progress progress = remember(context, puzzle, options, verdict, hash);
+
+  if (options.json) {
+    context.out << grading::to_json(verdict) << '\n';
+  } else {
+    report::TerminalOptions shown;
+    shown.title = puzzle.title;
+    shown.width = context.width;
+    shown.colour = context.colour;
+    shown.charset = context.charset;
+    shown.max_lines = options.max_lines;
+    shown.verbose = options.verbose;
+    context.out << report::terminal_report(verdict, shown);
+    if (options.file.empty() && options.case_name.empty() && !options.seed) {
+      context.out << '\n' << closing_words(context, course, puzzle, verdict, progress);
+    }
+  }
+  return verdict.passed ? kPassed : kFailed;
+}
+
+}  // namespace shardlings::cli

@@ -1,0 +1,105 @@
+/// \file
+/// The verbs of the command, one function and one file each. Every one returns the exit status (error.h), prints to
+/// the context's streams, and throws UsageError where it was asked for something that there is not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "grading/grade.h"
+
+namespace shardlings::cli {
+
+/// `./shardlings`: where the learner is and what comes next.
+int overview(const Context& context);
+
+struct ListOptions {
+  bool json = false;
+};
+/// `list`: chapters and puzzles, what is solved, points.
+int list(const Context& context, const ListOptions& options);
+
+struct RunOptions {
+  std::string puzzle;                 ///< empty: the next one
+  std::string file;                   ///< graded as that puzzle; empty: the learner's file
+  std::string case_name;              ///< empty: all cases
+  std::optional<std::uint64_t> seed;  ///< instead of the cases' own
+  bool json = false;
+  bool verbose = false;
+  int max_lines = 0;                             ///< of the report; 0: no limit
+  std::function<void(grading::Stage)> progress;  ///< empty: shown on a terminal
+};
+/// `run`: grades one puzzle.
+int run(const Context& context, const RunOptions& options);
+
+struct CheckOptions {
+  std::string puzzle;
+  std::string check;
+};
+/// `check`: the outcome of one check, for ctest. Checks of the same content share one grading.
+int check(const Context& context, const CheckOptions& options);
+
+struct WatchOptions {
+  std::string puzzle;
+};
+/// `watch`: run on every save, with keys.
+int watch(const Context& context, const WatchOptions& options);
+
+struct HintOptions {
+  std::string puzzle;
+  bool all = false;  ///< those given so far; after a pass all of them
+  bool json = false;
+};
+/// `hint`: the next step of the ladder.
+int hint(const Context& context, const HintOptions& options);
+
+struct ExplainOptions {
+  std::string puzzle;
+};
+/// `explain`: the lesson.
+int explain(const Context& context, const ExplainOptions& options);
+
+struct ResetOptions {
+  std::string puzzle;
+};
+/// `reset`: back to the stub; the learner's file is kept beside the progress.
+int reset(const Context& context, const ResetOptions& options);
+
+struct SolutionOptions {
+  std::string puzzle;
+  bool spoil = false;
+};
+/// `solution`: the solution's text, once solved.
+int solution(const Context& context, const SolutionOptions& options);
+
+struct VerifyOptions {
+  std::vector<std::string> puzzles;  ///< empty: all
+  bool json = false;
+  int jobs = 2;  ///< submissions graded at once
+};
+/// `verify`: for authors: the solution passes, the stub is refused, every mutant is caught by name.
+int verify(const Context& context, const VerifyOptions& options);
+
+struct NewOptions {
+  std::string puzzle;  ///< "42_my_puzzle"
+};
+/// `new`: for authors: a puzzle from the template.
+int new_puzzle(const Context& context, const NewOptions& options);
+
+struct DoctorOptions {
+  bool json = false;
+};
+/// `doctor`: what is found and missing, what it means, how to fix it.
+int doctor(const Context& context, const DoctorOptions& options);
+
+struct TestOptions {
+  std::string filter;  ///< ctest's --tests-regex; empty: all
+};
+/// `test`: builds and runs the project's own tests.
+int test(const Context& context, const TestOptions& options);
+
+}  // namespace shardlings::cli

@@ -1,0 +1,54 @@
+/// \file
+/// Whether a puzzle is a good one: the solution passes, the stub is refused, every wrong solution is caught by name.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/project.h"
+#include "grading/manifest.h"
+#include "grading/verdict.h"
+
+namespace shardlings::cli {
+
+/// A wrong solution and what became of it.
+struct MutantOutcome {
+  std::string name;      ///< "gradients_kept.cpp"
+  std::string declared;  ///< the diagnosis that it must get
+  std::string found;     ///< the first diagnosis that it got; empty: none
+  bool caught = false;   ///< it failed, with the declared diagnosis first
+};
+
+struct PuzzleOutcome {
+  std::string id;
+  bool solution_passed = false;
+  bool stub_refused = false;
+  std::vector<MutantOutcome> mutants;
+  std::vector<std::string> problems;  ///< everything that is wrong, ready to print
+
+  int caught() const;
+  bool good() const { return problems.empty() && solution_passed && stub_refused; }
+};
+
+/// Grades one file as that puzzle. May be called by several threads at once.
+using Grader = std::function<grading::Verdict(const grading::Manifest& puzzle, const std::string& source)>;
+
+/// Told after each graded file: how many of how many are done, and which it was.
+using Progressed = std::function<void(int done, int total, const std::string& what)>;
+
+/// Verifies puzzles, `jobs` files at a time.
+std::vector<PuzzleOutcome> verify_puzzles(const Project& project, const std::vector<grading::Manifest>& puzzles,
+                                          int jobs, const Grader& grade, const Progressed& progressed);
+
+/// What can be said without grading: hole, length of the stub, hints, lesson, declared diagnoses, blanks.
+std::vector<std::string> static_problems(const Project& project, const grading::Manifest& puzzle);
+
+/// The file that stands for the stub: puzzle.cpp or, where a learner has changed that one, what the solution leaves of
+/// itself without its hole, written below the build folder.
+std::string stub_to_verify(const Project& project, const std::string& id);
+
+/// The diagnosis that the first line of a mutant declares; empty if it declares none.
+std::string declared_diagnosis(const std::string& text);
+
+}  // namespace shardlings::cli

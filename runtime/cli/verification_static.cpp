@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "cli/file.h"
+#include "cli/process.h"
+#include "cli/scaffold.h"
+#include "cli/stub.h"
+#include "cli/verification.h"
+
+namespace shardlings::cli {
+
+namespace fs = std::filesystem;
+using grading::Manifest;
+
+namespace {
+
+constexpr std::size_t kLongestStub = 80;
+
+std::string trimmed(const std::string& text) {
+  const auto begin = std::min(text.find_first_not_of(" \n"), text.size());
+  return text.substr(begin, text.find_last_not_of(" \n") + 1 - begin);
+}
+
+/// Whether git knows the file and has another content for it.
+bool changed_since_commit(const Project& project, const std::string& id) {
+  return capture({"git", "-C", project.root, "diff", "--quiet", "HEAD", "--", project.puzzle_file(id)}).status == 1;
+}
+
+void check_stub(const std::string& stub, const std::string& solution, int answer_lines,
+                std::vector<std::string>& problems) {
+  const std::string difference = difference_outside_hole(stub, solution);
+  if (!difference.empty()) problems.push_back(difference);
+  const std::size_t length = lines_of(stub).size();
+  if (length > kLongestStub) {
+    problems.push_back(fmt::format("the stub has {} lines; at most {} fit into a head", length, kLongestStub));
+  }
+  const std::string size = fmt::format("(about {} line", answer_lines);
+  if (stub.find(size) == std::string::npos) {
+    problems.push_back(fmt::format("puzzle.toml says answer_lines = {}, but the stub's mark does not say \"{}{})\"",
+                                   answer_lines, size, answer_lines == 1 ? "" : "s"));
+  }
+}
+
+void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
+  std::set<std::string> levels;
+  for (const auto& hint : puzzle.hints) {
+    if (trimmed(hint.text).empty()) problems.push_back(fmt::format("a hint ({}) is empty", hint.level));
+    if (hint.diagnosis.empty()) levels.insert(hint.level);
+    if (!hint.diagnosis.empty() && !puzzle.diagnosis(hint.diagnosis)) {
+      problems.push_back(fmt::format("a hint speaks to {}, which is no diagnosis of this puzzle", hint.diagnosis));
+    }
+  }
+  for (const char* level : {"concept", "where", "invariant", "near-code"}) {
+    if (!levels.contains(level)) problems.push_back(fmt::format("the ladder has no hint of level {}", level));
+  }
+}
+
+}  // namespace
+
+std::string stub_to_verify(const Project& project, const std::string& id) {
+  const std::string path = project.puzzle_file(id);
+  const auto parts = cut_at_hole(read_file(path).value_or(""));
+  if (parts && trimmed(parts->hole) == "not_implemented();") return path;
+  if (!changed_since_commit(project, id)) return path;
+  const auto stub = stub_of_solution(read_file(project.solution_file(id)).value_or(""));
+  if (!stub) return path;
+  const std::string folder = project.build + "/verify/" + id;
+  fs::create_directories(folder);
+  write_file_atomically(folder + "/puzzle.cpp", *stub);
+  return folder + "/puzzle.cpp";
+}
+
+std::vector<std::string> static_problems(const Project& project, const Manifest& puzzle) {
+  std::vector<std::string> problems;
+  const auto stub = read_file(stub_to_verify(project, puzzle.id));
+  const auto solution = read_file(project.solution_file(puzzle.id));
+  if (!stub) problems.push_back("there is no puzzle.cpp");
+  if (!solution) problems.push_back("there is no solution.cpp");
+  if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
+  if (trimmed(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or("")).empty()) {
+    problems.push_back("there is no lesson, README.md");
+  }
+  if (puzzle.cases.empty()) problems.push_back("there are no cases");
+  check_hints(puzzle, problems);
+  const auto blanks = blanks_left(project, puzzle.id);
+  if (!blanks.empty()) {
+    problems.push_back(fmt::format("{} blanks ({}) are left, the first in {}", blanks.size(), kBlank, blanks[0]));
+  }
+  return problems;
+}
+
+}  // namespace shardlings::cli

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/verbs.h"
+#include "cli/verification.h"
+#include "grading/grade.h"
+
+namespace shardlings::cli {
+
+using grading::Manifest;
+using grading::Verdict;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+std::vector<Manifest> chosen(const Course& course, const std::vector<std::string>& names) {
+  if (names.empty()) return course.puzzles();
+  std::vector<Manifest> puzzles;
+  for (const std::string& name : names) puzzles.push_back(course.find(name));
+  return puzzles;
+}
+
+json to_json(const PuzzleOutcome& outcome) {
+  json mutants = json::array();
+  for (const MutantOutcome& mutant : outcome.mutants) {
+    mutants.push_back(
+        {{"file", mutant.name}, {"declared", mutant.declared}, {"found", mutant.found}, {"caught", mutant.caught}});
+  }
+  return {{"id", outcome.id},
+          {"solution", outcome.solution_passed ? "passed" : "failed"},
+          {"stub", outcome.stub_refused ? "refused" : "not refused"},
+          {"mutants", {{"caught", outcome.caught()}, {"total", outcome.mutants.size()}, {"each", mutants}}},
+          {"problems", outcome.problems}};
+}
+
+void print(const Context& context, const PuzzleOutcome& outcome) {
+  context.out << (outcome.good() ? context.tick() : context.cross()) << ' '
+              << fmt::format("{:<28} solution {}, stub {}, mutants {}/{} caught\n", outcome.id,
+                             outcome.solution_passed ? "passed" : "FAILED",
+                             outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(),
+                             outcome.mutants.size());
+  for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
+}
+
+/// One line that is rewritten on a terminal; elsewhere nothing, or a log would be full of it.
+Progressed progress_line(const Context& context) {
+  if (!context.interactive) return [](int, int, const std::string&) {};
+  return [&context](int done, int total, const std::string& what) {
+    context.err << fmt::format("\r\x1b[K{}/{} {}", done, total, what);
+    if (done == total) context.err << "\r\x1b[K";
+    context.err << std::flush;
+  };
+}
+
+}  // namespace
+
+int verify(const Context& context, const VerifyOptions& options) {
+  const std::vector<Manifest> puzzles = chosen(load_course(context.project), options.puzzles);
+  const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+    grading::GradeOptions grade_options;
+    grade_options.puzzle_folder = puzzle.folder;
+    grade_options.source = source;
+    grade_options.build_folder = context.project.build;
+    grade_options.traces = false;
+    return grading::grade_puzzle(grade_options);
+  };
+  const auto outcomes = verify_puzzles(context.project, puzzles, options.jobs, grade, progress_line(context));
+
+  const bool good = std::all_of(outcomes.begin(), outcomes.end(), [](const PuzzleOutcome& o) { return o.good(); });
+  if (options.json) {
+    json list = json::array();
+    for (const PuzzleOutcome& outcome : outcomes) list.push_back(to_json(outcome));
+    context.out << json{{"puzzles", list}, {"ok", good}}.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  } else {
+    for (const PuzzleOutcome& outcome : outcomes) print(context, outcome);
+  }
+  return good ? kPassed : kFailed;
+}
+
+}  // namespace shardlings::cli
