@@ -10,42 +10,71 @@
 namespace shardlings::grading {
 namespace {
 
-/// How much further than one honest f32 computation another may stray; see reference.h.
+using reference::Layers;
+using reference::Trained;
+
+/// How much further than honest f32 computations another may stray; see reference.h.
 constexpr double kMargin = 16;
-/// What f32 cannot resolve of a number of size 1, in rounding steps of 2^-24: the least noise that is assumed.
+/// How many f32 computations show how far honest ones stray.
+constexpr std::uint64_t kRuns = 3;
+/// The least noise that is assumed, relative to the largest number of a tensor: four roundings of f32.
 constexpr double kLeastNoise = 4 * 0x1p-24;
 
-double noise_of(double exact, double rounded, double largest) {
-  return std::max(std::abs(rounded - exact), kLeastNoise * largest);
+using Runs = std::vector<Trained<float>>;
+
+double largest_of(const std::vector<double>& values, Range range) {
+  double largest = 0;
+  for (Count i = range.begin; i < range.end; ++i) {
+    largest = std::max(largest, std::abs(values[static_cast<std::size_t>(i)]));
+  }
+  return largest;
 }
 
-/// The tolerance of each element: the same for all of a matrix or vector.
-std::vector<double> tolerance_of(const detail::LayerPlan& plan, const std::vector<double>& exact,
-                                 const std::vector<float>& rounded) {
+double distance_of(const std::vector<double>& exact, const std::vector<float>& rounded, Range range) {
+  double distance = 0;
+  for (Count i = range.begin; i < range.end; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    distance = std::max(distance, std::abs(static_cast<double>(rounded[at]) - exact[at]));
+  }
+  return distance;
+}
+
+/// The tolerance of each weight of a layer (`values` picks gradients or weights of a run): the same for all elements
+/// of a matrix or vector.
+std::vector<double> tolerance_of(const detail::LayerPlan& plan, const std::vector<double>& exact, const Runs& runs,
+                                 Layers<float> Trained<float>::*values, std::size_t layer) {
   std::vector<double> tolerance(exact.size());
   for (const Entry& entry : plan.entries) {
-    const auto begin = static_cast<std::size_t>(entry.range.begin), end = static_cast<std::size_t>(entry.range.end);
-    double largest = 0, noise = 0;
-    for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, std::abs(exact[i]));
-    for (std::size_t i = begin; i < end; ++i) noise = std::max(noise, noise_of(exact[i], rounded[i], largest));
+    double noise = kLeastNoise * largest_of(exact, entry.range);
+    for (const Trained<float>& run : runs) {
+      noise = std::max(noise, distance_of(exact, (run.*values)[layer], entry.range));
+    }
     std::fill(tolerance.begin() + entry.range.begin, tolerance.begin() + entry.range.end, kMargin * noise);
   }
   return tolerance;
 }
 
+double loss_tolerance_of(double exact, const Runs& runs) {
+  double noise = kLeastNoise * std::abs(exact);
+  for (const Trained<float>& run : runs) noise = std::max(noise, std::abs(static_cast<double>(run.loss) - exact));
+  return kMargin * noise;
+}
+
 }  // namespace
 
 Reference train_reference(const Case& kase) {
-  reference::Trained<double> exact = reference::train<double>(kase);
-  const reference::Trained<float> rounded = reference::train<float>(kase);
+  Trained<double> exact = reference::train<double>(kase);
+  Runs runs;
+  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(reference::train<float>(kase, shake));
   const detail::ModelPlan model = detail::make_plan(kase.model);
   Reference result;
   result.loss = exact.loss;
-  result.loss_tolerance = kMargin * noise_of(exact.loss, static_cast<double>(rounded.loss), std::abs(exact.loss));
+  result.loss_tolerance = loss_tolerance_of(exact.loss, runs);
   result.weights_before = reference::initial_weights<double>(kase);
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    result.grads_tolerance.push_back(tolerance_of(model.layers[l], exact.grads[l], rounded.grads[l]));
-    result.weights_tolerance.push_back(tolerance_of(model.layers[l], exact.weights[l], rounded.weights[l]));
+    const detail::LayerPlan& plan = model.layers[l];
+    result.grads_tolerance.push_back(tolerance_of(plan, exact.grads[l], runs, &Trained<float>::grads, l));
+    result.weights_tolerance.push_back(tolerance_of(plan, exact.weights[l], runs, &Trained<float>::weights, l));
   }
   result.grads = std::move(exact.grads);
   result.weights = std::move(exact.weights);

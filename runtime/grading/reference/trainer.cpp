@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/random.h"
 #include "shardlings/ops.h"
 
 namespace shardlings::grading::reference {
@@ -106,6 +107,24 @@ void add_to(Layers<Real>& sum, const Layers<Real>& layers) {
   }
 }
 
+/// Each number times 1 + one of -1, 0, 1 times 2^-23.
+template <class Real>
+void shake_all(Array<Real>& numbers, std::uint64_t shake, std::uint64_t stream) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const int way = static_cast<int>(below_at(3, shake, i, stream)) - 1;
+    numbers[i] *= 1 + Real(0x1p-23) * static_cast<Real>(way);
+  }
+}
+
+/// A micro-batch of a rank, shaken likewise.
+MicroData shaken_micro(const Case& kase, int rank, int micro, std::uint64_t shake) {
+  constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
+  MicroData data = micro_of(kase, rank, micro);
+  const auto number = static_cast<std::uint64_t>(rank * kase.micro_batches + micro);
+  if (shake != 0) shake_all(data.inputs, shake, kInputs + number);
+  return data;
+}
+
 /// Plain SGD, or Adam with the defaults of AdamStep (Kingma and Ba 2015, algorithm 1).
 template <class Real>
 class Optimizer {
@@ -169,9 +188,10 @@ Real train_micro(const Case& kase, const MicroData& data, Count tokens, const La
 }
 
 template <class Real>
-Trained<Real> train(const Case& kase) {
+Trained<Real> train(const Case& kase, std::uint64_t shake) {
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
+  for (std::size_t l = 0; shake != 0 && l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
   Optimizer<Real> optimizer(kase.model, trained.weights);
   const Count tokens = tokens_of_step(kase);
   for (int step = 0; step < kase.steps; ++step) {
@@ -181,7 +201,8 @@ Trained<Real> train(const Case& kase) {
     for (int rank = 0; rank < kase.ranks; ++rank) {
       Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(rank)];
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
-        trained.loss += train_micro(kase, micro_of(kase, rank, micro), tokens, trained.weights, local);
+        const MicroData data = shaken_micro(kase, rank, micro, shake);
+        trained.loss += train_micro(kase, data, tokens, trained.weights, local);
       }
       add_to(trained.grads, local);
     }
@@ -194,7 +215,7 @@ template Layers<float> initial_weights<float>(const Case&);
 template Layers<double> initial_weights<double>(const Case&);
 template float train_micro<float>(const Case&, const MicroData&, Count, const Layers<float>&, Layers<float>&);
 template double train_micro<double>(const Case&, const MicroData&, Count, const Layers<double>&, Layers<double>&);
-template Trained<float> train<float>(const Case&);
-template Trained<double> train<double>(const Case&);
+template Trained<float> train<float>(const Case&, std::uint64_t);
+template Trained<double> train<double>(const Case&, std::uint64_t);
 
 }  // namespace shardlings::grading::reference

@@ -2,6 +2,7 @@
 /// Training of a case on one device, in a number type of choice.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "grading/case.h"
@@ -30,7 +31,9 @@ template <class Real>
 Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
                  Layers<Real>& grads);
 
+/// Training from weights and inputs that differ from the case's by about one rounding of f32 each, at random by
+/// `shake`; by nothing if it is 0. That shows how the case amplifies the roundings of any computation.
 template <class Real>
-Trained<Real> train(const Case& kase);
+Trained<Real> train(const Case& kase, std::uint64_t shake = 0);
 
 }  // namespace shardlings::grading::reference
