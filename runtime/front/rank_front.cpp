@@ -30,6 +30,7 @@ RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back
       groups_(std::make_unique<GroupDesk>(*this, control)) {}
 
 RankFront::~RankFront() {
+  saved_.reset();  // its tensors drop themselves, which must not happen after the next lines
   // Tensors that the program still holds when its rank has failed: the memory goes with the rank.
   for (const Storage* storage : storages_.alive()) device_->release(storage->data, storage->bytes());
 }

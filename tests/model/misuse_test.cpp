@@ -159,6 +159,10 @@ TEST(ModelMisuse, DroppedSavedIsFreed) {
             "");
 }
 
+TEST(ModelMisuse, SavedThatNobodyOwnsGoesWithTheRank) {
+  EXPECT_EQ(message_of([](Scene& s) { detail::Access::release(std::move(s.saved[1])); }), "");
+}
+
 TEST(ModelMisuse, EmbeddingWantsIds) {
   const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = detail::make_plan(kase.model);
