@@ -105,12 +105,12 @@ void diagnose_memory(CheckContext& check) {
   if (counters.layer_forwards > static_cast<std::int64_t>(layers.size())) return check.diagnose("forward_twice");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   if (counters.peak_by_kind[gradient].value() > largest) return check.diagnose("gradients_kept");
-  const front::Event* end = last_call(check.trace(0), EventKind::backward);
-  if (end == nullptr) return;
+  const std::vector<front::Event> backward = check.events(0, EventKind::backward);
+  if (backward.empty()) return;
   const LayerBytes& first = layers.front();
   const std::int64_t before = weight_bytes(layers) + batch_bytes(check.kase()) + 4 + first.weights;
-  const std::int64_t rest = end->live_after.value() - before - first.input_gradient;
-  check.diagnose(rest >= inputs ? "activations_kept" : "copy_kept");
+  const std::int64_t rest = backward.back().live_after.value() - before - first.input_gradient;
+  check.diagnose(layers.size() > 1 && rest >= inputs ? "activations_kept" : "copy_kept");
 }
 
 }  // namespace
@@ -118,12 +118,12 @@ void diagnose_memory(CheckContext& check) {
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_output(check);
-  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 }
 
 SHARDLINGS_CHECK(memory) {
   const Peak peak = budget(check.kase());
-  const std::int64_t found = check.counters(0).peak.value();
+  const std::int64_t found = check.peak(0);
   if (!check.at_most("peak memory", found, peak.bytes, peak.formula, "bytes", check.peak_place(0))) {
     diagnose_memory(check);
   }
@@ -138,5 +138,5 @@ SHARDLINGS_CHECK(time) {
     if (counters.layer_forwards > layers) check.diagnose("forward_twice");
     return;
   }
-  check.exactly("virtual time", counters.end.value(), table_time(check.kase(), layers, layers), "L (F + B)", "ns");
+  check.exactly("virtual time", check.end_time(0), table_time(check.kase(), layers, layers), "L (F + B)", "ns");
 }

@@ -18,25 +18,19 @@ std::int64_t num_layers(const CheckContext& check) {
   return static_cast<std::int64_t>(layer_bytes(check.kase()).size());
 }
 
-/// Gradient of each micro-batch alone, as its part of the step's loss: they add up to the whole batch's.
-std::vector<Layers> micro_gradients(const Case& kase) {
+/// Gradient of micro-batch i alone, as its part of a step of `tokens` tokens.
+Layers micro_gradient(const Case& kase, int i, Count tokens) {
   const Layers weights = reference::initial_weights<double>(kase);
-  std::vector<Layers> parts;
-  for (int i = 0; i < kase.micro_batches; ++i) {
-    Layers grads = scaled(weights, 0);
-    reference::train_micro(kase, micro_of(kase, 0, i), weights, grads);
-    parts.push_back(std::move(grads));
-  }
-  return parts;
+  Layers grads = scaled(weights, 0);
+  reference::train_micro(kase, micro_of(kase, 0, i), tokens, weights, grads);
+  return grads;
 }
 
 /// The sum of the micro-batches' means.
-Layers sum_of_means(const Case& kase, const std::vector<Layers>& parts) {
-  const auto tokens = static_cast<double>(tokens_of_step(kase));
-  Layers sum = scaled(parts.front(), 0);
-  for (int i = 0; i < kase.micro_batches; ++i) {
-    const auto own = static_cast<double>(micro_of(kase, 0, i).tokens);
-    sum = combine(sum, tokens / own, parts[static_cast<std::size_t>(i)]);
+Layers sum_of_means(const Case& kase) {
+  Layers sum = micro_gradient(kase, 0, micro_of(kase, 0, 0).tokens);
+  for (int i = 1; i < kase.micro_batches; ++i) {
+    sum = combine(sum, 1, micro_gradient(kase, i, micro_of(kase, 0, i).tokens));
   }
   return sum;
 }
@@ -44,19 +38,19 @@ Layers sum_of_means(const Case& kase, const std::vector<Layers>& parts) {
 /// Mistakes about how the micro-batches are put together. `found` is the gradient that was published.
 void diagnose_sum(CheckContext& check, const Layers& found) {
   const Case& kase = check.kase();
-  const std::vector<Layers> parts = micro_gradients(kase);
-  const Layers means = sum_of_means(kase, parts);
+  const Layers means = sum_of_means(kase);
   if (alike(found, scaled(means, 1.0 / kase.micro_batches))) return check.diagnose("mean_of_means");
   if (alike(found, means)) return check.diagnose("sum_of_means");
-  if (alike(found, parts.back())) return check.diagnose("only_last_micro_batch");
-  for (const Layers& part : parts) {
+  for (int i = kase.micro_batches - 1; i >= 0; --i) {
+    const Layers part = micro_gradient(kase, i, tokens_of_step(kase));
+    if (i == kase.micro_batches - 1 && alike(found, part)) return check.diagnose("only_last_micro_batch");
     if (alike(found, combine(check.reference().grads, -1, part))) return check.diagnose("micro_batch_skipped");
   }
 }
 
 void diagnose_output(CheckContext& check) {
   const Case& kase = check.kase();
-  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  const std::int64_t updates = count_of(check, EventKind::update);
   if (updates == 0) return check.diagnose("never_updated");
   if (updates > num_layers(check)) return check.diagnose("update_per_micro_batch");
   const Layers found = found_layers(check.result(), "grads");
@@ -99,7 +93,7 @@ void diagnose_calls(CheckContext& check) {
   const std::int64_t layers = num_layers(check);
   const std::int64_t forwards = check.counters(0).layer_forwards;
   const std::int64_t all = layers * check.kase().micro_batches;
-  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  const std::int64_t updates = count_of(check, EventKind::update);
   if (forwards > all) return check.diagnose("forward_twice");
   if (forwards == layers && all > layers) return check.diagnose("whole_batch_at_once");
   if (forwards < all) return check.diagnose("micro_batch_skipped");
@@ -125,12 +119,12 @@ SHARDLINGS_CHECK(output) {
       !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
     return diagnose_output(check);
   }
-  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 }
 
 SHARDLINGS_CHECK(memory) {
   const Peak peak = budget(check.kase());
-  const std::int64_t found = check.counters(0).peak.value();
+  const std::int64_t found = check.peak(0);
   if (!check.at_most("peak memory", found, peak.bytes, peak.formula, "bytes", check.peak_place(0))) {
     diagnose_memory(check);
   }
@@ -140,11 +134,11 @@ SHARDLINGS_CHECK(work) {
   const std::int64_t layers = num_layers(check);
   const std::int64_t all = layers * check.kase().micro_batches;
   const front::Counters& counters = check.counters(0);
-  const std::int64_t updates = count_calls(check.trace(0), EventKind::update);
+  const std::int64_t updates = count_of(check, EventKind::update);
   if (check.exactly("forward calls", counters.layer_forwards, all, "m L", "calls") &&
       check.exactly("backward calls", counters.layer_backwards, all, "m L", "calls") &&
       check.exactly("update calls", updates, layers, "L", "calls")) {
-    check.exactly("virtual time", counters.end.value(), table_time(check.kase(), all, all), "m L (F + B)", "ns");
+    check.exactly("virtual time", check.end_time(0), table_time(check.kase(), all, all), "m L (F + B)", "ns");
     return;
   }
   diagnose_calls(check);

@@ -147,12 +147,12 @@ bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
     check.diagnose("saved_kept");
     return true;
   }
-  const Event* loss = first_call(check.trace(0), EventKind::loss);
-  if (loss == nullptr) return true;
+  const std::vector<Event> losses = check.events(0, EventKind::loss);
+  if (losses.empty()) return true;
   const std::int64_t last = segments.layers - 1;
   const std::int64_t expected =
       budget.before() + budget.checkpoints(segments.last) + budget.segment(segments.last, last) + budget.output(last);
-  if (loss->live_after.value() <= expected) return false;
+  if (losses.front().live_after.value() <= expected) return false;
   check.diagnose("inputs_kept");
   return true;
 }
@@ -160,14 +160,14 @@ bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
 /// Mistakes in the backward pass, by what is still alive when it has ended.
 void diagnose_second_pass(CheckContext& check, const Budget& budget) {
   const Segments segments(check.kase());
-  const Event* end = last_call(check.trace(0), EventKind::backward);
+  const std::vector<Event> backward = check.events(0, EventKind::backward);
   const Event* turn = first_recomputation(check.trace(0));
-  if (end == nullptr || turn == nullptr) return;
+  if (turn == nullptr) return;
   const std::int64_t begin = segments.last - segments.every;
   const std::int64_t at_turn =
       budget.before() + budget.checkpoints(begin) + budget.segment(begin, begin + 1) + budget.output(segments.last - 1);
   if (turn->live_after.value() <= at_turn) return check.diagnose("segment_output_kept");
-  const std::int64_t at_end = end->live_after.value() - budget.before();
+  const std::int64_t at_end = backward.back().live_after.value() - budget.before();
   std::int64_t all_inputs = 0;
   for (std::int64_t l = 0; l < segments.layers; ++l) all_inputs += budget.input(l);
   check.diagnose(at_end >= all_inputs ? "segment_kept" : "checkpoint_kept");
@@ -181,7 +181,7 @@ void diagnose_output(CheckContext& check) {
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.batch * kase.model.sequence);
   if (near(ratio, 1)) {
-    const bool twice = count_calls(check.trace(0), EventKind::update) == 2 * Segments(kase).layers;
+    const bool twice = count_of(check, EventKind::update) == 2 * Segments(kase).layers;
     if (twice) check.diagnose("updated_twice");
     return;
   }
@@ -201,13 +201,13 @@ SHARDLINGS_CHECK(output) {
       !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
     return diagnose_output(check);
   }
-  check.equal("loss", {expected.loss}, {expected.loss_tolerance});
+  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 }
 
 SHARDLINGS_CHECK(memory) {
   const Budget budget(check.kase());
   const Moment worst = budget.worst();
-  const std::int64_t found = check.counters(0).peak.value();
+  const std::int64_t found = check.peak(0);
   const std::int64_t allowed = budget.before() + worst.bytes();
   if (check.at_most("peak memory", found, allowed, budget.formula(worst), "bytes", check.peak_place(0))) return;
   if (diagnose_calls(check) || diagnose_first_pass(check, budget)) return;
@@ -221,7 +221,7 @@ SHARDLINGS_CHECK(recompute) {
                               std::to_string(segments.length_of_last());
   if (check.exactly("forward calls", counters.layer_forwards, segments.forwards(), formula, "calls") &&
       check.exactly("backward calls", counters.layer_backwards, segments.layers, "L", "calls")) {
-    check.exactly("virtual time", counters.end.value(), table_time(check.kase(), segments.forwards(), segments.layers),
+    check.exactly("virtual time", check.end_time(0), table_time(check.kase(), segments.forwards(), segments.layers),
                   "(2 L - length of the last segment) F + L B", "ns");
     return;
   }

@@ -68,25 +68,8 @@ std::string sum_text(const std::vector<std::int64_t>& terms) {
   return text;
 }
 
-std::int64_t count_calls(const front::RankTrace& trace, front::EventKind kind) {
-  std::int64_t calls = 0;
-  for (const front::Event& event : trace.events) calls += event.kind == kind ? 1 : 0;
-  return calls;
-}
-
-const front::Event* first_call(const front::RankTrace& trace, front::EventKind kind) {
-  for (const front::Event& event : trace.events) {
-    if (event.kind == kind) return &event;
-  }
-  return nullptr;
-}
-
-const front::Event* last_call(const front::RankTrace& trace, front::EventKind kind) {
-  const front::Event* last = nullptr;
-  for (const front::Event& event : trace.events) {
-    if (event.kind == kind) last = &event;
-  }
-  return last;
+std::int64_t count_of(const CheckContext& check, front::EventKind kind) {
+  return static_cast<std::int64_t>(check.events(0, kind).size());
 }
 
 std::int64_t table_time(const Case& kase, std::int64_t forwards, std::int64_t backwards) {

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/case.h"
-#include "grading/result.h"
+#include "grading/grader.h"
 
 namespace shardlings::grading {
 
@@ -39,10 +38,8 @@ std::string sum_text(const std::vector<std::int64_t>& terms);
 
 /// \name Calls
 /// @{
-std::int64_t count_calls(const front::RankTrace& trace, front::EventKind kind);
-/// The first (last) call of that kind, or nullptr.
-const front::Event* first_call(const front::RankTrace& trace, front::EventKind kind);
-const front::Event* last_call(const front::RankTrace& trace, front::EventKind kind);
+/// Calls of the model of one kind on rank 0.
+std::int64_t count_of(const CheckContext& check, front::EventKind kind);
 /// Virtual time of `forwards` and `backwards` calls of every layer, on a cluster with a table of calls.
 std::int64_t table_time(const Case& kase, std::int64_t forwards, std::int64_t backwards);
 /// @}
