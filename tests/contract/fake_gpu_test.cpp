@@ -141,6 +141,18 @@ TEST(FakeGpu, ReportsHostAddressesInKernels) {
   EXPECT_EQ(host, Four{});
 }
 
+TEST(FakeGpu, ReportsWhoeverWritesBehindTheEnd) {
+  FakeGpus gpus;
+  const auto device = gpus.make_device();
+  const Bytes half = Bytes(kSize.value() / 2);
+  void* memory = device->allocate(half);
+  device->launch(fill_with(1, memory));
+  device->release(memory, half);
+  device->synchronize();
+  ASSERT_EQ(gpus.faults().size(), 1U);
+  EXPECT_NE(gpus.faults()[0].find("behind the end"), std::string::npos);
+}
+
 TEST(FakeGpu, EventsOutliveTheirDevice) {
   FakeGpus gpus;
   auto one = gpus.make_device();

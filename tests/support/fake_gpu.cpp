@@ -75,7 +75,7 @@ class FakeGpu final : public back::Device {
 
   void release(void* memory, Bytes) noexcept override {
     enqueue(DeviceLane::compute, [this, memory] {
-      if (!system_->memory.release(memory)) system_->fault("release of memory that is not allocated");
+      if (const char* wrong = system_->memory.release(memory)) system_->fault(wrong);
     });
   }
 

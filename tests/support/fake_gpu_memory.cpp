@@ -10,7 +10,8 @@ namespace shardlings::support {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr int kGarbage = 0xFF;  // four of them are a NaN
+constexpr unsigned char kGarbage = 0xFF;  // four of them are a NaN
+constexpr std::size_t kGuard = 128;       // bytes behind every block that nobody may change
 
 std::uint64_t number(const void* address) {
   return reinterpret_cast<std::uint64_t>(address);
@@ -19,9 +20,12 @@ std::uint64_t number(const void* address) {
 }  // namespace
 
 FakeMemory::Block::Block(std::size_t bytes)
-    : data(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t(kAlignment)))),
-      size(bytes) {
-  std::memset(data, kGarbage, size);
+    : data(static_cast<std::byte*>(::operator new(bytes + kGuard, std::align_val_t(kAlignment)))), size(bytes) {
+  std::memset(data, kGarbage, size + kGuard);
+}
+
+bool FakeMemory::Block::written_behind() const {
+  return std::any_of(data + size, data + size + kGuard, [](std::byte b) { return b != std::byte{kGarbage}; });
 }
 
 FakeMemory::Block::~Block() {
@@ -37,17 +41,17 @@ void* FakeMemory::allocate(std::size_t size) {
   return reinterpret_cast<void*>(address);
 }
 
-bool FakeMemory::release(void* address) {
+const char* FakeMemory::release(void* address) {
   std::shared_ptr<Block> block;
   {
     const std::lock_guard guard(lock_);
     const auto found = blocks_.find(number(address));
-    if (found == blocks_.end()) return false;
+    if (found == blocks_.end()) return "release of memory that is not allocated";
     block = std::move(found->second);
     blocks_.erase(found);
   }
   std::memset(block->data, kGarbage, block->size);
-  return true;
+  return block->written_behind() ? "somebody wrote behind the end of an allocation" : nullptr;
 }
 
 FakeMemory::Place FakeMemory::find(const void* address) const {

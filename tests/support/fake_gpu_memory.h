@@ -18,6 +18,7 @@ class FakeMemory {
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
+    bool written_behind() const;
     std::byte* data;
     std::size_t size;
   };
@@ -29,8 +30,9 @@ class FakeMemory {
 
   /// Filled with bytes that read as NaN. The address is a multiple of 64 and never given out again.
   void* allocate(std::size_t size);
-  /// Forgets the block that begins here, after destroying what is in it. False if there is none.
-  bool release(void* address);
+  /// Forgets the block that begins here, and destroys what is in it. Returns what is wrong with it, nothing if all is
+  /// well: no such block, or somebody wrote behind its end.
+  const char* release(void* address);
   /// No block if the address is not inside an allocation (or at its end, for operands of no elements).
   Place find(const void* address) const;
   std::int64_t alive() const;
