@@ -28,14 +28,6 @@ struct Segments {
   std::int64_t end_of(std::int64_t begin) const { return std::min(begin + every, layers); }
   std::int64_t length_of_last() const { return layers - last; }
   std::int64_t forwards() const { return 2 * layers - length_of_last(); }
-  /// Forward calls of who walks from x[0] to every segment.
-  std::int64_t forwards_from_start() const {
-    std::int64_t calls = layers;
-    for (std::int64_t begin = 0; begin < last; begin += every) calls += end_of(begin);
-    return calls;
-  }
-  /// Forward calls of who walks from the checkpoint to every layer.
-  std::int64_t forwards_layer_by_layer() const { return layers + last / every * (every * (every + 1) / 2); }
 };
 
 /// Bytes of the parts of a moment: checkpoints of segments still to come, the segment at work, the call itself.
@@ -56,7 +48,10 @@ class Budget {
   /// Weights, gradients, batch and loss: there before the step begins.
   std::int64_t before() const { return 2 * weights_ + batch_; }
   std::int64_t input(std::int64_t l) const { return at(l).input; }
+  std::int64_t saved(std::int64_t l) const { return at(l).saved; }
   std::int64_t output(std::int64_t l) const { return at(l).output; }
+  /// Of what the last call of backward returns.
+  std::int64_t input_gradient() const { return at(0).input_gradient; }
   /// Inputs of the segments before the one that begins at `begin`.
   std::int64_t checkpoints(std::int64_t begin) const {
     std::int64_t sum = 0;
@@ -80,8 +75,10 @@ class Budget {
     return worst;
   }
   std::string formula(const Moment& moment) const {
-    return "weights + gradients + batch and loss + checkpoints + segment + the call itself (" + moment.call +
-           ") = " + sum_text({weights_, weights_, batch_, moment.checkpoints, moment.segment, moment.own});
+    return "weights + gradients + batch and loss + inputs of the segments before + activations of this segment + "
+           "what " +
+           moment.call +
+           " needs = " + sum_text({weights_, weights_, batch_, moment.checkpoints, moment.segment, moment.own});
   }
 
  private:
@@ -92,13 +89,14 @@ class Budget {
     const std::int64_t kept = checkpoints(begin);
     const std::int64_t inside = segment(begin, l) + at(l).saved;
     const std::string name = " of layer " + std::to_string(l);
-    std::vector<Moment> all{{kept, inside, at(l).backward - at(l).saved, "backward" + name}};
+    std::vector<Moment> all;
     if (begin < segments_.last) {
       const std::int64_t grad = output(segments_.end_of(begin) - 1);
-      all.push_back({kept, inside, at(l).forward_saving - at(l).saved + grad, "recomputation" + name});
       const std::int64_t passing = l == begin ? input(l) : input(begin) + input(l);
       all.push_back({kept, passing, at(l).forward, "forward" + name});
+      all.push_back({kept, inside, at(l).forward_saving - at(l).saved + grad, "recomputing" + name});
     }
+    all.push_back({kept, inside, at(l).backward - at(l).saved, "backward" + name});
     return all;
   }
 
@@ -124,20 +122,27 @@ std::int64_t forwards_of(const front::RankTrace& trace, std::int64_t layer) {
   });
 }
 
+/// The mistake behind too many forward calls, by which layers were run how often.
+const char* too_many_forwards(const front::RankTrace& trace, const Segments& segments) {
+  if (forwards_of(trace, segments.layers - 1) > 1) return "last_segment_recomputed";
+  if (forwards_of(trace, 0) <= 2) return "recomputed_too_often";
+  const bool ends_run_twice = forwards_of(trace, segments.every - 1) == 2;
+  return ends_run_twice ? "recomputed_layer_by_layer" : "recomputed_from_the_start";
+}
+
 /// Mistakes that show in the number of forward calls.
 bool diagnose_calls(CheckContext& check) {
   const Segments segments(check.kase());
   const std::int64_t found = check.counters(0).layer_forwards;
-  const auto name = [&]() -> const char* {
-    if (found == segments.layers) return "nothing_recomputed";
-    if (forwards_of(check.trace(0), segments.layers - 1) > 1) return "last_segment_recomputed";
-    if (found == segments.forwards_from_start()) return "recomputed_from_the_start";
-    if (found == segments.forwards_layer_by_layer()) return "recomputed_layer_by_layer";
-    return found > segments.forwards() ? "recomputed_too_often" : nullptr;
-  };
-  if (found == segments.forwards() || name() == nullptr) return false;
-  check.diagnose(name());
-  return true;
+  if (found > segments.forwards()) {
+    check.diagnose(too_many_forwards(check.trace(0), segments));
+    return true;
+  }
+  if (found < segments.forwards() && found == segments.layers) {
+    check.diagnose("nothing_recomputed");
+    return true;
+  }
+  return false;
 }
 
 /// Mistakes in the first pass: Saved of more than a segment, or inputs between the checkpoints, alive at the loss.
@@ -150,27 +155,30 @@ bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
   const std::vector<Event> losses = check.events(0, EventKind::loss);
   if (losses.empty()) return true;
   const std::int64_t last = segments.layers - 1;
-  const std::int64_t expected =
-      budget.before() + budget.checkpoints(segments.last) + budget.segment(segments.last, last) + budget.output(last);
+  const std::int64_t expected = budget.before() + budget.checkpoints(segments.last) +
+                                budget.segment(segments.last, last) + budget.saved(last) + budget.output(last);
   if (losses.front().live_after.value() <= expected) return false;
   check.diagnose("inputs_kept");
   return true;
 }
 
-/// Mistakes in the backward pass, by what is still alive when it has ended.
+/// Mistakes in the backward pass: what is alive beyond the plan when the first recomputation begins. If that is no more
+/// than the checkpoint, its segment may have no other inputs; then the end of the step tells.
 void diagnose_second_pass(CheckContext& check, const Budget& budget) {
   const Segments segments(check.kase());
-  const std::vector<Event> backward = check.events(0, EventKind::backward);
   const Event* turn = first_recomputation(check.trace(0));
-  if (turn == nullptr) return;
+  if (turn == nullptr) return check.diagnose("segment_kept");
   const std::int64_t begin = segments.last - segments.every;
-  const std::int64_t at_turn =
-      budget.before() + budget.checkpoints(begin) + budget.segment(begin, begin + 1) + budget.output(segments.last - 1);
-  if (turn->live_after.value() <= at_turn) return check.diagnose("segment_output_kept");
-  const std::int64_t at_end = backward.back().live_after.value() - budget.before();
-  std::int64_t all_inputs = 0;
-  for (std::int64_t l = 0; l < segments.layers; ++l) all_inputs += budget.input(l);
-  check.diagnose(at_end >= all_inputs ? "segment_kept" : "checkpoint_kept");
+  const std::int64_t planned = budget.before() + budget.checkpoints(begin) + budget.input(begin) + budget.saved(begin) +
+                               budget.output(begin) + budget.output(segments.last - 1);
+  const std::int64_t excess = turn->live_after.value() - planned;
+  if (excess <= 0) return check.diagnose("segment_output_kept");
+  if (excess > budget.input(segments.last)) return check.diagnose("segment_kept");
+  const std::int64_t end = check.events(0, EventKind::backward).back().live_after.value() - budget.before();
+  std::int64_t first_segment = budget.input_gradient();
+  for (std::int64_t l = 0; l < segments.every; ++l) first_segment += budget.input(l);
+  const bool inner_inputs = segments.length_of_last() == 1 && segments.every > 1 && end >= first_segment;
+  check.diagnose(inner_inputs ? "segment_kept" : "checkpoint_kept");
 }
 
 void diagnose_output(CheckContext& check) {
