@@ -109,6 +109,14 @@ std::vector<float> sums_of(const Case& kase) {
   return sums;
 }
 
+/// What the ranks have published; nothing if not all of them have.
+Replicas numbers_found(const CheckContext& check) {
+  const Output* output = check.output("data");
+  if (output == nullptr || output->values.size() != static_cast<std::size_t>(elements_of(check.kase()))) return {};
+  if (!output->replicas.empty()) return output->replicas;
+  return Replicas(static_cast<std::size_t>(check.ranks()), output->values);  // all ranks have the same
+}
+
 bool some_not_finite(const Replicas& found) {
   return std::any_of(found.begin(), found.end(), [](const std::vector<float>& values) {
     return std::any_of(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
@@ -153,11 +161,10 @@ void show_complete_parts(CheckContext& check, const Replicas& found, const std::
 
 void diagnose_output(CheckContext& check) {
   const Case& kase = check.kase();
-  const Output* output = check.output("data");
   const std::vector<float> sums = sums_of(kase);
   const Replicas own = own_numbers(kase);
-  if (output == nullptr || output->replicas.size() != own.size()) return;
-  const Replicas& found = output->replicas;
+  const Replicas found = numbers_found(check);
+  if (found.empty()) return;
   show_complete_parts(check, found, sums);
   if (some_not_finite(found)) return check.diagnose("buffer_too_early");
   if (divided(found, sums)) return check.diagnose("divided");

@@ -26,9 +26,9 @@ Layers layers_of_rank(const Result& result, const std::string& name, int rank) {
   for (int l = 0;; ++l) {
     const auto output = result.outputs.find(name + "." + std::to_string(l));
     if (output == result.outputs.end()) return layers;
-    const auto& replicas = output->second.replicas;
-    if (static_cast<std::size_t>(rank) >= replicas.size()) return {};
-    const std::vector<float>& values = replicas[static_cast<std::size_t>(rank)];
+    const auto& replicas = output->second.replicas;  // none if all ranks have the same
+    const std::vector<float>& values =
+        replicas.empty() ? output->second.values : replicas.at(static_cast<std::size_t>(rank));
     layers.emplace_back(values.begin(), values.end());
   }
 }
@@ -238,16 +238,17 @@ Peak memory_budget(const Case& kase) {
   return peak;
 }
 
-/// Memory that is held by something else than weights, gradients and batch when the last backward ends.
+/// After the last backward only layer 0's activations should be left, beside weights, gradients and batch.
 void diagnose_memory(CheckContext& check, int rank) {
-  const std::int64_t weights = weight_bytes(layer_bytes(check.kase()));
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const std::int64_t weights = weight_bytes(layers);
   const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
-  const auto of = [&](Kind kind) { return kinds[static_cast<std::size_t>(kind)].value(); };
-  if (of(Kind::gradient) > weights) return check.diagnose("gradients_copied");
-  const front::Event* end = last_call(check.trace(rank), EventKind::backward);
-  if (end == nullptr || of(Kind::buffer) > 0) return;
-  const std::int64_t before = 2 * weights + batch_bytes(check.kase()) + 4;
-  if (end->live_after.value() > before + layer_bytes(check.kase()).front().input) check.diagnose("activations_kept");
+  if (kinds[static_cast<std::size_t>(Kind::gradient)].value() > weights) return check.diagnose("gradients_copied");
+  const auto backwards = check.events(rank, EventKind::backward);
+  if (backwards.empty()) return;
+  const std::int64_t left =
+      2 * weights + batch_bytes(check.kase()) + 4 + layers.front().input + layers.front().input_gradient;
+  if (backwards.back().live_after.value() > left) check.diagnose("activations_kept");
 }
 
 }  // namespace
@@ -256,7 +257,7 @@ SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (!check.equal("loss", {expected.loss}, {expected.loss_tolerance})) diagnose_loss(check);
+  if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) diagnose_loss(check);
 }
 
 SHARDLINGS_CHECK(communication) {
