@@ -1,1 +1,105 @@
-# Every folder of puzzles/ is a puzzle; nothing is registered elsewhere.
+# Every folder of puzzles/ with a puzzle.toml is a puzzle; nothing is registered elsewhere. For each of them: its harness
+# as an object, its grader as a program, its checks as tests of ctest. How to compile and link a learner's puzzle.cpp is
+# written to toolchain.json, so that no build system runs between saving the file and reading the verdict.
+
+set(SHARDLINGS_INCLUDE ${CMAKE_SOURCE_DIR}/runtime/include)
+set(SHARDLINGS_SUBMISSION_FLAGS -std=c++20 -O1 -g1 -fPIE -Wall -Wno-unused-but-set-variable -Werror=return-type)
+set(SHARDLINGS_LINK_FLAGS -pie)
+if(SHARDLINGS_SANITIZE)
+  list(APPEND SHARDLINGS_SUBMISSION_FLAGS -fsanitize=${SHARDLINGS_SANITIZE} -fno-omit-frame-pointer)
+  list(APPEND SHARDLINGS_LINK_FLAGS -fsanitize=${SHARDLINGS_SANITIZE})
+endif()
+if(SHARDLINGS_LINKER)
+  list(APPEND SHARDLINGS_LINK_FLAGS -fuse-ld=${SHARDLINGS_LINKER})
+endif()
+
+add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/grading/submission_main.cpp)
+target_link_libraries(shardlings_submission PRIVATE shardlings_options)
+
+# The public header, compiled once: a third of the time to compile a puzzle. (g++ only: clang has another way.)
+set(submission_includes ${SHARDLINGS_INCLUDE})
+add_custom_target(puzzles ALL DEPENDS shardlings shardlings_submission)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(SHARDLINGS_PCH ${CMAKE_BINARY_DIR}/pch)
+  set(header ${SHARDLINGS_PCH}/shardlings/puzzle.h)
+  file(WRITE ${header}.new "#include \"${SHARDLINGS_INCLUDE}/shardlings/puzzle.h\"\n#include <algorithm>\n#include <utility>\n#include <vector>\n")
+  configure_file(${header}.new ${header} COPYONLY)
+  file(GLOB public_headers CONFIGURE_DEPENDS ${SHARDLINGS_INCLUDE}/shardlings/*.h)
+  add_custom_command(OUTPUT ${header}.gch DEPENDS ${header} ${public_headers}
+    COMMAND ${CMAKE_CXX_COMPILER} ${SHARDLINGS_SUBMISSION_FLAGS} -I${SHARDLINGS_INCLUDE} -x c++-header ${header} -o ${header}.gch
+    COMMENT "Precompiling shardlings/puzzle.h" VERBATIM)
+  add_custom_target(shardlings_precompiled DEPENDS ${header}.gch)
+  add_dependencies(puzzles shardlings_precompiled)
+  list(PREPEND submission_includes ${SHARDLINGS_PCH})
+endif()
+
+# shardlings_json_list(OUT ITEM...): a JSON list of texts.
+function(shardlings_json_list out)
+  set(text "")
+  foreach(item ${ARGN})
+    string(APPEND text "\"${item}\", ")
+  endforeach()
+  string(REGEX REPLACE ", $" "" text "${text}")
+  set(${out} "[${text}]" PARENT_SCOPE)
+endfunction()
+
+# shardlings_check_tests(FOLDER ID): a test for each `id` of a [[checks]] section.
+function(shardlings_check_tests folder id)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/puzzle.toml)
+  file(STRINGS ${folder}/puzzle.toml lines REGEX "^(\\[|id *=)")
+  set(in_checks FALSE)
+  foreach(line ${lines})
+    if(line MATCHES "^id *= *\"([A-Za-z0-9_]+)\"")
+      if(in_checks)
+        add_test(NAME puzzle.${id}.${CMAKE_MATCH_1} COMMAND shardlings_command check ${id} ${CMAKE_MATCH_1})
+        set_tests_properties(puzzle.${id}.${CMAKE_MATCH_1} PROPERTIES LABELS puzzle WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+      endif()
+    else()
+      string(FIND "${line}" "[[checks]]" position)
+      if(position EQUAL 0)
+        set(in_checks TRUE)
+      else()
+        set(in_checks FALSE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+set(puzzle_entries "")
+file(GLOB manifests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/puzzles/*/puzzle.toml)
+foreach(manifest ${manifests})
+  get_filename_component(folder ${manifest} DIRECTORY)
+  get_filename_component(id ${folder} NAME)
+  if(NOT EXISTS ${folder}/harness.cpp OR NOT EXISTS ${folder}/grader.cpp)
+    message(WARNING "puzzles/${id} has no harness.cpp or no grader.cpp yet: it is left out")
+    continue()
+  endif()
+  add_library(harness_${id} OBJECT ${folder}/harness.cpp)
+  target_link_libraries(harness_${id} PRIVATE shardlings_options)
+  add_executable(grader_${id} ${folder}/grader.cpp)
+  target_link_libraries(grader_${id} PRIVATE shardlings_grader)
+  set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders)
+  add_dependencies(puzzles harness_${id} grader_${id})
+  shardlings_check_tests(${folder} ${id})
+  string(APPEND puzzle_entries "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n")
+endforeach()
+string(REGEX REPLACE ",\n$" "\n" puzzle_entries "${puzzle_entries}")
+
+shardlings_json_list(compile_flags ${SHARDLINGS_SUBMISSION_FLAGS})
+shardlings_json_list(include_folders ${submission_includes})
+shardlings_json_list(link_flags ${SHARDLINGS_LINK_FLAGS})
+file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/toolchain.json CONTENT "{
+  \"compiler\": \"${CMAKE_CXX_COMPILER}\",
+  \"compile_flags\": ${compile_flags},
+  \"include_folders\": ${include_folders},
+  \"link_flags\": ${link_flags},
+  \"library\": \"$<TARGET_FILE:shardlings>\",
+  \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
+  \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
+  \"puzzles\": {
+${puzzle_entries}  }
+}
+")
+if(TARGET learner)
+  add_dependencies(learner puzzles)
+endif()

@@ -1,5 +1,6 @@
 /// \file
-/// Grading a source file from beginning to end: build it, run its cases, judge them. What the command `shardlings` uses.
+/// Grading a source file from beginning to end: build it, run its cases, judge them. What the command `shardlings`
+/// uses.
 ///
 /// The build folder holds toolchain.json (how to compile and link), graders/grader_<id>, and, made here, graded/<id>/
 /// with the results by content: a second call for the same source, seed and case reads the first one's verdict.
@@ -18,13 +19,13 @@ namespace shardlings::grading {
 enum class Stage { waiting, building, running, done };
 
 struct GradeOptions {
-  std::string puzzle_folder;  ///< puzzles/09_data_parallel
-  std::string source;         ///< the file to grade; empty: puzzle.cpp of the folder
-  std::string build_folder;   ///< CMake's
-  std::string case_name;      ///< only this case; empty: all
-  std::optional<std::uint64_t> seed;  ///< instead of the seeds of the cases
-  bool use_cache = true;              ///< false: grade even if the verdict is there (and replace it)
-  bool traces = true;                 ///< read the traces into the verdict (for timelines)
+  std::string puzzle_folder;                           ///< puzzles/09_data_parallel
+  std::string source;                                  ///< the file to grade; empty: puzzle.cpp of the folder
+  std::string build_folder;                            ///< CMake's
+  std::string case_name;                               ///< only this case; empty: all
+  std::optional<std::uint64_t> seed;                   ///< instead of the seeds of the cases
+  bool use_cache = true;                               ///< false: grade even if the verdict is there (and replace it)
+  bool traces = true;                                  ///< read the traces into the verdict (for timelines)
   std::function<void(Stage)> progress = [](Stage) {};  ///< called from the calling thread
 };
 

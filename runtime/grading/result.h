@@ -20,6 +20,7 @@ enum class Ending : std::uint8_t {
   cpu_limit,     ///< computed longer than allowed
   wall_limit,    ///< took longer than allowed without computing
   memory_limit,  ///< asked the host for more memory than allowed
+  output_limit,  ///< wrote without end
   not_started    ///< could not be started at all
 };
 

@@ -109,10 +109,6 @@ bool alike(const Layers& a, const Layers& b) {
   return dot(gap, gap) <= kAlike * kAlike * dot(b, b);
 }
 
-bool alike(const std::vector<double>& a, const std::vector<double>& b) {
-  return alike(Layers{a}, Layers{b});
-}
-
 std::optional<double> constant_ratio(const Layers& a, const Layers& b) {
   if (!same_sizes(a, b) || !all_finite(a)) return std::nullopt;
   if (dot(a, a) == 0) return 0;

@@ -54,7 +54,6 @@ Layers scaled(const Layers& a, double factor);
 bool all_finite(const Layers& a);
 /// The Euclidean distance of a and b is at most a hundredth of b's length.
 bool alike(const Layers& a, const Layers& b);
-bool alike(const std::vector<double>& a, const std::vector<double>& b);
 /// The r with a = r b, if there is one in the sense of alike(); 0 if a is zero.
 std::optional<double> constant_ratio(const Layers& a, const Layers& b);
 /// Equal but for a hundredth.

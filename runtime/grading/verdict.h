@@ -30,7 +30,7 @@ struct CheckVerdict {
   std::string id;
   std::string case_name;
   std::optional<bool> passed;
-  std::string expected;    ///< with formula and numbers
+  std::string expected;  ///< with formula and numbers
   std::string found;
   std::vector<std::string> details;
   Place where;
@@ -45,10 +45,10 @@ struct CaseVerdict {
   std::string explanation;  ///< of an ending other than finished
   std::string stdout_text;
   std::string failure_type;
-  std::string reproduce;    ///< the one command that repeats exactly this case
+  std::string reproduce;  ///< the one command that repeats exactly this case
   double seconds = 0;
-  std::vector<front::Counters> counters;    ///< by rank
-  std::vector<front::RankTrace> traces;     ///< by rank; not part of the JSON
+  std::vector<front::Counters> counters;  ///< by rank
+  std::vector<front::RankTrace> traces;   ///< by rank; not part of the JSON
   std::vector<CheckVerdict> checks;
 };
 

@@ -1,0 +1,52 @@
+/// \file
+/// The cases of a puzzle at work: their runs, two side by side, and their references, each computed once.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "grading/case.h"
+#include "grading/process.h"
+#include "grading/reference/reference.h"
+#include "grading/result.h"
+
+namespace shardlings::grading {
+
+class CaseRuns {
+ public:
+  explicit CaseRuns(std::vector<Case> cases);
+  ~CaseRuns();
+  CaseRuns(const CaseRuns&) = delete;
+  CaseRuns& operator=(const CaseRuns&) = delete;
+
+  std::size_t size() const { return entries_.size(); }
+  const Case& kase(std::size_t i) const { return entries_[i].kase; }
+
+  /// Computes the references of cases with a model in the background, while something else is awaited.
+  void start_references();
+  /// Runs the submission on every case; returns when all have ended.
+  void run(const std::string& submission);
+
+  const Result& result(std::size_t i) const { return entries_[i].result; }
+  /// Waits for it if it is being computed. Throws what computing it threw.
+  const Reference& reference(std::size_t i);
+
+ private:
+  struct Entry {
+    Case kase;
+    Result result;
+    std::once_flag once;
+    Reference reference;
+  };
+  void run_one(const std::string& submission, Entry& entry);
+
+  std::deque<Entry> entries_;
+  std::jthread references_;
+  std::mutex mutex_;
+  bool runaway_ = false;  ///< a case has met the limit of processor time: the others get less of it
+};
+
+}  // namespace shardlings::grading

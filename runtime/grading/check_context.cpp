@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "grading/compare.h"
+#include "grading/diagnosis.h"
+#include "grading/grader.h"
+
+namespace shardlings::grading {
+namespace {
+
+/// "weights of layer 2" for the output "weights.2", the plain name otherwise.
+std::string spoken(const std::string& name, int layer) {
+  return layer < 0 ? name : fmt::format("{} of layer {}", name.substr(0, name.rfind('.')), layer);
+}
+
+std::string amount(std::int64_t value, const std::string& unit) {
+  if (unit == "bytes") return to_text(Bytes(value));
+  if (unit == "ns") return to_text(Nanos(value));
+  return fmt::format("{} {}", value, unit);
+}
+
+/// "(+25 %)", "(3 too many)": how far off a number is.
+std::string excess(std::int64_t found, std::int64_t budget, const std::string& unit) {
+  if (budget == 0 || (unit != "bytes" && unit != "ns")) return "";
+  return fmt::format(" ({:+.3g} %)", 100.0 * (static_cast<double>(found) / static_cast<double>(budget) - 1));
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "NaN (memory that was never written?)";
+  return fmt::format("{:.7g}", value);
+}
+
+int largest(const std::vector<front::RankReport>& ranks, auto value) {
+  const auto best =
+      std::max_element(ranks.begin(), ranks.end(), [&](const auto& a, const auto& b) { return value(a) < value(b); });
+  return static_cast<int>(best - ranks.begin());
+}
+
+Place place_of(const front::Event& event) {
+  return {std::string(base_name(event.at.file)), event.at.line};
+}
+
+}  // namespace
+
+const Output* CheckContext::output(const std::string& name) const {
+  const auto found = result_.outputs.find(name);
+  return found == result_.outputs.end() ? nullptr : &found->second;
+}
+
+bool CheckContext::equal(const std::string& name, const std::vector<double>& expected,
+                         const std::vector<double>& tolerance) {
+  return compare(name, expected, tolerance, -1);
+}
+
+bool CheckContext::equal(const std::string& name, const std::vector<double>& expected, double tolerance) {
+  return compare(name, expected, std::vector<double>(expected.size(), tolerance), -1);
+}
+
+bool CheckContext::equal_scalar(const std::string& name, double expected, double tolerance) {
+  return equal(name, std::vector<double>{expected}, tolerance);
+}
+
+bool CheckContext::equal_layers(const std::string& name, const std::vector<std::vector<double>>& expected,
+                                const std::vector<std::vector<double>>& tolerance) {
+  for (std::size_t l = 0; l < expected.size(); ++l) {
+    if (compare(fmt::format("{}.{}", name, l), expected[l], tolerance[l], static_cast<int>(l))) continue;
+    if (built_in_.empty() && kase_.has_model()) built_in_ = recognise(kase_, reference(), result_, name);
+    return false;
+  }
+  return true;
+}
+
+bool CheckContext::identical(const std::string& name, const std::vector<float>& expected) {
+  return equal(name, std::vector<double>(expected.begin(), expected.end()), 0.0);
+}
+
+bool CheckContext::compare(const std::string& name, const std::vector<double>& expected,
+                           const std::vector<double>& tolerance, int layer) {
+  if (failed()) return false;
+  if (tolerance.size() != expected.size()) throw std::logic_error("grader.cpp: a tolerance for each expected number");
+  const Output* found = output(name);
+  const std::string what = spoken(name, layer);
+  if (!found) return fail(fmt::format("{}: {} numbers", what, expected.size()), "nothing: the tensor is empty");
+  if (!found->replicas.empty()) return replicas_agree(name, *found, expected, tolerance, layer);
+  if (!found->conflict.empty()) return fail(what + " that fit together", found->conflict);
+  if (!found->complete) return fail("all of " + what, "parts of it that no rank holds");
+  if (found->values.size() != expected.size()) {
+    return fail(fmt::format("{}: {} numbers", what, expected.size()), fmt::format("{} numbers", found->values.size()));
+  }
+  const auto difference = first_difference(found->values, expected, tolerance);
+  if (!difference) return true;
+  if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
+  const std::string element = expected.size() == 1 ? "" : ", " + element_text(kase_, layer, difference->index);
+  fail(fmt::format("{}{}: {}", what, element, number_text(difference->expected)), number_text(difference->got));
+  if (difference->ratio && std::abs(*difference->ratio - 1) > 1e-3) detail(ratio_text(*difference->ratio));
+  if (expected.size() > 1)
+    detail(fmt::format("{} of {} elements differ by more than the tolerance, {:.1e} for this one", difference->count,
+                       expected.size(), difference->tolerance));
+  return false;
+}
+
+/// The ranks ended with different values: says which of them are wrong.
+bool CheckContext::replicas_agree(const std::string& name, const Output& output, const std::vector<double>& expected,
+                                  const std::vector<double>& tolerance, int layer) {
+  std::vector<int> wrong;
+  std::string expected_text, found_text;
+  for (std::size_t rank = 0; rank < output.replicas.size(); ++rank) {
+    const auto& values = output.replicas[rank];
+    if (values.size() != expected.size()) {
+      return fail(
+          fmt::format("{}: {} numbers on {}", spoken(name, layer), expected.size(), name_of(static_cast<int>(rank))),
+          fmt::format("{} numbers", values.size()));
+    }
+    const auto difference = first_difference(values, expected, tolerance);
+    if (!difference) continue;
+    wrong.push_back(static_cast<int>(rank));
+    if (!expected_text.empty()) continue;
+    expected_text = fmt::format("{}, {} on {}: {}", spoken(name, layer), element_text(kase_, layer, difference->index),
+                                name_of(static_cast<int>(rank)), number_text(difference->expected));
+    found_text = number_text(difference->got);
+    if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
+  }
+  const bool is_close = wrong.empty();  // but not bit by bit, as equal operations on equal numbers would be
+  if (is_close) {
+    fail(spoken(name, layer) + ": the same bits on all ranks", output.conflict);
+  } else {
+    fail(expected_text, found_text);
+    detail(wrong.size() == output.replicas.size() ? "all ranks are wrong, and they differ"
+                                                  : fmt::format("wrong on {}, right on the others", ranks_text(wrong)));
+  }
+  if (built_in_.empty())
+    built_in_ = !is_close && wrong.front() > 0 && wrong.size() + 1 == output.replicas.size() ? "only_rank_0_right"
+                                                                                             : "ranks_differ";
+  return false;
+}
+
+bool CheckContext::budget(bool holds, const char* relation, const std::string& what, std::int64_t found,
+                          std::int64_t budget, const std::string& formula, const std::string& unit, Place where) {
+  if (holds) return true;
+  const std::string formula_text = formula.empty() ? "" : " = " + formula;
+  return fail(fmt::format("{}: {}{}{}", what, relation, amount(budget, unit), formula_text),
+              amount(found, unit) + excess(found, budget, unit), std::move(where));
+}
+
+bool CheckContext::at_most(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
+                           const std::string& unit, Place where) {
+  return budget(found <= bound, "at most ", what, found, bound, formula, unit, std::move(where));
+}
+
+bool CheckContext::exactly(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
+                           const std::string& unit, Place where) {
+  return budget(found == bound, "", what, found, bound, formula, unit, std::move(where));
+}
+
+bool CheckContext::at_least(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
+                            const std::string& unit, Place where) {
+  return budget(found >= bound, "at least ", what, found, bound, formula, unit, std::move(where));
+}
+
+bool CheckContext::fail(const std::string& expected, const std::string& found, Place where) {
+  if (failed()) return false;
+  verdict_.passed = false;
+  verdict_.expected = expected;
+  verdict_.found = found;
+  verdict_.where = std::move(where);
+  return false;
+}
+
+void CheckContext::diagnose(const std::string& id) {
+  if (verdict_.diagnosis.empty()) verdict_.diagnosis = id;
+}
+
+void CheckContext::detail(const std::string& line) {
+  verdict_.details.push_back(line);
+}
+
+void CheckContext::finish() {
+  if (!verdict_.passed) verdict_.passed = true;
+  if (failed() && verdict_.diagnosis.empty()) verdict_.diagnosis = built_in_;
+  if (!failed()) verdict_.diagnosis.clear();
+}
+
+int CheckContext::worst_rank() const {
+  return largest(result_.report.ranks, [](const front::RankReport& rank) { return rank.counters.peak; });
+}
+
+int CheckContext::slowest_rank() const {
+  return largest(result_.report.ranks, [](const front::RankReport& rank) { return rank.counters.end; });
+}
+
+Place CheckContext::peak_place(int rank) const {
+  return {counters(rank).peak_file, counters(rank).peak_line};
+}
+
+std::string CheckContext::name_of(int rank) const {
+  return fmt::format("rank {}", rank);
+}
+
+std::vector<front::Event> CheckContext::events(int rank, front::EventKind kind) const {
+  std::vector<front::Event> events;
+  for (const front::Event& event : trace(rank).events) {
+    if (event.kind == kind && event.depth == 0) events.push_back(event);
+  }
+  return events;
+}
+
+Place CheckContext::place_of_first(int rank, front::EventKind kind) const {
+  const auto all = events(rank, kind);
+  return all.empty() ? Place{} : place_of(all.front());
+}
+
+Place CheckContext::place_of_last(int rank, front::EventKind kind) const {
+  const auto all = events(rank, kind);
+  return all.empty() ? Place{} : place_of(all.back());
+}
+
+}  // namespace shardlings::grading

@@ -1,0 +1,164 @@
+#include "grading/grade.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "grading/build_submission.h"
+#include "grading/grade_cache.h"
+#include "grading/grader_options.h"
+#include "grading/judge.h"
+#include "grading/manifest.h"
+#include "grading/process.h"
+#include "grading/suggest.h"
+#include "grading/toolchain.h"
+
+namespace shardlings::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Where everything lies.
+struct Job {
+  const GradeOptions& options;
+  Toolchain toolchain;
+  fs::path puzzle, source;
+  std::string id;
+  Manifest manifest;
+  fs::path folder;  ///< for this content
+
+  fs::path verdict() const { return folder / "verdict.json"; }
+  fs::path traces() const { return folder / "traces.bin"; }
+};
+
+fs::path normal(const std::string& path) {
+  const fs::path full = fs::absolute(path).lexically_normal();
+  return full.has_filename() ? full : full.parent_path();
+}
+
+/// Everything that a verdict depends on.
+std::string key_of(const Job& job) {
+  const Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
+  const auto& seed = job.options.seed;
+  return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_file(job.source),
+                      read_file(job.puzzle / "puzzle.toml"), job.toolchain.text, file_stamp(job.toolchain.library),
+                      file_stamp(puzzle.grader), file_stamp(puzzle.harness), job.options.case_name,
+                      seed ? std::to_string(*seed) : "as declared"});
+}
+
+void check_case(const Manifest& manifest, const std::string& name) {
+  if (name.empty() || manifest.find_case(name)) return;
+  std::vector<std::string> known;
+  for (const Case& kase : manifest.cases) known.push_back(kase.name);
+  throw std::runtime_error(fmt::format("{} has no case '{}'{}", manifest.id, name, suggestion(name, known)));
+}
+
+Job make_job(const GradeOptions& options) {
+  Job job{options, load_toolchain(options.build_folder), normal(options.puzzle_folder), {}, {}, {}, {}};
+  job.id = job.puzzle.filename().string();
+  job.manifest = load_manifest(job.puzzle.string(), job.toolchain.clusters);
+  check_case(job.manifest, options.case_name);
+  job.source = options.source.empty() ? job.puzzle / "puzzle.cpp" : normal(options.source);
+  if (!fs::exists(job.source)) throw std::runtime_error(fmt::format("there is no file {}", job.source.string()));
+  job.folder = normal(options.build_folder) / "graded" / job.id / key_of(job);
+  return job;
+}
+
+ProcessOptions grader_process(const Job& job) {
+  GraderOptions grader;
+  grader.submission = (job.folder / "submission").string();
+  grader.manifest = job.puzzle.string();
+  grader.clusters = job.toolchain.clusters;
+  grader.verdict = job.verdict().string();
+  grader.traces = job.traces().string();
+  grader.case_name = job.options.case_name;
+  grader.seed = job.options.seed;
+  grader.wait_for_submission = true;
+  ProcessOptions process;
+  process.program = job.toolchain.puzzle(job.id).grader;
+  process.arguments = to_arguments(grader);
+  process.environment = clean_environment("/");
+  process.folder = job.folder.string();
+  process.has_input = true;
+  process.limits.wall_seconds = 900;
+  return process;
+}
+
+void save(const Verdict& verdict, const Job& job) {
+  GraderOptions files;
+  files.verdict = job.verdict().string();
+  files.traces = job.traces().string();
+  write_verdict(verdict, files);
+}
+
+/// Builds while the grader computes its references, then lets it run the cases.
+Verdict grade_anew(const Job& job) {
+  std::error_code ignored;
+  fs::remove(job.verdict(), ignored);
+  job.options.progress(Stage::building);
+  Process grader(grader_process(job));
+  const BuildOutcome outcome = build_submission(job.toolchain, job.id, job.source.string(),
+                                                (job.puzzle / "harness.cpp").string(), job.folder.string());
+  if (!outcome.built) {
+    const Verdict verdict = did_not_build(job.manifest, outcome.log);
+    save(verdict, job);
+    return verdict;
+  }
+  job.options.progress(Stage::running);
+  grader.say("ready\n");
+  const ProcessEnd end = grader.wait();
+  if (!fs::exists(job.verdict())) {
+    throw std::runtime_error(
+        fmt::format("the grader of {} broke ({}): this is a fault of the puzzle, not of yours\n{}{}", job.id,
+                    end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal), end.error,
+                    end.output));
+  }
+  Verdict verdict = verdict_from_json(read_file(job.verdict()));
+  verdict.build_log = outcome.log;  // warnings
+  return verdict;
+}
+
+Verdict read_graded(const Job& job) {
+  Verdict verdict = verdict_from_json(read_file(job.verdict()));
+  fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
+  return verdict;
+}
+
+}  // namespace
+
+Verdict grade_puzzle(const GradeOptions& options) {
+  constexpr std::size_t kKept = 64;
+  const auto begin = std::chrono::steady_clock::now();
+  const Job job = make_job(options);
+  fs::create_directories(job.folder);
+  options.progress(Stage::waiting);
+  const FileLock lock(job.folder.string() + ".lock");
+  fs::create_directories(job.folder);
+  // Who had to wait takes what was made meanwhile, even if it wanted it anew.
+  const bool is_there = fs::exists(job.verdict()) && (options.use_cache || lock.waited());
+  Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
+  if (!is_there) {
+    verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    GraderOptions files;
+    files.verdict = job.verdict().string();
+    write_verdict(verdict, files);
+    prune_folders(job.folder.parent_path().string(), kKept);
+  }
+  if (options.traces && fs::exists(job.traces())) read_traces(verdict, job.traces().string());
+  options.progress(Stage::done);
+  return verdict;
+}
+
+}  // namespace shardlings::grading

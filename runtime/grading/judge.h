@@ -1,0 +1,51 @@
+/// \file
+/// Judges the cases' results by the puzzle's checks and makes the verdict.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "grading/case_runs.h"
+#include "grading/grader.h"
+#include "grading/manifest.h"
+
+namespace shardlings::grading {
+
+/// The checks that grader.cpp defines, by id.
+const std::map<std::string, CheckFunction>& registered_checks();
+
+/// How an embedding test framework wraps the call of a check; returns what it found wrong, or nothing.
+using Guard = std::function<std::string(const std::function<void()>&)>;
+
+/// Each check is judged at most once for each case, after those that it depends on.
+class Judge {
+ public:
+  Judge(const Manifest& manifest, CaseRuns& runs, Guard guard);
+
+  const CheckVerdict& judge(const std::string& check_id, std::size_t kase);
+  /// Of all that has been judged so far.
+  Verdict verdict() const;
+
+ private:
+  CheckVerdict evaluate(const CheckSpec& spec, std::size_t kase);
+  /// False if the check cannot be judged on this case: because the run failed, or because of another check.
+  bool can_be_judged(const CheckSpec& spec, std::size_t kase, CheckVerdict& verdict);
+  void call(const CheckSpec& spec, std::size_t kase, CheckVerdict& verdict);
+  CaseVerdict case_verdict(std::size_t kase) const;
+  CheckSummary summary(const CheckSpec& spec) const;
+
+  const Manifest& manifest_;
+  CaseRuns& runs_;
+  Guard guard_;
+  std::map<std::pair<std::string, std::size_t>, CheckVerdict> judged_;
+};
+
+/// The verdict on a source that did not build, with the compiler's words.
+Verdict did_not_build(const Manifest& manifest, const std::string& build_log);
+
+/// "./shardlings run 09 --case '4 ranks' --seed 7": repeats exactly this case.
+std::string reproduction(const Manifest& manifest, const Case& kase);
+
+}  // namespace shardlings::grading
