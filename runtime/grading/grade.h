@@ -2,7 +2,7 @@
 /// Grading a source file from beginning to end: build it, run its cases, judge them. What the command `shardlings`
 /// uses.
 ///
-/// The build folder holds toolchain.json (how to compile and link), graders/grader_<id>, and, made here, graded/<id>/
+/// The build folder holds toolchain.json (how to compile and link), `graders/grader_<id>`, and, made here, `graded/<id>/`
 /// with the results by content: a second call for the same source, seed and case reads the first one's verdict.
 #pragma once
 

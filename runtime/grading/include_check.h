@@ -7,7 +7,7 @@
 
 namespace shardlings::grading {
 
-/// Looks at the #include lines of a source. Empty if they are in order, else a sentence with file and line.
+/// Looks at the `#include` lines of a source. Empty if they are in order, else a sentence with file and line.
 std::string check_includes(const std::string& source, const std::string& file);
 
 /// Looks at what the compiler says it has read (the text of a make rule, as -MMD writes it): only the source itself and

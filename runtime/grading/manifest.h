@@ -84,7 +84,7 @@ struct Manifest {
   const Case* find_case(const std::string& name) const;
 };
 
-/// Reads puzzles/<id>/puzzle.toml. Throws std::runtime_error: "puzzle.toml:12: …".
+/// Reads `puzzles/<id>/puzzle.toml`. Throws std::runtime_error: "puzzle.toml:12: …".
 Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder);
 /// The same from text that was read already; `folder` gives the id.
 Manifest parse_manifest(const std::string& text, const std::string& folder, const std::string& clusters_folder);

@@ -45,7 +45,7 @@ struct Cluster {
 
 /// Reads a cluster's TOML text (see clusters/*.toml). Throws std::runtime_error naming the key at fault.
 Cluster parse_cluster(const std::string& toml, const std::string& name);
-/// Reads clusters/<name>.toml of the folder. Throws std::runtime_error listing the clusters there are.
+/// Reads `clusters/<name>.toml` of the folder. Throws std::runtime_error listing the clusters there are.
 Cluster load_cluster(const std::string& folder, const std::string& name);
 
 }  // namespace shardlings::front
