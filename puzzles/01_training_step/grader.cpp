@@ -35,7 +35,7 @@ Layers uncleared(const Layers& grads) {
 bool only_matrix_differs(const CheckContext& check, const Layers& used) {
   const detail::LayerPlan last = detail::make_plan(check.kase().model).layers.back();
   const auto part = [&](const Layers& layers, const Range& range) {
-    return std::vector<double>(layers.back().begin() + range.begin, layers.back().begin() + range.end);
+    return Layers{std::vector<double>(layers.back().begin() + range.begin, layers.back().begin() + range.end)};
   };
   const Layers& right = check.reference().grads;
   const Entry& matrix = last.entries.front();

@@ -196,7 +196,7 @@ void diagnose_output(CheckContext& check) {
   if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
   const Segments segments(kase);
   for (auto l = static_cast<std::size_t>(segments.last); l < right.size(); ++l) {
-    if (l >= found.size() || !alike(found[l], right[l])) return;
+    if (l >= found.size() || !alike(Layers{found[l]}, Layers{right[l]})) return;
   }
   if (segments.last > 0) check.diagnose("wrong_checkpoint");
 }

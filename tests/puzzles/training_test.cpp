@@ -1,0 +1,103 @@
+// What the graders of training steps share: bytes of layers by hand, and telling tensors apart.
+
+#include "grading/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace shardlings::grading {
+namespace {
+
+Case perceptron() {
+  Case kase;
+  kase.model.family = ModelSpec::Family::mlp;
+  kase.model.layers = 2;
+  kase.model.hidden = 3;
+  kase.model.outputs = 2;
+  kase.model.sequence = 5;
+  kase.batch = 2;
+  kase.micro_batches = 4;
+  return kase;
+}
+
+TEST(LayerBytes, OfAPerceptronAreThoseOfTheTextbook) {
+  const std::vector<LayerBytes> layers = layer_bytes(perceptron());
+  ASSERT_EQ(layers.size(), 2U);
+  EXPECT_EQ(layers[0].weights, 4 * (3 * 3 + 3));
+  EXPECT_EQ(layers[0].input, 4 * 10 * 3);
+  EXPECT_EQ(layers[0].saved, 4 * 10 * 3) << "the input of the GELU";
+  EXPECT_EQ(layers[0].input_gradient, 4 * 10 * 3);
+  EXPECT_EQ(layers[0].backward, 3 * 4 * 10 * 3) << "saved, the gradient that comes in and the one behind the GELU";
+  EXPECT_EQ(layers[1].weights, 4 * (2 * 3 + 2));
+  EXPECT_EQ(layers[1].output, 4 * 10 * 2);
+  EXPECT_EQ(layers[1].saved, 0);
+  EXPECT_EQ(weight_bytes(layers), 4 * (12 + 8));
+}
+
+TEST(LayerBytes, TokenIdsHaveNoGradient) {
+  Case kase = perceptron();
+  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.hidden = 4;
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  ASSERT_EQ(layers.size(), 4U) << "embedding, two blocks, head";
+  EXPECT_EQ(layers[0].input, 4 * 10);
+  EXPECT_EQ(layers[0].input_gradient, 0);
+  EXPECT_EQ(layers[1].input_gradient, 4 * 10 * 4);
+}
+
+TEST(BatchBytes, AreInputsAndTargetsOfAllMicroBatches) {
+  EXPECT_EQ(batch_bytes(perceptron()), 4 * (4 * 10 * 3 + 4 * 10));
+}
+
+TEST(SumText, ShowsTheTerms) {
+  EXPECT_EQ(sum_text({12, 0, 5}), "12 + 0 + 5");
+}
+
+TEST(TableTime, CountsBothDirections) {
+  Case kase = perceptron();
+  kase.cluster.table.forward = Nanos(10);
+  kase.cluster.table.backward = Nanos(25);
+  EXPECT_EQ(table_time(kase, 3, 2), 80);
+}
+
+TEST(FoundLayers, EndWhereANumberIsMissing) {
+  Result result;
+  result.outputs["grads.0"].values = {1, 2};
+  result.outputs["grads.2"].values = {3};
+  EXPECT_EQ(found_layers(result, "grads"), (Layers{{1, 2}}));
+  EXPECT_TRUE(found_layers(result, "weights").empty());
+}
+
+TEST(Likeness, AllowsAHundredth) {
+  const Layers a{{3, 4}, {12}};
+  EXPECT_TRUE(alike(a, scaled(a, 1.009)));
+  EXPECT_FALSE(alike(a, scaled(a, 1.02)));
+  EXPECT_FALSE(alike(a, {{3, 4}})) << "another number of layers";
+  EXPECT_FALSE(alike({{0, 0}, {0}}, a));
+}
+
+TEST(Likeness, OfNaNIsNone) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(alike({{nan}}, {{1}}));
+  EXPECT_FALSE(all_finite({{1}, {nan}}));
+  EXPECT_EQ(constant_ratio({{nan}}, {{1}}), std::nullopt);
+}
+
+TEST(ConstantRatio, IsFoundOrRefused) {
+  const Layers b{{1, -2}, {3}};
+  EXPECT_TRUE(near(constant_ratio(scaled(b, -2.5), b), -2.5));
+  EXPECT_EQ(constant_ratio(scaled(b, 0), b), 0.0);
+  EXPECT_EQ(constant_ratio({{1, 2}, {3}}, b), std::nullopt) << "one sign differs";
+  EXPECT_EQ(constant_ratio(b, scaled(b, 0)), std::nullopt);
+  EXPECT_FALSE(near(std::nullopt, 0));
+}
+
+TEST(Combine, RefusesDifferentSizes) {
+  EXPECT_EQ(combine({{1, 2}}, 3, {{1, 1}}), (Layers{{4, 5}}));
+  EXPECT_TRUE(combine({{1, 2}}, 3, {{1}}).empty());
+}
+
+}  // namespace
+}  // namespace shardlings::grading
