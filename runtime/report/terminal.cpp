@@ -70,7 +70,7 @@ class Report {
       state = "passed, " + points;
       role = Role::good;
     }
-    const std::string title = harmless(name, style_.charset());
+    const std::string title = harmless_line(name, style_.charset());
     const std::string_view shown = first_columns(title, options_.width - columns_of(state) - 2);
     page_.line(style_(Role::strong, shown) + "  " + style_(role, state));
   }
@@ -112,8 +112,8 @@ class Report {
     }
   }
 
-  static std::string place_text(const grading::Place& place) {
-    return to_text(Location{place.file.c_str(), place.line});
+  std::string place_text(const grading::Place& place) const {
+    return harmless_line(to_text(Location{place.file.c_str(), place.line}), style_.charset());
   }
 
   void summary(const CheckSummary& check) {
@@ -127,17 +127,20 @@ class Report {
     } else if (check.passed) {
       if (detail_.passed_checks) page_.with_right(style_.pick("✓", "ok"), check.spec.title, points, Role::good, 0);
     } else {
-      page_.with_right(style_.pick("·", "-"), check.spec.title + blocked_text(check), points, Role::dim, 0);
+      waiting(check, points);
     }
   }
 
-  std::string blocked_text(const CheckSummary& check) const {
-    if (verdict_.status == "not_implemented") return "";
-    if (check.blocked_by.empty()) return " (not judged)";
-    for (const CheckSummary& other : verdict_.checks) {
-      if (other.spec.id == check.blocked_by) return fmt::format(" (waits for: {})", other.spec.title);
+  // One line for a check that was not judged, whatever its title's length.
+  void waiting(const CheckSummary& check, const std::string& points) {
+    std::string reason;
+    if (verdict_.status != "not_implemented") {
+      reason = check.blocked_by.empty() ? " (not judged)" : fmt::format(" (waits for: {})", check.blocked_by);
     }
-    return fmt::format(" (waits for: {})", check.blocked_by);
+    const std::string title = harmless_line(check.spec.title, style_.charset());
+    const int room = options_.width - 4 - columns_of(reason) - columns_of(points);
+    const std::string cut = columns_of(title) <= room ? title : std::string(first_columns(title, room - 3)) + "...";
+    page_.with_right(style_.pick("·", "-"), cut + reason, points, Role::dim, 0);
   }
 
   void passed_in_one_line() {
@@ -165,7 +168,8 @@ class Report {
   }
 
   void failure(const CaseVerdict& kase, const CheckVerdict& check) {
-    page_.field("case", kase.kase.name + (kase.kase.hidden ? " (not announced in the lesson)" : ""));
+    page_.field("case", harmless_line(kase.kase.name, style_.charset()) +
+                            (kase.kase.hidden ? " (not announced in the lesson)" : ""));
     if (!kase.explanation.empty() && explained_.insert(kase.explanation).second) {
       page_.text(kase.explanation, 4, Role::plain, detail_.explanation);
     }
@@ -194,7 +198,7 @@ class Report {
         timeline_lines(*kase, style_, {options_.width, detail_.ranks, detail_.memory_rows, detail_.legend});
     if (lines.empty()) return;
     page_.blank();
-    page_.text(fmt::format("Where the time went: {}", kase->kase.name), 0, Role::strong);
+    page_.text("Where the time went: " + harmless_line(kase->kase.name, style_.charset()), 0, Role::strong);
     for (const std::string& line : lines) page_.line(line);
   }
 

@@ -137,6 +137,18 @@ std::string harmless(std::string_view text, Charset charset) {
   return result;
 }
 
+std::string harmless_line(std::string_view text, Charset charset) {
+  std::string line;
+  for (const char c : harmless(text, charset)) {
+    if (c == '\n') {
+      line += "\\n";
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 int columns_of(std::string_view text) {
   int columns = 0;
   while (!text.empty()) {

@@ -15,6 +15,9 @@ namespace shardlings::report {
 /// becomes '?'.
 std::string harmless(std::string_view text, Charset charset);
 
+/// The same as one line: line ends become visible, too. For names of files and cases.
+std::string harmless_line(std::string_view text, Charset charset);
+
 /// Columns that harmless text takes: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int columns_of(std::string_view text);
 

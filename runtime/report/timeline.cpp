@@ -106,8 +106,8 @@ int column_of(std::int64_t time, int columns, std::int64_t end) {
 
 class RowPainter {
  public:
-  RowPainter(const Blocks& blocks, int columns, std::int64_t end)
-      : blocks_(blocks), end_(end), columns_(columns), owner_(static_cast<std::size_t>(columns), -1) {}
+  RowPainter(const Blocks& blocks, int columns, std::int64_t end, bool exact)
+      : blocks_(blocks), end_(end), columns_(columns), exact_(exact), owner_(static_cast<std::size_t>(columns), -1) {}
 
   std::vector<Cell> paint() {
     choose_owners();
@@ -129,7 +129,7 @@ class RowPainter {
     std::vector<std::int64_t> best(owner_.size(), 0);
     std::vector<std::int64_t> covered(owner_.size(), 0);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const int last = column_of(blocks_[i].end - 1, columns_, end_);
+      const int last = static_cast<int>((blocks_[i].end * columns_ - 1) / end_);
       for (int c = column_of(blocks_[i].begin, columns_, end_); c <= last; ++c) {
         const auto at = static_cast<std::size_t>(c);
         const std::int64_t part = share(blocks_[i], c, columns_, end_);
@@ -166,15 +166,21 @@ class RowPainter {
     return sends && receives;
   }
 
+  // The number where there is room for it and for a cell that shows the kind of block, else its last digit.
+  std::string digits_for(const Block& block, std::size_t room) const {
+    if (block.number < 0 || (room == 1 && (!exact_ || is_communication(block.paint)))) return "";
+    const std::string digits = std::to_string(block.number);
+    return digits.size() < room ? digits : digits.substr(digits.size() - 1);
+  }
+
   void write_numbers(std::vector<Cell>& cells) const {
     for (std::size_t c = 0; c < cells.size();) {
       std::size_t next = c + 1;
       while (next < cells.size() && owner_[next] == owner_[c]) ++next;
       if (owner_[c] >= 0) {
-        std::string digits = block(owner_[c]).number < 0 ? "" : std::to_string(block(owner_[c]).number);
-        if (digits.size() > next - c) digits = digits.substr(digits.size() - 1);
+        const std::string digits = digits_for(block(owner_[c]), next - c);
         for (std::size_t i = 0; i < digits.size(); ++i) cells[c + i].digit = digits[i];
-        cells[c].begins = digits.empty() && c > 0 && cells[c - 1].paint == cells[c].paint;
+        cells[c].begins = digits.empty() && next - c > 1 && c > 0 && cells[c - 1].paint == cells[c].paint;
       }
       c = next;
     }
@@ -183,6 +189,7 @@ class RowPainter {
   const Blocks& blocks_;
   std::int64_t end_;
   int columns_;
+  bool exact_;              // no block ends inside a column
   std::vector<int> owner_;  // index of the block that each column shows; -1: none
 };
 
@@ -215,7 +222,7 @@ Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
   timeline.exact = units <= columns;
   timeline.columns = timeline.exact ? static_cast<int>(units * std::min(columns / units, kMostColumnsOfUnit)) : columns;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    timeline.rows[i].cells = RowPainter(rows[i], timeline.columns, end).paint();
+    timeline.rows[i].cells = RowPainter(rows[i], timeline.columns, end, timeline.exact).paint();
   }
   return timeline;
 }

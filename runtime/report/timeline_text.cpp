@@ -188,7 +188,7 @@ class Picture {
     if (kase_.counters.size() > 1) peak += fmt::format(" on rank {}", totals_.peak_rank);
     if (totals_.peak_line > 0)
       peak += fmt::format(" at {}", to_text(Location{totals_.peak_file.c_str(), totals_.peak_line}));
-    parts.push_back(harmless(peak, style_.charset()));
+    parts.push_back(harmless_line(peak, style_.charset()));
     if (totals_.sent > Bytes(0)) {
       parts.push_back(
           fmt::format("sent {}{}", brief(totals_.sent_by_most),

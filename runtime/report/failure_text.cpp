@@ -1,0 +1,18 @@
+#include "report/failure_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace shardlings::report {
+
+std::string failure_text(const grading::CaseVerdict& kase, const grading::CheckVerdict& check) {
+  std::string text = fmt::format("case: {}\nexpected: {}\nfound: {}\n", kase.kase.name, check.expected, check.found);
+  for (const std::string& line : check.details) text += line + '\n';
+  if (check.where.line > 0) text += "where: " + to_text(Location{check.where.file.c_str(), check.where.line}) + '\n';
+  if (!check.diagnosis_text.empty()) text += "likely: " + check.diagnosis_text + '\n';
+  if (!kase.explanation.empty() && kase.explanation != check.found) text += kase.explanation + '\n';
+  return text + "repeat: " + kase.reproduce + '\n';
+}
+
+}  // namespace shardlings::report

@@ -1,0 +1,66 @@
+#include "report/gradescope.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/choice.h"
+#include "report/failure_text.h"
+#include "report/text.h"
+
+namespace shardlings::report {
+namespace {
+
+using grading::CheckSummary;
+using grading::CheckVerdict;
+using grading::Verdict;
+
+std::string clean(std::string_view text) {
+  return harmless(text, Charset::unicode);
+}
+
+std::string output_of(const Verdict& verdict, const CheckSummary& check) {
+  if (!check.passed) return check.blocked_by.empty() ? "not judged" : "waits for: " + check.blocked_by;
+  for (const auto& kase : verdict.cases) {
+    if (const CheckVerdict* failed = failed_check(kase, check.spec.id)) return failure_text(kase, *failed);
+  }
+  return *check.passed ? "" : "not judged";
+}
+
+}  // namespace
+
+std::string to_gradescope(const Verdict& verdict) {
+  nlohmann::json tests = nlohmann::json::array();
+  for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
+    const CheckSummary& check = verdict.checks[i];
+    tests.push_back({{"name", clean(check.spec.title)},
+                     {"number", std::to_string(i + 1)},
+                     {"score", check.earned},
+                     {"max_score", check.spec.points},
+                     {"status", check.passed.value_or(false) ? "passed" : "failed"},
+                     {"output", clean(output_of(verdict, check))},
+                     {"tags", {check.spec.kind}},
+                     {"visibility", "visible"},
+                     {"extra_data", {{"id", check.spec.id}, {"blocked_by", check.blocked_by}}}});
+  }
+  std::string output = fmt::format("{}: {} of {} points", verdict.puzzle, verdict.points, verdict.max_points);
+  if (verdict.status == "did_not_build") output += "\nThe source does not compile:\n" + verdict.build_log;
+  if (verdict.status == "not_implemented") output += "\nNot implemented yet.";
+  if (verdict.status == "no_check_ran") output += "\nNo check ran; this is not a pass.";
+  const nlohmann::json json = {{"score", verdict.points},
+                               {"execution_time", verdict.seconds},
+                               {"output", clean(output)},
+                               {"output_format", "text"},
+                               {"test_output_format", "text"},
+                               {"visibility", "visible"},
+                               {"stdout_visibility", "hidden"},
+                               {"tests", tests},
+                               {"extra_data",
+                                {{"puzzle", verdict.puzzle},
+                                 {"status", verdict.status},
+                                 {"version", verdict.version},
+                                 {"diagnoses", verdict.diagnoses}}}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace shardlings::report

@@ -1,0 +1,97 @@
+#include "report/junit.h"
+
+#include <fmt/format.h>
+
+#include "report/failure_text.h"
+#include "report/text.h"
+
+namespace shardlings::report {
+namespace {
+
+using grading::CaseVerdict;
+using grading::CheckVerdict;
+
+// Text that XML 1.0 allows: harmless() has made the control characters visible.
+std::string xml(std::string_view text) {
+  std::string escaped;
+  for (const char c : harmless(text, Charset::unicode)) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      case '\n': escaped += "&#10;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+class Suite {
+ public:
+  explicit Suite(const grading::Verdict& verdict) : verdict_(verdict) {}
+
+  std::string text() {
+    for (const CaseVerdict& kase : verdict_.cases) {
+      for (const CheckVerdict& check : kase.checks) add(kase, check);
+    }
+    if (verdict_.status == "did_not_build") error("build", "the source does not compile", verdict_.build_log);
+    if (tests_ == 0) error("checks", "no check ran", verdict_.status);
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuites>\n"
+        "  <testsuite name=\"puzzle.{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n"
+        "    <properties>\n"
+        "      <property name=\"points\" value=\"{}\"/>\n"
+        "      <property name=\"max_points\" value=\"{}\"/>\n"
+        "      <property name=\"version\" value=\"{}\"/>\n"
+        "    </properties>\n"
+        "{}"
+        "  </testsuite>\n"
+        "</testsuites>\n",
+        xml(verdict_.puzzle), tests_, failures_, errors_, skipped_, verdict_.seconds, verdict_.points,
+        verdict_.max_points, xml(verdict_.version), cases_);
+  }
+
+ private:
+  void open(std::string_view name, std::string_view inner) {
+    ++tests_;
+    cases_ += fmt::format("    <testcase classname=\"puzzle.{}\" name=\"{}\">{}</testcase>\n", xml(verdict_.puzzle),
+                          xml(name), inner);
+  }
+
+  void add(const CaseVerdict& kase, const CheckVerdict& check) {
+    const std::string name = fmt::format("{} [{}]", check.id, kase.kase.name);
+    if (!check.passed) {
+      ++skipped_;
+      const std::string reason = check.blocked_by.empty() ? "not judged" : "waits for " + check.blocked_by;
+      open(name, fmt::format("<skipped message=\"{}\"/>", xml(reason)));
+    } else if (*check.passed) {
+      open(name, "");
+    } else {
+      ++failures_;
+      open(name, fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(check.found),
+                             xml(check.diagnosis.empty() ? "check" : check.diagnosis), xml(failure_text(kase, check))));
+    }
+  }
+
+  void error(const char* name, const char* message, const std::string& text) {
+    ++errors_;
+    open(name, fmt::format("<error message=\"{}\">{}</error>", message, xml(text)));
+  }
+
+  const grading::Verdict& verdict_;
+  std::string cases_;
+  int tests_ = 0;
+  int failures_ = 0;
+  int errors_ = 0;
+  int skipped_ = 0;
+};
+
+}  // namespace
+
+std::string to_junit(const grading::Verdict& verdict) {
+  return Suite(verdict).text();
+}
+
+}  // namespace shardlings::report
