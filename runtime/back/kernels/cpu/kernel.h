@@ -109,12 +109,15 @@ float max_of(const T* x, Count n) {
   const auto take = [](float t, float v) { return v > t || v != v ? v : t; };
   Count i = 0;
   for (; i + kLanes <= n; i += kLanes) {
+#pragma omp simd
     for (int j = 0; j < kLanes; ++j) top[j] = take(top[j], load(x[i + j]));
   }
   for (int j = 0; i < n; ++i, ++j) top[j] = take(top[j], load(x[i]));
-  float result = top[0];
-  for (float t : top) result = take(result, t);
-  return result;
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+#pragma omp simd
+    for (int j = 0; j < half; ++j) top[j] = take(top[j], top[j + half]);
+  }
+  return top[0];
 }
 
 }  // namespace shardlings::back::cpu
