@@ -1,0 +1,130 @@
+// Who may include whom. The longest path that fits a file gives its rule.
+#include <algorithm>
+#include <regex>
+
+#include "architecture/rules.h"
+
+namespace shardlings::architecture {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Rule {
+  std::string folder;  ///< beginning of the file's path
+  Names allowed;       ///< beginnings of what it may include with quotes
+  std::string why;
+};
+
+const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
+                          "back/kernels/kernel_ids.h"};
+
+Names operator+(Names a, const Names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+const std::vector<Rule>& rules() {
+  static const Names kBottom = {"base/", "shardlings/"};
+  static const std::vector<Rule> kRules = {
+      {"runtime/include/", {"shardlings/"}, "the public headers include themselves and light standard headers only"},
+      {"runtime/base/", kBottom, "base knows nothing of the rest"},
+      {"runtime/api/", kBottom + Names{"api/", "front/model/plan.h"},
+       "api turns public calls into entries of the table"},
+      {"runtime/back/engine/", kBottom + Names{"back/engine/"},
+       "an engine runs ranks and knows nothing of what they do"},
+      {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
+       "kernels compute; they count nothing and know no rank"},
+      {"runtime/back/fabric/", kBottom + Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h"},
+       "a fabric moves bytes; devices it sees through their interface"},
+      {"runtime/front/", kBottom + kBackSeams + Names{"api/", "front/"}, "front uses the back through its interfaces"},
+      {"runtime/front/clock/", kBottom + Names{"back/fabric/fabric.h", "front/clock/", "front/trace/"},
+       "the clock knows no tensor and no group"},
+      {"runtime/front/trace/", kBottom + Names{"back/fabric/fabric.h", "front/trace/"},
+       "trace and counters are plain data"},
+      {"runtime/front/memory/",
+       kBottom + kBackSeams + Names{"api/", "front/memory/", "front/trace/", "front/handlers.h", "front/rank_front.h"},
+       "memory is below groups, models and operations"},
+      {"runtime/front/misuse/", kBottom + Names{"front/misuse/", "front/group/", "front/trace/"},
+       "misuse sees calls, not data"},
+      {"runtime/grading/", kBottom + Names{"grading/", "front/", "api/access.h"},
+       "grading uses front's data and no back"},
+      {"runtime/report/",
+       kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/event.h"},
+       "a report shows a verdict; it runs and judges nothing"},
+      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/"}, "the command uses grading and reports"},
+      {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
+      {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
+  };
+  return kRules;
+}
+
+// Files of a puzzle that are not the learner's.
+bool allowed_beside_puzzle(const std::string& path, const std::string& name) {
+  if (ends_with(path, "/harness.cpp")) return name == "grading/harness.h";
+  if (!ends_with(path, "/grader.cpp")) return false;
+  return starts_with(name, "grading/") || starts_with(name, "base/") || starts_with(name, "front/model/");
+}
+
+// "runtime/back/kernels/cpu/blas.h" -> "back/kernels/cpu/"; empty for a file that is in no implementation's folder.
+std::string implementation_of(const std::string& path) {
+  static const std::regex kImplementation(R"(^(?:runtime/)?(back/[a-z_]+/[a-z_]+/))");
+  std::smatch match;
+  return std::regex_search(path, match, kImplementation) ? match[1].str() : "";
+}
+
+const Rule* rule_for(const std::string& path) {
+  const Rule* best = nullptr;
+  for (const Rule& rule : rules()) {
+    if (starts_with(path, rule.folder) && (best == nullptr || rule.folder.size() > best->folder.size())) best = &rule;
+  }
+  return best;
+}
+
+bool is_light(const std::string& name) {
+  static const Names kLight = {"compare", "cstddef", "cstdint", "exception", "initializer_list", "span", "vector"};
+  return std::find(kLight.begin(), kLight.end(), name) != kLight.end();
+}
+
+bool allowed(const Rule& rule, const std::string& path, const std::string& name) {
+  const std::string implementation = implementation_of(name);
+  if (!implementation.empty() && implementation != implementation_of(path)) return false;
+  if (allowed_beside_puzzle(path, name)) return true;
+  return std::any_of(rule.allowed.begin(), rule.allowed.end(),
+                     [&](const auto& part) { return starts_with(name, part); });
+}
+
+}  // namespace
+
+std::vector<Violation> check_layers(const Source& source) {
+  std::vector<Violation> violations;
+  const Rule* rule = rule_for(source.path);
+  if (rule == nullptr) return violations;
+  for (const Include& include : includes_of(source.text)) {
+    const bool is_ours = include.quoted || starts_with(include.name, "shardlings/");
+    const bool holds = is_ours ? allowed(*rule, source.path, include.name)
+                               : !starts_with(source.path, "runtime/include/") || is_light(include.name);
+    if (!holds) violations.push_back({source.path, include.line, "includes " + include.name + ", but " + rule->why});
+  }
+  return violations;
+}
+
+std::vector<Violation> check_backends(const Source& source) {
+  static const std::regex kVendor(R"(^(cuda|cublas|nccl|mpi\.h|cblas|openblas|hip/|hip_|omp\.h))");
+  static const std::regex kCondition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC|MPI|NCCL|HIP|BLAS))");
+  std::vector<Violation> violations;
+  if (!implementation_of(source.path).empty()) return violations;
+  for (const Include& include : includes_of(source.text)) {
+    if (std::regex_search(include.name, kVendor)) {
+      violations.push_back({source.path, include.line, include.name + " belongs below back/<part>/<implementation>/"});
+    }
+  }
+  int number = 0;
+  for (const std::string& line : lines_of(source.text)) {
+    ++number;
+    if (!std::regex_search(line, kCondition)) continue;
+    violations.push_back({source.path, number, "a condition on a backend belongs below back/<part>/<implementation>/"});
+  }
+  return violations;
+}
+
+}  // namespace shardlings::architecture

@@ -1,0 +1,110 @@
+// The rules' verdict on this project. Every failure names file, line and rule.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "architecture/rules.h"
+
+namespace shardlings::architecture {
+namespace {
+
+const std::vector<std::string> kCode = {".h", ".cpp"};
+
+std::vector<Source> all(const std::vector<std::string>& folders, const std::vector<std::string>& endings) {
+  std::vector<Source> found;
+  for (const std::string& folder : folders) {
+    for (Source& source : sources(folder, endings)) found.push_back(std::move(source));
+  }
+  return found;
+}
+
+template <class Rule>
+void expect_all(const std::vector<Source>& found, Rule rule) {
+  ASSERT_FALSE(found.empty());
+  std::vector<Violation> violations;
+  for (const Source& source : found) {
+    for (Violation& violation : rule(source)) violations.push_back(std::move(violation));
+  }
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+TEST(Project, ArrowsPointDown) {
+  expect_all(all({"runtime", "puzzles", "solutions"}, kCode), check_layers);
+}
+
+TEST(Project, BackendsStayBehindTheirSeams) {
+  expect_all(all({"runtime", "tests", "puzzles", "solutions"}, kCode), check_backends);
+}
+
+TEST(Project, FilesAndFunctionsAreShort) {
+  expect_all(all({"runtime", "tests", "puzzles", "solutions"}, kCode), check_sizes);
+}
+
+TEST(Project, HeadersSayWhatTheyAreFor) {
+  expect_all(all({"runtime", "tests"}, {".h"}), check_header);
+}
+
+TEST(Project, NoTestIsSwitchedOff) {
+  expect_all(all({"tests", "puzzles"}, {"_test.cpp", "grader.cpp"}), check_test);
+}
+
+TEST(Project, LinksLeadSomewhere) {
+  expect_all(all({".", "docs", "puzzles", "solutions", "runtime"}, {".md"}), check_links);
+}
+
+TEST(Project, EveryTestBelongsToATarget) {
+  std::vector<Violation> violations;
+  for (const Source& source : sources("tests", {"_test.cpp"})) {
+    const std::filesystem::path path = source.path;
+    bool named = false;
+    for (auto folder = path.parent_path(); !folder.empty() && !named; folder = folder.parent_path()) {
+      for (const Source& list : sources(folder.string(), {"CMakeLists.txt"})) {
+        named = named || list.text.find(path.filename().string()) != std::string::npos;
+      }
+    }
+    if (!named) violations.push_back({source.path, 1, "no CMakeLists.txt names this test"});
+  }
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+// The messages that docs/reference/misuse.md shows are those that the runtime writes: paragraphs of fenced blocks.
+TEST(Project, MessagesInTheDocumentationAreReal) {
+  std::string real;
+  for (const Source& golden : sources("tests/misuse/golden", {".txt"})) real += golden.text;
+  std::vector<Violation> violations;
+  bool fenced = false;
+  int number = 0;
+  for (const Source& page : sources("docs/reference", {"misuse.md"})) {
+    for (const std::string& line : lines_of(page.text)) {
+      ++number;
+      if (starts_with(line, "```")) {
+        fenced = !fenced;
+      } else if (fenced && real.find(line + "\n") == std::string::npos) {
+        violations.push_back({page.path, number, "no golden message has this line"});
+      }
+    }
+  }
+  EXPECT_GT(number, 0);
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+// A header that some source includes first has been compiled alone already; the others are compiled here.
+TEST(Project, HeadersCompileAlone) {
+  std::set<std::string> proven;
+  for (const Source& source : sources("runtime", {".cpp"})) {
+    const auto includes = includes_of(source.text);
+    if (!includes.empty() && includes[0].quoted) proven.insert("runtime/" + includes[0].name);
+  }
+  std::vector<Violation> violations;
+  for (const Source& source : sources("runtime", {".h"})) {
+    if (proven.count(source.path) > 0) continue;
+    const std::string twice = " -include '" + project_folder() + "/" + source.path + "'";
+    const CompilerRun run = compile("-fsyntax-only -x c++" + twice + twice + " /dev/null");
+    if (run.status != 0) violations.push_back({source.path, 1, "does not compile alone:\n" + run.output});
+  }
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+}  // namespace
+}  // namespace shardlings::architecture

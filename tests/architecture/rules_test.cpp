@@ -1,0 +1,92 @@
+// Each rule finds what it is there for. The rules' verdict on the project itself is in project_test.cpp.
+#include "architecture/rules.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlings::architecture {
+namespace {
+
+std::vector<Violation> layers(const std::string& path, const std::string& include) {
+  return check_layers({path, "#include " + include + "\n"});
+}
+
+TEST(Layers, ArrowsPointDown) {
+  EXPECT_TRUE(layers("runtime/front/world.cpp", "\"back/engine/engine.h\"").empty());
+  EXPECT_TRUE(layers("runtime/cli/run.cpp", "\"grading/grade.h\"").empty());
+  EXPECT_EQ(layers("runtime/back/kernels/kernels.h", "\"front/world.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/grading/grade.cpp", "\"back/kernels/kernels.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/report/terminal.cpp", "\"grading/grade.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/front/clock/cost.cpp", "\"front/memory/storage.h\"").size(), 1U);
+}
+
+TEST(Layers, NobodyNamesAnotherImplementation) {
+  EXPECT_TRUE(layers("runtime/back/kernels/cpu/blas.cpp", "\"back/kernels/cpu/blas.h\"").empty());
+  EXPECT_EQ(layers("runtime/back/kernels/cuda/blas.cpp", "\"back/kernels/cpu/blas.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/front/world.cpp", "\"back/fabric/in_process/reduce.h\"").size(), 1U);
+}
+
+TEST(Layers, PublicHeadersAreLight) {
+  EXPECT_TRUE(layers("runtime/include/shardlings/rank.h", "<vector>").empty());
+  EXPECT_EQ(layers("runtime/include/shardlings/rank.h", "<string>").size(), 1U);
+  EXPECT_EQ(layers("runtime/include/shardlings/rank.h", "<fmt/format.h>").size(), 1U);
+}
+
+TEST(Layers, LearnersSeeThePublicHeadersAlone) {
+  EXPECT_TRUE(layers("puzzles/01_a/puzzle.cpp", "<shardlings/puzzle.h>").empty());
+  EXPECT_EQ(layers("puzzles/01_a/puzzle.cpp", "\"grading/harness.h\"").size(), 1U);
+  EXPECT_TRUE(layers("puzzles/01_a/harness.cpp", "\"grading/harness.h\"").empty());
+  EXPECT_EQ(layers("puzzles/01_a/harness.cpp", "\"front/world.h\"").size(), 1U);
+  EXPECT_TRUE(layers("puzzles/01_a/grader.cpp", "\"grading/grader.h\"").empty());
+  EXPECT_EQ(layers("solutions/01_a/mutants/b.cpp", "\"base/parts.h\"").size(), 1U);
+}
+
+TEST(Layers, NameFileLineAndRule) {
+  const auto found = check_layers({"runtime/base/text.h", "\n\n#include \"front/world.h\"\n"});
+  EXPECT_EQ(to_text(found), "\nruntime/base/text.h:3: includes front/world.h, but base knows nothing of the rest");
+}
+
+TEST(Backends, StayBehindTheirSeam) {
+  EXPECT_EQ(check_backends({"runtime/front/world.cpp", "#include <mpi.h>\n"}).size(), 1U);
+  EXPECT_EQ(check_backends({"runtime/front/world.cpp", "#ifdef SHARDLINGS_CUDA\n#endif\n"}).size(), 1U);
+  EXPECT_TRUE(check_backends({"runtime/back/fabric/mpi/fabric.cpp", "#include <mpi.h>\n"}).empty());
+}
+
+TEST(Sizes, FindLongFilesAndFunctions) {
+  EXPECT_TRUE(check_sizes({"a.cpp", std::string(400, '\n')}).empty());
+  EXPECT_EQ(check_sizes({"a.cpp", std::string(401, '\n')}).size(), 1U);
+  const auto function = [](int lines) {
+    return "namespace a {\nclass B {\n  int f(int x) const {\n" + std::string(static_cast<std::size_t>(lines), '\n') +
+           "  }\n};\n}\n";
+  };
+  EXPECT_TRUE(check_sizes({"a.cpp", function(78)}).empty());
+  const auto found = check_sizes({"a.cpp", function(79)});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(to_text(found), "\na.cpp:3: f has 81 lines; 80 are the most");
+}
+
+TEST(Sizes, CountNoBracesInTextAndComments) {
+  const std::string text =
+      "void f() {\n  // {\n  g(\"{\", '{', R\"({)\");\n  n = 1'000;\n}\n" + std::string(90, '\n') + "void g() {}\n";
+  EXPECT_TRUE(check_sizes({"a.cpp", text}).empty());
+}
+
+TEST(Headers, HaveGuardAndPurpose) {
+  EXPECT_TRUE(check_header({"a.h", "/// \\file\n#pragma once\n"}).empty());
+  EXPECT_EQ(check_header({"a.h", "int x;\n"}).size(), 2U);
+}
+
+TEST(Tests, AreNotSwitchedOff) {
+  EXPECT_EQ(check_test({"a_test.cpp", "TEST(A, DISABLED_b) {}\n"}).size(), 1U);
+  EXPECT_TRUE(check_test({"a_test.cpp", "TEST(A, b) {}  // DISABLED_\n"}).empty());
+}
+
+TEST(Links, LeadToWhatExists) {
+  const auto links = [](const std::string& text) { return check_links({"docs/x.md", text}); };
+  EXPECT_TRUE(links("[a](../CMakeLists.txt) [b](https://example.org) [c](#here)\n\n## Here\n").empty());
+  EXPECT_EQ(links("[a](nowhere.md)").size(), 1U);
+  EXPECT_TRUE(links("`runtime/base/text.h`\n```\n[a](nowhere.md)\n```\n`[](x)`").empty());
+  EXPECT_EQ(links("`runtime/base/nothing.h`").size(), 1U);
+}
+
+}  // namespace
+}  // namespace shardlings::architecture

@@ -1,0 +1,5 @@
+#include "shardlings/puzzle.h"
+
+shardlings::Tensor copied(const shardlings::Tensor& tensor) {
+  return tensor;
+}

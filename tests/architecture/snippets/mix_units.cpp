@@ -1,0 +1,5 @@
+#include "base/units.h"
+
+auto mixed(shardlings::Bytes bytes, shardlings::Nanos time) {
+  return bytes + time;
+}

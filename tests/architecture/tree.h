@@ -1,0 +1,54 @@
+/// \file
+/// The project's own sources as the architecture tests see them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace shardlings::architecture {
+
+struct Source {
+  std::string path;  ///< from the project's folder: "runtime/front/world.cpp"
+  std::string text;
+};
+
+/// What breaks a rule, and where.
+struct Violation {
+  std::string path;
+  int line = 0;
+  std::string rule;
+  bool operator==(const Violation&) const = default;
+};
+
+/// "runtime/front/world.cpp:12: rule", a line each.
+std::string to_text(const std::vector<Violation>& violations);
+
+/// All files below `folder` (from the project's folder; "." for those of the top alone) whose names end with one of the
+/// endings, sorted by path.
+std::vector<Source> sources(const std::string& folder, const std::vector<std::string>& endings);
+
+/// The same text with comments, strings, characters and preprocessor lines blanked out; line numbers stay.
+std::string code_of(const std::string& text);
+
+struct Include {
+  std::string name;
+  bool quoted = false;  ///< "name", not <name>
+  int line = 0;
+};
+std::vector<Include> includes_of(const std::string& text);
+
+std::vector<std::string> lines_of(const std::string& text);
+bool starts_with(const std::string& text, const std::string& prefix);
+bool ends_with(const std::string& text, const std::string& suffix);
+
+/// The project's folder, absolute.
+std::string project_folder();
+
+/// Runs a compiler on a file with the project's include folders. Both streams come back.
+struct CompilerRun {
+  int status = -1;
+  std::string output;
+};
+CompilerRun compile(const std::string& arguments);
+
+}  // namespace shardlings::architecture
