@@ -1,0 +1,67 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/golden.h"
+#include "report/gradescope.h"
+#include "report/junit.h"
+#include "report/verdicts.h"
+
+namespace shardlings::report {
+namespace {
+
+using shardlings::testing::expect_golden;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace samples = shardlings::testing;
+
+TEST(Junit, ReadsAsInTheGoldenFile) {
+  expect_golden("junit_failed.xml", to_junit(samples::verdict_with_failure(samples::pipeline_case(2, 2, false))));
+}
+
+TEST(Junit, WhatDidNotBuildIsAnErrorAndNoPass) {
+  const std::string xml = to_junit(samples::unbuilt_verdict());
+  EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("was not declared in this scope"));
+}
+
+TEST(Junit, NoCheckIsAnError) {
+  EXPECT_THAT(to_junit(grading::Verdict{}), HasSubstr("errors=\"1\""));
+}
+
+TEST(Junit, EscapesWhatXmlForbids) {
+  const std::string xml = to_junit(samples::hostile_verdict());
+  EXPECT_THAT(xml, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(xml, Not(HasSubstr("\xff")));
+}
+
+TEST(Gradescope, ReadsAsInTheGoldenFile) {
+  expect_golden("gradescope_failed.json",
+                to_gradescope(samples::verdict_with_failure(samples::pipeline_case(2, 2, false))));
+}
+
+TEST(Gradescope, PointsAddUp) {
+  for (const auto& verdict : {samples::deadlock_verdict(), samples::unbuilt_verdict(), samples::hostile_verdict(),
+                              samples::passed_verdict(samples::layers_case(2))}) {
+    const auto json = nlohmann::json::parse(to_gradescope(verdict));
+    int score = 0;
+    int most = 0;
+    for (const auto& test : json["tests"]) {
+      score += test["score"].get<int>();
+      most += test["max_score"].get<int>();
+      EXPECT_EQ(test["status"] == "passed", test["score"] == test["max_score"]);
+    }
+    EXPECT_EQ(json["score"], score);
+    EXPECT_EQ(most, verdict.max_points);
+  }
+}
+
+TEST(Gradescope, TellsWhyNothingCouldBeRun) {
+  const auto json = nlohmann::json::parse(to_gradescope(samples::unbuilt_verdict()));
+  EXPECT_EQ(json["score"], 0);
+  EXPECT_THAT(json["output"].get<std::string>(), HasSubstr("was not declared"));
+}
+
+}  // namespace
+}  // namespace shardlings::report

@@ -1,0 +1,174 @@
+#include "report/terminal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/golden.h"
+#include "report/text.h"
+#include "report/verdicts.h"
+
+namespace shardlings::report {
+namespace {
+
+using shardlings::testing::expect_golden;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace samples = shardlings::testing;
+
+std::vector<std::pair<std::string, grading::Verdict>> all_samples() {
+  return {{"failed", samples::verdict_with_failure(samples::pipeline_case(4, 6, true))},
+          {"passed", samples::passed_verdict(samples::layers_case(3))},
+          {"overlapped", samples::passed_verdict(samples::overlap_case(2, 4))},
+          {"nine_ranks", samples::passed_verdict(samples::pipeline_case(9, 4, false))},
+          {"many_ranks", samples::passed_verdict(samples::pipeline_case(40, 12, true))},
+          {"unbuilt", samples::unbuilt_verdict()},
+          {"unimplemented", samples::unimplemented_verdict()},
+          {"deadlock", samples::deadlock_verdict()},
+          {"hostile", samples::hostile_verdict()}};
+}
+
+std::string without_escapes(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\x1b') {
+      i = text.find('m', i);
+      if (i == std::string::npos) break;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(TerminalReport, ReadsAsInTheGoldenFiles) {
+  for (const auto& [name, verdict] : all_samples()) {
+    TerminalOptions options;
+    expect_golden(name + ".txt", terminal_report(verdict, options));
+  }
+}
+
+TEST(TerminalReport, ReadsAsInTheGoldenFilesAtOtherWidths) {
+  const auto verdict = samples::verdict_with_failure(samples::pipeline_case(4, 6, true));
+  for (const int width : {60, 120}) {
+    TerminalOptions options;
+    options.width = width;
+    expect_golden("failed_" + std::to_string(width) + ".txt", terminal_report(verdict, options));
+    options.charset = Charset::ascii;
+    expect_golden("failed_" + std::to_string(width) + "_ascii.txt", terminal_report(verdict, options));
+  }
+  TerminalOptions options;
+  options.colour = Colour::sixteen;
+  expect_golden("failed_colour.txt", terminal_report(verdict, options));
+}
+
+TEST(TerminalReport, IsNeverWiderThanTheTerminal) {
+  for (const auto& [name, verdict] : all_samples()) {
+    for (const int width : {40, 59, 60, 80, 81, 120, 200}) {
+      for (const Charset charset : {Charset::unicode, Charset::ascii}) {
+        TerminalOptions options;
+        options.width = width;
+        options.charset = charset;
+        for (const std::string& line : lines_of(terminal_report(verdict, options))) {
+          EXPECT_LE(columns_of(line), width) << name << ": " << line;
+        }
+      }
+    }
+  }
+}
+
+TEST(TerminalReport, SaysTheSameWithoutColours) {
+  for (const auto& [name, verdict] : all_samples()) {
+    TerminalOptions options;
+    const std::string plain = terminal_report(verdict, options);
+    options.colour = Colour::sixteen;
+    const std::string coloured = terminal_report(verdict, options);
+    EXPECT_EQ(without_escapes(coloured), plain) << name;
+    EXPECT_NE(coloured, plain) << name;
+  }
+}
+
+TEST(TerminalReport, LetsNoControlCharacterThrough) {
+  for (const auto& [name, verdict] : all_samples()) {
+    for (const Charset charset : {Charset::unicode, Charset::ascii}) {
+      TerminalOptions options;
+      options.charset = charset;
+      options.verbose = true;
+      for (const char c : terminal_report(verdict, options)) {
+        const auto code = static_cast<unsigned char>(c);
+        EXPECT_TRUE(c == '\n' || (code >= 0x20 && code != 0x7F)) << name << ": " << int{code};
+        EXPECT_TRUE(charset == Charset::unicode || code < 0x80) << name;
+      }
+    }
+  }
+}
+
+TEST(TerminalReport, FitsAScreen) {
+  for (const auto& [name, verdict] : all_samples()) {
+    for (const int most : {1, 5, 10, 16, 20, 24, 40}) {
+      TerminalOptions options;
+      options.max_lines = most;
+      const auto lines = lines_of(terminal_report(verdict, options));
+      EXPECT_LE(lines.size(), static_cast<std::size_t>(most)) << name;
+      EXPECT_FALSE(lines.empty()) << name;
+    }
+  }
+}
+
+TEST(TerminalReport, KeepsTheCauseOnASmallScreen) {
+  TerminalOptions options;
+  options.max_lines = 20;
+  const auto text = terminal_report(samples::verdict_with_failure(samples::pipeline_case(4, 6, true)), options);
+  EXPECT_THAT(text, HasSubstr("found     24576 bytes"));
+  EXPECT_THAT(text, HasSubstr("likely"));
+  EXPECT_THAT(text, HasSubstr("./shardlings run 20_pipeline --case"));
+}
+
+TEST(TerminalReport, PrintsAnExplanationOnce) {
+  const auto text = terminal_report(samples::deadlock_verdict(), {});
+  EXPECT_THAT(text, HasSubstr("deadlock: every rank waits"));
+  EXPECT_EQ(text.find("deadlock: every rank waits"), text.rfind("deadlock: every rank waits"));
+  EXPECT_THAT(text, HasSubstr("(waits for: output)"));
+}
+
+TEST(TerminalReport, IsPoliteAboutAStub) {
+  const auto text = terminal_report(samples::unimplemented_verdict(), {});
+  EXPECT_THAT(text, HasSubstr("not implemented yet"));
+  EXPECT_THAT(text, HasSubstr("puzzle.cpp:17"));
+  EXPECT_THAT(text, Not(HasSubstr("✗")));
+}
+
+TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
+  auto verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  verdict.cases.push_back(verdict.cases[0]);
+  verdict.cases[1].kase.name = "another";
+  verdict.cases[1].kase.hidden = true;
+  TerminalOptions options;
+  EXPECT_THAT(terminal_report(verdict, options), HasSubstr("also in   another"));
+  options.verbose = true;
+  EXPECT_THAT(terminal_report(verdict, options), HasSubstr("case      another (not announced in the lesson)"));
+}
+
+TEST(TerminalReport, NeverCallsAVerdictWithoutChecksAPass) {
+  grading::Verdict verdict;
+  verdict.puzzle = "09_data_parallel";
+  verdict.status = "no_check_ran";
+  EXPECT_THAT(terminal_report(verdict, {}), HasSubstr("could not be graded"));
+}
+
+TEST(TerminalReport, LeavesThePictureOutOnRequest) {
+  TerminalOptions options;
+  options.timeline = false;
+  EXPECT_THAT(terminal_report(samples::passed_verdict(samples::layers_case(3)), options), Not(HasSubstr("rank 0")));
+}
+
+}  // namespace
+}  // namespace shardlings::report

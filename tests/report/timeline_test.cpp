@@ -1,0 +1,167 @@
+#include "report/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/verdicts.h"
+
+namespace shardlings::report {
+namespace {
+
+using front::EventKind;
+using front::RankTrace;
+using shardlings::testing::event;
+using shardlings::testing::kMs;
+using shardlings::testing::pipeline_case;
+using ::testing::ElementsAre;
+
+// A letter for each kind of cell, its digit where it has one, '|' where a block begins that looks like its neighbour.
+std::string row_text(const Row& row) {
+  constexpr std::string_view kLetters = ".FBLUOCsrx";
+  std::string text;
+  for (const Cell& cell : row.cells) {
+    text += cell.begins ? '|' : cell.digit != 0 ? cell.digit : kLetters[static_cast<std::size_t>(cell.paint)];
+  }
+  return text;
+}
+
+std::vector<std::string> texts(const Timeline& timeline) {
+  std::vector<std::string> all;
+  for (const Row& row : timeline.rows) all.push_back(row_text(row));
+  return all;
+}
+
+RankTrace trace_of(std::vector<front::Event> events) {
+  RankTrace trace;
+  trace.events = std::move(events);
+  return trace;
+}
+
+TEST(Timeline, OfAPipelineIsThatOfTheTextbook) {
+  const Timeline timeline = lay_out(pipeline_case(2, 2, false).traces, 9);
+  EXPECT_TRUE(timeline.exact);
+  EXPECT_EQ(timeline.numbering, Numbering::micro_batch);
+  EXPECT_EQ(timeline.end, 9 * kMs);
+  EXPECT_THAT(texts(timeline), ElementsAre("01...0B1B", ".010B1B.."));
+}
+
+TEST(Timeline, MakesEveryColumnTheSameSpanWhereThereIsRoom) {
+  EXPECT_EQ(lay_out(pipeline_case(2, 2, false).traces, 26).columns, 18);
+  EXPECT_EQ(lay_out(pipeline_case(2, 2, false).traces, 1000).columns, 72) << "no wider than can be compared";
+}
+
+TEST(Timeline, ShowsTheLargestShareWhereColumnsAreCoarse) {
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(60)), event(EventKind::update, Nanos(60), Nanos(101))});
+  const Timeline timeline = lay_out({trace}, 10);
+  EXPECT_FALSE(timeline.exact);
+  EXPECT_THAT(texts(timeline), ElementsAre("FFFFFFUUUU"));
+}
+
+TEST(Timeline, LeavesIdleTimeEmpty) {
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(2)), event(EventKind::wait, Nanos(2), Nanos(6)),
+                event(EventKind::update, Nanos(6), Nanos(8))});
+  EXPECT_THAT(texts(lay_out({trace}, 4)), ElementsAre("F..U"));
+}
+
+TEST(Timeline, ShowsAShortBlockWhereTheRankWouldBeIdle) {
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(499)), event(EventKind::update, Nanos(750), Nanos(751)),
+                event(EventKind::forward, Nanos(900), Nanos(1000))});
+  EXPECT_THAT(texts(lay_out({trace}, 10)), ElementsAre("FFFFF..U.F"));
+}
+
+TEST(Timeline, GivesCommunicationARowOfItsOwn) {
+  const auto trace = trace_of({event(EventKind::backward, Nanos(0), Nanos(2), -1, 1),
+                               event(EventKind::backward, Nanos(2), Nanos(4), -1, 0),
+                               event(EventKind::collective, Nanos(2), Nanos(4), -1, 1)});
+  const Timeline timeline = lay_out({trace}, 4);
+  EXPECT_EQ(timeline.numbering, Numbering::layer);
+  ASSERT_EQ(timeline.rows.size(), 2U);
+  EXPECT_FALSE(timeline.rows[0].communication);
+  EXPECT_TRUE(timeline.rows[1].communication);
+  EXPECT_THAT(texts(timeline), ElementsAre("1B0B", "..1C"));
+}
+
+TEST(Timeline, ShowsBothWaysAtOnce) {
+  const auto trace = trace_of({event(EventKind::send, Nanos(0), Nanos(2)), event(EventKind::recv, Nanos(1), Nanos(3))});
+  EXPECT_THAT(texts(lay_out({trace}, 3)), ElementsAre("...", "sxr"));
+}
+
+TEST(Timeline, JoinsTheLayersOfAMicroBatchAndNotTwoMicroBatches) {
+  std::vector<front::Event> events;
+  for (int i = 0; i < 4; ++i) events.push_back(event(EventKind::forward, Nanos(i), Nanos(i + 1), i / 2, i % 2));
+  EXPECT_THAT(texts(lay_out({trace_of(events)}, 4)), ElementsAre("0F1F"));
+}
+
+TEST(Timeline, MarksWhereEqualBlocksWithoutNumbersMeet) {
+  const auto trace =
+      trace_of({event(EventKind::operation, Nanos(0), Nanos(2)), event(EventKind::operation, Nanos(2), Nanos(4))});
+  EXPECT_THAT(texts(lay_out({trace}, 4)), ElementsAre("OO|O"));
+}
+
+TEST(Timeline, WritesTheLastDigitWhereThereIsNoRoom) {
+  std::vector<front::Event> events{event(EventKind::forward, Nanos(0), Nanos(1), 11),
+                                   event(EventKind::forward, Nanos(1), Nanos(2), 12)};
+  EXPECT_THAT(texts(lay_out({trace_of(events)}, 2)), ElementsAre("12"));
+  EXPECT_THAT(texts(lay_out({trace_of(events)}, 4)), ElementsAre("1F2F"));
+  EXPECT_THAT(texts(lay_out({trace_of(events)}, 6)), ElementsAre("11F12F"));
+}
+
+TEST(Timeline, IgnoresWhatTakesNoTimeAndWhatIsInsideACall) {
+  auto inner = event(EventKind::operation, Nanos(0), Nanos(4));
+  inner.depth = 1;
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(4)), inner, event(EventKind::loss, Nanos(4), Nanos(4))});
+  EXPECT_THAT(texts(lay_out({trace}, 4)), ElementsAre("FFFF"));
+}
+
+TEST(Timeline, OfNothingIsEmpty) {
+  EXPECT_EQ(lay_out({}, 80).columns, 0);
+  EXPECT_EQ(lay_out({RankTrace{}, RankTrace{}}, 80).columns, 0);
+}
+
+TEST(MemoryCurve, ShowsTheMostWithinEachColumn) {
+  RankTrace trace;
+  trace.memory = {
+      {Nanos(0), {Bytes(1)}}, {Nanos(1), {Bytes(9)}}, {Nanos(1), {Bytes(2)}}, {Nanos(4), {Bytes(1), Bytes(2)}}};
+  EXPECT_THAT(memory_curve(trace, Nanos(6), 3), ElementsAre(9, 2, 3));
+  EXPECT_THAT(memory_curve(trace, Nanos(6), 6), ElementsAre(1, 9, 2, 2, 3, 3));
+}
+
+TEST(MemoryCurve, CountsWhatIsFreedAtTheBeginOfAColumnOnlyBefore) {
+  RankTrace trace;
+  trace.memory = {{Nanos(0), {Bytes(8)}}, {Nanos(2), {Bytes(1)}}};
+  EXPECT_THAT(memory_curve(trace, Nanos(4), 2), ElementsAre(8, 1));
+}
+
+TEST(MemoryCurve, OfNothingIsEmpty) {
+  EXPECT_TRUE(memory_curve(RankTrace{}, Nanos(4), 2).empty());
+}
+
+TEST(Totals, OfAPipelineHaveTheBubbleOfTheClosedForm) {
+  // (p - 1) / (m + p - 1) of the time; Huang et al. 2019.
+  for (const int ranks : {1, 2, 4, 8}) {
+    const Totals totals = totals_of(pipeline_case(ranks, 6, false).counters);
+    EXPECT_NEAR(totals.idle, static_cast<double>(ranks - 1) / (6 + ranks - 1), 1e-12) << ranks;
+  }
+}
+
+TEST(Totals, NameTheRankOfThePeakAndWhatWasSent) {
+  std::vector<front::Counters> counters(3);
+  counters[1].peak = Bytes(5);
+  counters[1].peak_line = 12;
+  counters[2].peak = Bytes(5);
+  counters[2].traffic[{}].sent = Bytes(7);
+  const Totals totals = totals_of(counters);
+  EXPECT_EQ(totals.peak_rank, 1) << "the first of equals";
+  EXPECT_EQ(totals.peak_line, 12);
+  EXPECT_EQ(totals.sent, Bytes(7));
+  EXPECT_EQ(totals.sent_by_most, Bytes(7));
+  EXPECT_FALSE(totals.sent_equal);
+  EXPECT_EQ(totals.idle, 0) << "where no time passed";
+}
+
+}  // namespace
+}  // namespace shardlings::report
