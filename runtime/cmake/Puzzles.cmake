@@ -17,8 +17,9 @@ add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/grading/sub
 target_link_libraries(shardlings_submission PRIVATE shardlings_options)
 
 # The public header, compiled once: a third of the time to compile a puzzle. (g++ only: clang has another way.)
-set(submission_includes ${SHARDLINGS_INCLUDE})
-add_custom_target(puzzles ALL DEPENDS shardlings shardlings_submission)
+set(SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_INCLUDE})
+add_custom_target(puzzles ALL)
+add_dependencies(puzzles shardlings shardlings_submission)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(SHARDLINGS_PCH ${CMAKE_BINARY_DIR}/pch)
   set(header ${SHARDLINGS_PCH}/shardlings/puzzle.h)
@@ -30,7 +31,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     COMMENT "Precompiling shardlings/puzzle.h" VERBATIM)
   add_custom_target(shardlings_precompiled DEPENDS ${header}.gch)
   add_dependencies(puzzles shardlings_precompiled)
-  list(PREPEND submission_includes ${SHARDLINGS_PCH})
+  list(PREPEND SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_PCH})
 endif()
 
 # shardlings_json_list(OUT ITEM...): a JSON list of texts.
@@ -65,6 +66,37 @@ function(shardlings_check_tests folder id)
   endforeach()
 endfunction()
 
+# shardlings_add_puzzle(FOLDER OUT): harness and grader of a puzzle, and its entry for toolchain.json.
+function(shardlings_add_puzzle folder out)
+  get_filename_component(id ${folder} NAME)
+  add_library(harness_${id} OBJECT ${folder}/harness.cpp)
+  target_link_libraries(harness_${id} PRIVATE shardlings_options)
+  add_executable(grader_${id} ${folder}/grader.cpp)
+  target_link_libraries(grader_${id} PRIVATE shardlings_grader)
+  set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders)
+  set(${out} "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n" PARENT_SCOPE)
+endfunction()
+
+# shardlings_write_toolchain(FILE ENTRIES): how to build submissions of these puzzles.
+function(shardlings_write_toolchain file entries)
+  string(REGEX REPLACE ",\n$" "\n" entries "${entries}")
+  shardlings_json_list(compile_flags ${SHARDLINGS_SUBMISSION_FLAGS})
+  shardlings_json_list(include_folders ${SHARDLINGS_SUBMISSION_INCLUDES})
+  shardlings_json_list(link_flags ${SHARDLINGS_LINK_FLAGS})
+  file(GENERATE OUTPUT ${file} CONTENT "{
+  \"compiler\": \"${CMAKE_CXX_COMPILER}\",
+  \"compile_flags\": ${compile_flags},
+  \"include_folders\": ${include_folders},
+  \"link_flags\": ${link_flags},
+  \"library\": \"$<TARGET_FILE:shardlings>\",
+  \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
+  \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
+  \"puzzles\": {
+${entries}  }
+}
+")
+endfunction()
+
 set(puzzle_entries "")
 file(GLOB manifests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/puzzles/*/puzzle.toml)
 foreach(manifest ${manifests})
@@ -74,32 +106,12 @@ foreach(manifest ${manifests})
     message(WARNING "puzzles/${id} has no harness.cpp or no grader.cpp yet: it is left out")
     continue()
   endif()
-  add_library(harness_${id} OBJECT ${folder}/harness.cpp)
-  target_link_libraries(harness_${id} PRIVATE shardlings_options)
-  add_executable(grader_${id} ${folder}/grader.cpp)
-  target_link_libraries(grader_${id} PRIVATE shardlings_grader)
-  set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders)
+  shardlings_add_puzzle(${folder} entry)
+  string(APPEND puzzle_entries "${entry}")
   add_dependencies(puzzles harness_${id} grader_${id})
   shardlings_check_tests(${folder} ${id})
-  string(APPEND puzzle_entries "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n")
 endforeach()
-string(REGEX REPLACE ",\n$" "\n" puzzle_entries "${puzzle_entries}")
-
-shardlings_json_list(compile_flags ${SHARDLINGS_SUBMISSION_FLAGS})
-shardlings_json_list(include_folders ${submission_includes})
-shardlings_json_list(link_flags ${SHARDLINGS_LINK_FLAGS})
-file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/toolchain.json CONTENT "{
-  \"compiler\": \"${CMAKE_CXX_COMPILER}\",
-  \"compile_flags\": ${compile_flags},
-  \"include_folders\": ${include_folders},
-  \"link_flags\": ${link_flags},
-  \"library\": \"$<TARGET_FILE:shardlings>\",
-  \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
-  \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
-  \"puzzles\": {
-${puzzle_entries}  }
-}
-")
+shardlings_write_toolchain(${CMAKE_BINARY_DIR}/toolchain.json "${puzzle_entries}")
 if(TARGET learner)
   add_dependencies(learner puzzles)
 endif()
