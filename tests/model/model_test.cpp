@@ -151,6 +151,55 @@ TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
   });
 }
 
+TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
+  const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
+  const auto plan = detail::make_plan(kase.model);
+  on_rank([&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    const auto data = grading::micro_of(kase, 0, 0);
+    train_micro(rank, on, kase, data, data.tokens);
+    Tensor weights = rank.empty(plan.total, Kind::parameter), grads = rank.zeros(plan.total, Kind::gradient);
+    for (int l = 0; l < 2; ++l) copy(weights.part(on.model.range(l)), on.state.weights[static_cast<std::size_t>(l)]);
+
+    const Tensor x = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
+    Saved first, second;
+    const Tensor middle = on.model.forward(0, weights.part(on.model.range(0)), x, &first);
+    Tensor grad = on.model.forward(1, weights.part(on.model.range(1)), middle, &second);
+    grad = on.model.loss(std::move(grad), targets, data.tokens, on.loss);
+    grad = on.model.backward(1, weights.part(on.model.range(1)), middle, std::move(second), std::move(grad),
+                             grads.part(on.model.range(1)));
+    on.model.backward(0, weights.part(on.model.range(0)), x, std::move(first), std::move(grad),
+                      grads.part(on.model.range(0)));
+    for (int l = 0; l < 2; ++l) {
+      EXPECT_EQ(get(grads.part(on.model.range(l))), get(on.state.grads[static_cast<std::size_t>(l)]));
+    }
+  });
+}
+
+TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
+  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const auto plan = detail::make_plan(kase.model);
+  front::WorldOptions options;
+  options.cluster.table.forward = Nanos(1000);
+  const Count batch_bytes = 4 * 15, scalar = 4, activation = 4 * 15 * 8;
+  // Room for the weights, their gradients and ten activations: enough to run the block, not to save it.
+  options.capacity = Bytes(2 * 4 * plan.total + batch_bytes + scalar + 10 * activation);
+  const auto report = front::run_world(options, [&](Rank& rank) {
+    OnDevice on(rank, plan, weights_of(kase));
+    const Tensor ids = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);
+    const Bytes before = front_of(rank).ledger().live();
+    Saved saved;
+    EXPECT_THROW(on.model.forward(1, on.state.weights[1], x, &saved), OutOfMemory);
+    EXPECT_EQ(front_of(rank).ledger().live(), before);
+    EXPECT_FALSE(saved);
+    const Nanos now = front_of(rank).now();
+    const Tensor y = on.model.forward(1, on.state.weights[1], x, nullptr);
+    EXPECT_EQ(front_of(rank).now() - now, Nanos(1000));
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
 TEST(Model, TellsItsSizes) {
   const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
   const Model model = detail::Access::model(&plan);
