@@ -146,17 +146,30 @@ bool only_first_summed(const Replicas& found, const Replicas& own, const std::ve
 
 /// Which parts of each rank are complete: "rank 0: 0 1 . 3".
 void show_complete_parts(CheckContext& check, const Replicas& found, const std::vector<float>& sums) {
-  check.detail("Parts that are complete on each rank (a dot: not):");
+  bool any = false;
+  std::vector<std::string> lines = {"parts that are complete (a dot: not):"};
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
-    std::string line = fmt::format("  rank {}:", rank);
+    lines.push_back(fmt::format("  rank {}:", rank));
     for (int i = 0; i < check.ranks(); ++i) {
       const Range part = part_of(static_cast<Count>(sums.size()), check.ranks(), i);
+      if (part.size() == 0) continue;
       const auto at = [&](const std::vector<float>& values, Count k) { return values.begin() + k; };
       const bool complete = std::equal(at(sums, part.begin), at(sums, part.end), at(found[rank], part.begin));
-      line += complete ? fmt::format(" {}", i) : " .";
+      lines.back() += complete ? fmt::format(" {}", i) : " .";
+      any = any || complete;
     }
-    check.detail(line);
   }
+  if (!any) lines = {"no part is complete on any rank"};
+  for (const std::string& line : lines) check.detail(line);
+}
+
+/// The mistake leaves these numbers behind, after so many messages.
+bool is(const Mistake& mistake, const CheckContext& check, const Replicas& own, const Replicas& found) {
+  const int steps = check.ranks() - 1;
+  const int messages =
+      std::max(0, steps - mistake.reduce_steps_missing) + std::max(0, steps - mistake.gather_steps_missing);
+  return check.events(0, EventKind::send).size() == static_cast<std::size_t>(messages) &&
+         found == with_mistake(own, mistake);
 }
 
 void diagnose_output(CheckContext& check) {
@@ -174,28 +187,46 @@ void diagnose_output(CheckContext& check) {
   }
   if (found == own) return check.diagnose("not_reduced");
   for (const Mistake& mistake : kMistakes) {
-    if (found == with_mistake(own, mistake)) return check.diagnose(mistake.diagnosis);
+    if (is(mistake, check, own, found)) return check.diagnose(mistake.diagnosis);
   }
 }
 
 // ------------------------------------------------------------------------------------------------- what was sent
 
-/// The largest message of all ranks, in bytes.
-std::int64_t largest_message(const CheckContext& check) {
-  std::int64_t largest = 0;
+/// Bytes of all messages.
+std::vector<std::int64_t> messages_of(const CheckContext& check) {
+  std::vector<std::int64_t> messages;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    for (const front::Event& event : check.events(rank, EventKind::send)) {
-      largest = std::max(largest, event.bytes.value());
-    }
+    for (const front::Event& event : check.events(rank, EventKind::send)) messages.push_back(event.bytes.value());
   }
-  return largest;
+  return messages;
 }
 
-/// Names the mistake of messages that are longer than a part. False if there are none.
+std::int64_t sent_by(const CheckContext& check, int rank) {
+  return check.counters(rank).bytes_sent().value();
+}
+
+bool all_send_the_same(const CheckContext& check) {
+  for (int rank = 1; rank < check.ranks(); ++rank) {
+    if (sent_by(check, rank) != sent_by(check, 0)) return false;
+  }
+  return true;
+}
+
+/// Names a mistake in what was sent. False if there is none to be seen.
 bool diagnose_messages(CheckContext& check) {
-  const std::int64_t largest = largest_message(check);
-  if (largest <= longest_part(check)) return false;
-  check.diagnose(largest >= size_of(check) ? "whole_tensor" : "uneven_parts");
+  const std::vector<std::int64_t> messages = messages_of(check);
+  if (messages.empty()) return false;
+  const auto [shortest, longest] = std::minmax_element(messages.begin(), messages.end());
+  const auto steps = static_cast<std::size_t>(2 * (check.ranks() - 1) * check.ranks());
+  if (*longest <= longest_part(check)) {
+    if (messages.size() <= steps) return false;
+    check.diagnose("one_step_too_many");
+  } else if (*shortest < size_of(check)) {
+    check.diagnose("uneven_parts");
+  } else {
+    check.diagnose(all_send_the_same(check) ? "whole_tensor" : "through_one_rank");
+  }
   return true;
 }
 
@@ -226,14 +257,6 @@ bool forbidden_call(CheckContext& check) {
   return false;
 }
 
-void diagnose_bytes(CheckContext& check, std::int64_t total) {
-  const std::int64_t ranks = check.ranks();
-  const std::int64_t size = size_of(check);
-  if (total == 2 * (ranks - 1) * size) return check.diagnose("through_one_rank");
-  if (total == ranks * (ranks - 1) * size) return check.diagnose("whole_tensor");
-  if (total == (2 * ranks - 1) * size || total == 2 * ranks * size) check.diagnose("one_step_too_many");
-}
-
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -248,18 +271,17 @@ SHARDLINGS_CHECK(communication) {
   std::int64_t total = 0;
   int most = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    total += check.counters(rank).bytes_sent().value();
-    if (check.counters(rank).bytes_sent() > check.counters(most).bytes_sent()) most = rank;
+    total += sent_by(check, rank);
+    if (sent_by(check, rank) > sent_by(check, most)) most = rank;
   }
-  const std::int64_t sent = check.counters(most).bytes_sent().value();
   const Place where = check.place_of_last(most, EventKind::send);
   const std::string formula = elements_of(check.kase()) % n == 0
                                   ? fmt::format("2 (N-1)/N x size = 2 x {}/{} x {}", n - 1, n, size)
                                   : fmt::format("2 (size - shortest part) = 2 x ({} - {})", size, shortest_part(check));
-  if (!check.at_most("sent by " + check.name_of(most), sent, each, formula, "bytes", where) ||
+  if (!check.at_most("sent by " + check.name_of(most), sent_by(check, most), each, formula, "bytes", where) ||
       !check.exactly("sent by all ranks", total, 2 * (n - 1) * size,
                      fmt::format("2 (N-1) x size = 2 x {} x {}", n - 1, size), "bytes", where)) {
-    diagnose_bytes(check, total);
+    diagnose_messages(check);
   }
 }
 

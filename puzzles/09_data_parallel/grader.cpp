@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/parts.h"
 #include "grading/data.h"
+#include "grading/reference/trainer.h"
 #include "grading/training.h"
 
 using namespace shardlings;
@@ -44,6 +46,24 @@ bool on_every_rank(const CheckContext& check, int first, auto holds) {
   return true;
 }
 
+/// What each rank's tokens add to the loss of the step.
+std::vector<double> loss_shares(const Case& kase) {
+  const Layers weights = reference::initial_weights<double>(kase);
+  std::vector<double> shares;
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    Layers unused = scaled(weights, 0);
+    shares.push_back(reference::train_micro(kase, micro_of(kase, rank, 0), tokens_of_step(kase), weights, unused));
+  }
+  return shares;
+}
+
+/// What the ranks have put into `loss` altogether, as a multiple of the right loss.
+double loss_ratio(const CheckContext& check) {
+  const Output* output = check.output("loss by rank");
+  if (output == nullptr) return 0;
+  return std::accumulate(output->values.begin(), output->values.end(), 0.0) / check.reference().loss;
+}
+
 /// The sum of the ranks' gradients if each divides by its own tokens.
 Layers sum_of_means(const CheckContext& check) {
   const auto all = static_cast<double>(tokens_of_step(check.kase()));
@@ -63,7 +83,7 @@ bool some_layers_reduced(const CheckContext& check) {
   for (std::size_t l = 0; l < whole.size(); ++l) {
     const auto is = [&](const Layers& expected, int rank) {
       const Layers found = layers_of_rank(check.result(), "grads", rank);
-      return found.size() == whole.size() && alike(found[l], expected[l]);
+      return found.size() == whole.size() && alike(Layers{found[l]}, Layers{expected[l]});
     };
     if (on_every_rank(check, 0, [&](int rank) { return is(whole, rank); })) {
       ++reduced;
@@ -89,7 +109,8 @@ void diagnose_gradients(CheckContext& check) {
   const auto own_targets = static_cast<double>(kase.batch * kase.model.sequence);
   const std::optional<double> ratio = constant_ratio(found(0), whole);
   const bool twice = check.counters(0).calls(Collective::all_reduce) >= 2 * static_cast<std::int64_t>(whole.size());
-  if (near(ratio, 1 / ranks)) return check.diagnose("averaged");
+  const bool like_loss = near(ratio, loss_ratio(check));  // then it is the denominator, and not the all-reduce
+  if (near(ratio, 1 / ranks) && !like_loss) return check.diagnose("averaged");
   if (near(ratio, ranks) && twice) return check.diagnose("reduced_twice");
   const Layers means = sum_of_means(check);
   if (alike(found(0), means)) return check.diagnose("own_tokens");
@@ -113,10 +134,15 @@ void diagnose_weights(CheckContext& check) {
   if (on_every_rank(check, 0, own)) check.diagnose("updated_too_early");
 }
 
-void diagnose_loss(CheckContext& check) {
-  const Output* loss = check.output("loss");
-  if (loss == nullptr || loss->values.empty() || check.ranks() == 1) return;
-  if (near(loss->values.front() / check.reference().loss, check.ranks())) check.diagnose("loss_reduced");
+/// The gradients and weights are right, and the ranks' shares of the loss are not.
+void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
+  const Output* output = check.output("loss by rank");
+  if (output == nullptr || check.ranks() == 1) return;
+  const std::vector<double> found(output->values.begin(), output->values.end());
+  if (alike({found}, {std::vector<double>(shares.size(), check.reference().loss)}))
+    return check.diagnose("loss_reduced");
+  // Each rank has divided by its own tokens, and all have equally many: the mean of gradients then comes out right.
+  if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_of_means");
 }
 
 // ------------------------------------------------------------------------------------------------- what was sent
@@ -257,7 +283,8 @@ SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) diagnose_loss(check);
+  const std::vector<double> shares = loss_shares(check.kase());
+  if (!check.equal("loss by rank", shares, expected.loss_tolerance)) diagnose_loss(check, shares);
 }
 
 SHARDLINGS_CHECK(communication) {

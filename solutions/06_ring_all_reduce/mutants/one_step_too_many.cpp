@@ -20,6 +20,6 @@ void ring_all_reduce(Rank& rank, Group& group, View data) {
     group.send_recv(part(me - s), next, got, prev);
     add(sum, got);
   }
-  for (int s = 0; s < n; ++s) group.send_recv(part(me + 1 - s), next, part(me - s), prev);
+  for (int s = 0; n > 1 && s < n; ++s) group.send_recv(part(me + 1 - s), next, part(me - s), prev);
   // <<<
 }

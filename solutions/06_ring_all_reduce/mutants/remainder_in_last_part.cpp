@@ -19,10 +19,11 @@ void ring_all_reduce(Rank& rank, Group& group, View data) {
     const int k = ((i % n) + n) % n;
     return data.part({k * length, k + 1 == n ? data.size() : (k + 1) * length});
   };
-  Tensor room = rank.empty(mine(n - 1).size(), Kind::buffer);
+  buffer = {};
+  buffer = rank.empty(mine(n - 1).size(), Kind::buffer);
   for (int s = 0; s < n - 1; ++s) {
     const View sum = mine(me - s - 1);
-    const View got = room.part({0, sum.size()});
+    const View got = buffer.part({0, sum.size()});
     group.send_recv(mine(me - s), next, got, prev);
     add(sum, got);
   }
