@@ -1,6 +1,7 @@
 #include "report/timeline.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -209,11 +210,14 @@ Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
   timeline.numbering = numbering_of(traces);
   const std::int64_t end = timeline.end.value();
   if (end == 0 || columns < 1) return timeline;
+  const bool computes = std::any_of(traces.begin(), traces.end(), [&](const front::RankTrace& trace) {
+    return !blocks_of(trace, false, timeline.numbering).empty();
+  });
   std::vector<Blocks> rows;
   for (std::size_t rank = 0; rank < traces.size(); ++rank) {
     for (const bool communication : {false, true}) {
       Blocks blocks = blocks_of(traces[rank], communication, timeline.numbering);
-      if (communication && blocks.empty()) continue;
+      if (communication ? computes && blocks.empty() : !computes) continue;
       rows.push_back(std::move(blocks));
       timeline.rows.push_back({static_cast<int>(rank), communication, {}});
     }
@@ -225,6 +229,25 @@ Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
     timeline.rows[i].cells = RowPainter(rows[i], timeline.columns, end, timeline.exact).paint();
   }
   return timeline;
+}
+
+std::vector<RankRange> equal_ranks(const Timeline& timeline) {
+  std::map<int, std::vector<const Row*>> by_rank;
+  for (const Row& row : timeline.rows) by_rank[row.rank].push_back(&row);
+  const auto same = [](const Row* a, const Row* b) {
+    return a->communication == b->communication && a->cells == b->cells;
+  };
+  std::vector<RankRange> ranges;
+  for (const auto& [rank, rows] : by_rank) {
+    const bool joins = !ranges.empty() && std::equal(rows.begin(), rows.end(), by_rank[ranges.back().last].begin(),
+                                                     by_rank[ranges.back().last].end(), same);
+    if (joins) {
+      ranges.back().last = rank;
+    } else {
+      ranges.push_back({rank, rank});
+    }
+  }
+  return ranges;
 }
 
 std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end, int columns) {
@@ -268,6 +291,7 @@ Totals totals_of(const std::vector<front::Counters>& counters) {
   }
   const Nanos available = totals.end * static_cast<std::int64_t>(counters.size());
   if (available > Nanos(0)) totals.idle = 1 - computing / available;
+  totals.computes = computing > Nanos(0);
   return totals;
 }
 

@@ -19,6 +19,7 @@ struct Cell {
   Paint paint = Paint::idle;
   char digit = 0;       ///< of a number written into the block; 0: none
   bool begins = false;  ///< a block begins here that the eye could not tell from the one before it
+  bool operator==(const Cell&) const = default;
 };
 
 /// What a rank's program did, or what its links did.
@@ -32,7 +33,9 @@ struct Row {
 enum class Numbering : std::uint8_t { none, micro_batch, layer };
 
 struct Timeline {
-  std::vector<Row> rows;  ///< rank by rank; the row of communication, if there is any, below that of the program
+  /// Rank by rank; the row of communication, if there is any, below that of the program. Where no rank computes, the
+  /// rows of communication alone.
+  std::vector<Row> rows;
   Numbering numbering = Numbering::none;
   Nanos end;  ///< of the latest rank
   int columns = 0;
@@ -45,14 +48,23 @@ struct Timeline {
 /// the program waits stays idle. A block too short for a column gets one where the rank would be idle otherwise.
 Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns);
 
+/// Ranks first to last whose rows show the same.
+struct RankRange {
+  int first = 0;
+  int last = 0;
+};
+/// Neighbouring ranks that show the same, as ranges in order.
+std::vector<RankRange> equal_ranks(const Timeline& timeline);
+
 /// The most device memory that was alive within each column, in bytes; 0 columns if nothing was recorded.
 std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end, int columns);
 
 /// A run in a few numbers.
 struct Totals {
   Nanos end;
-  double idle = 0;  ///< share of the ranks' time until `end` in which they did not compute
-  Nanos transfer;   ///< of all ranks, exposed and overlapped
+  double idle = 0;        ///< share of the ranks' time until `end` in which they did not compute
+  bool computes = false;  ///< some rank did, for some time
+  Nanos transfer;         ///< of all ranks, exposed and overlapped
   Nanos overlapped;
   Bytes peak;
   int peak_rank = 0;

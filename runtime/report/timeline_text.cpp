@@ -65,7 +65,9 @@ class Picture {
  public:
   Picture(const grading::CaseVerdict& kase, const Style& style, const TimelineText& options)
       : kase_(kase), style_(style), options_(options), totals_(totals_of(kase.counters)) {
-    margin_ = kase.traces.size() > 100 ? 9 : kase.traces.size() > 10 ? 8 : 7;
+    const auto ranks = static_cast<int>(kase.traces.size());
+    const std::string longest = rank_label(ranks > options.join_above ? RankRange{ranks - 2, ranks - 1} : RankRange{});
+    margin_ = std::max(7, columns_of(longest) + 1);
     timeline_ = lay_out(kase.traces, options.width - margin_ - 2);
   }
 
@@ -93,27 +95,40 @@ class Picture {
     lines_.push_back(std::string(static_cast<std::size_t>(margin_ + 1), ' ') + style_(Role::dim, scale));
   }
 
-  bool is_left_out(int rank) const {
-    const int ranks = static_cast<int>(kase_.traces.size());
-    return ranks > options_.most_ranks && rank >= options_.most_ranks - 1 && rank < ranks - 1;
+  static std::string rank_label(RankRange ranks) {
+    if (ranks.first == ranks.last) return fmt::format("rank {}", ranks.first);
+    return fmt::format("rank {}-{}", ranks.first, ranks.last);
   }
 
   void rows() {
-    bool said = false;
-    for (const Row& row : timeline_.rows) {
-      if (is_left_out(row.rank)) {
-        if (!said) lines_.push_back(style_(Role::dim, left_out_text()));
-        said = true;
-        continue;
+    std::vector<RankRange> shown;
+    if (static_cast<int>(kase_.traces.size()) > options_.join_above) {
+      shown = equal_ranks(timeline_);
+    } else {
+      for (int rank = 0; rank < static_cast<int>(kase_.traces.size()); ++rank) shown.push_back({rank, rank});
+    }
+    const int all = static_cast<int>(shown.size());
+    const int kept = options_.most_ranks - 1;  // and the last one
+    for (int i = 0; i < all; ++i) {
+      const bool left_out = all > options_.most_ranks && i >= kept && i < all - 1;
+      if (!left_out) {
+        rows_of(shown[static_cast<std::size_t>(i)]);
+      } else if (i == kept) {
+        const int ranks = shown.back().first - shown[static_cast<std::size_t>(kept)].first;
+        const std::string more =
+            fmt::format("{:>{}} {} more", style_.pick("⋮", ":"), margin_ - 1, plural(ranks, "rank"));
+        lines_.push_back(style_(Role::dim, more));
       }
-      const std::string label = row.communication ? "" : fmt::format("rank {}", row.rank);
-      line(label, drawn(row, style_));
     }
   }
 
-  std::string left_out_text() const {
-    const auto hidden = static_cast<std::int64_t>(kase_.traces.size()) - options_.most_ranks;
-    return fmt::format("{:>{}} {} more", style_.pick("⋮", ":"), margin_ - 1, plural(hidden, "rank"));
+  void rows_of(RankRange ranks) {
+    std::string label = rank_label(ranks);
+    for (const Row& row : timeline_.rows) {
+      if (row.rank != ranks.first) continue;
+      line(label, drawn(row, style_));
+      label.clear();
+    }
   }
 
   void memory() {
@@ -121,6 +136,8 @@ class Picture {
     if (options_.memory_rows < 1 || rank >= kase_.traces.size()) return;
     const auto curve = memory_curve(kase_.traces[rank], timeline_.end, timeline_.columns);
     if (curve.empty() || totals_.peak <= Bytes(0)) return;
+    lowest_ = *std::min_element(curve.begin(), curve.end());
+    if (lowest_ == totals_.peak.value()) return;  // nothing changes
     for (int row = options_.memory_rows - 1; row >= 0; --row) {
       std::string text;
       for (const std::int64_t bytes : curve) text += level_of(bytes, row);
@@ -128,14 +145,15 @@ class Picture {
     }
   }
 
-  // What a column of the curve shows in row `row` (0: lowest) of the curve.
+  // What a column of the curve shows in row `row` (0: lowest). The scale goes from the lowest value to the peak, for
+  // weights alone would fill most of it.
   const char* level_of(std::int64_t bytes, int row) const {
     constexpr std::array<const char*, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     constexpr std::array<const char*, 4> kAsciiBars{" ", ".", ":", "|"};
     const std::int64_t steps = style_.charset() == Charset::unicode ? 8 : 3;
-    const std::int64_t most = std::max<std::int64_t>(1, totals_.peak.value());
-    // Rounded up: memory that is alive is seen, and only the peak fills the last step.
-    const std::int64_t height = (bytes * steps * options_.memory_rows + most - 1) / most;
+    const std::int64_t most = steps * options_.memory_rows - 1;
+    const std::int64_t span = std::max<std::int64_t>(1, totals_.peak.value() - lowest_);
+    const std::int64_t height = 1 + (bytes - lowest_) * most / span;  // rounded down: only the peak is full
     const auto level = static_cast<std::size_t>(std::clamp<std::int64_t>(height - row * steps, 0, steps));
     return style_.charset() == Charset::unicode ? kBars[level] : kAsciiBars[level];
   }
@@ -176,26 +194,31 @@ class Picture {
   void summary() {
     if (kase_.counters.empty()) return;
     std::vector<std::string> parts;
-    if (totals_.end > Nanos(0)) {
-      parts.push_back(fmt::format("virtual time {}", to_text(totals_.end)));
-      parts.push_back(fmt::format("idle (bubble) {:.1f} %", 100 * totals_.idle));
+    if (totals_.end > Nanos(0)) parts.push_back(fmt::format("virtual time {}", to_text(totals_.end)));
+    if (totals_.computes) parts.push_back(fmt::format("idle (bubble) {:.1f} %", 100 * totals_.idle));
+    if (totals_.computes && totals_.transfer > Nanos(0)) {
+      const double overlapped = totals_.overlapped / totals_.transfer;
+      parts.push_back(fmt::format("{:.0f} % of communication overlapped", 100 * overlapped));
     }
-    if (totals_.transfer > Nanos(0)) {
-      parts.push_back(
-          fmt::format("{:.0f} % of communication overlapped", 100 * (totals_.overlapped / totals_.transfer)));
-    }
-    std::string peak = fmt::format("peak {}", brief(totals_.peak));
-    if (kase_.counters.size() > 1) peak += fmt::format(" on rank {}", totals_.peak_rank);
-    if (totals_.peak_line > 0)
-      peak += fmt::format(" at {}", to_text(Location{totals_.peak_file.c_str(), totals_.peak_line}));
-    parts.push_back(harmless_line(peak, style_.charset()));
-    if (totals_.sent > Bytes(0)) {
-      parts.push_back(
-          fmt::format("sent {}{}", brief(totals_.sent_by_most),
-                      totals_.sent_equal ? " per rank" : fmt::format(" at most, {} in all", brief(totals_.sent))));
-    }
+    parts.push_back(harmless_line(memory_text(), style_.charset()));
+    if (totals_.sent > Bytes(0)) parts.push_back(sent_text());
     const std::string text = fmt::format("{}", fmt::join(parts, style_.pick(" · ", ", ")));
     for (const std::string& part : wrap(text, options_.width)) lines_.push_back(part);
+  }
+
+  std::string memory_text() const {
+    std::string text = "peak " + brief(totals_.peak);
+    if (kase_.counters.size() > 1) text += fmt::format(" on rank {}", totals_.peak_rank);
+    if (totals_.peak_line > 0) {
+      text += fmt::format(" at {}", to_text(Location{totals_.peak_file.c_str(), totals_.peak_line}));
+    }
+    if (lowest_ > 0 && lowest_ < totals_.peak.value()) text += fmt::format(" (never below {})", brief(Bytes(lowest_)));
+    return text;
+  }
+
+  std::string sent_text() const {
+    if (totals_.sent_equal) return fmt::format("sent {} per rank", brief(totals_.sent_by_most));
+    return fmt::format("sent {} at most, {} in all", brief(totals_.sent_by_most), brief(totals_.sent));
   }
 
   const grading::CaseVerdict& kase_;
@@ -204,6 +227,7 @@ class Picture {
   Totals totals_;
   Timeline timeline_;
   int margin_ = 7;
+  std::int64_t lowest_ = 0;  // of the memory curve
   std::vector<std::string> lines_;
 };
 

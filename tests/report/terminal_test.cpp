@@ -22,6 +22,8 @@ std::vector<std::pair<std::string, grading::Verdict>> all_samples() {
           {"passed", samples::passed_verdict(samples::layers_case(3))},
           {"overlapped", samples::passed_verdict(samples::overlap_case(2, 4))},
           {"nine_ranks", samples::passed_verdict(samples::pipeline_case(9, 4, false))},
+          {"eight_equal_ranks", samples::passed_verdict(samples::overlap_case(8, 4))},
+          {"ring", samples::passed_verdict(samples::ring_case(3))},
           {"many_ranks", samples::passed_verdict(samples::pipeline_case(40, 12, true))},
           {"unbuilt", samples::unbuilt_verdict()},
           {"unimplemented", samples::unimplemented_verdict()},
@@ -144,6 +146,7 @@ TEST(TerminalReport, IsPoliteAboutAStub) {
   EXPECT_THAT(text, HasSubstr("not implemented yet"));
   EXPECT_THAT(text, HasSubstr("puzzle.cpp:17"));
   EXPECT_THAT(text, Not(HasSubstr("✗")));
+  EXPECT_THAT(text, Not(HasSubstr("waits for")));
 }
 
 TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {

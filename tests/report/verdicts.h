@@ -24,6 +24,9 @@ grading::CaseVerdict layers_case(int layers);
 /// Data parallel training: every layer's gradients are reduced while the layers below compute.
 grading::CaseVerdict overlap_case(int ranks, int layers);
 
+/// Messages around a ring, each rank sending and receiving at once, and nothing computed.
+grading::CaseVerdict ring_case(int ranks);
+
 /// A verdict on that case with five checks: output and memory hold, communication fails, time waits, rules holds.
 grading::Verdict verdict_with_failure(grading::CaseVerdict kase);
 /// All five hold.
