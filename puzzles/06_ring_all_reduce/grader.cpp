@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/parts.h"
+#include "base/text.h"
 #include "grading/data.h"
 
 using namespace shardlings;
@@ -301,10 +302,11 @@ SHARDLINGS_CHECK(time) {
   const auto transfer = static_cast<std::int64_t>(
       std::floor(static_cast<double>(longest_part(check)) / link.bytes_per_second * 1e9 + 0.5));
   const int rank = check.slowest_rank();
-  if (!check.at_most(
-          "virtual time of " + check.name_of(rank), check.end_time(rank), steps * (link.latency.value() + transfer),
-          fmt::format("2 (N-1) (alpha + longest part / W) = {} x ({} + {}) ns", steps, link.latency.value(), transfer),
-          "ns", check.place_of_last(rank, EventKind::recv))) {
+  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
+                     steps * (link.latency.value() + transfer),
+                     fmt::format("2 (N-1) (alpha + longest part / W) = {} x ({} + {})", steps, to_text(link.latency),
+                                 to_text(Nanos(transfer))),
+                     "ns", check.place_of_last(rank, EventKind::recv))) {
     if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
   }
 }

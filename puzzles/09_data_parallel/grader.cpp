@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/parts.h"
+#include "base/text.h"
 #include "grading/data.h"
 #include "grading/reference/trainer.h"
 #include "grading/training.h"
@@ -217,7 +218,8 @@ Time budget(const CheckContext& check) {
     if (computing + reducing <= latest.ns) continue;
     const std::string backward = l == 0 ? "L (F + B)" : fmt::format("L F + {} B", layers - l);
     const std::string reduce = l == 0 ? "all-reduce of layer 0" : fmt::format("all-reduces of layers {} to 0", l);
-    latest = {computing + reducing, fmt::format("{} + {} = {} + {} ns", backward, reduce, computing, reducing)};
+    latest = {computing + reducing,
+              fmt::format("{} + {} = {} + {}", backward, reduce, to_text(Nanos(computing)), to_text(Nanos(reducing)))};
   }
   return latest;
 }
@@ -309,8 +311,8 @@ SHARDLINGS_CHECK(time) {
     return;
   }
   const front::Counters& counters = check.counters(rank);
-  check.detail(fmt::format("transfer: {} ns hidden behind computation, {} ns exposed",
-                           counters.overlapped_transfer.value(), counters.exposed_transfer.value()));
+  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
+                           to_text(counters.exposed_transfer)));
   diagnose_time(check, rank);
 }
 
