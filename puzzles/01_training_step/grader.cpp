@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "grading/compare.h"
 #include "grading/data.h"
 #include "grading/training.h"
 
@@ -59,6 +60,7 @@ void diagnose_output(CheckContext& check) {
   const auto tokens = static_cast<double>(tokens_of_step(check.kase()));
   const auto targets = static_cast<double>(check.kase().batch * check.kase().model.sequence);
   if (near(ratio, 1)) return;
+  if (ratio && *ratio != 0) check.detail("in the gradient behind the update, " + ratio_text(*ratio));
   if (ratio == 0) return check.diagnose("never_updated");
   if (near(ratio, 2)) return check.diagnose("updated_twice");
   if (near(ratio, tokens)) return check.diagnose("loss_not_divided");
@@ -132,8 +134,10 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(time) {
   const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
   const front::Counters& counters = check.counters(0);
-  const bool once = check.exactly("forward calls", counters.layer_forwards, layers, "L", "calls") &&
-                    check.exactly("backward calls", counters.layer_backwards, layers, "L", "calls");
+  const bool once = check.exactly("forward calls", counters.layer_forwards, layers, "L", "calls",
+                                  check.place_of_last(0, EventKind::forward)) &&
+                    check.exactly("backward calls", counters.layer_backwards, layers, "L", "calls",
+                                  check.place_of_last(0, EventKind::backward));
   if (!once) {
     if (counters.layer_forwards > layers) check.diagnose("forward_twice");
     return;

@@ -135,9 +135,11 @@ SHARDLINGS_CHECK(work) {
   const std::int64_t all = layers * check.kase().micro_batches;
   const front::Counters& counters = check.counters(0);
   const std::int64_t updates = count_of(check, EventKind::update);
-  if (check.exactly("forward calls", counters.layer_forwards, all, "m L", "calls") &&
-      check.exactly("backward calls", counters.layer_backwards, all, "m L", "calls") &&
-      check.exactly("update calls", updates, layers, "L", "calls")) {
+  if (check.exactly("forward calls", counters.layer_forwards, all, "m L", "calls",
+                    check.place_of_last(0, EventKind::forward)) &&
+      check.exactly("backward calls", counters.layer_backwards, all, "m L", "calls",
+                    check.place_of_last(0, EventKind::backward)) &&
+      check.exactly("update calls", updates, layers, "L", "calls", check.place_of_last(0, EventKind::update))) {
     check.exactly("virtual time", check.end_time(0), table_time(check.kase(), all, all), "m L (F + B)", "ns");
     return;
   }

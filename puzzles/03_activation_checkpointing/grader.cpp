@@ -227,8 +227,10 @@ SHARDLINGS_CHECK(recompute) {
   const front::Counters& counters = check.counters(0);
   const std::string formula = "2 L - length of the last segment = 2 * " + std::to_string(segments.layers) + " - " +
                               std::to_string(segments.length_of_last());
-  if (check.exactly("forward calls", counters.layer_forwards, segments.forwards(), formula, "calls") &&
-      check.exactly("backward calls", counters.layer_backwards, segments.layers, "L", "calls")) {
+  if (check.exactly("forward calls", counters.layer_forwards, segments.forwards(), formula, "calls",
+                    check.place_of_last(0, EventKind::forward)) &&
+      check.exactly("backward calls", counters.layer_backwards, segments.layers, "L", "calls",
+                    check.place_of_last(0, EventKind::backward))) {
     check.exactly("virtual time", check.end_time(0), table_time(check.kase(), segments.forwards(), segments.layers),
                   "(2 L - length of the last segment) F + L B", "ns");
     return;
