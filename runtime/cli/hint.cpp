@@ -1,14 +1,15 @@
-#include <algorithm>
 #include <ostream>
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/ladder.h"
 #include "cli/markdown.h"
+#include "cli/text.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli {
@@ -20,8 +21,8 @@ using report::Role;
 
 namespace {
 
-void print_hint(const Context& context, const Hint& hint, int number, int total) {
-  context.out << context.paint(Role::strong, fmt::format("Hint {} of {} ({})", number, total, hint.level)) << '\n'
+void print_hint(const Context& context, const Hint& hint, const std::string& heading) {
+  context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, hint.level)) << '\n'
               << render_markdown(hint.text, context) << '\n';
 }
 
@@ -38,11 +39,9 @@ int print_json(const Context& context, const Manifest& puzzle, const Rung& rung,
 
 /// Those given, in the order in which they were; after a pass all, since they teach then, too.
 int print_all(const Context& context, const Manifest& puzzle, const PuzzleProgress& past) {
-  int number = 0;
-  const int total = static_cast<int>(puzzle.hints.size());
   for (const Hint& hint : puzzle.hints) {
-    ++number;
-    if (past.solved() || was_given(past, hint)) print_hint(context, hint, number, total);
+    if (!past.solved() && !was_given(past, hint)) continue;
+    print_hint(context, hint, hint.diagnosis.empty() ? "Hint" : "Hint on " + hint.diagnosis);
   }
   if (!past.solved() && past.hints.empty()) {
     context.out << "No hint was given yet: ./shardlings hint " << short_name(puzzle) << '\n';
@@ -71,11 +70,16 @@ int hint(const Context& context, const HintOptions& options) {
     context.out << "There are no more hints. Those given: ./shardlings hint " << short_name(puzzle) << " --all\n";
     return kPassed;
   }
-  if (!rung.diagnosis_text.empty()) {
-    context.out << context.paint(Role::warning, "Your last run: ") << rung.diagnosis_text << "\n\n";
+  if (!rung.hint->diagnosis.empty()) {
+    const auto words = wrapped("Your last run: " + rung.diagnosis_text, context.width);
+    context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
+    print_hint(context, *rung.hint, "Hint on that mistake");
+  } else {
+    print_hint(context, *rung.hint, fmt::format("Hint {} of {}", rung.given, rung.total));
   }
-  print_hint(context, *rung.hint, rung.given, rung.total);
-  if (rung.given < rung.total) context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");
+  if (!rung.hint->diagnosis.empty() || rung.given < rung.total) {
+    context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");
+  }
   return kPassed;
 }
 

@@ -35,20 +35,19 @@ void give(PuzzleProgress& progress, const Hint& hint) {
 
 Rung next_rung(const Manifest& puzzle, const PuzzleProgress& progress) {
   Rung rung;
-  rung.total = static_cast<int>(puzzle.hints.size());
-  rung.given = static_cast<int>(std::count_if(puzzle.hints.begin(), puzzle.hints.end(),
-                                              [&](const Hint& hint) { return was_given(progress, hint); }));
+  for (const Hint& hint : puzzle.hints) {
+    if (!hint.diagnosis.empty()) continue;
+    ++rung.total;
+    if (was_given(progress, hint)) ++rung.given;
+  }
   for (const PastDiagnosis& diagnosis : progress.diagnoses) {
     if (diagnosis.id.empty()) continue;
     rung.hint = first_left(puzzle, progress, diagnosis.id);
     if (!rung.hint) continue;
     rung.diagnosis_text = diagnosis.text;
-    break;
+    return rung;
   }
-  if (!rung.hint) rung.hint = first_left(puzzle, progress, "");
-  for (const Hint& hint : puzzle.hints) {
-    if (!rung.hint && !was_given(progress, hint)) rung.hint = &hint;
-  }
+  rung.hint = first_left(puzzle, progress, "");
   if (rung.hint) ++rung.given;
   return rung;
 }

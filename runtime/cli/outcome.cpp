@@ -25,7 +25,7 @@ std::string text_of(const Verdict& verdict, const std::string& id) {
 std::string congratulation(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                            const Progress& progress) {
   const std::string name = short_name(puzzle);
-  std::string text = context.tick() + " " +
+  std::string text = "\n" + context.tick() + " " +
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
                      "\n";
@@ -57,12 +57,9 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
 std::string closing_words(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                           const Progress& progress) {
   if (verdict.passed) return congratulation(context, course, puzzle, verdict, progress);
-  const std::string name = short_name(puzzle);
-  if (verdict.status == "not_implemented") {
-    return fmt::format("Read the lesson with ./shardlings explain {0}, then fill the hole in {1}.\n", name,
-                       shown_path(context.project.puzzle_file(puzzle.id)));
-  }
-  return fmt::format("Stuck? ./shardlings hint {}\n", name);
+  // The report of an unfilled hole says itself what to do.
+  if (verdict.status == "not_implemented") return {};
+  return fmt::format("\nStuck? ./shardlings hint {}\n", short_name(puzzle));
 }
 
 }  // namespace shardlings::cli

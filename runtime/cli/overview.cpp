@@ -5,7 +5,7 @@
 
 #include "cli/course.h"
 #include "cli/error.h"
-#include "cli/file.h"
+#include "cli/text.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli {
@@ -14,7 +14,11 @@ using report::Role;
 
 namespace {
 
-/// "started: 40 of 100 points in the last run", or nothing for an untouched one.
+constexpr const char* kWelcome =
+    "Each puzzle is one small C++ file with a hole in it. Fill the hole, save, and see what it computed, what it cost, "
+    "and where the time went.";
+
+/// "Last run: 40 of 100 points.", or nothing for a puzzle that was never run.
 std::string last_run(const PuzzleProgress& progress, const grading::Manifest& puzzle) {
   if (progress.last_hash.empty()) return {};
   return fmt::format("Last run: {} of {} points.\n", progress.last_points, puzzle.max_points());
@@ -26,10 +30,10 @@ void print_next(const Context& context, const grading::Manifest& puzzle, const P
     const std::string words = fmt::format("./shardlings {}{}{}", command, argument.empty() ? "" : " ", argument);
     context.out << "  " << context.paint(Role::strong, fmt::format("{:<30}", words)) << meaning << '\n';
   };
-  context.out << "Next: " << context.paint(Role::strong, fmt::format("{} {}", name, puzzle.title)) << ". "
-              << puzzle.summary << '\n'
-              << "Edit  " << context.paint(Role::place, shown_path(context.project.puzzle_file(puzzle.id)))
-              << (puzzle.answer_lines > 0 ? fmt::format("  (about {} lines)", puzzle.answer_lines) : "") << '\n'
+  context.out << "Next: " << context.paint(Role::strong, fmt::format("{} {}", name, puzzle.title)) << '\n';
+  for (const std::string& words : wrapped(puzzle.summary, context.width - 6)) context.out << "      " << words << '\n';
+  context.out << "Edit: " << context.paint(Role::place, shown_path(context.project.puzzle_file(puzzle.id)))
+              << (puzzle.answer_lines > 0 ? fmt::format(" (about {} lines)", puzzle.answer_lines) : "") << '\n'
               << last_run(progress.of(puzzle.id), puzzle) << '\n';
   line("explain", name, "the lesson");
   line("watch", "", "grade on every save");
@@ -48,9 +52,9 @@ int overview(const Context& context) {
   const auto solved = std::count_if(course.puzzles().begin(), course.puzzles().end(),
                                     [&](const grading::Manifest& p) { return progress.of(p.id).solved(); });
   if (progress.puzzles.empty()) {
-    context.out << context.paint(Role::strong, "Welcome to Shardlings.")
-                << " Each puzzle is one small C++ file with a hole in it. Fill the hole, save, and see\n"
-                   "what it computed, what it cost, and where the time went.\n\n";
+    context.out << context.paint(Role::strong, "Welcome to Shardlings.") << '\n';
+    for (const std::string& words : wrapped(kWelcome, context.width)) context.out << words << '\n';
+    context.out << '\n';
   } else {
     context.out << fmt::format("{} of {} puzzles solved.\n", solved, course.puzzles().size());
   }

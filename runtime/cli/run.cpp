@@ -90,7 +90,7 @@ int run(const Context& context, const RunOptions& options) {
     shown.verbose = options.verbose;
     context.out << report::terminal_report(verdict, shown);
     if (options.file.empty() && options.case_name.empty() && !options.seed) {
-      context.out << '\n' << closing_words(context, course, puzzle, verdict, progress);
+      context.out << closing_words(context, course, puzzle, verdict, progress);
     }
   }
   return verdict.passed ? kPassed : kFailed;
