@@ -22,6 +22,10 @@ const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, cons
   return found == kase.checks.end() ? nullptr : &*found;
 }
 
+bool repeats_explanation(const grading::CaseVerdict& kase, const grading::CheckVerdict& check) {
+  return !kase.explanation.empty() && kase.explanation.compare(0, check.found.size(), check.found) == 0;
+}
+
 const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict) {
   const grading::CaseVerdict* best = nullptr;
   for (const auto& kase : verdict.cases) {

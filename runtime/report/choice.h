@@ -11,6 +11,9 @@ namespace shardlings::report {
 /// The check of that id where it failed on this case; nullptr if it did not.
 const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, const std::string& id);
 
+/// The run did not come to its end, and what the check found is the beginning of why.
+bool repeats_explanation(const grading::CaseVerdict& kase, const grading::CheckVerdict& check);
+
 /// The first case on which a check failed, if it left counters; otherwise the one with most to see: ranks, then
 /// micro-batches, then layers, and among equals one that the lesson announces. nullptr if no case left counters.
 const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/choice.h"
 
 namespace shardlings::report {
 
@@ -11,7 +12,7 @@ std::string failure_text(const grading::CaseVerdict& kase, const grading::CheckV
   for (const std::string& line : check.details) text += line + '\n';
   if (check.where.line > 0) text += "where: " + to_text(Location{check.where.file.c_str(), check.where.line}) + '\n';
   if (!check.diagnosis_text.empty()) text += "likely: " + check.diagnosis_text + '\n';
-  if (!kase.explanation.empty() && kase.explanation != check.found) text += kase.explanation + '\n';
+  if (!kase.explanation.empty() && !repeats_explanation(kase, check)) text += kase.explanation + '\n';
   return text + "repeat: " + kase.reproduce + '\n';
 }
 

@@ -176,12 +176,11 @@ class Report {
     if (!kase.explanation.empty() && explained_.insert(kase.explanation).second) {
       page_.text(kase.explanation, 4, Role::plain, detail_.explanation);
     }
-    // Where the run did not come to its end, "found" repeats the explanation.
-    if (kase.explanation.empty() || check.found != kase.explanation) {
+    if (!repeats_explanation(kase, check)) {
       page_.field("expected", check.expected);
       page_.field("found", check.found);
+      for (const std::string& line : check.details) page_.field("", line);
     }
-    for (const std::string& line : check.details) page_.field("", line);
     if (check.where.line > 0) page_.field("where", place_text(check.where), Role::place);
     page_.field("likely", check.diagnosis_text, Role::warning);
     page_.command_field("repeat", kase.reproduce);

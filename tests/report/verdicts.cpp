@@ -241,7 +241,9 @@ Verdict deadlock_verdict() {
   Verdict verdict = graded(std::move(kase));
   CheckVerdict& check = verdict.cases[0].checks[0];
   check.expected = "a run that comes to its end";
-  check.found = verdict.cases[0].explanation;
+  const std::string& why = verdict.cases[0].explanation;
+  check.found = why.substr(0, why.find('\n'));
+  check.details = {why.substr(why.find('\n') + 1)};
   check.where = {"puzzle.cpp", 31};
   fail(verdict, 0, {1, 2, 3, 4});
   return verdict;
