@@ -112,6 +112,7 @@ void diagnose_memory(CheckContext& check) {
   const LayerBytes& first = layers.front();
   const std::int64_t before = weight_bytes(layers) + batch_bytes(check.kase()) + 4 + first.weights;
   const std::int64_t rest = backward.back().live_after.value() - before - first.input_gradient;
+  if (rest == first.input + weight_bytes(layers) - first.weights) return check.diagnose("gradients_kept");
   check.diagnose(layers.size() > 1 && rest >= inputs ? "activations_kept" : "copy_kept");
 }
 
