@@ -59,21 +59,30 @@ constexpr Mistake kMistakes[] = {
     {.diagnosis = "added_in_gather", .gather_adds = true},
 };
 
-/// One step of the ring: every rank sends its part first(rank), and the next one takes it for its part into(rank + 1).
+/// Two things that a learner is free to choose.
+struct Ring {
+  int direction;  ///< 1: to the next rank, -1: to the one before
+  int first;      ///< rank r begins by sending part r + first, counted in the ring's direction
+};
+
+constexpr Ring kRings[] = {{1, 0}, {-1, 0}, {1, -1}, {-1, -1}};  // the likely ones first
+
+/// One step of a ring: every rank sends its part `sent` (of a rank), and its neighbour takes it for its part `taken`.
 /// False if such parts have different lengths.
-template <class First, class Into>
-bool pass_on(Replicas& replicas, First first, Into into, bool adds) {
+bool pass_on(Replicas& replicas, const Ring& ring, auto sent, auto taken, bool adds) {
   const int n = static_cast<int>(replicas.size());
+  const auto count = static_cast<Count>(replicas.front().size());
+  // In the other direction ranks and parts are counted backwards.
+  const auto part = [&](int i) { return part_of(count, n, ((ring.direction * i % n) + n) % n); };
+  const auto rank_of = [&](int i) { return static_cast<std::size_t>(((ring.direction * i % n) + n) % n); };
   const Replicas before = replicas;
-  for (int rank = 0; rank < n; ++rank) {
-    const int next = (rank + 1) % n;
-    const auto count = static_cast<Count>(before.front().size());
-    const Range from = part_of(count, n, ((first(rank) % n) + n) % n);
-    const Range to = part_of(count, n, ((into(next) % n) + n) % n);
+  for (int i = 0; i < n; ++i) {
+    const Range from = part(sent(i));
+    const Range to = part(taken(i + 1));
     if (from.size() != to.size()) return false;
-    for (Count i = 0; i < from.size(); ++i) {
-      float& element = replicas[static_cast<std::size_t>(next)][static_cast<std::size_t>(to.begin + i)];
-      const float arrived = before[static_cast<std::size_t>(rank)][static_cast<std::size_t>(from.begin + i)];
+    for (Count k = 0; k < from.size(); ++k) {
+      float& element = replicas[rank_of(i + 1)][static_cast<std::size_t>(to.begin + k)];
+      const float arrived = before[rank_of(i)][static_cast<std::size_t>(from.begin + k)];
       element = adds ? element + arrived : arrived;
     }
   }
@@ -81,17 +90,19 @@ bool pass_on(Replicas& replicas, First first, Into into, bool adds) {
 }
 
 /// What the ranks hold after a ring with this mistake; nothing if it cannot run with these lengths.
-Replicas with_mistake(Replicas replicas, const Mistake& mistake) {
+Replicas with_mistake(Replicas replicas, const Ring& ring, const Mistake& mistake) {
   const int n = static_cast<int>(replicas.size());
   for (int s = 0; s < n - 1 - mistake.reduce_steps_missing; ++s) {
-    const auto sent = [&](int rank) { return rank - s; };
-    const auto summed = [&](int rank) { return rank - s - 1 + mistake.added_to; };
-    if (!pass_on(replicas, sent, summed, true)) return {};
+    const int begin = ring.first - s;
+    const auto sent = [&](int i) { return i + begin; };
+    const auto summed = [&](int i) { return i + begin - 1 + mistake.added_to; };
+    if (!pass_on(replicas, ring, sent, summed, true)) return {};
   }
   for (int s = 0; s < n - 1 - mistake.gather_steps_missing; ++s) {
-    const auto sent = [&](int rank) { return rank + 1 - s + mistake.gather_begins; };
-    const auto filled = [&](int rank) { return rank - s + mistake.gather_begins; };
-    if (!pass_on(replicas, sent, filled, mistake.gather_adds)) return {};
+    const int begin = ring.first + 1 - s + mistake.gather_begins;
+    const auto sent = [&](int i) { return i + begin; };
+    const auto filled = [&](int i) { return i + begin - 1; };
+    if (!pass_on(replicas, ring, sent, filled, mistake.gather_adds)) return {};
   }
   return replicas;
 }
@@ -164,13 +175,13 @@ void show_complete_parts(CheckContext& check, const Replicas& found, const std::
   for (const std::string& line : lines) check.detail(line);
 }
 
-/// The mistake leaves these numbers behind, after so many messages.
-bool is(const Mistake& mistake, const CheckContext& check, const Replicas& own, const Replicas& found) {
-  const int steps = check.ranks() - 1;
-  const int messages =
-      std::max(0, steps - mistake.reduce_steps_missing) + std::max(0, steps - mistake.gather_steps_missing);
-  return check.events(0, EventKind::send).size() == static_cast<std::size_t>(messages) &&
-         found == with_mistake(own, mistake);
+/// The mistake leaves these numbers behind, after so many messages of each rank.
+bool explains(const Mistake& mistake, const Ring& ring, const Replicas& own, const Replicas& found,
+              std::size_t messages) {
+  const int steps = static_cast<int>(own.size()) - 1;
+  const int reducing = std::max(0, steps - mistake.reduce_steps_missing);
+  const int gathering = std::max(0, steps - mistake.gather_steps_missing);
+  return messages == static_cast<std::size_t>(reducing + gathering) && found == with_mistake(own, ring, mistake);
 }
 
 void diagnose_output(CheckContext& check) {
@@ -187,8 +198,11 @@ void diagnose_output(CheckContext& check) {
     return check.diagnose("remainder_lost");
   }
   if (found == own) return check.diagnose("not_reduced");
-  for (const Mistake& mistake : kMistakes) {
-    if (is(mistake, check, own, found)) return check.diagnose(mistake.diagnosis);
+  const std::size_t messages = check.events(0, EventKind::send).size();
+  for (const Ring& ring : kRings) {
+    for (const Mistake& mistake : kMistakes) {
+      if (explains(mistake, ring, own, found, messages)) return check.diagnose(mistake.diagnosis);
+    }
   }
 }
 
