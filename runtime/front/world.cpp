@@ -31,6 +31,8 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);
   });
   report.failure = control.failure();
+  // A failed run may leave operations behind that still use everybody's memory.
+  for (const auto& front : fronts) front->device().synchronize();
   return report;
 }
 

@@ -24,8 +24,8 @@ RunReport run_fake_gpus(const WorldOptions& options, const Disturbance& disturba
   with_gpus.make_device = [&] { return gpus.make_device(); };
   with_gpus.make_fabric = back::make_device_copy_fabric;
   RunReport report = front::run_world(with_gpus, body);
+  for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
   if (!report.failure) {
-    for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
     EXPECT_EQ(gpus.blocks_alive(), 0) << "device memory that nobody released";
   }
   return report;
