@@ -89,13 +89,14 @@ bool is_memory_limit(const Evidence& evidence) {
   const bool unhandled =
       evidence.end.signal == SIGABRT && evidence.end.output.find("std::bad_alloc") != std::string::npos;
   const bool by_system = evidence.end.signal == SIGKILL && evidence.end.killed == Kill::none;
-  return evidence.host_memory_exhausted || unhandled || by_system;
+  return unhandled || by_system;
 }
 
 Ending classify(const Evidence& evidence) {
   if (!evidence.end.started) return Ending::not_started;
   if (evidence.end.killed == Kill::wall_limit) return Ending::wall_limit;
   if (evidence.end.killed == Kill::output_limit || evidence.end.signal == SIGXFSZ) return Ending::output_limit;
+  if (evidence.host_memory_exhausted) return Ending::memory_limit;  // whatever became of the other ranks
   if (is_cpu_limit(evidence)) return Ending::cpu_limit;
   if (is_memory_limit(evidence)) return Ending::memory_limit;
   return evidence.end.exited ? Ending::early_exit : Ending::crashed;

@@ -27,13 +27,14 @@ struct FileHeader {
   static constexpr std::uint64_t kMagic = 0x31444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
+  static constexpr std::uint32_t kExhausted = 0x4D454D21;
 
   std::uint64_t magic = kMagic;
   std::uint64_t case_size = 0;
   std::uint32_t ranks = 0;
-  std::atomic<std::uint32_t> hello{0};  ///< kHello once main() was reached
-  std::atomic<std::uint32_t> end{0};    ///< kEnd once the result is complete, and never before
-  std::atomic<std::uint32_t> host_memory_exhausted{0};
+  std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
+  std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
+  std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give
   std::uint64_t result_size = 0;
   CrashNote crash;
 };

@@ -19,9 +19,16 @@ bool is_compilers(const ObjectSymbol& symbol) {
   return symbol.name.starts_with("DW.ref.") || symbol.name == kStreamInit;
 }
 
+/// Addresses of functions that run before or after main(), or the code itself.
+bool holds_early_code(string_view section) {
+  constexpr std::array<string_view, 7> kNames = {".init_array", ".preinit_array", ".fini_array", ".ctors",
+                                                 ".dtors",      ".init",          ".fini"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](string_view name) { return section.starts_with(name); });
+}
+
 bool is_static_data(const ObjectSection& section) {
   const string_view name = section.name;
-  const bool exempt = name.starts_with(".data.rel.ro") || name.starts_with(".init_array") || name.starts_with(".ctors");
+  const bool exempt = name.starts_with(".data.rel.ro") || holds_early_code(name);
   return section.in_memory && section.size > 0 && (section.writable || section.thread_local_storage) && !exempt;
 }
 
@@ -52,10 +59,7 @@ std::string static_data_text(const ObjectFile& object, const std::string& file) 
 std::string early_code_text(const ObjectFile& object, const std::string& file) {
   std::uint64_t bytes = 0;
   for (const ObjectSection& section : object.sections) {
-    for (const string_view name :
-         {".init_array", ".ctors", ".preinit_array", ".fini_array", ".dtors", ".init", ".fini"}) {
-      if (section.in_memory && section.name.starts_with(name)) bytes += section.size;
-    }
+    if (section.in_memory && holds_early_code(section.name)) bytes += section.size;
   }
   const bool has_streams = std::any_of(object.symbols.begin(), object.symbols.end(),
                                        [](const ObjectSymbol& s) { return s.name == kStreamInit; });
@@ -201,7 +205,7 @@ std::string replacement_text(const ObjectFile& object, const std::string& file) 
 }  // namespace
 
 std::string check_object(const ObjectFile& object, const std::string& file) {
-  for (const auto check : {replacement_text, static_data_text, early_code_text, door_text}) {
+  for (const auto check : {static_data_text, replacement_text, early_code_text, door_text}) {
     if (std::string text = check(object, file); !text.empty()) return text;
   }
   return "";

@@ -41,7 +41,7 @@ void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNot
     Harness of_rank(rank, kase);
     harness(of_rank);
   } catch (const std::bad_alloc&) {
-    header.host_memory_exhausted = 1;
+    header.exhausted = FileHeader::kExhausted;
     throw;
   }
 }

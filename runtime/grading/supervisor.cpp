@@ -146,7 +146,7 @@ Header header_of(const CaseFile& file, int ranks) {
   const auto* raw = reinterpret_cast<const FileHeader*>(bytes.data());
   header.hello = raw->hello.load() == FileHeader::kHello;
   header.end = raw->end.load() == FileHeader::kEnd;
-  header.host_memory_exhausted = raw->host_memory_exhausted.load() != 0;
+  header.host_memory_exhausted = raw->exhausted.load() == FileHeader::kExhausted;
   header.result_size = raw->result_size;
   header.signal = raw->crash.signal.load();
   header.rank = raw->crash.rank >= 0 && raw->crash.rank < ranks ? raw->crash.rank : -1;

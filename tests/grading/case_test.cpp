@@ -1,0 +1,68 @@
+#include "grading/case.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace shardlings::grading {
+namespace {
+
+using testing::ThrowsMessage;
+
+Case sample() {
+  Case kase;
+  kase.puzzle = "09_data_parallel";
+  kase.name = "4 ranks, uneven";
+  kase.hidden = true;
+  kase.ranks = 4;
+  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.layers = 3;
+  kase.model.lr = 0.3F;
+  kase.model.eps = 1e-5F;
+  kase.batch = 3;
+  kase.micro_batches = 5;
+  kase.uneven_tokens = true;
+  kase.steps = 2;
+  kase.seed = 0xFFFFFFFFFFFFFFFFULL;
+  kase.cluster.name = "odd";
+  kase.cluster.source = "made up \"here\"";
+  kase.cluster.uses_table = false;
+  kase.cluster.links[1] = {Nanos(17), 2.5e9};
+  kase.capacity = Bytes(123456789);
+  kase.numbers = {{"every", 2}, {"share", 0.1}};
+  return kase;
+}
+
+TEST(Case, SurvivesJson) {
+  const Case back = case_from_json(to_json(sample()));
+  EXPECT_EQ(to_json(back), to_json(sample()));
+  EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFULL);
+  EXPECT_EQ(back.model.lr, 0.3F);
+  EXPECT_EQ(back.numbers.at("share"), 0.1);
+  EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
+  EXPECT_EQ(back.model.family, ModelSpec::Family::gpt);
+}
+
+TEST(Case, NamesTheKeyAtFault) {
+  std::string text = to_json(sample());
+  text.replace(text.find("\"batch\":3"), 9, "\"batch\":[]");
+  EXPECT_THAT([&] { case_from_json(text); }, ThrowsMessage<std::runtime_error>("case: key 'batch' has the wrong type"));
+  EXPECT_THAT([] { case_from_json("{}"); }, ThrowsMessage<std::runtime_error>("case: key 'puzzle' is missing"));
+  EXPECT_THAT([] { case_from_json("not json"); }, ThrowsMessage<std::runtime_error>("case: not a JSON object"));
+}
+
+TEST(Case, NumbersAreAskedForByName) {
+  EXPECT_EQ(sample().integer("every"), 2);
+  EXPECT_EQ(sample().number("share"), 0.1);
+  EXPECT_THAT(
+      [] { sample().integer("share"); },
+      ThrowsMessage<std::runtime_error>("the number 'share' of the case '4 ranks, uneven' must be whole, not 0.1"));
+  EXPECT_THAT([] { sample().number("evry"); },
+              ThrowsMessage<std::runtime_error>(
+                  "the case '4 ranks, uneven' has no number 'evry': add it to `numbers` in puzzle.toml"));
+}
+
+}  // namespace
+}  // namespace shardlings::grading

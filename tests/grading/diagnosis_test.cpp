@@ -1,0 +1,84 @@
+#include "grading/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+namespace shardlings::grading {
+namespace {
+
+using Layers = std::vector<std::vector<double>>;
+
+/// A model with one layer of two weights, on four ranks with two micro-batches each.
+class DiagnosisTest : public testing::Test {
+ protected:
+  DiagnosisTest() {
+    kase_.ranks = 4;
+    kase_.micro_batches = 2;
+    kase_.model.layers = 1;
+    kase_.model.lr = 0.5F;
+    reference_.grads = {{1, -3}};
+    reference_.weights_before = {{10, 20}};
+    reference_.weights = {{9.5, 21.5}};
+    reference_.grads_tolerance = reference_.weights_tolerance = {{1e-5, 1e-5}};
+    reference_.local_grads = {{{0.5, 0}}, {{0.25, -1}}, {{0.25, -2}}, {{0, 0}}};
+  }
+
+  std::string of(const std::string& name, std::vector<std::vector<float>> replicas) const {
+    Result result;
+    Output& output = result.outputs[name + ".0"];
+    output.values = replicas.front();
+    if (replicas.size() > 1) output.replicas = std::move(replicas);
+    return recognise(kase_, reference_, result, name);
+  }
+  std::string of_grads(std::vector<float> values) const { return of("grads", {std::move(values)}); }
+  std::string of_weights(std::vector<float> values) const { return of("weights", {std::move(values)}); }
+
+  Case kase_;
+  Reference reference_;
+};
+
+TEST_F(DiagnosisTest, ScaledGradients) {
+  EXPECT_EQ(of_grads({4, -12}), "scaled_by_ranks");
+  EXPECT_EQ(of_grads({0.25F, -0.75F}), "scaled_by_inverse_ranks");
+  EXPECT_EQ(of_grads({2, -6}), "scaled_by_micro_batches");
+  EXPECT_EQ(of_grads({0.5F, -1.5F}), "scaled_by_inverse_micro_batches");
+  EXPECT_EQ(of_grads({3, -9}), "");
+  EXPECT_EQ(of_grads({4, -12.1F}), "") << "one element is off";
+}
+
+TEST_F(DiagnosisTest, ScaledGradientsAreSeenInTheWeightsOfOneStepOfSgd) {
+  EXPECT_EQ(of_weights({8, 26}), "scaled_by_ranks");
+  kase_.steps = 2;
+  EXPECT_EQ(of_weights({8, 26}), "");
+}
+
+TEST_F(DiagnosisTest, NanZeroAndStale) {
+  EXPECT_EQ(of_grads({std::numeric_limits<float>::quiet_NaN(), 1}), "not_finite");
+  EXPECT_EQ(of_grads({0, 0}), "all_zero");
+  EXPECT_EQ(of_weights({10, 20}), "stale");
+}
+
+TEST_F(DiagnosisTest, RanksThatDiffer) {
+  EXPECT_EQ(of("grads", {{0.5F, 0}, {0.25F, -1}, {0.25F, -2}, {0, 0}}), "local_gradient");
+  EXPECT_EQ(of("grads", {{1, -3}, {0.25F, -1}, {0.25F, -2}, {0, 0}}), "only_rank_0_right");
+  EXPECT_EQ(of("grads", {{5, 5}, {1, -3}, {1, -3}, {1, -3}}), "ranks_differ");
+  EXPECT_EQ(of("weights", {{9.75F, 20}, {9.875F, 20.5F}, {9.875F, 21}, {10, 20}}), "local_gradient");
+}
+
+TEST_F(DiagnosisTest, OtherOutputsAndSizesAreNotGuessedAt) {
+  EXPECT_EQ(of("loss", {{4, -12}}), "");
+  EXPECT_EQ(of_grads({4}), "");
+}
+
+TEST_F(DiagnosisTest, ManifestsSentenceWins) {
+  Manifest manifest;
+  EXPECT_NE(diagnosis_text(manifest, "deadlock"), "");
+  manifest.diagnoses = {{"deadlock", "my own"}};
+  EXPECT_EQ(diagnosis_text(manifest, "deadlock"), "my own");
+  EXPECT_EQ(diagnosis_text(manifest, "unheard_of"), "");
+}
+
+}  // namespace
+}  // namespace shardlings::grading

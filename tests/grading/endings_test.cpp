@@ -1,0 +1,213 @@
+// Submissions that go wrong in every way there is, each in a process of its own: how the run ended and what is said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "grading/build_submission.h"
+#include "grading/memory_file.h"
+#include "grading/submission_folder.h"
+#include "grading/supervisor.h"
+#include "grading/toolchain.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Case two_ranks() {
+  Case kase;
+  kase.puzzle = "50_sum";
+  kase.name = "2 ranks";
+  kase.ranks = 2;
+  kase.model.layers = 0;
+  kase.cluster = front::load_cluster(load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
+  kase.numbers["count"] = 6;
+  return kase;
+}
+
+Result run(const std::string& body, const std::string& before = "") {
+  ProcessLimits limits = default_limits(2);
+  limits.cpu_seconds = 1;
+  limits.output_bytes = 1 << 20;
+  return run_case(SubmissionFolder(body, before).build(), two_ranks(), limits);
+}
+
+TEST(Endings, FinishedRunBringsOutputsCountersAndTrace) {
+  const Result result = run("  rank.world().all_reduce(data, ReduceOp::sum);");
+  ASSERT_EQ(result.ending, Ending::finished) << result.explanation << result.stdout_text;
+  EXPECT_EQ(result.explanation, "");
+  ASSERT_EQ(result.report.ranks.size(), 2U);
+  EXPECT_EQ(result.report.ranks[1].counters.calls(front::Collective::all_reduce), 1);
+  EXPECT_FALSE(result.report.ranks[1].trace.events.empty());
+  const Output& data = result.outputs.at("data");
+  EXPECT_EQ(data.values.size(), 6U);
+  EXPECT_TRUE(data.complete);
+  EXPECT_EQ(data.conflict, "");
+  EXPECT_TRUE(data.replicas.empty());
+}
+
+TEST(Endings, ReplicasThatDifferAreKeptApart) {
+  const Result result = run("  if (rank.id() == 1) fill(data, 3.F);");
+  ASSERT_EQ(result.ending, Ending::finished) << result.explanation;
+  const Output& data = result.outputs.at("data");
+  EXPECT_EQ(data.conflict, "rank 1 ended with other values than rank 0");
+  ASSERT_EQ(data.replicas.size(), 2U);
+  EXPECT_EQ(data.replicas[1], std::vector<float>(6, 3.F));
+}
+
+TEST(Endings, SegmentationFault) {
+  const Result result =
+      run("  rank.world().barrier();\n  if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(
+      result.explanation,
+      StartsWith("rank 1 crashed at puzzle.cpp:12 with a segmentation fault: it touched memory that is not its own.\n"
+                 "The address was 0x1: an index or pointer into an empty vector, most likely.\nAt that moment:\n"));
+  EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 was in or after barrier at puzzle.cpp:11"));
+}
+
+TEST(Endings, StackOverflow) {
+  const Result result =
+      run("  if (rank.id() == 0) std::printf(\"%d\", deeper(data.size()));",
+          "int deeper(Count n) { volatile char big[1000] = {}; return n < 0 ? 0 : deeper(n + 1) + big[n % 7]; }");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:9 with a segmentation fault"));
+  EXPECT_THAT(result.explanation, HasSubstr("endless recursion"));
+}
+
+TEST(Endings, Abort) {
+  const Result result = run("  rank.world().barrier();\n  if (rank.id() == 0) std::abort();");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed with abort().\n"));
+}
+
+TEST(Endings, ExceptionIsAFailureWithItsPlace) {
+  const Result result =
+      run("  rank.world().barrier();\n  if (rank.id() == 1) throw std::runtime_error(\"no idea\");\n"
+          "  rank.world().barrier();");
+  ASSERT_EQ(result.ending, Ending::failed);
+  EXPECT_EQ(result.report.failure->type, "exception");
+  EXPECT_EQ(result.report.failure->rank, 1);
+  EXPECT_THAT(result.explanation, HasSubstr("rank 1, after barrier at puzzle.cpp:11: no idea"));
+}
+
+TEST(Endings, ExceptionThatNobodyCanCatch) {
+  const Result result = run("  never(rank.id());", "void never(int id) noexcept { if (id == 0) throw 1; }");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed with abort().\nAn exception had nobody to catch it"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("terminate called"));
+}
+
+TEST(Endings, EndlessLoop) {
+  const Result result =
+      run("  rank.world().barrier();\n  volatile bool on = true;\n  while (rank.id() == 0 && on) {\n  }\n"
+          "  rank.world().barrier();");
+  EXPECT_EQ(result.ending, Ending::cpu_limit);
+  EXPECT_EQ(result.explanation,
+            "the program computed for more than 1 s and was stopped: an endless loop?\nAt that moment:\n"
+            "  rank 0 was in or after barrier at puzzle.cpp:11 (its call 4)\n"
+            "  rank 1 was waiting in barrier at puzzle.cpp:15");
+}
+
+TEST(Endings, ExitInTheMiddle) {
+  const Result result = run("  if (rank.id() == 0) std::exit(0);\n  rank.world().barrier();");
+  EXPECT_EQ(result.ending, Ending::early_exit);
+  EXPECT_THAT(result.explanation,
+              StartsWith("the program ended with status 0 before the run was over: something called exit().\n"));
+}
+
+TEST(Endings, ExitBeforeMain) {
+  const SubmissionFolder folder("", "struct Early { Early() { std::_Exit(0); } } early;");
+  const BuildOutcome refused = build_submission(load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", folder.source(),
+                                                SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder.folder());
+  EXPECT_FALSE(refused.built);
+  EXPECT_THAT(refused.log, StartsWith("puzzle.cpp: 'early' is a global or static variable."));
+}
+
+TEST(Endings, OutputIsKeptUpToALimit) {
+  const Result result = run("  for (int i = 0; i < 20000; ++i) std::puts(\"abcdefghi\");");
+  EXPECT_EQ(result.ending, Ending::finished);
+  EXPECT_EQ(result.stdout_text.size(), 64U * 1024);
+  EXPECT_TRUE(result.stdout_truncated);
+  EXPECT_THAT(result.stdout_text, StartsWith("abcdefghi\nabcdefghi\n"));
+}
+
+TEST(Endings, OutputFlood) {
+  const Result result = run("  for (;;) std::puts(\"still alive\");");
+  EXPECT_EQ(result.ending, Ending::output_limit);
+  EXPECT_THAT(result.explanation, StartsWith("the program wrote more than 1 MiB of output and was stopped.\n"));
+}
+
+TEST(Endings, MemoryHog) {
+  const Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(32 << 20);");
+  EXPECT_EQ(result.ending, Ending::memory_limit);
+  EXPECT_THAT(result.explanation,
+              StartsWith("the program asked for more of the computer's memory than a case may use"));
+}
+
+TEST(Endings, Deadlock) {
+  const Result result = run("  rank.world().recv(data, 1 - rank.id());");
+  ASSERT_EQ(result.ending, Ending::failed);
+  EXPECT_EQ(result.report.failure->type, "deadlock");
+  EXPECT_THAT(result.explanation, HasSubstr("puzzle.cpp:11"));
+}
+
+TEST(Endings, NotImplemented) {
+  const Result result = run("  not_implemented();");
+  ASSERT_EQ(result.ending, Ending::failed);
+  EXPECT_EQ(result.report.failure->type, "not_implemented");
+}
+
+TEST(Endings, NotStarted) {
+  const Result result = run_case("/does/not/exist", two_ranks(), default_limits(2));
+  EXPECT_EQ(result.ending, Ending::not_started);
+  EXPECT_EQ(result.explanation, "the program could not be started: No such file or directory.");
+}
+
+TEST(Endings, ProgramThatIsNoSubmission) {
+  const Result result = run_case("/bin/true", two_ranks(), default_limits(2));
+  EXPECT_EQ(result.ending, Ending::early_exit);
+  EXPECT_THAT(result.explanation, StartsWith("the program ended with status 0 before main() began"));
+}
+
+/// A program that writes these bytes over the whole file in memory and ends as if all were well.
+Result run_forger(const std::string& bytes) {
+  const SubmissionFolder folder("");
+  const std::string forged = folder.folder() + "/forged", program = folder.folder() + "/program";
+  std::ofstream(forged, std::ios::binary) << bytes;
+  std::ofstream(program) << "#!/bin/sh\ncat " << forged << " >&3\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  return run_case(program, two_ranks(), default_limits(2));
+}
+
+TEST(Endings, NoiseInTheFile) {
+  std::mt19937 random(8);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{5000}, std::size_t{200'000}}) {
+    std::string noise(size, 0);
+    for (char& byte : noise) byte = static_cast<char>(random());
+    const Result result = run_forger(noise);
+    EXPECT_EQ(result.ending, Ending::early_exit);
+    EXPECT_TRUE(result.outputs.empty());
+  }
+}
+
+TEST(Endings, EndMarkWithoutAResult) {
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{40}, std::uint64_t{1} << 62U, ~std::uint64_t{0}}) {
+    FileHeader header;
+    header.case_size = ~std::uint64_t{0};
+    header.ranks = 0xFFFFFFFF;
+    header.hello = FileHeader::kHello;
+    header.end = FileHeader::kEnd;
+    header.result_size = size;
+    const Result result = run_forger(std::string(reinterpret_cast<const char*>(&header), sizeof header));
+    EXPECT_EQ(result.ending, Ending::early_exit);
+    EXPECT_THAT(result.explanation, StartsWith("the program's result is damaged"));
+  }
+}
+
+}  // namespace
+}  // namespace shardlings::grading

@@ -1,0 +1,134 @@
+// From a source file to a verdict, through compiler, submission processes and grader process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include "grading/grade.h"
+#include "grading/submission_folder.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+GradeOptions options_for(const SubmissionFolder& folder) {
+  GradeOptions options;
+  options.puzzle_folder = SHARDLINGS_TEST_PUZZLE;
+  options.build_folder = SHARDLINGS_TEST_BUILD;
+  options.source = folder.source();
+  options.use_cache = false;
+  return options;
+}
+
+const CheckVerdict& check_of(const Verdict& verdict, std::size_t kase, std::size_t check) {
+  return verdict.cases.at(kase).checks.at(check);
+}
+
+constexpr const char* kRight = "  rank.world().all_reduce(data, ReduceOp::sum);";
+
+TEST(Grade, RightSolutionGetsAllPoints) {
+  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder(kRight)));
+  EXPECT_EQ(verdict.status, "graded");
+  EXPECT_TRUE(verdict.passed) << to_json(verdict);
+  EXPECT_EQ(verdict.points, 100);
+  EXPECT_EQ(verdict.max_points, 100);
+  ASSERT_EQ(verdict.cases.size(), 2U);
+  EXPECT_EQ(verdict.cases[1].traces.size(), 3U);
+  EXPECT_EQ(verdict.cases[1].reproduce, "./shardlings run 50 --case '3 ranks, hidden' --seed 7");
+}
+
+TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
+  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + kRight)));
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.points, 10) << "memory does not rest on the output";
+  EXPECT_THAT(verdict.diagnoses, ElementsAre("twice"));
+  const CheckVerdict& output = check_of(verdict, 0, 0);
+  EXPECT_EQ(output.passed, false);
+  EXPECT_EQ(output.diagnosis_text, "The sum was made twice.");
+  EXPECT_THAT(output.details, testing::Contains("every element is 2 times too large"));
+  EXPECT_EQ(check_of(verdict, 0, 1).passed, std::nullopt);
+  EXPECT_EQ(check_of(verdict, 0, 1).blocked_by, "output");
+  EXPECT_EQ(verdict.checks[1].blocked_by, "output");
+}
+
+TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
+  const Verdict verdict = grade_puzzle(
+      options_for(SubmissionFolder(std::string("  if (rank.size() == 3 && rank.id() == 2) std::abort();\n") + kRight)));
+  EXPECT_EQ(verdict.status, "graded");
+  EXPECT_EQ(verdict.cases[0].ending, "finished");
+  EXPECT_EQ(check_of(verdict, 0, 0).passed, true);
+  EXPECT_EQ(verdict.cases[1].ending, "crashed");
+  const CheckVerdict& output = check_of(verdict, 1, 0);
+  EXPECT_EQ(output.passed, false);
+  EXPECT_EQ(output.found, "rank 2 crashed with abort().");
+  EXPECT_EQ(check_of(verdict, 1, 2).blocked_by, "output") << "nothing can be judged without a result";
+  EXPECT_EQ(verdict.points, 0);
+}
+
+TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
+  const Verdict verdict =
+      grade_puzzle(options_for(SubmissionFolder("  rank.world().recv(data, (rank.id() + 1) % rank.size());")));
+  EXPECT_THAT(verdict.diagnoses, ElementsAre("deadlock"));
+  EXPECT_EQ(check_of(verdict, 0, 0).diagnosis_text, "Two ranks wait for one another.");
+  EXPECT_EQ(check_of(verdict, 0, 0).where.line, kFirstLine);
+  EXPECT_EQ(verdict.cases[0].failure_type, "deadlock");
+}
+
+TEST(Grade, UntouchedStub) {
+  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  not_implemented();")));
+  EXPECT_EQ(verdict.status, "not_implemented");
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.points, 0);
+}
+
+TEST(Grade, ExpectationOfGoogleTestFailsItsCheck) {
+  const Verdict verdict =
+      grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + "\n  rank.read(data.part({0, 1}));")));
+  EXPECT_EQ(verdict.checks[0].passed, true);
+  EXPECT_EQ(verdict.checks[2].passed, false);
+  EXPECT_THAT(check_of(verdict, 0, 2).found, HasSubstr("a plain expectation of GoogleTest counts, too"));
+}
+
+TEST(Grade, CompilerErrorIsNeverAPass) {
+  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  no_such_thing();")));
+  EXPECT_EQ(verdict.status, "did_not_build");
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.max_points, 100);
+  EXPECT_EQ(verdict.checks[0].passed, false);
+  EXPECT_EQ(verdict.checks[1].passed, std::nullopt);
+  EXPECT_THAT(verdict.build_log, HasSubstr("puzzle.cpp:11:3: error: "));
+}
+
+TEST(Grade, OneCaseWithAnotherSeed) {
+  const SubmissionFolder folder(kRight);
+  GradeOptions options = options_for(folder);
+  options.case_name = "2 ranks";
+  options.seed = 99;
+  const Verdict verdict = grade_puzzle(options);
+  ASSERT_EQ(verdict.cases.size(), 1U);
+  EXPECT_EQ(verdict.cases[0].kase.seed, 99U);
+  EXPECT_TRUE(verdict.passed);
+  options.case_name = "2 rank";
+  EXPECT_THAT([&] { grade_puzzle(options); },
+              testing::ThrowsMessage<std::runtime_error>("50_sum has no case '2 rank'; did you mean '2 ranks'?"));
+}
+
+TEST(Grade, SameContentIsGradedOnce) {
+  const SubmissionFolder folder(std::string(kRight) + "  // " + std::to_string(getpid()));
+  GradeOptions options = options_for(folder);
+  options.use_cache = true;
+  std::vector<Stage> stages;
+  options.progress = [&](Stage stage) { stages.push_back(stage); };
+  const Verdict first = grade_puzzle(options);
+  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::building, Stage::running, Stage::done));
+  stages.clear();
+  const Verdict second = grade_puzzle(options);
+  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::done));
+  EXPECT_EQ(to_json(first), to_json(second));
+  EXPECT_EQ(second.cases[0].traces.size(), 2U);
+}
+
+}  // namespace
+}  // namespace shardlings::grading

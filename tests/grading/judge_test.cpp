@@ -1,0 +1,180 @@
+#include "grading/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace shardlings::grading {
+namespace {
+
+using testing::ElementsAre;
+
+// The checks of the manifest below. What they find is what the case says.
+SHARDLINGS_CHECK(output) {
+  check.exactly("answer", check.kase().integer("answer"), 42, "6 x 7", "points", {"puzzle.cpp", 12});
+  check.detail("a detail");
+  check.diagnose("wrong_answer");
+}
+SHARDLINGS_CHECK(memory) {
+  check.at_most("peak", check.kase().integer("peak"), 2048, "2 K", "bytes");
+}
+SHARDLINGS_CHECK(time) {
+  check.at_least("rest", 1, 1, "");
+}
+SHARDLINGS_CHECK(broken) {
+  throw std::runtime_error("no reference");
+}
+
+/// Nothing but exceptions is caught.
+std::string catching(const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class JudgeTest : public testing::Test {
+ protected:
+  JudgeTest() {
+    manifest_.id = "07_seven";
+    manifest_.number = 7;
+    manifest_.checks = {
+        {"memory", "memory", "", 30, {}}, {"output", "output", "", 40, {}}, {"time", "time", "", 30, {"output"}}};
+    manifest_.diagnoses = {{"wrong_answer", "Think again."}};
+  }
+  void add_case(double answer, double peak = 0) {
+    Case kase;
+    kase.name = "case " + std::to_string(cases_.size());
+    kase.numbers = {{"answer", answer}, {"peak", peak}};
+    cases_.push_back(kase);
+    Result result;
+    result.ending = Ending::finished;
+    result.report.ranks.resize(1);
+    results_.push_back(result);
+  }
+  void fail_run(std::size_t kase, const std::string& type, const std::string& message) {
+    results_[kase].ending = Ending::failed;
+    results_[kase].explanation = message;
+    results_[kase].report.failure = front::Failure{type, 0, message, "puzzle.cpp", 31, Nanos(0)};
+  }
+  Verdict verdict() {
+    CaseRuns runs(cases_);
+    for (std::size_t i = 0; i < results_.size(); ++i) runs.set_result(i, results_[i]);
+    Judge judge(manifest_, runs, catching);
+    for (const CheckSpec& spec : manifest_.checks) {
+      for (std::size_t i = 0; i < runs.size(); ++i) judge.judge(spec.id, i);
+    }
+    return judge.verdict();
+  }
+
+  Manifest manifest_;
+  std::vector<Case> cases_;
+  std::vector<Result> results_;
+};
+
+TEST_F(JudgeTest, EverythingHolds) {
+  add_case(42);
+  const Verdict all = verdict();
+  EXPECT_TRUE(all.passed);
+  EXPECT_EQ(all.points, 100);
+  EXPECT_EQ(all.status, "graded");
+  EXPECT_THAT(all.diagnoses, ElementsAre()) << "a check that holds has no diagnosis";
+}
+
+TEST_F(JudgeTest, FailureHasFormulaPlaceAndDiagnosis) {
+  add_case(41);
+  const CheckVerdict output = verdict().cases[0].checks[1];
+  EXPECT_EQ(output.passed, false);
+  EXPECT_EQ(output.expected, "answer: 42 points = 6 x 7");
+  EXPECT_EQ(output.found, "41 points");
+  EXPECT_EQ(output.where.line, 12);
+  EXPECT_EQ(output.diagnosis_text, "Think again.");
+  EXPECT_THAT(output.details, ElementsAre("a detail"));
+}
+
+TEST_F(JudgeTest, BudgetsAreReadable) {
+  add_case(42, 3072);
+  const CheckVerdict memory = verdict().cases[0].checks[0];
+  EXPECT_EQ(memory.expected, "peak: at most 2 KiB (2048 B) = 2 K");
+  EXPECT_EQ(memory.found, "3 KiB (3072 B) (+50 %)");
+}
+
+TEST_F(JudgeTest, PointsOnlyForWhatHoldsOnEveryCase) {
+  add_case(42, 100);
+  add_case(42, 5000);
+  const Verdict all = verdict();
+  EXPECT_FALSE(all.passed);
+  EXPECT_EQ(all.points, 70);
+  EXPECT_EQ(all.checks[0].passed, false);
+  EXPECT_EQ(all.cases[0].checks[0].passed, true);
+}
+
+TEST_F(JudgeTest, DependentCheckIsBlocked) {
+  add_case(42);
+  add_case(1);
+  const Verdict all = verdict();
+  EXPECT_EQ(all.cases[0].checks[2].passed, true);
+  EXPECT_EQ(all.cases[1].checks[2].passed, std::nullopt);
+  EXPECT_EQ(all.cases[1].checks[2].blocked_by, "output");
+  EXPECT_EQ(all.checks[2].passed, std::nullopt);
+  EXPECT_EQ(all.checks[2].blocked_by, "output");
+  EXPECT_EQ(all.points, 30);
+}
+
+TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
+  add_case(42);
+  fail_run(0, "deadlock", "deadlock: nobody can go on\nrank 0 waits for rank 1");
+  const Verdict all = verdict();
+  const CheckVerdict& output = all.cases[0].checks[1];
+  EXPECT_EQ(output.passed, false);
+  EXPECT_EQ(output.found, "deadlock: nobody can go on");
+  EXPECT_THAT(output.details, ElementsAre("rank 0 waits for rank 1"));
+  EXPECT_EQ(output.where.line, 31);
+  EXPECT_EQ(output.diagnosis, "deadlock");
+  EXPECT_EQ(all.cases[0].checks[0].blocked_by, "output") << "though it does not say `after`";
+  EXPECT_EQ(all.cases[0].failure_type, "deadlock");
+  EXPECT_EQ(all.status, "graded");
+  EXPECT_EQ(all.points, 0);
+}
+
+TEST_F(JudgeTest, NotImplementedOnlyIfEveryCaseIs) {
+  add_case(42);
+  add_case(42);
+  fail_run(0, "not_implemented", "x");
+  EXPECT_EQ(verdict().status, "graded");
+  fail_run(1, "not_implemented", "x");
+  EXPECT_EQ(verdict().status, "not_implemented");
+  EXPECT_FALSE(verdict().passed);
+}
+
+TEST_F(JudgeTest, NoCheckRanIsNeverAPass) {
+  EXPECT_EQ(verdict().status, "no_check_ran");
+  EXPECT_FALSE(verdict().passed);
+  manifest_.checks.clear();
+  add_case(42);
+  EXPECT_FALSE(verdict().passed);
+}
+
+TEST_F(JudgeTest, ExceptionOfTheGraderFailsTheCheck) {
+  manifest_.checks = {{"broken", "output", "", 10, {}}};
+  add_case(42);
+  const Verdict all = verdict();
+  EXPECT_FALSE(all.passed);
+  EXPECT_EQ(all.cases[0].checks[0].found, "no reference");
+}
+
+TEST_F(JudgeTest, SourceThatDidNotBuild) {
+  const Verdict all = did_not_build(manifest_, "error: oops");
+  EXPECT_EQ(all.status, "did_not_build");
+  EXPECT_FALSE(all.passed);
+  EXPECT_EQ(all.max_points, 100);
+  EXPECT_EQ(all.build_log, "error: oops");
+  EXPECT_EQ(all.checks[1].passed, false);
+  EXPECT_EQ(all.checks[0].blocked_by, "output");
+}
+
+}  // namespace
+}  // namespace shardlings::grading

@@ -1,0 +1,97 @@
+#include "grading/manifest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "grading/suggest.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::StartsWith;
+using testing::ThrowsMessage;
+
+const std::string kHead = "title = 'T'\nchapter = '1 One'\nsummary = 'S'\nanswer_lines = 3\n";
+const std::string kCheck = "[[checks]]\nid = 'output'\nkind = 'output'\ntitle = 'X'\npoints = 40\n";
+const std::string kCase = "[[cases]]\nname = 'one'\n";
+
+Manifest parse(const std::string& text) {
+  return parse_manifest(text, "/p/07_seven", SHARDLINGS_CLUSTERS);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Manifest, ReadsEverything) {
+  const Manifest manifest =
+      parse(kHead + kCheck +
+            "[[checks]]\nid='time'\nkind='time'\ntitle='Y'\npoints=60\nafter=['output']\n"
+            "[[hints]]\nlevel='near-code'\ntext='do it'\ndiagnosis='d'\n"
+            "[[diagnoses]]\nid='d'\ntext='You did not.'\n"
+            "[[cases]]\nname='a'\nhidden=true\nranks=3\nbatch=4\nmicro_batches=2\nuneven_tokens=true\n"
+            "steps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
+            "model={family='gpt',layers=4,hidden=16,heads=4,outputs=9,sequence=5,optimizer='adam',lr=0.5}\n"
+            "link={latency_ns=0,bytes_per_second=2e9}\ntable={forward_ns=5}\n");
+  EXPECT_EQ(manifest.id, "07_seven");
+  EXPECT_EQ(manifest.number, 7);
+  EXPECT_EQ(manifest.answer_lines, 3);
+  EXPECT_EQ(manifest.max_points(), 100);
+  EXPECT_EQ(manifest.check("time")->after, std::vector<std::string>{"output"});
+  EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.");
+  EXPECT_EQ(manifest.hints.at(0).diagnosis, "d");
+  const Case& kase = manifest.cases.at(0);
+  EXPECT_TRUE(kase.hidden && kase.uneven_tokens);
+  EXPECT_EQ(kase.puzzle, "07_seven");
+  EXPECT_EQ(kase.capacity, Bytes(3 << 19));
+  EXPECT_EQ(kase.model.optimizer, ModelSpec::Optimizer::adam);
+  EXPECT_EQ(kase.cluster.ranks_per_node, 2);
+  EXPECT_EQ(kase.cluster.links[1].bytes_per_second, 2e9);
+  EXPECT_EQ(kase.cluster.table.forward, Nanos(5));
+  EXPECT_EQ(kase.cluster.table.backward, Nanos(2'000'000)) << "that of the cluster";
+  EXPECT_EQ(kase.integer("every"), 2);
+}
+
+TEST(Manifest, CaseWithoutModelHasNone) {
+  EXPECT_FALSE(parse(kHead + kCheck + kCase).cases.at(0).has_model());
+}
+
+TEST(Manifest, ErrorsHaveALineAndASuggestion) {
+  EXPECT_EQ(error_of(kHead + "[[check]]\n" + kCheck + kCase),
+            "puzzle.toml:5: puzzle.toml: unknown key 'check'; did you mean 'checks'?");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "rank = 2\n"),
+            "puzzle.toml:12: [[cases]]: unknown key 'rank'; did you mean 'ranks'?");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 'two'\n"),
+            "puzzle.toml:12: [[cases]]: 'ranks' must be a whole number of at least 1");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mpl' }\n"),
+            "puzzle.toml:12: 'family' cannot be 'mpl'; did you mean 'mlp'?");
+  EXPECT_EQ(error_of(kHead + kCheck + "after = ['memory']\n" + kCase),
+            "puzzle.toml:10: 'memory' is no check that stands before 'output'");
+  EXPECT_EQ(error_of(kHead + kCheck + kCheck + kCase), "puzzle.toml:11: there are two checks 'output'");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + kCase), "puzzle.toml:13: there are two cases 'one'");
+  EXPECT_THAT(error_of(kHead + kCheck + kCase + "cluster = 'clasroom'\n"),
+              StartsWith("puzzle.toml:12: there is no cluster 'clasroom'; there are: "));
+  EXPECT_THAT(error_of("title = \n"), StartsWith("puzzle.toml:1: "));
+  EXPECT_EQ(error_of("title = 'T'\n"), "puzzle.toml:1: puzzle.toml has no 'chapter'");
+}
+
+TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
+  EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
+  EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));
+}
+
+TEST(Suggest, NearestWordOrAll) {
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(suggestion("rank", {"batch", "ranks"}), "; did you mean 'ranks'?");
+  EXPECT_EQ(suggestion("something", {"a", "b"}), "; known are a, b");
+}
+
+}  // namespace
+}  // namespace shardlings::grading

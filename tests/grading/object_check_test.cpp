@@ -1,0 +1,126 @@
+// What is refused in a puzzle's object file and in its #include lines; real objects from the system's compiler.
+#include "grading/object_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "grading/include_check.h"
+#include "grading/process.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string compiled(const std::string& source) {
+  const std::string base = testing::TempDir() + "object" + std::to_string(getpid());
+  std::ofstream(base + ".cpp") << source;
+  ProcessOptions options;
+  options.program = SHARDLINGS_CXX;
+  options.arguments = {"-std=c++20", "-O1", "-fPIE", "-c", base + ".cpp", "-o", base + ".o"};
+  options.environment = clean_environment("/");
+  const ProcessEnd end = run_process(options);
+  EXPECT_EQ(end.status, 0) << end.output;
+  std::ifstream file(base + ".o", std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  std::remove((base + ".cpp").c_str());
+  std::remove((base + ".o").c_str());
+  return bytes.str();
+}
+
+std::string checked(const std::string& source) {
+  return check_object(parse_object(compiled(source)), "puzzle.cpp");
+}
+
+TEST(ObjectCheck, PlainCodeIsInOrder) {
+  EXPECT_EQ(
+      checked("#include <iostream>\n#include <vector>\n#include <algorithm>\n#include <stdexcept>\n#include <map>\n"
+              "#include <memory>\n#include <string>\n"
+              "constexpr int kTable[] = {1, 2, 3};\nstatic const char* const kNames[] = {\"a\", \"b\"};\n"
+              "struct Base { virtual ~Base() = default; virtual int f() = 0; };\n"
+              "struct Derived : Base { int f() override { throw std::runtime_error(\"x\"); } };\n"
+              "int work(int n) { std::vector<int> v(n); std::sort(v.begin(), v.end()); std::cout << kNames[n];\n"
+              "  std::map<std::string, int> m{{\"a\", n}}; auto p = std::make_shared<Derived>();\n"
+              "  try { return p->f() + kTable[n] + m[\"a\"]; } catch (const std::exception&) { return 0; } }\n"),
+      "");
+}
+
+TEST(ObjectCheck, StaticDataIsNamed) {
+  EXPECT_THAT(checked("int counter; int f() { return ++counter; }"),
+              StartsWith("puzzle.cpp: 'counter' is a global or static variable. All ranks would share it"));
+  EXPECT_THAT(checked("int f() { static int calls = 3; return ++calls; }"), HasSubstr("'f()::calls'"));
+  EXPECT_THAT(checked("thread_local int mine = 1; int f() { return ++mine; }"), HasSubstr("'mine'"));
+  EXPECT_THAT(checked("#include <vector>\nstatic std::vector<float> shared; void f() { shared.push_back(1); }"),
+              HasSubstr("'shared'"));
+}
+
+TEST(ObjectCheck, CodeOutsideOfMainIsRefused) {
+  EXPECT_THAT(checked("[[gnu::constructor]] void early() { __builtin_trap(); }"), HasSubstr("before or after main()"));
+  EXPECT_THAT(checked("[[gnu::destructor]] void late() { __builtin_trap(); }"), HasSubstr("before or after main()"));
+}
+
+TEST(ObjectCheck, DoorsAroundTheRuntimeAreNamed) {
+  EXPECT_THAT(checked("#include <pthread.h>\nvoid f(pthread_mutex_t* m) { pthread_mutex_lock(m); }"),
+              StartsWith("puzzle.cpp: it uses pthread_mutex_lock, but threads and locks are not for puzzles"));
+  EXPECT_THAT(checked("#include <unistd.h>\nvoid f() { write(3, \"x\", 1); }"), HasSubstr("it uses write, but files"));
+  EXPECT_THAT(checked("#include <fstream>\nvoid f() { std::ifstream in(\"/etc/passwd\"); }"), HasSubstr("files"));
+  EXPECT_THAT(checked("#include <dlfcn.h>\nvoid* f() { return dlsym(0, \"x\"); }"), HasSubstr("dynamic loading"));
+  EXPECT_THAT(checked("#include <unistd.h>\nint f() { return fork(); }"), HasSubstr("processes"));
+  EXPECT_THAT(checked("#include <chrono>\nauto f() { return std::chrono::steady_clock::now(); }"), HasSubstr("clock"));
+}
+
+TEST(ObjectCheck, DefinitionsInTheLibrarysPlaceAreRefused) {
+  EXPECT_EQ(checked("int main() { return 0; }"),
+            "puzzle.cpp: it must not define main(): the harness calls your function.");
+  EXPECT_THAT(checked("#include <cstdlib>\nvoid* operator new(std::size_t n) { return std::malloc(n); }"),
+              HasSubstr("must not define operator new(unsigned long)"));
+  EXPECT_THAT(checked("extern \"C\" void* malloc(unsigned long) { return nullptr; }"),
+              HasSubstr("must not define malloc"));
+  EXPECT_THAT(checked("namespace shardlings { void mine() {} }"), HasSubstr("must not define shardlings::mine()"));
+}
+
+TEST(ObjectFile, AnythingElseIsRefused) {
+  EXPECT_THROW(parse_object(""), std::runtime_error);
+  EXPECT_THROW(parse_object(std::string(200, 'x')), std::runtime_error);
+  const std::string good = compiled("int f() { return 1; }");
+  for (std::size_t size = 0; size < good.size(); size += 7) {
+    try {
+      check_object(parse_object(good.substr(0, size)), "puzzle.cpp");
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+  }
+}
+
+TEST(Includes, LightHeadersOnly) {
+  EXPECT_EQ(
+      check_includes("#include <shardlings/puzzle.h>\n  # include \"shardlings/ops.h\"\n#include <vector>\n", "p.cpp"),
+      "");
+  EXPECT_THAT(check_includes("\n#include <thread>\n", "p.cpp"),
+              StartsWith("p.cpp:2: #include <thread>: a puzzle includes"));
+  EXPECT_THAT(check_includes("#include <shardlings/../api/call.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
+  EXPECT_THAT(check_includes("#include HEADER\n", "p.cpp"), StartsWith("p.cpp:1: #include HEADER"));
+  EXPECT_THAT(check_includes("%:include <unistd.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
+  EXPECT_EQ(check_includes("// #include <thread>\n#define X 1\n", "p.cpp"), "");
+}
+
+TEST(Includes, WhatTheCompilerHasReadCounts) {
+  const std::vector<std::string> folders = {"/r/include", "/b/pch"};
+  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp /r/include/shardlings/a.h \\\n /b/pch/shardlings/puzzle.h.gch\n",
+                               "/p/09/puzzle.cpp", folders),
+            "");
+  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp /r/include/../api/call.h\n", "/p/09/puzzle.cpp", folders),
+            "puzzle.cpp: it includes /r/include/../api/call.h, which is not for puzzles.");
+  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp ../../runtime/x.h\n", "/p/09/puzzle.cpp", folders),
+            "puzzle.cpp: it includes ../../runtime/x.h, which is not for puzzles.");
+}
+
+}  // namespace
+}  // namespace shardlings::grading

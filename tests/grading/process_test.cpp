@@ -1,0 +1,131 @@
+#include "grading/process.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace shardlings::grading {
+namespace {
+
+ProcessOptions shell(const std::string& script) {
+  ProcessOptions options;
+  options.program = "/bin/sh";
+  options.arguments = {"-c", script};
+  options.environment = clean_environment("/");
+  return options;
+}
+
+/// There, and no zombie that nobody has asked for yet.
+bool is_running(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  return static_cast<bool>(file >> number >> name >> state) && state != "Z";
+}
+
+TEST(Process, StatusAndOutputOfBothStreams) {
+  const ProcessEnd end = run_process(shell("echo out; echo err >&2; exit 7"));
+  EXPECT_TRUE(end.started && end.exited);
+  EXPECT_EQ(end.status, 7);
+  EXPECT_EQ(end.output, "out\nerr\n");
+  EXPECT_FALSE(end.output_truncated);
+}
+
+TEST(Process, Signal) {
+  const ProcessEnd end = run_process(shell("kill -SEGV $$"));
+  EXPECT_FALSE(end.exited);
+  EXPECT_EQ(end.signal, SIGSEGV);
+  EXPECT_EQ(end.killed, Kill::none);
+}
+
+TEST(Process, NotStarted) {
+  ProcessOptions options;
+  options.program = "/no/such/program";
+  const ProcessEnd end = run_process(options);
+  EXPECT_FALSE(end.started);
+  EXPECT_EQ(end.error, "No such file or directory");
+}
+
+TEST(Process, NothingIsInherited) {
+  setenv("SHARDLINGS_SECRET", "42", 1);
+  ProcessOptions options =
+      shell("echo ${SHARDLINGS_SECRET-none} ${OPENBLAS_NUM_THREADS}; pwd; read line || echo empty");
+  options.folder = "/usr";
+  EXPECT_EQ(run_process(options).output, "none 1\n/usr\nempty\n");
+  unsetenv("SHARDLINGS_SECRET");
+}
+
+TEST(Process, SaysALine) {
+  ProcessOptions options = shell("read line; echo got $line");
+  options.has_input = true;
+  Process process(options);
+  process.say("ready\n");
+  EXPECT_EQ(process.wait().output, "got ready\n");
+}
+
+TEST(Process, SpeakingToTheDeadIsHarmless) {
+  ProcessOptions options = shell("exit 3");
+  options.has_input = true;
+  Process process(options);
+  for (int i = 0; i < 100; ++i) process.say(std::string(1000, 'x'));
+  EXPECT_EQ(process.wait().status, 3);
+}
+
+TEST(Process, OutputIsKeptUpToALimit) {
+  ProcessOptions options = shell("i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done");
+  options.kept_output = 100;
+  const ProcessEnd end = run_process(options);
+  EXPECT_TRUE(end.exited) << "it was drained to its end";
+  EXPECT_EQ(end.output.size(), 100U);
+  EXPECT_TRUE(end.output_truncated);
+}
+
+TEST(Process, FloodIsStopped) {
+  ProcessOptions options = shell("while true; do echo 0123456789; done");
+  options.limits.output_bytes = 100'000;
+  EXPECT_EQ(run_process(options).killed, Kill::output_limit);
+}
+
+TEST(Process, WallLimitCountsSleepers) {
+  ProcessOptions options = shell("sleep 1000");
+  options.limits.wall_seconds = 0.2;
+  EXPECT_EQ(run_process(options).killed, Kill::wall_limit);
+}
+
+TEST(Process, CpuLimit) {
+  ProcessOptions options = shell("while true; do :; done");
+  options.limits.cpu_seconds = 1;
+  const ProcessEnd end = run_process(options);
+  EXPECT_EQ(end.signal, SIGXCPU);
+}
+
+TEST(Process, ChildrenThatStayBehindAreKilled) {
+  const ProcessEnd end = run_process(shell("sleep 1000 & echo $!; exit 0"));
+  EXPECT_EQ(end.status, 0);
+  const pid_t child = static_cast<pid_t>(std::atoi(end.output.c_str()));
+  ASSERT_GT(child, 0);
+  bool alive = true;
+  for (int i = 0; i < 2000 && alive; ++i) {
+    alive = is_running(child);
+    if (alive) usleep(1000);
+  }
+  EXPECT_FALSE(alive);
+}
+
+TEST(Process, FileIsDescriptorThree) {
+  const int file = memfd_create("test", MFD_CLOEXEC);
+  ProcessOptions options = shell("echo hello >&3");
+  options.file = file;
+  run_process(options);
+  char text[6] = {};
+  EXPECT_EQ(pread(file, text, 6, 0), 6);
+  EXPECT_EQ(std::string(text, 6), "hello\n");
+  close(file);
+}
+
+}  // namespace
+}  // namespace shardlings::grading

@@ -1,0 +1,39 @@
+// The grader of a puzzle that exists for the tests of grading.
+#include <gtest/gtest.h>
+
+#include "grading/data.h"
+#include "grading/grader.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+
+namespace {
+
+std::vector<float> sum_of(const Case& kase) {
+  std::vector<float> sum(static_cast<std::size_t>(kase.integer("count")));
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const std::vector<float> part = integers_of(kase, rank, kase.integer("count"));
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  if (check.identical("data", sum_of(check.kase()))) return;
+  if (check.counters(0).calls(front::Collective::all_reduce) == 2) check.diagnose("twice");
+}
+
+SHARDLINGS_CHECK(communication) {
+  check.exactly("all_reduce", check.counters(0).calls(front::Collective::all_reduce), 1, "1", "calls");
+}
+
+SHARDLINGS_CHECK(memory) {
+  const std::int64_t bytes = 4 * check.kase().integer("count");
+  const int rank = check.worst_rank();
+  if (check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), bytes, "4 x count", "bytes",
+                    check.peak_place(rank))) {
+    EXPECT_EQ(check.counters(rank).host_reads, 0) << "a plain expectation of GoogleTest counts, too";
+  }
+}

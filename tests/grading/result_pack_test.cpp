@@ -1,0 +1,93 @@
+// What comes back from an untrusted process: whatever the bytes are, they are read or refused, never believed.
+#include "grading/result_pack.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "grading/pack.h"
+
+namespace shardlings::grading {
+namespace {
+
+front::RunReport sample() {
+  front::RunReport report;
+  report.ranks.resize(2);
+  for (front::RankReport& rank : report.ranks) {
+    rank.counters.peak = Bytes(99);
+    rank.trace.names = {"matmul", "all_reduce"};
+    rank.trace.groups = {"world"};
+    rank.trace.events.resize(5);
+    for (front::Event& event : rank.trace.events) event.at = {"puzzle.cpp", 3};
+    rank.trace.memory.resize(3);
+    rank.published = {{"w", 2, 2, {0, 2}, {0, 2}, {1, 2, 3, 4}}};
+  }
+  report.failure = front::Failure{"leak", 1, "leak: …", "puzzle.cpp", 7, Nanos(4)};
+  return report;
+}
+
+/// True if the bytes could be read; anything but BadPack that is thrown ends the test.
+bool readable(const std::string& bytes, Result& result) {
+  try {
+    unpack_report(bytes, 2, result);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+TEST(ResultPack, ReadsWhatItWrote) {
+  Result result;
+  ASSERT_TRUE(readable(pack_report(sample()), result));
+  EXPECT_EQ(result.report.ranks[1].counters.peak, Bytes(99));
+  EXPECT_EQ(result.report.ranks[1].trace.events.size(), 5U);
+  EXPECT_EQ(result.outputs.at("w").values, (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(result.report.failure->message, "leak: …");
+  EXPECT_EQ(result.report.failure->line, 7);
+}
+
+TEST(ResultPack, TooShortTooLongOrOfOtherRanks) {
+  const std::string bytes = pack_report(sample());
+  for (std::size_t size = 0; size < bytes.size(); size += 3) {
+    Result result;
+    EXPECT_FALSE(readable(bytes.substr(0, size), result)) << size;
+  }
+  Result result;
+  EXPECT_FALSE(readable(bytes + "x", result));
+  EXPECT_THROW(unpack_report(bytes, 3, result), BadPack);
+}
+
+TEST(ResultPack, DamagedBytesAreReadOrRefused) {
+  const std::string good = pack_report(sample());
+  std::mt19937 random(5);
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string bytes = good;
+    for (int i = 0; i < 4; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    Result result;
+    if (!readable(bytes, result)) {
+      ++refused;
+      continue;
+    }
+    for (const front::RankReport& rank : result.report.ranks) {
+      for (const front::Event& event : rank.trace.events) {
+        EXPECT_LT(event.name, rank.trace.names.size());
+        EXPECT_LT(event.group, static_cast<int>(rank.trace.groups.size()));
+      }
+    }
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(ResultPack, NoiseIsRefused) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes(random() % 300, 0);
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    Result result;
+    EXPECT_FALSE(readable(bytes, result));
+  }
+}
+
+}  // namespace
+}  // namespace shardlings::grading

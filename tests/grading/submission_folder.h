@@ -1,0 +1,35 @@
+/// \file
+/// A folder with a puzzle.cpp made of a few lines, for tests that build and run one.
+#pragma once
+
+#include <string>
+
+#include "grading/result.h"
+#include "grading/verdict.h"
+
+namespace shardlings::grading {
+
+/// Lives in a fresh folder for temporary files.
+class SubmissionFolder {
+ public:
+  /// `body`: of `void sum_up(Rank& rank, View data)`; `before`: what stands above it.
+  explicit SubmissionFolder(const std::string& body, const std::string& before = "");
+  ~SubmissionFolder();
+  SubmissionFolder(const SubmissionFolder&) = delete;
+  SubmissionFolder& operator=(const SubmissionFolder&) = delete;
+
+  std::string source() const { return folder_ + "/puzzle.cpp"; }
+  std::string folder() const { return folder_; }
+  /// Replaces the whole text.
+  void write(const std::string& text) const;
+  /// The path of the built program; fails the test if it does not build.
+  std::string build() const;
+
+ private:
+  std::string folder_;
+};
+
+/// The number of the source line on which `body` begins: the lines before it are fixed.
+inline constexpr int kFirstLine = 11;
+
+}  // namespace shardlings::grading

@@ -1,0 +1,98 @@
+#include "grading/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+#include "grading/pack.h"
+
+namespace shardlings::grading {
+namespace {
+
+Verdict sample() {
+  Verdict verdict;
+  verdict.puzzle = "09_data_parallel";
+  verdict.status = "graded";
+  verdict.points = 40;
+  verdict.max_points = 100;
+  verdict.version = "0.1.0";
+  verdict.build_log = "warning: \xFF is no UTF-8";
+  verdict.diagnoses = {"not_averaged"};
+  verdict.checks = {{{"output", "output", "Right numbers", 40, {}}, true, 40, ""},
+                    {{"time", "time", "In time", 60, {"output"}}, std::nullopt, 0, "output"}};
+  CaseVerdict kase;
+  kase.kase.name = "4 ranks";
+  kase.kase.ranks = 1;
+  kase.ending = "finished";
+  kase.stdout_text = "hello";
+  kase.reproduce = "./shardlings run 09";
+  kase.checks = {
+      {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", ""}};
+  front::Counters counters;
+  counters.peak = Bytes(4096);
+  counters.peak_by_kind[1] = Bytes(7);
+  counters.peak_file = "puzzle.cpp";
+  counters.busy[2] = Nanos(5);
+  counters.traffic[{back::Collective::all_gather, "dp", front::Link::inter_node}] = {2, Bytes(10), Bytes(11)};
+  kase.counters = {counters};
+  front::RankTrace trace;
+  trace.names = {"matmul"};
+  trace.groups = {"world"};
+  front::Event event;
+  event.group = 0;
+  event.at = {"/some/where/puzzle.cpp", 31};
+  event.end = Nanos(9);
+  event.label = {2, 3};
+  trace.events = {event, event};
+  trace.memory = {{Nanos(1), {}}, {Nanos(2), {}}};
+  trace.memory[1].live[3] = Bytes(64);
+  kase.traces = {trace};
+  verdict.cases = {kase};
+  return verdict;
+}
+
+TEST(VerdictJson, ReadsWhatItWrote) {
+  const std::string text = to_json(sample());
+  const Verdict back = verdict_from_json(text);
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.checks[1].passed, std::nullopt);
+  EXPECT_EQ(back.cases[0].checks[0].passed, false);
+  EXPECT_EQ(back.cases[0].checks[0].case_name, "4 ranks");
+  EXPECT_EQ(back.cases[0].counters, sample().cases[0].counters);
+}
+
+TEST(VerdictJson, NullIsNull) {
+  EXPECT_THAT(to_json(sample(), -1), testing::HasSubstr("\"passed\":null"));
+}
+
+TEST(VerdictJson, RefusesWhatIsNone) {
+  EXPECT_THROW(verdict_from_json("{"), std::runtime_error);
+  EXPECT_THROW(verdict_from_json("{\"puzzle\": 3}"), std::runtime_error);
+}
+
+TEST(Traces, ReadWhatWasWritten) {
+  const std::string path = testing::TempDir() + "traces" + std::to_string(getpid());
+  write_traces(sample(), path);
+  Verdict back = verdict_from_json(to_json(sample()));
+  read_traces(back, path);
+  ASSERT_EQ(back.cases[0].traces.size(), 1U);
+  const front::RankTrace& trace = back.cases[0].traces[0];
+  ASSERT_EQ(trace.events.size(), 2U);
+  EXPECT_STREQ(trace.events[1].at.file, "puzzle.cpp") << "folders are nobody's business";
+  EXPECT_EQ(trace.events[1].at.line, 31);
+  EXPECT_EQ(trace.events[1].end, Nanos(9));
+  EXPECT_EQ(trace.events[1].label.layer, 3);
+  EXPECT_EQ(trace.memory[1].live[3], Bytes(64));
+  EXPECT_EQ(trace.names, std::vector<std::string>{"matmul"});
+  std::ofstream(path) << "something else entirely";
+  EXPECT_THROW(read_traces(back, path), BadPack);
+  std::remove(path.c_str());
+  EXPECT_THROW(read_traces(back, path), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shardlings::grading
