@@ -33,8 +33,6 @@ std::int64_t shortest_part(const CheckContext& check) {
   return kElement * part_of(elements_of(check.kase()), check.ranks(), check.ranks() - 1).size();
 }
 
-// ---------------------------------------------------------------------------------------------- what mistakes leave
-
 /// By rank: what it holds.
 using Replicas = std::vector<std::vector<float>>;
 
@@ -205,8 +203,6 @@ void diagnose_output(CheckContext& check) {
     }
   }
 }
-
-// ------------------------------------------------------------------------------------------------- what was sent
 
 /// Bytes of all messages.
 std::vector<std::int64_t> messages_of(const CheckContext& check) {

@@ -21,8 +21,6 @@ using front::EventKind;
 
 namespace {
 
-// ------------------------------------------------------------------------------------------------ what was computed
-
 /// name.0, name.1, … of one rank; empty if it did not publish them.
 Layers layers_of_rank(const Result& result, const std::string& name, int rank) {
   Layers layers;
@@ -146,8 +144,6 @@ void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
   if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_of_means");
 }
 
-// ------------------------------------------------------------------------------------------------- what was sent
-
 /// Bytes that a rank sends in a ring all-reduce of each layer: twice everything but two parts (front/group/wire.h).
 std::int64_t wire_bytes(const CheckContext& check, int rank) {
   const int n = check.ranks();
@@ -179,8 +175,6 @@ void diagnose_bytes(CheckContext& check) {
   if (counters.calls(Collective::all_reduce) == layers + 1) return check.diagnose("loss_reduced");
   if (counters.calls(Collective::all_reduce) >= 2 * layers) check.diagnose("reduced_twice");
 }
-
-// -------------------------------------------------------------------------------------------------- when it was sent
 
 std::int64_t rounded(double ns) {
   return static_cast<std::int64_t>(std::floor(ns + 0.5));
@@ -238,8 +232,6 @@ void diagnose_time(CheckContext& check, int rank) {
   };
   check.diagnose(std::any_of(reduces.begin(), reduces.end(), hidden) ? "started_late" : "waited_at_once");
 }
-
-// ------------------------------------------------------------------------------------------------- what it has held
 
 /// A peak and where it comes from.
 struct Peak {

@@ -1,0 +1,91 @@
+// The clusters that come with the project: they can be read, and their numbers say where they come from.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <stdexcept>
+
+#include "front/clock/cluster.h"
+
+namespace shardlings::front {
+namespace {
+
+using testing::HasSubstr;
+
+const LinkSpeed& link(const Cluster& cluster, Link link) {
+  return cluster.links[static_cast<std::size_t>(link)];
+}
+
+std::vector<std::filesystem::path> files() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(SHARDLINGS_CLUSTERS)) paths.push_back(entry.path());
+  return paths;
+}
+
+std::string message_of(auto function) {
+  try {
+    function();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Clusters, AreNamedLikeTheirFiles) {
+  ASSERT_GE(files().size(), 3U);
+  for (const auto& path : files()) {
+    const Cluster cluster = load_cluster(SHARDLINGS_CLUSTERS, path.stem().string());
+    EXPECT_EQ(cluster.name, path.stem().string());
+    EXPECT_FALSE(cluster.source.empty()) << path;
+    EXPECT_GE(link(cluster, Link::intra_node).bytes_per_second, link(cluster, Link::inter_node).bytes_per_second);
+    EXPECT_LE(link(cluster, Link::intra_node).latency, link(cluster, Link::inter_node).latency);
+  }
+}
+
+TEST(Clusters, TheClassroomHasRoundNumbers) {
+  const Cluster classroom = load_cluster(SHARDLINGS_CLUSTERS, "classroom");
+  EXPECT_TRUE(classroom.uses_table);
+  EXPECT_EQ(classroom.table.forward, Nanos(1'000'000));
+  EXPECT_EQ(classroom.table.backward, 2 * classroom.table.forward);
+  EXPECT_EQ(classroom.table.loss + classroom.table.update, Nanos(0));
+  EXPECT_DOUBLE_EQ(link(classroom, Link::intra_node).bytes_per_second, 1e9);
+}
+
+TEST(Clusters, UnitsAreThoseOfTheKeys) {
+  const Cluster machine = load_cluster(SHARDLINGS_CLUSTERS, "dgx_h100");
+  EXPECT_FALSE(machine.uses_table);
+  EXPECT_DOUBLE_EQ(machine.roofline.flops_per_second, 67e12);
+  EXPECT_DOUBLE_EQ(machine.roofline.memory_bytes_per_second, 3.35e12);
+  EXPECT_DOUBLE_EQ(link(machine, Link::intra_node).bytes_per_second, 450e9);
+  EXPECT_EQ(link(machine, Link::inter_node).latency, Nanos(9'600));
+  EXPECT_NEAR(static_cast<double>(machine.device_memory.value()), 80e9, 0.1e9);
+}
+
+TEST(Clusters, EveryNumberOfARealMachineHasASource) {
+  const std::regex number(R"(^[a-z0-9_]+ = [0-9])");
+  for (const auto& path : files()) {
+    if (path.stem() == "classroom") continue;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      if (!std::regex_search(line, number)) continue;
+      EXPECT_THAT(line, HasSubstr("#")) << path;
+    }
+  }
+}
+
+TEST(Clusters, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
+  EXPECT_THAT(message_of([] { load_cluster(SHARDLINGS_CLUSTERS, "dgx_h10"); }),
+              HasSubstr("there is no cluster 'dgx_h10'; there are: classroom, dgx_a100, dgx_h100"));
+}
+
+TEST(Clusters, AKeyAtFaultIsNamed) {
+  EXPECT_THAT(message_of([] { parse_cluster("ranks_per_node = 8", "x"); }), HasSubstr("device_memory_gib"));
+  EXPECT_THAT(message_of([] { parse_cluster("ranks_per_node = -1", "x"); }), HasSubstr("ranks_per_node"));
+  EXPECT_THAT(message_of([] { parse_cluster("ranks_per_node = ", "x"); }), HasSubstr("line 1"));
+}
+
+}  // namespace
+}  // namespace shardlings::front
