@@ -1,7 +1,6 @@
 #include "cli/app.h"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <ostream>
 
@@ -111,14 +110,20 @@ void add_author_verbs(CLI::App& app, Request& request) {
   }
 }
 
+ColourChoice colour_choice(const std::string& word) {
+  if (word == "auto") return ColourChoice::automatic;
+  if (word == "always") return ColourChoice::always;
+  if (word == "never") return ColourChoice::never;
+  throw CLI::ValidationError("--color", "takes auto, always or never, not " + word);
+}
+
 void describe(CLI::App& app, Request& request) {
   app.name("./shardlings");
   app.set_version_flag("--version", "shardlings " SHARDLINGS_VERSION);
   app.set_help_all_flag("--help-all", "the help of all commands");
-  const std::map<std::string, ColourChoice> choices = {
-      {"auto", ColourChoice::automatic}, {"always", ColourChoice::always}, {"never", ColourChoice::never}};
-  app.add_option("--color,--colour", request.colour, "auto, always or never")
-      ->transform(CLI::CheckedTransformer(choices))
+  app.add_option_function<std::string>(
+         "--color,--colour", [&request](const std::string& word) { request.colour = colour_choice(word); },
+         "auto, always or never")
       ->option_text("WHEN");
   app.require_subcommand(0, 1);
   app.footer(

@@ -1,0 +1,193 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/error.h"
+#include "cli/folder.h"
+#include "cli/scaffold.h"
+#include "cli/verification.h"
+
+namespace shardlings::cli {
+namespace {
+
+using grading::Manifest;
+using grading::Verdict;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kStub = "void f() {\n  // >>> your code (about 1 line)\n  not_implemented();\n  // <<<\n}\n";
+constexpr const char* kSolution = "void f() {\n  // >>> your code (about 1 line)\n  g();\n  // <<<\n}\n";
+
+/// A verdict on the puzzle's only check.
+Verdict verdict(const Manifest& puzzle, const std::string& status, bool passed, std::vector<std::string> diagnoses) {
+  Verdict result;
+  result.puzzle = puzzle.id;
+  result.status = status;
+  result.passed = passed;
+  result.diagnoses = std::move(diagnoses);
+  result.checks.push_back({puzzle.checks[0], std::nullopt, 0, ""});
+  if (status == "graded") result.checks[0].passed = passed;
+  return result;
+}
+
+class Verification : public testing::Test {
+ protected:
+  Verification() {
+    folder_.write("puzzles/01_a/puzzle.cpp", kStub);
+    folder_.write("puzzles/01_a/README.md", "# A\n");
+    folder_.write("solutions/01_a/solution.cpp", kSolution);
+    folder_.write("solutions/01_a/mutants/mixed.cpp", "// diagnosis: mixed_up\n");
+  }
+
+  PuzzleOutcome verify_with(const std::function<Verdict(const std::string&)>& of_mutant,
+                            const std::string& solution_status = "graded",
+                            const std::string& stub = "not_implemented") {
+    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+      if (source.ends_with("solution.cpp")) return verdict(puzzle, solution_status, solution_status == "graded", {});
+      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, stub, false, {});
+      return of_mutant(source);
+    };
+    return verify_puzzles(project_, {puzzle_}, 2, grade, [](int, int, const std::string&) {}).at(0);
+  }
+
+  TemporaryFolder folder_;
+  Project project_{folder_.path(), folder_ / "build"};
+  Manifest puzzle_ = small_puzzle(1, "a", "A");
+};
+
+TEST_F(Verification, AcceptsAGoodPuzzle) {
+  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); });
+  EXPECT_THAT(outcome.problems, IsEmpty());
+  EXPECT_TRUE(outcome.good());
+  EXPECT_EQ(outcome.caught(), 1);
+}
+
+TEST_F(Verification, AMutantMustGetItsDiagnosisFirst) {
+  const auto outcome = verify_with([&](const std::string&) {
+    return verdict(puzzle_, "graded", false, {"other", "mixed_up"});
+  });
+  EXPECT_EQ(outcome.caught(), 0);
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("mutants/mixed.cpp: declared mixed_up, diagnosed other")));
+}
+
+TEST_F(Verification, AMutantThatPassesIsAProblem) {
+  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", true, {}); });
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("it passes")));
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("no mutant fails the check output")));
+}
+
+TEST_F(Verification, ABlockedCheckIsNotAFailedOne) {
+  const auto outcome = verify_with([&](const std::string&) {
+    Verdict result = verdict(puzzle_, "graded", false, {"mixed_up"});
+    result.checks[0].passed = std::nullopt;
+    return result;
+  });
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("no mutant fails the check output")));
+}
+
+TEST_F(Verification, AMutantThatDoesNotBuildIsNotCaught) {
+  const auto outcome =
+      verify_with([&](const std::string&) { return verdict(puzzle_, "did_not_build", false, {"mixed_up"}); });
+  EXPECT_EQ(outcome.caught(), 0);
+}
+
+TEST_F(Verification, AMutantMustDeclareADiagnosis) {
+  folder_.write("solutions/01_a/mutants/mixed.cpp", "// wrong\n");
+  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {""}); });
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("its first line must be")));
+}
+
+TEST_F(Verification, TheSolutionMustPassAndTheStubMustBeRefused) {
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
+  EXPECT_FALSE(verify_with(caught, "did_not_build").solution_passed);
+  EXPECT_FALSE(verify_with(caught, "graded", "did_not_build").stub_refused);
+}
+
+TEST_F(Verification, AGraderThatThrowsIsAProblem) {
+  const auto outcome = verify_with([](const std::string&) -> Verdict { throw std::runtime_error("grader broken"); });
+  EXPECT_THAT(outcome.problems, Contains(HasSubstr("grader broken")));
+}
+
+TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
+  EXPECT_THAT(static_problems(project_, puzzle_), IsEmpty());
+  puzzle_.hints.pop_back();
+  puzzle_.hints.push_back({"where", " ", "nobody"});
+  puzzle_.answer_lines = 3;
+  folder_.write("puzzles/01_a/README.md", "");
+  folder_.write("solutions/01_a/solution.cpp", "int a;\n" + std::string(kSolution) + "// FILL\n");
+  const auto problems = static_problems(project_, puzzle_);
+  EXPECT_THAT(problems, Contains(HasSubstr("no hint of level near-code")));
+  EXPECT_THAT(problems, Contains(HasSubstr("a hint (where) is empty")));
+  EXPECT_THAT(problems, Contains(HasSubstr("speaks to nobody")));
+  EXPECT_THAT(problems, Contains(HasSubstr("answer_lines = 3")));
+  EXPECT_THAT(problems, Contains(HasSubstr("no lesson")));
+  EXPECT_THAT(problems, Contains(HasSubstr("above the hole differs")));
+  EXPECT_THAT(problems, Contains(HasSubstr("solutions/01_a/solution.cpp:7")));
+}
+
+TEST_F(Verification, ALongStubIsAProblem) {
+  std::string comment;
+  for (int i = 0; i < 80; ++i) comment += "// line\n";
+  folder_.write("puzzles/01_a/puzzle.cpp", comment + kStub);
+  folder_.write("solutions/01_a/solution.cpp", comment + kSolution);
+  EXPECT_THAT(static_problems(project_, puzzle_), Contains(HasSubstr("the stub has 85 lines")));
+}
+
+TEST(DeclaredDiagnosis, IsTheFirstLine) {
+  EXPECT_EQ(declared_diagnosis("// diagnosis: not_averaged\nint a;\n"), "not_averaged");
+  EXPECT_EQ(declared_diagnosis("// diagnosis: not_averaged  \r\n"), "not_averaged");
+  EXPECT_EQ(declared_diagnosis("int a;\n// diagnosis: not_averaged\n"), "");
+}
+
+class Scaffold : public testing::Test {
+ protected:
+  Scaffold() {
+    folder_.write("puzzles/09_data_parallel/puzzle.toml", "");
+    std::filesystem::create_directories(folder_ / "runtime/cli");
+    std::filesystem::copy(SHARDLINGS_SOURCE "/runtime/cli/template", folder_ / "runtime/cli/template",
+                          std::filesystem::copy_options::recursive);
+  }
+  std::string refusal(const std::string& id) {
+    try {
+      make_puzzle(project_, id);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "made";
+  }
+  TemporaryFolder folder_{"a project"};
+  Project project_{folder_.path(), folder_ / "build"};
+};
+
+TEST_F(Scaffold, MakesAllFilesUnderTheirName) {
+  make_puzzle(project_, "42_my_puzzle");
+  for (const char* file : {"README.md", "puzzle.cpp", "puzzle.toml", "harness.cpp", "grader.cpp"}) {
+    EXPECT_NE(folder_.read("puzzles/42_my_puzzle/" + std::string(file)), "") << file;
+  }
+  EXPECT_THAT(folder_.read("solutions/42_my_puzzle/solution.cpp"), HasSubstr("void my_puzzle(Rank& rank"));
+  EXPECT_THAT(folder_.read("puzzles/42_my_puzzle/README.md"), HasSubstr("# 42 My puzzle"));
+  EXPECT_THAT(folder_.read("puzzles/42_my_puzzle/puzzle.cpp"), testing::Not(HasSubstr("@")));
+}
+
+TEST_F(Scaffold, RefusesBadAndTakenNames) {
+  EXPECT_THAT(refusal("my_puzzle"), HasSubstr("two digits"));
+  EXPECT_THAT(refusal("42_My"), HasSubstr("two digits"));
+  EXPECT_THAT(refusal("42_../../x"), HasSubstr("two digits"));
+  EXPECT_THAT(refusal("42"), HasSubstr("two digits"));
+  EXPECT_THAT(refusal("09_other"), HasSubstr("taken"));
+}
+
+TEST_F(Scaffold, LeavesBlanksThatAreFound) {
+  make_puzzle(project_, "42_my_puzzle");
+  EXPECT_THAT(blanks_left(project_, "42_my_puzzle"), Contains("puzzles/42_my_puzzle/README.md:3"));
+  EXPECT_THAT(blanks_left(project_, "09_data_parallel"), IsEmpty());
+}
+
+TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
+  make_puzzle(project_, "42_my_puzzle");
+  Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
+  EXPECT_THAT(static_problems(project_, puzzle), testing::ElementsAre(HasSubstr("blanks (FILL) are left")));
+}
+
+}  // namespace
+}  // namespace shardlings::cli

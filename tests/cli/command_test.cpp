@@ -1,0 +1,251 @@
+// The command as a program, in a copy of the repository.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/file.h"
+#include "cli/learner.h"
+
+namespace shardlings::cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kFirst = "01_training_step";
+
+TEST(Command, ShowsANewcomerTheFirstPuzzle) {
+  const Learner shardlings;
+  const Answer answer = shardlings({});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_THAT(answer.out,
+              AllOf(HasSubstr("Welcome"), HasSubstr("01 One training step"),
+                    HasSubstr("puzzles/01_training_step/puzzle.cpp"), HasSubstr("./shardlings explain 01")));
+  EXPECT_EQ(answer.err, "");
+}
+
+TEST(Command, FollowsALearnerFromStubToWrongToRight) {
+  const Learner shardlings;
+  const Answer stub = shardlings({"run"});
+  EXPECT_EQ(stub.status, 1);
+  EXPECT_THAT(stub.out, AllOf(HasSubstr("not implemented"), HasSubstr("./shardlings explain 01")));
+
+  shardlings.blunder(kFirst, "padding_counted.cpp");
+  const Answer wrong = shardlings({"run", "1"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("./shardlings hint 01"));
+  const Answer hint = shardlings({"hint"});
+  EXPECT_THAT(hint.out, AllOf(HasSubstr("Your last run:"), HasSubstr("tokens_of_step()")))
+      << "it speaks to the mistake";
+
+  shardlings.solve(kFirst);
+  const Answer right = shardlings({"run", "training"});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.out, AllOf(HasSubstr("is solved: 100 of 100 points"), HasSubstr("./shardlings solution 01"),
+                               HasSubstr("Next: 02")));
+  EXPECT_THAT(shardlings({}).out, HasSubstr("1 of 5 puzzles solved"));
+
+  shardlings.blunder(kFirst, "never_updated.cpp");
+  EXPECT_THAT(shardlings({"list"}).out, HasSubstr("solved; edited since"));
+  EXPECT_EQ(shardlings({"run", "01"}).status, 1);
+  EXPECT_THAT(shardlings({"list"}).out, HasSubstr("solved before; the file fails now"));
+  EXPECT_EQ(json::parse(shardlings({"list", "--json"}).out)["next"], "02_gradient_accumulation")
+      << "solved stays solved";
+}
+
+TEST(Command, AnswersProgramsInJson) {
+  const Learner shardlings;
+  const Answer run = shardlings({"run", "01", "--json"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_EQ(json::parse(run.out)["status"], "not_implemented");
+  const json list = json::parse(shardlings({"list", "--json"}).out);
+  EXPECT_EQ(list["puzzles"][0]["id"], kFirst);
+  EXPECT_EQ(list["puzzles"][0]["standing"], "started");
+  const json hint = json::parse(shardlings({"hint", "01", "--json"}).out);
+  EXPECT_EQ(hint["level"], "concept");
+  EXPECT_EQ(hint["given"], 1);
+  const json doctor = json::parse(shardlings({"doctor", "--json"}).out);
+  EXPECT_EQ(doctor["findings"][0]["name"], "compiler");
+  EXPECT_TRUE(doctor["findings"][0]["found"]);
+}
+
+TEST(Command, RunsOneCaseOrAnotherFile) {
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  const std::string name = "perceptron, 4 layers";
+  const Answer one = shardlings({"run", "01", "--case", name, "--seed", "77", "--json"});
+  EXPECT_EQ(one.status, 0) << one.out << one.err;
+  const json verdict = json::parse(one.out);
+  ASSERT_EQ(verdict["cases"].size(), 1u);
+  EXPECT_THAT(one.out, HasSubstr("77"));
+  EXPECT_EQ(json::parse(shardlings({"list", "--json"}).out)["puzzles"][0]["solved"], false)
+      << "one case solves nothing";
+
+  const Answer unknown = shardlings({"run", "01", "--case", "nope"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("no case \"nope\""), HasSubstr(name)));
+
+  const std::string other = "solutions/01_training_step/mutants/never_updated.cpp";
+  EXPECT_EQ(shardlings({"run", "01", "--file", other}).status, 1);
+  EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
+  EXPECT_THAT(shardlings({}).out, HasSubstr("0 of 5 puzzles solved"));
+}
+
+TEST(Command, JudgesOneCheck) {
+  const Learner shardlings;
+  EXPECT_EQ(shardlings({"check", kFirst, "output"}).status, 1);
+  shardlings.solve(kFirst);
+  const Answer passed = shardlings({"check", kFirst, "output"});
+  EXPECT_EQ(passed.status, 0);
+  EXPECT_THAT(passed.out, HasSubstr("passed"));
+  shardlings.blunder(kFirst, "never_updated.cpp");
+  EXPECT_THAT(shardlings({"check", kFirst, "output"}).out, AllOf(HasSubstr("expected:"), HasSubstr("found:")));
+  EXPECT_EQ(shardlings({"check", kFirst, "memory"}).status, 1) << "blocked is not passed";
+  shardlings.folder().write(Learner::file_of(kFirst), "this is no C++\n");
+  EXPECT_EQ(shardlings({"check", kFirst, "time"}).status, 1) << "what does not build fails";
+  EXPECT_EQ(shardlings({"check", kFirst, "nope"}).status, 2);
+}
+
+TEST(Command, ResetKeepsACopy) {
+  const Learner shardlings;
+  const std::string stub = shardlings.folder().read(Learner::file_of(kFirst));
+  shardlings.folder().write(Learner::file_of(kFirst), "// mine\n");
+  const Answer answer = shardlings({"reset", "01"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_EQ(shardlings.folder().read(Learner::file_of(kFirst)), stub);
+  std::vector<std::string> kept;
+  for (const auto& entry : std::filesystem::directory_iterator(shardlings.folder() / ".shardlings/kept")) {
+    kept.push_back(read_file(entry.path().string()).value_or(""));
+  }
+  EXPECT_THAT(kept, testing::ElementsAre("// mine\n"));
+  EXPECT_THAT(shardlings({"reset", "01"}).out, HasSubstr("is the stub already"));
+}
+
+TEST(Command, ShowsTheSolutionOnlyOnceSolved) {
+  const Learner shardlings;
+  const Answer refused = shardlings({"solution", "01"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("--spoil"));
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(shardlings({"solution", "01", "--spoil"}).out, HasSubstr("model.forward"));
+}
+
+TEST(Command, ExplainsEveryPuzzleWithinTheWidth) {
+  const Learner shardlings;
+  const Answer answer = shardlings({"explain", "01"}, {"COLUMNS=70"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("01 One training step\n===="), Not(HasSubstr("**")), Not(HasSubstr("```"))));
+}
+
+class WrongUse : public testing::TestWithParam<std::pair<std::vector<std::string>, const char*>> {};
+
+TEST_P(WrongUse, IsRefusedWithAnAnswer) {
+  const Learner shardlings;
+  const Answer answer = shardlings(GetParam().first);
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_EQ(answer.out, "");
+  EXPECT_THAT(answer.err, HasSubstr(GetParam().second));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Command, WrongUse,
+    testing::Values(std::pair{std::vector<std::string>{"lst"}, "There is no command \"lst\". Did you mean list?"},
+                    std::pair{std::vector<std::string>{"run", "--fast"},
+                              "run has no option --fast. See ./shardlings run --help."},
+                    std::pair{std::vector<std::string>{"--fast"}, "./shardlings has no option --fast"},
+                    std::pair{std::vector<std::string>{"run", "1", "2"}, "run has no argument 2"},
+                    std::pair{std::vector<std::string>{"run", "trainin_step"}, "Did you mean training_step"},
+                    std::pair{std::vector<std::string>{"reset"}, "PUZZLE is required"},
+                    std::pair{std::vector<std::string>{"run", "1", "--seed", "x"}, "--seed"},
+                    std::pair{std::vector<std::string>{"--colour", "red", "list"}, "auto, always or never, not red"},
+                    std::pair{std::vector<std::string>{"new", "my puzzle"}, "two digits"}));
+
+class Help : public testing::TestWithParam<const char*> {};
+
+TEST_P(Help, IsThereForEveryVerb) {
+  const Learner shardlings;
+  const Answer answer = shardlings({GetParam(), "--help"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_THAT(answer.out, HasSubstr("Usage"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Command, Help,
+                         testing::Values("list", "run", "watch", "hint", "explain", "reset", "solution", "verify",
+                                         "new", "doctor", "test", "check"));
+
+TEST(Command, KnowsItsVersion) {
+  const Learner shardlings;
+  EXPECT_THAT(shardlings({"--version"}).out, testing::MatchesRegex("shardlings [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(shardlings({"--help"}).status, 0);
+}
+
+TEST(Command, HasNoColoursInAPipeUnlessAskedFor) {
+  const Learner shardlings;
+  EXPECT_THAT(shardlings({"list"}).out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(shardlings({"list", "--color=always"}).out, HasSubstr("\x1b["));
+  EXPECT_THAT(shardlings({"list"}, {"CLICOLOR_FORCE=1"}).out, HasSubstr("\x1b["));
+  EXPECT_THAT(shardlings({"list"}, {"CLICOLOR_FORCE=1", "NO_COLOR=1"}).out, Not(HasSubstr("\x1b")));
+}
+
+TEST(Command, GoesOnWithADamagedProgressFile) {
+  const Learner shardlings;
+  shardlings.folder().write(".shardlings/progress.json", "{\"puzz");
+  const Answer answer = shardlings({"list"});
+  EXPECT_EQ(answer.status, 0);
+  EXPECT_THAT(answer.err, HasSubstr("damaged"));
+  EXPECT_THAT(answer.out, HasSubstr("01 One training step"));
+}
+
+TEST(Command, VerifiesAPuzzle) {
+  const Learner shardlings;
+  const std::string mutants = "solutions/01_training_step/mutants/";
+  for (const auto& entry : std::filesystem::directory_iterator(shardlings.folder() / mutants)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "gradients_kept.cpp" && name != "never_updated.cpp" && name != "forward_twice.cpp") {
+      std::filesystem::remove(entry.path());
+    }
+  }
+  const Answer good = shardlings({"verify", "01", "--json"});
+  EXPECT_EQ(good.status, 0) << good.out << good.err;
+  const json puzzle = json::parse(good.out)["puzzles"][0];
+  EXPECT_EQ(puzzle["id"], kFirst);
+  EXPECT_EQ(puzzle["solution"], "passed");
+  EXPECT_EQ(puzzle["stub"], "refused");
+  EXPECT_EQ(puzzle["mutants"]["caught"], 3);
+  EXPECT_EQ(puzzle["mutants"]["total"], 3);
+
+  shardlings.folder().write(mutants + "never_updated.cpp", "// diagnosis: never_updated\nint no_puzzle;\n");
+  const Answer bad = shardlings({"verify", "01"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.out, HasSubstr("mutants/never_updated.cpp"));
+}
+
+TEST(Command, MakesAPuzzleThatIsGoodOnceItsBlanksAreFilled) {
+  const Learner shardlings;
+  const std::string id = "42_sum_over_ranks";
+  ASSERT_EQ(shardlings({"new", id}).status, 0);
+  const Answer blank = shardlings({"verify", id});
+  EXPECT_EQ(blank.status, 1);
+  EXPECT_THAT(blank.out, HasSubstr("blanks (FILL) are left"));
+
+  // The filled files differ from the new ones in the lines with blanks only.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SHARDLINGS_FILLED)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = std::filesystem::relative(entry.path(), SHARDLINGS_FILLED).string();
+    const std::string filled = read_file(entry.path().string()).value_or("");
+    for (const std::string& line : lines_of(shardlings.folder().read(name))) {
+      if (line.find("FILL") != std::string::npos) continue;
+      EXPECT_THAT(filled, HasSubstr(line)) << name;
+    }
+    shardlings.folder().write(name, filled);
+  }
+  const Answer good = shardlings({"verify", id});
+  EXPECT_EQ(good.status, 0) << good.out << good.err;
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,85 @@
+#include "cli/course.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/error.h"
+#include "cli/folder.h"
+
+namespace shardlings::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Course course() {
+  return Course({small_puzzle(1, "training_step", "One training step"),
+                 small_puzzle(2, "gradient_accumulation", "Gradient accumulation"),
+                 small_puzzle(9, "data_parallel", "Data parallel"), small_puzzle(10, "overlap_buckets", "Overlap")});
+}
+
+Progress solved(const std::vector<std::string>& ids) {
+  Progress progress;
+  for (const std::string& id : ids) progress.puzzles[id].solved_hash = "1";
+  return progress;
+}
+
+std::string refusal(const std::string& name) {
+  const Course puzzles = course();
+  try {
+    puzzles.find(name);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "found";
+}
+
+class NamesOfAPuzzle : public testing::TestWithParam<const char*> {};
+
+TEST_P(NamesOfAPuzzle, FindIt) {
+  const Course puzzles = course();
+  EXPECT_EQ(puzzles.find(GetParam()).id, "09_data_parallel");
+}
+
+INSTANTIATE_TEST_SUITE_P(Course, NamesOfAPuzzle,
+                         testing::Values("9", "09", "009", "09_data_parallel", "data_parallel", "Data Parallel",
+                                         "data-par", "parallel", "puzzles/09_data_parallel",
+                                         "./puzzles/09_data_parallel/puzzle.cpp"));
+
+TEST(Course, ANumberIsNotAPartOfAName) {
+  EXPECT_THAT(refusal("0"), HasSubstr("There is no puzzle \"0\""));
+}
+
+TEST(Course, NearNamesAreOffered) {
+  EXPECT_THAT(refusal("data_paralel"), HasSubstr("Did you mean data_parallel"));
+  EXPECT_THAT(refusal("zzz"), testing::Not(HasSubstr("Did you mean")));
+  EXPECT_THAT(refusal("zzz"), HasSubstr("./shardlings list"));
+}
+
+TEST(Course, APartThatSeveralHaveIsRefusedWithTheirNames) {
+  EXPECT_THAT(refusal("la"), HasSubstr("02_gradient_accumulation or 10_overlap_buckets"));
+}
+
+TEST(Course, NextIsTheFirstThatIsNotSolved) {
+  const Course puzzles = course();
+  EXPECT_EQ(puzzles.next({})->id, "01_training_step");
+  EXPECT_EQ(puzzles.next(solved({"01_training_step", "09_data_parallel"}))->id, "02_gradient_accumulation");
+  EXPECT_EQ(puzzles.next_after("02_gradient_accumulation", solved({"09_data_parallel"}))->id, "10_overlap_buckets");
+  EXPECT_EQ(puzzles.next_after("10_overlap_buckets", solved({"01_training_step"}))->id, "02_gradient_accumulation");
+}
+
+TEST(Course, WithEverythingSolvedThereIsNoNext) {
+  const Course puzzles = course();
+  const Progress all =
+      solved({"01_training_step", "02_gradient_accumulation", "09_data_parallel", "10_overlap_buckets"});
+  EXPECT_EQ(puzzles.next(all), nullptr);
+  EXPECT_EQ(named_or_next(puzzles, "", all).id, "10_overlap_buckets");
+}
+
+TEST(NearNames, AreSortedByDistance) {
+  EXPECT_THAT(near_names("lis", {"run", "list", "lists", "verify"}), ElementsAre("list"));
+  EXPECT_THAT(near_names("hnit", {"run", "hint"}), ElementsAre("hint")) << "neighbours in the wrong order";
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,44 @@
+// Judges puzzle 42: the numbers, and the bytes that each rank sends.
+
+#include "grading/grader.h"
+
+#include "grading/data.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+
+namespace {
+
+/// What `data` must hold in the end, computed without any code under test.
+std::vector<float> expected_data(const Case& kase) {
+  std::vector<float> sums(static_cast<std::size_t>(kase.integer("count")));
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const std::vector<float> values = integers_of(kase, rank, kase.integer("count"));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += values[i];
+  }
+  return sums;
+}
+
+/// Bytes that a rank may send: a formula of the case.
+std::int64_t byte_budget(const Case& kase) {
+  const Count n = kase.integer("count");
+  return 4 * 2 * (n - n / kase.ranks);  // all but the smallest part, twice
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  if (check.identical("data", expected_data(check.kase()))) return;
+  if (check.counters(0).bytes_sent().value() == 0) check.diagnose("nothing_done");
+}
+
+SHARDLINGS_CHECK(communication) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t sent = check.counters(rank).bytes_sent().value();
+    if (check.at_most("bytes sent by " + check.name_of(rank), sent, byte_budget(check.kase()), "2(N-1)/N S")) {
+      continue;
+    }
+    check.diagnose("too_much_sent");
+    return;
+  }
+}

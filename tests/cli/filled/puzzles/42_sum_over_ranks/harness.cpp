@@ -1,0 +1,15 @@
+// Sets the rank up, calls the learner's function, and publishes what is judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+void sum_over_ranks(Rank& rank, View data);
+
+SHARDLINGS_HARNESS(h) {
+  Tensor data = h.integers(h.integer("count"), Kind::other);
+  h.begin();
+  sum_over_ranks(h.rank(), data);
+  h.end();
+  h.put("data", data);
+}

@@ -1,0 +1,44 @@
+/// \file
+/// Folders and projects for tests of the command.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/project.h"
+#include "grading/manifest.h"
+
+namespace shardlings::cli {
+
+/// A folder of its own that is gone at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& name = "folder");
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  /// Writes a file, with the folders that it needs.
+  void write(const std::string& name, const std::string& content) const;
+  std::string read(const std::string& name) const;
+
+ private:
+  std::string outer_, path_;
+};
+
+/// What a command printed, and its exit status.
+struct Answer {
+  int status = -1;
+  std::string out, err;
+};
+
+/// Runs a program in a folder, with these variables "NAME=value" and no others as its environment.
+Answer answer_of(const std::string& folder, const std::vector<std::string>& command,
+                 const std::vector<std::string>& environment);
+
+/// A puzzle with one check, two general hints and one for the diagnosis "mixed_up".
+grading::Manifest small_puzzle(int number, const std::string& name, const std::string& title);
+
+}  // namespace shardlings::cli

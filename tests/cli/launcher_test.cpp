@@ -1,0 +1,186 @@
+// The launcher, with CMake and apt-get replaced by scripts that note how they were called.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/file.h"
+#include "cli/folder.h"
+
+namespace shardlings::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Configures by noting where, and builds a command that prints its arguments and ends with 7.
+constexpr const char* kCMake = R"(#!/bin/bash
+echo "cmake $*" >> "$CALLS"
+if [[ -e $BROKEN ]]; then echo "something is wrong with line 3"; exit 1; fi
+if [[ $1 == -S ]]; then
+  mkdir -p "$4"
+  printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_CACHEFILE_DIR:INTERNAL=%s\n' "$2" "$4" > "$4/CMakeCache.txt"
+else
+  mkdir -p "$2/bin"
+  echo "[1/1] Building"
+  printf '#!/bin/bash\necho "command: $*"\nexit 7\n' > "$2/bin/shardlings"
+  chmod +x "$2/bin/shardlings"
+fi
+)";
+
+constexpr const char* kAptGet = R"(#!/bin/bash
+echo "apt-get $*" >> "$CALLS"
+if [[ -e $BROKEN ]]; then echo "no network"; exit 1; fi
+)";
+
+class Launcher : public testing::Test {
+ protected:
+  Launcher() {
+    fs::create_directories(clone_);
+    fs::copy_file(SHARDLINGS_SOURCE "/shardlings", clone_ + "/shardlings");
+    folder_.write("a clone/CMakeLists.txt", "");
+    folder_.write("a clone/runtime/cli/run.cpp", "");
+    for (const char* file : {"harness.cpp", "grader.cpp", "puzzle.cpp", "puzzle.toml"}) {
+      folder_.write(std::string("a clone/puzzles/01_a/") + file, "");
+    }
+    script("cmake", kCMake);
+    script("apt-get", kAptGet);
+    for (const char* tool : {"bash", "cat", "chmod", "dirname", "env", "find", "flock", "mkdir", "mv", "readlink",
+                             "sed", "sleep", "tail", "touch"}) {
+      const std::string path = fs::exists(std::string("/usr/bin/") + tool) ? "/usr/bin/" : "/bin/";
+      fs::create_symlink(path + tool, folder_ / "tools/" + tool);
+    }
+    for (const char* tool : {"g++", "ninja"}) script(tool, "#!/bin/bash\n");
+  }
+
+  void script(const std::string& name, const std::string& text) {
+    folder_.write("tools/" + name, text);
+    fs::permissions(folder_ / "tools/" + name, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  }
+
+  Answer start(const std::vector<std::string>& arguments = {}) {
+    std::vector<std::string> command = {clone_ + "/shardlings"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    fs::remove(folder_ / "calls");
+    return answer_of("/", command,
+                     {"PATH=" + (folder_ / "tools"), "CALLS=" + (folder_ / "calls"), "BROKEN=" + (folder_ / "broken")});
+  }
+  std::string calls() const { return folder_.read("calls"); }
+
+  TemporaryFolder folder_;
+  std::string clone_ = folder_ / "a clone";
+};
+
+TEST_F(Launcher, BuildsAndStartsTheCommand) {
+  const Answer answer = start({"run", "two words"});
+  EXPECT_EQ(answer.status, 7) << answer.err;
+  EXPECT_EQ(answer.out, "command: run two words\n");
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cmake -S " + clone_), HasSubstr("--target learner")));
+}
+
+TEST_F(Launcher, BuildsNothingTheSecondTime) {
+  start();
+  EXPECT_EQ(start().out, "command: \n");
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(Launcher, DoesNotMindWhatTheLearnerWrites) {
+  start();
+  folder_.write("a clone/puzzles/01_a/puzzle.cpp", "int a;");
+  folder_.write("a clone/puzzles/01_a/.puzzle.cpp.swp", "");
+  start();
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+class LauncherInput : public Launcher, public testing::WithParamInterface<const char*> {};
+
+TEST_P(LauncherInput, IsBuiltAnew) {
+  start();
+  folder_.write(std::string("a clone/") + GetParam(), "changed");
+  start();
+  EXPECT_THAT(calls(), HasSubstr("--build"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Launcher, LauncherInput,
+                         testing::Values("CMakeLists.txt", "runtime/cli/run.cpp", "runtime/new.cpp",
+                                         "puzzles/01_a/harness.cpp", "puzzles/01_a/grader.cpp",
+                                         "puzzles/01_a/puzzle.toml", "puzzles/02_b/grader.cpp"));
+
+TEST_F(Launcher, NoticesAnOldFileThatTakesTheOldPlace) {
+  folder_.write("a clone/old.cpp", "older than everything");
+  fs::last_write_time(clone_ + "/old.cpp", fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  start();
+  fs::rename(clone_ + "/old.cpp", clone_ + "/runtime/cli/run.cpp");
+  start();
+  EXPECT_THAT(calls(), HasSubstr("--build"));
+}
+
+TEST_F(Launcher, NoticesAFileThatIsGone) {
+  start();
+  fs::remove(clone_ + "/runtime/cli/run.cpp");
+  start();
+  EXPECT_THAT(calls(), HasSubstr("--build"));
+}
+
+TEST_F(Launcher, StartsAnewInAnotherPlace) {
+  start();
+  fs::rename(clone_, folder_ / "moved");
+  clone_ = folder_ / "moved";
+  const Answer answer = start();
+  EXPECT_THAT(answer.err, HasSubstr("made for another place"));
+  EXPECT_EQ(answer.out, "command: \n");
+  EXPECT_THAT(calls(), HasSubstr("-S " + clone_));
+}
+
+TEST_F(Launcher, ShowsTheEndOfTheLogWhenTheBuildFails) {
+  folder_.write("broken", "");
+  const Answer answer = start();
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("something is wrong with line 3"), HasSubstr("build.log")));
+  fs::remove(folder_ / "broken");
+  EXPECT_EQ(start().out, "command: \n") << "a failed build is no reason not to try again";
+}
+
+TEST_F(Launcher, WorksThroughASymbolicLink) {
+  fs::create_symlink(clone_ + "/shardlings", folder_ / "link");
+  const Answer answer =
+      answer_of(folder_.path(), {folder_ / "link"}, {"PATH=" + (folder_ / "tools"), "CALLS=/dev/null", "BROKEN=/none"});
+  EXPECT_EQ(answer.out, "command: \n") << answer.err;
+}
+
+TEST_F(Launcher, InstallsWhatIsMissingOrSaysWhichLineDoes) {
+  fs::remove(folder_ / "tools/g++");
+  const Answer answer = start();
+  if (geteuid() == 0) {
+    EXPECT_THAT(answer.err, AllOf(HasSubstr("Installing what is missing"), HasSubstr("g++")));
+    EXPECT_THAT(calls(), AllOf(HasSubstr("update"), HasSubstr("install -y --no-install-recommends g++ mold ccache")));
+  } else {
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_THAT(answer.err, HasSubstr("sudo apt-get update && sudo apt-get install -y g++"));
+  }
+}
+
+TEST_F(Launcher, SaysWhyNothingCouldBeInstalled) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root installs without asking";
+  fs::remove(folder_ / "tools/g++");
+  folder_.write("broken", "");
+  const Answer answer = start();
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("apt-get failed"), HasSubstr("no network")));
+}
+
+TEST_F(Launcher, NamesThePackagesWhereThereIsNoAptGet) {
+  fs::remove(folder_ / "tools/g++");
+  fs::remove(folder_ / "tools/apt-get");
+  const Answer answer = start();
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("g++"), HasSubstr("no apt-get"), Not(HasSubstr("ninja-build"))));
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,54 @@
+#include "cli/learner.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/stub.h"
+
+namespace shardlings::cli {
+
+namespace fs = std::filesystem;
+
+std::string command_path() {
+  return SHARDLINGS_COMMAND;
+}
+
+Learner::Learner() {
+  for (const char* part : {"puzzles", "solutions", "runtime/cli/template", "runtime/front/clock/clusters"}) {
+    fs::create_directories(folder_ / part);
+    fs::copy(std::string(SHARDLINGS_SOURCE "/") + part, folder_ / part, fs::copy_options::recursive);
+  }
+  fs::create_directories(folder_ / "build");
+  fs::copy_file(SHARDLINGS_TEST_TOOLCHAIN, folder_ / "build/toolchain.json");
+  // Whoever runs these tests may have solved puzzles in their own copy.
+  for (const auto& entry : fs::directory_iterator(folder_ / "puzzles")) {
+    const std::string id = entry.path().filename().string();
+    const auto stub = stub_of_solution(folder_.read("solutions/" + id + "/solution.cpp"));
+    if (stub) folder_.write(file_of(id), *stub);
+  }
+}
+
+std::vector<std::string> Learner::environment() const {
+  return {"SHARDLINGS_ROOT=" + folder_.path(), "SHARDLINGS_BUILD=" + (folder_ / "build"), "COLUMNS=100"};
+}
+
+Answer Learner::operator()(const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment) const {
+  std::vector<std::string> command = {command_path()}, variables = this->environment();
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  variables.insert(variables.end(), environment.begin(), environment.end());
+  for (const char* name : {"PATH", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
+    if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
+  }
+  return answer_of(folder_.path(), command, variables);
+}
+
+void Learner::solve(const std::string& id) const {
+  folder_.write(file_of(id), folder_.read("solutions/" + id + "/solution.cpp"));
+}
+
+void Learner::blunder(const std::string& id, const std::string& mutant) const {
+  folder_.write(file_of(id), folder_.read("solutions/" + id + "/mutants/" + mutant));
+}
+
+}  // namespace shardlings::cli

@@ -1,0 +1,94 @@
+#include "cli/markdown.h"
+
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/file.h"
+#include "cli/text.h"
+
+namespace shardlings::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string rendered(const std::string& text, int width = 80, bool colour = false) {
+  std::ostringstream out;
+  const Context context{.project = {},
+                        .out = out,
+                        .err = out,
+                        .colour = colour ? report::Colour::sixteen : report::Colour::none,
+                        .width = width};
+  return render_markdown(text, context);
+}
+
+int widest(const std::string& text) {
+  int width = 0;
+  for (const std::string& line : lines_of(text)) width = std::max(width, shown_width(line));
+  return width;
+}
+
+TEST(Markdown, JoinsAndWrapsParagraphs) {
+  EXPECT_EQ(rendered("one two\nthree four\n\nnext\n", 12), "one two\nthree four\n\nnext\n");
+  EXPECT_EQ(rendered("one two\nthree", 80), "one two three\n");
+}
+
+TEST(Markdown, UnderlinesTheTitleOnly) {
+  EXPECT_EQ(rendered("# Title\n\ntext\n## Part\ntext\n"), "Title\n=====\n\ntext\n\nPart\ntext\n");
+}
+
+TEST(Markdown, LeavesCodeAsItIs) {
+  const std::string code =
+      "```cpp\nint   a =  1;  // a long line of code that is wider than the terminal\n\n  b();\n```\n";
+  EXPECT_EQ(rendered(code, 40),
+            "    int   a =  1;  // a long line of code that is wider than the terminal\n\n      b();\n");
+}
+
+TEST(Markdown, DropsMarksButNotInsideCode) {
+  EXPECT_EQ(rendered("a **bold** and *thin* `x *= y**2` word"), "a bold and thin x *= y**2 word\n");
+  EXPECT_EQ(rendered("2 * 3 * 4 and 2(N-1)/N"), "2 * 3 * 4 and 2(N-1)/N\n");
+}
+
+TEST(Markdown, ShowsAddressesOfTheWebOnly) {
+  EXPECT_EQ(rendered("[paper](https://arxiv.org/abs/1) and [code](runtime/a.cpp)"),
+            "paper (https://arxiv.org/abs/1) and code\n");
+}
+
+TEST(Markdown, HangsLists) {
+  EXPECT_EQ(rendered("- one two three\n- four\n", 10), "- one two\n  three\n- four\n");
+  EXPECT_EQ(rendered("1. one\n   more\n2. two\n", 80), "1. one more\n2. two\n");
+}
+
+TEST(Markdown, AlignsTables) {
+  EXPECT_EQ(rendered("| | shape |\n|---|---|\n| `x` | (s, b) |\n| longer | (n) |\n"),
+            "          shape\n  --------------\n  x       (s, b)\n  longer  (n)\n");
+}
+
+TEST(Markdown, FitsTablesIntoTheWidth) {
+  const std::string table = "| name | meaning |\n|---|---|\n| a | " + std::string(30, 'x') +
+                            " word word word word word word word word word word word word word word |\n";
+  EXPECT_LE(widest(rendered(table, 60)), 60);
+  EXPECT_THAT(rendered(table, 60), HasSubstr("word"));
+}
+
+TEST(Markdown, IsNeverWiderThanTheTerminalNorThanAHundred) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "word `code` **bold** ";
+  EXPECT_LE(widest(rendered(text, 50)), 50);
+  EXPECT_LE(widest(rendered(text, 180)), 100);
+}
+
+TEST(Markdown, ColoursOnlyWhereTheyAreWanted) {
+  EXPECT_THAT(rendered("# T\n`c` **b**"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(rendered("# T\n`c` **b**", 80, true), HasSubstr("\x1b["));
+}
+
+TEST(Markdown, SurvivesWhatIsNotClosed) {
+  EXPECT_EQ(rendered("a `b and **c and [d]("), "a `b and **c and [d](\n");
+  EXPECT_EQ(rendered("```\ncode"), "    code\n");
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,126 @@
+#include "cli/progress.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/folder.h"
+
+namespace shardlings::cli {
+namespace {
+
+using testing::HasSubstr;
+
+void solve(const std::string& folder, const std::string& id) {
+  update_progress(folder, [&](Progress& progress) { progress.puzzles[id].solved_hash = "abc"; });
+}
+
+TEST(Progress, IsReadAsItWasWritten) {
+  const TemporaryFolder folder;
+  update_progress(folder.path(), [](Progress& progress) {
+    PuzzleProgress& puzzle = progress.puzzles["09_data_parallel"];
+    puzzle = {"abc", 100, "def", false, 40, {{"not_averaged", "Summed, not averaged."}}, {"h1", "h2"}};
+  });
+  const PuzzleProgress read = load_progress(folder.path()).of("09_data_parallel");
+  EXPECT_EQ(read.solved_hash, "abc");
+  EXPECT_EQ(read.points, 100);
+  EXPECT_EQ(read.last_hash, "def");
+  EXPECT_FALSE(read.last_passed);
+  EXPECT_EQ(read.last_points, 40);
+  ASSERT_EQ(read.diagnoses.size(), 1u);
+  EXPECT_EQ(read.diagnoses[0].id, "not_averaged");
+  EXPECT_EQ(read.diagnoses[0].text, "Summed, not averaged.");
+  EXPECT_THAT(read.hints, testing::ElementsAre("h1", "h2"));
+}
+
+TEST(Progress, WithoutAFileThereIsNoneAndNoWarning) {
+  const TemporaryFolder folder;
+  const Progress progress = load_progress(folder / "not there");
+  EXPECT_TRUE(progress.puzzles.empty());
+  EXPECT_EQ(progress.warning, "");
+}
+
+class DamagedProgress : public testing::TestWithParam<const char*> {};
+
+TEST_P(DamagedProgress, IsReplacedByTheOneBefore) {
+  const TemporaryFolder folder;
+  solve(folder.path(), "01_a");
+  solve(folder.path(), "02_b");  // makes the backup that knows 01_a
+  folder.write("progress.json", GetParam());
+  const Progress progress = load_progress(folder.path());
+  EXPECT_TRUE(progress.of("01_a").solved());
+  EXPECT_THAT(progress.warning, HasSubstr("damaged"));
+}
+
+TEST_P(DamagedProgress, IsKeptAsideByTheNextWrite) {
+  const TemporaryFolder folder;
+  folder.write("progress.json", GetParam());
+  solve(folder.path(), "03_c");
+  EXPECT_EQ(folder.read("progress.damaged.json"), GetParam());
+  EXPECT_TRUE(load_progress(folder.path()).of("03_c").solved());
+  EXPECT_EQ(load_progress(folder.path()).warning, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Progress, DamagedProgress,
+                         testing::Values("{\"format\": 1, \"puzzles\": {\"01_a\": {\"sol", "\x01\xff garbage", "", "[]",
+                                         "{\"format\": 99, \"puzzles\": {}}",
+                                         "{\"format\": 1, \"puzzles\": {\"01_a\": {\"solved\": 7}}}"));
+
+/// Writes until it is killed.
+[[noreturn]] void write_forever(const std::string& folder) {
+  for (int i = 0;; ++i) {
+    update_progress(folder, [i](Progress& progress) {
+      progress.puzzles["01_a"].solved_hash = "abc";
+      progress.puzzles["01_a"].hints.assign(static_cast<std::size_t>(i % 500), "0123456789abcdef");
+    });
+  }
+}
+
+TEST(Progress, SurvivesAKillAtAnyMoment) {
+  const TemporaryFolder folder;
+  solve(folder.path(), "01_a");
+  for (int round = 0; round < 20; ++round) {
+    const pid_t writer = fork();
+    if (writer == 0) write_forever(folder.path());
+    usleep(static_cast<useconds_t>(500 + 700 * round));
+    kill(writer, SIGKILL);
+    waitpid(writer, nullptr, 0);
+    const Progress progress = load_progress(folder.path());
+    ASSERT_EQ(progress.warning, "") << "round " << round;
+    ASSERT_TRUE(progress.of("01_a").solved()) << "round " << round;
+  }
+}
+
+TEST(Progress, TwoWritersLoseNothing) {
+  const TemporaryFolder folder;
+  const auto count = [&](const std::string& id) {
+    for (int i = 0; i < 25; ++i) update_progress(folder.path(), [&](Progress& p) { ++p.puzzles[id].points; });
+  };
+  const pid_t other = fork();
+  if (other == 0) {
+    count("01_a");
+    _exit(0);
+  }
+  count("02_b");
+  waitpid(other, nullptr, 0);
+  EXPECT_EQ(load_progress(folder.path()).of("01_a").points, 25);
+  EXPECT_EQ(load_progress(folder.path()).of("02_b").points, 25);
+}
+
+TEST(Standing, FollowsTheFileAndTheLastRun) {
+  PuzzleProgress puzzle;
+  EXPECT_EQ(standing(puzzle, "a"), Standing::untouched);
+  puzzle.last_hash = "a";
+  EXPECT_EQ(standing(puzzle, "a"), Standing::started);
+  puzzle.solved_hash = "b";
+  EXPECT_EQ(standing(puzzle, "b"), Standing::solved);
+  EXPECT_EQ(standing(puzzle, "c"), Standing::changed);
+  EXPECT_EQ(standing(puzzle, "a"), Standing::broken);
+  puzzle.last_passed = true;
+  EXPECT_EQ(standing(puzzle, "a"), Standing::solved);
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,69 @@
+#include "cli/stub.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlings::cli {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kSolution = R"(// Puzzle.
+void f(int n) {
+  int a = n;
+
+  // >>> your code (about 2 lines)
+  a += 1;
+  use(a);
+  // <<<
+}
+
+// What it costs: nothing.
+// What production does differently: everything.
+)";
+
+constexpr const char* kStub = R"(// Puzzle.
+void f(int n) {
+  int a = n;
+
+  // >>> your code (about 2 lines)
+  not_implemented();
+  // <<<
+}
+)";
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  return text.replace(text.find(what), what.size(), with);
+}
+
+TEST(Stub, IsTheSolutionWithoutItsHoleAndLastComment) {
+  EXPECT_EQ(stub_of_solution(kSolution), kStub);
+}
+
+TEST(Stub, NeedsExactlyOneHole) {
+  EXPECT_FALSE(stub_of_solution("int a;\n"));
+  EXPECT_FALSE(stub_of_solution(std::string(kSolution) + kSolution));
+  EXPECT_FALSE(cut_at_hole("// <<<\n// >>> your code\n"));
+}
+
+TEST(Stub, BelongsToItsSolution) {
+  EXPECT_EQ(difference_outside_hole(kStub, kSolution), "");
+}
+
+TEST(Stub, ADifferenceAboveTheHoleIsNamed) {
+  EXPECT_THAT(difference_outside_hole(replaced(kStub, "int a = n;", "int b = n;"), kSolution),
+              HasSubstr("line 3 above the hole differs"));
+}
+
+TEST(Stub, ADifferenceBelowTheHoleIsNamed) {
+  EXPECT_THAT(difference_outside_hole(replaced(kStub, "}\n", "}\nint g();\n"), kSolution),
+              HasSubstr("line 9 below the hole differs: the stub has \"int g();\""));
+}
+
+TEST(Stub, MissingMarksAreNamed) {
+  EXPECT_THAT(difference_outside_hole(replaced(kStub, "// <<<", ""), kSolution), HasSubstr("the stub needs one hole"));
+  EXPECT_THAT(difference_outside_hole(kStub, "void f() {}\n"), HasSubstr("the solution needs one hole"));
+}
+
+}  // namespace
+}  // namespace shardlings::cli
