@@ -49,6 +49,7 @@ class Report {
       if (verdict_.status == "no_check_ran") no_check_ran();
       for (const CheckSummary& check : verdict_.checks) summary(check);
       if (!detail_.passed_checks) passed_in_one_line();
+      printed_elsewhere();
       picture();
     }
     return page_.take();
@@ -193,14 +194,22 @@ class Report {
     page_.text(kase.stdout_text, 14, Role::plain, options_.verbose ? 0 : detail_.output);
   }
 
+  // What the program printed where nothing has failed: for who is only just trying things out, or asks for it.
+  void printed_elsewhere() {
+    if (verdict_.status != "not_implemented" && !options_.verbose) return;
+    for (const CaseVerdict& kase : verdict_.cases) {
+      if (!kase.stdout_text.empty()) return printed_output(kase);
+    }
+  }
+
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
     if (kase == nullptr || !detail_.timeline || verdict_.status != "graded") return;
-    const auto lines = timeline_lines(
-        *kase, style_, {options_.width, detail_.join_above, detail_.ranks, detail_.memory_rows, detail_.legend});
-    if (lines.empty()) return;
-    page_.blank();
-    page_.text("Where the time went: " + harmless_line(kase->kase.name, style_.charset()), 0, Role::strong);
+    const TimelineText how{options_.width,      "Where the time went: " + kase->kase.name,
+                           detail_.join_above,  detail_.ranks,
+                           detail_.memory_rows, detail_.legend};
+    const auto lines = timeline_lines(*kase, style_, how);
+    if (!lines.empty()) page_.blank();
     for (const std::string& line : lines) page_.line(line);
   }
 

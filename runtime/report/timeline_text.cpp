@@ -73,6 +73,7 @@ class Picture {
 
   std::vector<std::string> lines() {
     if (timeline_.columns > 0) {
+      title();
       axis();
       rows();
       memory();
@@ -86,6 +87,11 @@ class Picture {
   void line(const std::string& label, const std::string& body, const std::string& after = "") {
     const std::string edge = style_(Role::dim, style_.pick("│", "|"));
     lines_.push_back(fmt::format("{:<{}}", label, margin_) + edge + body + edge + after);
+  }
+
+  void title() {
+    const std::string text = harmless_line(options_.title, style_.charset());
+    for (const std::string& part : wrap(text, options_.width)) lines_.push_back(style_(Role::strong, part));
   }
 
   void axis() {

@@ -12,6 +12,7 @@ namespace shardlings::report {
 
 struct TimelineText {
   int width = 80;       ///< columns of the terminal
+  std::string title;    ///< the line above the picture
   int join_above = 4;   ///< ranks; with more, neighbours that show the same share their rows
   int most_ranks = 16;  ///< ranks (or such neighbours) shown; of more, those in the middle are left out
   int memory_rows = 2;  ///< height of the memory curve

@@ -149,6 +149,26 @@ TEST(TerminalReport, IsPoliteAboutAStub) {
   EXPECT_THAT(text, Not(HasSubstr("waits for")));
 }
 
+TEST(TerminalReport, ShowsWhatWasPrinted) {
+  auto stub = samples::unimplemented_verdict();
+  stub.cases[0].stdout_text = "layers = 4\n";
+  EXPECT_THAT(terminal_report(stub, {}), HasSubstr("layers = 4"));
+  auto passed = samples::passed_verdict(samples::layers_case(2));
+  passed.cases[0].stdout_text = "layers = 4\n";
+  EXPECT_THAT(terminal_report(passed, {}), Not(HasSubstr("layers = 4")));
+  TerminalOptions options;
+  options.verbose = true;
+  EXPECT_THAT(terminal_report(passed, options), HasSubstr("layers = 4"));
+}
+
+TEST(TerminalReport, HasNoHeadingWithoutAPicture) {
+  auto verdict = samples::passed_verdict(samples::layers_case(2));
+  for (auto& trace : verdict.cases[0].traces) trace.events.clear();
+  const auto text = terminal_report(verdict, {});
+  EXPECT_THAT(text, Not(HasSubstr("Where the time went")));
+  EXPECT_THAT(text, HasSubstr("peak 12 KiB"));
+}
+
 TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
   auto verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
   verdict.cases.push_back(verdict.cases[0]);
