@@ -3,7 +3,8 @@
 # written to toolchain.json, so that no build system runs between saving the file and reading the verdict.
 
 set(SHARDLINGS_INCLUDE ${CMAKE_SOURCE_DIR}/runtime/include)
-set(SHARDLINGS_SUBMISSION_FLAGS -std=c++20 -O1 -g1 -fPIE -Wall -Wno-unused-but-set-variable -Werror=return-type)
+# _GLIBCXX_ASSERTIONS: an index outside of its std::vector stops the program instead of reading somewhere else.
+set(SHARDLINGS_SUBMISSION_FLAGS -std=c++20 -O1 -g1 -fPIE -D_GLIBCXX_ASSERTIONS -Wall -Wno-unused-but-set-variable -Werror=return-type)
 set(SHARDLINGS_LINK_FLAGS -pie)
 if(SHARDLINGS_SANITIZE)
   list(APPEND SHARDLINGS_SUBMISSION_FLAGS -fsanitize=${SHARDLINGS_SANITIZE} -fno-omit-frame-pointer)

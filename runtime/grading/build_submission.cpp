@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -85,6 +86,12 @@ std::string link_log(const std::string& log, const std::string& file, const std:
   return fmt::format("{} must define `{}`, with exactly this signature.\n", file, declaration);
 }
 
+/// Sanitizers put data and constructors of their own into every object.
+bool is_sanitized(const Toolchain& toolchain) {
+  return std::any_of(toolchain.compile_flags.begin(), toolchain.compile_flags.end(),
+                     [](const std::string& flag) { return flag.starts_with("-fsanitize"); });
+}
+
 /// What is refused before linking: a sentence, or nothing.
 std::string refusal(const Paths& paths, const Toolchain& toolchain) {
   const std::string file = paths.source.filename().string();
@@ -92,7 +99,7 @@ std::string refusal(const Paths& paths, const Toolchain& toolchain) {
       !text.empty()) {
     return text;
   }
-  return check_object(parse_object(read_file(paths.object)), file);
+  return is_sanitized(toolchain) ? "" : check_object(parse_object(read_file(paths.object)), file);
 }
 
 }  // namespace

@@ -70,6 +70,15 @@ std::string early_exit_text(const Evidence& evidence) {
       evidence.end.status);
 }
 
+std::string cpu_limit_text(const Evidence& evidence) {
+  const std::string where = evidence.crash_place.empty() || evidence.crash_rank < 0
+                                ? ""
+                                : fmt::format("\nrank {} was computing at {} when it was stopped.", evidence.crash_rank,
+                                              evidence.crash_place);
+  return fmt::format("the program computed for more than {} s and was stopped: an endless loop?{}",
+                     evidence.limits.cpu_seconds, where);
+}
+
 constexpr const char* kMemoryText =
     "the program asked for more of the computer's memory than a case may use ({}).\n"
     "Tensors live in the device's memory, which is counted apart; a std::vector that grows in a loop is the usual "
@@ -113,9 +122,7 @@ std::string sentence(Ending ending, const Evidence& evidence) {
     case Ending::output_limit:
       return fmt::format("the program wrote more than {} of output and was stopped.\nA print inside an endless loop?",
                          mebibytes(evidence.limits.output_bytes));
-    case Ending::cpu_limit:
-      return fmt::format("the program computed for more than {} s and was stopped: an endless loop?",
-                         evidence.limits.cpu_seconds);
+    case Ending::cpu_limit: return cpu_limit_text(evidence);
     case Ending::memory_limit: return fmt::format(fmt::runtime(kMemoryText), mebibytes(evidence.limits.memory_bytes));
     case Ending::early_exit: return early_exit_text(evidence);
     case Ending::crashed: return crash_text(evidence);

@@ -17,10 +17,11 @@ namespace shardlings::grading {
 
 /// What a signal handler leaves behind.
 struct CrashNote {
+  static constexpr std::size_t kFrames = 24;
   std::atomic<std::int32_t> signal{0};  ///< 0: none
   std::int32_t rank = -1;               ///< whose stack it came on
   std::uint64_t address = 0;            ///< that was touched, for a segmentation fault
-  std::uint64_t pc = 0;                 ///< the instruction, relative to where the program is loaded
+  std::uint64_t frames[kFrames] = {};   ///< calls, innermost first, relative to where the program is loaded; 0: none
 };
 
 struct FileHeader {

@@ -35,8 +35,9 @@ void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNot
   notes.watch_this_thread(rank.id());
   struct Leave {
     CrashNotes& notes;
-    ~Leave() { notes.leave_this_thread(); }
-  } leave{notes};
+    int rank;
+    ~Leave() { notes.leave_this_thread(rank); }
+  } leave{notes, rank.id()};
   try {
     Harness of_rank(rank, kase);
     harness(of_rank);
@@ -48,9 +49,9 @@ void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNot
 
 void run(MappedFile& file, HarnessFunction harness) {
   const Case kase = case_from_json(std::string(file.case_text()));
-  CrashNotes notes(file.header().crash, kase.ranks, program_of(harness));
   front::BlackBox box = file.black_box();
   if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
+  CrashNotes notes(file.header().crash, box, program_of(harness));
   const front::RunReport report = front::run_world(
       options_of(kase, box), [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
   file.finish(pack_report(report));

@@ -33,6 +33,7 @@ Result run(const std::string& body, const std::string& before = "") {
   ProcessLimits limits = default_limits(2);
   limits.cpu_seconds = 1;
   limits.output_bytes = 1 << 20;
+  limits.memory_bytes = 200 << 20;
   return run_case(SubmissionFolder(body, before).build(), two_ranks(), limits);
 }
 
@@ -82,7 +83,16 @@ TEST(Endings, StackOverflow) {
 TEST(Endings, Abort) {
   const Result result = run("  rank.world().barrier();\n  if (rank.id() == 0) std::abort();");
   EXPECT_EQ(result.ending, Ending::crashed);
-  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed with abort().\n"));
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:12 with abort().\n"));
+}
+
+TEST(Endings, IndexOutsideOfItsVector) {
+  const Result result =
+      run("  std::vector<int> some(3);\n  if (rank.id() == 1) std::printf(\"%d\", some[data.size()]);");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 1 crashed at puzzle.cpp:12 with abort().\n"
+                                             "An assert or the standard library found a mistake"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("__n < this->size()"));
 }
 
 TEST(Endings, ExceptionIsAFailureWithItsPlace) {
@@ -98,7 +108,8 @@ TEST(Endings, ExceptionIsAFailureWithItsPlace) {
 TEST(Endings, ExceptionThatNobodyCanCatch) {
   const Result result = run("  never(rank.id());", "void never(int id) noexcept { if (id == 0) throw 1; }");
   EXPECT_EQ(result.ending, Ending::crashed);
-  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed with abort().\nAn exception had nobody to catch it"));
+  EXPECT_THAT(result.explanation,
+              StartsWith("rank 0 crashed at puzzle.cpp:9 with abort().\nAn exception had nobody to catch it"));
   EXPECT_THAT(result.stdout_text, HasSubstr("terminate called"));
 }
 
@@ -108,7 +119,8 @@ TEST(Endings, EndlessLoop) {
           "  rank.world().barrier();");
   EXPECT_EQ(result.ending, Ending::cpu_limit);
   EXPECT_EQ(result.explanation,
-            "the program computed for more than 1 s and was stopped: an endless loop?\nAt that moment:\n"
+            "the program computed for more than 1 s and was stopped: an endless loop?\n"
+            "rank 0 was computing at puzzle.cpp:13 when it was stopped.\nAt that moment:\n"
             "  rank 0 was in or after barrier at puzzle.cpp:11 (its call 4)\n"
             "  rank 1 was waiting in barrier at puzzle.cpp:15");
 }
@@ -143,7 +155,7 @@ TEST(Endings, OutputFlood) {
 }
 
 TEST(Endings, MemoryHog) {
-  const Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(32 << 20);");
+  const Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
   EXPECT_EQ(result.ending, Ending::memory_limit);
   EXPECT_THAT(result.explanation,
               StartsWith("the program asked for more of the computer's memory than a case may use"));

@@ -62,7 +62,7 @@ TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
   EXPECT_EQ(verdict.cases[1].ending, "crashed");
   const CheckVerdict& output = check_of(verdict, 1, 0);
   EXPECT_EQ(output.passed, false);
-  EXPECT_EQ(output.found, "rank 2 crashed with abort().");
+  EXPECT_EQ(output.found, "rank 2 crashed at puzzle.cpp:11 with abort().");
   EXPECT_EQ(check_of(verdict, 1, 2).blocked_by, "output") << "nothing can be judged without a result";
   EXPECT_EQ(verdict.points, 0);
 }
