@@ -1,10 +1,10 @@
-#include <cstdio>
 #include <ostream>
 
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/file.h"
 #include "cli/markdown.h"
+#include "cli/process.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli {
@@ -15,9 +15,12 @@ int explain(const Context& context, const ExplainOptions& options) {
   const std::string path = context.project.puzzle_folder(puzzle.id) + "/README.md";
   const auto lesson = read_file(path);
   if (!lesson) throw UsageError("There is no lesson " + shown_path(path) + ".");
-  context.out << render_markdown(*lesson, context) << "\nEdit "
-              << context.paint(report::Role::place, shown_path(context.project.puzzle_file(puzzle.id)))
-              << ", then ./shardlings run " << short_name(puzzle) << '\n';
+  const std::string file = shown_path(context.project.puzzle_file(puzzle.id));
+  const std::string text = render_markdown(*lesson, context) + "\nEdit " + context.paint(report::Role::place, file) +
+                           ", then ./shardlings run " + short_name(puzzle) + "\n";
+  // less ends at once where the text fits the screen, and leaves it there.
+  if (context.interactive && feed_program({"less", "-RFX"}, text) == 0) return kPassed;
+  context.out << text;
   return kPassed;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +72,26 @@ Captured capture(const std::vector<std::string>& command) {
 
 int run_program(const std::vector<std::string>& command) {
   const pid_t child = start(command, FileActions());
+  return child > 0 ? status_of(child) : 127;
+}
+
+int feed_program(const std::vector<std::string>& command, std::string_view text) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return 127;
+  FileActions actions;
+  actions.duplicate(ends[0], STDIN_FILENO);
+  const pid_t child = start(command, actions);
+  close(ends[0]);
+  // A reader that stops early is no error.
+  void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
+  while (child > 0 && !text.empty()) {
+    const ssize_t written = write(ends[1], text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  signal(SIGPIPE, before);
+  close(ends[1]);
   return child > 0 ? status_of(child) : 127;
 }
 

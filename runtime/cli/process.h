@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shardlings::cli {
@@ -17,6 +18,9 @@ Captured capture(const std::vector<std::string>& command);
 
 /// Runs a program on this program's own terminal and returns its exit status as Captured::status.
 int run_program(const std::vector<std::string>& command);
+
+/// Gives a program a text as its standard input; the rest is as for run_program.
+int feed_program(const std::vector<std::string>& command, std::string_view text);
 
 /// The path of a program on the PATH; empty if there is none.
 std::string program_path(const std::string& name);
