@@ -14,11 +14,13 @@ namespace shardlings::back {
 namespace {
 
 // Measured on two cores: waking a thread that sleeps on a halted core costs 20 to 30 us, so ranks that have a core each
-// spin about that long. With more ranks than cores a spin would burn what the awaited rank needs: a few glances, a few
-// yields, then sleep.
-constexpr int kSpinsWithCores = 6000;
+// look for about that long before they sleep. They yield now and then all the same: other programs may have put two
+// ranks on one core, and then the awaited one needs it. With more ranks than cores a spin would burn what the awaited
+// rank needs: a few glances, a few yields, then sleep.
 constexpr int kGlances = 16;
+constexpr int kGlancesWithCores = 100;
 constexpr int kYields = 6;
+constexpr int kYieldsWithCores = 60;
 
 int usable_cores() {
   cpu_set_t set;
@@ -45,12 +47,13 @@ class ThreadsEngine final : public Engine {
 
   bool spin(const std::atomic<std::uint32_t>& word, std::uint32_t expected) override {
     const auto changed = [&] { return word.load(std::memory_order_acquire) != expected; };
-    for (int i = 0; i < (ranks_fit_ ? kSpinsWithCores : kGlances); ++i) {
+    const int glances = ranks_fit_ ? kGlancesWithCores : kGlances;
+    for (int i = 0; i < glances; ++i) {
       if (changed()) return true;
       pause();
     }
-    if (ranks_fit_) return changed();
-    for (int i = 0; i < kYields; ++i) {
+    const int yields = ranks_fit_ ? kYieldsWithCores : kYields;
+    for (int i = 0; i < yields; ++i) {
       sched_yield();
       if (changed()) return true;
     }
