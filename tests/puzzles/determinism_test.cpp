@@ -1,0 +1,89 @@
+// The same case gives the same counters, virtual time and output bits in every run, whatever else the machine does.
+// SHARDLINGS_REPEATS says how often (3 by default).
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grading/build_submission.h"
+#include "grading/manifest.h"
+#include "grading/supervisor.h"
+
+namespace shardlings::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRanks = 8;
+
+int repeats() {
+  const char* text = std::getenv("SHARDLINGS_REPEATS");
+  return text ? std::atoi(text) : 3;
+}
+
+std::vector<std::string> puzzle_ids() {
+  std::vector<std::string> ids;
+  for (const auto& entry : fs::directory_iterator(SHARDLINGS_SOURCE_FOLDER "/puzzles")) {
+    if (fs::exists(entry.path() / "puzzle.toml")) ids.push_back(entry.path().filename().string());
+  }
+  return ids;
+}
+
+/// The case with most ranks, made one of eight ranks if it has several.
+Case widest_case(const Manifest& manifest) {
+  Case widest = manifest.cases.front();
+  for (const Case& kase : manifest.cases) {
+    if (kase.ranks > widest.ranks) widest = kase;
+  }
+  if (widest.ranks > 1) widest.ranks = kRanks;
+  return widest;
+}
+
+std::vector<std::uint32_t> bits(const std::vector<float>& values) {
+  std::vector<std::uint32_t> result;
+  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
+  return result;
+}
+
+void expect_same(const Result& first, const Result& again) {
+  ASSERT_EQ(again.ending, Ending::finished) << again.explanation;
+  ASSERT_EQ(first.report.ranks.size(), again.report.ranks.size());
+  for (std::size_t r = 0; r < first.report.ranks.size(); ++r) {
+    EXPECT_EQ(first.report.ranks[r].counters, again.report.ranks[r].counters) << "rank " << r;
+  }
+  ASSERT_EQ(first.outputs.size(), again.outputs.size());
+  for (const auto& [name, output] : first.outputs) {
+    EXPECT_EQ(bits(output.values), bits(again.outputs.at(name).values)) << name;
+  }
+}
+
+class Determinism : public testing::TestWithParam<std::string> {};
+
+TEST_P(Determinism, EveryRunOfTheSolutionIsTheSame) {
+  const std::string puzzle = std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + GetParam();
+  const std::string solution = std::string(SHARDLINGS_SOURCE_FOLDER "/solutions/") + GetParam() + "/solution.cpp";
+  const fs::path folder = fs::path(testing::TempDir()) / ("determinism_" + GetParam());
+  fs::create_directories(folder);
+  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const BuildOutcome built =
+      build_submission(toolchain, GetParam(), solution, puzzle + "/harness.cpp", folder.string());
+  ASSERT_TRUE(built.built) << built.log;
+  const Case kase = widest_case(load_manifest(puzzle, toolchain.clusters));
+  const Result first = run_case(built.program, kase, default_limits(kase.ranks));
+  ASSERT_EQ(first.ending, Ending::finished) << first.explanation;
+  ASSERT_FALSE(first.outputs.empty());
+  for (int run = 1; run < repeats() && !HasFailure(); ++run) {
+    expect_same(first, run_case(built.program, kase, default_limits(kase.ranks)));
+  }
+  fs::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(Puzzles, Determinism, testing::ValuesIn(puzzle_ids()),
+                         [](const auto& param) { return "puzzle_" + param.param; });
+
+}  // namespace
+}  // namespace shardlings::grading
