@@ -8,8 +8,12 @@
 
 namespace shardlings {
 
-constexpr std::int64_t size_of(DType dtype) { return dtype == DType::bf16 ? 2 : 4; }
-constexpr Bytes bytes_of(Count n, DType dtype) { return Bytes(n * size_of(dtype)); }
+constexpr std::int64_t size_of(DType dtype) {
+  return dtype == DType::bf16 ? 2 : 4;
+}
+constexpr Bytes bytes_of(Count n, DType dtype) {
+  return Bytes(n * size_of(dtype));
+}
 
 constexpr const char* name_of(DType dtype) {
   switch (dtype) {
