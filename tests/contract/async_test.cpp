@@ -109,6 +109,37 @@ TEST_P(Async, OverlapsComputation) {
   }
 }
 
+// What is in flight may be used as long as nobody writes what another uses: inputs are read by several, and of one
+// tensor the upper part travels while the lower is still computed.
+TEST_P(Async, SharesWhatMayBeShared) {
+  for (const int ranks : {2, 3, 4}) {
+    if (!supports(ranks)) continue;
+    const RunReport report = run(ranks, [&](Rank& rank) {
+      const int next = (rank.id() + 1) % ranks;
+      const int last = (rank.id() + ranks - 1) % ranks;
+      Tensor mine = load(rank, ramp(rank.id(), 3, 10));
+      Tensor whole = rank.empty(10 * ranks, Kind::buffer);
+      Tensor got = rank.empty(10, Kind::buffer);
+      Tensor grads = load(rank, ramp(rank.id(), 4, 40));
+      Work gathered = rank.world().all_gather_async(mine, whole);
+      Work sent = rank.world().send_async(mine, next);
+      Tensor copied = clone(mine);
+      Work upper = rank.world().all_reduce_async(grads.part({20, 40}), ReduceOp::sum);
+      scale(grads.part({0, 20}), 2.0F);
+      Work lower = rank.world().all_reduce_async(grads.part({0, 20}), ReduceOp::sum);
+      rank.world().recv(got, last);
+      for (Work* work : {&lower, &sent, &gathered, &upper}) work->wait();
+      for (ConstView view : {ConstView(whole), ConstView(got), ConstView(copied)}) publish(rank, "view", view);
+      publish(rank, "grads", grads);
+    });
+    const std::vector<float> sum = sum_of_ramps(ranks, 4, 40);
+    for (int r = 0; r < ranks; ++r) {
+      const std::vector<float>& grads = published(report, r, "grads");
+      for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(grads[i], i < 20 ? 2 * sum[i] : sum[i]);
+    }
+  }
+}
+
 // The same collectives of several groups, all started before any is waited for.
 TEST_P(Async, InSeveralGroups) {
   if (!supports(4)) GTEST_SKIP();
