@@ -161,7 +161,7 @@ TEST_F(Launcher, InstallsWhatIsMissingOrSaysWhichLineDoes) {
     EXPECT_THAT(calls(), AllOf(HasSubstr("update"), HasSubstr("install -y --no-install-recommends g++ mold ccache")));
   } else {
     EXPECT_EQ(answer.status, 2);
-    EXPECT_THAT(answer.err, HasSubstr("sudo apt-get update && sudo apt-get install -y g++"));
+    EXPECT_THAT(answer.err, HasSubstr("sudo apt-get update && sudo apt-get install -y --no-install-recommends g++"));
   }
 }
 
