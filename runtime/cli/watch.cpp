@@ -26,7 +26,7 @@ using grading::Manifest;
 namespace {
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
-constexpr int kSettle_ms = 30;
+constexpr int kSettleMilliseconds = 30;
 // Title, points, hints and next puzzle stand below the report.
 constexpr int kClosingRows = 6;
 
@@ -108,7 +108,7 @@ class Watch {
     if (full_screen_) show();
     if (watcher_->descriptor() >= 0) {
       pollfd wanted{watcher_->descriptor(), POLLIN, 0};
-      while (poll(&wanted, 1, kSettle_ms) > 0) watcher_->changed();
+      while (poll(&wanted, 1, kSettleMilliseconds) > 0) watcher_->changed();
     }
     grade();
   }
