@@ -116,8 +116,7 @@ std::string sentence(Ending ending, const Evidence& evidence) {
     case Ending::not_started: return fmt::format("the program could not be started: {}.", evidence.end.error);
     case Ending::wall_limit:
       return fmt::format(
-          "the program took more than {:.0f} s without computing for so long: it waits for something outside of the "
-          "runtime.",
+          "the program took more than {:.0f} s, most of them waiting: for something outside of the runtime.",
           evidence.limits.wall_seconds);
     case Ending::output_limit:
       return fmt::format("the program wrote more than {} of output and was stopped.\nA print inside an endless loop?",

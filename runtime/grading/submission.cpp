@@ -66,6 +66,7 @@ int submission_main(int argc, char** argv, HarnessFunction harness) try {
   }
   MappedFile file(std::atoi(argv[1]));
   file.header().hello = FileHeader::kHello;
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
   run(file, harness);
   return 0;
 } catch (const std::exception& error) {

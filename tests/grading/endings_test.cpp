@@ -81,8 +81,9 @@ TEST(Endings, StackOverflow) {
 }
 
 TEST(Endings, Abort) {
-  const Result result = run("  rank.world().barrier();\n  if (rank.id() == 0) std::abort();");
+  const Result result = run("  rank.world().barrier();\n  if (rank.id() == 0) std::puts(\"so far\"), std::abort();");
   EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.stdout_text, HasSubstr("so far\n"));
   EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:12 with abort().\n"));
 }
 

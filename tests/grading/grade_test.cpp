@@ -4,7 +4,12 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "grading/grade.h"
+#include "grading/grade_cache.h"
 #include "grading/submission_folder.h"
 
 namespace shardlings::grading {
@@ -128,6 +133,31 @@ TEST(Grade, SameContentIsGradedOnce) {
   EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::done));
   EXPECT_EQ(to_json(first), to_json(second));
   EXPECT_EQ(second.cases[0].traces.size(), 2U);
+}
+
+TEST(Grade, OneOfManyGradesAndTheOthersRead) {
+  const SubmissionFolder folder(std::string(kRight) + "  // together " + std::to_string(getpid()));
+  std::atomic<int> builds = 0, passed = 0;
+  {
+    std::vector<std::jthread> checks;
+    for (int i = 0; i < 3; ++i) {
+      checks.emplace_back([&] {
+        GradeOptions options = options_for(folder);
+        options.use_cache = true;
+        options.progress = [&](Stage stage) { builds += stage == Stage::building ? 1 : 0; };
+        passed += grade_puzzle(options).passed ? 1 : 0;
+      });
+    }
+  }
+  EXPECT_EQ(builds, 1);
+  EXPECT_EQ(passed, 3);
+}
+
+TEST(Cache, KeysTellTextsApart) {
+  EXPECT_EQ(content_key({"a", "b"}), content_key({"a", "b"}));
+  EXPECT_NE(content_key({"a", "b"}), content_key({"ab", ""}));
+  EXPECT_NE(content_key({"a", "b"}), content_key({"b", "a"}));
+  EXPECT_EQ(content_key({}).size(), 32U);
 }
 
 }  // namespace
