@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "api/access.h"
@@ -76,13 +77,42 @@ TrainState Harness::state_without_grads() {
   state.grads.resize(layers);
   state.optimizer.resize(layers);
   for (std::size_t l = 0; l < layers; ++l) {
-    state.weights.push_back(tensor(weights_of(kase_, static_cast<int>(l)), Kind::parameter));
+    state.weights.push_back(weights(static_cast<int>(l)));
     if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
     const Count size = state.weights[l].size();
     state.optimizer[l].m = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
     state.optimizer[l].v = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
   }
   return state;
+}
+
+Tensor Harness::weights(int layer) {
+  return weights(layer, {0, model().size(layer)});
+}
+
+Tensor Harness::weights(int layer, Range range) {
+  if (range.begin < 0 || range.end < range.begin || range.end > model().size(layer)) {
+    throw std::runtime_error(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer,
+                                         model().size(layer), range.begin, range.end));
+  }
+  const std::vector<float> all = weights_of(kase_, layer);
+  return load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
+}
+
+Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range cols) {
+  const std::vector<Entry>& entries = model().entries(layer);
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return entry == e.name; });
+  if (found == entries.end() || rows.begin < 0 || rows.end > found->rows || cols.begin < 0 || cols.end > found->cols) {
+    throw std::runtime_error(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'",
+                                         layer, rows.begin, rows.end, cols.begin, cols.end, entry));
+  }
+  const std::vector<float> all = weights_of(kase_, layer);
+  std::vector<float> rectangle;
+  for (Count row = rows.begin; row < rows.end; ++row) {
+    const auto begin = all.begin() + found->range.begin + row * found->cols;
+    rectangle.insert(rectangle.end(), begin + cols.begin, begin + cols.end);
+  }
+  return load(rank_, rectangle.data(), {rows.size(), cols.size()}, DType::f32, Kind::parameter);
 }
 
 Batch Harness::batch() {

@@ -55,6 +55,12 @@ class SHARDLINGS_API Harness {
   TrainState state_without_grads();
   /// This rank's micro-batches; lives as long as the harness. Labelled with their numbers.
   Batch batch();
+  /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
+  /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.
+  /// Throws std::runtime_error if there is no such layer, matrix, or part of it.
+  Tensor weights(int layer);
+  Tensor weights(int layer, Range range);
+  Tensor weights(int layer, const std::string& entry, Range rows, Range cols);
   /// Host values as a tensor of the device.
   Tensor tensor(const std::vector<float>& values, Kind kind);
   /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
