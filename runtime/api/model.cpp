@@ -20,19 +20,25 @@ using detail::Verb;
 
 namespace {
 
-const LayerPlan& layer_of(const ModelPlan* plan, int l) {
-  const int layers = static_cast<int>(plan->layers.size());
+const ModelPlan& plan_of(const ModelPlan* plan) {
+  if (!plan) throw InvalidArgument("this Model was default-constructed: it has no layers", {});
+  return *plan;
+}
+
+const LayerPlan& layer_of(const ModelPlan* maybe, int l) {
+  const ModelPlan& plan = plan_of(maybe);
+  const int layers = static_cast<int>(plan.layers.size());
   if (l < 0 || l >= layers) {
     throw InvalidArgument(fmt::format("there is no layer {}: the model has layers 0 to {}", l, layers - 1).c_str(), {});
   }
-  return plan->layers[static_cast<std::size_t>(l)];
+  return plan.layers[static_cast<std::size_t>(l)];
 }
 
-Call model_call(Verb verb, const ModelPlan* plan, std::initializer_list<ConstView> tensors, Location at) {
+Call model_call(Verb verb, const ModelPlan& plan, std::initializer_list<ConstView> tensors, Location at) {
   Call call;
   call.verb = verb;
   call.at = at;
-  call.host = plan;
+  call.host = &plan;
   for (const ConstView& tensor : tensors) call.tensor[call.num_tensors++] = Access::ref(tensor);
   return call;
 }
@@ -67,13 +73,13 @@ Saved::~Saved() {
 }
 
 int Model::num_layers() const {
-  return static_cast<int>(plan_->layers.size());
+  return static_cast<int>(plan_of(plan_).layers.size());
 }
 Count Model::size(int l) const {
   return layer_of(plan_, l).range.size();
 }
 Count Model::total() const {
-  return plan_->total;
+  return plan_of(plan_).total;
 }
 Range Model::range(int l) const {
   return layer_of(plan_, l).range;
@@ -85,7 +91,7 @@ const std::vector<Entry>& Model::entries(int l) const {
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
   Port& port = port_of({weights, x}, "forward", at);
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
-  Call call = model_call(Verb::layer_forward, plan_, {weights, x}, at);
+  Call call = model_call(Verb::layer_forward, plan_of(plan_), {weights, x}, at);
   call.number[0] = l;
   call.number[1] = saved ? 1 : 0;
   const detail::Reply reply = port.call(call);
@@ -97,7 +103,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
                        Location at) const {
   const ConstView given = grad;
   Port& port = port_of({weights, x, given}, "backward", at);
-  Call call = model_call(Verb::layer_backward, plan_, {weights, x, given, grad_weights}, at);
+  Call call = model_call(Verb::layer_backward, plan_of(plan_), {weights, x, given, grad_weights}, at);
   Access::release(std::move(grad));
   call.number[0] = l;
   call.id = Access::release(std::move(saved));
@@ -107,7 +113,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
   const ConstView given = logits;
   Port& port = port_of({given, targets, loss}, "loss", at);
-  Call call = model_call(Verb::layer_loss, plan_, {given, targets, loss}, at);
+  Call call = model_call(Verb::layer_loss, plan_of(plan_), {given, targets, loss}, at);
   Access::release(std::move(logits));
   call.number[0] = tokens_of_step;
   return Access::adopt(&port, port.call(call).tensor[0]);
@@ -115,7 +121,7 @@ Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, Vie
 
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, Location at) const {
   Port& port = port_of({weights, grad}, "update", at);
-  Call call = model_call(Verb::layer_update, plan_, {weights, grad, optimizer.m, optimizer.v}, at);
+  Call call = model_call(Verb::layer_update, plan_of(plan_), {weights, grad, optimizer.m, optimizer.v}, at);
   call.number[0] = l;
   call.number[1] = optimizer.step + 1;
   port.call(call);

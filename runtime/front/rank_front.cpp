@@ -18,6 +18,15 @@ using detail::Call;
 using detail::Ref;
 using detail::Reply;
 
+namespace {
+
+// Where a tensor comes from; what the puzzle was handed has no line in the learner's source.
+std::string origin(Location at) {
+  return at.line == 0 ? "that the puzzle was given" : "from " + to_text(at);
+}
+
+}  // namespace
+
 RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
     : options_(options),
       rank_(rank),
@@ -123,11 +132,11 @@ void RankFront::check_race(const Call& call, const Storage& storage, Range range
     const Range both = intersect(mark.range, range);
     if (both.size() == 0 || !(writes || mark.writes)) continue;
     const std::string sentence = fmt::format(
-        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor from {} while {} of {} is still in flight and {} "
+        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
         "them.\n"
         "Call wait() on its Work first.",
         to_text(call.at), rank_, name_of(call.verb), writes ? "writes" : "reads", both.begin, both.end,
-        to_text(storage.at), mark.operation, to_text(mark.at), mark.writes ? "writes" : "reads");
+        origin(storage.at), mark.operation, to_text(mark.at), mark.writes ? "writes" : "reads");
     throw MisuseError(Misuse::race, sentence.c_str(), call.at);
   }
 }
@@ -182,9 +191,9 @@ void RankFront::free(const Ref& ref, Location at) {
     storage->dropped = true;
     if (options_.checks) {
       defer(Misuse::race,
-            fmt::format("race: rank {} dropped a tensor from {} while {} of {} is still in flight with it.\n"
+            fmt::format("race: rank {} dropped a tensor {} while {} of {} is still in flight with it.\n"
                         "Wait first, or hand it over: `…_async(t, …).keep(std::move(t))`.",
-                        rank_, to_text(storage->at), mark.operation, to_text(mark.at)),
+                        rank_, origin(storage->at), mark.operation, to_text(mark.at)),
             at.line != 0 ? at : mark.at);
     }
     return;

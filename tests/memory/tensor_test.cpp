@@ -108,6 +108,13 @@ TEST(Tensor, FreshMemoryIsNaNWhereAsked) {
   EXPECT_FALSE(report.failure) << report.failure->message;
 }
 
+TEST(Model, WithoutAPlanItSaysSo) {
+  const auto report = on_one_rank([](Rank&) { Model().num_layers(); });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "invalid_argument");
+  EXPECT_NE(report.failure->message.find("default-constructed"), std::string::npos);
+}
+
 TEST(Tensor, EmptyTensorsAreFine) {
   const auto report = on_one_rank([](Rank& rank) {
     Tensor none = rank.zeros(0, Kind::other);
