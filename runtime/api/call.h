@@ -14,8 +14,8 @@ namespace shardlings::detail {
 
 /// What a Call asks for. The arguments of each are described where it is handled.
 enum class Verb : std::uint16_t {
-  // memory (front/memory); allocate: tensor[0] gives shape and dtype, number[0] the kind, number[1] = 1 for zeros;
-  // keep: tensor[0] goes to the Work `id`, which frees it when waited for
+  // memory (front/memory); allocate: tensor[0] gives shape and dtype, number[0] the kind, number[1] = 1 for zeros.
+  // keep (front/group): tensor[0] goes to the Work `id`, which frees it when waited for
   allocate, drop, read_scalar, keep,
   // operations (front/ops)
   matmul, matmul_add, clone, cast, cast_into, copy, fill, add, axpy, scale, scale_by, gelu, gelu_backward, relu,

@@ -58,19 +58,11 @@ GroupDesk::Pending GroupDesk::start(const Call& call, const back::Plan& plan, co
   return pending;
 }
 
-Link GroupDesk::message_link(const GroupInfo& group, int from, int to) const {
-  const CostModel& costs = front_.costs();
-  const int a = group.members[static_cast<std::size_t>(from)];
-  const int b = group.members[static_cast<std::size_t>(to)];
-  return costs.node_of(a) == costs.node_of(b) ? Link::intra_node : Link::inter_node;
-}
-
 GroupDesk::Pending GroupDesk::start_message(const Call& call, bool sends, int peer, const Operand& data) {
   const GroupInfo& info = group(call);
   const int me = member_of(call);
   const int from = sends ? me : peer;
   const int to = sends ? peer : me;
-  const Link link = message_link(info, from, to);
   Pending pending;
   pending.plan.kind = Collective::send_recv;
   pending.plan.dtype = data ? data.dtype() : DType::f32;
@@ -79,6 +71,7 @@ GroupDesk::Pending GroupDesk::start_message(const Call& call, bool sends, int pe
   pending.group = call.group;
   pending.member = sends ? 0 : 1;
   pending.peer = info.members[static_cast<std::size_t>(peer)];
+  const Link link = front_.costs().link_between(front_.rank(), pending.peer);
   pending.sends = sends;
   pending.at = call.at;
   pending.order = front_.order();
@@ -107,7 +100,7 @@ Reply GroupDesk::send(const Call& call) {
   const int peer = static_cast<int>(call.number[0]);
   const Operand data = front_.reading(call, 0);
   if (peer == kNobody) return {};
-  check_peer(call, peer, group(call).members.empty() ? 0 : static_cast<int>(group(call).members.size()));
+  check_peer(call, peer, static_cast<int>(group(call).members.size()));
   return hand_out(call, start_message(call, true, peer, data));
 }
 

@@ -58,7 +58,6 @@ class GroupDesk {
   Pending start(const detail::Call& call, const back::Plan& plan, const Operand& in, const Operand& out);
   Pending start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
   detail::Reply join(const GroupInfo& made);
-  Link message_link(const GroupInfo& group, int from, int to) const;
   detail::Reply hand_out(const detail::Call& call, Pending pending);
   void finish(Pending& pending, Location at);
   void count(const Pending& pending, Link link);

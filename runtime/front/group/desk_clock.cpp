@@ -31,8 +31,7 @@ void GroupDesk::finish(Pending& pending, Location at) {
   const Outcome outcome = control_.wait(front_.rank(), pending.ticket, at);
   Link link = groups_[pending.group].link;
   if (pending.plan.kind == Collective::send_recv) {
-    const auto& costs = front_.costs();
-    link = costs.node_of(front_.rank()) == costs.node_of(pending.peer) ? Link::intra_node : Link::inter_node;
+    link = front_.costs().link_between(front_.rank(), pending.peer);
     if (!pending.sends && pending.out) {
       front_.storages().at(pending.out.ref.storage).label.micro = outcome.micro;
     }

@@ -239,8 +239,7 @@ void SharedControl::set_times(Meeting* meeting) {
   if (meeting->message) {
     const CallRecord& send = meeting->records[0];
     const CallRecord& receive = meeting->records[1];
-    const Link link = costs_.node_of(meeting->rank_of(0)) == costs_.node_of(meeting->rank_of(1)) ? Link::intra_node
-                                                                                                 : Link::inter_node;
+    const Link link = costs_.link_between(meeting->rank_of(0), meeting->rank_of(1));
     meeting->start = std::max(send.lane_free, receive.posted);
     meeting->end =
         meeting->start + costs_.latency(link) + costs_.occupancy(bytes_of(send.plan.count, send.plan.dtype), link);
