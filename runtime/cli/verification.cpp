@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -124,6 +125,43 @@ void judge_mutant(const Task& task, PuzzleOutcome& outcome) {
   outcome.mutants.push_back(mutant);
 }
 
+/// Calls `look` with every check that numbers of this run were compared for.
+void each_comparison(const Verdict& verdict, const auto& look) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.distance > 0) look(kase, check);
+    }
+  }
+}
+
+Margins margins_of(const Manifest& puzzle, const std::vector<Task>& tasks) {
+  Margins margins;
+  for (const Task& task : tasks) {
+    if (task.puzzle != &puzzle || task.role == Role::stub) continue;
+    each_comparison(task.verdict, [&](const auto& kase, const auto& check) {
+      if (task.role == Role::solution) margins.solution = std::max(margins.solution, check.distance);
+      const bool wrong = task.role == Role::mutant && check.passed == false && check.distance > 1;
+      if (!wrong || check.distance >= margins.mutants.value_or(HUGE_VAL)) return;
+      margins.mutants = check.distance;
+      margins.nearest = fmt::format("mutants/{}, case {}", fs::path(task.path).filename().string(), kase.kase.name);
+    });
+  }
+  return margins;
+}
+
+void judge_margins(PuzzleOutcome& outcome) {
+  const Margins& margins = outcome.margins;
+  if (margins.solution > Margins::kRight) {
+    outcome.problems.push_back(fmt::format("the solution is off by {:.2g} of the tolerance, at most {} is sound",
+                                           margins.solution, Margins::kRight));
+  }
+  if (margins.mutants && *margins.mutants < Margins::kWrong) {
+    outcome.problems.push_back(
+        fmt::format("{}: the wrong output is off by only {:.2g} times the tolerance, {} is sound", margins.nearest,
+                    *margins.mutants, Margins::kWrong));
+  }
+}
+
 /// Checks of the puzzle that no mutant failed: nobody knows whether they can fail at all.
 void judge_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
   std::set<std::string> failed;
@@ -149,6 +187,8 @@ PuzzleOutcome judge(const Project& project, const Manifest& puzzle, const std::v
     if (task.role == Role::mutant) judge_mutant(task, outcome);
   }
   judge_checks(puzzle, tasks, outcome);
+  outcome.margins = margins_of(puzzle, tasks);
+  judge_margins(outcome);
   return outcome;
 }
 

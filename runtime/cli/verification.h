@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,21 @@ struct MutantOutcome {
   bool caught = false;   ///< it failed, with the declared diagnosis first
 };
 
+/// How sharply a puzzle's tolerances part right numbers from wrong ones, in units of the tolerance.
+struct Margins {
+  static constexpr double kRight = 0.25;  ///< the solution may come so near to being wrong
+  static constexpr double kWrong = 10;    ///< and a wrong output must be so far from being right
+  double solution = 0;                    ///< the farthest number of the solution
+  std::optional<double> mutants;          ///< the nearest wrong output of a mutant; none failed by its numbers
+  std::string nearest;                    ///< that mutant and its case
+};
+
 struct PuzzleOutcome {
   std::string id;
   bool solution_passed = false;
   bool stub_refused = false;
   std::vector<MutantOutcome> mutants;
+  Margins margins;
   std::vector<std::string> problems;  ///< everything that is wrong, ready to print
 
   int caught() const;

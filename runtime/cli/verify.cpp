@@ -8,6 +8,7 @@
 #include "cli/error.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
+#include "grading/compare.h"
 #include "grading/grade.h"
 
 namespace shardlings::cli {
@@ -26,6 +27,24 @@ std::vector<Manifest> chosen(const Course& course, const std::vector<std::string
   return puzzles;
 }
 
+json to_json(const Margins& margins) {
+  json wrong = nullptr;
+  if (margins.mutants) wrong = *margins.mutants;
+  return {{"solution", margins.solution}, {"mutants", wrong}, {"nearest", margins.nearest}};
+}
+
+/// "solution within 0.04 of the tolerance, wrong outputs at least 1200 times it": authors see how sharp the judge is.
+std::string text_of(const Margins& margins) {
+  std::string text = margins.solution > 0 ? fmt::format("solution within {:.2g} of the tolerance", margins.solution)
+                                          : "solution equal to the last bit";
+  if (margins.mutants) {
+    text += *margins.mutants < grading::kFarthest
+                ? fmt::format(", wrong outputs off by at least {:.2g} times it", *margins.mutants)
+                : ", wrong outputs differ where nothing may";
+  }
+  return text;
+}
+
 json to_json(const PuzzleOutcome& outcome) {
   json mutants = json::array();
   for (const MutantOutcome& mutant : outcome.mutants) {
@@ -36,6 +55,7 @@ json to_json(const PuzzleOutcome& outcome) {
           {"solution", outcome.solution_passed ? "passed" : "failed"},
           {"stub", outcome.stub_refused ? "refused" : "not refused"},
           {"mutants", {{"caught", outcome.caught()}, {"total", outcome.mutants.size()}, {"each", mutants}}},
+          {"margins", to_json(outcome.margins)},
           {"problems", outcome.problems}};
 }
 
@@ -43,8 +63,8 @@ void print(const Context& context, const PuzzleOutcome& outcome) {
   context.out << (outcome.good() ? context.tick() : context.cross()) << ' '
               << fmt::format("{:<28} solution {}, stub {}, mutants {}/{} caught\n", outcome.id,
                              outcome.solution_passed ? "passed" : "FAILED",
-                             outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(),
-                             outcome.mutants.size());
+                             outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(), outcome.mutants.size())
+              << fmt::format("  {}\n", text_of(outcome.margins));
   for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
 }
 

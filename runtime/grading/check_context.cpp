@@ -35,6 +35,13 @@ std::string number_text(double value) {
   return fmt::format("{:.7g}", value);
 }
 
+/// "3 of 12 elements differ by more than the tolerance, 1.2e-06 for this one".
+std::string extent_text(const Difference& difference, std::size_t size) {
+  const std::string elements = fmt::format("{} of {} elements differ", difference.count, size);
+  if (difference.tolerance == 0) return elements;  // where all must be equal
+  return elements + fmt::format(" by more than the tolerance, {:.1e} for this one", difference.tolerance);
+}
+
 int largest(const std::vector<front::RankReport>& ranks, auto value) {
   const auto best =
       std::max_element(ranks.begin(), ranks.end(), [&](const auto& a, const auto& b) { return value(a) < value(b); });
@@ -92,16 +99,20 @@ bool CheckContext::compare(const std::string& name, const std::vector<double>& e
   if (found->values.size() != expected.size()) {
     return fail(fmt::format("{}: {} numbers", what, expected.size()), fmt::format("{} numbers", found->values.size()));
   }
+  note_distance(found->values, expected, tolerance);
   const auto difference = first_difference(found->values, expected, tolerance);
   if (!difference) return true;
   if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
   const std::string element = expected.size() == 1 ? "" : ", " + element_text(kase_, layer, difference->index);
   fail(fmt::format("{}{}: {}", what, element, number_text(difference->expected)), number_text(difference->got));
   if (difference->ratio && std::abs(*difference->ratio - 1) > 1e-3) detail(ratio_text(*difference->ratio));
-  if (expected.size() > 1)
-    detail(fmt::format("{} of {} elements differ by more than the tolerance, {:.1e} for this one", difference->count,
-                       expected.size(), difference->tolerance));
+  if (expected.size() > 1) detail(extent_text(*difference, expected.size()));
   return false;
+}
+
+void CheckContext::note_distance(const std::vector<float>& found, const std::vector<double>& expected,
+                                 const std::vector<double>& tolerance) {
+  verdict_.distance = std::max(verdict_.distance, distance(found, expected, tolerance));
 }
 
 /// The ranks ended with different values: says which of them are wrong.
@@ -116,6 +127,7 @@ bool CheckContext::replicas_agree(const std::string& name, const Output& output,
           fmt::format("{}: {} numbers on {}", spoken(name, layer), expected.size(), name_of(static_cast<int>(rank))),
           fmt::format("{} numbers", values.size()));
     }
+    note_distance(values, expected, tolerance);
     const auto difference = first_difference(values, expected, tolerance);
     if (!difference) continue;
     wrong.push_back(static_cast<int>(rank));

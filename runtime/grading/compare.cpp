@@ -11,6 +11,17 @@ bool close(double got, double expected, double tolerance) {
   return std::abs(got - expected) <= tolerance;
 }
 
+double distance(std::span<const float> got, std::span<const double> expected, std::span<const double> tolerance) {
+  double farthest = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double apart = std::abs(got[i] - expected[i]);
+    if (apart == 0) continue;
+    const double units = apart / tolerance[i];
+    farthest = units < kFarthest ? std::max(farthest, units) : kFarthest;  // NaN is farthest, too
+  }
+  return farthest;
+}
+
 std::optional<Difference> first_difference(std::span<const float> got, std::span<const double> expected,
                                            std::span<const double> tolerance) {
   Difference difference;

@@ -23,6 +23,13 @@ struct Difference {
 /// Within the tolerance; never for NaN or infinity.
 bool close(double got, double expected, double tolerance);
 
+/// What distance() answers where a number is not finite, or differs though nothing may.
+inline constexpr double kFarthest = 1e12;
+
+/// How far `got` is from `expected` where it is farthest, in units of the tolerance there: at most 1 if all are close.
+/// All spans are equally long. At most kFarthest.
+double distance(std::span<const float> got, std::span<const double> expected, std::span<const double> tolerance);
+
 /// All spans are equally long. Nothing if every element is close.
 std::optional<Difference> first_difference(std::span<const float> got, std::span<const double> expected,
                                            std::span<const double> tolerance);

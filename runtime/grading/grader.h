@@ -18,8 +18,8 @@
 /// \endcode
 ///
 /// Only runs that came to their end reach a check: crashes, misuse and the like are reported for the first check of
-/// kind `output`. Where outputs named "weights" or "grads" differ and the check does not diagnose it by itself, they are
-/// compared with the known mistakes of diagnosis.h.
+/// kind `output`. Where outputs named "weights" or "grads" differ and the check does not diagnose it by itself, they
+/// are compared with the known mistakes of diagnosis.h.
 #pragma once
 
 #include <functional>
@@ -104,6 +104,9 @@ class CheckContext {
   bool replicas_agree(const std::string& name, const Output& output, const std::vector<double>& expected,
                       const std::vector<double>& tolerance, int layer);
 
+  void note_distance(const std::vector<float>& found, const std::vector<double>& expected,
+                     const std::vector<double>& tolerance);
+
   const Case& kase_;
   const Result& result_;
   std::function<const Reference&()> reference_;
@@ -117,8 +120,8 @@ bool register_check(const char* id, CheckFunction function);
 }  // namespace shardlings::grading
 
 /// Defines the check `id`, which puzzle.toml declares; the body uses `check`.
-#define SHARDLINGS_CHECK(id)                                                                                  \
-  static void shardlings_check_##id(::shardlings::grading::CheckContext& check);                              \
-  [[maybe_unused]] static const bool shardlings_registered_##id =                                             \
-      ::shardlings::grading::register_check(#id, &shardlings_check_##id);                                     \
+#define SHARDLINGS_CHECK(id)                                                     \
+  static void shardlings_check_##id(::shardlings::grading::CheckContext& check); \
+  [[maybe_unused]] static const bool shardlings_registered_##id =                \
+      ::shardlings::grading::register_check(#id, &shardlings_check_##id);        \
   static void shardlings_check_##id([[maybe_unused]] ::shardlings::grading::CheckContext& check)

@@ -39,7 +39,8 @@ Json check_to_json(const CheckVerdict& check) {
           {"where", {{"file", check.where.file}, {"line", check.where.line}}},
           {"cause", check.diagnosis},
           {"cause_text", check.diagnosis_text},
-          {"blocked_by", check.blocked_by}};
+          {"blocked_by", check.blocked_by},
+          {"distance", check.distance}};
 }
 
 CheckVerdict check_from(const Json& json, const std::string& case_name) {
@@ -54,6 +55,7 @@ CheckVerdict check_from(const Json& json, const std::string& case_name) {
   check.diagnosis = text_of(json, "cause");
   check.diagnosis_text = text_of(json, "cause_text");
   check.blocked_by = text_of(json, "blocked_by");
+  check.distance = json.at("distance").get<double>();
   return check;
 }
 

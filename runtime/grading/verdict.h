@@ -37,6 +37,9 @@ struct CheckVerdict {
   std::string diagnosis;       ///< id of the known mistake, or empty
   std::string diagnosis_text;  ///< one plain sentence
   std::string blocked_by;      ///< id of the check that failed before, or empty
+  /// How far the compared numbers are from the expected ones where they are farthest, in units of the tolerance; 0 if
+  /// none were compared. Tells authors how sharply a tolerance parts right from wrong.
+  double distance = 0;
 };
 
 struct CaseVerdict {

@@ -11,6 +11,7 @@ namespace {
 
 using grading::Manifest;
 using grading::Verdict;
+using namespace std::string_literals;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -27,6 +28,17 @@ Verdict verdict(const Manifest& puzzle, const std::string& status, bool passed, 
   result.diagnoses = std::move(diagnoses);
   result.checks.push_back({puzzle.checks[0], std::nullopt, 0, ""});
   if (status == "graded") result.checks[0].passed = passed;
+  return result;
+}
+
+/// The same, with numbers compared on one case.
+Verdict compared(const Manifest& puzzle, bool passed, double distance) {
+  Verdict result = verdict(puzzle, "graded", passed, passed ? std::vector<std::string>{} : std::vector{"mixed_up"s});
+  grading::CheckVerdict check;
+  check.passed = passed;
+  check.distance = distance;
+  result.cases.emplace_back().kase.name = "small";
+  result.cases[0].checks.push_back(check);
   return result;
 }
 
@@ -60,6 +72,25 @@ TEST_F(Verification, AcceptsAGoodPuzzle) {
   EXPECT_THAT(outcome.problems, IsEmpty());
   EXPECT_TRUE(outcome.good());
   EXPECT_EQ(outcome.caught(), 1);
+}
+
+TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
+  const auto with = [&](double solution, double mutant) {
+    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+      if (source.ends_with("solution.cpp")) return compared(puzzle, true, solution);
+      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
+      return compared(puzzle, false, mutant);
+    };
+    return verify_puzzles(project_, {puzzle_}, 1, grade, [](int, int, const std::string&) {}).at(0);
+  };
+  const auto sound = with(0.2, 30);
+  EXPECT_THAT(sound.problems, IsEmpty());
+  EXPECT_EQ(sound.margins.solution, 0.2);
+  EXPECT_EQ(sound.margins.mutants, 30);
+  EXPECT_EQ(sound.margins.nearest, "mutants/mixed.cpp, case small");
+  EXPECT_THAT(with(0.3, 30).problems, Contains(HasSubstr("off by 0.3 of the tolerance")));
+  EXPECT_THAT(with(0.2, 9).problems, Contains(HasSubstr("off by only 9 times the tolerance")));
+  EXPECT_FALSE(with(0.2, 0.5).margins.mutants) << "replicas that differ, all of them close";
 }
 
 TEST_F(Verification, AMutantMustGetItsDiagnosisFirst) {

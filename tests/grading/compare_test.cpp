@@ -28,6 +28,15 @@ TEST(Compare, FirstDifferenceAndHowMany) {
   EXPECT_FALSE(difference->ratio) << "-2.5/-2 and 5/4 are the same, but the first element is right";
 }
 
+TEST(Compare, DistanceIsInUnitsOfTheTolerance) {
+  const std::vector<double> expected = {1, 2, 3}, tolerance = {0.5, 0.25, 0};
+  EXPECT_EQ(distance(std::vector<float>{1, 2, 3}, expected, tolerance), 0);
+  EXPECT_EQ(distance(std::vector<float>{1.25F, 2, 3}, expected, tolerance), 0.5);
+  EXPECT_EQ(distance(std::vector<float>{1.25F, 1, 3}, expected, tolerance), 4);
+  EXPECT_EQ(distance(std::vector<float>{1.25F, 1, 4}, expected, tolerance), kFarthest) << "nothing may differ there";
+  EXPECT_EQ(distance(std::vector<float>{NAN, 2, 3}, expected, tolerance), kFarthest);
+}
+
 TEST(Compare, NanAndInfinityNeverPass) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float bad : {nan, std::numeric_limits<float>::infinity()}) {
