@@ -124,10 +124,7 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   const Peak peak = budget(check.kase());
-  const std::int64_t found = check.peak(0);
-  if (!check.at_most("peak memory", found, peak.bytes, peak.formula, "bytes", check.peak_place(0))) {
-    diagnose_memory(check);
-  }
+  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check);
 }
 
 SHARDLINGS_CHECK(work) {

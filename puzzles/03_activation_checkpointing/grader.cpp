@@ -215,9 +215,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   const Budget budget(check.kase());
   const Moment worst = budget.worst();
-  const std::int64_t found = check.peak(0);
-  const std::int64_t allowed = budget.before() + worst.bytes();
-  if (check.at_most("peak memory", found, allowed, budget.formula(worst), "bytes", check.peak_place(0))) return;
+  if (check.peaks_at_most(budget.before() + worst.bytes(), budget.formula(worst))) return;
   if (diagnose_calls(check) || diagnose_first_pass(check, budget)) return;
   diagnose_second_pass(check, budget);
 }

@@ -297,11 +297,9 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const int rank = check.worst_rank();
   const std::int64_t size = size_of(check);
   const std::int64_t part = longest_part(check);
-  if (!check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), size + part,
-                     fmt::format("data + longest part = {} + {}", size, part), "bytes", check.peak_place(rank))) {
+  if (!check.peaks_at_most(size + part, fmt::format("data + longest part = {} + {}", size, part))) {
     if (!diagnose_messages(check)) check.diagnose("large_buffer");
   }
 }

@@ -310,9 +310,5 @@ SHARDLINGS_CHECK(time) {
 
 SHARDLINGS_CHECK(memory) {
   const Peak peak = memory_budget(check.kase());
-  const int rank = check.worst_rank();
-  if (!check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), peak.bytes, peak.formula, "bytes",
-                     check.peak_place(rank))) {
-    diagnose_memory(check, rank);
-  }
+  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check, check.worst_rank());
 }

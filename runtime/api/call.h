@@ -29,8 +29,8 @@ enum class Verb : std::uint16_t {
   all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather, scatter, all_to_all, send, recv, send_recv,
   barrier, split, wait, drop_work,
   // what the harness alone may ask for (front/memory): tensor[0] gives shape and dtype, number[0] the kind, `host` the
-  // values of `load`; `publish` takes tensor[0], text = name, number = rows, cols, row range, column range
-  load, begin_measuring, end_measuring, publish,
+  // values of `load`; `mark_layer` takes tensor[0] and the layer; `publish` takes tensor[0], text = name, number = rows, cols, row range, column range
+  load, mark_layer, begin_measuring, end_measuring, publish,
   count_  // how many there are
 };
 

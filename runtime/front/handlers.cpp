@@ -102,6 +102,7 @@ const char* name_of(Verb verb) {
                                            "wait",
                                            "drop_work",
                                            "load",
+                                           "mark_layer",
                                            "begin_measuring",
                                            "end_measuring",
                                            "publish"};

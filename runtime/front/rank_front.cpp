@@ -182,6 +182,11 @@ Operand RankFront::allocate(Shape shape, DType dtype, Kind kind, Location at, in
   return made;
 }
 
+void RankFront::label_whole(const Operand& operand, Label label) {
+  Storage* storage = storages_.find(operand.ref.storage, operand.ref.generation);
+  if (storage && operand.size() == storage->count) storage->label = label;
+}
+
 void RankFront::free(const Ref& ref, Location at) {
   Storage* storage = storages_.find(ref.storage, ref.generation);
   if (!storage) return;

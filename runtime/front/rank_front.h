@@ -63,6 +63,8 @@ class RankFront final : public detail::Port {
   /// A new storage. Throws OutOfMemory.
   Operand allocate(Shape shape, DType dtype, Kind kind, Location at, int micro = -1);
   void free(const detail::Ref& ref, Location at);
+  /// What fills a storage as a whole says what its data are about; a part of one does not.
+  void label_whole(const Operand& operand, Label label);
   void launch(const back::Kernel& kernel) { device_->launch(kernel); }
 
   /// Counts one operation, moves the clock by its cost and records its event. Call after launch().

@@ -13,6 +13,10 @@
 namespace shardlings::grading {
 namespace {
 
+constexpr const char* kAtMost = "at most";
+constexpr const char* kExactly = "exactly";
+constexpr const char* kAtLeast = "at least";
+
 /// "weights of layer 2" for the output "weights.2", the plain name otherwise.
 std::string spoken(const std::string& name, int layer) {
   return layer < 0 ? name : fmt::format("{} of layer {}", name.substr(0, name.rfind('.')), layer);
@@ -151,27 +155,45 @@ bool CheckContext::replicas_agree(const std::string& name, const Output& output,
   return false;
 }
 
-bool CheckContext::budget(bool holds, const char* relation, const std::string& what, std::int64_t found,
-                          std::int64_t budget, const std::string& formula, const std::string& unit, Place where) {
-  if (holds) return true;
-  const std::string formula_text = formula.empty() ? "" : " = " + formula;
-  return fail(fmt::format("{}: {}{}{}", what, relation, amount(budget, unit), formula_text),
-              amount(found, unit) + excess(found, budget, unit), std::move(where));
+bool CheckContext::judge(Bound bound, Place where) {
+  if (!failed()) verdict_.bounds.push_back(bound);
+  if (bound.held) return true;
+  const std::string relation = bound.relation == kExactly ? "" : bound.relation + " ";
+  const std::string formula = bound.formula.empty() ? "" : " = " + bound.formula;
+  return fail(fmt::format("{}: {}{}{}", bound.what, relation, amount(bound.bound, bound.unit), formula),
+              amount(bound.found, bound.unit) + excess(bound.found, bound.bound, bound.unit), std::move(where));
 }
 
-bool CheckContext::at_most(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
+bool CheckContext::at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                            const std::string& unit, Place where) {
-  return budget(found <= bound, "at most ", what, found, bound, formula, unit, std::move(where));
+  return judge({Bound::Of::other, -1, what, kAtMost, budget, found, unit, formula, found <= budget}, std::move(where));
 }
 
-bool CheckContext::exactly(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
+bool CheckContext::exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                            const std::string& unit, Place where) {
-  return budget(found == bound, "", what, found, bound, formula, unit, std::move(where));
+  return judge({Bound::Of::other, -1, what, kExactly, budget, found, unit, formula, found == budget}, std::move(where));
 }
 
-bool CheckContext::at_least(const std::string& what, std::int64_t found, std::int64_t bound, const std::string& formula,
-                            const std::string& unit, Place where) {
-  return budget(found >= bound, "at least ", what, found, bound, formula, unit, std::move(where));
+bool CheckContext::at_least(const std::string& what, std::int64_t found, std::int64_t budget,
+                            const std::string& formula, const std::string& unit, Place where) {
+  return judge({Bound::Of::other, -1, what, kAtLeast, budget, found, unit, formula, found >= budget}, std::move(where));
+}
+
+bool CheckContext::peaks_at_most(std::int64_t budget, const std::string& formula) {
+  const int rank = worst_rank();
+  const std::int64_t found = peak(rank);
+  return judge({Bound::Of::peak, -1, peak_name(rank), kAtMost, budget, found, "bytes", formula, found <= budget},
+               peak_place(rank));
+}
+
+bool CheckContext::peak_at_most(int rank, std::int64_t budget, const std::string& formula) {
+  const std::int64_t found = peak(rank);
+  return judge({Bound::Of::peak, rank, peak_name(rank), kAtMost, budget, found, "bytes", formula, found <= budget},
+               peak_place(rank));
+}
+
+std::string CheckContext::peak_name(int rank) const {
+  return ranks() == 1 ? "peak memory" : "peak memory of " + name_of(rank);
 }
 
 bool CheckContext::fail(const std::string& expected, const std::string& found, Place where) {

@@ -11,9 +11,7 @@
 ///   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 /// }
 /// SHARDLINGS_CHECK(memory) {
-///   const int rank = check.worst_rank();
-///   check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), 3 * w + a,
-///                 fmt::format("3 W + A = 3 x {} + {}", w, a), "bytes", check.peak_place(rank));
+///   check.peaks_at_most(3 * w + a, fmt::format("3 W + A = 3 x {} + {}", w, a));
 /// }
 /// \endcode
 ///
@@ -75,6 +73,10 @@ class CheckContext {
                const std::string& unit = "bytes", Place where = {});
   bool at_least(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                 const std::string& unit = "bytes", Place where = {});
+  /// No rank's peak of device memory is higher than the budget; shows the highest. Draws the budget's line into
+  /// timelines, as the next one does for one rank alone.
+  bool peaks_at_most(std::int64_t budget, const std::string& formula);
+  bool peak_at_most(int rank, std::int64_t budget, const std::string& formula);
   bool fail(const std::string& expected, const std::string& found, Place where = {});
   /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
   void diagnose(const std::string& id);
@@ -97,8 +99,8 @@ class CheckContext {
 
  private:
   const front::RankReport& report_of(int rank) const { return result_.report.ranks.at(static_cast<std::size_t>(rank)); }
-  bool budget(bool holds, const char* relation, const std::string& what, std::int64_t found, std::int64_t budget,
-              const std::string& formula, const std::string& unit, Place where);
+  bool judge(Bound bound, Place where);
+  std::string peak_name(int rank) const;
   bool compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance,
                int layer);
   bool replicas_agree(const std::string& name, const Output& output, const std::vector<double>& expected,

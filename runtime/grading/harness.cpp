@@ -66,7 +66,9 @@ Model Harness::model() const {
 TrainState Harness::state() {
   TrainState state = state_without_grads();
   for (int l = 0; l < model().num_layers(); ++l) {
-    state.grads[static_cast<std::size_t>(l)] = rank_.zeros(model().size(l), Kind::gradient, DType::f32, kNowhere);
+    Tensor& grads = state.grads[static_cast<std::size_t>(l)];
+    grads = rank_.zeros(model().size(l), Kind::gradient, DType::f32, kNowhere);
+    mark_layer(grads, l);
   }
   return state;
 }
@@ -82,6 +84,9 @@ TrainState Harness::state_without_grads() {
     const Count size = state.weights[l].size();
     state.optimizer[l].m = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
     state.optimizer[l].v = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
+    for (const Tensor* moments : {&state.optimizer[l].m, &state.optimizer[l].v}) {
+      mark_layer(*moments, static_cast<int>(l));
+    }
   }
   return state;
 }
@@ -96,7 +101,9 @@ Tensor Harness::weights(int layer, Range range) {
                                          model().size(layer), range.begin, range.end));
   }
   const std::vector<float> all = weights_of(kase_, layer);
-  return load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
+  Tensor shard = load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
+  mark_layer(shard, layer);
+  return shard;
 }
 
 Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range cols) {
@@ -112,7 +119,20 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
     const auto begin = all.begin() + found->range.begin + row * found->cols;
     rectangle.insert(rectangle.end(), begin + cols.begin, begin + cols.end);
   }
-  return load(rank_, rectangle.data(), {rows.size(), cols.size()}, DType::f32, Kind::parameter);
+  Tensor shard = load(rank_, rectangle.data(), {rows.size(), cols.size()}, DType::f32, Kind::parameter);
+  mark_layer(shard, layer);
+  return shard;
+}
+
+void Harness::mark_layer(ConstView tensor, int layer) {
+  if (!tensor) return;
+  Call call;
+  call.verb = Verb::mark_layer;
+  call.at = kNowhere;
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(tensor);
+  call.number[0] = layer;
+  Access::port(rank_)->call(call);
 }
 
 Batch Harness::batch() {

@@ -61,6 +61,8 @@ class SHARDLINGS_API Harness {
   Tensor weights(int layer);
   Tensor weights(int layer, Range range);
   Tensor weights(int layer, const std::string& entry, Range rows, Range cols);
+  /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.
+  void mark_layer(ConstView tensor, int layer);
   /// Host values as a tensor of the device.
   Tensor tensor(const std::vector<float>& values, Kind kind);
   /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).

@@ -30,7 +30,35 @@ std::string text_of(const Json& json, const char* key) {
   return json.at(key).get<std::string>();
 }
 
+Json bound_to_json(const Bound& bound) {
+  return {{"of", bound.of == Bound::Of::peak ? "peak" : "other"},
+          {"rank", bound.rank},
+          {"what", bound.what},
+          {"relation", bound.relation},
+          {"bound", bound.bound},
+          {"found", bound.found},
+          {"unit", bound.unit},
+          {"formula", bound.formula},
+          {"held", bound.held}};
+}
+
+Bound bound_from(const Json& json) {
+  Bound bound;
+  bound.of = text_of(json, "of") == "peak" ? Bound::Of::peak : Bound::Of::other;
+  bound.rank = json.at("rank").get<int>();
+  bound.what = text_of(json, "what");
+  bound.relation = text_of(json, "relation");
+  bound.bound = json.at("bound").get<std::int64_t>();
+  bound.found = json.at("found").get<std::int64_t>();
+  bound.unit = text_of(json, "unit");
+  bound.formula = text_of(json, "formula");
+  bound.held = json.at("held").get<bool>();
+  return bound;
+}
+
 Json check_to_json(const CheckVerdict& check) {
+  Json bounds = Json::array();
+  for (const Bound& bound : check.bounds) bounds.push_back(bound_to_json(bound));
   return {{"id", check.id},
           {"passed", passed_to_json(check.passed)},
           {"expected", check.expected},
@@ -40,7 +68,8 @@ Json check_to_json(const CheckVerdict& check) {
           {"cause", check.diagnosis},
           {"cause_text", check.diagnosis_text},
           {"blocked_by", check.blocked_by},
-          {"distance", check.distance}};
+          {"distance", check.distance},
+          {"bounds", std::move(bounds)}};
 }
 
 CheckVerdict check_from(const Json& json, const std::string& case_name) {
@@ -56,6 +85,7 @@ CheckVerdict check_from(const Json& json, const std::string& case_name) {
   check.diagnosis_text = text_of(json, "cause_text");
   check.blocked_by = text_of(json, "blocked_by");
   check.distance = json.at("distance").get<double>();
+  for (const Json& bound : json.at("bounds")) check.bounds.push_back(bound_from(bound));
   return check;
 }
 

@@ -2,6 +2,7 @@
 /// The neutral result: what every report and export is made from. `passed` is null where nothing could be judged.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,20 @@ struct Place {
   int line = 0;
 };
 
+/// A number that a check has compared with a formula of the case, whether it held or not.
+struct Bound {
+  /// What is bounded, for reports that draw it: a rank's peak of device memory, or anything else.
+  enum class Of : std::uint8_t { other, peak };
+  Of of = Of::other;
+  int rank = -1;         ///< whose peak; -1: everybody's, and `found` is the highest
+  std::string what;      ///< "peak memory of rank 2"
+  std::string relation;  ///< "at most", "exactly", "at least"
+  std::int64_t bound = 0, found = 0;
+  std::string unit;     ///< bytes, ns, calls, …
+  std::string formula;  ///< with its numbers; may be empty
+  bool held = true;
+};
+
 /// One check on one case.
 struct CheckVerdict {
   std::string id;
@@ -40,6 +55,7 @@ struct CheckVerdict {
   /// How far the compared numbers are from the expected ones where they are farthest, in units of the tolerance; 0 if
   /// none were compared. Tells authors how sharply a tolerance parts right from wrong.
   double distance = 0;
+  std::vector<Bound> bounds;   ///< in the order of judging, up to the first that does not hold
 };
 
 struct CaseVerdict {

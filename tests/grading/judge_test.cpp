@@ -102,6 +102,58 @@ TEST_F(JudgeTest, BudgetsAreReadable) {
   EXPECT_EQ(memory.found, "3 KiB (3072 B) (+50 %)");
 }
 
+TEST_F(JudgeTest, BoundsAreKeptWhetherTheyHoldOrNot) {
+  add_case(42, 3072);
+  const Verdict all = verdict();
+  const CheckVerdict& memory = all.cases[0].checks[0];
+  ASSERT_EQ(memory.bounds.size(), 1U);
+  EXPECT_EQ(memory.bounds[0].bound, 2048);
+  EXPECT_EQ(memory.bounds[0].found, 3072);
+  EXPECT_EQ(memory.bounds[0].relation, "at most");
+  EXPECT_EQ(memory.bounds[0].of, Bound::Of::other);
+  EXPECT_FALSE(memory.bounds[0].held);
+  const CheckVerdict& output = all.cases[0].checks[1];
+  ASSERT_EQ(output.bounds.size(), 1U);
+  EXPECT_EQ(output.bounds[0].formula, "6 x 7");
+  EXPECT_TRUE(output.bounds[0].held);
+}
+
+/// A context on a run of two ranks with these peaks.
+class PeakTest : public testing::Test {
+ protected:
+  PeakTest() {
+    kase_.ranks = 2;
+    result_.ending = Ending::finished;
+    result_.report.ranks.resize(2);
+    for (const std::size_t rank : {0, 1}) {
+      result_.report.ranks[rank].counters.peak = Bytes(rank == 0 ? 100 : 300);
+      result_.report.ranks[rank].counters.peak_line = 7;
+    }
+  }
+  Case kase_;
+  Result result_;
+  CheckVerdict verdict_;
+  CheckContext check_{kase_, result_, []() -> const Reference& { throw std::logic_error("none"); }, verdict_};
+};
+
+TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
+  EXPECT_TRUE(check_.peaks_at_most(300, "3 x 100"));
+  EXPECT_FALSE(check_.peaks_at_most(299, "3 x 100 - 1"));
+  EXPECT_EQ(verdict_.expected, "peak memory of rank 1: at most 299 B = 3 x 100 - 1");
+  EXPECT_EQ(verdict_.where.line, 7);
+  ASSERT_EQ(verdict_.bounds.size(), 2U);
+  EXPECT_EQ(verdict_.bounds[0].of, Bound::Of::peak);
+  EXPECT_EQ(verdict_.bounds[0].rank, -1);
+  EXPECT_EQ(verdict_.bounds[1].found, 300);
+}
+
+TEST_F(PeakTest, OfOneRankIsItsOwn) {
+  EXPECT_TRUE(check_.peak_at_most(0, 100, ""));
+  EXPECT_FALSE(check_.peak_at_most(1, 100, ""));
+  EXPECT_EQ(verdict_.bounds[0].rank, 0);
+  EXPECT_EQ(verdict_.bounds[1].rank, 1);
+}
+
 TEST_F(JudgeTest, PointsOnlyForWhatHoldsOnEveryCase) {
   add_case(42, 100);
   add_case(42, 5000);

@@ -31,7 +31,9 @@ Verdict sample() {
   kase.stdout_text = "hello";
   kase.reproduce = "./shardlings run 09";
   kase.checks = {
-      {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", ""}};
+      {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", "", 0, {}}};
+  kase.checks[0].bounds = {{Bound::Of::peak, 1, "peak memory", "at most", 9, 10, "bytes", "3 x 3", false},
+                           {Bound::Of::other, -1, "calls", "exactly", 2, 2, "calls", "", true}};
   front::Counters counters;
   counters.peak = Bytes(4096);
   counters.peak_by_kind[1] = Bytes(7);
@@ -63,6 +65,9 @@ TEST(VerdictJson, ReadsWhatItWrote) {
   EXPECT_EQ(back.cases[0].checks[0].passed, false);
   EXPECT_EQ(back.cases[0].checks[0].case_name, "4 ranks");
   EXPECT_EQ(back.cases[0].counters, sample().cases[0].counters);
+  ASSERT_EQ(back.cases[0].checks[0].bounds.size(), 2U);
+  EXPECT_EQ(back.cases[0].checks[0].bounds[0].of, Bound::Of::peak);
+  EXPECT_EQ(back.cases[0].checks[0].bounds[0].bound, 9);
 }
 
 TEST(VerdictJson, NullIsNull) {

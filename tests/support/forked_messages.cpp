@@ -78,11 +78,11 @@ std::pair<Channel, Channel> make_channels() {
 }
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
-  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.micro << r.color << r.key;
+  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key;
   return to << r.name;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
-  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.micro >> r.color >> r.key;
+  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key;
   return from >> r.name;
 }
 

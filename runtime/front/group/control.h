@@ -22,7 +22,7 @@ struct CallRecord {
   std::uint64_t order = 0;  ///< number of the call on its rank
   Nanos posted;             ///< the rank's clock at the call
   Nanos lane_free;          ///< sends: when the sender's egress is free; else filled in by the control plane
-  std::int32_t micro = -1;  ///< label of the data sent
+  Label label;              ///< of the data sent
   std::int32_t color = 0;   ///< split
   std::int32_t key = 0;     ///< split
   std::string name;         ///< split: of the group to be; empty otherwise
@@ -43,7 +43,7 @@ using Ticket = std::uint64_t;
 struct Outcome {
   Nanos start;  ///< all members were there and their lanes free
   Nanos end;
-  std::int32_t micro = -1;  ///< receives: label of the data
+  Label label;  ///< receives: of the data
 };
 
 /// What a split gives one member.

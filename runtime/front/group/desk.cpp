@@ -82,7 +82,7 @@ GroupDesk::Pending GroupDesk::start_message(const Call& call, bool sends, int pe
   record.at = call.at;
   record.order = front_.order();
   record.posted = front_.now();
-  record.micro = data.label.micro;
+  record.label = data.label;
   if (sends) {
     // The sender's link is taken in the order of the posts, whether the receiver is there or not (rule 4).
     Nanos& egress = egress_[static_cast<std::size_t>(link)];

@@ -33,8 +33,11 @@ void GroupDesk::finish(Pending& pending, Location at) {
   if (pending.plan.kind == Collective::send_recv) {
     link = front_.costs().link_between(front_.rank(), pending.peer);
     if (!pending.sends && pending.out) {
-      front_.storages().at(pending.out.ref.storage).label.micro = outcome.micro;
+      front_.storages().at(pending.out.ref.storage).label.micro = outcome.label.micro;
+      front_.label_whole(pending.out, outcome.label);
     }
+  } else if (pending.in && pending.out) {
+    front_.label_whole(pending.out, pending.in.label);
   }
   pass_time(pending, outcome, link, at);
 }
@@ -70,7 +73,7 @@ void GroupDesk::pass_time(const Pending& pending, const Outcome& outcome, Link l
   event.group = front_.trace().group(groups_[pending.group].name);
   event.peer = pending.peer;
   event.label = pending.in ? pending.in.label : pending.out.label;
-  if (event.kind == EventKind::recv) event.label.micro = outcome.micro;
+  if (event.kind == EventKind::recv) event.label = outcome.label;
   event.at = pending.at;
   event.order = pending.order;
   event.begin = outcome.start;

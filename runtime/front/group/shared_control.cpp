@@ -336,7 +336,7 @@ Outcome SharedControl::wait(int rank, Ticket ticket, Location at) {
   const int member = member_of(*meeting, rank);
   wait_for(rank, meeting, member, at);
   meeting->exchange->finish(member);
-  const Outcome outcome{meeting->start, meeting->end, meeting->records[0].micro};
+  const Outcome outcome{meeting->start, meeting->end, meeting->records[0].label};
   unref(rank, meeting);
   return outcome;
 }

@@ -49,7 +49,7 @@ SplitOutcome SharedControl::wait_split(int rank, Ticket ticket, Location at) {
   const int member = static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
   wait_for(rank, meeting, member, at);
   const GroupInfo* made = meeting->split[static_cast<std::size_t>(member)];
-  const SplitOutcome result{{meeting->start, meeting->end}, made ? std::optional(*made) : std::nullopt};
+  const SplitOutcome result{{meeting->start, meeting->end, {}}, made ? std::optional(*made) : std::nullopt};
   unref(rank, meeting);
   return result;
 }

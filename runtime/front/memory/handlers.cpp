@@ -40,6 +40,12 @@ Reply load(RankFront& front, const Call& call) {
   return reply;
 }
 
+Reply mark_layer(RankFront& front, const Call& call) {
+  const Operand marked = front.reading(call, 0);
+  if (marked) front.storages().at(marked.ref.storage).label.layer = static_cast<std::int32_t>(call.number[0]);
+  return {};
+}
+
 Reply drop(RankFront& front, const Call& call) {
   front.free(call.tensor[0], call.at);
   return {};
@@ -103,6 +109,7 @@ void add_memory_handlers(HandlerTable& table) {
   const auto set = [&](detail::Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
   set(detail::Verb::allocate, allocate);
   set(detail::Verb::load, load);
+  set(detail::Verb::mark_layer, mark_layer);
   set(detail::Verb::drop, drop);
   set(detail::Verb::read_scalar, read_scalar);
   set(detail::Verb::publish, publish);

@@ -114,6 +114,7 @@ Reply backward(RankFront& front, const Call& call) {
   check_weights(front, call, call.number[0], front.writing(call, 3), "gradients of the weights");
   const Label label{x.label.micro, layer_of(call)};
   SavedEntry entry = take_saved(front, call, x, label);
+  front.label_whole(front.writing(call, 3), {-1, label.layer});
 
   const LayerArguments layer{
       plan, {plan, view(front, call, 0), call.at}, Access::labelled(view(front, call, 1), label.micro), call.at};

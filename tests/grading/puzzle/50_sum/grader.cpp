@@ -31,9 +31,7 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(memory) {
   const std::int64_t bytes = 4 * check.kase().integer("count");
-  const int rank = check.worst_rank();
-  if (check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), bytes, "4 x count", "bytes",
-                    check.peak_place(rank))) {
-    EXPECT_EQ(check.counters(rank).host_reads, 0) << "a plain expectation of GoogleTest counts, too";
+  if (check.peaks_at_most(bytes, "4 x count")) {
+    EXPECT_EQ(check.counters(0).host_reads, 0) << "a plain expectation of GoogleTest counts, too";
   }
 }
