@@ -80,6 +80,27 @@ void add_learner_verbs(CLI::App& app, Request& request) {
   }
 }
 
+void add_memory_verb(CLI::App& app, Request& request) {
+  constexpr Count kMost = 1 << 24;
+  auto [verb, options] = add_verb<MemoryOptions>(
+      app, request, "memory", "how much memory training a model takes, on each of many ranks", memory);
+  verb->add_option("--model", options->models, "a named model, or layers=…,hidden=…,heads=…,vocabulary=…,sequence=…");
+  verb->add_option("--parallel", options->parallel, "dp=64,zero=3,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
+  verb->add_option("--precision", options->precision, "mixed, mixed-f32-grads or f32");
+  verb->add_option("--optimizer", options->optimizer, "adam, momentum or sgd");
+  verb->add_option("--recompute", options->recompute, "none, selective or full");
+  verb->add_option("--kept-by", options->kept_by, "whose activations: megatron (with dropout) or shardlings");
+  verb->add_option("--sequence", options->sequence, "tokens of a sequence; otherwise the model's")
+      ->check(CLI::Range(Count{1}, kMost));
+  verb->add_option("--micro-batch", options->micro_batch, "sequences of a micro-batch")
+      ->check(CLI::Range(Count{1}, kMost));
+  verb->add_option("--micro-batches", options->micro_batches, "of a step, for pipelines")
+      ->check(CLI::Range(1, static_cast<int>(kMost)));
+  verb->add_flag("--table", options->table, "states for N = 1 to 1024 ranks; the ZeRO paper's models if none is given");
+  verb->add_flag("--models", options->list, "the named models and where their numbers come from");
+  verb->add_flag("--json", options->json, kJson);
+}
+
 void add_author_verbs(CLI::App& app, Request& request) {
   {
     auto [verb, options] = add_verb<VerifyOptions>(
@@ -129,6 +150,7 @@ void describe(CLI::App& app, Request& request) {
   app.footer(
       "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
   add_learner_verbs(app, request);
+  add_memory_verb(app, request);
   add_author_verbs(app, request);
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/context.h"
 #include "grading/grade.h"
+#include "shardlings/tensor.h"
 
 namespace shardlings::cli {
 
@@ -75,6 +76,23 @@ struct SolutionOptions {
 };
 /// `solution`: the solution's text, once solved.
 int solution(const Context& context, const SolutionOptions& options);
+
+struct MemoryOptions {
+  std::vector<std::string> models;  ///< names, or "layers=…,hidden=…"; with `table` several
+  std::string parallel = "dp=1";
+  std::string precision = "mixed";
+  std::string optimizer = "adam";
+  std::string recompute = "none";
+  std::string kept_by = "megatron";
+  Count sequence = 0;  ///< 0: the model's
+  Count micro_batch = 1;
+  int micro_batches = 0;  ///< 0: enough to fill the pipeline
+  bool table = false;     ///< states for many numbers of ranks
+  bool list = false;      ///< the named models
+  bool json = false;
+};
+/// `memory`: the map of memory of a training run.
+int memory(const Context& context, const MemoryOptions& options);
 
 struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "front/model/activations.h"
+
 namespace shardlings::detail {
 namespace {
 
@@ -16,9 +18,12 @@ Bytes wide(Count tokens, Count width) {
   return Bytes(kElement * tokens * width);
 }
 
-Bytes probabilities(const LayerPlan& layer, Count tokens, Count batch) {
+/// What a block keeps, but for x, which is the caller's.
+Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch) {
   const Count sequence = batch > 0 ? tokens / batch : 0;
-  return Bytes(kElement * batch * layer.heads * sequence * sequence);
+  Bytes sum;
+  for (const KeptTensor& kept : kept_by_block(layer.in, layer.heads, sequence, batch, {})) sum += kept.bytes;
+  return sum - wide(tokens, layer.in);
 }
 
 }  // namespace
@@ -34,8 +39,7 @@ Bytes input_bytes(const LayerPlan& layer, Count tokens) {
 Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch) {
   switch (layer.type) {
     case Type::linear_gelu: return output_bytes(layer, tokens);
-    case Type::block:
-      return 15 * output_bytes(layer, tokens) + probabilities(layer, tokens, batch) + 2 * statistics(tokens);
+    case Type::block: return saved_by_block(layer, tokens, batch);
     case Type::head: return input_bytes(layer, tokens) + statistics(tokens);
     case Type::linear:
     case Type::embedding: break;

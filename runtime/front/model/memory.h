@@ -17,8 +17,9 @@
 /// - linear_gelu saves z, the input of the GELU. Backward: gradient, z and the gradient of z at once (3 Y); later the
 ///   gradients of z and of x (Y + A).
 /// - block saves, in this order: normed x (A) and its statistics, qkv (3 A), context (A), probabilities (P), x plus
-///   attention (A), that normed (A) and its statistics, the input and the output of the GELU (4 A each). With x itself
-///   these are the 16 A of Korthikanti et al. 2022 (equation 1, without dropout masks and for 4-byte numbers).
+///   attention (A), that normed (A) and its statistics, the input and the output of the GELU (4 A each): the list of
+///   front/model/activations.h without x. With x these are the 16 A of Korthikanti et al. 2022 (equation 1, without
+///   dropout masks and for 4-byte numbers).
 ///   Forward holds all of it and its output at the end; without saving, most are x plus attention (A) and both sides of
 ///   the GELU (4 A each). Backward starts with the gradient and all that is saved (16 A + P + 16 T), drops the GELU's
 ///   output, and needs most when it has the gradients of both sides of the GELU (4 A each).

@@ -1,0 +1,217 @@
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/memory_text.h"
+#include "cli/text.h"
+#include "cli/verbs.h"
+#include "grading/memory_map/memory_map.h"
+
+namespace shardlings::cli {
+
+using grading::KeptBy;
+using grading::MemoryMap;
+using grading::Parallel;
+using grading::Recompute;
+using grading::StageMemory;
+using grading::Training;
+using grading::Transformer;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+constexpr int kDegrees[] = {1, 4, 16, 64, 256, 1024};  // of the ZeRO paper's table 1
+constexpr int kName = 13;                              // columns of a line's name
+
+Training training_of(const MemoryOptions& options) {
+  Training training;
+  training.precision = grading::precision_of(options.precision);
+  training.moments = grading::moments_of(options.optimizer);
+  training.recompute = grading::recompute_of(options.recompute);
+  training.kept_by = grading::kept_by_of(options.kept_by);
+  training.sequence = options.sequence;
+  training.micro_batch = options.micro_batch;
+  training.micro_batches = options.micro_batches;
+  return training;
+}
+
+int print_models(const Context& context, const std::vector<Transformer>& models, bool as_json) {
+  json list = json::array();
+  for (const Transformer& model : models) {
+    const Count parameters = parameters_of(model);
+    list.push_back(
+        {{"name", model.name}, {"title", model.title}, {"parameters", parameters}, {"source", model.source}});
+    if (as_json) continue;
+    context.out << fmt::format("{} {:>7}  {}\n", padded(model.name, 14), count_text(parameters), shape_text(model));
+    context.out << "               " << context.paint(Role::dim, model.source) << '\n';
+  }
+  if (as_json) context.out << list.dump(2) << '\n';
+  return kPassed;
+}
+
+/// A row for each number of ranks, three columns for each model: ZeRO-1, 2 and 3. States only.
+int print_table(const Context& context, const std::vector<Transformer>& models, const Training& training,
+                bool as_json) {
+  json rows = json::array();
+  std::string head = "     N", names = "      ";
+  for (const Transformer& model : models) {
+    names += "  " + padded(cut(model.title, 24), 24);
+    head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
+  }
+  std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
+  for (const int n : kDegrees) {
+    text += fmt::format("{:>6}", n);
+    for (const Transformer& model : models) {
+      text += "  ";
+      for (int zero = 1; zero <= 3; ++zero) {
+        const Bytes bytes = states_of(parameters_of(model), training, zero, n).total();
+        text += fmt::format("{:>8}", table_gigabytes(bytes));
+        rows.push_back({{"model", model.name}, {"dp", n}, {"zero", zero}, {"bytes", bytes.value()}});
+      }
+    }
+    text += '\n';
+  }
+  if (as_json) {
+    context.out << rows.dump(2) << '\n';
+  } else {
+    context.out << text << "\nGB (1e9 bytes) of weights, gradients and optimizer states on each of N ranks.\n";
+  }
+  return kPassed;
+}
+
+json stage_json(const StageMemory& stage) {
+  return {{"stage", stage.stage},
+          {"blocks", stage.blocks.size()},
+          {"parameters", stage.parameters},
+          {"weights", stage.states.weights.value()},
+          {"gradients", stage.states.gradients.value()},
+          {"optimizer", stage.states.optimizer.value()},
+          {"gathered_weights", stage.gathered.value()},
+          {"unreduced_gradients", stage.unreduced.value()},
+          {"activations", stage.activations.total().value()},
+          {"activations_of_blocks", stage.activations.blocks.value()},
+          {"activations_of_ends", stage.activations.ends.value()},
+          {"activations_recomputed", stage.activations.recomputed.value()},
+          {"micro_batches_in_flight", stage.in_flight},
+          {"total", stage.total().value()}};
+}
+
+int print_json(const Context& context, const Transformer& model, const Parallel& parallel, const MemoryMap& map) {
+  json stages = json::array();
+  for (const StageMemory& stage : map.stages) stages.push_back(stage_json(stage));
+  context.out << json{{"model", model.name},
+                      {"parameters", map.parameters},
+                      {"activations_known", model.has_layers()},
+                      {"ranks", parallel.ranks()},
+                      {"fullest_stage", map.fullest().stage},
+                      {"total", map.fullest().total().value()},
+                      {"stages", stages}}
+                     .dump(2)
+              << '\n';
+  return kPassed;
+}
+
+void print_line(const Context& context, const std::string& name, Bytes bytes, const std::string& why) {
+  const std::string line = fmt::format("  {} {:>9}  ", padded(name, kName), size_text(bytes));
+  context.out << line << context.paint(Role::dim, cut(why, std::max(20, context.width - shown_width(line)))) << '\n';
+}
+
+/// "2 Ψ/64".
+std::string share_text(Count bytes, bool is_divided, int dp) {
+  return is_divided && dp > 1 ? fmt::format("{} Ψ/{}", bytes, dp) : fmt::format("{} Ψ", bytes);
+}
+
+std::string blocks_text(const StageMemory& stage, Bytes one) {
+  const std::string flight =
+      stage.in_flight == 1 ? "" : fmt::format(" x {:.4g} micro-batches in flight", stage.in_flight);
+  return fmt::format("kept by {} blocks{}, {} each", stage.blocks.size(), flight, size_text(one));
+}
+
+void print_activations(const Context& context, const Transformer& model, const Parallel& parallel,
+                       const Training& training, const StageMemory& stage) {
+  if (!model.has_layers()) {
+    context.out << context.paint(Role::dim, "  activations are not known: of this model there is only its size\n");
+    return;
+  }
+  const Bytes one = kept_by_one_block(model, parallel, training);
+  print_line(context, "activations", stage.activations.blocks, blocks_text(stage, one));
+  const bool first = stage.stage == 0, last = stage.stage + 1 == parallel.pp;
+  if (first || last) {
+    const char* where = !last    ? "of the embedding"
+                        : !first ? "of the head, logits included"
+                                 : "of embedding and head, logits included";
+    print_line(context, "", stage.activations.ends, where);
+  }
+  if (training.recompute != Recompute::none) {
+    print_line(context, "", stage.activations.recomputed, "computed again for one block at a time");
+  }
+}
+
+void print_stage(const Context& context, const Transformer& model, const Parallel& parallel, const Training& training,
+                 const StageMemory& stage) {
+  const int dp = parallel.dp;
+  print_line(context, "weights", stage.states.weights,
+             share_text(training.precision.weight, parallel.zero >= 3, dp) +
+                 fmt::format(",  Ψ = {} parameters", count_text(stage.parameters)));
+  print_line(context, "gradients", stage.states.gradients,
+             share_text(training.precision.gradient, parallel.zero >= 2, dp));
+  print_line(context, "optimizer", stage.states.optimizer,
+             share_text(training.optimizer_bytes(), parallel.zero >= 1, dp));
+  if (stage.gathered.value() > 0) {
+    print_line(context, "gathered", stage.gathered, "two units of weights: one in use, one ahead");
+  }
+  if (stage.unreduced.value() > 0) {
+    print_line(context, "unreduced", stage.unreduced, "two units of gradients: one filling, one on its way");
+  }
+  print_activations(context, model, parallel, training, stage);
+  const double gib = static_cast<double>(stage.total().value()) / (1LL << 30);
+  print_line(context, "total", stage.total(), fmt::format("{:.4g} GiB", gib));
+}
+
+void print_map(const Context& context, const Transformer& model, const Parallel& parallel, const Training& training,
+               const MemoryMap& map) {
+  context.out << context.paint(Role::strong, model.title) << ": " << count_text(map.parameters) << " parameters";
+  if (model.has_layers()) context.out << " (" << shape_text(model) << ')';
+  context.out << '\n' << parallel_text(parallel) << '\n' << training_text(model, training) << "\n\n";
+  const StageMemory& fullest = map.fullest();
+  if (parallel.pp > 1) {
+    context.out << fmt::format("On each rank of stage {}, the fullest of 0-{}:\n", fullest.stage, parallel.pp - 1);
+  } else {
+    context.out << "On each rank:\n";
+  }
+  print_stage(context, model, parallel, training, fullest);
+  if (parallel.pp == 1) return;
+  std::string others = "\nBy stage:";
+  for (const StageMemory& stage : map.stages) others += " " + size_text(stage.total());
+  for (const std::string& line : wrapped(others, context.width)) context.out << line << '\n';
+}
+
+}  // namespace
+
+int memory(const Context& context, const MemoryOptions& options) {
+  const std::vector<Transformer> known = grading::load_transformers(context.project.transformers());
+  if (options.list) return print_models(context, known, options.json);
+  std::vector<Transformer> models;
+  for (const std::string& text : options.models) models.push_back(find_transformer(known, text));
+  const Training training = training_of(options);
+  if (options.table) {
+    if (models.empty()) {
+      for (const char* name : {"zero-7.5b", "zero-128b", "zero-1t"}) models.push_back(find_transformer(known, name));
+    }
+    return print_table(context, models, training, options.json);
+  }
+  if (models.size() != 1) {
+    throw UsageError("Say which model: ./shardlings memory --model gpt2 --parallel dp=8,zero=3; --models lists them.");
+  }
+  const Parallel parallel = grading::parallel_of(options.parallel);
+  const MemoryMap map = map_memory(models[0], parallel, training);
+  if (options.json) return print_json(context, models[0], parallel, map);
+  print_map(context, models[0], parallel, training, map);
+  return kPassed;
+}
+
+}  // namespace shardlings::cli

@@ -1,0 +1,52 @@
+/// \file
+/// What a transformer block keeps from forward to backward, tensor by tensor: the only place of this list.
+///
+/// For s positions of b sequences, width h and a heads, in elements, of e bytes each unless stated otherwise:
+///
+/// | tensor                         | elements | divided by tensor parallelism | inner attention |
+/// |--------------------------------|----------|-------------------------------|-----------------|
+/// | x, the block's input           | s b h    |                               |                 |
+/// | normed x                       | s b h    |                               |                 |
+/// | queries, keys, values          | 3 s b h  | yes                           |                 |
+/// | attention probabilities        | a s s b  | yes                           | yes             |
+/// | context                        | s b h    | yes                           |                 |
+/// | x plus attention               | s b h    |                               |                 |
+/// | normed x plus attention        | s b h    |                               |                 |
+/// | input of the GELU              | 4 s b h  | yes                           |                 |
+/// | output of the GELU             | 4 s b h  | yes                           |                 |
+/// | with statistics: of two norms  | 4 s b    | (4 bytes each)                |                 |
+/// | with dropout: two masks        | 2 s b h  | (1 byte each)                 |                 |
+/// | with dropout: mask in attention| a s s b  | yes (1 byte each)             | yes             |
+/// | with dropout: its result       | a s s b  | yes                           | yes             |
+///
+/// With e = 2 and dropout, without statistics, the sum is s b h (34 + 5 a s/h): equation 1 of Korthikanti et al. 2022.
+/// "Inner attention" is what their selective recomputation computes again instead of keeping it.
+#pragma once
+
+#include <vector>
+
+#include "base/units.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings::detail {
+
+/// How an implementation keeps activations.
+struct ActivationFormat {
+  Count element_bytes = 4;
+  bool dropout = false;
+  bool statistics = true;  ///< mean and 1/deviation of the rows of layer norms are kept
+};
+
+/// One tensor of the list.
+struct KeptTensor {
+  const char* name = "";
+  Bytes bytes;           ///< on one device, nothing divided
+  bool divided = false;  ///< by tensor parallelism; the others by sequence parallelism alone
+  bool inner_attention = false;
+};
+
+/// The list for one micro-batch; `sequence` is s, `batch` is b.
+std::vector<KeptTensor> kept_by_block(Count hidden, int heads, Count sequence, Count batch,
+                                      const ActivationFormat& format);
+
+}  // namespace shardlings::detail

@@ -1,0 +1,89 @@
+// What a block keeps, against the equations of Korthikanti et al. 2022 (arXiv 2205.05198), written down here anew.
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "memory_map/examples.h"
+
+namespace shardlings::grading {
+namespace {
+
+/// Extents of one random case; t divides heads and sequence.
+struct Sizes {
+  Count s, b, h, a, t;
+};
+
+Sizes sizes_of(std::uint64_t seed) {
+  const auto number = [&](std::uint32_t bound, std::uint64_t at) {
+    return static_cast<Count>(1 + below_at(bound, seed, at, 7));
+  };
+  const Count t = number(6, 0);
+  const Count a = t * number(4, 1);
+  return {t * number(40, 2), number(5, 3), a * number(16, 4), a, t};
+}
+
+Bytes kept(const Sizes& n, bool tp, bool sp, Recompute recompute = Recompute::none) {
+  Parallel parallel;
+  if (tp) parallel.tp = static_cast<int>(n.t);
+  parallel.sp = sp && parallel.tp > 1;
+  Training training = mixed();
+  training.micro_batch = n.b;
+  training.recompute = recompute;
+  return kept_by_one_block(gpt_of(3, n.h, static_cast<int>(n.a), 17, n.s), parallel, training);
+}
+
+class Korthikanti : public testing::TestWithParam<std::uint64_t> {
+ protected:
+  Sizes n = sizes_of(GetParam());
+  Count sbh = n.s * n.b * n.h;
+  Count square = n.a * n.s * n.s * n.b;  // 5 a s/h times s b h is five of these
+};
+
+TEST_P(Korthikanti, Equation1) {
+  EXPECT_EQ(kept(n, false, false), Bytes(34 * sbh + 5 * square));
+}
+
+TEST_P(Korthikanti, Equation2) {
+  EXPECT_EQ(kept(n, true, false), Bytes(10 * sbh + 24 * sbh / n.t + 5 * square / n.t));
+}
+
+TEST_P(Korthikanti, Equation4) {
+  EXPECT_EQ(kept(n, true, true), Bytes((34 * sbh + 5 * square) / n.t));
+}
+
+TEST_P(Korthikanti, SelectiveRecomputation) {
+  EXPECT_EQ(kept(n, true, true, Recompute::selective), Bytes(34 * sbh / n.t));
+  EXPECT_EQ(kept(n, true, false, Recompute::selective), Bytes(10 * sbh + 24 * sbh / n.t));
+}
+
+TEST_P(Korthikanti, FullRecomputation) {
+  EXPECT_EQ(kept(n, false, false, Recompute::full), Bytes(2 * sbh));
+  EXPECT_EQ(kept(n, true, false, Recompute::full), Bytes(2 * sbh));
+}
+
+INSTANTIATE_TEST_SUITE_P(RandomSizes, Korthikanti, testing::Range(std::uint64_t{0}, std::uint64_t{40}));
+
+/// Section 5: without the inner part of attention GPT-3 keeps 70 % less, MT-NLG 65 %.
+TEST(Activations, SelectiveRecomputationSavesWhatThePaperSays) {
+  for (const auto& [name, percent] : {std::pair{"megatron-175b", 70}, std::pair{"mt-nlg-530b", 65}}) {
+    const Transformer model = named(name);
+    Training training = mixed();
+    const Bytes all = kept_by_one_block(model, {}, training);
+    training.recompute = Recompute::selective;
+    const double saved = 1 - kept_by_one_block(model, {}, training) / all;
+    EXPECT_EQ(static_cast<int>(100 * saved + 0.5), percent) << name;
+  }
+}
+
+TEST(Activations, OwnModelKeepsFloatsWithoutDropout) {
+  Training training;
+  training.precision = precision_of("f32");
+  training.kept_by = KeptBy::shardlings;
+  training.micro_batch = 3;
+  const Count s = 5, b = 3, h = 12, a = 4;
+  EXPECT_EQ(kept_by_one_block(gpt_of(1, h, a, 7, s), {}, training),
+            Bytes(4 * (16 * s * b * h + a * s * s * b) + 16 * s * b));
+}
+
+}  // namespace
+}  // namespace shardlings::grading

@@ -1,0 +1,67 @@
+// The map of memory of the project's own model, against what the ledger counts when it is trained.
+
+#include <gtest/gtest.h>
+
+#include "grading/memory_map/memory_map.h"
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+grading::MemoryMap map_of(const grading::Case& kase) {
+  const ModelSpec& spec = kase.model;
+  grading::Transformer model;
+  model.name = "own";
+  model.layers = spec.layers;
+  model.hidden = spec.hidden;
+  model.heads = spec.heads;
+  model.vocabulary = spec.outputs;
+  model.sequence = spec.sequence;
+  model.tied = false;
+  grading::Training training;
+  training.precision = grading::precision_of("f32");
+  training.moments = grading::moments_of(spec.optimizer == ModelSpec::Optimizer::adam ? "adam" : "sgd");
+  training.kept_by = grading::KeptBy::shardlings;
+  training.micro_batch = kase.batch;
+  return map_memory(model, {}, training);
+}
+
+void check_counters(const ModelSpec& spec, Count batch) {
+  const grading::Case kase = case_of(spec, batch);
+  const auto plan = detail::make_plan(spec);
+  const grading::StageMemory map = map_of(kase).stages[0];
+  on_rank([&](Rank& rank) {
+    const auto live = [&](Kind kind) {
+      front::Counters counters;
+      front_of(rank).ledger().write(counters);
+      return counters.live_by_kind[static_cast<std::size_t>(kind)];
+    };
+    OnDevice on(rank, plan, weights_of(kase));
+    EXPECT_EQ(map.states.weights, live(Kind::parameter));
+    EXPECT_EQ(map.states.gradients, live(Kind::gradient));
+    EXPECT_EQ(map.states.optimizer, live(Kind::optimizer));
+
+    std::vector<Tensor> x;
+    std::vector<Saved> saved(plan.layers.size());
+    const Bytes before = live(Kind::activation);
+    const Tensor ids = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    x.push_back(clone(ids));
+    for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+      x.push_back(on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], &saved[l]));
+    }
+    const Bytes ids_kept(4 * ids.size());  // the copy has the kind of the batch
+    EXPECT_EQ(map.activations.total(), live(Kind::activation) - before + ids_kept);
+  });
+}
+
+TEST(MemoryMap, OfTheOwnModelIsWhatIsCounted) {
+  ModelSpec spec = gpt(1, 12, 3, 7, 5);
+  check_counters(spec, 3);
+  spec.optimizer = ModelSpec::Optimizer::adam;
+  check_counters(spec, 1);
+  check_counters(gpt(4, 8, 4, 50, 9), 2);
+  check_counters(gpt(2, 4, 4, 3, 40), 2);
+}
+
+}  // namespace
+}  // namespace shardlings::model_test
