@@ -59,7 +59,7 @@ int print_table(const Context& context, const std::vector<Transformer>& models, 
   json rows = json::array();
   std::string head = "     N", names = "      ";
   for (const Transformer& model : models) {
-    names += "  " + padded(cut(model.title, 24), 24);
+    names += "  " + fmt::format("{:>24}", cut(model.title, 24));
     head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
   }
   std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
@@ -126,9 +126,8 @@ std::string share_text(Count bytes, bool is_divided, int dp) {
 }
 
 std::string blocks_text(const StageMemory& stage, Bytes one) {
-  const std::string flight =
-      stage.in_flight == 1 ? "" : fmt::format(" x {:.4g} micro-batches in flight", stage.in_flight);
-  return fmt::format("kept by {} blocks{}, {} each", stage.blocks.size(), flight, size_text(one));
+  const std::string flight = stage.in_flight == 1 ? "" : fmt::format(" x {:.4g} micro-batches", stage.in_flight);
+  return fmt::format("{} blocks{} x {}", stage.blocks.size(), flight, size_text(one));
 }
 
 void print_activations(const Context& context, const Transformer& model, const Parallel& parallel,
@@ -147,7 +146,7 @@ void print_activations(const Context& context, const Transformer& model, const P
     print_line(context, "", stage.activations.ends, where);
   }
   if (training.recompute != Recompute::none) {
-    print_line(context, "", stage.activations.recomputed, "computed again for one block at a time");
+    print_line(context, "", stage.activations.recomputed, "computed again, for one block at a time");
   }
 }
 
@@ -185,9 +184,9 @@ void print_map(const Context& context, const Transformer& model, const Parallel&
   }
   print_stage(context, model, parallel, training, fullest);
   if (parallel.pp == 1) return;
-  std::string others = "\nBy stage:";
-  for (const StageMemory& stage : map.stages) others += " " + size_text(stage.total());
-  for (const std::string& line : wrapped(others, context.width)) context.out << line << '\n';
+  const StageMemory& emptiest = map.emptiest();
+  context.out << fmt::format("\nThe emptiest stage is {}: {}. --json has all of them.\n", emptiest.stage,
+                             size_text(emptiest.total()));
 }
 
 }  // namespace

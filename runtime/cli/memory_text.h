@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/units.h"
 #include "grading/memory_map/settings.h"
 #include "grading/memory_map/transformer.h"
 

@@ -73,6 +73,39 @@ TEST(Command, AnswersProgramsInJson) {
   EXPECT_TRUE(doctor["findings"][0]["found"]);
 }
 
+TEST(Command, MapsTheMemoryOfTraining) {
+  const Learner shardlings;
+  const Answer table = shardlings({"memory", "--table"});
+  EXPECT_EQ(table.status, 0);
+  // Rajbhandari et al. 2020, table 1, N = 64
+  EXPECT_THAT(table.out,
+              HasSubstr("    64      31.4    16.6    1.88       536     284      32      4187    2218     250\n"));
+  const Answer map = shardlings({"memory", "--model", "gpt2-xl", "--parallel", "dp=8,zero=3"});
+  EXPECT_EQ(map.status, 0);
+  EXPECT_THAT(map.out, AllOf(HasSubstr("GPT-2, 1.5B: 1.56 G parameters"), HasSubstr("2.34 GB  12 Ψ/8"),
+                             HasSubstr("48 blocks x 187 MB")));
+  const json numbers = json::parse(shardlings({"memory", "--model", "parameters=7.5e9", "--json"}).out);
+  EXPECT_EQ(numbers["total"], 120'000'000'000);
+  EXPECT_EQ(numbers["activations_known"], false);
+  EXPECT_THAT(shardlings({"memory", "--models"}).out, HasSubstr("mt-nlg-530b"));
+}
+
+TEST(Command, RefusesAMapOfMemoryThatItCannotDraw) {
+  const Learner shardlings;
+  const auto refusal = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "memory");
+    const Answer answer = shardlings(arguments);
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_EQ(answer.out, "");
+    return answer.err;
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("Say which model"));
+  EXPECT_THAT(refusal({"--model", "gpt5"}), HasSubstr("There is no model 'gpt5'. There are gpt2"));
+  EXPECT_THAT(refusal({"--model", "gpt2", "--parallel", "tp=5"}), HasSubstr("12 heads cannot be divided"));
+  EXPECT_THAT(refusal({"--model", "gpt2", "--parallel", "zero=4"}), HasSubstr("a stage from 0 to 3"));
+  EXPECT_THAT(refusal({"--model", "gpt2", "--recompute", "some"}), HasSubstr("none, selective or full"));
+}
+
 TEST(Command, RunsOneCaseOrAnotherFile) {
   const Learner shardlings;
   shardlings.solve(kFirst);

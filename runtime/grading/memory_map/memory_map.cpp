@@ -214,6 +214,10 @@ class Mapper {
   detail::ModelPlan plan_;
 };
 
+bool has_less(const StageMemory& a, const StageMemory& b) {
+  return a.total() < b.total();
+}
+
 }  // namespace
 
 StateBytes states_of(Count parameters, const Training& training, int zero, int dp) {
@@ -226,8 +230,11 @@ StateBytes states_of(Count parameters, const Training& training, int zero, int d
 }
 
 const StageMemory& MemoryMap::fullest() const {
-  return *std::max_element(stages.begin(), stages.end(),
-                           [](const StageMemory& a, const StageMemory& b) { return a.total() < b.total(); });
+  return *std::max_element(stages.begin(), stages.end(), has_less);
+}
+
+const StageMemory& MemoryMap::emptiest() const {
+  return *std::min_element(stages.begin(), stages.end(), has_less);
 }
 
 MemoryMap map_memory(const Transformer& model, const Parallel& parallel, const Training& training) {

@@ -48,6 +48,7 @@ struct MemoryMap {
   Count parameters = 0;  ///< of the whole model
   std::vector<StageMemory> stages;
   const StageMemory& fullest() const;
+  const StageMemory& emptiest() const;
 };
 
 /// Units of ZeRO are layers: a block, the embedding, the head. Of a pipeline, stage r keeps min(p - r, m) micro-batches
