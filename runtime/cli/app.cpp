@@ -20,7 +20,6 @@ namespace {
 struct Request {
   std::function<int(const Context&)> verb = overview;
   ColourChoice colour = ColourChoice::automatic;
-  bool ascii = false;
 };
 
 /// Adds a verb whose options live as long as the command line does.
@@ -109,6 +108,7 @@ void add_author_verbs(CLI::App& app, Request& request) {
         verify);
     verb->add_option("PUZZLE", options->puzzles, "number, id or a part of the name; without one: all");
     verb->add_option("-j,--jobs", options->jobs, "submissions graded at once")->check(CLI::Range(1, 64));
+    verb->add_flag("--goals", options->goals, "write every goal.json anew from the solution's run");
     verb->add_flag("--json", options->json, kJson);
   }
   {
@@ -147,7 +147,6 @@ void describe(CLI::App& app, Request& request) {
          "--color,--colour", [&request](const std::string& word) { request.colour = colour_choice(word); },
          "auto, always or never")
       ->option_text("WHEN");
-  app.add_flag("--ascii", request.ascii, "no characters beyond ASCII (the default without a UTF-8 locale)");
   app.require_subcommand(0, 1);
   app.footer(
       "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
@@ -185,8 +184,7 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
 
 int call(const std::string& program, const Request& request, std::ostream& out, std::ostream& err) {
   try {
-    Context context = make_context(find_project(program), out, err, request.colour);
-    if (request.ascii) context.charset = report::Charset::ascii;
+    const Context context = make_context(find_project(program), out, err, request.colour);
     const int status = request.verb(context);
     out.flush();
     return status;

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
@@ -28,13 +27,11 @@ bool wants_colour(ColourChoice choice, bool terminal) {
   return terminal && variable("TERM") != "dumb";
 }
 
-/// Whether the locale's characters are UTF-8. Without any locale they are taken to be: containers often have none.
+/// Only a locale that says so is taken as one without Unicode: containers often have none at all.
 bool has_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(variable(name));
-    if (value.empty()) continue;
-    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
-    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+    const std::string_view value = variable(name);
+    if (!value.empty()) return value != "C" && value != "POSIX";
   }
   return true;
 }

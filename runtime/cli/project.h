@@ -21,6 +21,8 @@ struct Project {
 
   std::string puzzle_folder(const std::string& id) const { return puzzles() + "/" + id; }
   std::string puzzle_file(const std::string& id) const { return puzzle_folder(id) + "/puzzle.cpp"; }
+  /// The solution's run as data, to be shown beside the learner's.
+  std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   std::string solution_folder(const std::string& id) const { return solutions() + "/" + id; }
   std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
 };

@@ -23,6 +23,7 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.build_folder = context.project.build;
   grade.case_name = options.case_name;
   grade.seed = options.seed;
+  grade.keep = true;
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
   if (options.progress) {
     grade.progress = options.progress;

@@ -97,7 +97,8 @@ int memory(const Context& context, const MemoryOptions& options);
 struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all
   bool json = false;
-  int jobs = 2;  ///< submissions graded at once
+  int jobs = 2;        ///< submissions graded at once
+  bool goals = false;  ///< write every goal.json anew
 };
 /// `verify`: for authors: the solution passes, the stub is refused, every mutant is caught by name.
 int verify(const Context& context, const VerifyOptions& options);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/file.h"
+#include "grading/run_file.h"
 
 namespace shardlings::cli {
 
@@ -97,6 +98,20 @@ void judge_solution(const Task& task, PuzzleOutcome& outcome) {
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
 }
 
+/// Compares what goal.json says with the solution's run, or writes it.
+void judge_goal(const Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
+  if (!outcome.solution_passed) return;
+  const std::string path = project.goal_file(task.puzzle->id);
+  const std::string goal = grading::run_to_text(grading::goal_of(task.verdict));
+  if (goals == Goals::write) {
+    write_file_atomically(path, goal);
+  } else if (read_file(path) != goal) {
+    outcome.problems.push_back(fmt::format("goal.json {}: ./shardlings verify --goals {}",
+                                           fs::exists(path) ? "is not the run of the solution any more" : "is missing",
+                                           task.puzzle->id));
+  }
+}
+
 void judge_stub(const Task& task, PuzzleOutcome& outcome) {
   outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == "not_implemented";
   if (outcome.stub_refused) return;
@@ -176,13 +191,16 @@ void judge_checks(const Manifest& puzzle, const std::vector<Task>& tasks, Puzzle
   }
 }
 
-PuzzleOutcome judge(const Project& project, const Manifest& puzzle, const std::vector<Task>& tasks) {
+PuzzleOutcome judge(const Project& project, const Manifest& puzzle, const std::vector<Task>& tasks, Goals goals) {
   PuzzleOutcome outcome;
   outcome.id = puzzle.id;
   outcome.problems = static_problems(project, puzzle);
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle) continue;
-    if (task.role == Role::solution) judge_solution(task, outcome);
+    if (task.role == Role::solution) {
+      judge_solution(task, outcome);
+      judge_goal(project, task, goals, outcome);
+    }
     if (task.role == Role::stub) judge_stub(task, outcome);
     if (task.role == Role::mutant) judge_mutant(task, outcome);
   }
@@ -206,14 +224,15 @@ std::string declared_diagnosis(const std::string& text) {
   return line.substr(kMark.size(), end + 1 - kMark.size());
 }
 
-std::vector<PuzzleOutcome> verify_puzzles(const Project& project, const std::vector<Manifest>& puzzles, int jobs,
-                                          const Grader& grade, const Progressed& progressed) {
+std::vector<PuzzleOutcome> verify_puzzles(const Project& project, const std::vector<Manifest>& puzzles,
+                                          const VerificationOptions& options, const Grader& grade,
+                                          const Progressed& progressed) {
   std::vector<std::string> stubs;
   for (const Manifest& puzzle : puzzles) stubs.push_back(stub_to_verify(project, puzzle.id));
   std::vector<Task> tasks = tasks_of(project, puzzles, stubs);
-  grade_all(tasks, jobs, grade, progressed);
+  grade_all(tasks, options.jobs, grade, progressed);
   std::vector<PuzzleOutcome> outcomes;
-  for (const Manifest& puzzle : puzzles) outcomes.push_back(judge(project, puzzle, tasks));
+  for (const Manifest& puzzle : puzzles) outcomes.push_back(judge(project, puzzle, tasks, options.goals));
   return outcomes;
 }
 

@@ -42,15 +42,25 @@ struct PuzzleOutcome {
   bool good() const { return problems.empty() && solution_passed && stub_refused; }
 };
 
-/// Grades one file as that puzzle. May be called by several threads at once.
+/// Grades one file as that puzzle, the solution with its traces. May be called by several threads at once.
 using Grader = std::function<grading::Verdict(const grading::Manifest& puzzle, const std::string& source)>;
+
+/// What becomes of goal.json, the solution's run as data (grading/run_file.h): one that is missing or says something
+/// else is a problem, or is written anew.
+enum class Goals { check, write };
 
 /// Told after each graded file: how many of how many are done, and which it was.
 using Progressed = std::function<void(int done, int total, const std::string& what)>;
 
-/// Verifies puzzles, `jobs` files at a time.
+struct VerificationOptions {
+  int jobs = 2;  ///< files graded at once
+  Goals goals = Goals::check;
+};
+
+/// Verifies puzzles.
 std::vector<PuzzleOutcome> verify_puzzles(const Project& project, const std::vector<grading::Manifest>& puzzles,
-                                          int jobs, const Grader& grade, const Progressed& progressed);
+                                          const VerificationOptions& options, const Grader& grade,
+                                          const Progressed& progressed);
 
 /// What can be said without grading: hole, length of the stub, hints, lesson, declared diagnoses, blanks.
 std::vector<std::string> static_problems(const Project& project, const grading::Manifest& puzzle);

@@ -87,10 +87,12 @@ int verify(const Context& context, const VerifyOptions& options) {
     grade_options.puzzle_folder = puzzle.folder;
     grade_options.source = source;
     grade_options.build_folder = context.project.build;
-    grade_options.traces = false;
+    grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
     return grading::grade_puzzle(grade_options);
   };
-  const auto outcomes = verify_puzzles(context.project, puzzles, options.jobs, grade, progress_line(context));
+  const auto outcomes =
+      verify_puzzles(context.project, puzzles, {options.jobs, options.goals ? Goals::write : Goals::check}, grade,
+                     progress_line(context));
 
   const bool good = std::all_of(outcomes.begin(), outcomes.end(), [](const PuzzleOutcome& o) { return o.good(); });
   if (options.json) {

@@ -12,6 +12,7 @@
 #include "grading/grade_cache.h"
 #include "grading/grader_options.h"
 #include "grading/judge.h"
+#include "grading/kept_runs.h"
 #include "grading/manifest.h"
 #include "grading/process.h"
 #include "grading/suggest.h"
@@ -156,6 +157,7 @@ Verdict grade_puzzle(const GradeOptions& options) {
     write_verdict(verdict, files);
     prune_folders(job.folder.parent_path().string(), kKept);
   }
+  if (options.keep) keep_run(options.build_folder, job.id, job.folder.string());
   if (options.traces && fs::exists(job.traces())) read_traces(verdict, job.traces().string());
   options.progress(Stage::done);
   return verdict;

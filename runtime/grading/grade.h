@@ -2,8 +2,9 @@
 /// Grading a source file from beginning to end: build it, run its cases, judge them. What the command `shardlings`
 /// uses.
 ///
-/// The build folder holds toolchain.json (how to compile and link), `graders/grader_<id>`, and, made here, `graded/<id>/`
-/// with the results by content: a second call for the same source, seed and case reads the first one's verdict.
+/// The build folder holds toolchain.json (how to compile and link), `graders/grader_<id>`, and, made here,
+/// `graded/<id>/` with the results by content: a second call for the same source, seed and case reads the first one's
+/// verdict.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct GradeOptions {
   std::optional<std::uint64_t> seed;                   ///< instead of the seeds of the cases
   bool use_cache = true;                               ///< false: grade even if the verdict is there (and replace it)
   bool traces = true;                                  ///< read the traces into the verdict (for timelines)
+  bool keep = false;                                   ///< as the puzzle's last run (kept_runs.h)
   std::function<void(Stage)> progress = [](Stage) {};  ///< called from the calling thread
 };
 

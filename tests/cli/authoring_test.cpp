@@ -5,6 +5,7 @@
 #include "cli/folder.h"
 #include "cli/scaffold.h"
 #include "cli/verification.h"
+#include "grading/run_file.h"
 
 namespace shardlings::cli {
 namespace {
@@ -49,17 +50,20 @@ class Verification : public testing::Test {
     folder_.write("puzzles/01_a/README.md", "# A\n");
     folder_.write("solutions/01_a/solution.cpp", kSolution);
     folder_.write("solutions/01_a/mutants/mixed.cpp", "// diagnosis: mixed_up\n");
+    folder_.write("puzzles/01_a/goal.json", goal());
   }
 
+  std::string goal() const { return grading::run_to_text(grading::goal_of(verdict(puzzle_, "graded", true, {}))); }
+
   PuzzleOutcome verify_with(const std::function<Verdict(const std::string&)>& of_mutant,
-                            const std::string& solution_status = "graded",
-                            const std::string& stub = "not_implemented") {
+                            const std::string& solution_status = "graded", const std::string& stub = "not_implemented",
+                            Goals goals = Goals::check) {
     const auto grade = [&](const Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return verdict(puzzle, solution_status, solution_status == "graded", {});
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, stub, false, {});
       return of_mutant(source);
     };
-    return verify_puzzles(project_, {puzzle_}, 2, grade, [](int, int, const std::string&) {}).at(0);
+    return verify_puzzles(project_, {puzzle_}, {2, goals}, grade, [](int, int, const std::string&) {}).at(0);
   }
 
   TemporaryFolder folder_;
@@ -81,7 +85,7 @@ TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
       return compared(puzzle, false, mutant);
     };
-    return verify_puzzles(project_, {puzzle_}, 1, grade, [](int, int, const std::string&) {}).at(0);
+    return verify_puzzles(project_, {puzzle_}, {1, Goals::write}, grade, [](int, int, const std::string&) {}).at(0);
   };
   const auto sound = with(0.2, 30);
   EXPECT_THAT(sound.problems, IsEmpty());
@@ -132,6 +136,24 @@ TEST_F(Verification, TheSolutionMustPassAndTheStubMustBeRefused) {
   const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
   EXPECT_FALSE(verify_with(caught, "did_not_build").solution_passed);
   EXPECT_FALSE(verify_with(caught, "graded", "did_not_build").stub_refused);
+}
+
+TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
+  folder_.write("puzzles/01_a/goal.json", goal() + " ");
+  EXPECT_THAT(verify_with(caught).problems, Contains(HasSubstr("not the run of the solution any more")));
+  std::filesystem::remove(folder_ / "puzzles/01_a/goal.json");
+  EXPECT_THAT(verify_with(caught).problems,
+              Contains(HasSubstr("goal.json is missing: ./shardlings verify --goals 01_a")));
+  EXPECT_THAT(verify_with(caught, "graded", "not_implemented", Goals::write).problems, IsEmpty());
+  EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), goal());
+}
+
+TEST_F(Verification, NoGoalIsMadeFromASolutionThatFails) {
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
+  folder_.write("puzzles/01_a/goal.json", "as it was");
+  EXPECT_FALSE(verify_with(caught, "did_not_build", "not_implemented", Goals::write).solution_passed);
+  EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), "as it was");
 }
 
 TEST_F(Verification, AGraderThatThrowsIsAProblem) {

@@ -276,6 +276,8 @@ TEST(Command, MakesAPuzzleThatIsGoodOnceItsBlanksAreFilled) {
     }
     shardlings.folder().write(name, filled);
   }
+  EXPECT_THAT(shardlings({"verify", id}).out, HasSubstr("goal.json is missing"));
+  EXPECT_EQ(shardlings({"verify", id, "--goals"}).status, 0);
   const Answer good = shardlings({"verify", id});
   EXPECT_EQ(good.status, 0) << good.out << good.err;
 }

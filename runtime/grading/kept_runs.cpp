@@ -1,0 +1,74 @@
+#include "grading/kept_runs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "grading/grade_cache.h"
+
+namespace shardlings::grading {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFiles[] = {"verdict.json", "traces.bin"};
+
+fs::path folder_of(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
+  return fs::path(build_folder) / "runs" / puzzle / (which == KeptRun::last ? "last" : "previous");
+}
+
+/// A second name for the same bytes, or, on a file system without such names, a copy.
+void link_or_copy(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_hard_link(from, to, error);
+  if (error) fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+}
+
+bool same_bytes(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
+  const auto content = [](const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  return fs::exists(a) && fs::exists(b) && content(a) == content(b);
+}
+
+}  // namespace
+
+void keep_run(const std::string& build_folder, const std::string& puzzle, const std::string& graded) {
+  const fs::path last = folder_of(build_folder, puzzle, KeptRun::last);
+  const fs::path previous = folder_of(build_folder, puzzle, KeptRun::previous);
+  fs::create_directories(last.parent_path());
+  const FileLock lock(last.parent_path().string() + "/.lock");
+  if (same_bytes(last / kFiles[0], fs::path(graded) / kFiles[0])) return;
+  const fs::path coming = last.parent_path() / "coming";
+  fs::remove_all(coming);
+  fs::create_directory(coming);
+  for (const char* file : kFiles) {
+    if (fs::exists(fs::path(graded) / file)) link_or_copy(fs::path(graded) / file, coming / file);
+  }
+  if (fs::exists(last)) {
+    fs::remove_all(previous);
+    fs::rename(last, previous);
+  }
+  fs::rename(coming, last);
+}
+
+std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
+  const fs::path folder = folder_of(build_folder, puzzle, which);
+  if (!fs::exists(folder / kFiles[0])) return std::nullopt;
+  std::ifstream file(folder / kFiles[0], std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  Verdict verdict = verdict_from_json(text.str());
+  if (fs::exists(folder / kFiles[1])) read_traces(verdict, (folder / kFiles[1]).string());
+  return verdict;
+}
+
+}  // namespace shardlings::grading
