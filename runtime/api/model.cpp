@@ -119,9 +119,10 @@ Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, Vie
   return Access::adopt(&port, port.call(call).tensor[0]);
 }
 
-void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, Location at) const {
+void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,
+                   Location at) const {
   Port& port = port_of({weights, grad}, "update", at);
-  Call call = model_call(Verb::layer_update, plan_of(plan_), {weights, grad, optimizer.m, optimizer.v}, at);
+  Call call = model_call(Verb::layer_update, plan_of(plan_), {weights, grad, optimizer.m, optimizer.v, factor}, at);
   call.number[0] = l;
   call.number[1] = optimizer.step + 1;
   port.call(call);

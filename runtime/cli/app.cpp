@@ -20,6 +20,7 @@ namespace {
 struct Request {
   std::function<int(const Context&)> verb = overview;
   ColourChoice colour = ColourChoice::automatic;
+  bool ascii = false;
 };
 
 /// Adds a verb whose options live as long as the command line does.
@@ -147,6 +148,7 @@ void describe(CLI::App& app, Request& request) {
          "--color,--colour", [&request](const std::string& word) { request.colour = colour_choice(word); },
          "auto, always or never")
       ->option_text("WHEN");
+  app.add_flag("--ascii", request.ascii, "no characters beyond ASCII (the default without a UTF-8 locale)");
   app.require_subcommand(0, 1);
   app.footer(
       "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
@@ -184,7 +186,8 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
 
 int call(const std::string& program, const Request& request, std::ostream& out, std::ostream& err) {
   try {
-    const Context context = make_context(find_project(program), out, err, request.colour);
+    Context context = make_context(find_project(program), out, err, request.colour);
+    if (request.ascii) context.charset = report::Charset::ascii;
     const int status = request.verb(context);
     out.flush();
     return status;

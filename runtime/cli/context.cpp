@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
@@ -27,11 +28,13 @@ bool wants_colour(ColourChoice choice, bool terminal) {
   return terminal && variable("TERM") != "dumb";
 }
 
-/// Only a locale that says so is taken as one without Unicode: containers often have none at all.
+/// Whether the locale's characters are UTF-8. Without any locale they are taken to be: containers often have none.
 bool has_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = variable(name);
-    if (!value.empty()) return value != "C" && value != "POSIX";
+    std::string value(variable(name));
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
   return true;
 }

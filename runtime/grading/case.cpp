@@ -73,12 +73,14 @@ Json model_to_json(const ModelSpec& model) {
   return {{"family", model.family == ModelSpec::Family::mlp ? "mlp" : "gpt"},
           {"layers", model.layers},
           {"hidden", model.hidden},
+          {"widths", model.widths},
           {"outputs", model.outputs},
           {"heads", model.heads},
           {"sequence", model.sequence},
           {"optimizer", model.optimizer == ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
           {"lr", model.lr},
-          {"eps", model.eps}};
+          {"eps", model.eps},
+          {"clip", model.clip}};
 }
 
 /// A name as an enumerator; false and true stand for the first and the second choice.
@@ -95,6 +97,7 @@ ModelSpec model_from(const Json& object) {
   model.family = is_second(object, "family", "mlp", "gpt") ? ModelSpec::Family::gpt : ModelSpec::Family::mlp;
   model.layers = at<int>(object, "layers");
   model.hidden = at<Count>(object, "hidden");
+  model.widths = at<std::vector<Count>>(object, "widths");
   model.outputs = at<Count>(object, "outputs");
   model.heads = at<int>(object, "heads");
   model.sequence = at<Count>(object, "sequence");
@@ -102,6 +105,7 @@ ModelSpec model_from(const Json& object) {
       is_second(object, "optimizer", "sgd", "adam") ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
   model.lr = at<float>(object, "lr");
   model.eps = at<float>(object, "eps");
+  model.clip = at<float>(object, "clip");
   return model;
 }
 

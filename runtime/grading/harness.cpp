@@ -64,31 +64,39 @@ Model Harness::model() const {
 }
 
 TrainState Harness::state() {
-  TrainState state = state_without_grads();
+  return state_divided(rank_.world(), {});
+}
+
+TrainState Harness::state_without_grads() {
+  TrainState without = state();
+  for (Tensor& grad : without.grads) grad = {};
+  return without;
+}
+
+TrainState Harness::state_divided(const Group& group, Divided divided) {
+  TrainState state;
   for (int l = 0; l < model().num_layers(); ++l) {
-    Tensor& grads = state.grads[static_cast<std::size_t>(l)];
-    grads = rank_.zeros(model().size(l), Kind::gradient, DType::f32, kNowhere);
-    mark_layer(grads, l);
+    const Range whole{0, model().size(l)};
+    const auto held = [&](bool is_divided) { return is_divided ? group.mine(whole.size()) : whole; };
+    const auto zeros = [&](bool is_divided, Kind kind) {
+      Tensor tensor = rank_.zeros(held(is_divided).size(), kind, DType::f32, kNowhere);
+      mark_layer(tensor, l);
+      return tensor;
+    };
+    state.weights.push_back(weights(l, held(divided.weights)));
+    state.grads.push_back(zeros(divided.grads, Kind::gradient));
+    OptimizerState& optimizer = state.optimizer.emplace_back();
+    if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
+    optimizer.m = zeros(divided.optimizer, Kind::optimizer);
+    optimizer.v = zeros(divided.optimizer, Kind::optimizer);
   }
   return state;
 }
 
-TrainState Harness::state_without_grads() {
-  const auto layers = static_cast<std::size_t>(model().num_layers());
-  TrainState state;
-  state.grads.resize(layers);
-  state.optimizer.resize(layers);
-  for (std::size_t l = 0; l < layers; ++l) {
-    state.weights.push_back(weights(static_cast<int>(l)));
-    if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
-    const Count size = state.weights[l].size();
-    state.optimizer[l].m = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
-    state.optimizer[l].v = rank_.zeros(size, Kind::optimizer, DType::f32, kNowhere);
-    for (const Tensor* moments : {&state.optimizer[l].m, &state.optimizer[l].v}) {
-      mark_layer(*moments, static_cast<int>(l));
-    }
+void Harness::clear(std::vector<Tensor>& tensors) {
+  for (Tensor& tensor : tensors) {
+    if (tensor) fill(tensor, 0, kNowhere);
   }
-  return state;
 }
 
 Tensor Harness::weights(int layer) {
@@ -203,6 +211,27 @@ void Harness::put(const std::string& name, ConstView view, const Region& region)
 
 void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
   for (std::size_t l = 0; l < tensors.size(); ++l) put(fmt::format("{}.{}", name, l), tensors[l]);
+}
+
+void Harness::put_part(const std::string& name, int layer, ConstView tensor, const Group& group) {
+  if (!tensor) return;
+  const Count whole = model().size(layer);
+  const Range mine = group.mine(whole);
+  const std::string full_name = fmt::format("{}.{}", name, layer);
+  if (tensor.size() != whole && tensor.size() != mine.size()) return put(full_name, tensor);
+  const ConstView part = tensor.size() == whole ? tensor.part(mine, kNowhere) : tensor;
+  put(full_name, part, {1, whole, {0, 1}, mine});
+}
+
+void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group) {
+  for (std::size_t l = 0; l < tensors.size(); ++l) put_part(name, static_cast<int>(l), tensors[l], group);
+}
+
+void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group) {
+  for (std::size_t l = 0; l < optimizer.size(); ++l) {
+    put_part("m", static_cast<int>(l), optimizer[l].m, group);
+    put_part("v", static_cast<int>(l), optimizer[l].v, group);
+  }
 }
 
 void Harness::put_of_rank(const std::string& name, ConstView view) {

@@ -32,8 +32,15 @@ namespace shardlings::grading {
 /// Where a published view lies in the whole matrix of that name. The grader wants every element exactly once, or
 /// replicas that are equal.
 struct Region {
-  Count rows = 0, cols = 0;     ///< extents of the whole
-  Range row_range, col_range;   ///< the rectangle published here
+  Count rows = 0, cols = 0;    ///< extents of the whole
+  Range row_range, col_range;  ///< the rectangle published here
+};
+
+/// What of a training state is divided over a group, instead of standing whole on each of its ranks.
+struct Divided {
+  bool weights = false;
+  bool grads = false;
+  bool optimizer = false;
 };
 
 class SHARDLINGS_API Harness {
@@ -53,6 +60,9 @@ class SHARDLINGS_API Harness {
   TrainState state();
   /// The same with `grads` left empty.
   TrainState state_without_grads();
+  /// The same with some of it divided over a group: of layer l a rank has the part group.mine(model.size(l)) only, and
+  /// has never had more.
+  TrainState state_divided(const Group& group, Divided divided);
   /// This rank's micro-batches; lives as long as the harness. Labelled with their numbers.
   Batch batch();
   /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
@@ -61,6 +71,8 @@ class SHARDLINGS_API Harness {
   Tensor weights(int layer);
   Tensor weights(int layer, Range range);
   Tensor weights(int layer, const std::string& entry, Range rows, Range cols);
+  /// Zeros in all of them that are still there: gradients between two steps.
+  void clear(std::vector<Tensor>& tensors);
   /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.
   void mark_layer(ConstView tensor, int layer);
   /// Host values as a tensor of the device.
@@ -78,10 +90,17 @@ class SHARDLINGS_API Harness {
   void put(const std::string& name, ConstView view);
   void put(const std::string& name, ConstView view, const Region& region);
   void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
+  /// Publishes what is divided over a group: of name.l the part group.mine(model.size(l)). Tensor l is that part, or
+  /// the whole layer, of which only that part counts. Of another size it is published as the whole, and will not fit.
+  void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
+  /// The same for both moments of Adam: "m.0", "v.0", "m.1", …
+  void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.
   void put_of_rank(const std::string& name, ConstView view);
 
  private:
+  void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
+
   struct Data;
   Rank& rank_;
   const Case& kase_;
@@ -91,7 +110,6 @@ class SHARDLINGS_API Harness {
 }  // namespace shardlings::grading
 
 /// Defines the entry of a puzzle's harness; `h` names the Harness& parameter.
-#define SHARDLINGS_HARNESS(h) \
-  [[gnu::visibility("default")]] void shardlings_harness(::shardlings::grading::Harness& h)
+#define SHARDLINGS_HARNESS(h) [[gnu::visibility("default")]] void shardlings_harness(::shardlings::grading::Harness& h)
 
 [[gnu::visibility("default")]] void shardlings_harness(shardlings::grading::Harness& harness);

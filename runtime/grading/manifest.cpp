@@ -74,6 +74,7 @@ ModelSpec read_model(TomlSection& section) {
   model.family = word(section, "family", {"mlp", "gpt"}) == "gpt" ? ModelSpec::Family::gpt : ModelSpec::Family::mlp;
   model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
   model.hidden = section.integer_or("hidden", model.hidden, 1);
+  model.widths = section.integers_or_none("widths", 1);
   model.outputs = section.integer_or("outputs", model.outputs, 1);
   model.sequence = section.integer_or("sequence", model.sequence, 1);
   model.heads = static_cast<int>(section.integer_or("heads", model.heads, 1));
@@ -82,8 +83,14 @@ ModelSpec read_model(TomlSection& section) {
   model.optimizer = optimizer == "adam" ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
   model.lr = static_cast<float>(section.number_or("lr", model.lr, 0));
   model.eps = static_cast<float>(section.number_or("eps", model.eps, 0));
+  model.clip = static_cast<float>(section.number_or("clip", model.clip, 0));
   if (model.family == ModelSpec::Family::gpt && model.hidden % model.heads != 0) {
     section.fail("heads", fmt::format("hidden = {} is not divisible by heads = {}", model.hidden, model.heads));
+  }
+  try {
+    detail::make_plan(model);
+  } catch (const std::invalid_argument& error) {
+    section.fail("widths", error.what());
   }
   section.finish();
   return model;

@@ -35,10 +35,14 @@
 /// seed = 1                                         # default 1
 /// cluster = "classroom"                            # runtime/front/clock/clusters/<name>.toml (default classroom)
 /// capacity_mib = 64.0                              # of each device (default: the cluster's)
-/// model = { family = "mlp", layers = 4, hidden = 16, outputs = 10, sequence = 8, heads = 2, optimizer = "sgd", lr = 0.1, eps = 1e-3 }
+/// model = { family = "mlp", layers = 4, hidden = 16, outputs = 10, sequence = 8, optimizer = "sgd", lr = 0.1 }
+///                                                  # gpt: also heads = 2; adam: also eps = 1e-3
+///                                                  # clip = 1.0: the largest norm of the gradient (default: any)
+///                                                  # mlp: widths = [8, 32, 16], of the outputs of all layers but the
+///                                                  # last (default: all as `hidden`)
 /// numbers = { every = 2 }                          # whatever else harness and grader want: kase.number("every")
-/// link = { latency_ns = 0, bytes_per_second = 1e9 }        # optional, instead of the cluster's, inside and between nodes
-/// ranks_per_node = 8                                       # optional, instead of the cluster's
+/// link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, instead of the cluster's, inside and between nodes
+/// ranks_per_node = 8                               # optional, instead of the cluster's
 /// table = { forward_ns = 1_000_000, backward_ns = 2_000_000, loss_ns = 0, update_ns = 0 }  # optional, likewise
 /// \endcode
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.

@@ -78,6 +78,21 @@ std::vector<std::string> TomlSection::texts_or_none(const std::string& key) {
   return texts;
 }
 
+std::vector<std::int64_t> TomlSection::integers_or_none(const std::string& key, std::int64_t least) {
+  std::vector<std::int64_t> integers;
+  const toml::node* node = find(key);
+  if (!node) return integers;
+  const toml::array* list = node->as_array();
+  const std::string wanted = fmt::format("{}: '{}' must be a list of whole numbers of at least {}", what_, key, least);
+  if (!list) fail(key, wanted);
+  for (const toml::node& item : *list) {
+    const auto value = item.value_exact<std::int64_t>();
+    if (!value || *value < least) fail(key, wanted);
+    integers.push_back(*value);
+  }
+  return integers;
+}
+
 std::optional<TomlSection> TomlSection::section(const std::string& key) {
   const toml::node* node = find(key);
   if (!node) return std::nullopt;

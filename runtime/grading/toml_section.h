@@ -24,6 +24,7 @@ class TomlSection {
   std::int64_t integer_or(const std::string& key, std::int64_t fallback, std::int64_t least);
   double number_or(const std::string& key, double fallback, double least);
   std::vector<std::string> texts_or_none(const std::string& key);
+  std::vector<std::int64_t> integers_or_none(const std::string& key, std::int64_t least);
   /// The table under the key, if it is there; every table of a list of tables, none if it is not there.
   std::optional<TomlSection> section(const std::string& key);
   std::vector<TomlSection> sections(const std::string& key);

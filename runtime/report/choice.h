@@ -14,8 +14,9 @@ const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, cons
 /// The run did not come to its end, and what the check found is the beginning of why.
 bool repeats_explanation(const grading::CaseVerdict& kase, const grading::CheckVerdict& check);
 
-/// The first case on which a check failed, if it left counters; otherwise the one with most to see: ranks, then
-/// micro-batches, then layers, and among equals one that the lesson announces. nullptr if no case left counters.
+/// The first case on which a check failed, if it left counters. After a pass the most telling one: the first that the
+/// lesson announces, in which time passes, with several ranks and several micro-batches where there are such.
+/// nullptr if no case left counters.
 const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict);
 
 }  // namespace shardlings::report

@@ -17,8 +17,13 @@ const char* code_of(Role role) {
     case Role::backward: return "92";
     case Role::update: return "93";
     case Role::operation: return "37";
-    case Role::transfer: return "95";
-    case Role::memory: return "36";
+    case Role::transfer: return "37";
+    case Role::memory: return "37";
+    case Role::hue0: return "94";
+    case Role::hue1: return "93";
+    case Role::hue2: return "96";
+    case Role::hue3: return "95";
+    case Role::hue4: return "92";
   }
   return "";
 }
@@ -29,7 +34,12 @@ const char* ground_of(Role role) {
     case Role::backward: return "30;102";
     case Role::update: return "30;103";
     case Role::operation: return "30;47";
-    case Role::transfer: return "30;105";
+    case Role::transfer: return "30;47";
+    case Role::hue0: return "30;104";
+    case Role::hue1: return "30;103";
+    case Role::hue2: return "30;106";
+    case Role::hue3: return "30;105";
+    case Role::hue4: return "30;102";
     default: return "7";
   }
 }
@@ -40,6 +50,10 @@ std::string dressed(const char* code, std::string_view text) {
 }
 
 }  // namespace
+
+Role role_of_hue(int hue) {
+  return static_cast<Role>(static_cast<int>(Role::hue0) + hue % kHues);
+}
 
 std::string Style::operator()(Role role, std::string_view text) const {
   return colour_ == Colour::none ? std::string(text) : dressed(code_of(role), text);

@@ -28,8 +28,17 @@ enum class Role : std::uint8_t {
   update,
   operation,
   transfer,
-  memory
+  memory,
+  // One for each layer or stage, in turn: role_of_hue().
+  hue0,
+  hue1,
+  hue2,
+  hue3,
+  hue4
 };
+inline constexpr int kHues = 5;
+/// The role of layer or stage `hue` (0, 1, …).
+Role role_of_hue(int hue);
 
 /// Writes text in the colour of its role; without colours the text alone.
 class Style {
@@ -44,6 +53,7 @@ class Style {
     return charset_ == Charset::unicode ? unicode : ascii;
   }
   Charset charset() const { return charset_; }
+  bool coloured() const { return colour_ != Colour::none; }
 
  private:
   Colour colour_;

@@ -30,8 +30,8 @@ struct Detail {
   bool passed_checks = true;
   bool timeline = true;
   int join_above = 4;  // ranks: see TimelineText
-  int ranks = 16;
-  int memory_rows = 2;
+  int ranks = 12;
+  MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };
 
@@ -205,9 +205,9 @@ class Report {
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
     if (kase == nullptr || !detail_.timeline || verdict_.status != "graded") return;
-    const TimelineText how{options_.width,      "Where the time went: " + kase->kase.name,
-                           detail_.join_above,  detail_.ranks,
-                           detail_.memory_rows, detail_.legend};
+    const TimelineText how{options_.width,     "Where the time went: " + kase->kase.name,
+                           detail_.join_above, detail_.ranks,
+                           detail_.memory,     detail_.legend};
     const auto lines = timeline_lines(*kase, style_, how);
     if (!lines.empty()) page_.blank();
     for (const std::string& line : lines) page_.line(line);
@@ -233,10 +233,11 @@ std::vector<Detail> levels(const TerminalOptions& options) {
     all.push_back(all.back());
     change(all.back());
   };
-  next([](Detail& d) { d.every_case = false, d.output = 4, d.memory_rows = 1; });
+  next([](Detail& d) { d.every_case = false, d.output = 4, d.memory = MemoryRows::strips; });
   next([](Detail& d) { d.join_above = 1; });
   next([](Detail& d) { d.legend = false, d.passed_checks = false; });
   next([](Detail& d) { d.ranks = 4, d.explanation = 12; });
+  next([](Detail& d) { d.memory = MemoryRows::worst; });
   next([](Detail& d) { d.timeline = false; });
   next([](Detail& d) { d.failures = 1, d.output = 2; });
   next([](Detail& d) { d.explanation = 6, d.output = 0; });

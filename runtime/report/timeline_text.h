@@ -2,6 +2,7 @@
 /// The picture of a run as lines of text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,21 +11,26 @@
 
 namespace shardlings::report {
 
+/// Whose memory is drawn over time.
+enum class MemoryRows : std::uint8_t {
+  none,
+  worst,            ///< a strip below the rank with the highest peak
+  strips,           ///< a strip below each rank, the budget's line above that of the highest peak
+  strips_and_lines  ///< both for each rank
+};
+
 struct TimelineText {
   int width = 80;       ///< columns of the terminal
   std::string title;    ///< the line above the picture
   int join_above = 4;   ///< ranks; with more, neighbours that show the same share their rows
-  int most_ranks = 16;  ///< ranks (or such neighbours) shown; of more, those in the middle are left out
-  int memory_rows = 2;  ///< height of the memory curve
+  int most_ranks = 12;  ///< ranks (or such neighbours) shown; of more, only the most interesting ones
+  MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };
 
-/// Ranks as rows, blocks in virtual time, the memory curve of the rank with the highest peak, and one summary.
+/// Ranks as rows, a row for each of their lanes, blocks in virtual time, memory with its budget, and one summary.
 /// Without traces the summary alone; nothing if there are no counters.
 std::vector<std::string> timeline_lines(const grading::CaseVerdict& kase, const Style& style,
                                         const TimelineText& options);
-
-/// Bytes in brief, for a summary: "9.5 KiB".
-std::string brief(Bytes size);
 
 }  // namespace shardlings::report

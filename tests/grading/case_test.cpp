@@ -21,6 +21,8 @@ Case sample() {
   kase.model.layers = 3;
   kase.model.lr = 0.3F;
   kase.model.eps = 1e-5F;
+  kase.model.clip = 0.7F;
+  kase.model.widths = {8, 3};
   kase.batch = 3;
   kase.micro_batches = 5;
   kase.uneven_tokens = true;
@@ -40,6 +42,8 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(to_json(back), to_json(sample()));
   EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFULL);
   EXPECT_EQ(back.model.lr, 0.3F);
+  EXPECT_EQ(back.model.clip, 0.7F);
+  EXPECT_EQ(back.model.widths, (std::vector<Count>{8, 3}));
   EXPECT_EQ(back.numbers.at("share"), 0.1);
   EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
   EXPECT_EQ(back.model.family, ModelSpec::Family::gpt);

@@ -59,6 +59,14 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(kase.integer("every"), 2);
 }
 
+TEST(Manifest, ModelsMayHaveLayersOfUnequalSizeAndALimitOfTheNorm) {
+  const Manifest manifest =
+      parse(kHead + kCheck + kCase + "model={family='mlp',layers=3,hidden=4,widths=[8,2],outputs=5,clip=0.5}\n");
+  const ModelSpec& model = manifest.cases.at(0).model;
+  EXPECT_EQ(model.widths, (std::vector<Count>{8, 2}));
+  EXPECT_EQ(model.clip, 0.5F);
+}
+
 TEST(Manifest, CaseWithoutModelHasNone) {
   EXPECT_FALSE(parse(kHead + kCheck + kCase).cases.at(0).has_model());
 }
@@ -72,6 +80,10 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
             "puzzle.toml:12: [[cases]]: 'ranks' must be a whole number of at least 1");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mpl' }\n"),
             "puzzle.toml:12: 'family' cannot be 'mpl'; did you mean 'mlp'?");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mlp', layers = 3, widths = [4] }\n"),
+            "puzzle.toml:12: a model of 3 layers has 2 widths (the last layer's is `outputs`), not 1");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mlp', layers = 2, widths = [0] }\n"),
+            "puzzle.toml:12: model: 'widths' must be a list of whole numbers of at least 1");
   EXPECT_EQ(error_of(kHead + kCheck + "after = ['memory']\n" + kCase),
             "puzzle.toml:10: 'memory' is no check that stands before 'output'");
   EXPECT_EQ(error_of(kHead + kCheck + kCheck + kCase), "puzzle.toml:11: there are two checks 'output'");

@@ -56,7 +56,7 @@ class AgainstPyTorch : public testing::TestWithParam<const char*> {
       for (int step = 0; step < golden_.json[name]["steps"].get<int>(); ++step) {
         for (Tensor& grad : on.state.grads) fill(grad, 0);
         train_micro(rank, on, golden_.kase, golden_.data, golden_.data.tokens);
-        update(on);
+        update(rank, on);
       }
       expect_close(get_layers(on.state.weights), golden_.json[name]["weights"].get<Layers>(), kTolerance, name);
     });

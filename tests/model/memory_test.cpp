@@ -70,6 +70,9 @@ void check_all_layers(const ModelSpec& spec, Count batch) {
 TEST(LayerMemory, OfAnMlpIsAsTheFormulasSay) {
   check_all_layers(mlp(3, 9, 5, 4), 3);
   check_all_layers(mlp(2, 5, 40, 4), 3);
+  ModelSpec uneven = mlp(4, 9, 5, 4);
+  uneven.widths = {30, 2, 13};
+  check_all_layers(uneven, 3);
 }
 
 TEST(LayerMemory, OfAGptIsAsTheFormulasSay) {
@@ -98,7 +101,7 @@ TEST(LayerMemory, LossAndUpdateTakeNone) {
     Tensor y = on.model.forward(0, on.state.weights[0], x, nullptr);
     const Meter meter(rank);
     y = on.model.loss(std::move(y), targets, 12, on.loss);
-    update(on);
+    update(rank, on);
     EXPECT_EQ(meter.peak(), Bytes(0));
     EXPECT_EQ(meter.held(), Bytes(0));
   });

@@ -26,7 +26,7 @@ void expect_reference(const grading::Case& kase) {
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
         train_micro(rank, on, kase, grading::micro_of(kase, 0, micro), grading::tokens_of_step(kase));
       }
-      update(on);
+      update(rank, on, kase.model.clip);
     }
     EXPECT_NEAR(static_cast<double>(get(on.loss)[0]), expected.loss, expected.loss_tolerance / 4);
     const auto quarter = [](Layers tolerance) {
@@ -37,6 +37,16 @@ void expect_reference(const grading::Case& kase) {
     };
     expect_within(get_layers(on.state.grads), expected.grads, quarter(expected.grads_tolerance), "gradient");
     expect_within(get_layers(on.state.weights), expected.weights, quarter(expected.weights_tolerance), "weights");
+    if (kase.model.optimizer == ModelSpec::Optimizer::sgd) return;
+    for (std::size_t l = 0; l < expected.m.size(); ++l) {
+      const auto found = [&](const Tensor& moment) {
+        const std::vector<float> values = get(moment);
+        return Layers{{values.begin(), values.end()}};
+      };
+      const OptimizerState& optimizer = on.state.optimizer[l];
+      expect_within(found(optimizer.m), {expected.m[l]}, quarter({expected.m_tolerance[l]}), "first moment");
+      expect_within(found(optimizer.v), {expected.v[l]}, quarter({expected.v_tolerance[l]}), "second moment");
+    }
   });
 }
 
@@ -79,6 +89,26 @@ TEST(Model, AdamTrainsLikeTheReference) {
   kase.model.optimizer = ModelSpec::Optimizer::adam;
   kase.model.lr = 0.01F;
   kase.steps = 3;
+  expect_reference(kase);
+}
+
+TEST_P(RandomSizes, LayersOfUnequalSizeTrainLikeTheReference) {
+  ModelSpec spec = mlp(static_cast<int>(between(2, 5)), between(1, 13), between(2, 9), between(1, 6));
+  for (int l = 0; l + 1 < spec.layers; ++l) spec.widths.push_back(between(1, 23));
+  grading::Case kase = case_of(spec, between(1, 4), 2);
+  kase.seed = static_cast<std::uint64_t>(GetParam());
+  expect_reference(kase);
+}
+
+TEST_P(RandomSizes, ClippedStepsAreThoseOfTheReference) {
+  ModelSpec spec = mlp(static_cast<int>(between(1, 3)), between(2, 13), between(2, 9), between(1, 6));
+  spec.optimizer = GetParam() % 2 == 0 ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
+  spec.lr = 0.05F;
+  grading::Case kase = case_of(spec, between(1, 4));
+  kase.seed = static_cast<std::uint64_t>(GetParam());
+  kase.steps = 3;
+  const double norm = grading::train_reference(kase).norms.front();
+  kase.model.clip = static_cast<float>(norm * (GetParam() % 3 == 0 ? 2 : 0.3));  // now and then it changes nothing
   expect_reference(kase);
 }
 
@@ -219,7 +249,7 @@ TEST(Model, CallsAreCountedAndCostTheTable) {
     OnDevice on(rank, plan, weights_of(kase));
     front_of(rank).begin_measuring({});
     train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 15, true);
-    update(on);
+    update(rank, on);
     front_of(rank).end_measuring();
   });
   const front::Counters& counters = report.ranks[0].counters;

@@ -155,9 +155,15 @@ void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grad
   EXPECT_EQ(static_cast<bool>(grad), kase.model.family == ModelSpec::Family::mlp);
 }
 
-void update(OnDevice& on) {
+void update(Rank& rank, OnDevice& on, float clip) {
+  Tensor factor;
+  if (clip > 0) {
+    Tensor squares = rank.zeros(1, Kind::other);
+    for (const Tensor& grad : on.state.grads) add_squares(squares, grad);
+    factor = clip_factor(squares, clip);
+  }
   for (std::size_t l = 0; l < on.state.weights.size(); ++l) {
-    on.model.update(static_cast<int>(l), on.state.weights[l], on.state.grads[l], on.state.optimizer[l]);
+    on.model.update(static_cast<int>(l), on.state.weights[l], on.state.grads[l], on.state.optimizer[l], factor);
   }
 }
 

@@ -50,7 +50,8 @@ Tensor targets_of(Rank& rank, const grading::Case& kase, const grading::MicroDat
 /// a second forward saves.
 void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grading::MicroData& data, Count tokens,
                  bool recompute = false);
-void update(OnDevice& on);
+/// One step, on the clipped gradient where the case says so.
+void update(Rank& rank, OnDevice& on, float clip = 0);
 
 /// |got - want| <= tolerance of that element; NaN fails.
 void expect_within(const Layers& got, const Layers& want, const Layers& tolerance, const std::string& what);

@@ -25,6 +25,18 @@ TEST(Plan, MlpIsLinearWithGeluButForTheLast) {
   EXPECT_EQ(plan.total, 2 * (7 * 7 + 7) + 7 * 5 + 5);
 }
 
+TEST(Plan, WidthsAreThoseOfTheOutputs) {
+  ModelSpec spec = mlp(4, 7, 5, 4);
+  spec.widths = {3, 11, 2};
+  const auto plan = detail::make_plan(spec);
+  const Count widths[] = {7, 3, 11, 2, 5};
+  for (std::size_t l = 0; l < 4; ++l) {
+    EXPECT_EQ(plan.layers[l].in, widths[l]);
+    EXPECT_EQ(plan.layers[l].out, widths[l + 1]);
+    EXPECT_EQ(plan.layers[l].range.size(), widths[l] * widths[l + 1] + widths[l + 1]);
+  }
+}
+
 TEST(Plan, GptIsEmbeddingBlocksHead) {
   const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
   ASSERT_EQ(plan.layers.size(), 4U);
@@ -38,7 +50,9 @@ TEST(Plan, GptIsEmbeddingBlocksHead) {
 }
 
 TEST(Plan, EntriesFillTheLayerWithoutGaps) {
-  for (const ModelSpec& spec : {mlp(3, 7, 5, 4), gpt(2, 6, 3, 11, 4)}) {
+  ModelSpec uneven = mlp(3, 7, 5, 4);
+  uneven.widths = {2, 9};
+  for (const ModelSpec& spec : {mlp(3, 7, 5, 4), uneven, gpt(2, 6, 3, 11, 4)}) {
     const auto plan = detail::make_plan(spec);
     Count end_of_layer = 0;
     for (const LayerPlan& layer : plan.layers) {
@@ -76,6 +90,14 @@ TEST(Plan, ImpossibleModelsAreRefused) {
   EXPECT_THROW(detail::make_plan(mlp(0, 7, 5, 4)), std::invalid_argument);
   EXPECT_THROW(detail::make_plan(mlp(1, 0, 5, 4)), std::invalid_argument);
   EXPECT_THROW(detail::make_plan(gpt(1, 7, 2, 5, 4)), std::invalid_argument);
+  ModelSpec spec = mlp(3, 7, 5, 4);
+  spec.widths = {3};
+  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
+  spec.widths = {3, 0};
+  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
+  spec = gpt(2, 6, 3, 11, 4);
+  spec.widths = {3};
+  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
   EXPECT_THROW(entry_of(detail::make_plan(mlp(1, 2, 2, 2)).layers[0], "query.weight"), std::out_of_range);
 }
 

@@ -82,6 +82,46 @@ TEST(Reference, SgdFollowsTheGradient) {
   }
 }
 
+TEST(Reference, ALongGradientIsShortenedToTheLimit) {
+  grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  const grading::Reference free = grading::train_reference(kase);
+  double squares = 0;
+  for (const auto& layer : free.grads) {
+    for (const double g : layer) squares += g * g;
+  }
+  ASSERT_EQ(free.norms.size(), 1U);
+  EXPECT_NEAR(free.norms[0], std::sqrt(squares), 1e-14);
+  kase.model.clip = static_cast<float>(free.norms[0] / 4);
+  const grading::Reference clipped = grading::train_reference(kase);
+  EXPECT_EQ(clipped.grads, free.grads) << "gradients are those before clipping";
+  const double factor = static_cast<double>(kase.model.clip) / free.norms[0];
+  for (std::size_t l = 0; l < free.weights.size(); ++l) {
+    for (std::size_t i = 0; i < free.weights[l].size(); ++i) {
+      const double step = free.weights[l][i] - free.weights_before[l][i];
+      EXPECT_NEAR(clipped.weights[l][i] - clipped.weights_before[l][i], factor * step, 1e-14);
+    }
+  }
+  kase.model.clip = static_cast<float>(free.norms[0] * 4);
+  EXPECT_EQ(grading::train_reference(kase).weights, free.weights);
+}
+
+TEST(Reference, MomentsAreAveragesOfTheClippedGradient) {
+  grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.clip = 0.01F;
+  const grading::Reference found = grading::train_reference(kase);
+  const double factor = static_cast<double>(kase.model.clip) / found.norms[0];
+  ASSERT_LT(factor, 1);
+  for (std::size_t l = 0; l < found.grads.size(); ++l) {
+    for (std::size_t i = 0; i < found.grads[l].size(); ++i) {
+      const double g = factor * found.grads[l][i];
+      EXPECT_NEAR(found.m[l][i], (1 - static_cast<double>(0.9F)) * g, 1e-12);
+      EXPECT_NEAR(found.v[l][i], (1 - static_cast<double>(0.999F)) * g * g, 1e-12);
+      EXPECT_GT(found.m_tolerance[l][i], 0);
+    }
+  }
+}
+
 TEST(Reference, StepsLowerTheLoss) {
   for (const auto optimizer : {ModelSpec::Optimizer::sgd, ModelSpec::Optimizer::adam}) {
     grading::Case kase = case_of(gpt(1, 8, 2, 6, 4), 2);

@@ -1,4 +1,5 @@
-// Loading of weights by the harness: whole layers, stretches, rectangles; and only what was asked for is allocated.
+// Loading by the harness: whole layers, stretches, rectangles, divided states; only what was asked for is allocated.
+// And publishing of what is divided.
 #include "grading/harness.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/parts.h"
 #include "front/world.h"
 #include "grading/data.h"
+#include "grading/output_pack.h"
 
 namespace shardlings::grading {
 namespace {
@@ -78,6 +81,124 @@ TEST(HarnessWeights, PartsThatDoNotExistAreErrors) {
   ASSERT_TRUE(report.failure);
   EXPECT_NE(report.failure->message.find("no such matrix"), std::string::npos);
 }
+
+/// A training state on several ranks, some of it divided; what was published, put together.
+class DividedState : public testing::TestWithParam<int> {
+ protected:
+  static Case adam_case() {
+    Case kase = small_case();
+    kase.model.optimizer = ModelSpec::Optimizer::adam;
+    return kase;
+  }
+  front::RunReport run(const std::function<void(Harness&)>& body) {
+    front::WorldOptions options;
+    options.ranks = GetParam();
+    const Case kase = adam_case();
+    front::RunReport report = front::run_world(options, [&](Rank& rank) {
+      Harness harness(rank, kase);
+      body(harness);
+    });
+    if (report.failure) ADD_FAILURE() << report.failure->message;
+    return report;
+  }
+  static Count held_by(int rank, int layer, bool is_divided) {
+    const Count whole = detail::make_plan(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
+    return is_divided ? part_of(whole, GetParam(), rank).size() : whole;
+  }
+  static std::map<std::string, Output> outputs_of(front::RunReport& report) {
+    std::vector<std::vector<front::Published>> by_rank;
+    for (front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
+    return assemble(by_rank);
+  }
+};
+
+TEST_P(DividedState, HoldsEachRanksPartsOnly) {
+  const Divided choices[] = {{}, {.optimizer = true}, {.grads = true, .optimizer = true}, {true, true, true}};
+  for (const Divided divided : choices) {
+    const auto report = run([&](Harness& h) {
+      const TrainState state = h.state_divided(h.rank().world(), divided);
+      for (std::size_t l = 0; l < 2; ++l) {
+        const auto held = [&](bool is_divided) { return held_by(h.rank().id(), static_cast<int>(l), is_divided); };
+        EXPECT_EQ(state.weights[l].size(), held(divided.weights));
+        EXPECT_EQ(state.grads[l].size(), held(divided.grads));
+        EXPECT_EQ(state.optimizer[l].m.size(), held(divided.optimizer));
+        EXPECT_EQ(state.optimizer[l].v.size(), held(divided.optimizer));
+      }
+    });
+    for (int rank = 0; rank < GetParam(); ++rank) {
+      Count elements = 0;
+      for (int l = 0; l < 2; ++l) {
+        elements += held_by(rank, l, divided.weights) + held_by(rank, l, divided.grads) +
+                    2 * held_by(rank, l, divided.optimizer);
+      }
+      EXPECT_EQ(report.ranks[static_cast<std::size_t>(rank)].counters.peak, Bytes(4 * elements)) << "never more";
+    }
+  }
+}
+
+TEST_P(DividedState, IsPublishedInParts) {
+  for (const bool divided : {false, true}) {
+    auto report = run([&](Harness& h) {
+      const TrainState state = h.state_divided(h.rank().world(), {.weights = divided});
+      h.put_parts("weights", state.weights, h.rank().world());
+    });
+    const auto outputs = outputs_of(report);
+    for (int l = 0; l < 2; ++l) {
+      const Output& output = outputs.at("weights." + std::to_string(l));
+      EXPECT_TRUE(output.complete);
+      EXPECT_EQ(output.conflict, "");
+      EXPECT_EQ(output.values, weights_of(adam_case(), l));
+    }
+  }
+}
+
+TEST_P(DividedState, MomentsOfAllRanksMakeTheWhole) {
+  auto report = run([](Harness& h) {
+    TrainState state = h.state_divided(h.rank().world(), {.optimizer = true});
+    for (OptimizerState& optimizer : state.optimizer) {
+      fill(optimizer.m, static_cast<float>(h.rank().id()));
+      fill(optimizer.v, static_cast<float>(10 + h.rank().id()));
+    }
+    h.put_moments(state.optimizer, h.rank().world());
+  });
+  const auto outputs = outputs_of(report);
+  const std::vector<float>& m = outputs.at("m.0").values;
+  const auto size = static_cast<Count>(m.size());
+  EXPECT_EQ(size, 42);
+  for (int rank = 0; rank < GetParam(); ++rank) {
+    const Range part = part_of(size, GetParam(), rank);
+    for (Count i = part.begin; i < part.end; ++i) {
+      EXPECT_EQ(m[static_cast<std::size_t>(i)], static_cast<float>(rank));
+      EXPECT_EQ(outputs.at("v.0").values[static_cast<std::size_t>(i)], static_cast<float>(10 + rank));
+    }
+  }
+}
+
+TEST_P(DividedState, TensorsOfAnotherSizeDoNotFit) {
+  auto report = run([](Harness& h) {
+    std::vector<Tensor> grads;
+    grads.push_back(h.rank().zeros(7, Kind::gradient));
+    grads.emplace_back();
+    h.put_parts("grads", grads, h.rank().world());
+  });
+  const auto outputs = outputs_of(report);
+  EXPECT_EQ(outputs.at("grads.0").values.size(), 7U);
+  EXPECT_FALSE(outputs.contains("grads.1")) << "an empty tensor is missing";
+}
+
+TEST_P(DividedState, IsClearedWhereItIsStillThere) {
+  auto report = run([](Harness& h) {
+    TrainState state = h.state_divided(h.rank().world(), {.grads = true});
+    fill(state.grads[0], 3);
+    state.grads[1] = {};
+    h.clear(state.grads);
+    h.put_parts("grads", state.grads, h.rank().world());
+  });
+  EXPECT_EQ(outputs_of(report).at("grads.0").values, std::vector<float>(42, 0));
+}
+
+// With 50 ranks some have no part of a layer at all.
+INSTANTIATE_TEST_SUITE_P(Ranks, DividedState, testing::Values(1, 2, 3, 4, 8, 50));
 
 }  // namespace
 }  // namespace shardlings::grading

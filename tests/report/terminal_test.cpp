@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <sstream>
 
 #include "report/golden.h"
@@ -93,7 +94,8 @@ TEST(TerminalReport, SaysTheSameWithoutColours) {
     const std::string plain = terminal_report(verdict, options);
     options.colour = Colour::sixteen;
     const std::string coloured = terminal_report(verdict, options);
-    EXPECT_EQ(without_escapes(coloured), plain) << name;
+    // But for what the colours mean.
+    EXPECT_EQ(std::regex_replace(without_escapes(coloured), std::regex("\\s*colours: [a-z]+"), ""), plain) << name;
     EXPECT_NE(coloured, plain) << name;
   }
 }

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "report/rank_choice.h"
+#include "report/totals.h"
 #include "report/verdicts.h"
 
 namespace shardlings::report {
@@ -79,8 +83,8 @@ TEST(Timeline, GivesCommunicationARowOfItsOwn) {
   const Timeline timeline = lay_out({trace}, 4);
   EXPECT_EQ(timeline.numbering, Numbering::layer);
   ASSERT_EQ(timeline.rows.size(), 2U);
-  EXPECT_FALSE(timeline.rows[0].communication);
-  EXPECT_TRUE(timeline.rows[1].communication);
+  EXPECT_EQ(timeline.rows[0].lane, front::Lane::compute);
+  EXPECT_EQ(timeline.rows[1].lane, front::Lane::intra_node);
   EXPECT_THAT(texts(timeline), ElementsAre("1B0B", "..1C"));
 }
 
@@ -89,10 +93,66 @@ TEST(Timeline, ShowsBothWaysAtOnce) {
   EXPECT_THAT(texts(lay_out({trace}, 3)), ElementsAre("sxr"));
 }
 
-TEST(Timeline, JoinsTheLayersOfAMicroBatchAndNotTwoMicroBatches) {
+TEST(Timeline, NumbersAMicroBatchOnceAndNotEachOfItsLayers) {
   std::vector<front::Event> events;
   for (int i = 0; i < 4; ++i) events.push_back(event(EventKind::forward, Nanos(i), Nanos(i + 1), i / 2, i % 2));
-  EXPECT_THAT(texts(lay_out({trace_of(events)}, 4)), ElementsAre("0F1F"));
+  const Timeline timeline = lay_out({trace_of(events)}, 4);
+  EXPECT_THAT(texts(timeline), ElementsAre("0F1F"));
+  std::vector<int> hues;
+  for (const Cell& cell : timeline.rows[0].cells) hues.push_back(cell.hue);
+  EXPECT_THAT(hues, ElementsAre(0, 1, 0, 1)) << "layers keep their colours";
+}
+
+TEST(Timeline, ColoursStagesWhereRanksHaveDifferentLayers) {
+  std::vector<RankTrace> traces(2);
+  for (int layer = 0; layer < 4; ++layer) {
+    traces[static_cast<std::size_t>(layer / 2)].events.push_back(
+        event(EventKind::forward, Nanos(layer), Nanos(layer + 1), 0, layer));
+  }
+  const RunBlocks run = blocks_of(traces);
+  EXPECT_EQ(run.colouring, Colouring::stage);
+  ASSERT_EQ(run.lanes.size(), 2U);
+  for (int stage = 0; stage < 2; ++stage) {
+    for (const Block& block : run.lanes[static_cast<std::size_t>(stage)].blocks) EXPECT_EQ(block.hue, stage);
+  }
+}
+
+TEST(Timeline, ColoursTheChunksOfAnInterleavedScheduleApart) {
+  std::vector<RankTrace> traces(2);
+  for (int layer = 0; layer < 4; ++layer) {
+    traces[static_cast<std::size_t>(layer % 2)].events.push_back(
+        event(EventKind::forward, Nanos(layer), Nanos(layer + 1), 0, layer));
+  }
+  const RunBlocks run = blocks_of(traces);
+  EXPECT_EQ(run.lanes[0].blocks[0].hue, 0);
+  EXPECT_EQ(run.lanes[0].blocks[1].hue, 2);
+  EXPECT_EQ(run.lanes[1].blocks[1].hue, 3);
+}
+
+TEST(Timeline, ColoursLayersWhereAllRanksComputeThem) {
+  const RunBlocks run = blocks_of(shardlings::testing::overlap_case(3, 4).traces);
+  EXPECT_EQ(run.colouring, Colouring::layer);
+  for (const LaneBlocks& lane : run.lanes) {
+    for (const Block& block : lane.blocks) EXPECT_EQ(block.hue, block.number);
+  }
+}
+
+TEST(Timeline, HasARowForEveryLaneThatWasUsed) {
+  auto inter = event(EventKind::collective, Nanos(2), Nanos(4));
+  inter.lane = front::Lane::inter_node;
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(4)), event(EventKind::send, Nanos(0), Nanos(2)), inter});
+  const Timeline timeline = lay_out({trace, trace_of({event(EventKind::forward, Nanos(0), Nanos(4))})}, 4);
+  EXPECT_THAT(texts(timeline), ElementsAre("FFFF", "ss..", "..CC", "FFFF"));
+}
+
+TEST(Lanes, AllHaveNames) {
+  std::set<std::string_view> names;
+  for (int lane = 0; lane < front::kLanes; ++lane) {
+    EXPECT_FALSE(name_of(static_cast<front::Lane>(lane)).name.empty());
+    names.insert(name_of(static_cast<front::Lane>(lane)).name);
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(front::kLanes)) << "each its own";
 }
 
 TEST(Timeline, MarksWhereEqualBlocksWithoutNumbersMeet) {
@@ -121,7 +181,7 @@ TEST(Timeline, LeavesRowsOfTheProgramOutWhereNobodyComputes) {
   const Timeline timeline = lay_out(shardlings::testing::ring_case(3).traces, 4);
   ASSERT_EQ(timeline.rows.size(), 3U);
   for (const Row& row : timeline.rows) {
-    EXPECT_TRUE(row.communication);
+    EXPECT_EQ(row.lane, front::Lane::intra_node);
     EXPECT_EQ(row_text(row), "xxxx");
   }
 }
@@ -135,6 +195,43 @@ TEST(EqualRanks, JoinsNeighboursThatShowTheSame) {
   EXPECT_EQ(ranges[0].last, 3);
   EXPECT_EQ(ranges[1].first, 4);
   EXPECT_EQ(ranges[2].first, 5);
+}
+
+TEST(Timeline, NeverShowsABackwardAsANumberAlone) {
+  std::vector<front::Event> events{event(EventKind::forward, Nanos(0), Nanos(1), 0),
+                                   event(EventKind::backward, Nanos(1), Nanos(2), 1),
+                                   event(EventKind::update, Nanos(2), Nanos(3), -1, 0)};
+  EXPECT_THAT(texts(lay_out({trace_of(events)}, 3)), ElementsAre("0BU"));
+}
+
+std::vector<RankRange> single(int ranks) {
+  std::vector<RankRange> all;
+  for (int rank = 0; rank < ranks; ++rank) all.push_back({rank, rank});
+  return all;
+}
+
+TEST(ShownRanks, AreAllWhereTheyFit) {
+  const auto shown = shown_ranks(single(5), 5, 2, 3);
+  EXPECT_EQ(shown.size(), 5U);
+  for (const ShownRanks& ranks : shown) {
+    EXPECT_EQ(ranks.left_out_before, 0);
+    EXPECT_EQ(ranks.why, "");
+  }
+}
+
+TEST(ShownRanks, AreFirstLastPeakAndSlowestOfMany) {
+  const auto shown = shown_ranks(single(64), 12, 40, 7);
+  ASSERT_EQ(shown.size(), 4U);
+  EXPECT_EQ(shown[1].ranks.first, 7);
+  EXPECT_EQ(shown[1].why, "ends last");
+  EXPECT_EQ(shown[1].left_out_before, 6);
+  EXPECT_EQ(shown[2].ranks.first, 40);
+  EXPECT_EQ(shown[2].why, "highest peak");
+  EXPECT_EQ(shown[2].left_out_before, 32);
+  EXPECT_EQ(shown[3].ranks.first, 63);
+  int ranks = 4;
+  for (const ShownRanks& entry : shown) ranks += entry.left_out_before;
+  EXPECT_EQ(ranks, 64) << "every rank is shown or counted";
 }
 
 TEST(Timeline, OfNothingIsEmpty) {

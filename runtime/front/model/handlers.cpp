@@ -2,7 +2,7 @@
 //   layer_forward: tensor = weights, x; number = layer, 1 to save; reply: the output, id of the Saved
 //   layer_backward: tensor = weights, x, gradient (taken over), gradients of the weights; number = layer; id: the Saved
 //   layer_loss: tensor = logits (taken over), targets, loss; number = tokens; reply: the gradient
-//   layer_update: tensor = weights, gradient, m, v; number = layer, step (from 1)
+//   layer_update: tensor = weights, gradient, m, v, factor (may be none); number = layer, step (from 1)
 //   drop_saved: id
 #include "front/handlers.h"
 
@@ -145,14 +145,14 @@ Reply update(RankFront& front, const Call& call) {
   const ModelSpec& spec = plan_of(call).spec;
   as_one_call(front, call, EventKind::update, {-1, layer_of(call)}, [&]() -> Tensor {
     if (spec.optimizer == ModelSpec::Optimizer::sgd) {
-      sgd(view(front, call, 0), view(front, call, 1), spec.lr, {}, call.at);
+      sgd(view(front, call, 0), view(front, call, 1), spec.lr, view(front, call, 4), call.at);
     } else {
       AdamStep step;
       step.lr = spec.lr;
       step.eps = spec.eps;
       step.step = static_cast<int>(call.number[1]);
-      adam(view(front, call, 0), view(front, call, 1), view(front, call, 2), view(front, call, 3), step, {}, {},
-           call.at);
+      adam(view(front, call, 0), view(front, call, 1), view(front, call, 2), view(front, call, 3), step,
+           view(front, call, 4), {}, call.at);
     }
     return {};
   });

@@ -1,5 +1,6 @@
 #include "front/model/plan.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -39,14 +40,17 @@ void add_layer(ModelPlan& plan, LayerPlan::Type type, Count in, Count out, auto 
 
 void add_mlp(ModelPlan& plan) {
   const ModelSpec& spec = plan.spec;
+  Count in = spec.hidden;
   for (int l = 0; l < spec.layers; ++l) {
     const bool last = l + 1 == spec.layers;
-    const Count out = last ? spec.outputs : spec.hidden;
+    const Count inner = spec.widths.empty() || last ? spec.hidden : spec.widths[static_cast<std::size_t>(l)];
+    const Count out = last ? spec.outputs : inner;
     const bool by_rows = l % 2 == 0;
-    add_layer(plan, last ? LayerPlan::Type::linear : LayerPlan::Type::linear_gelu, spec.hidden, out, [&](Layout& at) {
-      at.matrix("weight", out, spec.hidden, by_rows ? Split::rows : Split::cols);
+    add_layer(plan, last ? LayerPlan::Type::linear : LayerPlan::Type::linear_gelu, in, out, [&](Layout& at) {
+      at.matrix("weight", out, in, by_rows ? Split::rows : Split::cols);
       at.vector("bias", out, by_rows ? Split::rows : Split::whole);
     });
+    in = out;
   }
 }
 
@@ -75,9 +79,23 @@ void add_gpt(ModelPlan& plan) {
   });
 }
 
+void check_widths(const ModelSpec& spec) {
+  if (spec.widths.empty()) return;
+  if (spec.family != ModelSpec::Family::mlp) throw std::invalid_argument("only an mlp has widths");
+  if (static_cast<int>(spec.widths.size()) != spec.layers - 1) {
+    throw std::invalid_argument("a model of " + std::to_string(spec.layers) + " layers has " +
+                                std::to_string(spec.layers - 1) + " widths (the last layer's is `outputs`), not " +
+                                std::to_string(spec.widths.size()));
+  }
+  if (std::any_of(spec.widths.begin(), spec.widths.end(), [](Count width) { return width < 1; })) {
+    throw std::invalid_argument("a width must be at least 1");
+  }
+}
+
 }  // namespace
 
 ModelPlan make_plan(const ModelSpec& spec) {
+  check_widths(spec);
   if (spec.layers < 1 || spec.hidden < 1 || spec.outputs < 1 || spec.sequence < 1) {
     throw std::invalid_argument("a model needs at least 1 layer, hidden size, output and position");
   }

@@ -13,8 +13,10 @@ namespace shardlings {
 struct ModelSpec {
   enum class Family : std::uint8_t { mlp, gpt };
   Family family = Family::mlp;
-  int layers = 2;      ///< mlp: all layers; gpt: blocks (plus one embedding and one head layer)
-  Count hidden = 16;   ///< h
+  int layers = 2;     ///< mlp: all layers; gpt: blocks (plus one embedding and one head layer)
+  Count hidden = 16;  ///< h
+  /// mlp only: widths of the outputs of all layers but the last, for layers of unequal size; empty: all `hidden`.
+  std::vector<Count> widths;
   Count outputs = 16;  ///< mlp: classes, the width of the last layer; gpt: vocabulary
   int heads = 2;       ///< gpt
   Count sequence = 8;  ///< s, as long as the position embedding
@@ -22,6 +24,7 @@ struct ModelSpec {
   Optimizer optimizer = Optimizer::sgd;
   float lr = 0.1F;
   float eps = 1e-3F;  ///< adam
+  float clip = 0;     ///< largest norm of the whole gradient that an update may use; 0: any
 };
 
 namespace detail {
@@ -42,7 +45,7 @@ struct ModelPlan {
   Count total = 0;
 };
 
-/// mlp: layers-1 times linear + GELU (h to h), then linear (h to outputs).
+/// mlp: layers-1 times linear + GELU (h to h, or as `widths` says), then linear (to outputs).
 /// gpt: embedding (tokens + positions), `layers` pre-norm blocks (Radford et al. 2019), final norm + head (no bias).
 ///
 /// Entries of each type, in this order (weights are (outputs, inputs)):
@@ -55,7 +58,8 @@ struct ModelPlan {
 /// Splits are those of Shoeybi et al. 2019 (Megatron-LM, section 3): heads, the middle of the feed-forward part and the
 /// vocabulary are divided. Of an MLP, even layers are divided by rows and odd ones by columns, so that pairs fit.
 ///
-/// Throws std::invalid_argument for extents below 1, or a hidden size that the heads do not divide.
+/// Throws std::invalid_argument for extents below 1, a hidden size that the heads do not divide, or widths of another
+/// number of layers or family.
 ModelPlan make_plan(const ModelSpec& spec);
 
 /// The entry of that name; throws std::out_of_range if the layer has none.

@@ -54,10 +54,19 @@ std::vector<double> tolerance_of(const detail::LayerPlan& plan, const std::vecto
   return tolerance;
 }
 
-double loss_tolerance_of(double exact, const Runs& runs) {
+/// The tolerance of a single number; `number` picks it of a run.
+double tolerance_of(double exact, const Runs& runs, auto number) {
   double noise = kLeastNoise * std::abs(exact);
-  for (const Trained<float>& run : runs) noise = std::max(noise, std::abs(static_cast<double>(run.loss) - exact));
+  for (const Trained<float>& run : runs) noise = std::max(noise, std::abs(static_cast<double>(number(run)) - exact));
   return kMargin * noise;
+}
+
+std::vector<double> norms_tolerance_of(const std::vector<double>& norms, const Runs& runs) {
+  std::vector<double> tolerance;
+  for (std::size_t step = 0; step < norms.size(); ++step) {
+    tolerance.push_back(tolerance_of(norms[step], runs, [step](const Trained<float>& run) { return run.norms[step]; }));
+  }
+  return tolerance;
 }
 
 }  // namespace
@@ -69,15 +78,21 @@ Reference train_reference(const Case& kase) {
   const detail::ModelPlan model = detail::make_plan(kase.model);
   Reference result;
   result.loss = exact.loss;
-  result.loss_tolerance = loss_tolerance_of(exact.loss, runs);
+  result.loss_tolerance = tolerance_of(exact.loss, runs, [](const Trained<float>& run) { return run.loss; });
+  result.norms_tolerance = norms_tolerance_of(exact.norms, runs);
   result.weights_before = reference::initial_weights<double>(kase);
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
     const detail::LayerPlan& plan = model.layers[l];
     result.grads_tolerance.push_back(tolerance_of(plan, exact.grads[l], runs, &Trained<float>::grads, l));
     result.weights_tolerance.push_back(tolerance_of(plan, exact.weights[l], runs, &Trained<float>::weights, l));
+    result.m_tolerance.push_back(tolerance_of(plan, exact.m[l], runs, &Trained<float>::m, l));
+    result.v_tolerance.push_back(tolerance_of(plan, exact.v[l], runs, &Trained<float>::v, l));
   }
   result.grads = std::move(exact.grads);
   result.weights = std::move(exact.weights);
+  result.m = std::move(exact.m);
+  result.v = std::move(exact.v);
+  result.norms = std::move(exact.norms);
   result.local_grads = std::move(exact.local_grads);
   return result;
 }

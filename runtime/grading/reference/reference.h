@@ -11,9 +11,11 @@ namespace shardlings::grading {
 /// Results of training on the whole global batch (all ranks, all micro-batches). Layers flat, as Model's weights.
 struct Reference {
   double loss = 0;                                  ///< of the last step
-  std::vector<std::vector<double>> grads;           ///< of the last step
+  std::vector<std::vector<double>> grads;           ///< of the last step, before clipping
   std::vector<std::vector<double>> weights;         ///< after all steps
   std::vector<std::vector<double>> weights_before;  ///< at the start
+  std::vector<std::vector<double>> m, v;            ///< Adam's moments after all steps; zero for plain SGD
+  std::vector<double> norms;                        ///< of the whole gradient before clipping, by step
   /// How far f32 arithmetic in any order may be from the above, per element and the same for all elements of a matrix
   /// or vector: 16 times its noise. The noise is the largest distance, anywhere in it, of three f32 computations of the
   /// same steps from the double one, and at least four roundings of its largest element. Two of the three start from
@@ -25,6 +27,8 @@ struct Reference {
   /// vector are more than a thousand times their tolerance.
   std::vector<std::vector<double>> grads_tolerance;
   std::vector<std::vector<double>> weights_tolerance;
+  std::vector<std::vector<double>> m_tolerance, v_tolerance;
+  std::vector<double> norms_tolerance;
   double loss_tolerance = 0;
   /// Gradient of each rank's own tokens alone (same denominator), for diagnosis; by rank, then layer.
   std::vector<std::vector<std::vector<double>>> local_grads;

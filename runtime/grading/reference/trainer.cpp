@@ -125,20 +125,34 @@ MicroData shaken_micro(const Case& kase, int rank, int micro, std::uint64_t shak
   return data;
 }
 
-/// Plain SGD, or Adam with the defaults of AdamStep (Kingma and Ba 2015, algorithm 1).
+template <class Real>
+Real norm_of(const Layers<Real>& layers) {
+  Real squares = 0;
+  for (const Array<Real>& layer : layers) {
+    for (const Real x : layer) squares += x * x;
+  }
+  return std::sqrt(squares);
+}
+
+/// Plain SGD, or Adam with the defaults of AdamStep (Kingma and Ba 2015, algorithm 1), on a gradient that is shortened
+/// to the norm spec.clip where it is longer (Pascanu et al. 2013, algorithm 1).
 template <class Real>
 class Optimizer {
  public:
-  Optimizer(const ModelSpec& spec, const Layers<Real>& weights)
-      : spec_(spec), m_(zeros_like(weights)), v_(zeros_like(weights)) {}
+  Optimizer(const ModelSpec& spec, Trained<Real>& trained) : spec_(spec), trained_(trained) {
+    trained_.m = trained_.v = zeros_like(trained_.weights);
+  }
 
-  void update(Layers<Real>& weights, const Layers<Real>& grads) {
+  void update() {
     ++step_;
-    const Real lr = Real(spec_.lr);
-    for (std::size_t l = 0; l < weights.size(); ++l) {
-      for (std::size_t i = 0; i < weights[l].size(); ++i) {
-        const Real g = grads[l][i];
-        weights[l][i] -= lr * (spec_.optimizer == ModelSpec::Optimizer::sgd ? g : direction(m_[l][i], v_[l][i], g));
+    const Real lr = Real(spec_.lr), norm = norm_of(trained_.grads), limit = Real(spec_.clip);
+    const Real factor = limit > 0 && norm > limit ? limit / norm : Real(1);
+    trained_.norms.push_back(norm);
+    for (std::size_t l = 0; l < trained_.weights.size(); ++l) {
+      for (std::size_t i = 0; i < trained_.weights[l].size(); ++i) {
+        const Real g = factor * trained_.grads[l][i];
+        const bool sgd = spec_.optimizer == ModelSpec::Optimizer::sgd;
+        trained_.weights[l][i] -= lr * (sgd ? g : direction(trained_.m[l][i], trained_.v[l][i], g));
       }
     }
   }
@@ -155,8 +169,8 @@ class Optimizer {
   }
 
   ModelSpec spec_;
+  Trained<Real>& trained_;
   int step_ = 0;
-  Layers<Real> m_, v_;
 };
 
 }  // namespace
@@ -192,7 +206,7 @@ Trained<Real> train(const Case& kase, std::uint64_t shake) {
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
   for (std::size_t l = 0; shake != 0 && l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
-  Optimizer<Real> optimizer(kase.model, trained.weights);
+  Optimizer<Real> optimizer(kase.model, trained);
   const Count tokens = tokens_of_step(kase);
   for (int step = 0; step < kase.steps; ++step) {
     trained.loss = 0;
@@ -206,7 +220,7 @@ Trained<Real> train(const Case& kase, std::uint64_t shake) {
       }
       add_to(trained.grads, local);
     }
-    optimizer.update(trained.weights, trained.grads);
+    optimizer.update();
   }
   return trained;
 }

@@ -21,6 +21,8 @@ struct Trained {
   Layers<Real> grads;                     ///< of the last step
   std::vector<Layers<Real>> local_grads;  ///< the same of each rank's tokens alone
   Layers<Real> weights;                   ///< after all steps
+  Layers<Real> m, v;                      ///< Adam's moments after all steps; zero for plain SGD
+  Array<Real> norms;                      ///< of the whole gradient before clipping, by step
 };
 
 template <class Real>

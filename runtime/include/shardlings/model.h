@@ -74,7 +74,9 @@ class SHARDLINGS_API Model {
               Location at = Location::current()) const;
 
   /// One step of the case's optimizer on layer l, or on a range of it if all arguments are that range.
-  void update(int l, View weights, ConstView grad, OptimizerState& optimizer, Location at = Location::current()) const;
+  /// `factor`, if given, is one number on the device that multiplies the gradient: that of clip_factor(), for example.
+  void update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor = {},
+              Location at = Location::current()) const;
 
  private:
   friend struct detail::Access;

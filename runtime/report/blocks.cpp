@@ -1,0 +1,162 @@
+#include "report/blocks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace shardlings::report {
+namespace {
+
+using front::Event;
+using front::EventKind;
+using front::Lane;
+using front::RankTrace;
+
+// By lane; one that is not here yet is shown nevertheless, as "more".
+constexpr std::array<LaneName, 3> kLaneNames{
+    {{"", "program"}, {"comm", "links inside a node"}, {"inter", "links between nodes"}}};
+
+Paint paint_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::forward: return Paint::forward;
+    case EventKind::backward: return Paint::backward;
+    case EventKind::loss: return Paint::loss;
+    case EventKind::update: return Paint::update;
+    case EventKind::collective: return Paint::collective;
+    case EventKind::send: return Paint::send;
+    case EventKind::recv: return Paint::recv;
+    case EventKind::wait: return Paint::idle;
+    default: return Paint::operation;
+  }
+}
+
+bool is_of_a_layer(const Event& event, EventKind least_kind) {
+  return event.label.layer >= 0 && event.kind == least_kind;
+}
+
+/// Which ranks compute each layer: by its calls of the model or, where there are none, its operations.
+std::map<int, std::set<int>> ranks_by_layer(const std::vector<RankTrace>& traces) {
+  for (const auto& kinds :
+       {std::array{EventKind::forward, EventKind::backward}, std::array{EventKind::operation, EventKind::operation}}) {
+    std::map<int, std::set<int>> ranks;
+    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+      for (const Event& event : traces[rank].events) {
+        if (is_of_a_layer(event, kinds[0]) || is_of_a_layer(event, kinds[1])) {
+          ranks[event.label.layer].insert(static_cast<int>(rank));
+        }
+      }
+    }
+    if (!ranks.empty()) return ranks;
+  }
+  return {};
+}
+
+/// Colours of layers. Where all ranks compute all layers each has its own, otherwise consecutive layers of the same
+/// ranks are a stage and share one.
+class Hues {
+ public:
+  explicit Hues(const std::vector<RankTrace>& traces) {
+    const auto ranks = ranks_by_layer(traces);
+    if (ranks.empty()) return;
+    const auto& first = ranks.begin()->second;
+    const bool stages =
+        std::any_of(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second != first; });
+    colouring_ = stages ? Colouring::stage : Colouring::layer;
+    int stage = 0;
+    const std::set<int>* before = &first;
+    for (const auto& [layer, of_layer] : ranks) {
+      if (of_layer != *before) ++stage;
+      before = &of_layer;
+      hues_[layer] = stages ? stage : layer;
+    }
+  }
+  Colouring colouring() const { return colouring_; }
+  int of(const Event& event) const {
+    const auto found = hues_.find(event.label.layer);
+    return found == hues_.end() ? -1 : found->second;
+  }
+
+ private:
+  std::map<int, int> hues_;
+  Colouring colouring_ = Colouring::none;
+};
+
+Numbering numbering_of(const std::vector<RankTrace>& traces) {
+  std::set<int> micros;
+  bool layers = false;
+  for (const auto& trace : traces) {
+    for (const Event& event : trace.events) {
+      if (event.depth > 0) continue;
+      if (event.label.micro >= 0) micros.insert(event.label.micro);
+      layers = layers || event.label.layer >= 0;
+    }
+  }
+  if (micros.size() > 1) return Numbering::micro_batch;
+  return layers ? Numbering::layer : Numbering::none;
+}
+
+int number_of(const Event& event, Numbering numbering) {
+  if (numbering == Numbering::none) return -1;
+  return numbering == Numbering::layer ? event.label.layer : event.label.micro;
+}
+
+bool continues(const Block& before, const Block& block) {
+  return before.end == block.begin && before.paint == block.paint && before.number == block.number &&
+         before.hue == block.hue && (block.number >= 0 || block.hue >= 0);
+}
+
+/// All blocks of one rank, by lane.
+std::array<std::vector<Block>, front::kLanes> blocks_of_rank(const RankTrace& trace, Numbering numbering,
+                                                             const Hues& hues) {
+  std::array<std::vector<Block>, front::kLanes> lanes;
+  for (const Event& event : trace.events) {
+    const Paint paint = paint_of(event.kind);
+    if (paint == Paint::idle || event.depth > 0 || event.end <= event.begin) continue;
+    lanes[static_cast<std::size_t>(event.lane)].push_back(
+        {paint, number_of(event, numbering), hues.of(event), event.begin.value(), event.end.value(), &event});
+  }
+  for (auto& blocks : lanes) {
+    std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.begin < b.begin; });
+  }
+  auto& program = lanes[static_cast<std::size_t>(Lane::compute)];
+  std::vector<Block> merged;
+  for (const Block& block : program) {
+    if (!merged.empty() && continues(merged.back(), block)) {
+      merged.back().end = block.end;
+    } else {
+      merged.push_back(block);
+    }
+  }
+  program = std::move(merged);
+  return lanes;
+}
+
+}  // namespace
+
+LaneName name_of(Lane lane) {
+  const auto index = static_cast<std::size_t>(lane);
+  return index < kLaneNames.size() ? kLaneNames[index] : LaneName{"more", "more"};
+}
+
+RunBlocks blocks_of(const std::vector<RankTrace>& traces) {
+  RunBlocks run;
+  const Hues hues(traces);
+  run.colouring = hues.colouring();
+  run.numbering = numbering_of(traces);
+  bool computes = false;
+  for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+    for (const Event& event : traces[rank].events) run.end = std::max(run.end, event.end);
+    auto lanes = blocks_of_rank(traces[rank], run.numbering, hues);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      const bool program = lane == static_cast<std::size_t>(Lane::compute);
+      computes = computes || (program && !lanes[lane].empty());
+      if (!program && lanes[lane].empty()) continue;
+      run.lanes.push_back({static_cast<int>(rank), static_cast<Lane>(lane), std::move(lanes[lane])});
+    }
+  }
+  if (!computes) std::erase_if(run.lanes, [](const LaneBlocks& lane) { return lane.lane == Lane::compute; });
+  return run;
+}
+
+}  // namespace shardlings::report
