@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -128,6 +129,15 @@ Operand RankFront::look_up(const Call& call, int i, bool writes) {
 
 void RankFront::check_race(const Call& call, const Storage& storage, Range range, bool writes) {
   if (!options_.checks) return;
+  const auto uses = [&](const InFlight& mark) {  // an operation in place has two marks
+    const auto has = [&](bool writing) {
+      return std::any_of(storage.in_flight.begin(), storage.in_flight.end(), [&](const InFlight& other) {
+        return other.work == mark.work && other.writes == writing && intersect(other.range, range).size() > 0;
+      });
+    };
+    if (has(true)) return has(false) ? "reads and writes" : "writes";
+    return "reads";
+  };
   for (const InFlight& mark : storage.in_flight) {
     const Range both = intersect(mark.range, range);
     if (both.size() == 0 || !(writes || mark.writes)) continue;
@@ -136,7 +146,7 @@ void RankFront::check_race(const Call& call, const Storage& storage, Range range
         "them.\n"
         "Call wait() on its Work first.",
         to_text(call.at), rank_, name_of(call.verb), writes ? "writes" : "reads", both.begin, both.end,
-        origin(storage.at), mark.operation, to_text(mark.at), mark.writes ? "writes" : "reads");
+        origin(storage.at), mark.operation, to_text(mark.at), uses(mark));
     throw MisuseError(Misuse::race, sentence.c_str(), call.at);
   }
 }

@@ -75,6 +75,16 @@ void parts(Rank& rank, Pauses& pause) {
   rank.world().gather(part, rank.id() == 0 ? View(whole) : View(), 0, line(12));
 }
 
+// The last rank has made room for the whole.
+void scattered_parts(Rank& rank, Pauses& pause) {
+  const Count n = 4 * rank.size() + 1;
+  const Count mine = rank.world().mine(n).size();
+  Tensor whole = rank.zeros(rank.id() == 0 ? n : 0, Kind::buffer, DType::f32, line(10));
+  Tensor part = rank.zeros(is_last(rank) ? n : mine, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().scatter(rank.id() == 0 ? View(whole) : View(), part, 0, line(12));
+}
+
 void in_a_subgroup(Rank& rank, Pauses& pause) {
   Group pair = rank.world().split(rank.id() < 2 ? 0 : 1, 0, rank.id() < 2 ? "tp" : "rest", line(10));
   Tensor data = rank.zeros(6, Kind::buffer, DType::f32, line(11));
@@ -112,6 +122,7 @@ std::vector<WrongProgram> mismatches() {
           {"mismatch_second_call", "mismatch", "rank 1 reduces once too often", second_call},
           {"mismatch_order", "mismatch", "rank 0 starts two reductions in the other order", order},
           {"mismatch_parts", "mismatch", "parts are taken for equally long", parts},
+          {"mismatch_scattered_parts", "mismatch", "a part as large as the whole", scattered_parts},
           {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
           {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
           {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};

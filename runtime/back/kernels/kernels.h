@@ -3,6 +3,9 @@
 ///
 /// All work of a lane runs in the order it was launched. Launches may return before the work is done; whoever needs
 /// the result on the host calls download(), which waits.
+///
+/// The rank that owns a device allocates, releases, uploads and downloads. launch(), record() and wait() are called
+/// from any thread: whichever rank comes last to an operation launches its parts for all members.
 #pragma once
 
 #include <cstdint>

@@ -30,13 +30,34 @@ void Meeting::reset(int members, int refs) {
 
 const back::Plan& Meeting::agreed() const {
   const back::Plan& first = records[0].plan;
-  const bool rooted = first.kind == Collective::gather || first.kind == Collective::scatter;
-  return rooted ? records[static_cast<std::size_t>(first.root)].plan : first;
+  return rooted() ? records[static_cast<std::size_t>(first.root)].plan : first;
+}
+
+bool Meeting::rooted() const {
+  const Collective kind = records[0].plan.kind;
+  return kind == Collective::gather || kind == Collective::scatter;
 }
 
 int Meeting::rank_of(int member) const {
   const int in_group = message ? (member == 0 ? from : to) : member;
   return group->members[static_cast<std::size_t>(in_group)];
+}
+
+int Meeting::member_of(int rank) const {
+  if (!message && rank < members() && rank_of(rank) == rank) return rank;  // as in the world
+  for (int member = 0; member < members(); ++member) {
+    if (rank_of(member) == rank) return member;
+  }
+  return -1;
+}
+
+int member_with_wrong_part(const Meeting& meeting) {
+  const back::Plan& root = meeting.agreed();
+  for (int member = 0; member < meeting.members(); ++member) {
+    const Count part = -meeting.records[static_cast<std::size_t>(member)].plan.count;
+    if (member != root.root && part != part_of(root.count, root.members, member).size()) return member;
+  }
+  return -1;
 }
 
 std::string disagreement(const Meeting& meeting) {
@@ -50,13 +71,9 @@ std::string disagreement(const Meeting& meeting) {
     if (record.plan.root != first.root) return "roots";
     if (record.plan.reduce != first.reduce) return "reduction operators";
   }
-  const back::Plan& agreed = meeting.agreed();
-  const bool rooted = first.kind == Collective::gather || first.kind == Collective::scatter;
-  for (int member = 0; member < meeting.members(); ++member) {
-    const Count count = meeting.records[static_cast<std::size_t>(member)].plan.count;
-    if (!rooted && count != agreed.count) return "sizes";
-    if (rooted && member != first.root && -count != part_of(agreed.count, agreed.members, member).size())
-      return "sizes";
+  if (meeting.rooted()) return member_with_wrong_part(meeting) < 0 ? "" : "sizes";
+  for (const CallRecord& record : meeting.records) {
+    if (record.plan.count != first.count) return "sizes";
   }
   return "";
 }

@@ -20,13 +20,6 @@ Ticket ticket_of(Meeting* meeting) {
   return reinterpret_cast<Ticket>(meeting);
 }
 
-int member_of(const Meeting& meeting, int rank) {
-  if (meeting.message) return meeting.rank_of(0) == rank ? 0 : 1;
-  const auto& members = meeting.group->members;
-  if (static_cast<std::size_t>(rank) < members.size() && members[static_cast<std::size_t>(rank)] == rank) return rank;
-  return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
-}
-
 }  // namespace
 
 SharedControl::SharedControl(int ranks, const Cluster& cluster, back::Engine& engine, back::Fabric& fabric,
@@ -333,7 +326,7 @@ void SharedControl::judge_if_still() {
 
 Outcome SharedControl::wait(int rank, Ticket ticket, Location at) {
   Meeting* meeting = meeting_of(ticket);
-  const int member = member_of(*meeting, rank);
+  const int member = meeting->member_of(rank);
   wait_for(rank, meeting, member, at);
   meeting->exchange->finish(member);
   const Outcome outcome{meeting->start, meeting->end, meeting->records[0].label};

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/parts.h"
 #include "base/text.h"
 
 namespace shardlings::front {
@@ -17,6 +18,13 @@ using Statuses = std::vector<RankStatus>;
 
 const char* message_verb(int member) {
   return member == 0 ? "send" : "recv";
+}
+
+// "gather, giving 3 f32 to root 0": what a rank other than the root calls.
+std::string part_text(const back::Plan& plan) {
+  const bool gives = plan.kind == Collective::gather;
+  return fmt::format("{}, {} {} {} {} root {}", back::name_of(plan.kind), gives ? "giving" : "taking", -plan.count,
+                     name_of(plan.dtype), gives ? "to" : "from", plan.root);
 }
 
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
@@ -36,9 +44,11 @@ std::string call_text(const Meeting& meeting, int member) {
       return fmt::format("{} of {} {}, {}", back::name_of(plan.kind), size, name_of(plan.dtype), name_of(plan.reduce));
     case Collective::reduce:
       return fmt::format("reduce of {} {}, {}, root {}", size, name_of(plan.dtype), name_of(plan.reduce), plan.root);
-    case Collective::broadcast:
     case Collective::gather:
     case Collective::scatter:
+      if (plan.count < 0) return part_text(plan);
+      [[fallthrough]];
+    case Collective::broadcast:
       return fmt::format("{} of {} {}, root {}", back::name_of(plan.kind), size, name_of(plan.dtype), plan.root);
     default: return fmt::format("{} of {} {}", back::name_of(plan.kind), size, name_of(plan.dtype));
   }
@@ -83,8 +93,10 @@ std::optional<Failure> failed_rank(const Statuses& ranks) {
   return first;
 }
 
-// A rank whose call differs from the majority's, for "where": with a tie, the last one.
-int odd_member(const Meeting& meeting) {
+// A rank whose call differs from the majority's, for "where": with a tie, the last one. Of a gather or scatter whose
+// sizes differ, one whose part is not what it should be.
+int odd_member(const Meeting& meeting, const std::string& what) {
+  if (what == "sizes" && meeting.rooted()) return member_with_wrong_part(meeting);
   std::map<std::string, int> votes;
   for (int m = 0; m < meeting.members(); ++m) ++votes[call_text(meeting, m)];
   int odd = meeting.members() - 1;
@@ -94,14 +106,21 @@ int odd_member(const Meeting& meeting) {
   return odd;
 }
 
+// "Of the root's 10 elements, part(10, 1) belongs to rank 1: 3 elements."
+std::string owed_text(const Meeting& meeting, int member) {
+  const Count count = meeting.agreed().count;
+  return fmt::format("Of the root's {0} elements, part({0}, {1}) is that of {2}: {3} elements.", count, member,
+                     ranks_text({meeting.rank_of(member)}), part_of(count, meeting.members(), member).size());
+}
+
 std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
   if (mismatches.empty()) return std::nullopt;
   const auto key = [](const Meeting* m) { return std::tuple(latest_post(*m), m->group->id, m->message, m->number); };
   const Meeting& first = **std::min_element(mismatches.begin(), mismatches.end(),
                                             [&](const Meeting* a, const Meeting* b) { return key(a) < key(b); });
-  const int odd = odd_member(first);
-  const CallRecord& record = first.records[static_cast<std::size_t>(odd)];
   const std::string what = disagreement(first);
+  const int odd = odd_member(first, what);
+  const CallRecord& record = first.records[static_cast<std::size_t>(odd)];
   std::string message;
   if (first.message) {
     message = fmt::format(
@@ -115,14 +134,8 @@ std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
         "roots and reduction operators.",
         what, first.number, first.group->name, calls_text(first));
   }
+  if (what == "sizes" && first.rooted()) message += "\n" + owed_text(first, odd);
   return failure_at("mismatch", first.rank_of(odd), record.at, latest_post(first), std::move(message));
-}
-
-int member_of(const Meeting& meeting, int rank) {
-  for (int m = 0; m < meeting.members(); ++m) {
-    if (meeting.rank_of(m) == rank) return m;
-  }
-  return 0;
 }
 
 // Ranks that this meeting misses; if all have posted, those that its lanes' predecessors miss.
@@ -161,7 +174,7 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const Meeting& meeting = *status.blocked_in;
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
-                                 call_text(meeting, member_of(meeting, rank)), meeting.group->name, meeting.number);
+                                 call_text(meeting, meeting.member_of(rank)), meeting.group->name, meeting.number);
   const std::vector<int> missing = missing_ranks(meeting);
   if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
   const int member = held_up_on(meeting);
@@ -169,7 +182,7 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   const Meeting& before = *meeting.predecessors[static_cast<std::size_t>(member)];
   text += fmt::format(
       ", which on rank {} is queued behind {} (group {}, call {})", meeting.rank_of(member),
-      back::name_of(before.records[static_cast<std::size_t>(member_of(before, meeting.rank_of(member)))].plan.kind),
+      back::name_of(before.records[static_cast<std::size_t>(before.member_of(meeting.rank_of(member)))].plan.kind),
       before.group->name, before.number);
   const std::vector<int> absent = missing_ranks(culprit(before));
   return absent.empty() ? text : text + fmt::format(" for {}", ranks_text(absent));
@@ -196,7 +209,7 @@ std::optional<Failure> desertion(const Statuses& ranks) {
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
       return failure_at(
           "desertion", waiter, status.at,
-          status.blocked_in->records[static_cast<std::size_t>(member_of(*status.blocked_in, waiter))].posted,
+          status.blocked_in->records[static_cast<std::size_t>(status.blocked_in->member_of(waiter))].posted,
           std::move(message));
     }
   }
@@ -251,7 +264,7 @@ Failure deadlock(const Statuses& ranks) {
   message += advice(ranks);
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];
-  const auto member = static_cast<std::size_t>(member_of(*status.blocked_in, first));
+  const auto member = static_cast<std::size_t>(status.blocked_in->member_of(first));
   return failure_at("deadlock", first, status.at, status.blocked_in->records[member].posted, std::move(message));
 }
 
