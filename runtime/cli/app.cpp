@@ -54,6 +54,9 @@ void add_learner_verbs(CLI::App& app, Request& request) {
     verb->add_option("--seed", options->seed, "another seed than the cases' own");
     verb->add_option("--file", options->file, "grade another file as that puzzle");
     verb->add_flag("--json", options->json, "print the neutral result as JSON");
+    verb->add_option("--export", options->exports, "junit or gradescope, into a file if one is named: junit=out.xml")
+        ->type_name("FORMAT[=FILE]")
+        ->allow_extra_args(false);
     verb->add_flag("-v,--verbose", options->verbose, "every failed case, and what the program printed");
   }
   {

@@ -4,6 +4,7 @@
 
 #include "cli/course.h"
 #include "cli/error.h"
+#include "cli/export.h"
 #include "cli/file.h"
 #include "cli/outcome.h"
 #include "cli/verbs.h"
@@ -74,6 +75,10 @@ int run(const Context& context, const RunOptions& options) {
   const Course course = load_course(context.project);
   const Manifest& puzzle = named_or_next(course, options.puzzle, load_progress(context.project.state()));
   check_options(puzzle, options);
+  const std::vector<Export> exports = exports_of(options.exports);
+  if (options.json && takes_stdout(exports)) {
+    throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
+  }
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   const Verdict verdict = grading::grade_puzzle(grade_options(context, puzzle, options));
@@ -81,7 +86,7 @@ int run(const Context& context, const RunOptions& options) {
 
   if (options.json) {
     context.out << grading::to_json(verdict) << '\n';
-  } else {
+  } else if (!takes_stdout(exports)) {
     report::TerminalOptions shown;
     shown.title = puzzle.title;
     shown.width = context.width;
@@ -94,6 +99,7 @@ int run(const Context& context, const RunOptions& options) {
       context.out << closing_words(context, course, puzzle, verdict, progress);
     }
   }
+  write_exports(exports, verdict, context.out);
   return verdict.passed ? kPassed : kFailed;
 }
 

@@ -30,6 +30,7 @@ struct RunOptions {
   std::string case_name;              ///< empty: all cases
   std::optional<std::uint64_t> seed;  ///< instead of the cases' own
   bool json = false;
+  std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
   int max_lines = 0;                             ///< of the report; 0: no limit
   std::function<void(grading::Stage)> progress;  ///< empty: shown on a terminal

@@ -106,6 +106,30 @@ TEST(Command, RefusesAMapOfMemoryThatItCannotDraw) {
   EXPECT_THAT(refusal({"--model", "gpt2", "--recompute", "some"}), HasSubstr("none, selective or full"));
 }
 
+TEST(Command, ExportsForOtherPrograms) {
+  const Learner shardlings;
+  shardlings.blunder(kFirst, "padding_counted.cpp");
+  const std::string xml = shardlings.folder() / "results.xml", points = shardlings.folder() / "results.json";
+  const Answer both = shardlings({"run", "01", "--export", "junit=" + xml, "--export", "gradescope=" + points});
+  EXPECT_EQ(both.status, 1);
+  EXPECT_THAT(both.out, HasSubstr("padding")) << "the report is there as ever";
+  EXPECT_THAT(read_file(xml).value_or(""), AllOf(HasSubstr("<testsuite"), HasSubstr("<failure")));
+  EXPECT_EQ(json::parse(read_file(points).value_or(""))["tests"][0]["status"], "failed");
+
+  const Answer alone = shardlings({"run", "01", "--export", "gradescope"});
+  EXPECT_EQ(json::parse(alone.out)["tests"][0]["status"], "failed") << "and nothing else on standard output";
+
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"run", "01", "--export", "pdf"},
+                                                {"run", "01", "--export", "junit="},
+                                                {"run", "01", "--export", "junit", "--json"},
+                                                {"run", "01", "--export", "junit", "--export", "gradescope"}}) {
+    const Answer answer = shardlings(wrong);
+    EXPECT_EQ(answer.status, 2);
+    EXPECT_THAT(answer.err, HasSubstr("junit=results.xml"));
+  }
+  EXPECT_EQ(shardlings({"run", "01", "--export", "junit=/no/such/folder/results.xml"}).status, 2);
+}
+
 TEST(Command, RunsOneCaseOrAnotherFile) {
   const Learner shardlings;
   shardlings.solve(kFirst);
