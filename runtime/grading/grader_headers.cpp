@@ -1,0 +1,2 @@
+// Only there to have its headers precompiled.
+int main() {}
