@@ -1,0 +1,260 @@
+// Judges ZeRO-2: numbers of one device, parts of gradients, two buckets, hidden reduce-scatters.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "grading/data.h"
+#include "grading/sharding.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+std::size_t index(std::int64_t l) {
+  return static_cast<std::size_t>(l);
+}
+
+std::int64_t number_of_layers(const Case& kase) {
+  return static_cast<std::int64_t>(layer_bytes(kase).size());
+}
+
+/// The sum over micro-batches and ranks of what one with a denominator of its own would have.
+Layers sum_of_means(const Case& kase) {
+  Layers sum = gradient_of_micro(kase, 0, true);
+  for (int micro = 1; micro < kase.micro_batches; ++micro) sum = combine(sum, 1, gradient_of_micro(kase, micro, true));
+  return sum;
+}
+
+/// Some layers are right, and the others have nothing at all.
+bool some_layers_missing(const Layers& found, const Layers& right) {
+  std::size_t missing = 0;
+  for (std::size_t l = 0; l < right.size(); ++l) {
+    if (constant_ratio(Layers{found[l]}, Layers{right[l]}) == 0) {
+      ++missing;
+    } else if (!alike(Layers{found[l]}, Layers{right[l]})) {
+      return false;
+    }
+  }
+  return missing > 0 && missing < right.size();
+}
+
+/// What all ranks have put into `loss`, as a multiple of the right loss.
+double loss_ratio(const CheckContext& check) {
+  const Output* output = check.output("loss by rank");
+  double sum = 0;
+  for (std::size_t r = 0; output != nullptr && r < output->values.size(); ++r) sum += output->values[r];
+  return sum / check.reference().loss;
+}
+
+/// Mistakes that show in one micro-batch among several.
+bool diagnose_micro_batches(CheckContext& check, const Layers& found) {
+  const Case& kase = check.kase();
+  if (kase.micro_batches == 1 || kase.steps > 1) return false;
+  if (alike(found, gradient_of_micro(kase, kase.micro_batches - 1))) {
+    check.diagnose("overwritten");
+    return true;
+  }
+  if (alike(found, gradient_of_micro(kase, 0))) {
+    check.diagnose("first_micro_batch_only");
+    return true;
+  }
+  return false;
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Layers& right = check.reference().grads;
+  const Layers found = found_layers(check.result(), "grads");
+  if (found.size() != right.size()) return;
+  if (!all_finite(found)) return check.diagnose("bucket_not_zeroed");
+  const std::optional<double> ratio = constant_ratio(found, right);
+  const bool like_loss = near(ratio, loss_ratio(check));
+  if (ratio == 0) return check.diagnose("parts_untouched");
+  if (near(ratio, 1.0 / kase.ranks) && !like_loss) return check.diagnose("averaged");
+  const bool reduced_before = check.counters(0).calls(Collective::all_reduce) >= number_of_layers(kase);
+  if (near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
+  if (alike(found, from_parts(kase, check.reference().local_grads))) return check.diagnose("not_reduced");
+  if (diagnose_micro_batches(check, found)) return;
+  if (some_layers_missing(found, right)) return check.diagnose("layer_missing");
+  const Layers means = sum_of_means(kase);
+  if (kase.steps == 1 && alike(found, means)) return check.diagnose("own_tokens");
+  if (kase.steps == 1 && alike(found, scaled(means, 1.0 / kase.ranks))) return check.diagnose("mean_of_means");
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.ranks * kase.micro_batches * kase.batch * kase.model.sequence);
+  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+}
+
+/// Bytes that are there before the step and stay: weights, parts, batch and loss.
+std::vector<std::int64_t> fixed_bytes(const Case& kase, int rank) {
+  const std::int64_t part = sum_of(part_bytes(kase, rank));
+  const std::int64_t moments = kase.model.optimizer == ModelSpec::Optimizer::adam ? 2 * part : 0;
+  return {weight_bytes(layer_bytes(kase)), part, moments, batch_bytes(kase) + 4};
+}
+
+/// The bucket that is on its way while backward of layer l fills another: of the layer above, or at the top that of
+/// layer 0 from the micro-batch before.
+std::int64_t bucket_on_its_way(const Case& kase, const std::vector<LayerBytes>& layers, std::size_t l) {
+  if (l + 1 < layers.size()) return layers[l + 1].weights;
+  return kase.micro_batches > 1 ? layers.front().weights : 0;
+}
+
+/// A peak and where it comes from.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// While backward of layer l runs there are the activations of layers 0 to l, the bucket of l and the one on its way.
+Peak memory_budget(const Case& kase, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::vector<std::int64_t> fixed = fixed_bytes(kase, rank);
+  Peak peak;
+  std::int64_t kept = 0;  // activations of layers 0 to l
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    const std::int64_t own = layers[l].backward - layers[l].saved;
+    const std::int64_t sent = bucket_on_its_way(kase, layers, l);
+    const std::int64_t bytes = sum_of(fixed) + kept + own + layers[l].weights + sent;
+    if (bytes < peak.bytes) continue;
+    std::vector<std::int64_t> terms = fixed;
+    terms.insert(terms.end(), {kept, own, layers[l].weights, sent});
+    peak = {bytes,
+            fmt::format("weights + gradients/N + moments/N + batch and loss + activations of layers 0-{0} + what "
+                        "backward of layer {0} needs + its bucket + the bucket on its way = {1}",
+                        l, sum_text(terms))};
+  }
+  return peak;
+}
+
+/// Bytes beyond the plan when the last backward has ended: then the buckets of layers 0 and 1 and one input are left.
+std::int64_t left_over(const CheckContext& check, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const auto backwards = check.events(rank, EventKind::backward);
+  if (backwards.empty()) return 0;
+  const std::int64_t planned = sum_of(fixed_bytes(check.kase(), rank)) + layers.front().input +
+                               layers.front().input_gradient + layers.front().weights +
+                               bucket_on_its_way(check.kase(), layers, 0);
+  return backwards.back().live_after.value() - planned;
+}
+
+void diagnose_memory(CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  std::int64_t two_largest = 0, inputs = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    two_largest = std::max(two_largest, layers[l].weights + bucket_on_its_way(kase, layers, l));
+    inputs += layers[l].input;
+  }
+  const std::int64_t gradients = check.counters(rank).peak_by_kind[static_cast<std::size_t>(Kind::gradient)].value() -
+                                 sum_of(part_bytes(kase, rank));
+  if (gradients >= weight_bytes(layers) && layers.size() > 2) return check.diagnose("gradients_kept");
+  const std::int64_t excess = gradients - two_largest;
+  const std::vector<std::int64_t> parts = part_bytes(kase, rank);
+  const bool is_part = std::find(parts.begin(), parts.end(), excess) != parts.end() && kase.ranks > 1;
+  if (excess > 0) return check.diagnose(is_part ? "part_copied" : "bucket_kept");
+  if (left_over(check, rank) >= inputs - layers.front().input && inputs > layers.front().input) {
+    check.diagnose("activations_kept");
+  }
+}
+
+/// Bytes that a rank sends: m reduce-scatters and an all-gather of each layer, and the norm.
+std::int64_t wire_bytes(const Case& kase, int rank) {
+  const std::int64_t scattered = kase.micro_batches * sum_of(reduce_scatter_bytes(kase, rank));
+  return kase.steps * (scattered + sum_of(all_gather_bytes(kase, rank)) + all_reduce_bytes_of_one(kase, rank));
+}
+
+void diagnose_bytes(CheckContext& check, int rank) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
+  if (counters.calls(Collective::all_gather) > layers) return check.diagnose("gathered");
+  if (counters.calls(Collective::all_reduce) >= layers) return check.diagnose("all_reduced");
+  if (counters.calls(Collective::reduce) > 0) check.diagnose("all_reduced");
+}
+
+/// m L (F + B), the reduce-scatter of layer 0, then the norm and all all-gathers, which nothing hides.
+std::int64_t time_budget(const Case& kase) {
+  const std::int64_t calls = kase.micro_batches * number_of_layers(kase);
+  return kase.steps * (table_time(kase, calls, calls) + ring_times(kase).front() + all_reduce_time_of_one(kase) +
+                       sum_of(ring_times(kase)));
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
+  if (check.counters(rank).layer_forwards >= kase.ranks * calls && kase.ranks > 1) {
+    return check.diagnose("whole_batch_everywhere");
+  }
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
+  if (backwards.empty() || scatters.empty()) return;
+  if (!overlaps(scatters, backwards)) return check.diagnose("waited_at_once");
+  check.diagnose("started_late");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return;
+  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return;
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return;
+  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
+  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+}
+
+SHARDLINGS_CHECK(memory) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Peak peak = memory_budget(check.kase(), rank);
+    if (check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), peak.bytes, peak.formula, "bytes",
+                      check.peak_place(rank))) {
+      continue;
+    }
+    return diagnose_memory(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t sent = check.counters(rank).bytes_sent().value();
+    if (check.at_most(
+            "sent by " + check.name_of(rank), sent, wire_bytes(kase, rank),
+            fmt::format("(m reduce-scatters + 1 all-gather) x (N-1)/N x weights + the norm = ({} + 1) x {}/{} x "
+                        "{} + {}{}",
+                        kase.micro_batches, kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
+                        all_reduce_bytes_of_one(kase, rank),
+                        kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
+            "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_bytes(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Case& kase = check.kase();
+  const int rank = check.slowest_rank();
+  const std::string formula = fmt::format(
+      "m L (F + B) + reduce-scatter of layer 0 + norm + all-gathers = {} + {} + {} + {}{}",
+      to_text(Nanos(
+          table_time(kase, kase.micro_batches * number_of_layers(kase), kase.micro_batches * number_of_layers(kase)))),
+      to_text(Nanos(ring_times(kase).front())), to_text(Nanos(all_reduce_time_of_one(kase))),
+      to_text(Nanos(sum_of(ring_times(kase)))), kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "");
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(kase), formula, "ns",
+                    check.place_of_first(rank, EventKind::collective))) {
+    return;
+  }
+  const front::Counters& counters = check.counters(rank);
+  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
+                           to_text(counters.exposed_transfer)));
+  diagnose_time(check, rank);
+}
