@@ -17,10 +17,6 @@ using front::EventKind;
 
 namespace {
 
-std::size_t index(std::int64_t l) {
-  return static_cast<std::size_t>(l);
-}
-
 std::int64_t number_of_layers(const Case& kase) {
   return static_cast<std::int64_t>(layer_bytes(kase).size());
 }
@@ -133,35 +129,47 @@ Peak memory_budget(const Case& kase, int rank) {
   return peak;
 }
 
-/// Bytes beyond the plan when the last backward has ended: then the buckets of layers 0 and 1 and one input are left.
+/// Bytes beyond the plan when backward of layer 0 has ended for the first time: planned are one input and its gradient,
+/// and the buckets of layers 0 and 1.
 std::int64_t left_over(const CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   const auto backwards = check.events(rank, EventKind::backward);
-  if (backwards.empty()) return 0;
+  if (backwards.size() < layers.size()) return 0;
   const std::int64_t planned = sum_of(fixed_bytes(check.kase(), rank)) + layers.front().input +
                                layers.front().input_gradient + layers.front().weights +
                                bucket_on_its_way(check.kase(), layers, 0);
-  return backwards.back().live_after.value() - planned;
+  return backwards[layers.size() - 1].live_after.value() - planned;
+}
+
+/// Gradients beyond two buckets at the peak.
+bool third_bucket(const CheckContext& check, int rank, const std::vector<LayerBytes>& layers) {
+  std::int64_t two = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    two = std::max(two, layers[l].weights + bucket_on_its_way(check.kase(), layers, l));
+  }
+  const auto kind = static_cast<std::size_t>(Kind::gradient);
+  return check.counters(rank).peak_by_kind[kind].value() > sum_of(part_bytes(check.kase(), rank)) + two;
+}
+
+bool whole_batch_everywhere(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
+  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * calls;
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  std::int64_t two_largest = 0, inputs = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    two_largest = std::max(two_largest, layers[l].weights + bucket_on_its_way(kase, layers, l));
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const std::int64_t excess = left_over(check, rank);
+  std::int64_t gradients = 0, inputs = 0;  // of the layers that should be done with
+  for (std::size_t l = 1; l < layers.size(); ++l) {
+    if (l > 1) gradients += layers[l].weights;
     inputs += layers[l].input;
   }
-  const std::int64_t gradients = check.counters(rank).peak_by_kind[static_cast<std::size_t>(Kind::gradient)].value() -
-                                 sum_of(part_bytes(kase, rank));
-  if (gradients >= weight_bytes(layers) && layers.size() > 2) return check.diagnose("gradients_kept");
-  const std::int64_t excess = gradients - two_largest;
-  const std::vector<std::int64_t> parts = part_bytes(kase, rank);
-  const bool is_part = std::find(parts.begin(), parts.end(), excess) != parts.end() && kase.ranks > 1;
-  if (excess > 0) return check.diagnose(is_part ? "part_copied" : "bucket_kept");
-  if (left_over(check, rank) >= inputs - layers.front().input && inputs > layers.front().input) {
-    check.diagnose("activations_kept");
-  }
+  if (excess == part_bytes(check.kase(), rank)[1]) return check.diagnose("part_copied");
+  if (excess == inputs) return check.diagnose("activations_kept");
+  if (excess >= gradients && gradients > 0) return check.diagnose("gradients_kept");
+  if (third_bucket(check, rank, layers)) check.diagnose("bucket_kept");
 }
 
 /// Bytes that a rank sends: m reduce-scatters and an all-gather of each layer, and the norm.
@@ -186,11 +194,7 @@ std::int64_t time_budget(const Case& kase) {
 }
 
 void diagnose_time(CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
-  if (check.counters(rank).layer_forwards >= kase.ranks * calls && kase.ranks > 1) {
-    return check.diagnose("whole_batch_everywhere");
-  }
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   const auto backwards = check.events(rank, EventKind::backward);
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
   if (backwards.empty() || scatters.empty()) return;

@@ -1,0 +1,235 @@
+// Judges ZeRO-3: numbers of one device, two units of weights and of gradients, everything but the ends hidden.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "grading/data.h"
+#include "grading/sharding.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+/// Numbers of a layer's neighbours in sums: 0 outside of the model.
+std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
+  return l < layers.size() ? layers[l].weights : 0;
+}
+
+std::int64_t number_of_layers(const Case& kase) {
+  return static_cast<std::int64_t>(layer_bytes(kase).size());
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Layers& right = check.reference().grads;
+  const Layers found = found_layers(check.result(), "grads");
+  if (found.size() != right.size()) return;
+  if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
+  const std::optional<double> ratio = constant_ratio(found, right);
+  if (ratio == 0) return check.diagnose("parts_untouched");
+  const bool reduced_before = check.counters(0).calls(Collective::all_reduce) >= number_of_layers(kase);
+  if (near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
+  const Layers means = gradient_of_micro(kase, 0, true);
+  const bool first_step = kase.steps == 1;
+  if (first_step && alike(found, means) && !near(ratio, 1)) return check.diagnose("own_tokens");
+  if (first_step && kase.uneven_tokens && alike(found, scaled(means, 1.0 / kase.ranks))) {
+    return check.diagnose("mean_of_means");
+  }
+  if (near(ratio, 1.0 / kase.ranks)) return check.diagnose("averaged");
+  if (alike(found, from_parts(kase, check.reference().local_grads))) return check.diagnose("not_reduced");
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.ranks * kase.batch * kase.model.sequence);
+  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+}
+
+/// The gradients are right, and the weights are not.
+void diagnose_weights(CheckContext& check) {
+  const Layers change =
+      combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
+  if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
+}
+
+/// Bytes that are there before the step and stay: parts, batch and loss.
+std::vector<std::int64_t> fixed_bytes(const Case& kase, int rank) {
+  const std::int64_t part = sum_of(part_bytes(kase, rank));
+  const std::int64_t moments = kase.model.optimizer == ModelSpec::Optimizer::adam ? 2 * part : 0;
+  return {part, part, moments, batch_bytes(kase) + 4};
+}
+
+/// A peak and where it comes from.
+struct Peak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// While backward of layer l runs there are the activations of layers 0 to l, weights of l and l-1, gradients of l and
+/// l+1. Forward of the same layer needs less.
+Peak memory_budget(const Case& kase, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::vector<std::int64_t> fixed = fixed_bytes(kase, rank);
+  Peak peak;
+  std::int64_t kept = 0;  // activations of layers 0 to l
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    std::vector<std::int64_t> terms = fixed;
+    terms.insert(terms.end(), {kept, layers[l].backward - layers[l].saved,
+                               layers[l].weights + weights_at(layers, l - 1),
+                               layers[l].weights + weights_at(layers, l + 1)});
+    if (sum_of(terms) < peak.bytes) continue;
+    peak = {sum_of(terms),
+            fmt::format("(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward "
+                        "of layer {0} needs + two units of weights + two of gradients = {1}",
+                        l, sum_text(terms))};
+  }
+  return peak;
+}
+
+/// What should be alive when a call of forward or backward of layer l has ended: in the first step.
+std::int64_t planned_after(const Case& kase, int rank, EventKind kind, std::size_t l) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const bool forward = kind == EventKind::forward;
+  std::int64_t bytes = sum_of(fixed_bytes(kase, rank)) + (forward ? layers[l].output : layers[l].input_gradient);
+  for (std::size_t i = 0; i <= l; ++i) bytes += layers[i].input + (forward || i < l ? layers[i].saved : 0);
+  bytes += layers[l].weights + weights_at(layers, forward ? l + 1 : l - 1);
+  return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
+}
+
+/// Bytes beyond the plan after the first such call of layer l.
+std::int64_t excess_after(const CheckContext& check, int rank, EventKind kind, std::size_t l) {
+  const auto layer = static_cast<std::int32_t>(l);
+  for (const Event& event : check.events(rank, kind)) {
+    if (event.label.layer != layer) continue;
+    return event.live_after.value() - planned_after(check.kase(), rank, kind, l);
+  }
+  return 0;
+}
+
+bool whole_batch_everywhere(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  return kase.ranks > 1 &&
+         check.counters(rank).layer_forwards >= kase.ranks * kase.steps * number_of_layers(kase);
+}
+
+void diagnose_memory(CheckContext& check, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const std::size_t last = layers.size() - 1;
+  std::int64_t above = 0, below = 0, inputs = 0;  // of layers 2 and up, of all but the last, of 1 and up
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    above += l >= 2 ? layers[l].weights : 0;
+    below += l < last ? layers[l].weights : 0;
+    inputs += l >= 1 ? layers[l].input : 0;
+  }
+  const std::int64_t at_start = excess_after(check, rank, EventKind::forward, 0);
+  if (layers.size() > 3 && at_start >= above) return check.diagnose("gathered_at_once");
+  if (at_start > 0) return check.diagnose("prefetched_too_far");
+  if (excess_after(check, rank, EventKind::forward, last) >= below) return check.diagnose("not_resharded");
+  const std::int64_t at_end = excess_after(check, rank, EventKind::backward, 0);
+  if (at_end == inputs) return check.diagnose("activations_kept");
+  const auto gradient = static_cast<std::size_t>(Kind::gradient);
+  const std::int64_t part = sum_of(part_bytes(check.kase(), rank));
+  if (at_end >= above && above > 0) {
+    const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + above;
+    return check.diagnose(gradients ? "gradients_kept" : "not_resharded_in_backward");
+  }
+  if (at_end > 0) check.diagnose("third_unit");
+}
+
+/// Bytes that a rank sends: each layer is gathered twice and reduce-scattered once, the last one gathered once.
+std::int64_t wire_bytes(const Case& kase, int rank) {
+  const std::vector<std::int64_t> gathers = all_gather_bytes(kase, rank);
+  return kase.steps * (2 * sum_of(gathers) - gathers.back() + sum_of(reduce_scatter_bytes(kase, rank)));
+}
+
+void diagnose_bytes(CheckContext& check, int rank) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
+  if (counters.calls(Collective::all_reduce) + counters.calls(Collective::reduce) >= layers) {
+    return check.diagnose("all_reduced");
+  }
+  const bool scattered = counters.calls(Collective::reduce_scatter) > 0;
+  if (counters.calls(Collective::all_gather) == 2 * layers && scattered) check.diagnose("gathered_again_at_the_turn");
+}
+
+std::int64_t time_budget(const Case& kase) {
+  const std::int64_t layers = number_of_layers(kase), ends = 2 * ring_times(kase).front();
+  return kase.steps * (table_time(kase, layers, layers) + ends);
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const auto forwards = check.events(rank, EventKind::forward);
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto gathers = collectives(check, rank, Collective::all_gather);
+  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
+  if (forwards.empty() || backwards.empty()) return;
+  if (!overlaps(gathers, forwards)) return check.diagnose("not_prefetched_in_forward");
+  if (!overlaps(gathers, backwards)) return check.diagnose("not_prefetched_in_backward");
+  check.diagnose(overlaps(scatters, backwards) ? "started_late" : "reduce_waited_at_once");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
+  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return;
+  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return;
+  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
+  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+}
+
+SHARDLINGS_CHECK(memory) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Peak peak = memory_budget(check.kase(), rank);
+    if (check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), peak.bytes, peak.formula, "bytes",
+                      check.peak_place(rank))) {
+      continue;
+    }
+    return diagnose_memory(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t sent = check.counters(rank).bytes_sent().value();
+    if (check.at_most("sent by " + check.name_of(rank), sent, wire_bytes(kase, rank),
+                      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", kase.ranks - 1,
+                                  kase.ranks, weight_bytes(layers), layers.back().weights,
+                                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
+                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_bytes(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Case& kase = check.kase();
+  const int rank = check.slowest_rank();
+  const std::int64_t layers = number_of_layers(kase), end = ring_times(kase).front();
+  const std::string formula =
+      fmt::format("first all-gather + L (F + B) + last reduce-scatter = {} + {} + {}{}", to_text(Nanos(end)),
+                  to_text(Nanos(table_time(kase, layers, layers))), to_text(Nanos(end)),
+                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "");
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(kase), formula, "ns",
+                    check.place_of_first(rank, EventKind::collective))) {
+    return;
+  }
+  const front::Counters& counters = check.counters(rank);
+  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
+                           to_text(counters.exposed_transfer)));
+  diagnose_time(check, rank);
+}

@@ -1,0 +1,27 @@
+// Sets the rank up with parts of everything, trains as many steps as the case has, and publishes what is judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss);
+
+SHARDLINGS_HARNESS(h) {
+  const Model model = h.model();
+  TrainState state = h.state_divided(h.rank().world(), {.weights = true, .grads = true, .optimizer = true});
+  const Batch batch = h.batch();
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  h.begin();
+  for (int step = 0; step < h.kase().steps; ++step) {
+    if (step > 0) {
+      h.clear(state.grads);
+      fill(loss, 0);
+    }
+    train_step(h.rank(), model, state, batch, loss);
+  }
+  h.end();
+  h.put_parts("weights", state.weights, h.rank().world());
+  h.put_parts("grads", state.grads, h.rank().world());
+  h.put_moments(state.optimizer, h.rank().world());
+  h.put_of_rank("loss by rank", loss);  // the shares add up to the loss of the step
+}

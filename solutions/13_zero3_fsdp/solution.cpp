@@ -1,0 +1,80 @@
+// Puzzle 13: ZeRO-3, also known as fully sharded data parallel (FSDP). Weights are divided over the ranks, too.
+//
+// Every rank owns a part of each layer. A layer's weights are gathered shortly before they are used, and dropped right
+// after. The lesson is README.md beside this file; `./shardlings explain 13` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// The whole weights of one layer: on their way, or there.
+struct Unit {
+  Tensor full;    // (model.size(l))
+  Work gathered;  // the all-gather that fills it
+};
+
+/// One training step with L = model.num_layers() layers, on N = rank.size() ranks together. Of n elements this rank
+/// owns world.mine(n), its part, with n/N of them, rounded up or down.
+///
+/// state.weights[l]    (this rank's part of size(l))  its weights of layer l: all that is left of them between steps
+/// state.grads[l]      (this rank's part of size(l))  zeros. Leave the part of the gradient of the whole step there
+/// state.optimizer[l]  (this rank's part of size(l))  what model.update wants to have beside that part
+/// batch.inputs        (s, b, h)                      this rank's part of the batch; a GPT has token ids (s, b)
+/// batch.targets       (s, b)                         its targets; a negative one is padding
+/// loss                (1)                            is 0 before; takes this rank's share
+///
+/// Result  parts as if one device had trained on the batches of all
+/// Memory  beside parts and activations: two units of weights, two layers' gradients, never more
+/// Wire    each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
+/// Time    the first all-gather + L (F + B) + the last reduce-scatter: everything else is hidden
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  Group& world = rank.world();
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 26 lines)
+  const auto gather = [&](int l) {
+    Unit unit{rank.empty(model.size(l), Kind::parameter), {}};
+    unit.gathered = world.all_gather_async(state.weights[l], unit.full);
+    return unit;
+  };
+  Unit now, next = gather(0);
+  for (int l = 0; l < layers; ++l) {
+    now = std::move(next);                     // frees the weights of layer l-1
+    if (l + 1 < layers) next = gather(l + 1);  // on its way while layer l computes
+    now.gathered.wait();
+    x[l + 1] = model.forward(l, now.full, x[l], &saved[l]);
+  }
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+  Work reduced;
+  for (int l = layers - 1; l >= 0; --l) {
+    if (l < layers - 1) now = std::move(next);  // the last layer's weights are still there from forward
+    if (l > 0) next = gather(l - 1);
+    now.gathered.wait();
+    Tensor full = rank.zeros(model.size(l), Kind::gradient);
+    grad = model.backward(l, now.full, x[l], std::move(saved[l]), std::move(grad), full);
+    x[l] = {};
+    reduced.wait();  // frees the gradient of layer l+1, which this backward has hidden
+    reduced = world.reduce_scatter_async(full, state.grads[l], ReduceOp::sum).keep(std::move(full));
+  }
+  reduced.wait();
+  // <<<
+
+  for (int l = 0; l < layers; ++l) model.update(l, state.weights[l], state.grads[l], state.optimizer[l]);
+}
+
+// What it costs: half as many bytes again as data parallel (3 (N-1)/N of the weights instead of 2), and in return
+// everything that training keeps is divided by N. What is not divided are two units of weights and two of gradients,
+// and the activations. As long as a layer computes longer than its neighbours travel, only the first gather and the
+// last reduce-scatter take time.
+//
+// What production does differently: PyTorch's FSDP2 (fully_shard) does this for each module that it is applied to,
+// usually a transformer block, with parameters divided along their first dimension and padded; it gathers in bf16 and
+// reduces in f32 if asked to. It prefetches in backward by itself and in forward by running ahead on the CPU. Unlike
+// this puzzle it gathers the last unit again unless told not to. DeepSpeed's stage 3 prefetches by the trace of the
+// first step, with a limit of elements (stage3_max_live_parameters). Both can leave small layers whole.
