@@ -52,8 +52,7 @@ void diagnose_gradients(CheckContext& check) {
 
 /// The gradients are right, and the weights are not.
 void diagnose_weights(CheckContext& check) {
-  const Layers change =
-      combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
+  const Layers change = combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
   if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
 }
 
@@ -80,14 +79,15 @@ Peak memory_budget(const Case& kase, int rank) {
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     std::vector<std::int64_t> terms = fixed;
-    terms.insert(terms.end(), {kept, layers[l].backward - layers[l].saved,
-                               layers[l].weights + weights_at(layers, l - 1),
-                               layers[l].weights + weights_at(layers, l + 1)});
+    terms.insert(terms.end(),
+                 {kept, layers[l].backward - layers[l].saved, layers[l].weights + weights_at(layers, l - 1),
+                  layers[l].weights + weights_at(layers, l + 1)});
     if (sum_of(terms) < peak.bytes) continue;
-    peak = {sum_of(terms),
-            fmt::format("(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward "
-                        "of layer {0} needs + two units of weights + two of gradients = {1}",
-                        l, sum_text(terms))};
+    peak = {
+        sum_of(terms),
+        fmt::format("(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward "
+                    "of layer {0} needs + two units of weights + two of gradients = {1}",
+                    l, sum_text(terms))};
   }
   return peak;
 }
@@ -114,8 +114,7 @@ std::int64_t excess_after(const CheckContext& check, int rank, EventKind kind, s
 
 bool whole_batch_everywhere(const CheckContext& check, int rank) {
   const Case& kase = check.kase();
-  return kase.ranks > 1 &&
-         check.counters(rank).layer_forwards >= kase.ranks * kase.steps * number_of_layers(kase);
+  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * kase.steps * number_of_layers(kase);
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -205,8 +204,8 @@ SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const std::int64_t sent = check.counters(rank).bytes_sent().value();
     if (check.at_most("sent by " + check.name_of(rank), sent, wire_bytes(kase, rank),
-                      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", kase.ranks - 1,
-                                  kase.ranks, weight_bytes(layers), layers.back().weights,
+                      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}",
+                                  kase.ranks - 1, kase.ranks, weight_bytes(layers), layers.back().weights,
                                   kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
                       "bytes", check.place_of_last(rank, EventKind::collective))) {
       continue;

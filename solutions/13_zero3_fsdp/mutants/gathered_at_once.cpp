@@ -1,0 +1,49 @@
+// diagnosis: gathered_at_once
+// Gathers the whole model before the first layer: data parallel with extra steps.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// The whole weights of one layer: on their way, or there.
+struct Unit {
+  Tensor full;    // (model.size(l))
+  Work gathered;  // the all-gather that fills it
+};
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  Group& world = rank.world();
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 26 lines)
+  const auto gather = [&](int l) {
+    Unit unit{rank.empty(model.size(l), Kind::parameter), {}};
+    unit.gathered = world.all_gather_async(state.weights[l], unit.full);
+    return unit;
+  };
+  std::vector<Unit> units(layers);
+  for (int l = 0; l < layers; ++l) units[l] = gather(l);
+  for (int l = 0; l < layers; ++l) {
+    units[l].gathered.wait();
+    x[l + 1] = model.forward(l, units[l].full, x[l], &saved[l]);
+  }
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+  Work reduced;
+  for (int l = layers - 1; l >= 0; --l) {
+    Tensor full = rank.zeros(model.size(l), Kind::gradient);
+    grad = model.backward(l, units[l].full, x[l], std::move(saved[l]), std::move(grad), full);
+    x[l] = {};
+    reduced.wait();
+    reduced = world.reduce_scatter_async(full, state.grads[l], ReduceOp::sum).keep(std::move(full));
+  }
+  reduced.wait();
+  // <<<
+
+  for (int l = 0; l < layers; ++l) model.update(l, state.weights[l], state.grads[l], state.optimizer[l]);
+}
