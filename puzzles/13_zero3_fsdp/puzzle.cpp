@@ -37,7 +37,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
   x[0] = clone(batch.inputs);
 
-  // >>> your code (about 26 lines)
+  // >>> your code (about 25 lines)
   not_implemented();
   // <<<
 

@@ -21,7 +21,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
   x[0] = clone(batch.inputs);
 
-  // >>> your code (about 26 lines)
+  // >>> your code (about 25 lines)
   const auto gather = [&](int l) {
     Unit unit{rank.empty(model.size(l), Kind::parameter), {}};
     unit.gathered = world.all_gather_async(state.weights[l], unit.full);
