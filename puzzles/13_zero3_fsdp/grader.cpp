@@ -190,10 +190,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Peak peak = memory_budget(check.kase(), rank);
-    if (check.at_most("peak memory of " + check.name_of(rank), check.peak(rank), peak.bytes, peak.formula, "bytes",
-                      check.peak_place(rank))) {
-      continue;
-    }
+    if (check.peak_at_most(rank, peak.bytes, peak.formula)) continue;
     return diagnose_memory(check, rank);
   }
 }
