@@ -64,6 +64,13 @@ void add_learner_verbs(CLI::App& app, Request& request) {
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
   }
   {
+    auto [verb, options] =
+        add_verb<TraceOptions>(app, request, "trace", "the last run, for the Perfetto viewer", trace);
+    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+    verb->add_option("--case", options->case_name, "another case than the one that the report shows");
+    verb->add_option("--out", options->out, "file to write, - for standard output; without it: trace_<id>.json");
+  }
+  {
     auto [verb, options] = add_verb<HintOptions>(app, request, "hint", "the next hint", hint);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
     verb->add_flag("--all", options->all, "those given so far; once solved, all of them");

@@ -45,6 +45,14 @@ struct CheckOptions {
 /// `check`: the outcome of one check, for ctest. Checks of the same content share one grading.
 int check(const Context& context, const CheckOptions& options);
 
+struct TraceOptions {
+  std::string puzzle;
+  std::string case_name;  ///< empty: the one that the report shows
+  std::string out;        ///< file; "-": standard output; empty: trace_<id>.json
+};
+/// `trace`: the last run for the Perfetto viewer.
+int trace(const Context& context, const TraceOptions& options);
+
 struct WatchOptions {
   std::string puzzle;
 };

@@ -57,6 +57,29 @@ TEST(Command, FollowsALearnerFromStubToWrongToRight) {
       << "solved stays solved";
 }
 
+TEST(Command, WritesATraceOfTheLastRun) {
+  const Learner shardlings;
+  const Answer early = shardlings({"trace", "01"});
+  EXPECT_EQ(early.status, 2);
+  EXPECT_THAT(early.err, HasSubstr("./shardlings run 01"));
+
+  shardlings.solve(kFirst);
+  ASSERT_EQ(shardlings({"run", "01"}).status, 0);
+  const Answer answer = shardlings({"trace", "01"});
+  EXPECT_EQ(answer.status, 0) << answer.err;
+  EXPECT_THAT(answer.out, HasSubstr("trace_01_training_step.json"));
+  const json file = json::parse(shardlings.folder().read("trace_01_training_step.json"));
+  EXPECT_EQ(file["otherData"]["puzzle"], kFirst);
+  EXPECT_GT(file["traceEvents"].size(), 20U);
+
+  const Answer printed = shardlings({"trace", "01", "--out", "-", "--case", "perceptron, 4 layers"});
+  EXPECT_EQ(json::parse(printed.out)["otherData"]["case"], "perceptron, 4 layers");
+  const Answer unknown = shardlings({"trace", "01", "--case", "none"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("perceptron, 4 layers")) << "it says which there are";
+  EXPECT_EQ(shardlings({"trace", "01", "--out", "/nowhere/trace.json"}).status, 2);
+}
+
 TEST(Command, AnswersProgramsInJson) {
   const Learner shardlings;
   const Answer run = shardlings({"run", "01", "--json"});

@@ -1,0 +1,59 @@
+#include "cli/last_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <stdexcept>
+
+#include "cli/course.h"
+#include "cli/error.h"
+#include "cli/file.h"
+#include "grading/kept_runs.h"
+#include "report/choice.h"
+
+namespace shardlings::cli {
+
+using grading::CaseVerdict;
+using grading::Verdict;
+
+Verdict last_run(const Context& context, const grading::Manifest& puzzle) {
+  const std::string again = "./shardlings run " + short_name(puzzle);
+  auto run = grading::load_run(context.project.build, puzzle.id, grading::KeptRun::last);
+  if (!run) throw UsageError(fmt::format("Puzzle {} has not been run yet. First: {}", puzzle.id, again));
+  const bool traced =
+      std::any_of(run->cases.begin(), run->cases.end(), [](const CaseVerdict& c) { return !c.traces.empty(); });
+  if (!traced) {
+    throw UsageError(
+        fmt::format("Nothing ran in the last run of {}, so there is nothing to show: {}", puzzle.id, again));
+  }
+  return std::move(*run);
+}
+
+const CaseVerdict& chosen_case(const Verdict& run, const std::string& name) {
+  if (name.empty()) {
+    if (const CaseVerdict* best = report::case_to_show(run)) return *best;
+    return run.cases.at(0);
+  }
+  std::string known;
+  for (const CaseVerdict& kase : run.cases) {
+    if (kase.kase.name == name) return kase;
+    known += "\n  " + kase.kase.name;
+  }
+  throw UsageError(fmt::format("The last run of {} has no case \"{}\". It has:{}", run.puzzle, name, known));
+}
+
+void deliver(const Context& context, const std::string& file, const std::string& content, const std::string& what) {
+  if (file == "-") {
+    context.out << content;
+    return;
+  }
+  try {
+    write_file_atomically(file, content);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(error.what());
+  }
+  context.out << fmt::format("{}: {}\n", what, file);
+}
+
+}  // namespace shardlings::cli

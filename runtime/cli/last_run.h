@@ -1,0 +1,23 @@
+/// \file
+/// The run that pictures are made of.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+#include "grading/manifest.h"
+#include "grading/verdict.h"
+
+namespace shardlings::cli {
+
+/// The puzzle's last run, with its traces. Throws UsageError that says what to do if there is none, or if nothing of it
+/// ran (it did not build).
+grading::Verdict last_run(const Context& context, const grading::Manifest& puzzle);
+
+/// Its case of that name; for an empty name the one worth showing (report/choice.h). Throws UsageError with the names.
+const grading::CaseVerdict& chosen_case(const grading::Verdict& run, const std::string& name);
+
+/// Writes a file where the user wants it, standard output for "-", and says so. Throws UsageError if it cannot.
+void deliver(const Context& context, const std::string& file, const std::string& content, const std::string& what);
+
+}  // namespace shardlings::cli
