@@ -49,6 +49,16 @@ double loss_ratio(const CheckContext& check) {
   return sum / check.reference().loss;
 }
 
+/// The parts of rank 0 are right, and those of the others are not.
+bool only_first_parts_right(const Case& kase, const Layers& found, const Layers& right) {
+  const auto of_first = [&](const Layers& layers) {
+    std::vector<Layers> parts(static_cast<std::size_t>(kase.ranks), scaled(right, 0));
+    parts.front() = layers;
+    return from_parts(kase, parts);
+  };
+  return kase.ranks > 1 && alike(of_first(found), of_first(right)) && !alike(found, right);
+}
+
 /// Mistakes that show in one micro-batch among several.
 bool diagnose_micro_batches(CheckContext& check, const Layers& found) {
   const Case& kase = check.kase();
@@ -84,7 +94,8 @@ void diagnose_gradients(CheckContext& check) {
   if (kase.steps == 1 && alike(found, scaled(means, 1.0 / kase.ranks))) return check.diagnose("mean_of_means");
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.ranks * kase.micro_batches * kase.batch * kase.model.sequence);
-  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  if (only_first_parts_right(kase, found, right)) check.diagnose("wrong_stretch");
 }
 
 /// Bytes that are there before the step and stay: weights, parts, batch and loss.
