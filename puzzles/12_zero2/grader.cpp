@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/data.h"
 #include "grading/sharding.h"
+#include "grading/step_cost.h"
 
 using namespace shardlings;
 using namespace shardlings::grading;
@@ -16,6 +17,8 @@ using front::Collective;
 using front::EventKind;
 
 namespace {
+
+constexpr int kZero = 2;
 
 std::int64_t number_of_layers(const Case& kase) {
   return static_cast<std::int64_t>(layer_bytes(kase).size());
@@ -98,66 +101,22 @@ void diagnose_gradients(CheckContext& check) {
   if (only_first_parts_right(kase, found, right)) check.diagnose("wrong_stretch");
 }
 
-/// Bytes that are there before the step and stay: weights, parts, batch and loss.
-std::vector<std::int64_t> fixed_bytes(const Case& kase, int rank) {
-  const std::int64_t part = sum_of(part_bytes(kase, rank));
-  const std::int64_t moments = kase.model.optimizer == ModelSpec::Optimizer::adam ? 2 * part : 0;
-  return {weight_bytes(layer_bytes(kase)), part, moments, batch_bytes(kase) + 4};
-}
-
-/// The bucket that is on its way while backward of layer l fills another: of the layer above, or at the top that of
-/// layer 0 from the micro-batch before.
-std::int64_t bucket_on_its_way(const Case& kase, const std::vector<LayerBytes>& layers, std::size_t l) {
-  if (l + 1 < layers.size()) return layers[l + 1].weights;
-  return kase.micro_batches > 1 ? layers.front().weights : 0;
-}
-
-/// A peak and where it comes from.
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
-/// While backward of layer l runs there are the activations of layers 0 to l, the bucket of l and the one on its way.
-Peak memory_budget(const Case& kase, int rank) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::vector<std::int64_t> fixed = fixed_bytes(kase, rank);
-  Peak peak;
-  std::int64_t kept = 0;  // activations of layers 0 to l
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t sent = bucket_on_its_way(kase, layers, l);
-    const std::int64_t bytes = sum_of(fixed) + kept + own + layers[l].weights + sent;
-    if (bytes < peak.bytes) continue;
-    std::vector<std::int64_t> terms = fixed;
-    terms.insert(terms.end(), {kept, own, layers[l].weights, sent});
-    peak = {bytes,
-            fmt::format("weights + gradients/N + moments/N + batch and loss + activations of layers 0-{0} + what "
-                        "backward of layer {0} needs + its bucket + the bucket on its way = {1}",
-                        l, sum_text(terms))};
-  }
-  return peak;
-}
-
 /// Bytes beyond the plan when backward of layer 0 has ended for the first time: planned are one input and its gradient,
 /// and the buckets of layers 0 and 1.
 std::int64_t left_over(const CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   const auto backwards = check.events(rank, EventKind::backward);
   if (backwards.size() < layers.size()) return 0;
-  const std::int64_t planned = sum_of(fixed_bytes(check.kase(), rank)) + layers.front().input +
-                               layers.front().input_gradient + layers.front().weights +
-                               bucket_on_its_way(check.kase(), layers, 0);
+  const StepPeak there = step_peak(check.kase(), rank, kZero);
+  const std::int64_t planned = there.weights + there.gradients + there.optimizer + there.batch + layers[0].input +
+                               layers[0].input_gradient + layers[0].weights + layers[1].weights;
   return backwards[layers.size() - 1].live_after.value() - planned;
 }
 
 /// Gradients beyond two buckets at the peak.
 bool third_bucket(const CheckContext& check, int rank, const std::vector<LayerBytes>& layers) {
-  std::int64_t two = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    two = std::max(two, layers[l].weights + bucket_on_its_way(check.kase(), layers, l));
-  }
+  std::int64_t two = layers.front().weights + layers.back().weights;
+  for (std::size_t l = 1; l < layers.size(); ++l) two = std::max(two, layers[l - 1].weights + layers[l].weights);
   const auto kind = static_cast<std::size_t>(Kind::gradient);
   return check.counters(rank).peak_by_kind[kind].value() > sum_of(part_bytes(check.kase(), rank)) + two;
 }
@@ -183,10 +142,8 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (third_bucket(check, rank, layers)) check.diagnose("bucket_kept");
 }
 
-/// Bytes that a rank sends: m reduce-scatters and an all-gather of each layer, and the norm.
 std::int64_t wire_bytes(const Case& kase, int rank) {
-  const std::int64_t scattered = kase.micro_batches * sum_of(reduce_scatter_bytes(kase, rank));
-  return kase.steps * (scattered + sum_of(all_gather_bytes(kase, rank)) + all_reduce_bytes_of_one(kase, rank));
+  return kase.steps * (step_bytes(kase, rank, kZero) + all_reduce_bytes_of_one(kase, rank));
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -227,8 +184,12 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Peak peak = memory_budget(check.kase(), rank);
-    if (check.peak_at_most(rank, peak.bytes, peak.formula)) continue;
+    const StepPeak peak = step_peak(check.kase(), rank, kZero);
+    const std::string formula = fmt::format(
+        "weights + gradients/N + moments/N + batch and loss + activations of layers 0-{0} + what backward of "
+        "layer {0} needs + two buckets = {1}",
+        peak.layer, sum_text(peak.terms(kZero)));
+    if (check.peak_at_most(rank, peak.total(), formula)) continue;
     return diagnose_memory(check, rank);
   }
 }

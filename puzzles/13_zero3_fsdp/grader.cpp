@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/data.h"
 #include "grading/sharding.h"
+#include "grading/step_cost.h"
 
 using namespace shardlings;
 using namespace shardlings::grading;
@@ -17,6 +18,8 @@ using front::Event;
 using front::EventKind;
 
 namespace {
+
+constexpr int kZero = 3;
 
 /// Numbers of a layer's neighbours in sums: 0 outside of the model.
 std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
@@ -56,47 +59,13 @@ void diagnose_weights(CheckContext& check) {
   if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
 }
 
-/// Bytes that are there before the step and stay: parts, batch and loss.
-std::vector<std::int64_t> fixed_bytes(const Case& kase, int rank) {
-  const std::int64_t part = sum_of(part_bytes(kase, rank));
-  const std::int64_t moments = kase.model.optimizer == ModelSpec::Optimizer::adam ? 2 * part : 0;
-  return {part, part, moments, batch_bytes(kase) + 4};
-}
-
-/// A peak and where it comes from.
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
-/// While backward of layer l runs there are the activations of layers 0 to l, weights of l and l-1, gradients of l and
-/// l+1. Forward of the same layer needs less.
-Peak memory_budget(const Case& kase, int rank) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::vector<std::int64_t> fixed = fixed_bytes(kase, rank);
-  Peak peak;
-  std::int64_t kept = 0;  // activations of layers 0 to l
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    std::vector<std::int64_t> terms = fixed;
-    terms.insert(terms.end(),
-                 {kept, layers[l].backward - layers[l].saved, layers[l].weights + weights_at(layers, l - 1),
-                  layers[l].weights + weights_at(layers, l + 1)});
-    if (sum_of(terms) < peak.bytes) continue;
-    peak = {
-        sum_of(terms),
-        fmt::format("(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward "
-                    "of layer {0} needs + two units of weights + two of gradients = {1}",
-                    l, sum_text(terms))};
-  }
-  return peak;
-}
-
 /// What should be alive when a call of forward or backward of layer l has ended: in the first step.
 std::int64_t planned_after(const Case& kase, int rank, EventKind kind, std::size_t l) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   const bool forward = kind == EventKind::forward;
-  std::int64_t bytes = sum_of(fixed_bytes(kase, rank)) + (forward ? layers[l].output : layers[l].input_gradient);
+  const StepPeak there = step_peak(kase, rank, kZero);
+  std::int64_t bytes = there.weights + there.gradients + there.optimizer + there.batch +
+                       (forward ? layers[l].output : layers[l].input_gradient);
   for (std::size_t i = 0; i <= l; ++i) bytes += layers[i].input + (forward || i < l ? layers[i].saved : 0);
   bytes += layers[l].weights + weights_at(layers, forward ? l + 1 : l - 1);
   return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
@@ -142,12 +111,6 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (at_end > 0) check.diagnose("third_unit");
 }
 
-/// Bytes that a rank sends: each layer is gathered twice and reduce-scattered once, the last one gathered once.
-std::int64_t wire_bytes(const Case& kase, int rank) {
-  const std::vector<std::int64_t> gathers = all_gather_bytes(kase, rank);
-  return kase.steps * (2 * sum_of(gathers) - gathers.back() + sum_of(reduce_scatter_bytes(kase, rank)));
-}
-
 void diagnose_bytes(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
   const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
@@ -189,8 +152,12 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Peak peak = memory_budget(check.kase(), rank);
-    if (check.peak_at_most(rank, peak.bytes, peak.formula)) continue;
+    const StepPeak peak = step_peak(check.kase(), rank, kZero);
+    const std::string formula = fmt::format(
+        "(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward of "
+        "layer {0} needs + two units of weights + two of gradients = {1}",
+        peak.layer, sum_text(peak.terms(kZero)));
+    if (check.peak_at_most(rank, peak.total(), formula)) continue;
     return diagnose_memory(check, rank);
   }
 }
@@ -200,7 +167,7 @@ SHARDLINGS_CHECK(communication) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.at_most("sent by " + check.name_of(rank), sent, wire_bytes(kase, rank),
+    if (check.at_most("sent by " + check.name_of(rank), sent, kase.steps * step_bytes(kase, rank, kZero),
                       fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}",
                                   kase.ranks - 1, kase.ranks, weight_bytes(layers), layers.back().weights,
                                   kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
