@@ -137,6 +137,7 @@ std::string to_json(const Case& kase) {
                      {"batch", kase.batch},
                      {"micro_batches", kase.micro_batches},
                      {"uneven_tokens", kase.uneven_tokens},
+                     {"batches", kase.batches},
                      {"steps", kase.steps},
                      {"seed", kase.seed},
                      {"cluster", cluster_to_json(kase.cluster)},
@@ -158,6 +159,8 @@ Case case_from_json(const std::string& text) {
   kase.batch = at<Count>(json, "batch");
   kase.micro_batches = at<int>(json, "micro_batches");
   kase.uneven_tokens = at<bool>(json, "uneven_tokens");
+  kase.batches = at<int>(json, "batches");
+  if (kase.ranks % kase.num_batches() != 0) throw std::runtime_error("case: key 'batches' must divide 'ranks'");
   kase.steps = at<int>(json, "steps");
   kase.seed = at<std::uint64_t>(json, "seed");
   kase.cluster = cluster_from(at<Json>(json, "cluster"));

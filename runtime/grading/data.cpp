@@ -56,12 +56,12 @@ Count rows_of_micro(const Case& kase) {
 }
 
 /// Targets of a micro-batch that count. Uneven: they grow from nearly none to nearly all over all micro-batches of all
-/// ranks, so that sums by rank differ as well.
-Count counted_of(const Case& kase, int rank, int micro) {
+/// batches, so that sums by rank differ as well.
+Count counted_of(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
   if (!kase.uneven_tokens) return rows;
-  const Count number = Count{rank} * kase.micro_batches + micro;
-  const Count all = Count{kase.ranks} * kase.micro_batches;
+  const Count number = Count{batch} * kase.micro_batches + micro;
+  const Count all = Count{kase.num_batches()} * kase.micro_batches;
   return std::max<Count>(1, rows * (2 * number + 1) / (2 * all));
 }
 
@@ -90,25 +90,25 @@ std::vector<float> weights_of(const Case& kase, int layer) {
   return weights;
 }
 
-MicroData micro_of(const Case& kase, int rank, int micro) {
+MicroData micro_of(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
-  const std::uint64_t inputs = stream_of(Purpose::inputs, rank, micro);
+  const std::uint64_t inputs = stream_of(Purpose::inputs, batch, micro);
   MicroData data;
   if (kase.model.family == ModelSpec::Family::mlp) {
     data.inputs = normal_numbers(rows * kase.model.hidden, kase.seed, inputs);
   } else {
     data.ids = whole_numbers(rows, kase.model.outputs, kase.seed, inputs);
   }
-  data.targets = whole_numbers(rows, kase.model.outputs, kase.seed, stream_of(Purpose::targets, rank, micro));
-  data.tokens = counted_of(kase, rank, micro);
-  if (data.tokens < rows) hide_others(data.targets, data.tokens, kase.seed, stream_of(Purpose::order, rank, micro));
+  data.targets = whole_numbers(rows, kase.model.outputs, kase.seed, stream_of(Purpose::targets, batch, micro));
+  data.tokens = counted_of(kase, batch, micro);
+  if (data.tokens < rows) hide_others(data.targets, data.tokens, kase.seed, stream_of(Purpose::order, batch, micro));
   return data;
 }
 
 Count tokens_of_step(const Case& kase) {
   Count tokens = 0;
-  for (int rank = 0; rank < kase.ranks; ++rank) {
-    for (int micro = 0; micro < kase.micro_batches; ++micro) tokens += counted_of(kase, rank, micro);
+  for (int batch = 0; batch < kase.num_batches(); ++batch) {
+    for (int micro = 0; micro < kase.micro_batches; ++micro) tokens += counted_of(kase, batch, micro);
   }
   return tokens;
 }

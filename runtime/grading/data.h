@@ -12,16 +12,17 @@ namespace shardlings::grading {
 /// Weights of layer l, flat.
 SHARDLINGS_API std::vector<float> weights_of(const Case& kase, int layer);
 
-/// What one rank's micro-batch holds. Positions are sequence-major: row = position * b + sequence.
+/// What a micro-batch of a batch holds; rank r trains on batch kase.batch_of(r). Positions are sequence-major: row =
+/// position * b + sequence.
 struct MicroData {
   std::vector<float> inputs;          ///< mlp: (s, b, h)
   std::vector<std::int32_t> ids;      ///< gpt: (s, b)
   std::vector<std::int32_t> targets;  ///< (s, b); -1 counts for nothing
   Count tokens = 0;                   ///< targets that count
 };
-SHARDLINGS_API MicroData micro_of(const Case& kase, int rank, int micro);
+SHARDLINGS_API MicroData micro_of(const Case& kase, int batch, int micro);
 
-/// Targets that count, over all ranks and micro-batches of a step.
+/// Targets that count, over all batches and micro-batches of a step.
 SHARDLINGS_API Count tokens_of_step(const Case& kase);
 
 /// `n` small integers as f32, different for each rank: sums of them are exact in any order.

@@ -149,7 +149,7 @@ Batch Harness::batch() {
   std::vector<std::int32_t> ids, targets;
   std::vector<Count> tokens;
   for (int i = 0; i < kase_.micro_batches; ++i) {
-    const MicroData micro = micro_of(kase_, rank_.id(), i);
+    const MicroData micro = micro_of(kase_, kase_.batch_of(rank_.id()), i);
     append(values, micro.inputs);
     append(ids, micro.ids);
     append(targets, micro.targets);

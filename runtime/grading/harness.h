@@ -63,7 +63,8 @@ class SHARDLINGS_API Harness {
   /// The same with some of it divided over a group: of layer l a rank has the part group.mine(model.size(l)) only, and
   /// has never had more.
   TrainState state_divided(const Group& group, Divided divided);
-  /// This rank's micro-batches; lives as long as the harness. Labelled with their numbers.
+  /// This rank's micro-batches (those of batch kase().batch_of(rank)); lives as long as the harness. Labelled with
+  /// their numbers.
   Batch batch();
   /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
   /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.

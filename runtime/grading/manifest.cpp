@@ -138,6 +138,9 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   kase.ranks = static_cast<int>(section.integer_or("ranks", 1, 1));
   kase.batch = section.integer_or("batch", 2, 1);
   kase.micro_batches = static_cast<int>(section.integer_or("micro_batches", 1, 1));
+  kase.batches = static_cast<int>(section.integer_or("batches", 0, 1));
+  if (kase.ranks % kase.num_batches() != 0)
+    section.fail("batches", fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
   kase.uneven_tokens = section.flag_or("uneven_tokens", false);
   kase.steps = static_cast<int>(section.integer_or("steps", 1, 1));
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));

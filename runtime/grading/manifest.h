@@ -30,6 +30,7 @@
 /// ranks = 4                                        # default 1
 /// batch = 2                                        # sequences of a micro-batch (default 2)
 /// micro_batches = 1                                # of each rank (default 1)
+/// batches = 1                                      # different ones, shared by consecutive ranks (default: `ranks`)
 /// uneven_tokens = false                            # micro-batches have different numbers of targets that count
 /// steps = 1                                        # default 1
 /// seed = 1                                         # default 1

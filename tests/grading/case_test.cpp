@@ -26,6 +26,7 @@ Case sample() {
   kase.batch = 3;
   kase.micro_batches = 5;
   kase.uneven_tokens = true;
+  kase.batches = 2;
   kase.steps = 2;
   kase.seed = 0xFFFFFFFFFFFFFFFFULL;
   kase.cluster.name = "odd";
@@ -55,6 +56,19 @@ TEST(Case, NamesTheKeyAtFault) {
   EXPECT_THAT([&] { case_from_json(text); }, ThrowsMessage<std::runtime_error>("case: key 'batch' has the wrong type"));
   EXPECT_THAT([] { case_from_json("{}"); }, ThrowsMessage<std::runtime_error>("case: key 'puzzle' is missing"));
   EXPECT_THAT([] { case_from_json("not json"); }, ThrowsMessage<std::runtime_error>("case: not a JSON object"));
+}
+
+TEST(Case, ConsecutiveRanksShareABatch) {
+  Case kase = sample();
+  EXPECT_EQ(kase.num_batches(), 2);
+  EXPECT_EQ((std::vector<int>{kase.batch_of(0), kase.batch_of(1), kase.batch_of(2), kase.batch_of(3)}),
+            (std::vector<int>{0, 0, 1, 1}));
+  kase.batches = 0;
+  EXPECT_EQ(kase.num_batches(), 4);
+  EXPECT_EQ(kase.batch_of(3), 3);
+  kase.batches = 3;
+  EXPECT_THAT([&] { case_from_json(to_json(kase)); },
+              ThrowsMessage<std::runtime_error>("case: key 'batches' must divide 'ranks'"));
 }
 
 TEST(Case, NumbersAreAskedForByName) {

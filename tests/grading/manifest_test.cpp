@@ -37,7 +37,7 @@ TEST(Manifest, ReadsEverything) {
             "[[hints]]\nlevel='near-code'\ntext='do it'\ndiagnosis='d'\n"
             "[[diagnoses]]\nid='d'\ntext='You did not.'\n"
             "[[cases]]\nname='a'\nhidden=true\nranks=3\nbatch=4\nmicro_batches=2\nuneven_tokens=true\n"
-            "steps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
+            "batches=1\nsteps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
             "model={family='gpt',layers=4,hidden=16,heads=4,outputs=9,sequence=5,optimizer='adam',lr=0.5}\n"
             "link={latency_ns=0,bytes_per_second=2e9}\ntable={forward_ns=5}\n");
   EXPECT_EQ(manifest.id, "07_seven");
@@ -49,6 +49,7 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(manifest.hints.at(0).diagnosis, "d");
   const Case& kase = manifest.cases.at(0);
   EXPECT_TRUE(kase.hidden && kase.uneven_tokens);
+  EXPECT_EQ(kase.batches, 1);
   EXPECT_EQ(kase.puzzle, "07_seven");
   EXPECT_EQ(kase.capacity, Bytes(3 << 19));
   EXPECT_EQ(kase.model.optimizer, ModelSpec::Optimizer::adam);
@@ -78,6 +79,8 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
             "puzzle.toml:12: [[cases]]: unknown key 'rank'; did you mean 'ranks'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 'two'\n"),
             "puzzle.toml:12: [[cases]]: 'ranks' must be a whole number of at least 1");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 4\nbatches = 3\n"),
+            "puzzle.toml:13: 4 ranks cannot share 3 batches evenly");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mpl' }\n"),
             "puzzle.toml:12: 'family' cannot be 'mpl'; did you mean 'mlp'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mlp', layers = 3, widths = [4] }\n"),

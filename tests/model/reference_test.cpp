@@ -71,6 +71,21 @@ TEST(Reference, LocalGradientsAddUp) {
   EXPECT_NE(found.local_grads[0], found.local_grads[1]);
 }
 
+TEST(Reference, RanksThatShareABatchTrainOnItOnce) {
+  grading::Case shared = case_of(mlp(2, 5, 4, 3), 2, 2);
+  shared.uneven_tokens = true;
+  const grading::Reference one_rank = grading::train_reference(shared);
+  const Count tokens = grading::tokens_of_step(shared);
+  shared.ranks = 4;
+  shared.batches = 1;
+  EXPECT_EQ(grading::tokens_of_step(shared), tokens);
+  const grading::Reference four_ranks = grading::train_reference(shared);
+  EXPECT_EQ(four_ranks.grads, one_rank.grads);
+  EXPECT_EQ(four_ranks.loss, one_rank.loss);
+  shared.batches = 2;
+  EXPECT_EQ(grading::train_reference(shared).local_grads.size(), 2U);
+}
+
 TEST(Reference, SgdFollowsTheGradient) {
   const grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
   const grading::Reference found = grading::train_reference(kase);

@@ -8,7 +8,7 @@
 
 namespace shardlings::grading {
 
-/// Results of training on the whole global batch (all ranks, all micro-batches). Layers flat, as Model's weights.
+/// Results of training on the whole global batch (all batches, all micro-batches). Layers flat, as Model's weights.
 struct Reference {
   double loss = 0;                                  ///< of the last step
   std::vector<std::vector<double>> grads;           ///< of the last step, before clipping
@@ -30,7 +30,7 @@ struct Reference {
   std::vector<std::vector<double>> m_tolerance, v_tolerance;
   std::vector<double> norms_tolerance;
   double loss_tolerance = 0;
-  /// Gradient of each rank's own tokens alone (same denominator), for diagnosis; by rank, then layer.
+  /// Gradient of each batch's tokens alone (same denominator), for diagnosis; by batch (see Case), then layer.
   std::vector<std::vector<std::vector<double>>> local_grads;
 };
 

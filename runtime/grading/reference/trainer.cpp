@@ -116,11 +116,11 @@ void shake_all(Array<Real>& numbers, std::uint64_t shake, std::uint64_t stream) 
   }
 }
 
-/// A micro-batch of a rank, shaken likewise.
-MicroData shaken_micro(const Case& kase, int rank, int micro, std::uint64_t shake) {
+/// A micro-batch, shaken likewise.
+MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t shake) {
   constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
-  MicroData data = micro_of(kase, rank, micro);
-  const auto number = static_cast<std::uint64_t>(rank * kase.micro_batches + micro);
+  MicroData data = micro_of(kase, batch, micro);
+  const auto number = static_cast<std::uint64_t>(batch * kase.micro_batches + micro);
   if (shake != 0) shake_all(data.inputs, shake, kInputs + number);
   return data;
 }
@@ -211,11 +211,11 @@ Trained<Real> train(const Case& kase, std::uint64_t shake) {
   for (int step = 0; step < kase.steps; ++step) {
     trained.loss = 0;
     trained.grads = zeros_like(trained.weights);
-    trained.local_grads.assign(static_cast<std::size_t>(kase.ranks), zeros_like(trained.weights));
-    for (int rank = 0; rank < kase.ranks; ++rank) {
-      Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(rank)];
+    trained.local_grads.assign(static_cast<std::size_t>(kase.num_batches()), zeros_like(trained.weights));
+    for (int batch = 0; batch < kase.num_batches(); ++batch) {
+      Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(batch)];
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
-        const MicroData data = shaken_micro(kase, rank, micro, shake);
+        const MicroData data = shaken_micro(kase, batch, micro, shake);
         trained.loss += train_micro(kase, data, tokens, trained.weights, local);
       }
       add_to(trained.grads, local);

@@ -19,7 +19,7 @@ template <class Real>
 struct Trained {
   Real loss = 0;                          ///< of the last step
   Layers<Real> grads;                     ///< of the last step
-  std::vector<Layers<Real>> local_grads;  ///< the same of each rank's tokens alone
+  std::vector<Layers<Real>> local_grads;  ///< the same of each batch's tokens alone
   Layers<Real> weights;                   ///< after all steps
   Layers<Real> m, v;                      ///< Adam's moments after all steps; zero for plain SGD
   Array<Real> norms;                      ///< of the whole gradient before clipping, by step
