@@ -119,7 +119,7 @@ void add_author_verbs(CLI::App& app, Request& request) {
         verify);
     verb->add_option("PUZZLE", options->puzzles, "number, id or a part of the name; without one: all");
     verb->add_option("-j,--jobs", options->jobs, "submissions graded at once")->check(CLI::Range(1, 64));
-    verb->add_flag("--goals", options->goals, "write every goal.json anew from the solution's run");
+    verb->add_flag("--goals", options->goals, "write every goal.json and goal.svg anew from the solution's run");
     verb->add_flag("--json", options->json, kJson);
   }
   {

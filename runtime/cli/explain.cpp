@@ -3,6 +3,7 @@
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/file.h"
+#include "cli/goal.h"
 #include "cli/markdown.h"
 #include "cli/process.h"
 #include "cli/verbs.h"
@@ -16,8 +17,9 @@ int explain(const Context& context, const ExplainOptions& options) {
   const auto lesson = read_file(path);
   if (!lesson) throw UsageError("There is no lesson " + shown_path(path) + ".");
   const std::string file = shown_path(context.project.puzzle_file(puzzle.id));
-  const std::string text = render_markdown(*lesson, context) + "\nEdit " + context.paint(report::Role::place, file) +
-                           ", then ./shardlings run " + short_name(puzzle) + "\n";
+  const std::string text = render_markdown(with_goal(context, puzzle, *lesson), context) + "\nEdit " +
+                           context.paint(report::Role::place, file) + ", then ./shardlings run " + short_name(puzzle) +
+                           "\n";
   // less ends at once where the text fits the screen, and leaves it there.
   if (context.interactive && feed_program({"less", "-RFX"}, text) == 0) return kPassed;
   context.out << text;

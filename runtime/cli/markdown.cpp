@@ -76,6 +76,14 @@ std::string link(const std::string& text, std::size_t& at) {
   return address.starts_with("http") && address != words ? words + " (" + address + ")" : words;
 }
 
+/// "![words](address)" as "words".
+std::string image(const std::string& text, std::size_t& at) {
+  std::size_t after = at + 1;
+  std::string words = link(text, after);
+  if (!words.empty()) at = after;
+  return words;
+}
+
 /// Code, emphasis and links inside a line.
 std::string inline_marks(const Context& context, const std::string& text) {
   std::string result;
@@ -88,6 +96,8 @@ std::string inline_marks(const Context& context, const std::string& text) {
     } else if (text[at] == '*' && at + 1 < text.size() && text[at + 1] != ' ' &&
                !(part = enclosed(text, at, "*")).empty()) {
       result += paint_words(context, Role::strong, part);
+    } else if (text.compare(at, 2, "![") == 0 && !(part = image(text, at)).empty()) {
+      result += "(Picture: " + part + ")";
     } else if (text[at] == '[' && !(part = link(text, at)).empty()) {
       result += part;
     } else {

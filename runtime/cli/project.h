@@ -23,6 +23,8 @@ struct Project {
   std::string puzzle_file(const std::string& id) const { return puzzle_folder(id) + "/puzzle.cpp"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
+  /// The same as a picture, for the lesson.
+  std::string goal_picture_file(const std::string& id) const { return puzzle_folder(id) + "/goal.svg"; }
   std::string solution_folder(const std::string& id) const { return solutions() + "/" + id; }
   std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
 };

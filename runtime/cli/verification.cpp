@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/file.h"
+#include "cli/goal.h"
 #include "grading/run_file.h"
 
 namespace shardlings::cli {
@@ -98,18 +99,24 @@ void judge_solution(const Task& task, PuzzleOutcome& outcome) {
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
 }
 
-/// Compares what goal.json says with the solution's run, or writes it.
+/// Compares a file with what it must hold, or writes it.
+void judge_goal_file(const std::string& path, const std::string& content, Goals goals, PuzzleOutcome& outcome) {
+  if (content.empty()) return;
+  if (goals == Goals::write) {
+    write_file_atomically(path, content);
+  } else if (read_file(path) != content) {
+    outcome.problems.push_back(fmt::format("{} {}: ./shardlings verify --goals {}", fs::path(path).filename().string(),
+                                           fs::exists(path) ? "is not the run of the solution any more" : "is missing",
+                                           outcome.id));
+  }
+}
+
+/// goal.json and goal.svg hold the solution's run.
 void judge_goal(const Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed) return;
-  const std::string path = project.goal_file(task.puzzle->id);
-  const std::string goal = grading::run_to_text(grading::goal_of(task.verdict));
-  if (goals == Goals::write) {
-    write_file_atomically(path, goal);
-  } else if (read_file(path) != goal) {
-    outcome.problems.push_back(fmt::format("goal.json {}: ./shardlings verify --goals {}",
-                                           fs::exists(path) ? "is not the run of the solution any more" : "is missing",
-                                           task.puzzle->id));
-  }
+  const Verdict goal = grading::goal_of(task.verdict);
+  judge_goal_file(project.goal_file(outcome.id), grading::run_to_text(goal), goals, outcome);
+  judge_goal_file(project.goal_picture_file(outcome.id), goal_picture(*task.puzzle, goal), goals, outcome);
 }
 
 void judge_stub(const Task& task, PuzzleOutcome& outcome) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/file.h"
+#include "cli/goal.h"
 #include "cli/process.h"
 #include "cli/scaffold.h"
 #include "cli/stub.h"
@@ -58,6 +59,14 @@ void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   }
 }
 
+void check_lesson(const std::string& lesson, std::vector<std::string>& problems) {
+  if (trimmed(lesson).empty()) {
+    problems.push_back("there is no lesson, README.md");
+  } else if (lesson.find(kGoalAddress) == std::string::npos) {
+    problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");
+  }
+}
+
 }  // namespace
 
 std::string stub_to_verify(const Project& project, const std::string& id) {
@@ -80,9 +89,7 @@ std::vector<std::string> static_problems(const Project& project, const Manifest&
   if (!stub) problems.push_back("there is no puzzle.cpp");
   if (!solution) problems.push_back("there is no solution.cpp");
   if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
-  if (trimmed(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or("")).empty()) {
-    problems.push_back("there is no lesson, README.md");
-  }
+  check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
   const auto blanks = blanks_left(project, puzzle.id);

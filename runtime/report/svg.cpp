@@ -51,6 +51,11 @@ std::int64_t round_step(std::int64_t end) {
   }
 }
 
+/// Outlined, so that what goes forward or out stands out.
+bool is_shaded(Paint paint) {
+  return paint == Paint::backward || paint == Paint::loss || paint == Paint::recv;
+}
+
 std::string hue_class(int hue) {
   return hue >= 0 ? fmt::format("h{}", hue % 5) : "plain";
 }
@@ -173,7 +178,7 @@ class SvgTimeline {
     if (width < 0.33 && last_drawn_ > left - 0.33 && last_y_ == y_) return;
     last_drawn_ = left + width;
     last_y_ = y_;
-    const bool full = block.paint != Paint::backward && block.paint != Paint::loss;
+    const bool full = !is_shaded(block.paint);
     const double gap = width > 3 ? 0.5 : 0;  // neighbours of one colour stay apart
     const Box box{left + gap, y_ + (full ? 0 : 0.5), std::max(width - 2 * gap, 0.4), height - (full ? 0 : 1)};
     const bool link = block.paint >= Paint::collective;
@@ -211,19 +216,18 @@ class SvgTimeline {
       canvas_.rect(box, style, link ? box.height / 2 : 2);
       if (stripes) canvas_.rect(box, "stripes", 2);
       canvas_.text(x + box.width + 6, y_ + 12, text, "soft");
-      x += box.width + 6 + 6.6 * columns_of(text) + 18;
+      x += box.width + 6 + 7.2 * columns_of(text) + 16;
     };
     for (const PaintName& paint : kPaints) {
       if (!seen_[static_cast<std::size_t>(paint.paint)]) continue;
-      const bool shaded = paint.paint == Paint::backward || paint.paint == Paint::loss;
-      entry(shaded ? "plain shaded" : "plain full", paint.name,
+      entry(is_shaded(paint.paint) ? "plain shaded" : "plain full", paint.name,
             paint.paint == Paint::update || paint.paint == Paint::operation, paint.paint >= Paint::collective);
     }
     if (!memory_.empty()) entry("memory", "memory", false);
     if (!memory_.empty() && peak_budget(kase_, totals_.peak_rank)) {
       canvas_.line(x, y_ + 8, x + 16, y_ + 8, "budget");
       canvas_.text(x + 22, y_ + 12, "its budget", "soft");
-      x += 110;
+      x += 104;
     }
     canvas_.text(x, y_ + 12, meaning(), "soft");
     y_ += 28;

@@ -47,7 +47,7 @@ class Verification : public testing::Test {
  protected:
   Verification() {
     folder_.write("puzzles/01_a/puzzle.cpp", kStub);
-    folder_.write("puzzles/01_a/README.md", "# A\n");
+    folder_.write("puzzles/01_a/README.md", "# A\n\n![A](goal.svg)\n");
     folder_.write("solutions/01_a/solution.cpp", kSolution);
     folder_.write("solutions/01_a/mutants/mixed.cpp", "// diagnosis: mixed_up\n");
     folder_.write("puzzles/01_a/goal.json", goal());
@@ -147,6 +147,28 @@ TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {
               Contains(HasSubstr("goal.json is missing: ./shardlings verify --goals 01_a")));
   EXPECT_THAT(verify_with(caught, "graded", "not_implemented", Goals::write).problems, IsEmpty());
   EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), goal());
+}
+
+TEST_F(Verification, TheLessonShowsThePictureOfTheGoal) {
+  Verdict ran = verdict(puzzle_, "graded", true, {});
+  ran.cases.emplace_back().kase.name = "small";
+  ran.cases[0].counters.resize(1);
+  const auto verify_run = [&](Goals goals) {
+    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+      if (source.ends_with("solution.cpp")) return ran;
+      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
+      return verdict(puzzle_, "graded", false, {"mixed_up"});
+    };
+    return verify_puzzles(project_, {puzzle_}, {1, goals}, grade, [](int, int, const std::string&) {}).at(0);
+  };
+  EXPECT_THAT(verify_run(Goals::check).problems, Contains(HasSubstr("goal.svg is missing")));
+  EXPECT_THAT(verify_run(Goals::write).problems, IsEmpty());
+  EXPECT_THAT(folder_.read("puzzles/01_a/goal.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(verify_run(Goals::check).problems, IsEmpty());
+  folder_.write("puzzles/01_a/goal.svg", folder_.read("puzzles/01_a/goal.svg") + " ");
+  EXPECT_THAT(verify_run(Goals::check).problems, Contains(HasSubstr("goal.svg is not the run")));
+  folder_.write("puzzles/01_a/README.md", "# A\n");
+  EXPECT_THAT(verify_run(Goals::write).problems, Contains(HasSubstr("the lesson shows no goal")));
 }
 
 TEST_F(Verification, NoGoalIsMadeFromASolutionThatFails) {

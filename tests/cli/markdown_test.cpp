@@ -46,6 +46,11 @@ TEST(Markdown, LeavesCodeAsItIs) {
             "    int   a =  1;  // a long line of code that is wider than the terminal\n\n      b();\n");
 }
 
+TEST(Markdown, SaysWhatAPictureShows) {
+  EXPECT_EQ(rendered("![a bird](bird.svg) and [words](there)"), "(Picture: a bird) and words\n");
+  EXPECT_EQ(rendered("Look! [a](b) ![c"), "Look! a ![c\n");
+}
+
 TEST(Markdown, DropsMarksButNotInsideCode) {
   EXPECT_EQ(rendered("a **bold** and *thin* `x *= y**2` word"), "a bold and thin x *= y**2 word\n");
   EXPECT_EQ(rendered("2 * 3 * 4 and 2(N-1)/N"), "2 * 3 * 4 and 2(N-1)/N\n");
