@@ -12,7 +12,6 @@
 
 namespace shardlings::cli {
 
-using grading::KeptBy;
 using grading::MemoryMap;
 using grading::Parallel;
 using grading::Recompute;

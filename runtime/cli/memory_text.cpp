@@ -7,7 +7,6 @@
 namespace shardlings::cli {
 
 using grading::Parallel;
-using grading::Recompute;
 using grading::Training;
 using grading::Transformer;
 

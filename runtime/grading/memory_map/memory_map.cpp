@@ -135,7 +135,7 @@ class Mapper {
     StageMemory memory;
     memory.stage = stage;
     memory.blocks = part_of(model_.layers, parallel_.pp, stage);
-    memory.in_flight = in_flight(stage);
+    memory.in_flight = static_cast<double>(chunks_in_flight(stage)) / parallel_.virtual_stages;
     Count before = 0;
     Count largest_pair = 0;
     for (Count unit : units(stage, memory.blocks)) {
@@ -149,7 +149,7 @@ class Mapper {
     }
     if (parallel_.dp > 1 && parallel_.zero >= 3) memory.gathered = Bytes(training_.precision.weight * largest_pair);
     if (parallel_.dp > 1 && parallel_.zero >= 2) memory.unreduced = Bytes(training_.precision.gradient * largest_pair);
-    memory.activations = activations(stage, memory);
+    memory.activations = activations(stage, memory.blocks.size());
     return memory;
   }
 
@@ -168,22 +168,21 @@ class Mapper {
     return sizes;
   }
 
-  /// Micro-batches whose activations a stage keeps at once.
-  double in_flight(int stage) const {
+  /// Chunks of the model, of one micro-batch each, whose activations a stage keeps at once; a rank has v chunks.
+  int chunks_in_flight(int stage) const {
     const int p = parallel_.pp, v = parallel_.virtual_stages;
     const int m = training_.micro_batches > 0 ? training_.micro_batches : 2 * p;
     if (v == 1) return std::min(p - stage, m);
-    return static_cast<double>(std::min(2 * (p - stage - 1) + (v - 1) * p + 1, m * v)) / v;
+    return std::min(2 * (p - stage - 1) + (v - 1) * p + 1, m * v);
   }
 
-  ActivationBytes activations(int stage, const StageMemory& memory) const {
+  ActivationBytes activations(int stage, Count blocks) const {
     const BlockBytes block = block_bytes(model_, parallel_, training_);
+    const int chunks = chunks_in_flight(stage), v = parallel_.virtual_stages;
     ActivationBytes bytes;
-    const double blocks = memory.in_flight * static_cast<double>(memory.blocks.size());  // whole: v divides the blocks
-    const auto whole = static_cast<std::int64_t>(blocks + 0.5);
-    bytes.blocks = kept(block, training_.recompute) * whole;
-    bytes.recomputed = memory.blocks.size() > 0 ? block.all - kept(block, training_.recompute) : Bytes(0);
-    if (first(stage)) bytes.ends += embedding_bytes() * static_cast<std::int64_t>(memory.in_flight + 0.999);
+    bytes.blocks = kept(block, training_.recompute) * (chunks * (blocks / v));
+    bytes.recomputed = block.all - kept(block, training_.recompute);
+    if (first(stage)) bytes.ends += embedding_bytes() * ((chunks + v - 1) / v);
     if (last(stage)) bytes.ends += head_bytes();
     return bytes;
   }

@@ -81,11 +81,11 @@ Transformer described(const std::string& text) {
   for (const auto& [key, value] : key_values(text)) set_number(model, key, value);
   if (!model.has_layers() && model.parameters > 0) return model;
   std::vector<std::string> missing;
-  if (model.layers == 0) missing.push_back("layers");
-  if (model.hidden == 0) missing.push_back("hidden");
-  if (model.heads == 0) missing.push_back("heads");
-  if (model.vocabulary == 0) missing.push_back("vocabulary");
-  if (model.sequence == 0) missing.push_back("sequence");
+  if (model.layers == 0) missing.emplace_back("layers");
+  if (model.hidden == 0) missing.emplace_back("hidden");
+  if (model.heads == 0) missing.emplace_back("heads");
+  if (model.vocabulary == 0) missing.emplace_back("vocabulary");
+  if (model.sequence == 0) missing.emplace_back("sequence");
   if (!missing.empty()) {
     throw std::invalid_argument(fmt::format("the model '{}' lacks {}", text, fmt::join(missing, ", ")));
   }
@@ -133,6 +133,7 @@ Transformer find_transformer(const std::vector<Transformer>& known, const std::s
   const auto found = std::find_if(known.begin(), known.end(), [&](const Transformer& m) { return m.name == text; });
   if (found != known.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(known.size());
   for (const Transformer& model : known) names.push_back(model.name);
   throw std::invalid_argument(fmt::format(
       "There is no model '{}'. There are {}; or give its numbers: layers=12,hidden=768,heads=12,vocabulary=50257,"
