@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "api/access.h"
+#include "base/parts.h"
 #include "front/model/plan.h"
 #include "grading/data.h"
 
@@ -74,8 +75,22 @@ TrainState Harness::state_without_grads() {
 }
 
 TrainState Harness::state_divided(const Group& group, Divided divided) {
+  return state_of({0, model().num_layers()}, group, divided);
+}
+
+TrainState Harness::state_of_layers(Range layers) {
+  return state_of(layers, rank_.world(), {});
+}
+
+TrainState Harness::state_of(Range layers, const Group& group, Divided divided) {
+  const auto count = static_cast<std::size_t>(model().num_layers());
   TrainState state;
-  for (int l = 0; l < model().num_layers(); ++l) {
+  state.weights.resize(count);
+  state.grads.resize(count);
+  state.optimizer.resize(count);
+  for (Count i = layers.begin; i < layers.end; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const int l = static_cast<int>(i);
     const Range whole{0, model().size(l)};
     const auto held = [&](bool is_divided) { return is_divided ? group.mine(whole.size()) : whole; };
     const auto zeros = [&](bool is_divided, Kind kind) {
@@ -83,12 +98,11 @@ TrainState Harness::state_divided(const Group& group, Divided divided) {
       mark_layer(tensor, l);
       return tensor;
     };
-    state.weights.push_back(weights(l, held(divided.weights)));
-    state.grads.push_back(zeros(divided.grads, Kind::gradient));
-    OptimizerState& optimizer = state.optimizer.emplace_back();
+    state.weights[at] = weights(l, held(divided.weights));
+    state.grads[at] = zeros(divided.grads, Kind::gradient);
     if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
-    optimizer.m = zeros(divided.optimizer, Kind::optimizer);
-    optimizer.v = zeros(divided.optimizer, Kind::optimizer);
+    state.optimizer[at].m = zeros(divided.optimizer, Kind::optimizer);
+    state.optimizer[at].v = zeros(divided.optimizer, Kind::optimizer);
   }
   return state;
 }
@@ -143,7 +157,19 @@ void Harness::mark_layer(ConstView tensor, int layer) {
   Access::port(rank_)->call(call);
 }
 
-Batch Harness::batch() {
+Range Harness::layers_of_stage(int stage, int stages) const {
+  const int layers = model().num_layers();
+  if (stages > layers) {
+    throw std::runtime_error(fmt::format("harness.cpp: {} layers are too few for {} stages", layers, stages));
+  }
+  return part_of(layers, stages, stage);
+}
+
+Stage Harness::stage(Range layers, TrainState& state) const {
+  return {model(), layers, {kase_.model.sequence, kase_.batch}, state.weights, state.grads};
+}
+
+Batch Harness::batch(const BatchChoice& choice) {
   const bool has_ids = kase_.model.family == ModelSpec::Family::gpt;
   std::vector<float> values;
   std::vector<std::int32_t> ids, targets;
@@ -156,15 +182,18 @@ Batch Harness::batch() {
     tokens.push_back(micro.tokens);
   }
   const Count s = kase_.model.sequence, b = kase_.batch, all = s * kase_.micro_batches;
-  data_->inputs = has_ids ? load(rank_, ids.data(), {all, b}, DType::i32, Kind::other)
-                          : load(rank_, values.data(), {all, b, kase_.model.hidden}, DType::f32, Kind::other);
-  data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
+  if (choice.inputs) {
+    data_->inputs = has_ids ? load(rank_, ids.data(), {all, b}, DType::i32, Kind::other)
+                            : load(rank_, values.data(), {all, b, kase_.model.hidden}, DType::f32, Kind::other);
+  }
+  if (choice.targets) data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
+  const auto part = [&](const Tensor& tensor, int i) {
+    const ConstView whole = tensor;
+    return whole ? Access::labelled(whole.rows_part({i * s, (i + 1) * s}, kNowhere), i) : ConstView();
+  };
   std::vector<MicroBatch> micros;
   for (int i = 0; i < kase_.micro_batches; ++i) {
-    const Range rows{i * s, (i + 1) * s};
-    const ConstView inputs = data_->inputs, all_targets = data_->targets;
-    micros.push_back({Access::labelled(inputs.rows_part(rows, kNowhere), i),
-                      Access::labelled(all_targets.rows_part(rows, kNowhere), i), tokens[static_cast<std::size_t>(i)]});
+    micros.push_back({part(data_->inputs, i), part(data_->targets, i), tokens[static_cast<std::size_t>(i)]});
   }
   return Access::batch(data_->inputs, data_->targets, std::move(micros), grading::tokens_of_step(kase_));
 }

@@ -43,6 +43,12 @@ struct Divided {
   bool optimizer = false;
 };
 
+/// What of a batch a rank is given.
+struct BatchChoice {
+  bool inputs = true;   ///< false: its inputs are empty views, and take no memory
+  bool targets = true;  ///< likewise
+};
+
 class SHARDLINGS_API Harness {
  public:
   Harness(Rank& rank, const Case& kase);
@@ -63,9 +69,15 @@ class SHARDLINGS_API Harness {
   /// The same with some of it divided over a group: of layer l a rank has the part group.mine(model.size(l)) only, and
   /// has never had more.
   TrainState state_divided(const Group& group, Divided divided);
+  /// The same with the tensors of some layers only; those of all others are empty, and never were there.
+  TrainState state_of_layers(Range layers);
+  /// Which layers stage `stage` of a pipeline of `stages` has: group parts of all layers, the first ones longer.
+  Range layers_of_stage(int stage, int stages) const;
+  /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
+  Stage stage(Range layers, TrainState& state) const;
   /// This rank's micro-batches (those of batch kase().batch_of(rank)); lives as long as the harness. Labelled with
   /// their numbers.
-  Batch batch();
+  Batch batch(const BatchChoice& choice = {});
   /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
   /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.
   /// Throws std::runtime_error if there is no such layer, matrix, or part of it.
@@ -100,6 +112,7 @@ class SHARDLINGS_API Harness {
   void put_of_rank(const std::string& name, ConstView view);
 
  private:
+  TrainState state_of(Range layers, const Group& group, Divided divided);
   void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
 
   struct Data;

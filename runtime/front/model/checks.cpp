@@ -72,6 +72,7 @@ void check_grad(RankFront& front, const Call& call, Count layer, const Operand& 
 
 void check_loss(RankFront& front, const Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss) {
+  if (!targets) front.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
   const Count width = plan_of(call).layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
     front.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "

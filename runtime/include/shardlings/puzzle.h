@@ -9,13 +9,14 @@
 #include "shardlings/model.h"
 #include "shardlings/ops.h"
 #include "shardlings/rank.h"
+#include "shardlings/stage.h"
 #include "shardlings/tensor.h"
 
 namespace shardlings {
 
 /// A part of the batch that goes through the model at once.
 struct MicroBatch {
-  ConstView inputs;   ///< (s, b, h), or ids (s, b)
+  ConstView inputs;   ///< (s, b, h), or ids (s, b); empty on a rank that has no use for them, likewise the targets
   ConstView targets;  ///< (s, b) i32; negative: counts for nothing
   Count tokens = 0;   ///< targets that count
 };

@@ -1,0 +1,83 @@
+#include "shardlings/stage.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/access.h"
+#include "base/text.h"
+#include "front/model/plan.h"
+#include "shardlings/error.h"
+
+namespace shardlings {
+namespace {
+
+using detail::LayerPlan;
+
+/// Of the layer's input if `of_input`, else of its output.
+Shape shape_of(const LayerPlan& layer, Shape tokens, bool of_input) {
+  if (of_input && layer.type == LayerPlan::Type::embedding) return tokens;
+  return {tokens[0], tokens[1], of_input ? layer.in : layer.out};
+}
+
+std::string text_of(Range layers) {
+  return fmt::format("the stage of layers {} to {}", layers.begin, layers.end - 1);
+}
+
+}  // namespace
+
+Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights,
+             std::vector<Tensor>& grads)
+    : model_(model), layers_(layers) {
+  const Count all = model.num_layers();
+  if (layers.begin < 0 || layers.size() < 1 || layers.end > all) {
+    throw InvalidArgument(fmt::format("a stage of layers [{}, {}): the model has layers 0 to {}, and a stage needs one",
+                                      layers.begin, layers.end, all - 1)
+                              .c_str(),
+                          {});
+  }
+  const auto& plans = detail::Access::plan(model)->layers;
+  is_first_ = layers.begin == 0;
+  is_last_ = layers.end == all;
+  input_ = shape_of(plans[static_cast<std::size_t>(layers.begin)], tokens, true);
+  output_ = shape_of(plans[static_cast<std::size_t>(layers.end - 1)], tokens, false);
+  for (Count l = layers.begin; l < layers.end; ++l) {
+    weights_.push_back(weights.at(static_cast<std::size_t>(l)));
+    grads_.push_back(grads.at(static_cast<std::size_t>(l)));
+  }
+}
+
+Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
+  if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
+  StageSaved made;
+  made.x_.resize(weights_.size());
+  made.saved_.resize(weights_.size());
+  Tensor y;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (i > 0) made.x_[i] = std::move(y);
+    const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
+    y = model_.forward(layer, weights_[i], i > 0 ? ConstView(made.x_[i]) : x, saved ? &made.saved_[i] : nullptr, at);
+    if (!saved) made.x_[i] = {};
+  }
+  if (saved) *saved = std::move(made);
+  return y;
+}
+
+Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at) const {
+  StageSaved used = std::move(saved);
+  Tensor gradient = std::move(grad);
+  if (used.saved_.size() != weights_.size()) {
+    const char* what = used ? "the StageSaved is that of another stage"
+                            : "the StageSaved is empty: forward was not given it, or a backward has used it up already";
+    throw InvalidArgument(fmt::format("{}: backward of {}: {}", to_text(at), text_of(layers_), what).c_str(), at);
+  }
+  for (std::size_t i = weights_.size(); i-- > 0;) {
+    const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
+    gradient = model_.backward(layer, weights_[i], i > 0 ? ConstView(used.x_[i]) : x, std::move(used.saved_[i]),
+                               std::move(gradient), grads_[i], at);
+    used.x_[i] = {};
+  }
+  return gradient;
+}
+
+}  // namespace shardlings

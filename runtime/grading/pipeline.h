@@ -1,0 +1,83 @@
+/// \file
+/// Pipelines as graders see them: which stage has which layers, in which order a rank goes forward and backward, and
+/// what that costs in time, messages and memory.
+///
+/// p ranks with v chunks of layers each are p v stages; chunk c of rank r is stage c p + r. m micro-batches go through
+/// all of them. The orders and formulas are those of Huang et al. 2019 (GPipe) and Narayanan et al. 2021
+/// (arXiv 2104.04473, section 2.2: 1F1B, with and without interleaving).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grading/training.h"
+
+namespace shardlings::grading {
+
+struct Pipeline {
+  int p = 1;
+  int m = 1;
+  int v = 1;
+  std::vector<LayerBytes> layers;  ///< of the whole model
+
+  int stage(int rank, int chunk) const { return chunk * p + rank; }
+  bool is_first(int rank, int chunk) const { return stage(rank, chunk) == 0; }
+  bool is_last(int rank, int chunk) const { return stage(rank, chunk) == p * v - 1; }
+  /// As Harness::layers_of_stage deals them.
+  Range layers_of(int rank, int chunk) const;
+  Count num_layers_of(int rank) const;
+  /// The most layers that any stage has.
+  Count longest_stage() const;
+};
+
+/// The pipeline over all ranks of a case; v is its number "chunks", or 1.
+Pipeline pipeline_of(const Case& kase);
+
+/// One chunk of a rank goes forward or backward for one micro-batch.
+struct Slot {
+  bool forward = true;
+  int micro = 0;
+  int chunk = 0;
+  bool operator==(const Slot&) const = default;
+};
+using Order = std::vector<Slot>;
+
+/// What a rank does if it goes forward `warm_up` times, then forward and backward in turn, then backward; both in the
+/// order of interleaving (by micro-batches if v = 1). More than m v is m v: all forward, then all backward.
+Order order_of(const Pipeline& pipeline, int warm_up);
+/// \name Warm-ups
+/// @{
+int gpipe_warm_up(const Pipeline& pipeline);                  ///< m v
+int one_f_one_b_warm_up(const Pipeline& pipeline, int rank);  ///< p - r - 1; interleaved 2 (p - r - 1) + (v - 1) p
+int eager_warm_up(const Pipeline& pipeline, int rank);        ///< 2 (p - r - 1)
+/// @}
+
+/// The most slots that have gone forward and not yet backward.
+int most_in_flight(const Order& order);
+
+/// Bytes that a rank sends: each of its stages an output and a gradient for each micro-batch, where there is somebody
+/// to take it.
+std::int64_t message_bytes(const Pipeline& pipeline, int rank);
+
+/// What a rank holds for messages, beside what is in flight.
+struct Mail {
+  bool sends_in_flight = false;  ///< in each direction a message stays until the next one is sent
+  bool receives_ahead = false;   ///< in each direction there is room for the next message, if one comes
+};
+
+/// A peak and where it comes from.
+struct PipelinePeak {
+  std::int64_t bytes = 0;
+  std::string formula;
+};
+
+/// A rank's memory along an order: weights, gradients, its part of the batch, what is in flight (inputs and Saved of
+/// its layers; logits on the last stage until they go backward), the layer at work, and messages.
+struct PipelineMemory {
+  PipelinePeak peak;
+  std::vector<std::int64_t> after;  ///< by slot: after its last call of the model
+};
+PipelineMemory memory_along(const Case& kase, int rank, const Order& order, Mail mail);
+
+}  // namespace shardlings::grading

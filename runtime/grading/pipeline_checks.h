@@ -1,0 +1,45 @@
+/// \file
+/// Checks that the puzzles on pipelines share, and how they name what is wrong.
+///
+/// Diagnoses that they give (the puzzle's manifest has the sentences):
+///
+/// | id                  | what shows it                                                                            |
+/// |---------------------|------------------------------------------------------------------------------------------|
+/// | wrong_micro_batch   | a gradient arrives for one micro-batch, and another one's activations go backward         |
+/// | sum_of_means        | each micro-batch's loss was divided by its own tokens                                    |
+/// | divided_by_m        | gradients are m times too small                                                          |
+/// | padding_counted     | the loss was divided by all targets, those that are padding included                     |
+/// | micro_batch_skipped | the gradient of one micro-batch is missing                                               |
+/// | forward_twice       | more calls of forward than micro-batches and layers                                      |
+/// | collective_used     | a collective carried what belongs into messages                                          |
+/// | too_many_messages   | more messages, or larger ones, than one for each micro-batch, boundary and direction     |
+/// | room_made_early     | more than should be is alive at the first slot, or at the first one backward             |
+/// | outputs_kept        | an output stays after it was sent: too much is alive before anything has gone backward   |
+/// | activations_kept    | too much is alive only after something has gone backward                                 |
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "grading/pipeline.h"
+
+namespace shardlings::grading {
+
+/// The slots of a rank, in program order, as its calls of the model show them.
+Order order_found(const CheckContext& check, const Pipeline& pipeline, int rank);
+
+/// Gradients "grads.l" of all layers and the shares "loss by rank" (that of the last stage is all of it) are those of
+/// one device.
+void check_training(CheckContext& check, const Pipeline& pipeline);
+/// Every layer has been called m times forward and m times backward, on its own rank.
+void check_calls(CheckContext& check, const Pipeline& pipeline);
+/// Every rank has sent message_bytes(), and nothing went through collectives.
+void check_messages(CheckContext& check, const Pipeline& pipeline);
+/// The peak of every rank is at most that along `order(rank)`.
+void check_memory(CheckContext& check, const Pipeline& pipeline, const std::function<Order(int)>& order, Mail mail);
+
+/// Without interleaving: some message was posted only after the rank had computed something else in between.
+bool sends_late(const CheckContext& check, const Pipeline& pipeline);
+
+}  // namespace shardlings::grading

@@ -1,0 +1,59 @@
+/// \file
+/// Consecutive layers of a model that one rank computes: a stage of a pipeline.
+#pragma once
+
+#include <vector>
+
+#include "shardlings/model.h"
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// What backward of a stage needs besides the stage's input: the Saved of its layers and the activations between them.
+/// Lives in device memory and is counted; dropping it frees.
+class SHARDLINGS_API StageSaved {
+ public:
+  explicit operator bool() const { return !saved_.empty(); }
+
+ private:
+  friend class Stage;
+  std::vector<Tensor> x_;  ///< x_[i]: input of the stage's layer i; that of layer 0 is the caller's
+  std::vector<Saved> saved_;
+};
+
+/// Layers [layers().begin, layers().end) of a model. Holds no weights: it works with those that it was made with.
+/// A light handle.
+class SHARDLINGS_API Stage {
+ public:
+  Stage() = default;
+  /// `tokens` is (s, b) of a micro-batch. weights[l] and grads[l] are those of layer l of the model; of layers outside
+  /// the stage they may be empty. They must outlive the stage. Throws InvalidArgument for layers that are not there.
+  Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights, std::vector<Tensor>& grads);
+
+  Range layers() const { return layers_; }
+  /// It begins with the first layer of the model, so its input is that of the model.
+  bool is_first() const { return is_first_; }
+  /// It ends with the last layer of the model, so its output is the logits.
+  bool is_last() const { return is_last_; }
+  /// (s, b, width); of token ids (s, b).
+  Shape input_shape() const { return input_; }
+  Shape output_shape() const { return output_; }
+
+  /// Output of the last layer for input x of the first. Fills `saved`, if given, with what backward needs besides x.
+  Tensor forward(ConstView x, StageSaved* saved, Location at = Location::current()) const;
+
+  /// Gradient of the stage's input from that of its output (which is used up, like `saved`); ADDS to the gradients of
+  /// the weights. The returned gradient is an activation. For a stage that begins with token ids it is empty.
+  Tensor backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at = Location::current()) const;
+
+ private:
+  Model model_;
+  Range layers_;
+  bool is_first_ = false;
+  bool is_last_ = false;
+  Shape input_, output_;
+  std::vector<ConstView> weights_;  ///< of the stage's layers
+  std::vector<View> grads_;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,119 @@
+// A model cut into stages computes what the whole does, and holds what its layers hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/parts.h"
+#include "front/model/memory.h"
+#include "model/on_model.h"
+
+namespace shardlings::model_test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A model on the device, cut into stages.
+struct InStages {
+  InStages(Rank& rank, const detail::ModelPlan& plan, const grading::Case& kase, int count)
+      : on(rank, plan, weights_of(kase)) {
+    for (int i = 0; i < count; ++i) {
+      const Range layers = part_of(on.model.num_layers(), count, i);
+      stages.emplace_back(on.model, layers, Shape{kase.model.sequence, kase.batch}, on.state.weights, on.state.grads);
+    }
+  }
+
+  OnDevice on;
+  std::vector<Stage> stages;
+};
+
+void train_in_stages(Rank& rank, InStages& in, const grading::Case& kase, const grading::MicroData& data) {
+  const std::size_t count = in.stages.size();
+  std::vector<Tensor> x(count);
+  std::vector<StageSaved> saved(count);
+  Tensor y = inputs_of(rank, kase, data);
+  for (std::size_t i = 0; i < count; ++i) {
+    x[i] = std::move(y);
+    EXPECT_EQ(x[i].shape(), in.stages[i].input_shape());
+    y = in.stages[i].forward(x[i], &saved[i]);
+    EXPECT_EQ(y.shape(), in.stages[i].output_shape());
+    EXPECT_TRUE(saved[i]);
+  }
+  y = in.on.model.loss(std::move(y), targets_of(rank, kase, data), data.tokens, in.on.loss);
+  for (std::size_t i = count; i-- > 0;) y = in.stages[i].backward(x[i], std::move(saved[i]), std::move(y));
+}
+
+class Stages : public testing::TestWithParam<int> {};
+
+TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
+  for (const ModelSpec& spec : {mlp(5, 9, 5, 4), gpt(3, 12, 3, 7, 5)}) {
+    const grading::Case kase = case_of(spec, 3);
+    const auto plan = detail::make_plan(spec);
+    const grading::MicroData data = grading::micro_of(kase, 0, 0);
+    on_rank([&](Rank& rank) {
+      OnDevice whole(rank, plan, weights_of(kase));
+      train_micro(rank, whole, kase, data, data.tokens);
+      InStages cut(rank, plan, kase, GetParam());
+      EXPECT_TRUE(cut.stages.front().is_first() && cut.stages.back().is_last());
+      EXPECT_EQ(cut.stages.front().is_last(), GetParam() == 1);
+      train_in_stages(rank, cut, kase, data);
+      EXPECT_EQ(get(cut.on.loss), get(whole.loss));
+      EXPECT_EQ(get_layers(cut.on.state.grads), get_layers(whole.state.grads));
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Numbers, Stages, testing::Range(1, 6));
+
+TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
+  const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
+  const auto plan = detail::make_plan(kase.model);
+  const Count tokens = kase.batch * kase.model.sequence;
+  on_rank([&](Rank& rank) {
+    InStages in(rank, plan, kase, 2);
+    const Stage& stage = in.stages[1];  // block, head
+    const Tensor x = rank.zeros(stage.input_shape(), Kind::activation);
+    const auto live = [&] { return front_of(rank).ledger().live(); };
+    const Bytes before = live();
+    StageSaved saved;
+    Tensor y = stage.forward(x, &saved);
+    Bytes held = output_bytes(plan.layers.back(), tokens);
+    for (Count l = stage.layers().begin; l < stage.layers().end; ++l) {
+      const auto& layer = plan.layers[static_cast<std::size_t>(l)];
+      held += saved_bytes(layer, tokens, kase.batch);
+      if (l > stage.layers().begin) held += input_bytes(layer, tokens);
+    }
+    EXPECT_EQ(live() - before, held);
+    y = stage.backward(x, std::move(saved), std::move(y));
+    EXPECT_EQ(live() - before, input_bytes(plan.layers[3], tokens)) << "the gradient of x";
+    y = stage.forward(x, nullptr);
+    EXPECT_EQ(live() - before, output_bytes(plan.layers.back(), tokens)) << "nothing is saved";
+  });
+}
+
+TEST(StageMisuse, IsToldWithItsLine) {
+  const grading::Case kase = case_of(mlp(4, 9, 9, 4), 3);
+  const auto plan = detail::make_plan(kase.model);
+  const auto error = [&](auto body) {
+    return error_of([&](Rank& rank) {
+      InStages in(rank, plan, kase, 2);
+      const Tensor x = rank.zeros(in.stages[0].input_shape(), Kind::activation);
+      body(in, x);
+    });
+  };
+  const std::string empty =
+      error([](InStages& in, const Tensor& x) { in.stages[1].backward(x, StageSaved(), clone(x)); });
+  EXPECT_THAT(empty, HasSubstr("stage_test.cpp:"));
+  EXPECT_THAT(empty, HasSubstr("backward of the stage of layers 2 to 3: the StageSaved is empty"));
+  const std::string other = error([](InStages& in, const Tensor& x) {
+    StageSaved saved;
+    in.stages[0].forward(x, &saved);
+    in.stages[1].backward(x, std::move(saved), clone(x));
+  });
+  EXPECT_THAT(other, HasSubstr("the Saved is that of layer 1"));
+  const std::string beyond = error([](InStages& in, const Tensor&) {
+    const Stage stage(in.on.model, {3, 5}, {4, 3}, in.on.state.weights, in.on.state.grads);
+  });
+  EXPECT_THAT(beyond, HasSubstr("a stage of layers [3, 5): the model has layers 0 to 3"));
+}
+
+}  // namespace
+}  // namespace shardlings::model_test
