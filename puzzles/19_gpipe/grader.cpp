@@ -2,11 +2,6 @@
 
 #include "grading/grader.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "base/text.h"
 #include "grading/pipeline_checks.h"
 
 using namespace shardlings;
@@ -17,24 +12,6 @@ namespace {
 
 /// Blocking messages: nothing stays that has been sent, nothing is posted ahead.
 constexpr Mail kBlocking{};
-
-/// The stages take turns. With K layers in the longest of them, the first micro-batch takes L (F + B) through all
-/// stages, and each of the m - 1 others ends K (F + B) after the one before it.
-std::int64_t budget(const Case& kase, const Pipeline& pipeline) {
-  const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
-  return table_time(kase, 1, 1) * (layers + (pipeline.m - 1) * pipeline.longest_stage());
-}
-
-std::string formula(const Case& kase, const Pipeline& pipeline) {
-  const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
-  const std::int64_t longest = pipeline.longest_stage();
-  const Nanos stage_time(longest * table_time(kase, 1, 1));
-  if (layers == longest * pipeline.p) {
-    return fmt::format("(m + p - 1) (F + B) = {} x {}", pipeline.m + pipeline.p - 1, to_text(stage_time));
-  }
-  return fmt::format("all stages once + (m - 1) times the longest = {} + {} x {}",
-                     to_text(Nanos(layers * table_time(kase, 1, 1))), pipeline.m - 1, to_text(stage_time));
-}
 
 bool has_barrier(const CheckContext& check, int rank) {
   return !check.events(rank, EventKind::collective).empty();
@@ -64,11 +41,7 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const Pipeline pipeline = pipeline_of(check.kase());
-  const int rank = check.slowest_rank();
-  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget(check.kase(), pipeline),
-                     formula(check.kase(), pipeline), "ns")) {
-    diagnose_time(check, pipeline);
-  }
+  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
 }
 
 SHARDLINGS_CHECK(memory) {

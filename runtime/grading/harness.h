@@ -71,7 +71,7 @@ class SHARDLINGS_API Harness {
   TrainState state_divided(const Group& group, Divided divided);
   /// The same with the tensors of some layers only; those of all others are empty, and never were there.
   TrainState state_of_layers(Range layers);
-  /// Which layers stage `stage` of a pipeline of `stages` has: group parts of all layers, the first ones longer.
+  /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
   Range layers_of_stage(int stage, int stages) const;
   /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
   Stage stage(Range layers, TrainState& state) const;

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "base/parts.h"
+#include "base/text.h"
 
 namespace shardlings::grading {
 namespace {
@@ -70,7 +71,7 @@ class MemoryWalk {
   void note(const Slot& slot, Count l, std::int64_t own) {
     const std::int64_t mail = mail_bytes();
     const std::int64_t bytes = 2 * weights_ + batch_ + in_flight_ + own + mail;
-    if (bytes <= result_.peak.bytes) return;
+    if (bytes <= result_.peak.value) return;
     std::string formula = "weights + gradients + batch and loss";
     std::vector<std::int64_t> terms = {weights_, weights_, batch_};
     if (number_ > 0) {
@@ -177,6 +178,11 @@ int eager_warm_up(const Pipeline& pipeline, int rank) {
   return 2 * (pipeline.p - rank - 1);
 }
 
+int leading_forwards(const Order& order) {
+  const auto first = std::find_if(order.begin(), order.end(), [](const Slot& slot) { return !slot.forward; });
+  return static_cast<int>(first - order.begin());
+}
+
 int most_in_flight(const Order& order) {
   int number = 0, most = 0;
   for (const Slot& slot : order) {
@@ -184,6 +190,24 @@ int most_in_flight(const Order& order) {
     most = std::max(most, number);
   }
   return most;
+}
+
+Budget step_time(const Case& kase, const Pipeline& pipeline) {
+  const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
+  const std::int64_t longest = pipeline.longest_stage(), turn = longest * table_time(kase, 1, 1);
+  const std::int64_t latency = kase.cluster.links[0].latency.value();
+  if (layers != longest * pipeline.p * pipeline.v) {
+    const std::int64_t once = layers * table_time(kase, 1, 1), others = pipeline.m - 1;
+    return {once + others * turn, fmt::format("all stages once + (m - 1) times the longest = {} + {} x {}",
+                                              to_text(Nanos(once)), others, to_text(Nanos(turn)))};
+  }
+  const std::int64_t turns = pipeline.m * pipeline.v + pipeline.p - 1, hops = pipeline.p * pipeline.v - 1;
+  const std::string of_v = pipeline.v > 1 ? " v" : "";
+  Budget budget{turns * turn + 2 * latency * hops, fmt::format("(m{} + p - 1)(F + B)", of_v)};
+  if (latency > 0) budget.formula += fmt::format(" + 2 x (p{} - 1)", of_v);
+  budget.formula += fmt::format(" = {} x {}", turns, to_text(Nanos(turn)));
+  if (latency > 0) budget.formula += fmt::format(" + 2 x {} x {}", to_text(Nanos(latency)), hops);
+  return budget;
 }
 
 std::int64_t message_bytes(const Pipeline& pipeline, int rank) {

@@ -53,8 +53,22 @@ int one_f_one_b_warm_up(const Pipeline& pipeline, int rank);  ///< p - r - 1; in
 int eager_warm_up(const Pipeline& pipeline, int rank);        ///< 2 (p - r - 1)
 /// @}
 
+/// Slots before the first one backward.
+int leading_forwards(const Order& order);
 /// The most slots that have gone forward and not yet backward.
 int most_in_flight(const Order& order);
+
+/// A number and where it comes from.
+struct Budget {
+  std::int64_t value = 0;
+  std::string formula;
+};
+
+/// End of a step in virtual time, on a cluster with a table of calls and links of latency x and no other cost:
+/// (m v + p - 1)(F + B) + 2 x (p v - 1) with F and B of a chunk. It holds for all orders above if x = 0, and for those
+/// whose warm-up is long enough (GPipe, eager, interleaved) if x > 0. Where p v does not divide the layers (GPipe only)
+/// it is all stages once and m - 1 times the longest.
+Budget step_time(const Case& kase, const Pipeline& pipeline);
 
 /// Bytes that a rank sends: each of its stages an output and a gradient for each micro-batch, where there is somebody
 /// to take it.
@@ -66,16 +80,10 @@ struct Mail {
   bool receives_ahead = false;   ///< in each direction there is room for the next message, if one comes
 };
 
-/// A peak and where it comes from.
-struct PipelinePeak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
 /// A rank's memory along an order: weights, gradients, its part of the batch, what is in flight (inputs and Saved of
 /// its layers; logits on the last stage until they go backward), the layer at work, and messages.
 struct PipelineMemory {
-  PipelinePeak peak;
+  Budget peak;                      ///< in bytes
   std::vector<std::int64_t> after;  ///< by slot: after its last call of the model
 };
 PipelineMemory memory_along(const Case& kase, int rank, const Order& order, Mail mail);

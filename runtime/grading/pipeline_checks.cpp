@@ -172,6 +172,20 @@ void check_calls(CheckContext& check, const Pipeline& pipeline) {
   }
 }
 
+bool check_time(CheckContext& check, const Pipeline& pipeline) {
+  const int rank = check.slowest_rank();
+  const Budget budget = step_time(check.kase(), pipeline);
+  return check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget.value, budget.formula,
+                       "ns");
+}
+
+bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, int most, const std::string& formula) {
+  const std::int64_t layers = pipeline.longest_stage();
+  const std::int64_t found = (check.counters(rank).saved_peak + layers - 1) / layers;
+  return check.at_most("in flight on " + check.name_of(rank), found, most, formula,
+                       pipeline.v > 1 ? "chunks" : "micro-batches", check.place_of_first(rank, EventKind::forward));
+}
+
 void check_messages(CheckContext& check, const Pipeline& pipeline) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const std::string collectives = collectives_of(check, rank);
@@ -194,8 +208,8 @@ void check_messages(CheckContext& check, const Pipeline& pipeline) {
 
 void check_memory(CheckContext& check, const Pipeline& pipeline, const std::function<Order(int)>& order, Mail mail) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const PipelinePeak peak = memory_along(check.kase(), rank, order(rank), mail).peak;
-    if (check.peak_at_most(rank, peak.bytes, peak.formula)) continue;
+    const Budget peak = memory_along(check.kase(), rank, order(rank), mail).peak;
+    if (check.peak_at_most(rank, peak.value, peak.formula)) continue;
     return diagnose_memory(check, pipeline, rank, mail);
   }
 }

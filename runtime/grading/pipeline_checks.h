@@ -34,6 +34,11 @@ Order order_found(const CheckContext& check, const Pipeline& pipeline, int rank)
 void check_training(CheckContext& check, const Pipeline& pipeline);
 /// Every layer has been called m times forward and m times backward, on its own rank.
 void check_calls(CheckContext& check, const Pipeline& pipeline);
+/// The step is over at step_time(). False if it is not.
+bool check_time(CheckContext& check, const Pipeline& pipeline);
+/// A rank had at most so many micro-batches (chunks of them, if v > 1) in flight: forward, and not yet backward. Judged
+/// by the Saved that were alive, which nobody can do without. False if there were more.
+bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, int most, const std::string& formula);
 /// Every rank has sent message_bytes(), and nothing went through collectives.
 void check_messages(CheckContext& check, const Pipeline& pipeline);
 /// The peak of every rank is at most that along `order(rank)`.

@@ -1,0 +1,67 @@
+// Judges 1F1B: one device's numbers, what is in flight on each rank, time, messages, memory.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grading/pipeline_checks.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+
+namespace {
+
+/// In each direction one message may be on its way while something else is computed.
+constexpr Mail kOneSend{.sends_in_flight = true};
+
+Order one_f_one_b(const Pipeline& pipeline, int rank) {
+  return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
+}
+
+void diagnose_in_flight(CheckContext& check, const Pipeline& pipeline, int rank) {
+  const Order found = order_found(check, pipeline, rank);
+  check.diagnose(leading_forwards(found) == pipeline.m ? "all_forward_first" : "warm_up_too_long");
+}
+
+void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    const int found = leading_forwards(order_found(check, pipeline, rank));
+    if (found >= leading_forwards(one_f_one_b(pipeline, rank))) continue;
+    check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), found));
+    return check.diagnose(found == 1 && rank == 0 ? "one_at_a_time" : "warm_up_too_short");
+  }
+  if (sends_late(check, pipeline)) check.diagnose("sent_late");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  check_training(check, pipeline_of(check.kase()));
+}
+
+SHARDLINGS_CHECK(in_flight) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  check_calls(check, pipeline);
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    const std::string formula = fmt::format("min(p - r, m) = min({} - {}, {})", pipeline.p, rank, pipeline.m);
+    if (check_in_flight(check, pipeline, rank, std::min(pipeline.p - rank, pipeline.m), formula)) continue;
+    return diagnose_in_flight(check, pipeline, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+}
+
+SHARDLINGS_CHECK(communication) {
+  check_messages(check, pipeline_of(check.kase()));
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  check_memory(
+      check, pipeline, [&](int rank) { return one_f_one_b(pipeline, rank); }, kOneSend);
+}
