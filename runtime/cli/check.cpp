@@ -4,6 +4,7 @@
 
 #include "cli/course.h"
 #include "cli/error.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "grading/grade.h"
 
@@ -25,6 +26,12 @@ void print_failures(const Context& context, const Verdict& verdict, const std::s
       context.out << "  again:    " << kase.reproduce << '\n';
     }
   }
+}
+
+Verdict graded(const Context& context, const grading::GradeOptions& grade) {
+  ProgressLine line(context);
+  line.show("grading");
+  return grading::grade_puzzle(grade);
 }
 
 int judge(const Context& context, const Verdict& verdict, const grading::CheckSummary& summary) {
@@ -58,7 +65,7 @@ int check(const Context& context, const CheckOptions& options) {
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
   grade.traces = false;
-  const Verdict verdict = grading::grade_puzzle(grade);
+  const Verdict verdict = graded(context, grade);
   for (const auto& summary : verdict.checks) {
     if (summary.spec.id == options.check) return judge(context, verdict, summary);
   }

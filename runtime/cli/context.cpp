@@ -66,7 +66,8 @@ Context make_context(const Project& project, std::ostream& out, std::ostream& er
                  .colour = wants_colour(choice, terminal) ? report::Colour::sixteen : report::Colour::none,
                  .charset = has_unicode() ? report::Charset::unicode : report::Charset::ascii,
                  .width = std::clamp(columns(), 40, 200),
-                 .interactive = terminal && variable("TERM") != "dumb"};
+                 .interactive = terminal && variable("TERM") != "dumb",
+                 .rewrites_errors = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};
 }
 
 }  // namespace shardlings::cli

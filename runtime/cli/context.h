@@ -20,8 +20,9 @@ struct Context {
   std::ostream& err;
   report::Colour colour = report::Colour::none;
   report::Charset charset = report::Charset::unicode;
-  int width = 80;            ///< columns of the output
-  bool interactive = false;  ///< the output is a terminal: lines may be rewritten
+  int width = 80;                ///< columns of the output
+  bool interactive = false;      ///< the output is a terminal
+  bool rewrites_errors = false;  ///< the errors go to a terminal: lines there may be rewritten
 
   /// `text` in the colours of its role.
   std::string paint(report::Role role, std::string_view text) const {

@@ -1,12 +1,16 @@
 #include <filesystem>
+#include <functional>
 #include <ostream>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/export.h"
 #include "cli/file.h"
 #include "cli/outcome.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "grading/grade.h"
 #include "report/terminal.h"
@@ -18,7 +22,20 @@ using grading::Verdict;
 
 namespace {
 
-grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options) {
+std::string to_text(grading::Stage stage) {
+  switch (stage) {
+    case grading::Stage::waiting: return "waiting for another run";
+    case grading::Stage::building: return "building";
+    case grading::Stage::running: return "running";
+    case grading::Stage::done: return "";
+  }
+  return "";
+}
+
+using Say = std::function<void(const std::string&)>;
+
+grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
+                                    const Say& say) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
@@ -26,17 +43,17 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.seed = options.seed;
   grade.keep = true;
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
-  if (options.progress) {
-    grade.progress = options.progress;
-  } else if (!options.json && context.interactive) {
-    grade.progress = [&context](grading::Stage stage) {
-      if (stage == grading::Stage::waiting) context.err << "\rwaiting for another run…" << std::flush;
-      if (stage == grading::Stage::building) context.err << "\r\x1b[Kbuilding…" << std::flush;
-      if (stage == grading::Stage::running) context.err << "\r\x1b[Krunning…" << std::flush;
-      if (stage == grading::Stage::done) context.err << "\r\x1b[K" << std::flush;
-    };
-  }
+  grade.progress = [say](grading::Stage stage) { say(to_text(stage)); };
+  grade.cases = [say](int done, int total) { say(fmt::format("running: {} of {} cases", done, total)); };
   return grade;
+}
+
+/// Grades, saying what it is at: to who asked for it, or on the error stream.
+Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options) {
+  if (options.progress) return grading::grade_puzzle(grade_options(context, puzzle, options, options.progress));
+  ProgressLine line(context);
+  return grading::grade_puzzle(
+      grade_options(context, puzzle, options, [&line](const std::string& text) { line.show(text); }));
 }
 
 void check_options(const Manifest& puzzle, const RunOptions& options) {
@@ -81,7 +98,7 @@ int run(const Context& context, const RunOptions& options) {
   }
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
-  const Verdict verdict = grading::grade_puzzle(grade_options(context, puzzle, options));
+  const Verdict verdict = graded(context, puzzle, options);
   const Progress progress = remember(context, puzzle, options, verdict, hash);
 
   if (options.json) {

@@ -11,7 +11,7 @@ namespace shardlings::cli {
 
 int test(const Context& context, const TestOptions& options) {
   const std::string& build = context.project.build;
-  context.out << "Building the project's own tests…" << std::endl;
+  context.out << "Building the project's own tests." << std::endl;
   if (run_program({"cmake", "--build", build}) != 0) {
     context.err << "The tests do not build; the messages are above.\n";
     return kFailed;

@@ -5,6 +5,7 @@
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/last_run.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "report/perfetto.h"
 
@@ -16,7 +17,11 @@ int trace(const Context& context, const TraceOptions& options) {
   const grading::Verdict run = last_run(context, puzzle);
   const grading::CaseVerdict& kase = chosen_case(run, options.case_name);
   const std::string file = options.out.empty() ? fmt::format("trace_{}.json", puzzle.id) : options.out;
-  deliver(context, file, report::perfetto_trace(kase), fmt::format("Trace of \"{}\"", kase.kase.name));
+  ProgressLine line(context);
+  line.show("writing the trace");
+  const std::string text = report::perfetto_trace(kase);
+  line.end();
+  deliver(context, file, text, fmt::format("Trace of \"{}\"", kase.kase.name));
   if (file != "-") context.out << "Open it at https://ui.perfetto.dev, or in chrome://tracing.\n";
   return kPassed;
 }

@@ -33,7 +33,7 @@ struct RunOptions {
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
   int max_lines = 0;                             ///< of the report; 0: no limit
-  std::function<void(grading::Stage)> progress;  ///< empty: shown on a terminal
+  std::function<void(const std::string&)> progress;  ///< told what is being done; empty: shown on the error stream
 };
 /// `run`: grades one puzzle.
 int run(const Context& context, const RunOptions& options);

@@ -6,6 +6,7 @@
 
 #include "cli/course.h"
 #include "cli/error.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "cli/verification.h"
 #include "grading/compare.h"
@@ -68,16 +69,6 @@ void print(const Context& context, const PuzzleOutcome& outcome) {
   for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
 }
 
-/// One line that is rewritten on a terminal; elsewhere nothing, or a log would be full of it.
-Progressed progress_line(const Context& context) {
-  if (!context.interactive) return [](int, int, const std::string&) {};
-  return [&context](int done, int total, const std::string& what) {
-    context.err << fmt::format("\r\x1b[K{}/{} {}", done, total, what);
-    if (done == total) context.err << "\r\x1b[K";
-    context.err << std::flush;
-  };
-}
-
 }  // namespace
 
 int verify(const Context& context, const VerifyOptions& options) {
@@ -90,9 +81,14 @@ int verify(const Context& context, const VerifyOptions& options) {
     grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
     return grading::grade_puzzle(grade_options);
   };
+  ProgressLine line(context);
+  line.show("verifying");
   const auto outcomes =
       verify_puzzles(context.project, puzzles, {options.jobs, options.goals ? Goals::write : Goals::check}, grade,
-                     progress_line(context));
+                     [&](int done, int total, const std::string& what) {
+                       line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));
+                     });
+  line.end();
 
   const bool good = std::all_of(outcomes.begin(), outcomes.end(), [](const PuzzleOutcome& o) { return o.good(); });
   if (options.json) {

@@ -30,16 +30,6 @@ constexpr int kSettleMilliseconds = 30;
 // Title, points, hints and next puzzle stand below the report.
 constexpr int kClosingRows = 6;
 
-std::string to_text(grading::Stage stage) {
-  switch (stage) {
-    case grading::Stage::waiting: return "waiting…";
-    case grading::Stage::building: return "building…";
-    case grading::Stage::running: return "running…";
-    case grading::Stage::done: return "";
-  }
-  return "";
-}
-
 class Watch {
  public:
   Watch(const Context& context, const Manifest& puzzle) : context_(context) {
@@ -80,12 +70,12 @@ class Watch {
   }
 
   void grade() {
-    screen_.status = "building…";
+    screen_.status = "building";
     screen_.can_go_on = false;
     if (full_screen_) {
       show();
     } else {
-      context_.out << screen_.title << ": building…" << std::endl;
+      context_.out << screen_.title << ": building" << std::endl;
     }
     const ScreenSize size = screen_size();
     job_.start([this, size](const Job::Say& say, std::string& text) {
@@ -95,7 +85,7 @@ class Watch {
       RunOptions options;
       options.puzzle = id_;
       if (full_screen_) options.max_lines = std::max(body_rows(size) - kClosingRows, 6);
-      options.progress = [&say](grading::Stage stage) { say(to_text(stage)); };
+      options.progress = [&say](const std::string& what) { say(what); };
       const int status = run(context, options);
       text = out.str();
       return status;
@@ -104,7 +94,7 @@ class Watch {
 
   void on_save() {
     job_.drop();
-    screen_.status = "saved…";
+    screen_.status = "saved";
     if (full_screen_) show();
     if (watcher_->descriptor() >= 0) {
       pollfd wanted{watcher_->descriptor(), POLLIN, 0};

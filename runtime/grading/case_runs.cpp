@@ -33,11 +33,16 @@ const Reference& CaseRuns::reference(std::size_t i) {
   return entry.reference;
 }
 
-void CaseRuns::run(const std::string& submission) {
+void CaseRuns::run(const std::string& submission, const std::function<void(int ended)>& ended) {
   constexpr unsigned kSideBySide = 2;
   std::atomic<std::size_t> next = 0;
+  int done = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < entries_.size(); i = next++) run_one(submission, entries_[i]);
+    for (std::size_t i = next++; i < entries_.size(); i = next++) {
+      run_one(submission, entries_[i]);
+      const std::scoped_lock lock(mutex_);
+      ended(++done);
+    }
   };
   std::jthread second;
   if (std::min(kSideBySide, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -28,8 +29,10 @@ class CaseRuns {
 
   /// Computes the references of cases with a model in the background, while something else is awaited.
   void start_references();
-  /// Runs the submission on every case; returns when all have ended.
-  void run(const std::string& submission);
+  /// Runs the submission on every case; returns when all have ended. `ended` is told after each how many have; one call
+  /// at a time.
+  void run(
+      const std::string& submission, const std::function<void(int ended)>& ended = [](int) {});
 
   const Result& result(std::size_t i) const { return entries_[i].result; }
   /// For results from elsewhere.

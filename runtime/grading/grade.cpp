@@ -109,7 +109,10 @@ Verdict grade_anew(const Job& job) {
   std::error_code ignored;
   fs::remove(job.verdict(), ignored);
   job.options.progress(Stage::building);
-  Process grader(grader_process(job));
+  ProgressReader reader(job.options.cases);
+  ProcessOptions process = grader_process(job);
+  process.on_output = [&reader](std::string_view output) { reader.read(output); };
+  Process grader(process);
   const BuildOutcome outcome = build_submission(job.toolchain, job.id, job.source.string(),
                                                 (job.puzzle / "harness.cpp").string(), job.folder.string());
   if (!outcome.built) {
@@ -124,7 +127,7 @@ Verdict grade_anew(const Job& job) {
     throw std::runtime_error(
         fmt::format("the grader of {} broke ({}): this is a fault of the puzzle, not of yours\n{}{}", job.id,
                     end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal), end.error,
-                    end.output));
+                    without_progress(end.output)));
   }
   Verdict verdict = verdict_from_json(read_file(job.verdict()));
   verdict.build_log = outcome.log;  // warnings

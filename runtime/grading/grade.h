@@ -29,6 +29,8 @@ struct GradeOptions {
   bool traces = true;                                  ///< read the traces into the verdict (for timelines)
   bool keep = false;                                   ///< as the puzzle's last run (kept_runs.h)
   std::function<void(Stage)> progress = [](Stage) {};  ///< called from the calling thread
+  /// While running: how many of how many cases have come to their end. Called from the calling thread.
+  std::function<void(int done, int total)> cases = [](int, int) {};
 };
 
 /// Grades. Several processes may grade the same content at once: one does it, the others wait and read.

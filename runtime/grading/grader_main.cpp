@@ -115,7 +115,9 @@ int run(int argc, char** argv) {
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   runs.start_references();
   if (!submission_is_ready(options)) return kNoSubmission;
-  runs.run(options.submission);
+  runs.run(options.submission, [&](int ended) {
+    if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
+  });
   const int status = RUN_ALL_TESTS();
   write_verdict(judge.verdict(), options);
   return status;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +12,9 @@
 
 namespace shardlings::grading {
 namespace {
+
+// "record separator": begins no line that a person or GoogleTest writes.
+constexpr char kProgressMark = '\x1e';
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
@@ -57,6 +62,34 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.push_back("--wait-for-submission");
   return arguments;
+}
+
+std::string progress_line(int done, int total) {
+  return fmt::format("{}{} {}\n", kProgressMark, done, total);
+}
+
+void ProgressReader::read(std::string_view output) {
+  for (const char c : output) {
+    if (c != '\n') {
+      line_ += c;
+      continue;
+    }
+    int done = 0, total = 0;
+    if (line_.starts_with(kProgressMark) && std::sscanf(line_.c_str() + 1, "%d %d", &done, &total) == 2) {
+      tell_(done, total);
+    }
+    line_.clear();
+  }
+}
+
+std::string without_progress(const std::string& output) {
+  std::string rest;
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size() - 1) + 1;
+    if (output[begin] != kProgressMark) rest.append(output, begin, end - begin);
+    begin = end;
+  }
+  return rest;
 }
 
 void write_verdict(const Verdict& verdict, const GraderOptions& options) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "grading/verdict.h"
@@ -23,8 +25,25 @@ struct GraderOptions {
   std::string traces;      ///< file to write; empty: none
   std::string case_name;
   std::optional<std::uint64_t> seed;
-  bool wait_for_submission = false;  ///< until a line "ready" (or anything else: give up) comes in
+  /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
+  bool wait_for_submission = false;
 };
+
+/// A line among the grader's output that says how many of how many cases have ended.
+std::string progress_line(int done, int total);
+
+/// Takes such lines out of a grader's output as it comes.
+class ProgressReader {
+ public:
+  explicit ProgressReader(std::function<void(int done, int total)> tell) : tell_(std::move(tell)) {}
+  void read(std::string_view output);
+
+ private:
+  std::function<void(int done, int total)> tell_;
+  std::string line_;  ///< the beginning of one whose end has not come
+};
+/// The output without such lines.
+std::string without_progress(const std::string& output);
 
 /// Throws std::runtime_error.
 GraderOptions parse_grader_options(int argc, char** argv);

@@ -176,6 +176,7 @@ bool Process::drain(int timeout_ms) {
   end_.output.append(buffer, std::min(room, static_cast<std::size_t>(n)));
   end_.output_truncated = end_.output_truncated || static_cast<std::size_t>(n) > room;
   written_ += n;
+  if (options_.on_output) options_.on_output({buffer, static_cast<std::size_t>(n)});
   return true;
 }
 

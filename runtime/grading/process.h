@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace shardlings::grading {
@@ -22,12 +24,13 @@ struct ProcessLimits {
 
 struct ProcessOptions {
   std::string program;
-  std::vector<std::string> arguments;    ///< without the program's name
-  std::vector<std::string> environment;  ///< "NAME=value"; nothing is inherited
-  std::string folder;                    ///< to run in; empty: the caller's
-  int file = -1;                         ///< becomes descriptor 3 of the process
-  bool has_input = false;                ///< say() will be used; else standard input is empty
-  std::size_t kept_output = 64 * 1024;   ///< the first so many bytes are kept, the others thrown away
+  std::vector<std::string> arguments;               ///< without the program's name
+  std::vector<std::string> environment;             ///< "NAME=value"; nothing is inherited
+  std::string folder;                               ///< to run in; empty: the caller's
+  int file = -1;                                    ///< becomes descriptor 3 of the process
+  bool has_input = false;                           ///< say() will be used; else standard input is empty
+  std::size_t kept_output = 64 * 1024;              ///< the first so many bytes are kept, the others thrown away
+  std::function<void(std::string_view)> on_output;  ///< is given all of it, as it comes, by wait()
   ProcessLimits limits;
 };
 

@@ -254,7 +254,7 @@ TEST_P(Help, IsThereForEveryVerb) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Command, Help,
-                         testing::Values("list", "run", "watch", "hint", "explain", "reset", "solution", "verify",
+                         testing::Values("list", "run", "watch", "hint", "explain", "trace", "reset", "solution", "verify",
                                          "new", "doctor", "test", "check"));
 
 TEST(Command, KnowsItsVersion) {

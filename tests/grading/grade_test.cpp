@@ -126,7 +126,12 @@ TEST(Grade, SameContentIsGradedOnce) {
   options.use_cache = true;
   std::vector<Stage> stages;
   options.progress = [&](Stage stage) { stages.push_back(stage); };
+  std::vector<std::pair<int, int>> cases;
+  options.cases = [&](int done, int total) { cases.emplace_back(done, total); };
   const Verdict first = grade_puzzle(options);
+  const auto total = static_cast<int>(first.cases.size());
+  ASSERT_EQ(cases.size(), first.cases.size());
+  for (int i = 0; i < total; ++i) EXPECT_EQ(cases[static_cast<std::size_t>(i)], std::pair(i + 1, total));
   EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::building, Stage::running, Stage::done));
   stages.clear();
   const Verdict second = grade_puzzle(options);

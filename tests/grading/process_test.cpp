@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "grading/grader_options.h"
+
 namespace shardlings::grading {
 namespace {
 
@@ -57,6 +59,24 @@ TEST(Process, NothingIsInherited) {
   options.folder = "/usr";
   EXPECT_EQ(run_process(options).output, "none 1\n/usr\nempty\n");
   unsetenv("SHARDLINGS_SECRET");
+}
+
+TEST(Process, PassesOutputOnAsItComes) {
+  ProcessOptions options = shell("echo one; echo two");
+  std::string all;
+  options.on_output = [&](std::string_view output) { all += output; };
+  EXPECT_EQ(run_process(options).output, "one\ntwo\n");
+  EXPECT_EQ(all, "one\ntwo\n");
+}
+
+TEST(GraderProgress, IsFoundAmongOtherOutput) {
+  const std::string output = "[ RUN ]\n" + progress_line(1, 3) + "3 9\n" + progress_line(2, 3) + "end";
+  std::vector<std::pair<int, int>> told;
+  ProgressReader reader([&](int done, int total) { told.emplace_back(done, total); });
+  for (const char c : output) reader.read({&c, 1});  // in pieces, as pipes have it
+  EXPECT_EQ(told, (std::vector<std::pair<int, int>>{{1, 3}, {2, 3}}));
+  EXPECT_EQ(without_progress(output), "[ RUN ]\n3 9\nend");
+  EXPECT_EQ(without_progress(""), "");
 }
 
 TEST(Process, SaysALine) {
