@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kOpening = "// >>> your code";
 constexpr const char* kClosing = "// <<<";
+constexpr const char* kPlaceholder = "  not_implemented();\n";
 
 bool is_comment_or_blank(const std::string& line) {
   return line.empty() || line.starts_with("//");
@@ -24,11 +25,11 @@ std::string joined(const std::vector<std::string>& lines, std::size_t begin, std
   return text;
 }
 
-/// The text without the comment that ends it.
+/// The text, from the closing mark on, without the comment that ends it.
 std::string without_last_comment(const std::string& text) {
   const auto lines = lines_of(text);
   std::size_t end = lines.size();
-  while (end > 0 && is_comment_or_blank(lines[end - 1])) --end;
+  while (end > 1 && is_comment_or_blank(lines[end - 1])) --end;
   return joined(lines, 0, end);
 }
 
@@ -43,6 +44,31 @@ std::string difference(const std::string& stub, const std::string& solution, std
     }
   }
   return {};
+}
+
+/// A line at the left margin that is code: the hole then holds whole functions.
+bool is_at_margin(const std::string& line) {
+  return !is_comment_or_blank(line) && line.front() != ' ';
+}
+
+/// Whole functions with not_implemented() as their bodies.
+std::string without_bodies(const std::vector<std::string>& lines) {
+  std::string text;
+  bool inside = false;
+  for (const std::string& line : lines) {
+    if (line == "}") inside = false;
+    if (inside) continue;
+    text += line + "\n";
+    inside = line.ends_with("{");
+    if (inside) text += kPlaceholder;
+  }
+  return text;
+}
+
+/// What stands in the stub's hole where the solution has this.
+std::string emptied(const std::string& hole) {
+  const auto lines = lines_of(hole);
+  return std::any_of(lines.begin(), lines.end(), is_at_margin) ? without_bodies(lines) : kPlaceholder;
 }
 
 }  // namespace
@@ -62,7 +88,7 @@ std::optional<Holed> cut_at_hole(const std::string& text) {
 std::optional<std::string> stub_of_solution(const std::string& solution) {
   const auto parts = cut_at_hole(solution);
   if (!parts) return std::nullopt;
-  return parts->before + "  not_implemented();\n" + without_last_comment(parts->after);
+  return parts->before + emptied(parts->hole) + without_last_comment(parts->after);
 }
 
 std::string difference_outside_hole(const std::string& stub, const std::string& solution) {

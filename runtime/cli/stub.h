@@ -6,7 +6,8 @@
 ///   // >>> your code (about 8 lines)
 ///   // <<<
 /// \endcode
-/// The stub has `not_implemented();` there. The solution may end with a comment that the stub does not have.
+/// The stub has `not_implemented();` there; where the marks stand at the margin and the hole holds whole functions, it
+/// has that in the body of each. The solution may end with a comment that the stub does not have.
 #pragma once
 
 #include <optional>

@@ -39,6 +39,13 @@ std::string number_text(double value) {
   return fmt::format("{:.7g}", value);
 }
 
+/// "row 2, column 5" of an output that is a matrix; "weight (row 3, column 5)" of a layer.
+std::string element_in(const Case& kase, const Output& output, int layer, std::size_t index) {
+  if (layer >= 0 || output.rows <= 1 || output.cols <= 1) return element_text(kase, layer, index);
+  const auto cols = static_cast<std::size_t>(output.cols);
+  return fmt::format("row {}, column {}", index / cols, index % cols);
+}
+
 /// "3 of 12 elements differ by more than the tolerance, 1.2e-06 for this one".
 std::string extent_text(const Difference& difference, std::size_t size) {
   const std::string elements = fmt::format("{} of {} elements differ", difference.count, size);
@@ -107,7 +114,7 @@ bool CheckContext::compare(const std::string& name, const std::vector<double>& e
   const auto difference = first_difference(found->values, expected, tolerance);
   if (!difference) return true;
   if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
-  const std::string element = expected.size() == 1 ? "" : ", " + element_text(kase_, layer, difference->index);
+  const std::string element = expected.size() == 1 ? "" : ", " + element_in(kase_, *found, layer, difference->index);
   fail(fmt::format("{}{}: {}", what, element, number_text(difference->expected)), number_text(difference->got));
   if (difference->ratio && std::abs(*difference->ratio - 1) > 1e-3) detail(ratio_text(*difference->ratio));
   if (expected.size() > 1) detail(extent_text(*difference, expected.size()));
@@ -136,8 +143,9 @@ bool CheckContext::replicas_agree(const std::string& name, const Output& output,
     if (!difference) continue;
     wrong.push_back(static_cast<int>(rank));
     if (!expected_text.empty()) continue;
-    expected_text = fmt::format("{}, {} on {}: {}", spoken(name, layer), element_text(kase_, layer, difference->index),
-                                name_of(static_cast<int>(rank)), number_text(difference->expected));
+    expected_text =
+        fmt::format("{}, {} on {}: {}", spoken(name, layer), element_in(kase_, output, layer, difference->index),
+                    name_of(static_cast<int>(rank)), number_text(difference->expected));
     found_text = number_text(difference->got);
     if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
   }

@@ -14,7 +14,7 @@ namespace shardlings::grading {
 namespace {
 
 /// What a stream of random numbers is for; with up to two numbers that tell streams of one purpose apart.
-enum class Purpose : std::uint64_t { weights = 1, inputs, targets, order, integers };
+enum class Purpose : std::uint64_t { weights = 1, inputs, targets, order, integers, normals };
 
 std::uint64_t stream_of(Purpose purpose, int first, int second = 0) {
   return static_cast<std::uint64_t>(purpose) << 56U | static_cast<std::uint64_t>(first) << 28U |
@@ -111,6 +111,10 @@ Count tokens_of_step(const Case& kase) {
     for (int micro = 0; micro < kase.micro_batches; ++micro) tokens += counted_of(kase, batch, micro);
   }
   return tokens;
+}
+
+std::vector<float> normals_of(const Case& kase, int which, Count n) {
+  return normal_numbers(n, kase.seed, stream_of(Purpose::normals, which));
 }
 
 std::vector<float> integers_of(const Case& kase, int rank, Count n) {

@@ -25,6 +25,9 @@ SHARDLINGS_API MicroData micro_of(const Case& kase, int batch, int micro);
 /// Targets that count, over all batches and micro-batches of a step.
 SHARDLINGS_API Count tokens_of_step(const Case& kase);
 
+/// `n` standard normal numbers, the same for all ranks; `which` tells several such tensors apart.
+SHARDLINGS_API std::vector<float> normals_of(const Case& kase, int which, Count n);
+
 /// `n` small integers as f32, different for each rank: sums of them are exact in any order.
 SHARDLINGS_API std::vector<float> integers_of(const Case& kase, int rank, Count n);
 

@@ -146,6 +146,30 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
   return shard;
 }
 
+LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part) {
+  const auto zeros_like = [&](const Tensor& tensor) {
+    if (!tensor) return Tensor();
+    Tensor zeros = rank_.zeros(tensor.shape(), Kind::gradient, DType::f32, kNowhere);
+    mark_layer(zeros, layer);
+    return zeros;
+  };
+  LinearShard shard;
+  for (const Entry& entry : model().entries(layer)) {
+    if (entry.name == prefix + "weight") {
+      shard.weight = weights(layer, entry.name, part.rows, part.cols);
+      shard.rows = entry.rows;
+      shard.cols = entry.cols;
+    } else if (entry.name == prefix + "bias") {
+      const Count begin = entry.range.begin;
+      shard.bias = weights(layer, {begin + part.rows.begin, begin + part.rows.end});
+    }
+  }
+  shard.part = part;
+  shard.grad_weight = zeros_like(shard.weight);
+  shard.grad_bias = zeros_like(shard.bias);
+  return shard;
+}
+
 void Harness::mark_layer(ConstView tensor, int layer) {
   if (!tensor) return;
   Call call;
@@ -200,6 +224,10 @@ Batch Harness::batch(const BatchChoice& choice) {
 
 Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
   return load(rank_, values.data(), static_cast<Count>(values.size()), DType::f32, kind);
+}
+
+Tensor Harness::normals(int which, Shape shape, Kind kind) {
+  return load(rank_, normals_of(kase_, which, shape.size()).data(), shape, DType::f32, kind);
 }
 
 Tensor Harness::integers(Count n, Kind kind) {
@@ -261,6 +289,11 @@ void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Gr
     put_part("m", static_cast<int>(l), optimizer[l].m, group);
     put_part("v", static_cast<int>(l), optimizer[l].v, group);
   }
+}
+
+void Harness::put_gradients(const std::string& name, const LinearShard& shard) {
+  put(name + ".weight", shard.grad_weight, {shard.rows, shard.cols, shard.part.rows, shard.part.cols});
+  put(name + ".bias", shard.grad_bias, {shard.rows, 1, shard.part.rows, {0, 1}});
 }
 
 void Harness::put_of_rank(const std::string& name, ConstView view) {

@@ -49,6 +49,15 @@ struct BatchChoice {
   bool targets = true;  ///< likewise
 };
 
+/// A linear layer of which a rank holds a rectangle of the weight and the bias of its rows.
+struct LinearShard {
+  Tensor weight, bias, grad_weight, grad_bias;
+  Count rows = 0, cols = 0;  ///< of the whole weight
+  Rectangle part;
+  /// For the learner's function.
+  Linear linear() { return {weight, bias, grad_weight, grad_bias}; }
+};
+
 class SHARDLINGS_API Harness {
  public:
   Harness(Rank& rank, const Case& kase);
@@ -84,12 +93,17 @@ class SHARDLINGS_API Harness {
   Tensor weights(int layer);
   Tensor weights(int layer, Range range);
   Tensor weights(int layer, const std::string& entry, Range rows, Range cols);
+  /// That rectangle of the matrix prefix + "weight" and the same rows of prefix + "bias" (nothing if there is none),
+  /// with gradients that are zero.
+  LinearShard linear(int layer, const std::string& prefix, Rectangle part);
   /// Zeros in all of them that are still there: gradients between two steps.
   void clear(std::vector<Tensor>& tensors);
   /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.
   void mark_layer(ConstView tensor, int layer);
   /// Host values as a tensor of the device.
   Tensor tensor(const std::vector<float>& values, Kind kind);
+  /// Standard normal numbers, the same on every rank; `which` tells several tensors apart. As normals_of(kase, …).
+  Tensor normals(int which, Shape shape, Kind kind);
   /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
   Tensor integers(Count n, Kind kind);
 
@@ -108,6 +122,8 @@ class SHARDLINGS_API Harness {
   void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
   /// The same for both moments of Adam: "m.0", "v.0", "m.1", …
   void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group);
+  /// Publishes the gradients of a part: regions of name.weight and name.bias.
+  void put_gradients(const std::string& name, const LinearShard& shard);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.
   void put_of_rank(const std::string& name, ConstView view);
 

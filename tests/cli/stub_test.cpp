@@ -40,6 +40,19 @@ TEST(Stub, IsTheSolutionWithoutItsHoleAndLastComment) {
   EXPECT_EQ(stub_of_solution(kSolution), kStub);
 }
 
+TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
+  constexpr const char* kMark = "// >>> your code (about 5 lines)\n";
+  const std::string solution = std::string("int a;\n\n") + kMark +
+                               "/// First.\nint f(int n) {\n  if (n) {\n    return 1;\n  }\n  return n;\n}\n\n"
+                               "int g(int n,\n      int m) {\n  return f(n) + m;\n}\n// <<<\n";
+  const std::string stub = std::string("int a;\n\n") + kMark +
+                           "/// First.\nint f(int n) {\n  not_implemented();\n}\n\n"
+                           "int g(int n,\n      int m) {\n  not_implemented();\n}\n// <<<\n";
+  EXPECT_EQ(stub_of_solution(solution), stub);
+  EXPECT_EQ(stub_of_solution(stub), stub);
+  EXPECT_EQ(difference_outside_hole(stub, solution), "");
+}
+
 TEST(Stub, NeedsExactlyOneHole) {
   EXPECT_FALSE(stub_of_solution("int a;\n"));
   EXPECT_FALSE(stub_of_solution(std::string(kSolution) + kSolution));

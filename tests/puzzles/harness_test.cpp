@@ -82,6 +82,40 @@ TEST(HarnessWeights, PartsThatDoNotExistAreErrors) {
   EXPECT_NE(report.failure->message.find("no such matrix"), std::string::npos);
 }
 
+TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
+  const auto report = with_harness([](Harness& h) {
+    LinearShard shard = h.linear(1, "", {{1, 4}, {2, 6}});
+    const Linear linear = shard.linear();
+    EXPECT_EQ(linear.weight.shape(), Shape({3, 4}));
+    EXPECT_EQ(linear.bias.shape(), Shape(3));
+    EXPECT_EQ(linear.grad_weight.shape(), Shape({3, 4}));
+    h.put("bias", linear.bias);
+    add(linear.grad_bias, linear.bias);
+    h.put_gradients("g", shard);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(report.ranks[0].counters.peak.value(), 2 * (3 * 4 + 3) * 4) << "never the whole matrix";
+  const auto& published = report.ranks[0].published;
+  ASSERT_EQ(published.size(), 3U);
+  const std::vector<float> all = weights_of(small_case(), 1);
+  const auto bias = all.end() - 5;  // the last entry
+  EXPECT_EQ(published[0].values, std::vector<float>(bias + 1, bias + 4));
+  EXPECT_EQ(published[1].name, "g.weight");
+  EXPECT_EQ(published[1].values, std::vector<float>(12, 0.0F));
+  EXPECT_EQ(published[1].rows, 5);
+  EXPECT_EQ(published[1].col_range, (Range{2, 6}));
+  EXPECT_EQ(published[2].name, "g.bias");
+  EXPECT_EQ(published[2].values, published[0].values);
+  EXPECT_EQ(published[2].row_range, (Range{1, 4}));
+}
+
+TEST(HarnessNormals, AreThoseOfTheCase) {
+  const auto report = with_harness([](Harness& h) { h.put("x", h.normals(3, {2, 3}, Kind::activation)); });
+  ASSERT_FALSE(report.failure);
+  EXPECT_EQ(published(report), normals_of(small_case(), 3, 6));
+  EXPECT_NE(published(report), normals_of(small_case(), 2, 6));
+}
+
 /// A training state on several ranks, some of it divided; what was published, put together.
 class DividedState : public testing::TestWithParam<int> {
  protected:

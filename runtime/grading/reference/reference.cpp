@@ -1,70 +1,56 @@
 #include "grading/reference/reference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "front/model/plan.h"
+#include "grading/reference/noise.h"
 #include "grading/reference/trainer.h"
 
 namespace shardlings::grading {
 namespace {
 
 using reference::Layers;
+using reference::tolerance_of;
 using reference::Trained;
-
-/// How much further than honest f32 computations another may stray; see reference.h.
-constexpr double kMargin = 16;
-/// How many f32 computations show how far honest ones stray.
-constexpr std::uint64_t kRuns = 3;
-/// The least noise that is assumed, relative to the largest number of a tensor: four roundings of f32.
-constexpr double kLeastNoise = 4 * 0x1p-24;
 
 using Runs = std::vector<Trained<float>>;
 
-double largest_of(const std::vector<double>& values, Range range) {
-  double largest = 0;
-  for (Count i = range.begin; i < range.end; ++i) {
-    largest = std::max(largest, std::abs(values[static_cast<std::size_t>(i)]));
-  }
-  return largest;
-}
-
-double distance_of(const std::vector<double>& exact, const std::vector<float>& rounded, Range range) {
-  double distance = 0;
-  for (Count i = range.begin; i < range.end; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    distance = std::max(distance, std::abs(static_cast<double>(rounded[at]) - exact[at]));
-  }
-  return distance;
+/// The same tensor of all runs.
+std::vector<const std::vector<float>*> picked(const Runs& runs, auto pick) {
+  std::vector<const std::vector<float>*> tensors;
+  for (const Trained<float>& run : runs) tensors.push_back(&pick(run));
+  return tensors;
 }
 
 /// The tolerance of each weight of a layer (`values` picks gradients or weights of a run): the same for all elements
 /// of a matrix or vector.
 std::vector<double> tolerance_of(const detail::LayerPlan& plan, const std::vector<double>& exact, const Runs& runs,
                                  Layers<float> Trained<float>::*values, std::size_t layer) {
+  const auto tensors = picked(
+      runs, [&](const auto& run) -> const auto& { return (run.*values)[layer]; });
   std::vector<double> tolerance(exact.size());
   for (const Entry& entry : plan.entries) {
-    double noise = kLeastNoise * largest_of(exact, entry.range);
-    for (const Trained<float>& run : runs) {
-      noise = std::max(noise, distance_of(exact, (run.*values)[layer], entry.range));
-    }
-    std::fill(tolerance.begin() + entry.range.begin, tolerance.begin() + entry.range.end, kMargin * noise);
+    std::fill(tolerance.begin() + entry.range.begin, tolerance.begin() + entry.range.end,
+              tolerance_of(exact, tensors, entry.range));
   }
   return tolerance;
 }
 
-/// The tolerance of a single number; `number` picks it of a run.
-double tolerance_of(double exact, const Runs& runs, auto number) {
-  double noise = kLeastNoise * std::abs(exact);
-  for (const Trained<float>& run : runs) noise = std::max(noise, std::abs(static_cast<double>(number(run)) - exact));
-  return kMargin * noise;
+double loss_tolerance_of(double loss, const Runs& runs) {
+  std::vector<std::vector<float>> losses;
+  for (const Trained<float>& run : runs) losses.push_back({run.loss});
+  std::vector<const std::vector<float>*> tensors;
+  for (const std::vector<float>& each : losses) tensors.push_back(&each);
+  return tolerance_of({loss}, tensors, {0, 1});
 }
 
 std::vector<double> norms_tolerance_of(const std::vector<double>& norms, const Runs& runs) {
+  const auto tensors = picked(
+      runs, [](const auto& run) -> const auto& { return run.norms; });
   std::vector<double> tolerance;
-  for (std::size_t step = 0; step < norms.size(); ++step) {
-    tolerance.push_back(tolerance_of(norms[step], runs, [step](const Trained<float>& run) { return run.norms[step]; }));
+  for (Count step = 0; step < static_cast<Count>(norms.size()); ++step) {
+    tolerance.push_back(tolerance_of(norms, tensors, {step, step + 1}));
   }
   return tolerance;
 }
@@ -74,11 +60,11 @@ std::vector<double> norms_tolerance_of(const std::vector<double>& norms, const R
 Reference train_reference(const Case& kase) {
   Trained<double> exact = reference::train<double>(kase);
   Runs runs;
-  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(reference::train<float>(kase, shake));
+  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) runs.push_back(reference::train<float>(kase, shake));
   const detail::ModelPlan model = detail::make_plan(kase.model);
   Reference result;
   result.loss = exact.loss;
-  result.loss_tolerance = tolerance_of(exact.loss, runs, [](const Trained<float>& run) { return run.loss; });
+  result.loss_tolerance = loss_tolerance_of(exact.loss, runs);
   result.norms_tolerance = norms_tolerance_of(exact.norms, runs);
   result.weights_before = reference::initial_weights<double>(kase);
   for (std::size_t l = 0; l < model.layers.size(); ++l) {

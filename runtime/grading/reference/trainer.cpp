@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/random.h"
+#include "grading/reference/noise.h"
 #include "shardlings/ops.h"
 
 namespace shardlings::grading::reference {
@@ -107,21 +107,12 @@ void add_to(Layers<Real>& sum, const Layers<Real>& layers) {
   }
 }
 
-/// Each number times 1 + one of -1, 0, 1 times 2^-23.
-template <class Real>
-void shake_all(Array<Real>& numbers, std::uint64_t shake, std::uint64_t stream) {
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const int way = static_cast<int>(below_at(3, shake, i, stream)) - 1;
-    numbers[i] *= 1 + Real(0x1p-23) * static_cast<Real>(way);
-  }
-}
-
-/// A micro-batch, shaken likewise.
+/// A micro-batch, its inputs shaken.
 MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t shake) {
   constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
   MicroData data = micro_of(kase, batch, micro);
   const auto number = static_cast<std::uint64_t>(batch * kase.micro_batches + micro);
-  if (shake != 0) shake_all(data.inputs, shake, kInputs + number);
+  shake_all(data.inputs, shake, kInputs + number);
   return data;
 }
 
@@ -205,7 +196,7 @@ template <class Real>
 Trained<Real> train(const Case& kase, std::uint64_t shake) {
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
-  for (std::size_t l = 0; shake != 0 && l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
+  for (std::size_t l = 0; l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
   Optimizer<Real> optimizer(kase.model, trained);
   const Count tokens = tokens_of_step(kase);
   for (int step = 0; step < kase.steps; ++step) {

@@ -9,6 +9,7 @@
 #include "shardlings/model.h"
 #include "shardlings/ops.h"
 #include "shardlings/rank.h"
+#include "shardlings/shard.h"
 #include "shardlings/stage.h"
 #include "shardlings/tensor.h"
 

@@ -1,0 +1,260 @@
+// Judges a tensor-parallel perceptron: numbers of one device, two all-reduces of (s, b, h), a part of weights and work.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/parts.h"
+#include "grading/data.h"
+#include "grading/reference/part_reference.h"
+#include "grading/tensor_parallel.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+constexpr std::int64_t kElement = 4;  // bytes of an f32
+
+/// The case's extents, and where the weights lie if both layers are one flat tensor.
+struct Mlp {
+  explicit Mlp(const Case& kase)
+      : plan(detail::make_plan(kase.model)),
+        ranks(kase.ranks),
+        tokens(kase.model.sequence * kase.batch),
+        width(kase.model.hidden),
+        middle(plan.layers[0].out) {}
+  /// Of the rank that has most.
+  Count part() const { return part_of(middle, ranks, 0).size(); }
+  Range entry(int layer, const char* name) const {
+    const detail::LayerPlan& owner = plan.layers[static_cast<std::size_t>(layer)];
+    const Range inside = detail::entry_of(owner, name).range;
+    return {owner.range.begin + inside.begin, owner.range.begin + inside.end};
+  }
+
+  detail::ModelPlan plan;
+  int ranks;
+  Count tokens, width, middle;  // s b, h, f
+};
+
+/// A weight or bias, by the name under which its gradient is published.
+struct Gradient {
+  const char* name;
+  int layer;
+  const char* entry;
+};
+
+constexpr Gradient kGradients[] = {{"gradient of up.weight", 0, "weight"},
+                                   {"gradient of up.bias", 0, "bias"},
+                                   {"gradient of down.weight", 1, "weight"},
+                                   {"gradient of down.bias", 1, "bias"}};
+
+PartInputs inputs_of(const Case& kase) {
+  const Mlp mlp(kase);
+  PartInputs inputs;
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::vector<float> weights = weights_of(kase, layer);
+    inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
+  }
+  for (const Gradient& each : kGradients) inputs.tensors.push_back(mlp.entry(each.layer, each.entry));
+  inputs.x = normals_of(kase, 0, mlp.tokens * mlp.width);
+  inputs.grad_output = normals_of(kase, 1, mlp.tokens * mlp.width);
+  return inputs;
+}
+
+PartReference reference_of(const Case& kase) {
+  const Mlp mlp(kase);
+  return part_reference(inputs_of(kase), [&]<class Real>() {
+    const auto at = [&](int layer, const char* name) { return mlp.entry(layer, name).begin; };
+    reference::Parts<Real> parts;
+    parts.push_back(reference::make_linear<Real>(mlp.width, mlp.middle, at(0, "weight"), at(0, "bias")));
+    parts.push_back(reference::make_gelu<Real>());
+    parts.push_back(reference::make_linear<Real>(mlp.middle, mlp.width, at(1, "weight"), at(1, "bias")));
+    return reference::make_sequence<Real>(std::move(parts));
+  });
+}
+
+std::vector<double> bias_of_down(const Case& kase) {
+  const std::vector<float> weights = inputs_of(kase).weights;
+  return slice({weights.begin(), weights.end()}, Mlp(kase).entry(1, "bias"));
+}
+
+/// Range `which` of a rank's choice: up's rows 0, up's columns 1, down's rows 2, down's columns 3.
+Range chosen(const CheckContext& check, int rank, std::size_t which) {
+  const Output* parts = check.output("parts");
+  if (parts == nullptr) return {};
+  const std::size_t at = static_cast<std::size_t>(rank) * 8 + 2 * which;
+  return {static_cast<Count>(parts->values.at(at)), static_cast<Count>(parts->values.at(at + 1))};
+}
+
+bool whole_weights_everywhere(const CheckContext& check) {
+  const Mlp mlp(check.kase());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (chosen(check, rank, 0).size() != mlp.middle || chosen(check, rank, 1).size() != mlp.width) return false;
+  }
+  return check.ranks() > 1;
+}
+
+bool up_divided_by_columns(const CheckContext& check) {
+  return chosen(check, 0, 1).size() < Mlp(check.kase()).width;
+}
+
+/// Some columns of the middle are nobody's.
+bool middle_has_gaps(const CheckContext& check) {
+  Count rows = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) rows += chosen(check, rank, 0).size();
+  return rows < Mlp(check.kase()).middle;
+}
+
+/// Names a wrong choice of parts, if that is what it is.
+bool diagnose_parts(CheckContext& check) {
+  if (whole_weights_everywhere(check)) {
+    check.diagnose("whole_weights");
+  } else if (up_divided_by_columns(check)) {
+    check.diagnose("gelu_of_partial_sums");
+  } else if (middle_has_gaps(check)) {
+    check.diagnose("part_missing");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void diagnose_y(CheckContext& check, const std::vector<double>& right) {
+  if (diagnose_parts(check)) return;
+  const Layers found = by_rank(check, "y");
+  if (found.empty() || found[0].size() != right.size()) return;
+  const double t = check.ranks();
+  const std::vector<double> bias = bias_of_down(check.kase());
+  const std::vector<double> product = plus_row(right, -1, bias);
+  const std::vector<double> sum = sum_over_ranks(found);
+  if (!alike(found[0], found.back()) &&
+      (alike(sum, plus_row(product, t, bias)) || alike(sum, right) || alike(sum, product))) {
+    return check.diagnose("output_partial");
+  }
+  if (alike(found[0], plus_row(product, t, bias))) return check.diagnose("bias_on_every_rank");
+  if (alike(found[0], product)) return check.diagnose("bias_missing");
+  const auto is = [&](double factor) {
+    const auto scaled_product = plus_row(scaled({product}, factor)[0], 1, bias);
+    return alike(found[0], scaled_product) || alike(found[0], scaled({right}, factor)[0]);
+  };
+  if (is(1 / t)) return check.diagnose("averaged");
+  if (is(t)) check.diagnose("reduced_twice");
+}
+
+void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
+  const Layers found = by_rank(check, "grad_x");
+  if (found.empty() || found[0].size() != right.size()) return;
+  if (!alike(found[0], found.back()) && alike(sum_over_ranks(found), right)) {
+    return check.diagnose("input_gradient_partial");
+  }
+  const std::optional<double> ratio = constant_ratio({found[0]}, {right});
+  if (near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
+  if (near(ratio, check.ranks())) check.diagnose("reduced_twice");
+}
+
+/// All ranks' parts of a gradient, added up, as every rank holds them that has all-reduced its own.
+std::vector<double> parts_added_up(const Mlp& mlp, const std::vector<double>& right, const Gradient& gradient) {
+  const bool by_rows = gradient.layer == 0;
+  const auto cols = static_cast<std::size_t>(right.size()) / static_cast<std::size_t>(by_rows ? mlp.middle : mlp.width);
+  const auto part = static_cast<std::size_t>(mlp.part());
+  std::vector<double> sum(right.size());
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const std::size_t row = i / cols, col = i % cols, place = by_rows ? row : col;
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(mlp.ranks); ++rank) {
+      const std::size_t other = place % part + rank * part;
+      sum[i] += right[by_rows ? other * cols + col : row * cols + other];
+    }
+  }
+  return sum;
+}
+
+void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std::vector<double>& right) {
+  if (diagnose_parts(check)) return;
+  const Layers found = by_rank(check, gradient.name);
+  if (found.empty() || found[0].size() != right.size()) return;
+  const Mlp mlp(check.kase());
+  const std::optional<double> ratio = constant_ratio({found[0]}, {right});
+  if (ratio == 0) return check.diagnose("gradient_missing");
+  const bool whole_on_every_rank = gradient.layer == 1 && gradient.entry == std::string("bias");
+  if (whole_on_every_rank && near(ratio, check.ranks())) return check.diagnose("bias_gradient_reduced");
+  if (whole_on_every_rank || mlp.middle % mlp.ranks != 0) return;
+  if (alike(found[0], parts_added_up(mlp, right, gradient))) check.diagnose("weight_gradient_reduced");
+}
+
+void diagnose_bytes(CheckContext& check) {
+  const Mlp mlp(check.kase());
+  if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
+  const front::Counters& counters = check.counters(0);
+  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  if (largest_sent(check, 0, Collective::all_reduce) > all_reduce_bytes(mlp.tokens * mlp.width, mlp.ranks, 0)) {
+    return check.diagnose("middle_reduced");
+  }
+  if (counters.calls(Collective::all_reduce) > 2) check.diagnose("reduced_too_often");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Mlp mlp(check.kase());
+  const PartReference right = reference_of(check.kase());
+  if (!check.equal("y", right.output, right.output_tolerance)) return diagnose_y(check, right.output);
+  if (!check.equal("grad_x", right.grad_input, right.grad_input_tolerance)) {
+    return diagnose_grad_x(check, right.grad_input);
+  }
+  for (const Gradient& each : kGradients) {
+    const Range range = mlp.entry(each.layer, each.entry);
+    const std::vector<double> expected = slice(right.grads, range);
+    if (check.equal(each.name, expected, slice(right.grads_tolerance, range))) continue;
+    return diagnose_gradient(check, each, expected);
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Mlp mlp(check.kase());
+  const Count elements = mlp.tokens * mlp.width;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Place where = check.place_of_last(rank, EventKind::collective);
+    const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
+    const bool held = check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
+                                    2 * all_reduce_bytes(elements, mlp.ranks, rank),
+                                    fmt::format("2 all-reduces x 2 (t-1)/t x s b h = 2 x 2 x {}/{} x {}", mlp.ranks - 1,
+                                                mlp.ranks, kElement * elements),
+                                    "bytes", where) &&
+                      (mlp.ranks == 1 || check.exactly("all-reduces of " + check.name_of(rank), calls, 2,
+                                                       "one in forward, one in backward", "calls", where));
+    if (!held) return diagnose_bytes(check);
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Mlp mlp(check.kase());
+  const std::int64_t weights = kElement * (mlp.part() * (2 * mlp.width + 1) + mlp.width);
+  const std::int64_t x = kElement * mlp.tokens * mlp.width, z = kElement * mlp.tokens * mlp.part();
+  const std::int64_t room = std::max(4 * z, 3 * z + x);
+  const std::string formula = fmt::format("2 parts of the weights + x, y, grad_y + {} = 2 x {} + 3 x {} + {}",
+                                          4 * z >= 3 * z + x ? "4 like z" : "3 like z and grad_x", weights, x, room);
+  if (check.peaks_at_most(2 * weights + 3 * x + room, formula)) return;
+  if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
+  const int rank = check.worst_rank();
+  if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  if (!up_divided_by_columns(check)) check.diagnose("temporary_kept");
+}
+
+SHARDLINGS_CHECK(work) {
+  const Mlp mlp(check.kase());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
+                      12 * mlp.tokens * mlp.width * mlp.part(),
+                      fmt::format("6 products x 2 s b h f/t = 12 x {} x {} x {}", mlp.tokens, mlp.width, mlp.part()),
+                      "floating-point operations")) {
+      continue;
+    }
+    if (up_divided_by_columns(check)) return;  // the communication says what is wrong
+    return check.diagnose(whole_weights_everywhere(check) ? "whole_weights" : "computed_twice");
+  }
+}

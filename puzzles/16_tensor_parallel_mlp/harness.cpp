@@ -1,0 +1,46 @@
+// Loads the parts that the learner's functions name, calls forward and backward, and publishes what is judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+Rectangle part_of_up(const Group& tp, Count rows, Count cols);
+Rectangle part_of_down(const Group& tp, Count rows, Count cols);
+Tensor mlp_forward(Group& tp, const Linear& up, const Linear& down, ConstView x, Tensor& z, Tensor& a);
+Tensor mlp_backward(Group& tp, const Linear& up, const Linear& down, ConstView x, ConstView z, ConstView a,
+                    ConstView grad_y);
+
+namespace {
+
+/// What the learner has chosen, as numbers: up's rows and columns, down's rows and columns.
+std::vector<float> numbers_of(const Rectangle& up, const Rectangle& down) {
+  std::vector<float> numbers;
+  for (const Range& range : {up.rows, up.cols, down.rows, down.cols}) {
+    numbers.push_back(static_cast<float>(range.begin));
+    numbers.push_back(static_cast<float>(range.end));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+SHARDLINGS_HARNESS(h) {
+  Group& tp = h.rank().world();
+  const Count width = h.kase().model.hidden;
+  const Count middle = h.model().entries(0).front().rows;
+  const Shape shape{h.kase().model.sequence, h.kase().batch, width};
+  grading::LinearShard up = h.linear(0, "", part_of_up(tp, middle, width));
+  grading::LinearShard down = h.linear(1, "", part_of_down(tp, width, middle));
+  const Tensor x = h.normals(0, shape, Kind::activation);
+  const Tensor grad_y = h.normals(1, shape, Kind::activation);
+  Tensor z, a;
+  h.begin();
+  const Tensor y = mlp_forward(tp, up.linear(), down.linear(), x, z, a);
+  const Tensor grad_x = mlp_backward(tp, up.linear(), down.linear(), x, z, a, grad_y);
+  h.end();
+  h.put("y", y);
+  h.put("grad_x", grad_x);
+  h.put_gradients("gradient of up", up);
+  h.put_gradients("gradient of down", down);
+  h.put_of_rank("parts", h.tensor(numbers_of(up.part, down.part), Kind::other));
+}

@@ -1,0 +1,64 @@
+/// \file
+/// The judge's own computation of a piece of a model, forward and backward, for puzzles that are about such a piece.
+///
+/// \code
+/// const PartReference mlp = part_reference(inputs, [&]<class Real>() {
+///   reference::Parts<Real> parts;
+///   parts.push_back(reference::make_linear<Real>(in, middle, 0, in * middle));
+///   parts.push_back(reference::make_gelu<Real>());
+///   return reference::make_sequence<Real>(std::move(parts));
+/// });
+/// \endcode
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grading/reference/noise.h"
+#include "grading/reference/parts.h"
+
+namespace shardlings::grading {
+
+/// What goes into a piece of a model.
+struct PartInputs {
+  std::vector<float> weights;  ///< flat, as the piece addresses them
+  std::vector<Range> tensors;  ///< the matrices and vectors in them: each gets a tolerance of its own
+  std::vector<float> x;
+  std::vector<float> grad_output;
+};
+
+/// What comes out, in double precision, and how far f32 arithmetic may be from it, as in Reference.
+struct PartReference {
+  std::vector<double> output, grad_input;
+  std::vector<double> grads;  ///< as the weights
+  std::vector<double> output_tolerance, grad_input_tolerance, grads_tolerance;
+};
+
+namespace reference {
+
+/// The same in one number type.
+template <class Real>
+struct PartRun {
+  Array<Real> output, grad_input, grads;
+};
+
+/// Forward and backward once, with all inputs shaken.
+template <class Real>
+PartRun<Real> run_part(Part<Real>& part, const PartInputs& inputs, std::uint64_t shake);
+
+PartReference with_tolerances(const PartInputs& inputs, PartRun<double> exact, const std::vector<PartRun<float>>& runs);
+
+}  // namespace reference
+
+/// `make` builds the piece, for double and for float: a lambda with a template parameter.
+template <class Make>
+PartReference part_reference(const PartInputs& inputs, const Make& make) {
+  std::vector<reference::PartRun<float>> runs;
+  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) {
+    runs.push_back(reference::run_part<float>(*make.template operator()<float>(), inputs, shake));
+  }
+  return reference::with_tolerances(inputs, reference::run_part<double>(*make.template operator()<double>(), inputs, 0),
+                                    runs);
+}
+
+}  // namespace shardlings::grading

@@ -1,0 +1,45 @@
+/// \file
+/// What graders of divided layers have in common: bytes of collectives on activations, work, and what each rank holds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grading/training.h"
+
+namespace shardlings::grading {
+
+/// \name Wire
+/// What rank `rank` of `ranks` sends for n f32 elements; the formulas are those of front/group/wire.h.
+/// @{
+std::int64_t all_gather_bytes(Count n, int ranks, int rank);
+std::int64_t reduce_scatter_bytes(Count n, int ranks, int rank);
+/// Both of the above.
+std::int64_t all_reduce_bytes(Count n, int ranks, int rank);
+/// The most that a rank sends in one collective of this kind.
+std::int64_t largest_sent(const CheckContext& check, int rank, front::Collective kind);
+/// @}
+
+/// \name Work
+/// @{
+/// Floating-point operations of a rank in matrix products.
+std::int64_t product_flops(const CheckContext& check, int rank);
+/// @}
+
+/// \name Numbers
+/// @{
+/// Elements [range.begin, range.end).
+std::vector<double> slice(const std::vector<double>& numbers, Range range);
+/// What every rank has published under a name: the same for all of them where replicas are equal. Empty if nothing
+/// was, or rectangles.
+Layers by_rank(const CheckContext& check, const std::string& name);
+/// The sum over the ranks of by_rank().
+std::vector<double> sum_over_ranks(const Layers& replicas);
+/// Row by row: matrix (rows x row.size()) + factor row.
+std::vector<double> plus_row(const std::vector<double>& matrix, double factor, const std::vector<double>& row);
+/// alike() for a single tensor.
+bool alike(const std::vector<double>& a, const std::vector<double>& b);
+/// @}
+
+}  // namespace shardlings::grading

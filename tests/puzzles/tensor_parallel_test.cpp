@@ -1,0 +1,74 @@
+// Tools for graders of divided layers: bytes against the runtime's own count, and what ranks hold.
+#include "grading/tensor_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include "front/world.h"
+
+namespace shardlings::grading {
+namespace {
+
+front::RunReport run_on(int ranks, const std::function<void(Rank&)>& body) {
+  front::WorldOptions options;
+  options.ranks = ranks;
+  return front::run_world(options, body);
+}
+
+TEST(WireBytes, AreWhatTheRuntimeCounts) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (const Count n : {1, 7, 24, 30}) {
+      const auto report = run_on(ranks, [n](Rank& rank) {
+        Tensor data = rank.zeros(n, Kind::other);
+        Group& world = rank.world();
+        world.all_reduce(data, ReduceOp::sum);
+        world.reduce_scatter(data, data.part(world.mine(n)), ReduceOp::sum);
+        world.all_gather(data.part(world.mine(n)), data);
+      });
+      ASSERT_FALSE(report.failure) << report.failure->message;
+      for (int rank = 0; rank < ranks; ++rank) {
+        const front::Counters& counters = report.ranks[static_cast<std::size_t>(rank)].counters;
+        EXPECT_EQ(counters.bytes_sent(front::Collective::all_reduce).value(), all_reduce_bytes(n, ranks, rank));
+        EXPECT_EQ(counters.bytes_sent(front::Collective::reduce_scatter).value(), reduce_scatter_bytes(n, ranks, rank));
+        EXPECT_EQ(counters.bytes_sent(front::Collective::all_gather).value(), all_gather_bytes(n, ranks, rank));
+      }
+    }
+  }
+}
+
+/// A check on a run with one output, "y".
+class OnOutput : public testing::Test {
+ protected:
+  OnOutput() {
+    kase_.ranks = 2;
+    result_.outputs["y"] = {1, 2, {1, 2}, true, "", {}};
+  }
+  CheckContext check() {
+    return {kase_, result_, []() -> const Reference& { throw std::logic_error("none"); }, verdict_};
+  }
+  Case kase_;
+  Result result_;
+  CheckVerdict verdict_;
+};
+
+TEST_F(OnOutput, ReplicasThatAreEqualStandForAllRanks) {
+  EXPECT_EQ(by_rank(check(), "y"), (Layers{{1, 2}, {1, 2}}));
+  EXPECT_EQ(sum_over_ranks(by_rank(check(), "y")), (std::vector<double>{2, 4}));
+}
+
+TEST_F(OnOutput, ReplicasThatDifferAreThoseOfTheRanks) {
+  result_.outputs["y"].replicas = {{1, 2}, {3, 5}};
+  EXPECT_EQ(by_rank(check(), "y"), (Layers{{1, 2}, {3, 5}}));
+}
+
+TEST_F(OnOutput, WhatIsMissingHasNoRanks) {
+  EXPECT_TRUE(by_rank(check(), "x").empty());
+  result_.outputs["y"].complete = false;
+  EXPECT_TRUE(by_rank(check(), "y").empty());
+}
+
+TEST(PlusRow, AddsToEveryRow) {
+  EXPECT_EQ(plus_row({1, 2, 3, 4}, -2, {1, 10}), (std::vector<double>{-1, -18, 1, -16}));
+}
+
+}  // namespace
+}  // namespace shardlings::grading
