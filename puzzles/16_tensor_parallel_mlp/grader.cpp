@@ -124,39 +124,6 @@ bool diagnose_parts(CheckContext& check) {
   return true;
 }
 
-void diagnose_y(CheckContext& check, const std::vector<double>& right) {
-  if (diagnose_parts(check)) return;
-  const Layers found = by_rank(check, "y");
-  if (found.empty() || found[0].size() != right.size()) return;
-  const double t = check.ranks();
-  const std::vector<double> bias = bias_of_down(check.kase());
-  const std::vector<double> product = plus_row(right, -1, bias);
-  const std::vector<double> sum = sum_over_ranks(found);
-  if (!alike(found[0], found.back()) &&
-      (alike(sum, plus_row(product, t, bias)) || alike(sum, right) || alike(sum, product))) {
-    return check.diagnose("output_partial");
-  }
-  if (alike(found[0], plus_row(product, t, bias))) return check.diagnose("bias_on_every_rank");
-  if (alike(found[0], product)) return check.diagnose("bias_missing");
-  const auto is = [&](double factor) {
-    const auto scaled_product = plus_row(scaled({product}, factor)[0], 1, bias);
-    return alike(found[0], scaled_product) || alike(found[0], scaled({right}, factor)[0]);
-  };
-  if (is(1 / t)) return check.diagnose("averaged");
-  if (is(t)) check.diagnose("reduced_twice");
-}
-
-void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
-  const Layers found = by_rank(check, "grad_x");
-  if (found.empty() || found[0].size() != right.size()) return;
-  if (!alike(found[0], found.back()) && alike(sum_over_ranks(found), right)) {
-    return check.diagnose("input_gradient_partial");
-  }
-  const std::optional<double> ratio = constant_ratio({found[0]}, {right});
-  if (near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
-  if (near(ratio, check.ranks())) check.diagnose("reduced_twice");
-}
-
 /// All ranks' parts of a gradient, added up, as every rank holds them that has all-reduced its own.
 std::vector<double> parts_added_up(const Mlp& mlp, const std::vector<double>& right, const Gradient& gradient) {
   const bool by_rows = gradient.layer == 0;
@@ -202,9 +169,13 @@ void diagnose_bytes(CheckContext& check) {
 SHARDLINGS_CHECK(output) {
   const Mlp mlp(check.kase());
   const PartReference right = reference_of(check.kase());
-  if (!check.equal("y", right.output, right.output_tolerance)) return diagnose_y(check, right.output);
+  if (!check.equal("y", right.output, right.output_tolerance)) {
+    if (!diagnose_parts(check)) diagnose_sum(check, "y", right.output, bias_of_down(check.kase()), "output_partial");
+    return;
+  }
   if (!check.equal("grad_x", right.grad_input, right.grad_input_tolerance)) {
-    return diagnose_grad_x(check, right.grad_input);
+    diagnose_sum(check, "grad_x", right.grad_input, {}, "input_gradient_partial");
+    return;
   }
   for (const Gradient& each : kGradients) {
     const Range range = mlp.entry(each.layer, each.entry);

@@ -15,6 +15,29 @@ std::int64_t all_but_part(Count n, int ranks, int rank) {
   return ranks == 1 ? 0 : kElement * (n - part_of(n, ranks, rank % ranks).size());
 }
 
+/// The id of the mistake; empty if it is none of those that are known.
+std::string mistake_in_sum(const Layers& replicas, const std::vector<double>& right, const std::vector<double>& bias,
+                           const std::string& partial) {
+  if (replicas.size() < 2 || replicas[0].size() != right.size()) return "";
+  const auto t = static_cast<double>(replicas.size());
+  const auto plus_bias = [&](const std::vector<double>& sum, double times) {
+    return bias.empty() ? sum : plus_row(sum, times, bias);
+  };
+  const std::vector<double>& found = replicas.front();
+  const std::vector<double> sum = plus_bias(right, -1);  // of the terms
+  if (!alike(found, replicas.back())) {
+    const std::vector<double> all = sum_over_ranks(replicas);  // the bias may be in it any number of times
+    return alike(all, sum) || alike(all, right) || alike(all, plus_bias(sum, t)) ? partial : "";
+  }
+  if (!bias.empty() && alike(found, sum)) return "bias_missing";
+  if (!bias.empty() && alike(found, plus_bias(sum, t))) return "bias_on_every_rank";
+  const auto is_scaled = [&](double factor) {
+    return alike(found, plus_bias(scaled({sum}, factor)[0], 1)) || alike(found, scaled({right}, factor)[0]);
+  };
+  if (is_scaled(1 / t)) return "averaged";
+  return is_scaled(t) ? "reduced_twice" : "";
+}
+
 }  // namespace
 
 std::int64_t all_gather_bytes(Count n, int ranks, int rank) {
@@ -74,6 +97,13 @@ std::vector<double> plus_row(const std::vector<double>& matrix, double factor, c
 
 bool alike(const std::vector<double>& a, const std::vector<double>& b) {
   return alike(Layers{a}, Layers{b});
+}
+
+bool diagnose_sum(CheckContext& check, const std::string& name, const std::vector<double>& right,
+                  const std::vector<double>& bias, const std::string& partial) {
+  const std::string mistake = mistake_in_sum(by_rank(check, name), right, bias, partial);
+  if (!mistake.empty()) check.diagnose(mistake);
+  return !mistake.empty();
 }
 
 }  // namespace shardlings::grading

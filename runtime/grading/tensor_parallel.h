@@ -42,4 +42,17 @@ std::vector<double> plus_row(const std::vector<double>& matrix, double factor, c
 bool alike(const std::vector<double>& a, const std::vector<double>& b);
 /// @}
 
+/// Names what has gone wrong where every rank makes a term of `right` minus `bias`, the terms are summed over the
+/// ranks, and `bias` (the same in every row; may be empty) is added once. False if it is none of these:
+///
+/// | diagnosis          | what the ranks hold                    |
+/// |--------------------|----------------------------------------|
+/// | as `partial` says  | each one its own term                  |
+/// | bias_on_every_rank | the bias t times: added before the sum |
+/// | bias_missing       | no bias                                |
+/// | averaged           | the mean of the terms                  |
+/// | reduced_twice      | the sum, summed over the ranks again   |
+bool diagnose_sum(CheckContext& check, const std::string& name, const std::vector<double>& right,
+                  const std::vector<double>& bias, const std::string& partial);
+
 }  // namespace shardlings::grading
