@@ -96,7 +96,8 @@ void add_memory_verb(CLI::App& app, Request& request) {
   auto [verb, options] = add_verb<MemoryOptions>(
       app, request, "memory", "how much memory training a model takes, on each of many ranks", memory);
   verb->add_option("--model", options->models, "a named model, or layers=…,hidden=…,heads=…,vocabulary=…,sequence=…");
-  verb->add_option("--parallel", options->parallel, "dp=64,zero=3,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
+  verb->add_option("--parallel", options->parallel,
+                   "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
   verb->add_option("--precision", options->precision, "mixed, mixed-f32-grads or f32");
   verb->add_option("--optimizer", options->optimizer, "adam, momentum or sgd");
   verb->add_option("--recompute", options->recompute, "none, selective or full");

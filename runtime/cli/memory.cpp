@@ -120,8 +120,8 @@ void print_line(const Context& context, const std::string& name, Bytes bytes, co
 }
 
 /// "2 Ψ/64".
-std::string share_text(Count bytes, bool is_divided, int dp) {
-  return is_divided && dp > 1 ? fmt::format("{} Ψ/{}", bytes, dp) : fmt::format("{} Ψ", bytes);
+std::string share_text(Count bytes, bool is_divided, int shards) {
+  return is_divided && shards > 1 ? fmt::format("{} Ψ/{}", bytes, shards) : fmt::format("{} Ψ", bytes);
 }
 
 std::string blocks_text(const StageMemory& stage, Bytes one) {
@@ -151,14 +151,14 @@ void print_activations(const Context& context, const Transformer& model, const P
 
 void print_stage(const Context& context, const Transformer& model, const Parallel& parallel, const Training& training,
                  const StageMemory& stage) {
-  const int dp = parallel.dp;
+  const int shards = parallel.shards();
   print_line(context, "weights", stage.states.weights,
-             share_text(training.precision.weight, parallel.zero >= 3, dp) +
+             share_text(training.precision.weight, parallel.zero >= 3, shards) +
                  fmt::format(",  Ψ = {} parameters", count_text(stage.parameters)));
   print_line(context, "gradients", stage.states.gradients,
-             share_text(training.precision.gradient, parallel.zero >= 2, dp));
+             share_text(training.precision.gradient, parallel.zero >= 2, shards));
   print_line(context, "optimizer", stage.states.optimizer,
-             share_text(training.optimizer_bytes(), parallel.zero >= 1, dp));
+             share_text(training.optimizer_bytes(), parallel.zero >= 1, shards));
   if (stage.gathered.value() > 0) {
     print_line(context, "gathered", stage.gathered, "two units of weights: one in use, one ahead");
   }

@@ -63,10 +63,12 @@ std::string parallel_text(const Parallel& parallel) {
   if (parallel.tp > 1) text += fmt::format(", tp {}{}", parallel.tp, parallel.sp ? " with sequence parallelism" : "");
   if (parallel.pp > 1) text += fmt::format(", pp {}", parallel.pp);
   if (parallel.virtual_stages > 1) text += fmt::format(" with {} chunks a rank", parallel.virtual_stages);
-  static const char* const kStages[] = {"states on every replica", "ZeRO-1: optimizer states divided by dp",
-                                        "ZeRO-2: optimizer states and gradients divided by dp",
-                                        "ZeRO-3: weights, gradients and optimizer states divided by dp"};
-  return text + "; " + kStages[parallel.zero];
+  static const char* const kStages[] = {"states on every replica", "ZeRO-1: optimizer states divided by ",
+                                        "ZeRO-2: optimizer states and gradients divided by ",
+                                        "ZeRO-3: weights, gradients and optimizer states divided by "};
+  text += std::string("; ") + kStages[parallel.zero];
+  if (parallel.zero > 0) text += parallel.shard > 0 ? fmt::format("{} of dp", parallel.shard) : "dp";
+  return text;
 }
 
 std::string training_text(const Transformer& model, const Training& training) {

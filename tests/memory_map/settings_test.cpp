@@ -22,15 +22,17 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Settings, OfGroups) {
-  const Parallel parallel = parallel_of("dp=64,zero=3,tp=8,sp,pp=4,v=2");
+  const Parallel parallel = parallel_of("dp=64,zero=3,shard=16,tp=8,sp,pp=4,v=2");
   EXPECT_EQ(parallel.dp, 64);
   EXPECT_EQ(parallel.zero, 3);
+  EXPECT_EQ(parallel.shards(), 16);
   EXPECT_EQ(parallel.tp, 8);
   EXPECT_TRUE(parallel.sp);
   EXPECT_EQ(parallel.pp, 4);
   EXPECT_EQ(parallel.virtual_stages, 2);
   EXPECT_EQ(parallel.ranks(), 64 * 8 * 4);
   EXPECT_EQ(parallel_of("pp=2").ranks(), 2);
+  EXPECT_EQ(parallel_of("dp=2").shards(), 2);
   EXPECT_FALSE(parallel_of("tp=2,sp=0").sp);
 }
 
@@ -41,7 +43,7 @@ TEST(Settings, ThatAreWrongSayWhatIsRight) {
   EXPECT_THAT(refusal("dp=9999999"), HasSubstr("dp can be"));
   EXPECT_THAT(refusal("zero=4"), HasSubstr("a stage from 0 to 3"));
   EXPECT_THAT(refusal("sp=2"), HasSubstr("0 or 1"));
-  EXPECT_THAT(refusal("fsdp=2"), HasSubstr("dp, zero, tp, sp, pp and v, not 'fsdp'"));
+  EXPECT_THAT(refusal("fsdp=2"), HasSubstr("dp, zero, shard, tp, sp, pp and v, not 'fsdp'"));
   EXPECT_THAT(refusal(""), HasSubstr("not a list such as dp=64,zero=3"));
   EXPECT_THAT(refusal("dp=2,,tp=2"), HasSubstr("not a list"));
   EXPECT_THROW(precision_of("fp8"), std::invalid_argument);

@@ -116,6 +116,18 @@ TEST(Stages, RecomputeOneBlockAtATime) {
   EXPECT_EQ(bytes.recomputed, all - Bytes(2 * 8 * 16));
 }
 
+/// Zhao et al. 2023, section 3.2.2: with hybrid sharding a replica of the model is on each group of F ranks.
+TEST(Stages, DivideByTheShardsAlone) {
+  const Transformer m = gpt_of(2, 16, 4, 48, 8);
+  Parallel hybrid, full;
+  hybrid.dp = 16;
+  hybrid.shard = full.dp = 4;
+  hybrid.zero = full.zero = 3;
+  EXPECT_EQ(map_memory(m, hybrid, mixed()).fullest().total(), map_memory(m, full, mixed()).fullest().total());
+  hybrid.shard = 5;
+  EXPECT_THAT(refusal(m, hybrid), HasSubstr("dp = 16 ranks cannot be divided into groups of shard = 5"));
+}
+
 TEST(Stages, RefuseWhatCannotBeDivided) {
   const Transformer m = gpt_of(6, 24, 4, 40, 9);
   Parallel parallel;

@@ -43,6 +43,9 @@ void check_size(const Transformer& model, const Training& training, Count sequen
 
 void check_divisible(const Transformer& model, const Parallel& parallel, Count sequence) {
   if (parallel.sp && parallel.tp == 1) refuse("sp needs tensor parallelism: tp above 1");
+  if (parallel.dp % parallel.shards() != 0) {
+    refuse(fmt::format("dp = {} ranks cannot be divided into groups of shard = {}", parallel.dp, parallel.shard));
+  }
   if (parallel.virtual_stages > 1 && parallel.pp == 1) refuse("v needs a pipeline: pp above 1");
   if (!model.has_layers()) return;
   if (model.heads % parallel.tp != 0) {
@@ -127,7 +130,7 @@ class Mapper {
     StageMemory memory;
     memory.stage = stage;
     memory.parameters = divided(divided(parameters_of(model_), parallel_.pp), parallel_.tp);
-    memory.states = states_of(memory.parameters, training_, parallel_.zero, parallel_.dp);
+    memory.states = states_of(memory.parameters, training_, parallel_.zero, parallel_.shards());
     return memory;
   }
 
@@ -140,15 +143,17 @@ class Mapper {
     Count largest_pair = 0;
     for (Count unit : units(stage, memory.blocks)) {
       memory.parameters += unit;
-      const StateBytes states = states_of(unit, training_, parallel_.zero, parallel_.dp);
+      const StateBytes states = states_of(unit, training_, parallel_.zero, parallel_.shards());
       memory.states.weights += states.weights;
       memory.states.gradients += states.gradients;
       memory.states.optimizer += states.optimizer;
       largest_pair = std::max(largest_pair, before + unit);
       before = unit;
     }
-    if (parallel_.dp > 1 && parallel_.zero >= 3) memory.gathered = Bytes(training_.precision.weight * largest_pair);
-    if (parallel_.dp > 1 && parallel_.zero >= 2) memory.unreduced = Bytes(training_.precision.gradient * largest_pair);
+    if (parallel_.shards() > 1 && parallel_.zero >= 3)
+      memory.gathered = Bytes(training_.precision.weight * largest_pair);
+    if (parallel_.shards() > 1 && parallel_.zero >= 2)
+      memory.unreduced = Bytes(training_.precision.gradient * largest_pair);
     memory.activations = activations(stage, memory.blocks.size());
     return memory;
   }
@@ -219,8 +224,8 @@ bool has_less(const StageMemory& a, const StageMemory& b) {
 
 }  // namespace
 
-StateBytes states_of(Count parameters, const Training& training, int zero, int dp) {
-  const Count share = divided(parameters, dp);
+StateBytes states_of(Count parameters, const Training& training, int zero, int shards) {
+  const Count share = divided(parameters, shards);
   StateBytes bytes;
   bytes.weights = Bytes(training.precision.weight * (zero >= 3 ? share : parameters));
   bytes.gradients = Bytes(training.precision.gradient * (zero >= 2 ? share : parameters));

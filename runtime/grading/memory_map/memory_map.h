@@ -14,13 +14,13 @@ namespace shardlings::grading {
 
 /// Parameters, gradients and optimizer states of `parameters` parameters on the rank with the largest share.
 ///
-/// DP (w + g + K) Ψ; ZeRO-1 (w + g) Ψ + K Ψ/N; ZeRO-2 w Ψ + (g + K) Ψ/N; ZeRO-3 (w + g + K) Ψ/N, with N = dp
-/// (Rajbhandari et al. 2020, section 5 and table 1; w = g = 2 and K = 12 there).
+/// DP (w + g + K) Ψ; ZeRO-1 (w + g) Ψ + K Ψ/N; ZeRO-2 w Ψ + (g + K) Ψ/N; ZeRO-3 (w + g + K) Ψ/N, with N the number of
+/// shards (Rajbhandari et al. 2020, section 5 and table 1; w = g = 2 and K = 12 there).
 struct StateBytes {
   Bytes weights, gradients, optimizer;
   Bytes total() const { return weights + gradients + optimizer; }
 };
-StateBytes states_of(Count parameters, const Training& training, int zero, int dp);
+StateBytes states_of(Count parameters, const Training& training, int zero, int shards);
 
 /// What forward keeps for backward on one rank, and what is recomputed.
 struct ActivationBytes {

@@ -22,6 +22,8 @@ int size_in(const std::string& key, const std::string& value) {
 void set_group(Parallel& parallel, const std::string& key, const std::string& value) {
   if (key == "dp") {
     parallel.dp = size_in(key, value);
+  } else if (key == "shard") {
+    parallel.shard = size_in(key, value);
   } else if (key == "tp") {
     parallel.tp = size_in(key, value);
   } else if (key == "pp") {
@@ -35,7 +37,7 @@ void set_group(Parallel& parallel, const std::string& key, const std::string& va
     parallel.zero = static_cast<int>(whole_number(key, value, 0));
     if (parallel.zero > 3) refuse("zero", "a stage from 0 to 3", value);
   } else {
-    refuse("--parallel", "dp, zero, tp, sp, pp and v", key);
+    refuse("--parallel", "dp, zero, shard, tp, sp, pp and v", key);
   }
 }
 

@@ -17,8 +17,10 @@ struct Parallel {
   bool sp = false;         ///< with sequence parallelism: all activations are divided by tp
   int pp = 1;              ///< pipeline stages, 1F1B
   int virtual_stages = 1;  ///< v: model chunks of a rank; above 1 the schedule is interleaved
-  int zero = 0;            ///< what is divided by dp: 0 nothing, 1 optimizer states, 2 gradients too, 3 weights too
+  int zero = 0;            ///< what is divided: 0 nothing, 1 optimizer states, 2 gradients too, 3 weights too
+  int shard = 0;           ///< over how many of the dp ranks (hybrid sharding); 0: all of them
   int ranks() const { return dp * tp * pp; }
+  int shards() const { return shard > 0 ? shard : dp; }
 };
 
 /// Bytes of one parameter's states; the names are those of the command.
@@ -60,7 +62,7 @@ Precision precision_of(const std::string& name);
 Count moments_of(const std::string& name);
 Recompute recompute_of(const std::string& name);
 KeptBy kept_by_of(const std::string& name);
-/// "dp=64,zero=3,tp=8,sp,pp=4,v=2".
+/// "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2".
 Parallel parallel_of(const std::string& text);
 
 /// "a=1,b=2,c" as pairs; a key alone has the value "1". All functions here throw std::invalid_argument that says what
