@@ -1,0 +1,77 @@
+// Judges interleaved 1F1B: one device's numbers, chunks in flight on each rank, time, messages, memory.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grading/pipeline_checks.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+
+namespace {
+
+/// In each direction one message may be on its way while something else is computed.
+constexpr Mail kOneSend{.sends_in_flight = true};
+
+Order interleaved(const Pipeline& pipeline, int rank) {
+  return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
+}
+
+void diagnose_in_flight(CheckContext& check, const Pipeline& pipeline, int rank) {
+  const int all = pipeline.m * pipeline.v;
+  check.diagnose(leading_forwards(order_found(check, pipeline, rank)) == all ? "all_forward_first"
+                                                                             : "warm_up_too_long");
+}
+
+/// Everything that went forward has gone backward again before the rank goes on.
+bool drains(const Order& order) {
+  int in_flight = 0;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    in_flight += order[k].forward ? 1 : -1;
+    if (in_flight == 0) return true;
+  }
+  return false;
+}
+
+void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
+  const Order found = order_found(check, pipeline, 0);
+  if (most_in_flight(found) <= pipeline.v) return check.diagnose("one_at_a_time");
+  if (drains(found)) check.diagnose("drained");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  check_training(check, pipeline_of(check.kase()));
+}
+
+SHARDLINGS_CHECK(in_flight) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  const int p = pipeline.p, m = pipeline.m, v = pipeline.v;
+  check_calls(check, pipeline);
+  for (int rank = 0; rank < p; ++rank) {
+    const int most = std::min(one_f_one_b_warm_up(pipeline, rank) + 1, m * v);
+    const std::string formula = fmt::format("min(2 (p - r - 1) + (v - 1) p + 1, m v) = min(2 x {} + {} x {} + 1, {})",
+                                            p - rank - 1, v - 1, p, m * v);
+    if (check_in_flight(check, pipeline, rank, most, formula)) continue;
+    return diagnose_in_flight(check, pipeline, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+}
+
+SHARDLINGS_CHECK(communication) {
+  check_messages(check, pipeline_of(check.kase()));
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Pipeline pipeline = pipeline_of(check.kase());
+  check_memory(
+      check, pipeline, [&](int rank) { return interleaved(pipeline, rank); }, kOneSend);
+}
