@@ -1,0 +1,359 @@
+// Judges a GPT divided over ranks: numbers of one device, sums of activations on the wire and nothing else.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parts.h"
+#include "grading/data.h"
+#include "grading/divided_head.h"
+#include "grading/reference/part_reference.h"
+#include "grading/tensor_parallel.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+constexpr std::int64_t kElement = 4;  // bytes of an f32
+
+/// The case's extents. Parts are those of the rank that has most.
+struct Gpt {
+  explicit Gpt(const Case& kase)
+      : plan(detail::make_plan(kase.model)),
+        ranks(kase.ranks),
+        blocks(kase.model.layers),
+        heads(kase.model.heads),
+        batch(kase.batch),
+        sequence(kase.model.sequence),
+        tokens(sequence * batch),
+        width(kase.model.hidden),
+        vocabulary(kase.model.outputs) {}
+  Count part(Count n) const { return part_of(n, ranks, 0).size(); }
+  Count width_part() const { return part(heads) * (width / heads); }
+  Count middle_part() const { return part(4 * width); }
+  const detail::LayerPlan& last() const { return plan.layers.back(); }
+  int last_number() const { return static_cast<int>(plan.layers.size()) - 1; }
+
+  detail::ModelPlan plan;
+  int ranks;
+  Count blocks, heads, batch, sequence, tokens, width, vocabulary;
+};
+
+/// From the entry `first` to the entry `last` of a layer, which lie one behind the other.
+Range entries(const detail::LayerPlan& layer, const char* first, const char* last) {
+  return {detail::entry_of(layer, first).range.begin, detail::entry_of(layer, last).range.end};
+}
+
+/// A gradient as it is published, and its place in the layer's flat gradient.
+struct Named {
+  std::string name;
+  Range range;
+};
+
+/// In the order in which backward makes them.
+std::vector<Named> gradients_of(const detail::LayerPlan& layer) {
+  const auto one = [&](const char* entry) { return Named{entry, detail::entry_of(layer, entry).range}; };
+  switch (layer.type) {
+    case detail::LayerPlan::Type::head:
+      return {{"head.weight", detail::entry_of(layer, "weight").range}, one("norm.weight"), one("norm.bias")};
+    case detail::LayerPlan::Type::block:
+      return {one("fc2.weight"),
+              one("fc2.bias"),
+              one("fc.weight"),
+              one("fc.bias"),
+              one("ln2.weight"),
+              one("ln2.bias"),
+              one("proj.weight"),
+              one("proj.bias"),
+              {"qkv.weight", entries(layer, "query.weight", "value.weight")},
+              {"qkv.bias", entries(layer, "query.bias", "value.bias")},
+              one("ln1.weight"),
+              one("ln1.bias")};
+    default: return {one("position"), one("token")};
+  }
+}
+
+std::vector<double> weights_in_double(const Case& kase, int layer) {
+  const std::vector<float> weights = weights_of(kase, layer);
+  return {weights.begin(), weights.end()};
+}
+
+/// What embed must return: no position is in it yet.
+std::vector<double> embedded(const Case& kase, Count shift_of_rank(const Gpt&, int)) {
+  const Gpt gpt(kase);
+  const std::vector<double> table = weights_in_double(kase, 0);
+  const MicroData data = micro_of(kase, 0, 0);
+  std::vector<double> rows(static_cast<std::size_t>(gpt.tokens * gpt.width));
+  for (Count token = 0; token < gpt.tokens; ++token) {
+    const Count id = data.ids[static_cast<std::size_t>(token)];
+    for (int rank = 0; rank < gpt.ranks; ++rank) {
+      const Range mine = part_of(gpt.vocabulary, gpt.ranks, rank);
+      const Count row = id - shift_of_rank(gpt, rank);
+      if (row < 0 || row >= mine.size()) continue;
+      for (Count k = 0; k < gpt.width; ++k) {
+        rows[static_cast<std::size_t>(token * gpt.width + k)] +=
+            table[static_cast<std::size_t>((mine.begin + row) * gpt.width + k)];
+      }
+    }
+  }
+  return rows;
+}
+
+Count begin_of_rank(const Gpt& gpt, int rank) {
+  return part_of(gpt.vocabulary, gpt.ranks, rank).begin;
+}
+
+/// Every rank takes ids for rows of its own part.
+Count no_shift(const Gpt&, int) {
+  return 0;
+}
+
+/// What attention of the first block returns, before the residual.
+PartReference attention_of(const Case& kase) {
+  const Gpt gpt(kase);
+  PartInputs inputs;
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::vector<float> weights = weights_of(kase, layer);
+    inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
+  }
+  inputs.grad_output.resize(static_cast<std::size_t>(gpt.tokens * gpt.width));
+  const detail::LayerPlan &table = gpt.plan.layers[0], &block = gpt.plan.layers[1];
+  const auto at = [&](const char* name) { return block.range.begin + detail::entry_of(block, name).range.begin; };
+  const MicroData data = micro_of(kase, 0, 0);
+  return part_reference(inputs, [&]<class Real>() {
+    reference::Parts<Real> parts;
+    parts.push_back(reference::make_embedding<Real>(data.ids, gpt.batch, gpt.width,
+                                                    detail::entry_of(table, "token").range.begin,
+                                                    detail::entry_of(table, "position").range.begin));
+    parts.push_back(reference::make_norm<Real>(gpt.width, at("ln1.weight"), at("ln1.bias")));
+    parts.push_back(reference::make_linear<Real>(gpt.width, 3 * gpt.width, at("query.weight"), at("query.bias")));
+    parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(gpt.heads)));
+    parts.push_back(reference::make_linear<Real>(gpt.width, gpt.width, at("proj.weight"), at("proj.bias")));
+    return reference::make_sequence<Real>(std::move(parts));
+  });
+}
+
+/// Rows of qkv that a rank holds, as far as they were published.
+std::vector<Range> chosen_rows(const CheckContext& check, int rank) {
+  const Output* output = check.output("rows of qkv");
+  if (output == nullptr) return {};
+  constexpr std::size_t kNumbers = 7;
+  const float* numbers = output->values.data() + static_cast<std::size_t>(rank) * kNumbers;
+  std::vector<Range> rows;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, static_cast<std::size_t>(numbers[0])); ++i) {
+    rows.push_back({static_cast<Count>(numbers[1 + 2 * i]), static_cast<Count>(numbers[2 + 2 * i])});
+  }
+  return rows;
+}
+
+/// Names a wrong choice of rows, if that is what it is.
+bool diagnose_rows(CheckContext& check) {
+  const Gpt gpt(check.kase());
+  if (gpt.ranks == 1) return false;
+  bool contiguous = true, whole = true;
+  for (int rank = 0; rank < gpt.ranks; ++rank) {
+    const std::vector<Range> rows = chosen_rows(check, rank);
+    if (rows.empty()) return false;
+    Count count = rows.front().size();
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      count += rows[i].size();
+      contiguous = contiguous && rows[i].begin == rows[i - 1].end;
+    }
+    whole = whole && count == 3 * gpt.width;
+  }
+  if (whole) check.diagnose("all_heads_everywhere");
+  if (!whole && contiguous) check.diagnose("qkv_contiguous");
+  return whole || contiguous;
+}
+
+/// The head at work on what it was given; nothing if that was not published.
+std::optional<DividedHead> head_of(const CheckContext& check) {
+  const Gpt gpt(check.kase());
+  const Layers inputs = by_rank(check, "input of the head");
+  if (inputs.empty()) return std::nullopt;
+  const Range range = detail::entry_of(gpt.last(), "weight").range;
+  return DividedHead(inputs.front(), slice(weights_in_double(check.kase(), gpt.last_number()), range),
+                     micro_of(check.kase(), 0, 0).targets, gpt.width, gpt.ranks);
+}
+
+void diagnose_loss(CheckContext& check, double right) {
+  const Layers found = by_rank(check, "loss");
+  const std::optional<DividedHead> head = head_of(check);
+  if (found.empty() || !head) return;
+  const double t = check.ranks();
+  const HeadMistake mistakes[] = {{.diagnosis = "max_not_reduced", .own_top = true},
+                                  {.diagnosis = "sum_not_reduced", .own_sum = true},
+                                  {.diagnosis = "target_not_reduced", .own_hit = true},
+                                  {.diagnosis = "ids_not_shifted", .unshifted = true},
+                                  {.diagnosis = "averaged", .sum_factor = 1 / t},
+                                  {.diagnosis = "reduced_twice", .sum_factor = t}};
+  for (const HeadMistake& mistake : mistakes) {
+    bool explains = true;
+    for (int rank = 0; rank < check.ranks(); ++rank) {
+      const double expected = head->loss(mistake, rank);
+      explains = explains && std::abs(found[static_cast<std::size_t>(rank)][0] - expected) <= 1e-4 * std::abs(expected);
+    }
+    if (explains) return check.diagnose(mistake.diagnosis);
+  }
+  if (near(found[0][0] / right, static_cast<double>(Gpt(check.kase()).tokens))) check.diagnose("loss_not_divided");
+}
+
+void diagnose_head_gradient(CheckContext& check, const std::vector<double>& found, const std::vector<double>& right) {
+  const std::optional<double> ratio = constant_ratio({found}, {right});
+  if (ratio == 0) return check.diagnose("gradient_missing");
+  if (near(ratio, static_cast<double>(Gpt(check.kase()).tokens))) return check.diagnose("loss_not_divided");
+  const std::optional<DividedHead> head = head_of(check);
+  if (!head) return;
+  if (alike(found, head->weight_gradient(0, true))) return check.diagnose("target_not_subtracted");
+  if (alike(found, head->weight_gradient(1, false))) check.diagnose("not_normalised");
+}
+
+bool ranks_differ(const CheckContext& check, const std::string& name) {
+  const Layers replicas = by_rank(check, name);
+  return !replicas.empty() && !alike(replicas.front(), replicas.back());
+}
+
+void diagnose_gradient(CheckContext& check, const std::string& name, const std::string& output,
+                       const std::vector<double>& right) {
+  if (diagnose_rows(check)) return;
+  if (ranks_differ(check, "gradient behind the head")) return check.diagnose("head_gradient_partial");
+  if (ranks_differ(check, "gradient behind attention")) return check.diagnose("input_gradient_partial");
+  const Layers found = by_rank(check, output);
+  if (found.empty() || found[0].size() != right.size()) return;
+  if (name == "head.weight") return diagnose_head_gradient(check, found[0], right);
+  const std::optional<double> ratio = constant_ratio({found[0]}, {right});
+  if (ratio == 0) return check.diagnose("gradient_missing");
+  if (near(ratio, check.ranks())) check.diagnose(name == "proj.bias" ? "bias_gradient_reduced" : "reduced_twice");
+  if (near(ratio, 1.0 / check.ranks())) check.diagnose("averaged");
+}
+
+/// All weights of a rank: large ones in parts, vectors of h whole.
+Count weights_of_rank(const Gpt& gpt) {
+  const Count block = gpt.width_part() * (4 * gpt.width + 3) + gpt.middle_part() * (2 * gpt.width + 1) + 6 * gpt.width;
+  return 2 * gpt.part(gpt.vocabulary) * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
+}
+
+/// Bytes of what a block keeps from forward to backward, its input included.
+std::int64_t kept_bytes(const Gpt& gpt) {
+  const Count statistics = 4 * gpt.tokens;
+  const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
+  return kElement * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
+                     2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
+}
+
+/// Live bytes while the head's logits are made: what is there already, and what comes on top.
+struct Peak {
+  std::int64_t weights, batch, kept, input, logits, rest;
+  std::int64_t before() const { return 2 * weights + batch + kept + input; }
+};
+
+Peak peak_of(const Gpt& gpt) {
+  const std::int64_t x = kElement * gpt.tokens * gpt.width, row = kElement * gpt.tokens;
+  return {.weights = kElement * weights_of_rank(gpt),
+          .batch = 2 * row + kElement,
+          .kept = gpt.blocks * kept_bytes(gpt),
+          .input = 2 * x + 2 * row,
+          .logits = row * gpt.part(gpt.vocabulary),
+          .rest = x + 3 * row};
+}
+
+void diagnose_memory(CheckContext& check, int rank) {
+  if (diagnose_rows(check)) return;
+  const Peak peak = peak_of(Gpt(check.kase()));
+  const std::vector<front::Event> events = check.events(rank, EventKind::operation);
+  const auto is_norm = [&](const front::Event& event) {
+    return check.trace(rank).names.at(event.name) == "layer_norm";
+  };
+  const auto last = std::find_if(events.rbegin(), events.rend(), is_norm);
+  if (last == events.rend()) return;
+  check.diagnose(last->live_after.value() > peak.before() ? "kept_too_much" : "logits_copied");
+}
+
+void diagnose_bytes(CheckContext& check) {
+  const Gpt gpt(check.kase());
+  const front::Counters& counters = check.counters(0);
+  const std::int64_t activations = all_reduce_bytes(gpt.tokens * gpt.width, gpt.ranks, 0);
+  for (const Collective kind : {Collective::all_gather, Collective::all_reduce, Collective::broadcast}) {
+    if (largest_sent(check, 0, kind) > activations) return check.diagnose("logits_on_the_wire");
+  }
+  if (counters.calls(Collective::all_reduce) > 4 * gpt.blocks + 5) check.diagnose("reduced_too_often");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Case& kase = check.kase();
+  const std::vector<double> rows = embedded(kase, begin_of_rank);
+  if (!check.equal("embedded", rows, 0.0)) {
+    const Layers found = by_rank(check, "embedded");
+    if (!found.empty() && alike(found[0], embedded(kase, no_shift))) return check.diagnose("ids_not_shifted");
+    diagnose_sum(check, "embedded", rows, {}, "embedding_partial");
+    return;
+  }
+  const PartReference attention = attention_of(kase);
+  if (!check.equal("attention of block 1", attention.output, attention.output_tolerance)) {
+    const detail::LayerPlan block = Gpt(kase).plan.layers[1];
+    const std::vector<double> bias = slice(weights_in_double(kase, 1), detail::entry_of(block, "proj.bias").range);
+    if (!diagnose_rows(check)) diagnose_sum(check, "attention of block 1", attention.output, bias, "output_partial");
+    return;
+  }
+  const Reference& expected = check.reference();
+  if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check, expected.loss);
+  const Gpt gpt(kase);
+  for (std::size_t l = gpt.plan.layers.size(); l-- > 0;) {
+    for (const Named& gradient : gradients_of(gpt.plan.layers[l])) {
+      const std::string output = fmt::format("layer {}: gradient of {}", l, gradient.name);
+      const std::vector<double> right = slice(expected.grads[l], gradient.range);
+      if (check.equal(output, right, slice(expected.grads_tolerance[l], gradient.range))) continue;
+      return diagnose_gradient(check, gradient.name, output, right);
+    }
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Gpt gpt(check.kase());
+  const Count large = gpt.tokens * gpt.width, reduces = 4 * gpt.blocks + 2;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t budget =
+        reduces * all_reduce_bytes(large, gpt.ranks, rank) + 3 * all_reduce_bytes(gpt.tokens, gpt.ranks, rank);
+    if (check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(), budget,
+                      fmt::format("2 (t-1)/t x ((4 L + 2) s b h + 3 s b) = 2 x {}/{} x ({} x {} + 3 x {})",
+                                  gpt.ranks - 1, gpt.ranks, reduces, kElement * large, kElement * gpt.tokens),
+                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    return diagnose_bytes(check);
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Peak peak = peak_of(Gpt(check.kase()));
+  const std::string formula =
+      fmt::format("2 x weights + batch and loss + kept by blocks + x, normed x + logits/t + grad_x, 3 rows = {}",
+                  sum_text({2 * peak.weights, peak.batch, peak.kept, peak.input, peak.logits, peak.rest}));
+  if (!check.peaks_at_most(peak.before() + peak.logits + peak.rest, formula)) {
+    diagnose_memory(check, check.worst_rank());
+  }
+}
+
+SHARDLINGS_CHECK(work) {
+  const Gpt gpt(check.kase());
+  const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
+  const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
+                      6 * gpt.tokens * matrices,
+                      fmt::format("3 products x 2 s b x matrices/t = 6 x {} x {}", gpt.tokens, matrices),
+                      "floating-point operations")) {
+      continue;
+    }
+    if (!diagnose_rows(check)) check.diagnose("computed_twice");
+    return;
+  }
+}
