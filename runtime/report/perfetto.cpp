@@ -46,17 +46,6 @@ const char* category(EventKind kind) {
   }
 }
 
-std::string text_at(const std::vector<std::string>& texts, std::int64_t index) {
-  return index >= 0 && index < static_cast<std::int64_t>(texts.size()) ? texts[static_cast<std::size_t>(index)] : "";
-}
-
-std::string title_of(const RankTrace& trace, const Event& event) {
-  std::string title = text_at(trace.names, event.name);
-  if (event.kind == EventKind::wait) title = "wait for " + title;
-  if (event.label.layer >= 0) title += fmt::format(" layer {}", event.label.layer);
-  return title;
-}
-
 /// One line for each event of the file.
 class Writer {
  public:
@@ -82,35 +71,30 @@ void add(std::string& args, const char* key, const std::string& value) {
   args += fmt::format("{}\"{}\":{}", args.empty() ? "" : ",", key, value);
 }
 
-std::string args_of(const RankTrace& trace, const Event& event) {
-  std::string args;
-  if (event.at.line > 0) add(args, "at", json_text(to_text(event.at)));
-  if (event.label.layer >= 0) add(args, "layer", std::to_string(event.label.layer));
-  if (event.label.micro >= 0) add(args, "micro_batch", std::to_string(event.label.micro));
-  if (event.group >= 0) add(args, "group", json_text(text_at(trace.groups, event.group)));
-  if (event.peer >= 0) add(args, "peer", std::to_string(event.peer));
-  if (event.group >= 0) add(args, "posted_us", micros(event.posted.value()));
-  add(args, "bytes", std::to_string(event.bytes.value()));
-  add(args, "flops", std::to_string(event.flops.value()));
-  add(args, "memory_after", std::to_string(event.live_after.value()));
-  return args;
+std::string json_at(const std::vector<std::string>& texts, std::int64_t index) {
+  return json_text(index >= 0 && index < static_cast<std::int64_t>(texts.size())
+                       ? texts[static_cast<std::size_t>(index)]
+                       : std::string());
 }
 
 /// One rank's events on threads: those of a thread follow one another or lie inside one another.
 class Threads {
  public:
-  explicit Threads(const RankTrace& trace) {
+  explicit Threads(const RankTrace& trace) : trace_(trace), tids_(trace.events.size()) {
     for (const Event& event : trace.events) sorted_.push_back(&event);
     std::stable_sort(sorted_.begin(), sorted_.end(), [](const Event* a, const Event* b) {
       return std::tuple(a->begin, b->end, a->depth) < std::tuple(b->begin, a->end, b->depth);
     });
-    for (const Event* event : sorted_) tids_[event] = place(*event);
+    for (const Event* event : sorted_) tids_[index_of(event)] = place(*event);
   }
+  /// In the order of their begins, the longer before what lies inside them.
   const std::vector<const Event*>& sorted() const { return sorted_; }
-  int tid(const Event* event) const { return tids_.at(event); }
+  int tid(const Event* event) const { return tids_[index_of(event)]; }
   const std::map<int, std::string>& names() const { return names_; }
 
  private:
+  std::size_t index_of(const Event* event) const { return static_cast<std::size_t>(event - trace_.events.data()); }
+
   int place(const Event& event) {
     const int lane = static_cast<int>(event.lane);
     int track = 0;
@@ -121,22 +105,71 @@ class Threads {
       ends[static_cast<std::size_t>(track)] = event.end;
     }
     const int tid = 1 + lane * kTracksPerLane + track;
+    if (names_.contains(tid)) return tid;
     const std::string name(name_of(event.lane).name);
     names_[tid] = track == 0 ? name : fmt::format("{} ({})", name, track + 1);
     return tid;
   }
 
+  const RankTrace& trace_;
   std::vector<const Event*> sorted_;
-  std::map<const Event*, int> tids_;
+  std::vector<int> tids_;                   // by event
   std::map<int, std::vector<Nanos>> ends_;  // by lane and track
   std::map<int, std::string> names_;        // by thread
 };
 
+/// Texts of a rank's events, each made into JSON once.
+class Texts {
+ public:
+  explicit Texts(const RankTrace& trace) : trace_(trace) {}
+
+  const std::string& title(const Event& event) {
+    std::string& title = titles_[{event.name, event.label.layer, event.kind == EventKind::wait}];
+    if (!title.empty()) return title;
+    std::string text = event.name < trace_.names.size() ? trace_.names[event.name] : "";
+    if (event.kind == EventKind::wait) text = "wait for " + text;
+    if (event.label.layer >= 0) text += fmt::format(" layer {}", event.label.layer);
+    return title = json_text(text);
+  }
+  const std::string& place(Location at) {
+    std::string& place = places_[{at.file, at.line}];
+    if (place.empty()) place = json_text(to_text(at));
+    return place;
+  }
+  const std::string& group(const Event& event) {
+    std::string& group = groups_[event.group];
+    if (group.empty()) group = json_at(trace_.groups, event.group);
+    return group;
+  }
+
+ private:
+  const RankTrace& trace_;
+  std::map<std::tuple<int, int, bool>, std::string> titles_;
+  std::map<std::pair<const char*, int>, std::string> places_;
+  std::map<int, std::string> groups_;
+};
+
+std::string args_of(const Event& event, Texts& texts) {
+  std::string args;
+  const auto out = std::back_inserter(args);
+  if (event.at.line > 0) fmt::format_to(out, R"("at":{},)", texts.place(event.at));
+  if (event.label.layer >= 0) fmt::format_to(out, R"("layer":{},)", event.label.layer);
+  if (event.label.micro >= 0) fmt::format_to(out, R"("micro_batch":{},)", event.label.micro);
+  if (event.peer >= 0) fmt::format_to(out, R"("peer":{},)", event.peer);
+  if (event.group >= 0) {
+    fmt::format_to(out, R"("group":{},"posted_us":{},)", texts.group(event), micros(event.posted.value()));
+  }
+  fmt::format_to(out, R"("bytes":{},"flops":{},"memory_after":{})", event.bytes.value(), event.flops.value(),
+                 event.live_after.value());
+  return args;
+}
+
 void write_events(Writer& out, const RankTrace& trace, int rank, const Threads& threads) {
+  Texts texts(trace);
   for (const Event* event : threads.sorted()) {
     out.event(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
-              json_text(title_of(trace, *event)), category(event->kind), rank, threads.tid(event),
-              micros(event->begin.value()), micros((event->end - event->begin).value()), args_of(trace, *event));
+              texts.title(*event), category(event->kind), rank, threads.tid(event), micros(event->begin.value()),
+              micros((event->end - event->begin).value()), args_of(*event, texts));
   }
 }
 

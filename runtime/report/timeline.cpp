@@ -12,11 +12,15 @@ namespace {
 // Wide enough to be legible, narrow enough for the eye to compare: a unit of time gets no more columns.
 constexpr std::int64_t kMostColumnsOfUnit = 8;
 
-// The greatest span of which all begins and ends are multiples.
-std::int64_t unit_of(const std::vector<LaneBlocks>& lanes, std::int64_t end) {
+// The greatest span of which all begins and ends are multiples; or something less, where more than `most` would fit
+// into `end`.
+std::int64_t unit_of(const std::vector<LaneBlocks>& lanes, std::int64_t end, std::int64_t most) {
   std::int64_t unit = end;
   for (const LaneBlocks& lane : lanes) {
-    for (const Block& block : lane.blocks) unit = std::gcd(std::gcd(unit, block.begin), block.end);
+    for (const Block& block : lane.blocks) {
+      unit = std::gcd(std::gcd(unit, block.begin), block.end);
+      if (end / unit > most) return unit;
+    }
   }
   return unit;
 }
@@ -140,7 +144,7 @@ Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
   timeline.colouring = run.colouring;
   const std::int64_t end = run.end.value();
   if (end == 0 || columns < 1) return timeline;
-  const std::int64_t units = end / unit_of(run.lanes, end);
+  const std::int64_t units = end / unit_of(run.lanes, end, columns);
   timeline.exact = units <= columns;
   timeline.columns = timeline.exact ? static_cast<int>(units * std::min(columns / units, kMostColumnsOfUnit)) : columns;
   for (const LaneBlocks& lane : run.lanes) {
