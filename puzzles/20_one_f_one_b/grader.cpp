@@ -20,11 +20,6 @@ Order one_f_one_b(const Pipeline& pipeline, int rank) {
   return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
 }
 
-void diagnose_in_flight(CheckContext& check, const Pipeline& pipeline, int rank) {
-  const Order found = order_found(check, pipeline, rank);
-  check.diagnose(leading_forwards(found) == pipeline.m ? "all_forward_first" : "warm_up_too_long");
-}
-
 void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const int found = leading_forwards(order_found(check, pipeline, rank));
@@ -46,8 +41,7 @@ SHARDLINGS_CHECK(in_flight) {
   check_calls(check, pipeline);
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const std::string formula = fmt::format("min(p - r, m) = min({} - {}, {})", pipeline.p, rank, pipeline.m);
-    if (check_in_flight(check, pipeline, rank, std::min(pipeline.p - rank, pipeline.m), formula)) continue;
-    return diagnose_in_flight(check, pipeline, rank);
+    if (!check_in_flight(check, pipeline, rank, {std::min(pipeline.p - rank, pipeline.m), formula})) return;
   }
 }
 

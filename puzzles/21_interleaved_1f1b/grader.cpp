@@ -20,12 +20,6 @@ Order interleaved(const Pipeline& pipeline, int rank) {
   return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
 }
 
-void diagnose_in_flight(CheckContext& check, const Pipeline& pipeline, int rank) {
-  const int all = pipeline.m * pipeline.v;
-  check.diagnose(leading_forwards(order_found(check, pipeline, rank)) == all ? "all_forward_first"
-                                                                             : "warm_up_too_long");
-}
-
 /// Everything that went forward has gone backward again before the rank goes on.
 bool drains(const Order& order) {
   int in_flight = 0;
@@ -56,8 +50,7 @@ SHARDLINGS_CHECK(in_flight) {
     const int most = std::min(one_f_one_b_warm_up(pipeline, rank) + 1, m * v);
     const std::string formula = fmt::format("min(2 (p - r - 1) + (v - 1) p + 1, m v) = min(2 x {} + {} x {} + 1, {})",
                                             p - rank - 1, v - 1, p, m * v);
-    if (check_in_flight(check, pipeline, rank, most, formula)) continue;
-    return diagnose_in_flight(check, pipeline, rank);
+    if (!check_in_flight(check, pipeline, rank, {most, formula})) return;
   }
 }
 

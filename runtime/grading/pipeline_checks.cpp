@@ -179,11 +179,16 @@ bool check_time(CheckContext& check, const Pipeline& pipeline) {
                        "ns");
 }
 
-bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, int most, const std::string& formula) {
+bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, const Budget& most) {
   const std::int64_t layers = pipeline.longest_stage();
   const std::int64_t found = (check.counters(rank).saved_peak + layers - 1) / layers;
-  return check.at_most("in flight on " + check.name_of(rank), found, most, formula,
-                       pipeline.v > 1 ? "chunks" : "micro-batches", check.place_of_first(rank, EventKind::forward));
+  const bool held =
+      check.at_most("in flight on " + check.name_of(rank), found, most.value, most.formula,
+                    pipeline.v > 1 ? "chunks" : "micro-batches", check.place_of_first(rank, EventKind::forward));
+  if (held) return true;
+  const bool all = leading_forwards(order_found(check, pipeline, pipeline.p - 1)) == pipeline.m * pipeline.v;
+  check.diagnose(all ? "all_forward_first" : "warm_up_too_long");
+  return false;
 }
 
 void check_messages(CheckContext& check, const Pipeline& pipeline) {

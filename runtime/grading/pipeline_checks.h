@@ -11,6 +11,8 @@
 /// | padding_counted     | the loss was divided by all targets, those that are padding included                     |
 /// | micro_batch_skipped | the gradient of one micro-batch is missing                                               |
 /// | forward_twice       | more calls of forward than micro-batches and layers                                      |
+/// | all_forward_first   | too much is in flight, and even the last rank goes forward with all of it first          |
+/// | warm_up_too_long    | too much is in flight otherwise                                                          |
 /// | collective_used     | a collective carried what belongs into messages                                          |
 /// | too_many_messages   | more messages, or larger ones, than one for each micro-batch, boundary and direction     |
 /// | room_made_early     | more than should be is alive at the first slot, or at the first one backward             |
@@ -38,7 +40,7 @@ void check_calls(CheckContext& check, const Pipeline& pipeline);
 bool check_time(CheckContext& check, const Pipeline& pipeline);
 /// A rank had at most so many micro-batches (chunks of them, if v > 1) in flight: forward, and not yet backward. Judged
 /// by the Saved that were alive, which nobody can do without. False if there were more.
-bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, int most, const std::string& formula);
+bool check_in_flight(CheckContext& check, const Pipeline& pipeline, int rank, const Budget& most);
 /// Every rank has sent message_bytes(), and nothing went through collectives.
 void check_messages(CheckContext& check, const Pipeline& pipeline);
 /// The peak of every rank is at most that along `order(rank)`.

@@ -1,0 +1,20 @@
+// Gives each rank the layers of its stage, calls the learner's train_step, and publishes what is judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss);
+
+SHARDLINGS_HARNESS(h) {
+  const Range layers = h.layers_of_stage(h.rank().id(), h.rank().size());
+  TrainState state = h.state_of_layers(layers);
+  const Stage stage = h.stage(layers, state);
+  const Batch batch = h.batch({.inputs = stage.is_first(), .targets = stage.is_last()});
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  h.begin();
+  train_step(h.rank(), h.model(), stage, batch, loss);
+  h.end();
+  h.put_layers("grads", state.grads);
+  h.put_of_rank("loss by rank", loss);
+}
