@@ -143,9 +143,9 @@ bool CheckContext::replicas_agree(const std::string& name, const Output& output,
     if (!difference) continue;
     wrong.push_back(static_cast<int>(rank));
     if (!expected_text.empty()) continue;
-    expected_text =
-        fmt::format("{}, {} on {}: {}", spoken(name, layer), element_in(kase_, output, layer, difference->index),
-                    name_of(static_cast<int>(rank)), number_text(difference->expected));
+    const std::string element = expected.size() == 1 ? "" : ", " + element_in(kase_, output, layer, difference->index);
+    expected_text = fmt::format("{}{} on {}: {}", spoken(name, layer), element, name_of(static_cast<int>(rank)),
+                                number_text(difference->expected));
     found_text = number_text(difference->got);
     if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
   }

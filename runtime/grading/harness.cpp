@@ -38,6 +38,16 @@ void plain_call(Rank& rank, Verb verb) {
   Access::port(rank)->call(call);
 }
 
+/// The shape with another first extent.
+Shape with_rows(const Shape& shape, Count rows) {
+  switch (shape.rank()) {
+    case 4: return {rows, shape[1], shape[2], shape[3]};
+    case 3: return {rows, shape[1], shape[2]};
+    case 2: return {rows, shape[1]};
+    default: return rows;
+  }
+}
+
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -227,7 +237,13 @@ Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
 }
 
 Tensor Harness::normals(int which, Shape shape, Kind kind) {
-  return load(rank_, normals_of(kase_, which, shape.size()).data(), shape, DType::f32, kind);
+  return normals(which, shape, {0, shape[0]}, kind);
+}
+
+Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
+  const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
+  const std::vector<float> all = normals_of(kase_, which, whole.size());
+  return load(rank_, all.data() + rows.begin * row, with_rows(whole, rows.size()), DType::f32, kind);
 }
 
 Tensor Harness::integers(Count n, Kind kind) {

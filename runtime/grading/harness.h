@@ -104,6 +104,8 @@ class SHARDLINGS_API Harness {
   Tensor tensor(const std::vector<float>& values, Kind kind);
   /// Standard normal numbers, the same on every rank; `which` tells several tensors apart. As normals_of(kase, …).
   Tensor normals(int which, Shape shape, Kind kind);
+  /// Rows [rows.begin, rows.end) of the first dimension of such a tensor, and never more.
+  Tensor normals(int which, Shape whole, Range rows, Kind kind);
   /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
   Tensor integers(Count n, Kind kind);
 

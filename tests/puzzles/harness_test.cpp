@@ -116,6 +116,18 @@ TEST(HarnessNormals, AreThoseOfTheCase) {
   EXPECT_NE(published(report), normals_of(small_case(), 2, 6));
 }
 
+TEST(HarnessNormals, RowsArePartOfTheWhole) {
+  const auto report = with_harness([](Harness& h) {
+    const Tensor rows = h.normals(3, {5, 2, 3}, {1, 3}, Kind::activation);
+    EXPECT_EQ(rows.shape(), Shape({2, 2, 3}));
+    h.put("x", rows);
+  });
+  ASSERT_FALSE(report.failure);
+  const std::vector<float> all = normals_of(small_case(), 3, 30);
+  EXPECT_EQ(published(report), std::vector<float>(all.begin() + 6, all.begin() + 18));
+  EXPECT_EQ(report.ranks[0].counters.peak.value(), 12 * 4) << "never the whole";
+}
+
 /// A training state on several ranks, some of it divided; what was published, put together.
 class DividedState : public testing::TestWithParam<int> {
  protected:

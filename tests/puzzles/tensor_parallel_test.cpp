@@ -66,6 +66,36 @@ TEST_F(OnOutput, WhatIsMissingHasNoRanks) {
   EXPECT_TRUE(by_rank(check(), "y").empty());
 }
 
+/// What diagnose_sum says where two ranks make the terms (1, 2) and (10, 20) of a sum with the bias (100, 300).
+class OfSum : public OnOutput {
+ protected:
+  std::string diagnosis(std::vector<float> first, std::vector<float> second) {
+    verdict_ = {};
+    result_.outputs["y"] = {1, 2, first, true, "", {}};
+    if (first != second) result_.outputs["y"].replicas = {first, second};
+    CheckContext on_output = check();
+    diagnose_sum(on_output, "y", {111, 322}, {100, 300}, "mine");
+    return verdict_.diagnosis;
+  }
+};
+
+TEST_F(OfSum, EveryMistakeHasItsName) {
+  EXPECT_EQ(diagnosis({1, 2}, {10, 20}), "mine");
+  EXPECT_EQ(diagnosis({101, 302}, {110, 320}), "mine") << "each with its bias";
+  EXPECT_EQ(diagnosis({101, 302}, {10, 20}), "mine") << "one with the bias";
+  EXPECT_EQ(diagnosis({211, 622}, {211, 622}), "bias_on_every_rank");
+  EXPECT_EQ(diagnosis({11, 22}, {11, 22}), "bias_missing");
+  EXPECT_EQ(diagnosis({105.5, 311}, {105.5, 311}), "averaged");
+  EXPECT_EQ(diagnosis({122, 344}, {122, 344}), "reduced_twice") << "before the bias";
+  EXPECT_EQ(diagnosis({222, 644}, {222, 644}), "reduced_twice") << "behind it";
+}
+
+TEST_F(OfSum, OtherNumbersHaveNone) {
+  EXPECT_EQ(diagnosis({111, 322}, {111, 322}), "");
+  EXPECT_EQ(diagnosis({5, -7}, {5, -7}), "");
+  EXPECT_EQ(diagnosis({5, -7}, {8, 2}), "");
+}
+
 TEST(PlusRow, AddsToEveryRow) {
   EXPECT_EQ(plus_row({1, 2, 3, 4}, -2, {1, 10}), (std::vector<double>{-1, -18, 1, -16}));
 }

@@ -1,0 +1,328 @@
+// Judges sequence parallelism: numbers of one device, a t-th of everything that is kept, whole tensors one at a time.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/parts.h"
+#include "grading/data.h"
+#include "grading/reference/part_reference.h"
+#include "grading/sharding.h"
+#include "grading/tensor_parallel.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::EventKind;
+
+namespace {
+
+constexpr std::int64_t kElement = 4;  // bytes of an f32
+
+using Run = reference::PartRun<double>;
+
+/// The case's extents. The piece is the second half of the model's first block.
+struct Mlp {
+  explicit Mlp(const Case& kase)
+      : block(detail::make_plan(kase.model).layers.at(1)),
+        ranks(kase.ranks),
+        micros(kase.micro_batches),
+        sequence(kase.model.sequence),
+        batch(kase.batch),
+        tokens(sequence * batch),
+        width(kase.model.hidden),
+        middle(4 * width) {}
+  /// Of the middle, on the rank that has most.
+  Count part() const { return part_of(middle, ranks, 0).size(); }
+  Range entry(const char* name) const { return detail::entry_of(block, name).range; }
+  Count elements() const { return tokens * width; }
+  /// The rank that has this row of all micro-batches, one behind the other.
+  int owner(Count row) const {
+    const Count position = row / batch % sequence;
+    int rank = 0;
+    while (position >= part_of(sequence, ranks, rank).end) ++rank;
+    return rank;
+  }
+
+  detail::LayerPlan block;
+  int ranks, micros;
+  Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
+};
+
+/// A gradient, by the name under which it is published. Of those that are not divided every rank has the whole.
+struct Gradient {
+  const char* name;
+  const char* entry;
+  bool divided;
+};
+
+constexpr Gradient kGradients[] = {
+    {"gradient of up.weight", "fc.weight", true},     {"gradient of up.bias", "fc.bias", true},
+    {"gradient of down.weight", "fc2.weight", true},  {"gradient of down.bias", "fc2.bias", false},
+    {"gradient of norm.weight", "ln2.weight", false}, {"gradient of norm.bias", "ln2.bias", false}};
+
+PartInputs inputs_of(const Case& kase) {
+  const Mlp mlp(kase);
+  PartInputs inputs;
+  inputs.weights = weights_of(kase, 1);
+  for (const Gradient& each : kGradients) inputs.tensors.push_back(mlp.entry(each.entry));
+  inputs.x = normals_of(kase, 0, mlp.micros * mlp.elements());
+  inputs.grad_output = normals_of(kase, 1, mlp.micros * mlp.elements());
+  return inputs;
+}
+
+auto maker_of(const Mlp& mlp) {
+  return [mlp]<class Real>() {
+    const auto at = [&](const char* name) { return mlp.entry(name).begin; };
+    reference::Parts<Real> parts;
+    parts.push_back(reference::make_norm<Real>(mlp.width, at("ln2.weight"), at("ln2.bias")));
+    parts.push_back(reference::make_linear<Real>(mlp.width, mlp.middle, at("fc.weight"), at("fc.bias")));
+    parts.push_back(reference::make_gelu<Real>());
+    parts.push_back(reference::make_linear<Real>(mlp.middle, mlp.width, at("fc2.weight"), at("fc2.bias")));
+    return reference::make_residual<Real>(reference::make_sequence<Real>(std::move(parts)));
+  };
+}
+
+Run run(const Mlp& mlp, const PartInputs& inputs) {
+  return reference::run_part<double>(*maker_of(mlp).operator()<double>(), inputs, 0);
+}
+
+/// The weights with everything of the middle zero but a rank's part.
+PartInputs with_part_of(const Mlp& mlp, PartInputs inputs, int rank) {
+  const Range mine = part_of(mlp.middle, mlp.ranks, rank);
+  const auto clear = [&](const char* name, Count divisor, Count modulus) {
+    const Range range = mlp.entry(name);
+    for (Count i = 0; i < range.size(); ++i) {
+      const Count place = i / divisor % modulus;
+      if (place < mine.begin || place >= mine.end) inputs.weights[static_cast<std::size_t>(range.begin + i)] = 0;
+    }
+  };
+  clear("fc.weight", mlp.width, mlp.middle);
+  clear("fc.bias", 1, mlp.middle);
+  clear("fc2.weight", 1, mlp.middle);
+  return inputs;
+}
+
+/// Only these rows, of inputs and gradients.
+PartInputs with_rows(const Mlp& mlp, const PartInputs& inputs, auto wanted) {
+  PartInputs some = inputs;
+  some.x.clear();
+  some.grad_output.clear();
+  for (Count row = 0; row < mlp.micros * mlp.tokens; ++row) {
+    if (!wanted(row)) continue;
+    const auto append = [&](std::vector<float>& to, const std::vector<float>& from) {
+      to.insert(to.end(), from.begin() + row * mlp.width, from.begin() + (row + 1) * mlp.width);
+    };
+    append(some.x, inputs.x);
+    append(some.grad_output, inputs.grad_output);
+  }
+  return some;
+}
+
+/// What the ranks hold if nobody adds terms up: each position the term of its own rank.
+Run with_own_terms(const Mlp& mlp, const PartInputs& inputs) {
+  Run mixed;
+  for (int rank = 0; rank < mlp.ranks; ++rank) {
+    const Run own = run(mlp, with_part_of(mlp, inputs, rank));
+    mixed.output.resize(own.output.size());
+    mixed.grad_input.resize(own.grad_input.size());
+    for (std::size_t i = 0; i < own.output.size(); ++i) {
+      if (mlp.owner(static_cast<Count>(i) / mlp.width) != rank) continue;
+      mixed.output[i] = own.output[i];
+      mixed.grad_input[i] = own.grad_input[i];
+    }
+  }
+  return mixed;
+}
+
+/// The gradients of the parts if each rank sums over its own positions only.
+std::vector<double> grads_of_own_positions(const Mlp& mlp, const PartInputs& inputs) {
+  std::vector<double> mixed(inputs.weights.size());
+  for (int rank = 0; rank < mlp.ranks; ++rank) {
+    const Run own = run(mlp, with_rows(mlp, inputs, [&](Count row) { return mlp.owner(row) == rank; }));
+    const std::vector<float> part = with_part_of(mlp, inputs, rank).weights;  // not zero where it is this rank's
+    for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = part[i] != 0 ? own.grads[i] : mixed[i];
+  }
+  return mixed;
+}
+
+/// A gradient that all ranks have added up after the backward pass of each micro-batch, earlier ones included.
+std::vector<double> reduced_every_time(const Mlp& mlp, const PartInputs& inputs) {
+  std::vector<double> sum(inputs.weights.size());
+  for (int micro = 0; micro < mlp.micros; ++micro) {
+    const Run one = run(mlp, with_rows(mlp, inputs, [&](Count row) { return row / mlp.tokens == micro; }));
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = sum[i] * mlp.ranks + one.grads[i];
+  }
+  return sum;
+}
+
+/// Something that a mistake would have left behind.
+struct Candidate {
+  const char* diagnosis;
+  std::vector<double> values;
+};
+
+bool diagnose_as(CheckContext& check, const std::vector<double>& found, const std::vector<Candidate>& candidates) {
+  for (const Candidate& candidate : candidates) {
+    if (!alike(found, candidate.values)) continue;
+    check.diagnose(candidate.diagnosis);
+    return true;
+  }
+  return false;
+}
+
+std::vector<double> in_double(const std::vector<float>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+/// What is right, with what does not go through the sum put apart and the rest taken `factor` times.
+std::vector<double> sum_times(const std::vector<double>& right, const std::vector<double>& apart, double factor) {
+  return combine({apart}, factor, combine({right}, -1, {apart}))[0];
+}
+
+void diagnose_y(CheckContext& check, const std::vector<double>& right) {
+  const Mlp mlp(check.kase());
+  const PartInputs inputs = inputs_of(check.kase());
+  const Layers found = by_rank(check, "y");
+  if (found.empty() || mlp.ranks == 1) return;
+  const double t = mlp.ranks;
+  const std::vector<double> bias = slice(in_double(inputs.weights), mlp.entry("fc2.bias")), x = in_double(inputs.x);
+  const std::vector<double> apart = plus_row(x, 1, bias);
+  diagnose_as(check, found[0],
+              {{"bias_on_every_rank", plus_row(right, t - 1, bias)},
+               {"bias_missing", plus_row(right, -1, bias)},
+               {"residual_missing", combine({right}, -1, {x})[0]},
+               {"averaged", sum_times(right, apart, 1 / t)},
+               {"reduced_twice", sum_times(right, apart, t)},
+               {"output_partial", with_own_terms(mlp, inputs).output}});
+}
+
+void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
+  const Mlp mlp(check.kase());
+  const PartInputs inputs = inputs_of(check.kase());
+  const Layers found = by_rank(check, "grad_x");
+  if (found.empty()) return;
+  const double t = mlp.ranks;
+  const std::vector<double> residual = in_double(inputs.grad_output);
+  if (diagnose_as(check, found[0], {{"residual_missing", combine({right}, -1, {residual})[0]}}) || mlp.ranks == 1)
+    return;
+  diagnose_as(check, found[0],
+              {{"averaged", sum_times(right, residual, 1 / t)},
+               {"reduced_twice", sum_times(right, residual, t)},
+               {"input_gradient_partial", with_own_terms(mlp, inputs).grad_input}});
+}
+
+/// All ranks' parts, added up on each of them.
+std::vector<double> parts_added_up(const std::vector<double>& right, int ranks) {
+  const std::size_t part = right.size() / static_cast<std::size_t>(ranks);
+  std::vector<double> sum(right.size());
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    for (std::size_t at = i % part; at < right.size(); at += part) sum[i] += right[at];
+  }
+  return sum;
+}
+
+void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std::vector<double>& right) {
+  const Mlp mlp(check.kase());
+  const PartInputs inputs = inputs_of(check.kase());
+  const Range range = mlp.entry(gradient.entry);
+  const Layers found = by_rank(check, gradient.name);
+  if (found.empty() || found[0].size() != right.size()) return;
+  if (constant_ratio({found[0]}, {right}) == 0) return check.diagnose("gradient_missing");
+  if (gradient.divided) {
+    diagnose_as(check, found[0],
+                {{"gradient_of_own_positions", slice(grads_of_own_positions(mlp, inputs), range)},
+                 {"part_reduced", parts_added_up(right, mlp.ranks)}});
+    return;
+  }
+  const std::vector<double> every_time = slice(reduced_every_time(mlp, inputs), range);
+  if (mlp.micros > 1 &&
+      diagnose_as(check, found[0],
+                  {{"reduced_every_time", every_time}, {"reduced_every_time", scaled({every_time}, mlp.ranks)[0]}})) {
+    return;
+  }
+  const bool is_bias = gradient.entry == std::string("fc2.bias");
+  diagnose_sum(check, gradient.name, right, {}, is_bias ? "bias_gradient_partial" : "norm_gradient_partial");
+}
+
+/// Bytes of a rank, the one with the largest part of the middle.
+struct Peak {
+  std::int64_t weights, given, kept, whole, room;
+};
+
+Peak peak_of(const Mlp& mlp) {
+  const std::int64_t x = kElement * mlp.elements(), mine = x / mlp.ranks, z = kElement * mlp.tokens * mlp.part();
+  const std::int64_t statistics = 2 * kElement * mlp.tokens / mlp.ranks;
+  return {.weights = kElement * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width),
+          .given = 2 * mlp.micros * mine,
+          .kept = mlp.micros * (mine + statistics + 2 * z),
+          .whole = x,
+          .room = std::max(2 * z, z + mine)};
+}
+
+void diagnose_memory(CheckContext& check, int rank) {
+  const Mlp mlp(check.kase());
+  const Peak peak = peak_of(mlp);
+  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
+  const auto forwards = static_cast<std::size_t>(mlp.micros);
+  if (scatters.size() < forwards) return;
+  const std::int64_t y = peak.whole / mlp.ranks;
+  const std::int64_t planned = 2 * peak.weights + peak.given + peak.kept + peak.whole + y;
+  check.diagnose(scatters[forwards - 1].live_after.value() > planned ? "kept_too_much" : "two_wholes");
+}
+
+void diagnose_bytes(CheckContext& check) {
+  const Mlp mlp(check.kase());
+  if (largest_sent(check, 0, Collective::all_reduce) > all_reduce_bytes(mlp.width, mlp.ranks, 0)) {
+    return check.diagnose("all_reduced");
+  }
+  const front::Counters& counters = check.counters(0);
+  if (counters.calls(Collective::all_gather) > 3 * mlp.micros) check.diagnose("gathered_too_often");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Mlp mlp(check.kase());
+  const PartReference right = part_reference(inputs_of(check.kase()), maker_of(mlp));
+  if (!check.equal("y", right.output, right.output_tolerance)) return diagnose_y(check, right.output);
+  if (!check.equal("grad_x", right.grad_input, right.grad_input_tolerance)) {
+    return diagnose_grad_x(check, right.grad_input);
+  }
+  for (const Gradient& each : kGradients) {
+    const Range range = mlp.entry(each.entry);
+    const std::vector<double> expected = slice(right.grads, range);
+    if (check.equal(each.name, expected, slice(right.grads_tolerance, range))) continue;
+    return diagnose_gradient(check, each, expected);
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Peak peak = peak_of(Mlp(check.kase()));
+  const std::string formula =
+      fmt::format("2 x weights + x, grad_y + kept by all micro-batches + one whole (s, b, h) + room = 2 x {} + {}",
+                  peak.weights, sum_text({peak.given, peak.kept, peak.whole, peak.room}));
+  if (!check.peaks_at_most(2 * peak.weights + peak.given + peak.kept + peak.whole + peak.room, formula)) {
+    diagnose_memory(check, check.worst_rank());
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Mlp mlp(check.kase());
+  const Count n = mlp.elements();
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t budget =
+        mlp.micros * (3 * all_gather_bytes(n, mlp.ranks, rank) + 2 * reduce_scatter_bytes(n, mlp.ranks, rank)) +
+        3 * all_reduce_bytes(mlp.width, mlp.ranks, rank);
+    if (check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(), budget,
+                      fmt::format("(t-1)/t x (m x 5 s b h + 3 x 2 h) = {}/{} x ({} x 5 x {} + 6 x {})", mlp.ranks - 1,
+                                  mlp.ranks, mlp.micros, kElement * n, kElement * mlp.width),
+                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_bytes(check);
+  }
+}
