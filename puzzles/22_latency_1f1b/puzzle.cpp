@@ -12,7 +12,7 @@
 using namespace shardlings;
 
 /// Gradients and loss of one step on m micro-batches, in a pipeline of p stages; this rank has stage r of 0 to p-1. A
-/// message takes x from the moment at which it has been sent and its receive has been posted.
+/// message takes alpha from the moment at which it has been sent and its receive has been posted.
 ///
 /// stage, batch, loss       as in puzzle 19
 /// expect(shape, from)      makes room for a message of that shape and posts its receive: an Incoming, whose `data` may
@@ -24,7 +24,7 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Flight  at most min(2 (p - r) - 1, m) micro-batches have gone forward on this rank and not yet backward
-/// Time    (m + p - 1) (F + B) + 2 (p - 1) x, if 2 x is at most F + B
+/// Time    (m + p - 1) (F + B) + 2 (p - 1) alpha, if 2 alpha is at most F + B
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once
 /// Memory  what is in flight, and in each direction one message that was sent and one that is expected
 ///

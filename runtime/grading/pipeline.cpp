@@ -204,9 +204,9 @@ Budget step_time(const Case& kase, const Pipeline& pipeline) {
   const std::int64_t turns = pipeline.m * pipeline.v + pipeline.p - 1, hops = pipeline.p * pipeline.v - 1;
   const std::string of_v = pipeline.v > 1 ? " v" : "";
   Budget budget{turns * turn + 2 * latency * hops, fmt::format("(m{} + p - 1)(F + B)", of_v)};
-  if (latency > 0) budget.formula += fmt::format(" + 2 x (p{} - 1)", of_v);
+  if (latency > 0) budget.formula += fmt::format(" + 2 (p{} - 1) alpha", of_v);
   budget.formula += fmt::format(" = {} x {}", turns, to_text(Nanos(turn)));
-  if (latency > 0) budget.formula += fmt::format(" + 2 x {} x {}", to_text(Nanos(latency)), hops);
+  if (latency > 0) budget.formula += fmt::format(" + 2 x {} x {}", hops, to_text(Nanos(latency)));
   return budget;
 }
 

@@ -64,10 +64,10 @@ struct Budget {
   std::string formula;
 };
 
-/// End of a step in virtual time, on a cluster with a table of calls and links of latency x and no other cost:
-/// (m v + p - 1)(F + B) + 2 x (p v - 1) with F and B of a chunk. It holds for all orders above if x = 0, and for those
-/// whose warm-up is long enough (GPipe, eager, interleaved) if x > 0. Where p v does not divide the layers (GPipe only)
-/// it is all stages once and m - 1 times the longest.
+/// End of a step in virtual time, on a cluster with a table of calls and links of latency alpha and no other cost:
+/// (m v + p - 1)(F + B) + 2 (p v - 1) alpha with F and B of a chunk. It holds for all orders above if alpha = 0; else
+/// if receives are posted ahead and the warm-up is long enough: eager for 2 alpha <= F + B, GPipe for alpha <= F and B.
+/// Where p v does not divide the layers (GPipe only) it is all stages once and m - 1 times the longest.
 Budget step_time(const Case& kase, const Pipeline& pipeline);
 
 /// Bytes that a rank sends: each of its stages an output and a gradient for each micro-batch, where there is somebody
