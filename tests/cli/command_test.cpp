@@ -78,6 +78,15 @@ TEST(Command, WritesATraceOfTheLastRun) {
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("perceptron, 4 layers")) << "it says which there are";
   EXPECT_EQ(shardlings({"trace", "01", "--out", "/nowhere/trace.json"}).status, 2);
+
+  shardlings.blunder(kFirst, "never_updated.cpp");
+  EXPECT_EQ(shardlings({"run", "01"}).status, 1);
+  EXPECT_EQ(shardlings({"trace", "01"}).status, 0) << "a run that fails can be looked at, too";
+  shardlings.folder().write(Learner::file_of(kFirst), "no C++");
+  EXPECT_EQ(shardlings({"run", "01"}).status, 1);
+  const Answer nothing = shardlings({"trace", "01"});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("Nothing ran"));
 }
 
 TEST(Command, AnswersProgramsInJson) {
