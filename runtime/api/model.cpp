@@ -6,6 +6,8 @@
 
 #include "api/access.h"
 #include "base/text.h"
+#include "front/model/flops.h"
+#include "front/model/memory.h"
 #include "front/model/plan.h"
 #include "shardlings/error.h"
 
@@ -86,6 +88,19 @@ Range Model::range(int l) const {
 }
 const std::vector<Entry>& Model::entries(int l) const {
   return layer_of(plan_, l).entries;
+}
+
+LayerCost Model::cost(int l, Count sequence, Count batch) const {
+  const LayerPlan& layer = layer_of(plan_, l);
+  const Count tokens = sequence * batch;
+  LayerCost cost;
+  cost.input = detail::input_bytes(layer, tokens).value();
+  cost.output = detail::output_bytes(layer, tokens).value();
+  cost.saved = detail::saved_bytes(layer, tokens, batch).value();
+  cost.forward = detail::forward_peak(layer, tokens, batch, true).value();
+  cost.backward = detail::backward_peak(layer, tokens, batch).value();
+  cost.flops = detail::forward_flops(layer, tokens, batch).value();
+  return cost;
 }
 
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {

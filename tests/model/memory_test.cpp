@@ -1,4 +1,4 @@
-// The formulas of front/model/memory.h against what the ledger sees.
+// The formulas of front/model/memory.h and flops.h, and what learners are told of them, against what is counted.
 #include "front/model/memory.h"
 
 #include <gtest/gtest.h>
@@ -32,11 +32,24 @@ struct Sizes {
   Count tokens, batch;
 };
 
+/// What learners are told is what the formulas say.
+void check_cost(const LayerCost& cost, const LayerPlan& plan, Sizes n) {
+  EXPECT_EQ(Bytes(cost.input), input_bytes(plan, n.tokens));
+  EXPECT_EQ(Bytes(cost.output), output_bytes(plan, n.tokens));
+  EXPECT_EQ(Bytes(cost.saved), saved_bytes(plan, n.tokens, n.batch));
+  EXPECT_EQ(Bytes(cost.forward), forward_peak(plan, n.tokens, n.batch, true));
+  EXPECT_EQ(Bytes(cost.backward), backward_peak(plan, n.tokens, n.batch));
+}
+
 void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const Tensor& x, Sizes n) {
   const auto at = static_cast<std::size_t>(l);
+  const LayerCost cost = on.model.cost(l, n.tokens / n.batch, n.batch);
+  check_cost(cost, plan, n);
   Meter meter(rank);
   Saved saved;
+  const Flops before = front_of(rank).counters().flops;
   Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
+  EXPECT_EQ(front_of(rank).counters().flops - before, Flops(cost.flops));
   EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true));
   EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch) + output_bytes(plan, n.tokens));
   meter.restart();

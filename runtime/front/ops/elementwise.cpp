@@ -1,6 +1,7 @@
 // Operations element by element. tensor[]: as in shardlings/ops.h; number[0]: dtype (cast), seed (random_normal);
 // number[1]: number of the first element (random_normal); scalar[0]: value, alpha, factor or deviation.
 #include "base/dtype.h"
+#include "front/ops/flops.h"
 #include "front/ops/op.h"
 
 namespace shardlings::front {
@@ -12,7 +13,6 @@ using detail::Reply;
 using detail::Verb;
 
 // How many floating-point operations an element counts for: additions, multiplications, divisions, an exp as 8.
-constexpr Count kGelu = 16;
 constexpr Count kGeluBackward = 24;
 
 Reply clone(RankFront& front, const Call& call) {
@@ -117,7 +117,7 @@ Reply backward(RankFront& front, const Call& call, KernelId id, Count flops) {
 }
 
 Reply gelu(RankFront& front, const Call& call) {
-  return unary(front, call, KernelId::gelu, kGelu);
+  return unary(front, call, KernelId::gelu, kGeluFlops);
 }
 Reply gelu_backward(RankFront& front, const Call& call) {
   return backward(front, call, KernelId::gelu_backward, kGeluBackward);

@@ -46,6 +46,16 @@ struct OptimizerState {
   int step = 0;  ///< updates made so far
 };
 
+/// What the calls of a layer need for one micro-batch; known before anything runs, so that plans can be made from it.
+struct LayerCost {
+  Count input = 0;     ///< bytes of x
+  Count output = 0;    ///< bytes of what forward returns
+  Count saved = 0;     ///< bytes of what forward leaves in a Saved
+  Count forward = 0;   ///< most bytes that forward with a Saved holds at once; the Saved and the output included
+  Count backward = 0;  ///< most bytes that backward holds at once; the Saved and both gradients included
+  Count flops = 0;     ///< floating-point operations of forward
+};
+
 namespace detail {
 struct ModelPlan;
 }
@@ -60,6 +70,9 @@ class SHARDLINGS_API Model {
   Range range(int l) const;
   /// The matrices inside layer l's weights.
   const std::vector<Entry>& entries(int l) const;
+
+  /// What layer l needs for inputs of `sequence` positions and `batch` sequences: shape()[0] and shape()[1] of any x.
+  LayerCost cost(int l, Count sequence, Count batch) const;
 
   /// Output of layer l for input x (s, b, width of l). Fills `saved`, if given, with what backward needs besides x.
   Tensor forward(int l, ConstView weights, ConstView x, Saved* saved, Location at = Location::current()) const;

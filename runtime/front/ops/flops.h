@@ -1,0 +1,12 @@
+/// \file
+/// Floating-point operations for each element, where they are a convention: an exp or a tanh counts as 8.
+#pragma once
+
+#include "shardlings/tensor.h"
+
+namespace shardlings::front {
+
+inline constexpr Count kGeluFlops = 16;
+inline constexpr Count kNormFlops = 8;
+
+}  // namespace shardlings::front
