@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "base/parts.h"
 #include "base/text.h"
 #include "grading/data.h"
-#include "grading/reference/trainer.h"
-#include "grading/training.h"
+#include "grading/sharding.h"
+#include "grading/step_cost.h"
 
 using namespace shardlings;
 using namespace shardlings::grading;
@@ -21,18 +19,7 @@ using front::EventKind;
 
 namespace {
 
-/// name.0, name.1, … of one rank; empty if it did not publish them.
-Layers layers_of_rank(const Result& result, const std::string& name, int rank) {
-  Layers layers;
-  for (int l = 0;; ++l) {
-    const auto output = result.outputs.find(name + "." + std::to_string(l));
-    if (output == result.outputs.end()) return layers;
-    const auto& replicas = output->second.replicas;  // none if all ranks have the same
-    const std::vector<float>& values =
-        replicas.empty() ? output->second.values : replicas.at(static_cast<std::size_t>(rank));
-    layers.emplace_back(values.begin(), values.end());
-  }
-}
+constexpr int kDataParallel = 0;  // no stage of ZeRO
 
 const Layers& local_gradient(const CheckContext& check, int rank) {
   return check.reference().local_grads.at(static_cast<std::size_t>(rank));
@@ -43,17 +30,6 @@ bool on_every_rank(const CheckContext& check, int first, auto holds) {
     if (!holds(rank)) return false;
   }
   return true;
-}
-
-/// What each rank's tokens add to the loss of the step.
-std::vector<double> loss_shares(const Case& kase) {
-  const Layers weights = reference::initial_weights<double>(kase);
-  std::vector<double> shares;
-  for (int rank = 0; rank < kase.ranks; ++rank) {
-    Layers unused = scaled(weights, 0);
-    shares.push_back(reference::train_micro(kase, micro_of(kase, rank, 0), tokens_of_step(kase), weights, unused));
-  }
-  return shares;
 }
 
 /// What the ranks have put into `loss` altogether, as a multiple of the right loss.
@@ -144,27 +120,6 @@ void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
   if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_of_means");
 }
 
-/// Bytes that a rank sends in a ring all-reduce of each layer: twice everything but two parts (front/group/wire.h).
-std::int64_t wire_bytes(const CheckContext& check, int rank) {
-  const int n = check.ranks();
-  if (n == 1) return 0;
-  std::int64_t bytes = 0;
-  for (const LayerBytes& layer : layer_bytes(check.kase())) {
-    const Count count = layer.weights / 4;
-    bytes += 4 * (2 * count - part_of(count, n, rank).size() - part_of(count, n, (rank + 1) % n).size());
-  }
-  return bytes;
-}
-
-std::string name_of_collectives(const CheckContext& check, int rank) {
-  std::vector<std::string> names;
-  for (const front::Event& event : check.events(rank, EventKind::collective)) {
-    const std::string& name = check.trace(rank).names.at(event.name);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void diagnose_bytes(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
   const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
@@ -176,18 +131,11 @@ void diagnose_bytes(CheckContext& check) {
   if (counters.calls(Collective::all_reduce) >= 2 * layers) check.diagnose("reduced_twice");
 }
 
-std::int64_t rounded(double ns) {
-  return static_cast<std::int64_t>(std::floor(ns + 0.5));
-}
-
-/// 2 (N-1) (alpha + longest part / W): the virtual time of the all-reduce of each layer.
+/// The virtual time of the all-reduce of each layer.
 std::vector<std::int64_t> reduce_times(const CheckContext& check) {
-  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
   std::vector<std::int64_t> times;
   for (const LayerBytes& layer : layer_bytes(check.kase())) {
-    const auto part = static_cast<double>(4 * part_of(layer.weights / 4, check.ranks(), 0).size());
-    const std::int64_t transfer = rounded(part / link.bytes_per_second * 1e9);
-    times.push_back(2 * (check.ranks() - 1) * (link.latency.value() + transfer));
+    times.push_back(all_reduce_time(check.kase(), layer.weights / 4));
   }
   return times;
 }
@@ -225,37 +173,7 @@ void diagnose_time(CheckContext& check, int rank) {
   if (reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
     return check.diagnose("reduced_after_backward");
   }
-  const auto hidden = [&](const front::Event& reduce) {
-    return std::any_of(backwards.begin(), backwards.end(), [&](const front::Event& backward) {
-      return backward.begin < reduce.end && reduce.begin < backward.end;
-    });
-  };
-  check.diagnose(std::any_of(reduces.begin(), reduces.end(), hidden) ? "started_late" : "waited_at_once");
-}
-
-/// A peak and where it comes from.
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
-/// While backward of layer l runs, the activations of layers 0 to l are alive. Forward needs less; the network nothing.
-Peak memory_budget(const Case& kase) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::int64_t weights = weight_bytes(layers);
-  const std::int64_t batch = batch_bytes(kase) + 4;
-  Peak peak;
-  std::int64_t kept = 0;  // activations of layers 0 to l
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t bytes = 2 * weights + batch + kept + own;
-    if (bytes < peak.bytes) continue;
-    peak = {bytes, fmt::format("weights + gradients + batch and loss + activations of layers 0-{0} + what backward of "
-                               "layer {0} needs = {1}",
-                               l, sum_text({weights, weights, batch, kept, own}))};
-  }
-  return peak;
+  check.diagnose(overlaps(reduces, backwards) ? "started_late" : "waited_at_once");
 }
 
 /// After the last backward only layer 0's activations should be left, beside weights, gradients and batch.
@@ -284,13 +202,13 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.exactly("sent by " + check.name_of(rank), sent, wire_bytes(check, rank),
+    if (check.exactly("sent by " + check.name_of(rank), sent, step_bytes(check.kase(), rank, kDataParallel),
                       fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", check.ranks() - 1, check.ranks(),
                                   weight_bytes(layer_bytes(check.kase()))),
                       "bytes", check.place_of_last(rank, EventKind::collective))) {
       continue;
     }
-    check.detail("collectives called: " + name_of_collectives(check, rank));
+    check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_bytes(check);
   }
 }
@@ -309,6 +227,10 @@ SHARDLINGS_CHECK(time) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = memory_budget(check.kase());
-  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check, check.worst_rank());
+  const StepPeak peak = step_peak(check.kase(), 0, kDataParallel);
+  const std::string formula = fmt::format(
+      "weights + gradients + optimizer + batch and loss + activations of layers 0-{0} + what backward of "
+      "layer {0} needs = {1}",
+      peak.layer, sum_text(peak.terms(kDataParallel)));
+  if (!check.peaks_at_most(peak.total(), formula)) diagnose_memory(check, check.worst_rank());
 }

@@ -38,7 +38,8 @@ ObjectSymbol symbol_from(const Image& image, const Elf64_Sym& raw, const Elf64_S
   symbol.name = image.text(names.sh_offset + raw.st_name);
   symbol.section = raw.st_shndx >= SHN_LORESERVE ? -1 : raw.st_shndx;
   symbol.global = ELF64_ST_BIND(raw.st_info) != STB_LOCAL;
-  symbol.weak = ELF64_ST_BIND(raw.st_info) == STB_WEAK;
+  // Inline variables and statics of templates are GNU_UNIQUE: like weak ones, any number of files may define them.
+  symbol.weak = ELF64_ST_BIND(raw.st_info) == STB_WEAK || ELF64_ST_BIND(raw.st_info) == STB_GNU_UNIQUE;
   symbol.is_section = ELF64_ST_TYPE(raw.st_info) == STT_SECTION;
   symbol.is_file = ELF64_ST_TYPE(raw.st_info) == STT_FILE;
   symbol.size = raw.st_size;

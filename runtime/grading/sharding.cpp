@@ -58,16 +58,24 @@ std::vector<std::int64_t> all_gather_bytes(const Case& kase, int rank) {
   return of_each_layer(kase, [&](std::int64_t bytes) { return sent(kase, bytes, rank + 1); });
 }
 
+std::int64_t all_reduce_bytes(const Case& kase, Count count, int rank) {
+  return sent(kase, kElement * count, rank) + sent(kase, kElement * count, rank + 1);
+}
+
 std::int64_t all_reduce_bytes_of_one(const Case& kase, int rank) {
-  return sent(kase, kElement, rank) + sent(kase, kElement, rank + 1);
+  return all_reduce_bytes(kase, 1, rank);
 }
 
 std::vector<std::int64_t> ring_times(const Case& kase) {
   return of_each_layer(kase, [&](std::int64_t bytes) { return ring_time(kase, part_bytes_of(bytes, kase.ranks, 0)); });
 }
 
+std::int64_t all_reduce_time(const Case& kase, Count count) {
+  return 2 * ring_time(kase, part_bytes_of(kElement * count, kase.ranks, 0));
+}
+
 std::int64_t all_reduce_time_of_one(const Case& kase) {
-  return 2 * ring_time(kase, kElement);
+  return all_reduce_time(kase, 1);
 }
 
 std::vector<double> loss_shares(const Case& kase) {

@@ -20,7 +20,8 @@ std::int64_t sum_of(const std::vector<std::int64_t>& numbers);
 std::vector<std::int64_t> reduce_scatter_bytes(const Case& kase, int rank);
 /// The same of an all-gather: everything but the next rank's part.
 std::vector<std::int64_t> all_gather_bytes(const Case& kase, int rank);
-/// And of an all-reduce of a single number: both.
+/// And of an all-reduce of `count` elements, or of a single one: both.
+std::int64_t all_reduce_bytes(const Case& kase, Count count, int rank);
 std::int64_t all_reduce_bytes_of_one(const Case& kase, int rank);
 /// @}
 
@@ -28,7 +29,8 @@ std::int64_t all_reduce_bytes_of_one(const Case& kase, int rank);
 /// @{
 /// (N-1) (alpha + longest part / W): of a reduce-scatter or an all-gather of each layer.
 std::vector<std::int64_t> ring_times(const Case& kase);
-/// 2 (N-1) (alpha + 4 bytes / W): of an all-reduce of a single number.
+/// 2 (N-1) (alpha + longest part / W): of an all-reduce of `count` elements, or of a single one.
+std::int64_t all_reduce_time(const Case& kase, Count count);
 std::int64_t all_reduce_time_of_one(const Case& kase);
 /// @}
 

@@ -86,6 +86,17 @@ Layers found_layers(const Result& result, const std::string& name) {
   }
 }
 
+Layers layers_of_rank(const Result& result, const std::string& name, int rank) {
+  Layers layers = found_layers(result, name);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const auto& replicas = result.outputs.at(name + "." + std::to_string(l)).replicas;  // none if they are all equal
+    if (replicas.empty()) continue;
+    const std::vector<float>& values = replicas.at(static_cast<std::size_t>(rank));
+    layers[l].assign(values.begin(), values.end());
+  }
+  return layers;
+}
+
 Layers combine(const Layers& a, double factor, const Layers& b) {
   if (!same_sizes(a, b)) return {};
   Layers sum = a;

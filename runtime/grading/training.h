@@ -48,6 +48,8 @@ std::int64_t table_time(const Case& kase, std::int64_t forwards, std::int64_t ba
 /// @{
 /// Outputs name.0, name.1, … of a run; empty if there are none.
 Layers found_layers(const Result& result, const std::string& name);
+/// The same of one rank, where all ranks published the whole.
+Layers layers_of_rank(const Result& result, const std::string& name, int rank);
 /// a + factor b. Layers of different sizes give an empty result.
 Layers combine(const Layers& a, double factor, const Layers& b);
 Layers scaled(const Layers& a, double factor);

@@ -52,6 +52,13 @@ TEST(ObjectCheck, PlainCodeIsInOrder) {
       "");
 }
 
+TEST(ObjectCheck, ConstantsOfTheLibrarysHeadersAreInOrder) {
+  EXPECT_EQ(checked("#include <map>\n#include <vector>\n"
+                    "int f(int n) { std::map<int, std::vector<bool>> m; m[n] = {true}; return m[3].size(); }\n"),
+            "")
+      << "std::piecewise_construct is an inline variable";
+}
+
 TEST(ObjectCheck, StaticDataIsNamed) {
   EXPECT_THAT(checked("int counter; int f() { return ++counter; }"),
               StartsWith("puzzle.cpp: 'counter' is a global or static variable. All ranks would share it"));

@@ -70,6 +70,15 @@ TEST(FoundLayers, EndWhereANumberIsMissing) {
   EXPECT_TRUE(found_layers(result, "weights").empty());
 }
 
+TEST(LayersOfRank, AreItsReplicaWhereTheyDiffer) {
+  Result result;
+  result.outputs["grads.0"].values = {1, 2};
+  result.outputs["grads.0"].replicas = {{1, 2}, {3, 4}};
+  result.outputs["grads.1"].values = {5};
+  EXPECT_EQ(layers_of_rank(result, "grads", 0), (Layers{{1, 2}, {5}}));
+  EXPECT_EQ(layers_of_rank(result, "grads", 1), (Layers{{3, 4}, {5}}));
+}
+
 TEST(Likeness, AllowsAHundredth) {
   const Layers a{{3, 4}, {12}};
   EXPECT_TRUE(alike(a, scaled(a, 1.009)));

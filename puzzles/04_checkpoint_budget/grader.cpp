@@ -1,0 +1,206 @@
+// Judges a plan of checkpoints: numbers as without, a peak within the budget, no more operations than the best plan.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "grading/checkpoint_plan.h"
+#include "grading/data.h"
+#include "grading/training.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+using PlannedLayers = std::vector<PlannedLayer>;
+
+/// Weights, gradients, batch and loss: there before the step begins.
+std::int64_t fixed_bytes(const Case& kase) {
+  return 2 * weight_bytes(layer_bytes(kase)) + batch_bytes(kase) + 4;
+}
+
+/// How often each layer ran forward.
+std::vector<std::int64_t> forwards_of(const CheckContext& check) {
+  std::vector<std::int64_t> forwards(planned_layers(check.kase()).size());
+  for (const Event& event : check.events(0, EventKind::forward)) {
+    ++forwards.at(static_cast<std::size_t>(event.label.layer));
+  }
+  return forwards;
+}
+
+/// The layers that ran forward a second time.
+CheckpointPlan plan_of(const CheckContext& check) {
+  CheckpointPlan plan;
+  for (const std::int64_t times : forwards_of(check)) plan.push_back(times > 1);
+  return plan;
+}
+
+bool recomputed_too_often(const CheckContext& check) {
+  const std::vector<std::int64_t> forwards = forwards_of(check);
+  return *std::max_element(forwards.begin(), forwards.end()) > 2;
+}
+
+std::int64_t flops_found(const CheckContext& check) {
+  const PlannedLayers layers = planned_layers(check.kase());
+  const std::vector<std::int64_t> forwards = forwards_of(check);
+  std::int64_t flops = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) flops += (forwards[l] - 1) * layers[l].flops;
+  return flops;
+}
+
+std::string names_of(const CheckpointPlan& plan) {
+  std::vector<std::size_t> layers;
+  for (std::size_t l = 0; l < plan.size(); ++l) {
+    if (plan[l]) layers.push_back(l);
+  }
+  return layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "));
+}
+
+/// Layers are recomputed one after another, in the order of `before`, until the rest fits.
+CheckpointPlan greedy_plan(const PlannedLayers& layers, std::int64_t budget, auto before) {
+  std::vector<std::size_t> order(layers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return before(layers[a], layers[b]); });
+  CheckpointPlan plan(layers.size(), false);
+  for (const std::size_t l : order) {
+    if (activation_peak(layers, plan) <= budget) break;
+    if (layers[l].saved > 0) plan[l] = true;
+  }
+  return plan;
+}
+
+bool larger(const PlannedLayer& a, const PlannedLayer& b) {
+  return a.saved > b.saved;
+}
+/// Fewer operations for each byte that it sets free.
+bool cheaper_byte(const PlannedLayer& a, const PlannedLayer& b) {
+  return static_cast<double>(a.flops) * static_cast<double>(b.saved) <
+         static_cast<double>(b.flops) * static_cast<double>(a.saved);
+}
+bool earlier(const PlannedLayer&, const PlannedLayer&) {
+  return false;  // as they stand
+}
+
+/// The operations of the best plan if layers needed other bytes than they do, as `mistake` makes them.
+std::optional<std::int64_t> flops_if(const Case& kase, auto mistake) {
+  PlannedLayers layers = planned_layers(kase);
+  for (std::size_t l = 0; l < layers.size(); ++l) mistake(layers[l], l + 1 == layers.size());
+  const auto plan = best_plan(layers, kase.integer("budget"));
+  return plan ? std::optional(recomputed_flops(layers, *plan)) : std::nullopt;
+}
+
+/// The plan fits by itself; what else is in memory?
+void diagnose_training(CheckContext& check, const CheckpointPlan& plan) {
+  const PlannedLayers layers = planned_layers(check.kase());
+  const std::vector<LayerBytes> bytes = layer_bytes(check.kase());
+  std::int64_t inputs = 0, kept = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    inputs += layers[l].input;
+    kept += plan[l] ? 0 : layers[l].saved;
+  }
+  const std::int64_t before = fixed_bytes(check.kase());
+  const auto losses = check.events(0, EventKind::loss), backwards = check.events(0, EventKind::backward);
+  if (losses.empty() || backwards.size() < layers.size()) return;
+  if (losses.front().live_after.value() > before + inputs + kept + bytes.back().output) {
+    return check.diagnose("saved_anyway");
+  }
+  const std::int64_t left = before + bytes.front().input + bytes.front().input_gradient;
+  const std::int64_t excess = backwards.back().live_after.value() - left;
+  if (excess >= inputs - bytes.front().input && layers.size() > 1) return check.diagnose("activations_kept");
+  const auto peak_saved = check.counters(0).saved_peak;
+  const auto kept_layers = static_cast<std::int64_t>(std::count(plan.begin(), plan.end(), false));
+  check.diagnose(peak_saved > kept_layers + 1 ? "recomputed_at_once" : "output_kept");
+}
+
+/// The plan needs more than the budget: which bytes has it left out?
+void diagnose_plan(CheckContext& check, const CheckpointPlan& plan) {
+  const Case& kase = check.kase();
+  const std::int64_t found = recomputed_flops(planned_layers(kase), plan);
+  if (found == 0) return check.diagnose("nothing_recomputed");
+  const auto end_only = [](PlannedLayer& layer, bool last) {
+    if (!last) layer.kept_work = layer.again_work = 0;
+  };
+  if (flops_if(kase, end_only) == found) return check.diagnose("middle_not_checked");
+  const auto no_work = [](PlannedLayer& layer, bool) {
+    layer.kept_work = layer.saved;
+    layer.again_work = 0;
+  };
+  if (flops_if(kase, no_work) == found) return check.diagnose("work_forgotten");
+}
+
+/// The plan fits and costs more than the best one.
+void diagnose_choice(CheckContext& check, const CheckpointPlan& plan) {
+  const Case& kase = check.kase();
+  const PlannedLayers layers = planned_layers(kase);
+  const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
+  if (recomputed_too_often(check)) return check.diagnose("recomputed_too_often");
+  CheckpointPlan without_last = plan;
+  without_last.back() = false;
+  const bool everything = std::count(plan.begin(), plan.end(), false) == 0;
+  const auto best = best_plan(layers, budget);
+  if (!everything && plan.back() && best && recomputed_flops(layers, without_last) == recomputed_flops(layers, *best)) {
+    return check.diagnose("last_layer_recomputed");
+  }
+  if (everything) return check.diagnose("everything_recomputed");
+  if (plan == greedy_plan(layers, budget, larger)) return check.diagnose("largest_first");
+  if (plan == greedy_plan(layers, budget, cheaper_byte)) return check.diagnose("cheapest_byte_first");
+  if (plan == greedy_plan(layers, budget, earlier)) return check.diagnose("first_layers");
+  const auto twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
+  check.diagnose(flops_if(kase, twice) == found ? "saved_counted_twice" : "not_the_cheapest");
+}
+
+void diagnose_output(CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::optional<double> ratio = constant_ratio(found_layers(check.result(), "grads"), check.reference().grads);
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.batch * kase.model.sequence);
+  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance) ||
+      !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
+    return diagnose_output(check);
+  }
+  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Case& kase = check.kase();
+  const std::int64_t fixed = fixed_bytes(kase), budget = kase.integer("budget");
+  if (check.peaks_at_most(fixed + budget,
+                          fmt::format("weights + gradients + batch and loss + budget = {} + {}", fixed, budget))) {
+    return;
+  }
+  const CheckpointPlan plan = plan_of(check);
+  const std::int64_t needed = activation_peak(planned_layers(kase), plan);
+  check.detail(fmt::format("computed again: layers {}; that plan needs {} bytes", names_of(plan), needed));
+  if (recomputed_too_often(check)) return check.diagnose("recomputed_too_often");
+  return needed > budget ? diagnose_plan(check, plan) : diagnose_training(check, plan);
+}
+
+SHARDLINGS_CHECK(recompute) {
+  const Case& kase = check.kase();
+  const PlannedLayers layers = planned_layers(kase);
+  const auto best = best_plan(layers, kase.integer("budget"));
+  if (!best) throw std::logic_error("puzzle.toml: no plan fits the budget of this case");
+  const CheckpointPlan plan = plan_of(check);
+  if (check.at_most("operations of second forwards", flops_found(check), recomputed_flops(layers, *best),
+                    "the best of all plans that fit the budget", "operations",
+                    check.place_of_last(0, EventKind::forward))) {
+    return;
+  }
+  check.detail(fmt::format("computed again: layers {}; that plan needs {} of {} bytes", names_of(plan),
+                           activation_peak(layers, plan), kase.integer("budget")));
+  diagnose_choice(check, plan);
+}

@@ -1,0 +1,20 @@
+// Sets the rank up, calls the learner's train_step, and publishes what is judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, Count budget, View loss);
+
+SHARDLINGS_HARNESS(h) {
+  const Model model = h.model();
+  TrainState state = h.state();
+  const Batch batch = h.batch();
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  h.begin();
+  train_step(h.rank(), model, state, batch, h.integer("budget"), loss);
+  h.end();
+  h.put_layers("weights", state.weights);
+  h.put_layers("grads", state.grads);
+  h.put("loss", loss);
+}

@@ -1,0 +1,259 @@
+// Judges gradient buckets: numbers of one device, a bucket for each all-reduce, once per step, hidden, no copies.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "grading/sharding.h"
+#include "grading/step_cost.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+constexpr int kDataParallel = 0;  // no stage of ZeRO
+
+std::int64_t number_of_layers(const Case& kase) {
+  return static_cast<std::int64_t>(layer_bytes(kase).size());
+}
+
+/// What one all-reduce carries: the gradients of layers `lowest` and above, up to the bucket before.
+struct Bucket {
+  std::int64_t lowest = 0;
+  Count elements = 0;
+};
+
+/// From the last layer down; one is closed by the layer that fills it, and by layer 0.
+std::vector<Bucket> buckets_of(const Case& kase) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  std::vector<Bucket> buckets;
+  Count waiting = 0;
+  for (std::int64_t l = number_of_layers(kase) - 1; l >= 0; --l) {
+    waiting += layers[static_cast<std::size_t>(l)].weights / 4;
+    if (waiting < kase.integer("bucket") && l > 0) continue;
+    buckets.push_back({l, waiting});
+    waiting = 0;
+  }
+  return buckets;
+}
+
+bool on_every_rank(const CheckContext& check, auto holds) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!holds(rank)) return false;
+  }
+  return true;
+}
+
+/// The layers of which every rank has its own gradient alone; empty if another layer is not right.
+std::vector<std::int64_t> layers_not_reduced(const CheckContext& check) {
+  std::vector<std::int64_t> local;
+  const Layers& whole = check.reference().grads;
+  for (std::size_t l = 0; l < whole.size(); ++l) {
+    const auto is = [&](auto expected) {
+      return on_every_rank(check, [&](int rank) {
+        const Layers found = layers_of_rank(check.result(), "grads", rank);
+        return found.size() == whole.size() && alike(Layers{found[l]}, Layers{expected(rank)[l]});
+      });
+    };
+    if (is([&](int rank) { return check.reference().local_grads[static_cast<std::size_t>(rank)]; })) {
+      local.push_back(static_cast<std::int64_t>(l));
+    } else if (!is([&](int) { return whole; })) {
+      return {};
+    }
+  }
+  return local;
+}
+
+/// Every layer is too large by N for each bucket behind its own: those went through later all-reduces again.
+bool reduced_again(const CheckContext& check, const Layers& found) {
+  const std::vector<Bucket> buckets = buckets_of(check.kase());
+  double factor = 1;
+  for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket, factor *= check.ranks()) {
+    const std::size_t end =
+        std::next(bucket) == buckets.rend() ? found.size() : static_cast<std::size_t>(std::next(bucket)->lowest);
+    for (auto l = static_cast<std::size_t>(bucket->lowest); l < end; ++l) {
+      if (!near(constant_ratio(Layers{found[l]}, Layers{check.reference().grads[l]}), factor)) return false;
+    }
+  }
+  return buckets.size() > 1;
+}
+
+/// After each micro-batch everything went through an all-reduce: what was summed already is summed again.
+bool reduced_every_micro_batch(const CheckContext& check, const Layers& found) {
+  const Case& kase = check.kase();
+  if (kase.micro_batches == 1) return false;
+  Layers sum = gradient_of_micro(kase, 0);
+  for (int micro = 1; micro < kase.micro_batches; ++micro) {
+    sum = combine(gradient_of_micro(kase, micro), kase.ranks, sum);
+  }
+  return alike(found, sum);
+}
+
+/// The last all-reduce was started before the last micro-batch went backward.
+bool reduced_too_early(const CheckContext& check) {
+  const auto reduces = check.events(0, EventKind::collective), backwards = check.events(0, EventKind::backward);
+  const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
+  if (reduces.empty() || backwards.size() < 2 * layers) return false;
+  return reduces.back().posted <= backwards[backwards.size() - layers].begin;
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Layers found = layers_of_rank(check.result(), "grads", 0);
+  const Layers& right = check.reference().grads;
+  if (found.size() != right.size() || check.ranks() == 1) return;
+  const std::vector<std::int64_t> local = layers_not_reduced(check);
+  if (!local.empty()) return check.diagnose(local.size() == right.size() ? "not_reduced" : "bucket_missing");
+  const std::optional<double> ratio = constant_ratio(found, right);
+  if (near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
+  if (near(ratio, check.ranks())) return check.diagnose("reduced_twice");
+  if (reduced_every_micro_batch(check, found)) return check.diagnose("reduced_every_micro_batch");
+  if (reduced_again(check, found)) return check.diagnose("reduced_again");
+  if (reduced_too_early(check)) check.diagnose("reduced_too_early");
+}
+
+/// The gradients are right, and the weights are not.
+void diagnose_weights(CheckContext& check) {
+  const Layers change = combine(check.reference().weights_before, -1, layers_of_rank(check.result(), "weights", 0));
+  const std::optional<double> ratio = constant_ratio(change, check.reference().grads);
+  if (ratio == 0) return check.diagnose("never_updated");
+  if (near(ratio, 2 * static_cast<double>(check.kase().model.lr))) check.diagnose("updated_twice");
+}
+
+bool whole_batch_everywhere(const CheckContext& check) {
+  const Case& kase = check.kase();
+  return kase.ranks > 1 && check.counters(0).layer_forwards >= kase.ranks * kase.micro_batches * number_of_layers(kase);
+}
+
+void diagnose_calls(CheckContext& check) {
+  const front::Counters& counters = check.counters(0);
+  const Case& kase = check.kase();
+  const auto buckets = static_cast<std::int64_t>(buckets_of(kase).size());
+  const std::int64_t found = counters.calls(Collective::all_reduce), layers = number_of_layers(kase);
+  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  if (kase.micro_batches > 1 && found == kase.micro_batches * buckets) {
+    return check.diagnose("reduced_every_micro_batch");
+  }
+  if (found == 1) return check.diagnose("one_bucket");
+  check.diagnose(found == layers ? "bucket_for_each_layer" : "other_buckets");
+}
+
+/// A time and where it comes from.
+struct Time {
+  std::int64_t ns = 0;
+  std::string formula;
+};
+
+/// Until layer l has gone backward for the last time: m - 1 micro-batches, and of the last one all of the forward pass
+/// and the backward pass down to l.
+std::int64_t complete_at(const Case& kase, std::int64_t l) {
+  const std::int64_t layers = number_of_layers(kase), micros = kase.micro_batches;
+  return table_time(kase, micros * layers, (micros - 1) * layers + layers - l);
+}
+
+/// Bucket k starts when it is complete and the one before it is over: the end is the latest of "bucket k is complete,
+/// then all-reduces of k and all behind it".
+Time time_budget(const Case& kase) {
+  const std::vector<Bucket> buckets = buckets_of(kase);
+  Time latest;
+  std::int64_t reducing = 0;
+  for (std::size_t k = buckets.size(); k-- > 0;) {
+    reducing += all_reduce_time(kase, buckets[k].elements);
+    const std::int64_t complete = complete_at(kase, buckets[k].lowest);
+    if (complete + reducing <= latest.ns) continue;
+    const bool alone = k + 1 == buckets.size();
+    latest = {complete + reducing,
+              fmt::format("{} + {} = {} + {}",
+                          alone ? std::string("all computation")
+                                : fmt::format("computation until bucket {} of {} is complete", k + 1, buckets.size()),
+                          alone ? "the last all-reduce" : "its all-reduce and those behind it",
+                          to_text(Nanos(complete)), to_text(Nanos(reducing)))};
+  }
+  return latest;
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  const auto reduces = collectives(check, rank, Collective::all_reduce);
+  const auto backwards = check.events(rank, EventKind::backward);
+  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  if (reduces.empty() || backwards.empty()) return;
+  if (reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
+    return check.diagnose("reduced_after_backward");
+  }
+  check.diagnose(overlaps(reduces, backwards) ? "started_late" : "waited_at_once");
+}
+
+void diagnose_memory(CheckContext& check) {
+  const int rank = check.worst_rank();
+  const auto layers = number_of_layers(check.kase());
+  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
+  const auto bytes_of = [&](Kind kind) { return kinds[static_cast<std::size_t>(kind)].value(); };
+  const std::int64_t gradients = bytes_of(Kind::gradient) + bytes_of(Kind::buffer);
+  if (gradients > weight_bytes(layer_bytes(check.kase()))) return check.diagnose("gradients_copied");
+  check.diagnose(check.counters(rank).saved_peak > layers ? "all_in_flight" : "activations_kept");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
+  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  const std::vector<Bucket> buckets = buckets_of(kase);
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    std::vector<std::int64_t> sizes;
+    std::int64_t bytes = 0;
+    for (const Bucket& bucket : buckets) {
+      sizes.push_back(bucket.elements);
+      bytes += all_reduce_bytes(kase, bucket.elements, rank);
+    }
+    const Place where = check.place_of_last(rank, EventKind::collective);
+    if (check.exactly("all-reduces of " + check.name_of(rank), check.counters(rank).calls(Collective::all_reduce),
+                      static_cast<std::int64_t>(buckets.size()),
+                      fmt::format("buckets of at least {} elements: {}", kase.integer("bucket"), sum_text(sizes)),
+                      "all-reduces", where) &&
+        check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(), bytes,
+                      fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", kase.ranks - 1, kase.ranks,
+                                  weight_bytes(layer_bytes(kase))),
+                      "bytes", where)) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_calls(check);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Time latest = time_budget(check.kase());
+  const int rank = check.slowest_rank();
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), latest.ns, latest.formula, "ns",
+                    check.place_of_first(rank, EventKind::collective))) {
+    return;
+  }
+  const front::Counters& counters = check.counters(rank);
+  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
+                           to_text(counters.exposed_transfer)));
+  diagnose_time(check, rank);
+}
+
+SHARDLINGS_CHECK(memory) {
+  const StepPeak peak = step_peak(check.kase(), 0, kDataParallel);
+  const std::string formula = fmt::format(
+      "weights + gradients + optimizer + batch and loss + activations of layers 0-{0} of one micro-batch + "
+      "what backward of layer {0} needs = {1}",
+      peak.layer, sum_text(peak.terms(kDataParallel)));
+  if (!check.peaks_at_most(peak.total(), formula)) diagnose_memory(check);
+}

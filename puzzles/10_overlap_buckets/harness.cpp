@@ -1,0 +1,24 @@
+// Sets the rank up with one flat gradient, calls the learner's train_step, and publishes what is judged.
+
+#include "grading/harness.h"
+
+#include <string>
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, View grads, const Batch& batch, Count bucket,
+                View loss);
+
+SHARDLINGS_HARNESS(h) {
+  const Model model = h.model();
+  TrainState state = h.state_without_grads();
+  Tensor grads = h.rank().zeros(model.total(), Kind::gradient);
+  const Batch batch = h.batch();
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  h.begin();
+  train_step(h.rank(), model, state, grads, batch, h.integer("bucket"), loss);
+  h.end();
+  h.put_layers("weights", state.weights);
+  for (int l = 0; l < model.num_layers(); ++l) h.put("grads." + std::to_string(l), grads.part(model.range(l)));
+  h.put_of_rank("loss by rank", loss);  // the shares add up to the loss of the step
+}

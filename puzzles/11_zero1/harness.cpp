@@ -1,0 +1,26 @@
+// Sets the rank up with its part of the optimizer states, trains as many steps as the case has, publishes what is
+// judged.
+
+#include "grading/harness.h"
+
+using namespace shardlings;
+
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, float limit, View loss);
+
+SHARDLINGS_HARNESS(h) {
+  const Model model = h.model();
+  TrainState state = h.state_divided(h.rank().world(), {.optimizer = true});
+  const Batch batch = h.batch();
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  h.begin();
+  for (int step = 0; step < h.kase().steps; ++step) {
+    h.clear(state.grads);
+    fill(loss, 0);
+    train_step(h.rank(), model, state, batch, h.kase().model.clip, loss);
+  }
+  h.end();
+  h.put_layers("weights", state.weights);
+  h.put_parts("grads", state.grads, h.rank().world());
+  h.put_moments(state.optimizer, h.rank().world());
+  h.put_of_rank("loss by rank", loss);  // the shares add up to the loss of the step
+}

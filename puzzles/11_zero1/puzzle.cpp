@@ -1,0 +1,46 @@
+// Puzzle 11: ZeRO-1. Optimizer states are divided over the ranks.
+//
+// Each rank keeps the moments of an N-th of the weights, updates that N-th, and gets the others' from the others.
+// The lesson is README.md beside this file; `./shardlings explain 11` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step with L = model.num_layers() layers, on N = rank.size() ranks together. Of n elements this rank
+/// owns the part world.mine(n); the parts of all ranks are n elements, and differ by one where N does not divide n.
+///
+/// state.weights[l]     (model.size(l))            weights of layer l: the same on all ranks before, and again after
+/// state.grads[l]       (model.size(l))            at the hole: the gradient of this rank's tokens, divided by those of
+///                                                 all ranks. Leave the sum over the ranks in this rank's part of it
+/// state.optimizer[l]   (this rank's part of it)   moments m and v beside that part
+/// limit                                           where the norm of the whole gradient is longer, it is cut to this
+/// loss                 (1)                        takes this rank's share; done already
+///
+/// Result  weights, moments and the part of the gradient as if one device had trained on the batches of all
+/// Memory  weights and gradients whole, moments divided: 8 P + 8 P/N bytes for P weights, and nothing beside them
+/// Wire    what one all-reduce of the gradient sends, 2(N-1)/N of its bytes per rank, and an all-reduce of one number
+///
+/// Calls that you need: world.reduce_scatter(in, out, op), where out may be in.part(world.mine(n)), world.all_gather
+/// likewise; add_squares(total, x) and clip_factor(squares, limit); model.update(l, part, part, state.optimizer[l],
+/// factor), which multiplies the gradient by the one number in `factor`.
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, float limit, View loss) {
+  Group& world = rank.world();
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+  for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+  for (int l = layers - 1; l >= 0; --l) {
+    grad = model.backward(l, state.weights[l], x[l], std::move(saved[l]), std::move(grad), state.grads[l]);
+    x[l] = {};
+  }
+
+  // >>> your code (about 13 lines)
+  not_implemented();
+  // <<<
+}
