@@ -22,6 +22,12 @@ std::vector<float> numbers_of(const Rectangle& up, const Rectangle& down) {
   return numbers;
 }
 
+Rectangle checked(const std::string& function, Rectangle part, Count rows, Count cols) {
+  grading::Harness::check_choice(function, "rows", part.rows, rows);
+  grading::Harness::check_choice(function, "columns", part.cols, cols);
+  return part;
+}
+
 }  // namespace
 
 SHARDLINGS_HARNESS(h) {
@@ -29,8 +35,8 @@ SHARDLINGS_HARNESS(h) {
   const Count width = h.kase().model.hidden;
   const Count middle = h.model().entries(0).front().rows;
   const Shape shape{h.kase().model.sequence, h.kase().batch, width};
-  grading::LinearShard up = h.linear(0, "", part_of_up(tp, middle, width));
-  grading::LinearShard down = h.linear(1, "", part_of_down(tp, width, middle));
+  grading::LinearShard up = h.linear(0, "", checked("part_of_up", part_of_up(tp, middle, width), middle, width));
+  grading::LinearShard down = h.linear(1, "", checked("part_of_down", part_of_down(tp, width, middle), width, middle));
   const Tensor x = h.normals(0, shape, Kind::activation);
   const Tensor grad_y = h.normals(1, shape, Kind::activation);
   Tensor z, a;

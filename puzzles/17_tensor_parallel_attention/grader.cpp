@@ -114,8 +114,8 @@ Count no_shift(const Gpt&, int) {
   return 0;
 }
 
-/// What attention of the first block returns, before the residual.
-PartReference attention_of(const Case& kase) {
+/// What attention of the first block returns, before the residual, if the width is that of `heads` heads.
+PartReference attention_of(const Case& kase, Count heads) {
   const Gpt gpt(kase);
   PartInputs inputs;
   for (int layer = 0; layer < 2; ++layer) {
@@ -133,7 +133,7 @@ PartReference attention_of(const Case& kase) {
                                                     detail::entry_of(table, "position").range.begin));
     parts.push_back(reference::make_norm<Real>(gpt.width, at("ln1.weight"), at("ln1.bias")));
     parts.push_back(reference::make_linear<Real>(gpt.width, 3 * gpt.width, at("query.weight"), at("query.bias")));
-    parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(gpt.heads)));
+    parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(heads)));
     parts.push_back(reference::make_linear<Real>(gpt.width, gpt.width, at("proj.weight"), at("proj.bias")));
     return reference::make_sequence<Real>(std::move(parts));
   });
@@ -172,6 +172,22 @@ bool diagnose_rows(CheckContext& check) {
   return whole || contiguous;
 }
 
+void diagnose_attention(CheckContext& check, const std::vector<double>& right) {
+  const Case& kase = check.kase();
+  const Gpt gpt(kase);
+  if (diagnose_rows(check)) return;
+  const std::string name = "attention of block 1";
+  const Layers found = by_rank(check, name);
+  const Count all_on_each = gpt.heads * gpt.ranks;  // heads that cut a rank's part into as many as the whole has
+  if (gpt.ranks > 1 && gpt.width % all_on_each == 0 && !found.empty() &&
+      alike(found[0], attention_of(kase, all_on_each).output)) {
+    return check.diagnose("heads_of_all");
+  }
+  const std::vector<double> bias =
+      slice(weights_in_double(kase, 1), detail::entry_of(gpt.plan.layers[1], "proj.bias").range);
+  diagnose_sum(check, name, right, bias, "output_partial");
+}
+
 /// The head at work on what it was given; nothing if that was not published.
 std::optional<DividedHead> head_of(const CheckContext& check) {
   const Gpt gpt(check.kase());
@@ -187,12 +203,10 @@ void diagnose_loss(CheckContext& check, double right) {
   const std::optional<DividedHead> head = head_of(check);
   if (found.empty() || !head) return;
   const double t = check.ranks();
-  const HeadMistake mistakes[] = {{.diagnosis = "max_not_reduced", .own_top = true},
-                                  {.diagnosis = "sum_not_reduced", .own_sum = true},
-                                  {.diagnosis = "target_not_reduced", .own_hit = true},
-                                  {.diagnosis = "ids_not_shifted", .unshifted = true},
-                                  {.diagnosis = "averaged", .sum_factor = 1 / t},
-                                  {.diagnosis = "reduced_twice", .sum_factor = t}};
+  const HeadMistake mistakes[] = {
+      {.diagnosis = "max_not_reduced", .own_top = true},    {.diagnosis = "sum_not_reduced", .own_sum = true},
+      {.diagnosis = "target_not_reduced", .own_hit = true}, {.diagnosis = "ids_not_shifted", .unshifted = true},
+      {.diagnosis = "averaged", .sum_factor = 1 / t},       {.diagnosis = "reduced_twice", .sum_factor = t}};
   for (const HeadMistake& mistake : mistakes) {
     bool explains = true;
     for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -296,16 +310,13 @@ SHARDLINGS_CHECK(output) {
     diagnose_sum(check, "embedded", rows, {}, "embedding_partial");
     return;
   }
-  const PartReference attention = attention_of(kase);
+  const Gpt gpt(kase);
+  const PartReference attention = attention_of(kase, gpt.heads);
   if (!check.equal("attention of block 1", attention.output, attention.output_tolerance)) {
-    const detail::LayerPlan block = Gpt(kase).plan.layers[1];
-    const std::vector<double> bias = slice(weights_in_double(kase, 1), detail::entry_of(block, "proj.bias").range);
-    if (!diagnose_rows(check)) diagnose_sum(check, "attention of block 1", attention.output, bias, "output_partial");
-    return;
+    return diagnose_attention(check, attention.output);
   }
   const Reference& expected = check.reference();
   if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check, expected.loss);
-  const Gpt gpt(kase);
   for (std::size_t l = gpt.plan.layers.size(); l-- > 0;) {
     for (const Named& gradient : gradients_of(gpt.plan.layers[l])) {
       const std::string output = fmt::format("layer {}: gradient of {}", l, gradient.name);

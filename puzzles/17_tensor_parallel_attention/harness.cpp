@@ -25,7 +25,10 @@ struct FusedShard {
   FusedShard(Harness& h, int layer, std::vector<Range> wanted) : rows(std::move(wanted)), all(3 * width_of(h)) {
     const Count width = width_of(h);
     Count count = 0;
-    for (const Range& range : rows) count += range.size();
+    for (const Range& range : rows) {
+      Harness::check_choice("qkv_rows", "rows", range, all);
+      count += range.size();
+    }
     weight = h.rank().empty({count, width}, Kind::parameter);
     bias = h.rank().empty(count, Kind::parameter);
     Count at = 0;

@@ -156,6 +156,13 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
   return shard;
 }
 
+void Harness::check_choice(const std::string& function, const std::string& what, Range chosen, Count extent) {
+  if (0 <= chosen.begin && chosen.begin <= chosen.end && chosen.end <= extent) return;
+  const std::string message = fmt::format("{} returns {} [{}, {}), but there are only [0, {})", function, what,
+                                          chosen.begin, chosen.end, extent);
+  throw InvalidArgument(message.c_str(), kNowhere);
+}
+
 LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part) {
   const auto zeros_like = [&](const Tensor& tensor) {
     if (!tensor) return Tensor();

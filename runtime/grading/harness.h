@@ -96,6 +96,9 @@ class SHARDLINGS_API Harness {
   /// That rectangle of the matrix prefix + "weight" and the same rows of prefix + "bias" (nothing if there is none),
   /// with gradients that are zero.
   LinearShard linear(int layer, const std::string& prefix, Rectangle part);
+  /// For ranges that a learner's function has chosen: throws InvalidArgument, which names the function, unless the
+  /// range lies inside [0, extent).
+  static void check_choice(const std::string& function, const std::string& what, Range chosen, Count extent);
   /// Zeros in all of them that are still there: gradients between two steps.
   void clear(std::vector<Tensor>& tensors);
   /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.

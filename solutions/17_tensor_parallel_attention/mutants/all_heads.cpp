@@ -95,7 +95,7 @@ Tensor vocab_loss(Group& tp, const Linear& head, Count vocabulary, ConstView x, 
   loss_add(loss, sum, hit, top, targets, tokens);
   divide_rows(z, sum);
   add_at(z, targets, mine, -1.0F);
-  scale(z, 1.0F / static_cast<float>(tokens));
+  scale(z, 1.0F / tokens);
   matmul_add(head.grad_weight, z, x, tn);
   Tensor grad_x = matmul(z, head.weight, nn);
   tp.all_reduce(grad_x, ReduceOp::sum);

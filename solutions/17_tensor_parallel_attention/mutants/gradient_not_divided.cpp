@@ -42,7 +42,7 @@ Tensor attend_forward(Group& tp, const Linear& qkv, const Linear& proj, int head
                       std::vector<Tensor>& kept) {
   Tensor mixed = matmul(x, qkv.weight, nt), inner;
   add_bias(mixed, qkv.bias);
-  Tensor context = attention(mixed, static_cast<int>(tp.mine(heads).size()), &inner);
+  Tensor context = attention(mixed, tp.mine(heads).size(), &inner);
   Tensor y = matmul(context, proj.weight, nt);
   tp.all_reduce(y, ReduceOp::sum);
   add_bias(y, proj.bias);
@@ -57,8 +57,7 @@ Tensor attend_backward(Group& tp, const Linear& qkv, const Linear& proj, int hea
                        std::vector<Tensor>& kept, ConstView grad_y) {
   sum_rows_add(proj.grad_bias, grad_y);
   matmul_add(proj.grad_weight, grad_y, kept[1], tn);
-  Tensor grad = attention_backward(kept[0], static_cast<int>(tp.mine(heads).size()), std::move(kept[2]),
-                                   matmul(grad_y, proj.weight, nn));
+  Tensor grad = attention_backward(kept[0], tp.mine(heads).size(), std::move(kept[2]), matmul(grad_y, proj.weight, nn));
   sum_rows_add(qkv.grad_bias, grad);
   matmul_add(qkv.grad_weight, grad, x, tn);
   Tensor grad_x = matmul(grad, qkv.weight, nn);
