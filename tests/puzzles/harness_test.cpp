@@ -109,6 +109,19 @@ TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
   EXPECT_EQ(published[2].row_range, (Range{1, 4}));
 }
 
+TEST(HarnessChoice, OutsideOfTheExtentIsRefusedByName) {
+  EXPECT_NO_THROW(Harness::check_choice("mine", "rows", {0, 4}, 4));
+  EXPECT_NO_THROW(Harness::check_choice("mine", "rows", {4, 4}, 4)) << "empty";
+  for (const Range range : {Range{-1, 2}, Range{0, 5}, Range{3, 2}}) {
+    EXPECT_THROW(Harness::check_choice("mine", "rows", range, 4), InvalidArgument);
+  }
+  try {
+    Harness::check_choice("mine", "rows", {0, 5}, 4);
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(), "mine returns rows [0, 5), but there are only [0, 4)");
+  }
+}
+
 TEST(HarnessNormals, AreThoseOfTheCase) {
   const auto report = with_harness([](Harness& h) { h.put("x", h.normals(3, {2, 3}, Kind::activation)); });
   ASSERT_FALSE(report.failure);
