@@ -31,6 +31,7 @@ struct Scheme {
   bool clips;  ///< sends the norm
 };
 constexpr Scheme kSchemes[] = {{"data parallel", "09_data_parallel", 0, false},
+                               {"ZeRO-1", "11_zero1", 1, true},
                                {"ZeRO-2", "12_zero2", 2, true},
                                {"ZeRO-3", "13_zero3_fsdp", 3, false}};
 constexpr int kRanks[] = {2, 4, 8};
