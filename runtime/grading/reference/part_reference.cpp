@@ -10,6 +10,7 @@ using Run = PartRun<float>;
 
 std::vector<const std::vector<float>*> picked(const std::vector<Run>& runs, std::vector<float> Run::*values) {
   std::vector<const std::vector<float>*> tensors;
+  tensors.reserve(runs.size());
   for (const Run& run : runs) tensors.push_back(&(run.*values));
   return tensors;
 }

@@ -19,6 +19,7 @@ using Runs = std::vector<Trained<float>>;
 /// The same tensor of all runs.
 std::vector<const std::vector<float>*> picked(const Runs& runs, auto pick) {
   std::vector<const std::vector<float>*> tensors;
+  tensors.reserve(runs.size());
   for (const Trained<float>& run : runs) tensors.push_back(&pick(run));
   return tensors;
 }
