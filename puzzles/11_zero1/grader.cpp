@@ -99,10 +99,23 @@ bool all_used(const CheckContext& check, const Layers& moments, auto norm) {
 /// Every layer was cut to the limit by itself.
 bool clipped_by_layer(const CheckContext& check, const Layers& moments) {
   const double limit = check.kase().model.clip;
-  const Layers& right = check.reference().grads;
-  for (std::size_t l = 0; l < right.size(); ++l) {
-    const Layers layer{right[l]};
+  for (std::size_t l = 0; l < moments.size(); ++l) {
+    const Layers layer{check.reference().grads[l]};
     if (!near(factor_used(Layers{moments[l]}, layer), std::min(1.0, limit / norm_of(layer)))) return false;
+  }
+  return true;
+}
+
+/// Every rank has cut its part of every layer to the limit by itself.
+bool clipped_by_part(const CheckContext& check, const Layers& moments) {
+  const Case& kase = check.kase();
+  const double limit = kase.model.clip;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Layers found = part_of_rank(kase, moments, rank), right = part_of_rank(kase, check.reference().grads, rank);
+    for (std::size_t l = 0; l < right.size(); ++l) {
+      const Layers part{right[l]};
+      if (!near(factor_used(Layers{found[l]}, part), std::min(1.0, limit / norm_of(part)))) return false;
+    }
   }
   return true;
 }
@@ -131,7 +144,7 @@ void diagnose_moments(CheckContext& check) {
   if (all_used(check, moments, locals) || all_used(check, moments, local)) {
     return check.diagnose("norm_before_reduction");
   }
-  if (clipped_by_layer(check, moments)) check.diagnose("clipped_by_layer");
+  if (clipped_by_layer(check, moments) || clipped_by_part(check, moments)) check.diagnose("clipped_by_layer");
 }
 
 /// The moments are right, and the weights are not, or not on all ranks.
