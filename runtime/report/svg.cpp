@@ -124,10 +124,12 @@ class SvgTimeline {
     const auto ranks = static_cast<int>(kase_.traces.size());
     if (ranks > kJoinAbove) {
       std::vector<std::string> curves;
+      curves.reserve(kase_.traces.size());
       for (int rank = 0; rank < ranks; ++rank) curves.push_back(memory_.text(rank));
       return equal_ranks(lay_out(kase_.traces, kSamples), curves);
     }
     std::vector<RankRange> all;
+    all.reserve(kase_.traces.size());
     for (int rank = 0; rank < ranks; ++rank) all.push_back({rank, rank});
     return all;
   }
@@ -195,6 +197,7 @@ class SvgTimeline {
     if (block.paint == Paint::recv && width > 26) text = text.empty() ? "←" : "← " + text;
     if (text.empty() || width < 5 + 6.5 * columns_of(text)) return;
     if (run_.numbering == Numbering::micro_batch && block.paint == Paint::update) return;
+    numbered_ = numbered_ || block.number >= 0;
     const bool small = height < kProgram;
     canvas_.text(middle, y_ + height / 2 + (small ? 3.5 : 4), text,
                  fmt::format("{} {}", small ? "small" : "number", full ? "on" : hue_class(block.hue) + " label"),
@@ -235,9 +238,7 @@ class SvgTimeline {
 
   /// What numbers and colours stand for.
   std::string meaning() const {
-    const std::string numbers = run_.numbering == Numbering::none          ? ""
-                                : run_.numbering == Numbering::micro_batch ? "micro-batches"
-                                                                           : "layers";
+    const std::string numbers = !numbered_ ? "" : run_.numbering == Numbering::micro_batch ? "micro-batches" : "layers";
     const std::string colours = run_.colouring == Colouring::none    ? ""
                                 : run_.colouring == Colouring::stage ? "stages"
                                                                      : "layers";
@@ -264,6 +265,7 @@ class SvgTimeline {
   double y_ = 18;
   SvgMemory memory_;
   std::array<bool, 16> seen_{};
+  bool numbered_ = false;
   double last_drawn_ = 0, last_y_ = -1;
 };
 
