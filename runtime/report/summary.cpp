@@ -56,8 +56,8 @@ std::vector<std::string> joined(const std::vector<std::string>& parts, const Sty
   const std::string between = style.pick(" · ", ", ");
   std::vector<std::string> lines;
   for (const std::string& part : parts) {
-    if (!lines.empty() && columns_of(lines.back() + between + part) <= width) {
-      lines.back() += between + part;
+    if (!lines.empty() && columns_of(lines.back()) + columns_of(between) + columns_of(part) <= width) {
+      lines.back().append(between).append(part);
     } else {
       for (const std::string& line : wrap(part, width)) lines.push_back(line);
     }

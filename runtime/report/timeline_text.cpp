@@ -122,6 +122,7 @@ class Picture {
       return all;
     }
     std::vector<std::string> strips;
+    strips.reserve(kase_.traces.size());
     const bool each = options_.memory >= MemoryRows::strips;
     for (int rank = 0; rank < ranks; ++rank) {
       strips.push_back(each ? fmt::format("{}", fmt::join(strip(rank, false), "")) : "");
