@@ -130,7 +130,7 @@ Real norm_of(const Layers<Real>& layers) {
 template <class Real>
 class Optimizer {
  public:
-  Optimizer(const ModelSpec& spec, Trained<Real>& trained) : spec_(spec), trained_(trained) {
+  Optimizer(ModelSpec spec, Trained<Real>& trained) : spec_(std::move(spec)), trained_(trained) {
     trained_.m = trained_.v = zeros_like(trained_.weights);
   }
 
