@@ -38,6 +38,7 @@ std::pair<CLI::App*, std::shared_ptr<Options>> add_verb(CLI::App& app, Request& 
 }
 
 constexpr const char* kPuzzle = "number, id or a part of the name; without one: the next puzzle";
+constexpr const char* kLastPuzzle = "number, id or a part of the name; without one: the one that was run last";
 constexpr const char* kNamedPuzzle = "number, id or a part of the name";
 constexpr const char* kJson = "print JSON, for programs";
 
@@ -66,7 +67,7 @@ void add_learner_verbs(CLI::App& app, Request& request) {
   {
     auto [verb, options] =
         add_verb<TraceOptions>(app, request, "trace", "the last run, for the Perfetto viewer", trace);
-    verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+    verb->add_option("PUZZLE", options->puzzle, kLastPuzzle);
     verb->add_option("--case", options->case_name, "another case than the one that the report shows");
     verb->add_option("--out", options->out, "file to write, - for standard output; without it: trace_<id>.json");
   }
@@ -111,6 +112,19 @@ void add_memory_verb(CLI::App& app, Request& request) {
   verb->add_flag("--table", options->table, "states for N = 1 to 1024 ranks; the ZeRO paper's models if none is given");
   verb->add_flag("--models", options->list, "the named models and where their numbers come from");
   verb->add_flag("--json", options->json, kJson);
+}
+
+void add_view_verbs(CLI::App& app, Request& request) {
+  auto [verb, options] = add_verb<ViewOptions>(app, request, "view", "the last run as a page for the browser", view);
+  verb->add_option("PUZZLE", options->puzzle, kLastPuzzle);
+  verb->add_option("--case", options->case_name, "the case to begin with, instead of the one that the report shows");
+  verb->add_option("--against", options->against, "beside it: LAST, the run before, or a file that --export wrote");
+  verb->add_option("--run", options->run, "show a file that --export wrote instead of the last run");
+  verb->add_option("--out", options->out, "file to write, - for standard output; without it: build/view/<id>.html");
+  verb->add_option("--svg", options->svg, "write the timeline as a picture instead, - for standard output");
+  verb->add_option("--export", options->to_file,
+                   "write the run itself instead, to be compared with or shown elsewhere");
+  verb->add_flag("--open", options->open, "open the page in the browser");
 }
 
 void add_author_verbs(CLI::App& app, Request& request) {
@@ -164,6 +178,7 @@ void describe(CLI::App& app, Request& request) {
   app.footer(
       "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
   add_learner_verbs(app, request);
+  add_view_verbs(app, request);
   add_memory_verb(app, request);
   add_author_verbs(app, request);
 }

@@ -6,7 +6,6 @@
 #include <ostream>
 #include <stdexcept>
 
-#include "cli/course.h"
 #include "cli/error.h"
 #include "cli/file.h"
 #include "grading/kept_runs.h"
@@ -16,6 +15,13 @@ namespace shardlings::cli {
 
 using grading::CaseVerdict;
 using grading::Verdict;
+
+const grading::Manifest& named_or_last_run(const Context& context, const Course& course, const std::string& name) {
+  if (!name.empty()) return course.find(name);
+  const std::string last = grading::last_puzzle(context.project.build);
+  if (last.empty()) throw UsageError("No puzzle has been run yet. First: ./shardlings run");
+  return course.find(last);
+}
 
 Verdict last_run(const Context& context, const grading::Manifest& puzzle) {
   const std::string again = "./shardlings run " + short_name(puzzle);

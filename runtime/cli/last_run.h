@@ -5,10 +5,14 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/course.h"
 #include "grading/manifest.h"
 #include "grading/verdict.h"
 
 namespace shardlings::cli {
+
+/// The puzzle of that name or, for an empty name, the one that was run last. Throws UsageError if none was.
+const grading::Manifest& named_or_last_run(const Context& context, const Course& course, const std::string& name);
 
 /// The puzzle's last run, with its traces. Throws UsageError that says what to do if there is none, or if nothing of it
 /// ran (it did not build).

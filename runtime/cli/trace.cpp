@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/course.h"
 #include "cli/error.h"
 #include "cli/last_run.h"
 #include "cli/progress_line.h"
@@ -13,7 +12,7 @@ namespace shardlings::cli {
 
 int trace(const Context& context, const TraceOptions& options) {
   const Course course = load_course(context.project);
-  const grading::Manifest& puzzle = named_or_next(course, options.puzzle, load_progress(context.project.state()));
+  const grading::Manifest& puzzle = named_or_last_run(context, course, options.puzzle);
   const grading::Verdict run = last_run(context, puzzle);
   const grading::CaseVerdict& kase = chosen_case(run, options.case_name);
   const std::string file = options.out.empty() ? fmt::format("trace_{}.json", puzzle.id) : options.out;

@@ -103,6 +103,19 @@ struct MemoryOptions {
 /// `memory`: the map of memory of a training run.
 int memory(const Context& context, const MemoryOptions& options);
 
+struct ViewOptions {
+  std::string puzzle;     ///< empty: the one that was run last
+  std::string case_name;  ///< to begin with; empty: the one that the report shows
+  std::string out;        ///< the page; empty: below the build folder
+  std::string against;    ///< "LAST" or a run file; empty: nothing
+  std::string run;        ///< a run file instead of the last run
+  std::string svg;        ///< write a picture instead of a page
+  std::string to_file;    ///< write the run as a run file instead of a page
+  bool open = false;      ///< in the browser
+};
+/// `view`: the last run as a page.
+int view(const Context& context, const ViewOptions& options);
+
 struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all
   bool json = false;

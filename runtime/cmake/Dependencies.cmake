@@ -16,6 +16,8 @@ find_package(tomlplusplus QUIET)
 shardlings_require(tomlplusplus libtomlplusplus-dev)
 find_package(CLI11 QUIET)
 shardlings_require(CLI11 libcli11-dev)
+find_package(ZLIB QUIET)
+shardlings_require(ZLIB zlib1g-dev)
 find_package(GTest QUIET)
 shardlings_require(GTest libgtest-dev)
 

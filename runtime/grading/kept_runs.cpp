@@ -46,7 +46,10 @@ void keep_run(const std::string& build_folder, const std::string& puzzle, const 
   const fs::path previous = folder_of(build_folder, puzzle, KeptRun::previous);
   fs::create_directories(last.parent_path());
   const FileLock lock(last.parent_path().string() + "/.lock");
-  if (same_bytes(last / kFiles[0], fs::path(graded) / kFiles[0])) return;
+  if (same_bytes(last / kFiles[0], fs::path(graded) / kFiles[0])) {
+    fs::last_write_time(last, fs::file_time_type::clock::now());
+    return;
+  }
   const fs::path coming = last.parent_path() / "coming";
   fs::remove_all(coming);
   fs::create_directory(coming);
@@ -58,6 +61,19 @@ void keep_run(const std::string& build_folder, const std::string& puzzle, const 
     fs::rename(last, previous);
   }
   fs::rename(coming, last);
+}
+
+std::string last_puzzle(const std::string& build_folder) {
+  std::string newest;
+  fs::file_time_type time{};
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(fs::path(build_folder) / "runs", ignored)) {
+    const fs::path last = entry.path() / "last";
+    if (!fs::exists(last) || (!newest.empty() && fs::last_write_time(last) <= time)) continue;
+    newest = entry.path().filename().string();
+    time = fs::last_write_time(last);
+  }
+  return newest;
 }
 
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {

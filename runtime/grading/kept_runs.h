@@ -17,6 +17,9 @@ enum class KeptRun { last, previous };
 /// written.
 void keep_run(const std::string& build_folder, const std::string& puzzle, const std::string& graded);
 
+/// The puzzle that was kept last, even if its run was the same again; empty if there is none.
+std::string last_puzzle(const std::string& build_folder);
+
 /// With its traces; nothing if there is none. Throws std::runtime_error if its files are damaged.
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which);
 

@@ -15,8 +15,8 @@ std::string run_to_text(const Verdict& run);
 Verdict run_from_text(const std::string& text);
 
 /// What a puzzle's goal.json holds of its solution's run: for each case the counters, the bounds that checks compared,
-/// and the traces without source lines and without operations inside of calls of the model. Memory of one instant is
-/// its highest and its last point. All of it is the same on every machine.
+/// and the traces without source lines, members of groups, and operations inside of calls of the model. Memory of one
+/// instant is its highest and its last point. All of it is the same on every machine.
 Verdict goal_of(const Verdict& run);
 
 }  // namespace shardlings::grading

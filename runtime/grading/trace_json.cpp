@@ -134,6 +134,31 @@ void events_from_json(const Json& json, int rank, int ranks, front::RankTrace& t
   }
 }
 
+/// A group is its name alone where its members are not known.
+Json groups_to_json(const front::RankTrace& trace) {
+  Json list = Json::array();
+  for (std::size_t group = 0; group < trace.groups.size(); ++group) {
+    if (group >= trace.members.size() || trace.members[group].empty()) {
+      list.push_back(trace.groups[group]);
+      continue;
+    }
+    const std::vector<int>& members = trace.members[group];
+    list.push_back({{"name", trace.groups[group]}, {"size", members.size()}});
+    list.back()["members"] = to_column({members.begin(), members.end()});
+  }
+  return list;
+}
+
+void groups_from_json(const Json& list, front::RankTrace& trace) {
+  for (const Json& group : list) {
+    trace.members.emplace_back();
+    trace.groups.push_back(group.is_string() ? group.get<std::string>() : group.at("name").get<std::string>());
+    if (group.is_string()) continue;
+    const auto members = read_column(group, "members", group.at("size").get<std::size_t>());
+    trace.members.back().assign(members.begin(), members.end());
+  }
+}
+
 Json memory_to_json(const std::vector<front::MemoryPoint>& memory) {
   Json json = {{"count", memory.size()}};
   json["time"] = column_of(memory, [](const front::MemoryPoint& p) { return p.time.value(); });
@@ -162,7 +187,7 @@ Json trace_to_json(const front::RankTrace& trace, int rank, int ranks) {
   std::vector<std::string> files;
   Json events = events_to_json(trace, rank, ranks, files);
   return {{"names", trace.names},
-          {"groups", trace.groups},
+          {"groups", groups_to_json(trace)},
           {"files", files},
           {"events", std::move(events)},
           {"memory", memory_to_json(trace.memory)}};
@@ -171,7 +196,7 @@ Json trace_to_json(const front::RankTrace& trace, int rank, int ranks) {
 front::RankTrace trace_from_json(const Json& json, int rank, int ranks) {
   front::RankTrace trace;
   trace.names = json.at("names").get<std::vector<std::string>>();
-  trace.groups = json.at("groups").get<std::vector<std::string>>();
+  groups_from_json(json.at("groups"), trace);
   trace.files = std::make_shared<const std::deque<std::string>>(json.at("files").get<std::deque<std::string>>());
   events_from_json(json.at("events"), rank, std::max(1, ranks), trace);
   trace.memory = memory_from_json(json.at("memory"));

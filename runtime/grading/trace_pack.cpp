@@ -24,6 +24,22 @@ Texts unpack_texts(Unpacker& in) {
   return texts;
 }
 
+void pack_members(const front::RankTrace& trace, Packer& out) {
+  for (std::size_t group = 0; group < trace.groups.size(); ++group) {
+    const std::vector<int> members = group < trace.members.size() ? trace.members[group] : std::vector<int>();
+    out.put<std::uint64_t>(members.size());
+    out.block(members.data(), members.size() * sizeof(int));
+  }
+}
+
+void unpack_members(front::RankTrace& trace, Unpacker& in) {
+  trace.members.resize(trace.groups.size());
+  for (std::vector<int>& members : trace.members) {
+    members.resize(in.count(sizeof(int)));
+    in.block(members.data(), members.size() * sizeof(int));
+  }
+}
+
 /// The source files of a trace, numbered; most events share one literal.
 class FileTable {
  public:
@@ -94,6 +110,7 @@ void pack_trace(const front::RankTrace& trace, Packer& out) {
   for (const front::Event& event : trace.events) pack_event(event, files, events);
   pack_texts(trace.names, out);
   pack_texts(trace.groups, out);
+  pack_members(trace, out);
   pack_texts(files.files(), out);
   out.put<std::uint64_t>(trace.events.size());
   const std::string packed = events.take();
@@ -109,6 +126,7 @@ front::RankTrace unpack_trace(Unpacker& in) {
   front::RankTrace trace;
   trace.names = unpack_texts<std::vector<std::string>>(in);
   trace.groups = unpack_texts<std::vector<std::string>>(in);
+  unpack_members(trace, in);
   trace.files = std::make_shared<const std::deque<std::string>>(unpack_texts<std::deque<std::string>>(in));
   const std::size_t events = in.count(kEventBytes);
   trace.events.reserve(events);

@@ -17,20 +17,6 @@ using front::RankTrace;
 constexpr std::array<LaneName, 3> kLaneNames{
     {{"", "program"}, {"comm", "links inside a node"}, {"inter", "links between nodes"}}};
 
-Paint paint_of(EventKind kind) {
-  switch (kind) {
-    case EventKind::forward: return Paint::forward;
-    case EventKind::backward: return Paint::backward;
-    case EventKind::loss: return Paint::loss;
-    case EventKind::update: return Paint::update;
-    case EventKind::collective: return Paint::collective;
-    case EventKind::send: return Paint::send;
-    case EventKind::recv: return Paint::recv;
-    case EventKind::wait: return Paint::idle;
-    default: return Paint::operation;
-  }
-}
-
 bool is_of_a_layer(const Event& event, EventKind least_kind) {
   return event.label.layer >= 0 && event.kind == least_kind;
 }
@@ -52,37 +38,7 @@ std::map<int, std::set<int>> ranks_by_layer(const std::vector<RankTrace>& traces
   return {};
 }
 
-/// Colours of layers. Where all ranks compute all layers each has its own, otherwise consecutive layers of the same
-/// ranks are a stage and share one.
-class Hues {
- public:
-  explicit Hues(const std::vector<RankTrace>& traces) {
-    const auto ranks = ranks_by_layer(traces);
-    if (ranks.empty()) return;
-    const auto& first = ranks.begin()->second;
-    const bool stages =
-        std::any_of(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second != first; });
-    colouring_ = stages ? Colouring::stage : Colouring::layer;
-    int stage = 0;
-    const std::set<int>* before = &first;
-    for (const auto& [layer, of_layer] : ranks) {
-      if (of_layer != *before) ++stage;
-      before = &of_layer;
-      hues_[layer] = stages ? stage : layer;
-    }
-  }
-  Colouring colouring() const { return colouring_; }
-  int of(const Event& event) const {
-    const auto found = hues_.find(event.label.layer);
-    return found == hues_.end() ? -1 : found->second;
-  }
-
- private:
-  std::map<int, int> hues_;
-  Colouring colouring_ = Colouring::none;
-};
-
-Numbering numbering_of(const std::vector<RankTrace>& traces) {
+Numbering numbering_in(const std::vector<RankTrace>& traces) {
   std::set<int> micros;
   bool layers = false;
   for (const auto& trace : traces) {
@@ -96,25 +52,19 @@ Numbering numbering_of(const std::vector<RankTrace>& traces) {
   return layers ? Numbering::layer : Numbering::none;
 }
 
-int number_of(const Event& event, Numbering numbering) {
-  if (numbering == Numbering::none) return -1;
-  return numbering == Numbering::layer ? event.label.layer : event.label.micro;
-}
-
 bool continues(const Block& before, const Block& block) {
   return before.end == block.begin && before.paint == block.paint && before.number == block.number &&
          before.hue == block.hue && (block.number >= 0 || block.hue >= 0);
 }
 
 /// All blocks of one rank, by lane.
-std::array<std::vector<Block>, front::kLanes> blocks_of_rank(const RankTrace& trace, Numbering numbering,
-                                                             const Hues& hues) {
+std::array<std::vector<Block>, front::kLanes> blocks_of_rank(const RankTrace& trace, const Looks& looks) {
   std::array<std::vector<Block>, front::kLanes> lanes;
   for (const Event& event : trace.events) {
-    const Paint paint = paint_of(event.kind);
+    const Paint paint = Looks::paint_of(event);
     if (paint == Paint::idle || event.depth > 0 || event.end <= event.begin) continue;
     lanes[static_cast<std::size_t>(event.lane)].push_back(
-        {paint, number_of(event, numbering), hues.of(event), event.begin.value(), event.end.value(), &event});
+        {paint, looks.number_of(event), looks.hue_of(event), event.begin.value(), event.end.value(), &event});
   }
   for (auto& blocks : lanes) {
     std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.begin < b.begin; });
@@ -134,6 +84,47 @@ std::array<std::vector<Block>, front::kLanes> blocks_of_rank(const RankTrace& tr
 
 }  // namespace
 
+// Where all ranks compute all layers each layer has its own colour, otherwise consecutive layers of the same ranks are
+// a stage and share one.
+Looks::Looks(const std::vector<RankTrace>& traces) : numbering_(numbering_in(traces)) {
+  const auto ranks = ranks_by_layer(traces);
+  if (ranks.empty()) return;
+  const auto& first = ranks.begin()->second;
+  const bool stages = std::any_of(ranks.begin(), ranks.end(), [&](const auto& entry) { return entry.second != first; });
+  colouring_ = stages ? Colouring::stage : Colouring::layer;
+  int stage = 0;
+  const std::set<int>* before = &first;
+  for (const auto& [layer, of_layer] : ranks) {
+    if (of_layer != *before) ++stage;
+    before = &of_layer;
+    hues_[layer] = stages ? stage : layer;
+  }
+}
+
+Paint Looks::paint_of(const Event& event) {
+  switch (event.kind) {
+    case EventKind::forward: return Paint::forward;
+    case EventKind::backward: return Paint::backward;
+    case EventKind::loss: return Paint::loss;
+    case EventKind::update: return Paint::update;
+    case EventKind::collective: return Paint::collective;
+    case EventKind::send: return Paint::send;
+    case EventKind::recv: return Paint::recv;
+    case EventKind::wait: return Paint::idle;
+    default: return Paint::operation;
+  }
+}
+
+int Looks::number_of(const Event& event) const {
+  if (numbering_ == Numbering::none) return -1;
+  return numbering_ == Numbering::layer ? event.label.layer : event.label.micro;
+}
+
+int Looks::hue_of(const Event& event) const {
+  const auto found = hues_.find(event.label.layer);
+  return found == hues_.end() ? -1 : found->second;
+}
+
 LaneName name_of(Lane lane) {
   const auto index = static_cast<std::size_t>(lane);
   return index < kLaneNames.size() ? kLaneNames[index] : LaneName{"more", "more"};
@@ -141,13 +132,13 @@ LaneName name_of(Lane lane) {
 
 RunBlocks blocks_of(const std::vector<RankTrace>& traces) {
   RunBlocks run;
-  const Hues hues(traces);
-  run.colouring = hues.colouring();
-  run.numbering = numbering_of(traces);
+  const Looks looks(traces);
+  run.colouring = looks.colouring();
+  run.numbering = looks.numbering();
   bool computes = false;
   for (std::size_t rank = 0; rank < traces.size(); ++rank) {
     for (const Event& event : traces[rank].events) run.end = std::max(run.end, event.end);
-    auto lanes = blocks_of_rank(traces[rank], run.numbering, hues);
+    auto lanes = blocks_of_rank(traces[rank], looks);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       const bool program = lane == static_cast<std::size_t>(Lane::compute);
       computes = computes || (program && !lanes[lane].empty());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,25 @@ enum class Numbering : std::uint8_t { none, micro_batch, layer };
 
 /// What the colours tell apart.
 enum class Colouring : std::uint8_t { none, layer, stage };
+
+/// How the events of a run look in every picture of it.
+class Looks {
+ public:
+  explicit Looks(const std::vector<front::RankTrace>& traces);
+  Numbering numbering() const { return numbering_; }
+  Colouring colouring() const { return colouring_; }
+  /// idle: the program waits.
+  static Paint paint_of(const front::Event& event);
+  /// As the numbering says; -1: none.
+  int number_of(const front::Event& event) const;
+  /// The layer or stage; -1: none.
+  int hue_of(const front::Event& event) const;
+
+ private:
+  Numbering numbering_;
+  Colouring colouring_ = Colouring::none;
+  std::map<int, int> hues_;  // by layer
+};
 
 struct Block {
   Paint paint = Paint::idle;

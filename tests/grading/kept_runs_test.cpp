@@ -68,6 +68,16 @@ TEST_F(KeptRuns, OutliveWhatTheyWereMadeFrom) {
   EXPECT_EQ(load_run(build_, "01_a", KeptRun::last)->cases[0].traces.size(), 1U);
 }
 
+TEST_F(KeptRuns, TellWhichPuzzleWasRunLast) {
+  EXPECT_EQ(last_puzzle(build_), "");
+  const std::string first = graded(10);
+  keep_run(build_, "01_a", first);
+  keep_run(build_, "02_b", graded(20));
+  EXPECT_EQ(last_puzzle(build_), "02_b");
+  keep_run(build_, "01_a", first);
+  EXPECT_EQ(last_puzzle(build_), "01_a") << "the same again";
+}
+
 TEST_F(KeptRuns, MayHaveNoTraces) {
   const std::string folder = graded(10);
   fs::remove(fs::path(folder) / "traces.bin");

@@ -35,6 +35,8 @@ front::RankTrace trace(int rank, int ranks) {
   front::RankTrace trace;
   trace.names = {"matmul", "forward", "send"};
   trace.groups = {"world"};
+  trace.members = {{}};
+  for (int member = 0; member < ranks; ++member) trace.members[0].push_back(member);
   trace.events = {event(front::EventKind::operation, 0, -1, 0), event(front::EventKind::forward, 1, -1, 0),
                   event(front::EventKind::send, 2, (rank + 1) % ranks, 5)};
   trace.events[0].depth = 1;
@@ -84,6 +86,7 @@ TEST(RunFile, ReadsWhatItWrote) {
   const front::Event& sent = back.cases[0].traces[2].events[2];
   EXPECT_EQ(sent.peer, 0);
   EXPECT_EQ(sent.group, 0);
+  EXPECT_EQ(back.cases[0].traces[2].members, (std::vector<std::vector<int>>{{0, 1, 2}}));
   EXPECT_STREQ(sent.at.file, "puzzle.cpp");
   EXPECT_EQ(sent.at.line, 31);
   EXPECT_EQ(sent.order, 4U);
@@ -139,8 +142,10 @@ TEST(Goal, IsTheRunWithoutItsSource) {
   EXPECT_EQ(trace.names[trace.events[1].name], "send");
   EXPECT_EQ(trace.events[1].at.line, 0);
   EXPECT_EQ(goal.cases[0].counters[0].peak_line, 0);
+  EXPECT_TRUE(trace.members.empty());
   EXPECT_EQ(goal.cases[0].checks[0].bounds[0].formula, "2 x 5");
   const std::string text = run_to_text(goal);
+  EXPECT_EQ(run_to_text(run_from_text(text)), text);
   EXPECT_THAT(text, Not(HasSubstr("puzzle.cpp")));
   EXPECT_THAT(text, Not(HasSubstr("hello")));
   Verdict slower = ring(2);

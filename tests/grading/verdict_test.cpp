@@ -43,7 +43,8 @@ Verdict sample() {
   kase.counters = {counters};
   front::RankTrace trace;
   trace.names = {"matmul"};
-  trace.groups = {"world"};
+  trace.groups = {"world", "pair"};
+  trace.members = {{0, 1, 2}, {2, 0}};
   front::Event event;
   event.group = 0;
   event.at = {"/some/where/puzzle.cpp", 31};
@@ -92,6 +93,7 @@ TEST(Traces, ReadWhatWasWritten) {
   EXPECT_EQ(trace.events[1].end, Nanos(9));
   EXPECT_EQ(trace.events[1].label.layer, 3);
   EXPECT_EQ(trace.memory[1].live[3], Bytes(64));
+  EXPECT_EQ(trace.members, (std::vector<std::vector<int>>{{0, 1, 2}, {2, 0}}));
   EXPECT_EQ(trace.names, std::vector<std::string>{"matmul"});
   std::ofstream(path) << "something else entirely";
   EXPECT_THROW(read_traces(back, path), BadPack);

@@ -78,6 +78,32 @@ TEST(Wire, WhatIsSentIsReceived) {
   }
 }
 
+TEST(Wire, AReceiverGetsWhatTheOthersSendIt) {
+  for (const Collective kind : {Collective::reduce_scatter, Collective::all_gather, Collective::all_reduce,
+                                Collective::broadcast, Collective::reduce, Collective::gather}) {
+    for (int n = 1; n <= 9; ++n) {
+      for (int root = 0; root < n; ++root) {
+        const Plan plan = plan_of(kind, 1003, n, root);
+        std::vector<Bytes> arriving(static_cast<std::size_t>(n));
+        for (int r = 0; r < n; ++r) {
+          const int receiver = receiver_of(plan, r);
+          ASSERT_EQ(receiver < 0, wire_of(plan, r).sent.value() == 0) << back::name_of(kind) << " n " << n;
+          if (receiver >= 0) arriving[static_cast<std::size_t>(receiver)] += wire_of(plan, r).sent;
+        }
+        for (int r = 0; r < n; ++r) {
+          EXPECT_EQ(arriving[static_cast<std::size_t>(r)], wire_of(plan, r).received)
+              << back::name_of(kind) << " n " << n << " root " << root << " member " << r;
+        }
+      }
+    }
+  }
+}
+
+TEST(Wire, WhatGoesToSeveralHasNoSingleReceiver) {
+  EXPECT_EQ(receiver_of(plan_of(Collective::all_to_all, 12, 4), 1), -1);
+  EXPECT_EQ(receiver_of(plan_of(Collective::scatter, 12, 4, 1), 1), -1);
+}
+
 TEST(Wire, MembersOfGatherAndScatterKnowOnlyTheirOwnPart) {
   Plan member = plan_of(Collective::gather, -13, 4, 2);
   EXPECT_EQ(wire_of(member, 1).sent.value(), 4 * 13);

@@ -70,8 +70,13 @@ void GroupDesk::pass_time(const Pending& pending, const Outcome& outcome, Link l
   }
   event.lane = lane_of(link);
   event.name = front_.trace().name(name);
-  event.group = front_.trace().group(groups_[pending.group].name);
+  const GroupInfo& group = groups_[pending.group];
+  event.group = front_.trace().group(group.name, group.members);
   event.peer = pending.peer;
+  if (event.kind == EventKind::collective) {
+    const int receiver = receiver_of(pending.plan, pending.member);
+    if (receiver >= 0) event.peer = group.members[static_cast<std::size_t>(receiver)];
+  }
   event.label = pending.in ? pending.in.label : pending.out.label;
   if (event.kind == EventKind::recv) event.label = outcome.label;
   event.at = pending.at;

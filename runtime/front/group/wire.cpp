@@ -34,4 +34,25 @@ Wire wire_of(const back::Plan& plan, int member) {
   return {};
 }
 
+int receiver_of(const back::Plan& plan, int member) {
+  using back::Collective;
+  const int n = plan.members;
+  if (n == 1) return -1;
+  const int from_root = ((member - plan.root) % n + n) % n;
+  switch (plan.kind) {
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::all_reduce: return (member + 1) % n;
+    case Collective::broadcast: return from_root == n - 1 ? -1 : (member + 1) % n;
+    case Collective::reduce: return from_root == 0 ? -1 : (member - 1 + n) % n;
+    case Collective::gather: return from_root == 0 ? -1 : plan.root;
+    case Collective::send_recv: return member == 0 ? 1 : -1;
+    case Collective::scatter:
+    case Collective::all_to_all:
+    case Collective::barrier:
+    case Collective::split: return -1;
+  }
+  return -1;
+}
+
 }  // namespace shardlings::front

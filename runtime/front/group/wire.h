@@ -23,4 +23,8 @@ struct Wire {
 /// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
 Wire wire_of(const back::Plan& plan, int member);
 
+/// The member that gets everything that `member` sends, by the same algorithms; -1: nobody, or several (all_to_all, the
+/// root of scatter).
+int receiver_of(const back::Plan& plan, int member);
+
 }  // namespace shardlings::front

@@ -52,7 +52,8 @@ struct Event {
   std::uint8_t depth = 0;   ///< 1: inside a call of the model
   std::uint16_t name = 0;   ///< index into RankTrace::names ("matmul", "all_reduce", …)
   std::int32_t group = -1;  ///< index into RankTrace::groups
-  std::int32_t peer = -1;   ///< world rank of the other side, for send and recv
+  /// World rank of the other side of a message; of a collective the rank that gets what this one sends, if one does.
+  std::int32_t peer = -1;
   Label label;
   Location at;
   std::uint64_t order = 0;  ///< number of the call on this rank
@@ -126,6 +127,7 @@ struct RankTrace {
   std::vector<MemoryPoint> memory;
   std::vector<std::string> names;
   std::vector<std::string> groups;
+  std::vector<std::vector<int>> members;                 ///< of each group: world ranks in its order
   std::shared_ptr<const std::deque<std::string>> files;  ///< read back from a file: what Event::at points to
 };
 

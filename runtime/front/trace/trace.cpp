@@ -22,8 +22,14 @@ std::uint16_t Trace::name(const char* text) {
   return static_cast<std::uint16_t>(index_of(trace_.names, text));
 }
 
-std::int32_t Trace::group(const std::string& name) {
-  return static_cast<std::int32_t>(index_of(trace_.groups, name));
+std::int32_t Trace::group(const std::string& name, const std::vector<int>& members) {
+  std::size_t index = 0;
+  while (index < trace_.groups.size() && (trace_.groups[index] != name || trace_.members[index] != members)) ++index;
+  if (index == trace_.groups.size()) {
+    trace_.groups.push_back(name);
+    trace_.members.push_back(members);
+  }
+  return static_cast<std::int32_t>(index);
 }
 
 void Trace::restart(Nanos time, const KindBytes& live) {

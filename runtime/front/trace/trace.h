@@ -20,7 +20,8 @@ class Trace {
   void memory(Nanos time, const KindBytes& live);
   /// The index of a name; names are few and compared by text.
   std::uint16_t name(const char* text);
-  std::int32_t group(const std::string& name);
+  /// The index of a group. Different groups may have one name.
+  std::int32_t group(const std::string& name, const std::vector<int>& members);
   /// Forgets everything but the names.
   void restart(Nanos time, const KindBytes& live);
   RankTrace take() { return std::move(trace_); }

@@ -1,0 +1,140 @@
+#include <filesystem>
+#include <ostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+#include "cli/file.h"
+#include "cli/last_run.h"
+#include "cli/process.h"
+#include "cli/verbs.h"
+#include "grading/kept_runs.h"
+#include "grading/run_file.h"
+#include "report/svg.h"
+#include "report/view/page.h"
+
+namespace shardlings::cli {
+
+namespace fs = std::filesystem;
+using grading::KeptRun;
+using grading::Manifest;
+using grading::Verdict;
+
+namespace {
+
+std::string full_name(const Manifest& puzzle) {
+  return short_name(puzzle) + " " + puzzle.title;
+}
+
+Verdict read_run(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) throw UsageError("There is no file " + path + ".");
+  try {
+    return grading::run_from_text(*text);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(fmt::format("{}: {}. A run is written by ./shardlings view --export FILE.", path, error.what()));
+  }
+}
+
+/// The runs that a page is made of, and what holds them.
+struct Runs {
+  Verdict run, goal, other;
+  report::ViewPage page;
+};
+
+/// The run itself: of a file or the last one, even if it did not build.
+void add_run(const Context& context, const Manifest& puzzle, const std::string& file, Runs& runs) {
+  if (!file.empty()) {
+    runs.run = read_run(file);
+  } else if (auto kept = grading::load_run(context.project.build, puzzle.id, KeptRun::last)) {
+    runs.run = std::move(*kept);
+  } else {
+    throw UsageError(
+        fmt::format("{} has not been run yet. First: ./shardlings run {}", full_name(puzzle), short_name(puzzle)));
+  }
+  const std::string name = file.empty() ? "Your last run" : fs::path(file).filename().string();
+  runs.page.runs.push_back({report::ViewRole::run, name, &runs.run});
+}
+
+void add_goal(const Context& context, const Manifest& puzzle, Runs& runs) {
+  const std::string path = context.project.goal_file(puzzle.id);
+  if (!fs::exists(path)) return;
+  try {
+    runs.goal = read_run(path);
+    runs.page.runs.push_back({report::ViewRole::goal, "Goal", &runs.goal});
+  } catch (const UsageError& error) {
+    context.err << "The goal is left out. " << error.what() << '\n';
+  }
+}
+
+void add_other(const Context& context, const Manifest& puzzle, const std::string& against, Runs& runs) {
+  if (against == "LAST") {
+    auto kept = grading::load_run(context.project.build, puzzle.id, KeptRun::previous);
+    if (!kept) throw UsageError(full_name(puzzle) + " was run only once yet: there is nothing to compare with.");
+    runs.other = std::move(*kept);
+    runs.page.runs.push_back({report::ViewRole::other, "The run before", &runs.other});
+    return;
+  }
+  runs.other = read_run(against);
+  if (runs.other.puzzle != puzzle.id) {
+    throw UsageError(fmt::format("{} is a run of {}, not of {}.", against, runs.other.puzzle, puzzle.id));
+  }
+  runs.page.runs.push_back({report::ViewRole::other, fs::path(against).filename().string(), &runs.other});
+}
+
+/// The puzzle that is meant; a run file knows its own.
+const Manifest& chosen_puzzle(const Context& context, const Course& course, const ViewOptions& options) {
+  if (options.run.empty()) return named_or_last_run(context, course, options.puzzle);
+  const Manifest& puzzle = course.find(read_run(options.run).puzzle);
+  if (options.puzzle.empty() || course.find(options.puzzle).id == puzzle.id) return puzzle;
+  throw UsageError(fmt::format("{} is a run of {}.", options.run, puzzle.id));
+}
+
+void write_svg(const Context& context, const Manifest& puzzle, const ViewOptions& options) {
+  const Verdict run = options.run.empty() ? last_run(context, puzzle) : read_run(options.run);
+  const grading::CaseVerdict& kase = chosen_case(run, options.case_name);
+  const std::string title = fmt::format("{}: {}", full_name(puzzle), kase.kase.name);
+  deliver(context, options.svg, report::timeline_svg(kase, title), fmt::format("Picture of \"{}\"", kase.kase.name));
+}
+
+void open_in_browser(const Context& context, const std::string& path) {
+  if (run_program({"xdg-open", fs::absolute(path).string()}) == 0) return;
+  context.err << "It could not be opened (is xdg-open there?): please open it in a browser yourself.\n";
+}
+
+void write_page(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
+  runs.page.puzzle = full_name(puzzle);
+  if (!options.case_name.empty()) runs.page.show = chosen_case(runs.run, options.case_name).kase.name;
+  add_goal(context, puzzle, runs);
+  if (!options.against.empty()) add_other(context, puzzle, options.against, runs);
+  std::string path = options.out;
+  if (path.empty()) {
+    const std::string folder = context.project.build + "/view";
+    fs::create_directories(folder);
+    path = shown_path(fmt::format("{}/{}.html", folder, puzzle.id));
+  }
+  deliver(context, path, report::view_page(runs.page), "Page of " + full_name(puzzle));
+  if (options.open) open_in_browser(context, path);
+}
+
+}  // namespace
+
+int view(const Context& context, const ViewOptions& options) {
+  const Course course = load_course(context.project);
+  const Manifest& puzzle = chosen_puzzle(context, course, options);
+  if (!options.svg.empty()) {
+    write_svg(context, puzzle, options);
+    return kPassed;
+  }
+  Runs runs;
+  add_run(context, puzzle, options.run, runs);
+  if (!options.to_file.empty()) {
+    deliver(context, options.to_file, grading::run_to_text(runs.run), "Run of " + full_name(puzzle));
+    return kPassed;
+  }
+  write_page(context, puzzle, options, runs);
+  return kPassed;
+}
+
+}  // namespace shardlings::cli

@@ -1,0 +1,228 @@
+// The page of a solved run, a failed one, two of them, one that ended early, and one that never ran.
+
+import assert from 'node:assert/strict';
+import {after, before, test} from 'node:test';
+
+import {Browser, picture, placeOfEvent, settle} from './browser.js';
+import {Learner, readFileSync, writeFileSync} from './runs.js';
+
+const PUZZLE = '09_data_parallel';
+const SIZES = [{width: 1280, height: 800}, {width: 390, height: 844}];
+
+let browser;
+let learner;
+const urls = {};
+
+before(async () => {
+  learner = new Learner();
+  learner.run(PUZZLE, 'waited_at_once');
+  urls.failed = learner.view('failed', '09');
+  learner.command(['view', '09', '--export', learner.path('failed.json')]);
+  learner.run(PUZZLE);
+  urls.solved = learner.view('solved', '09');
+  urls.compared = learner.view('compared', '09', '--against', 'LAST');
+  learner.run(PUZZLE, 'only_rank_0_calls');
+  urls.broken = learner.view('broken', '09');
+  learner.run('06_ring_all_reduce');
+  urls.ring = learner.view('ring', '06');
+  learner.run('03_activation_checkpointing');
+  urls.single = learner.view('single', '03');
+  writeFileSync(learner.path('unbuilt.cpp'), '#include <shardlings/puzzle.h>\nint x = "<script>";\n');
+  learner.command(['run', '09', '--file', 'unbuilt.cpp'], 1);
+  urls.unbuilt = learner.view('unbuilt', '09');
+  browser = await Browser.start();
+});
+
+after(async () => {
+  await browser?.stop();
+  learner?.remove();
+});
+
+for (const size of SIZES) {
+  for (const name of ['solved', 'failed', 'compared', 'broken', 'ring', 'single', 'unbuilt']) {
+    test(`${name} at ${size.width}x${size.height} fetches nothing, complains about nothing, fits`, async () => {
+      for (const scheme of ['light', 'dark']) {
+        const {page, complaints} = await browser.open(urls[name], {...size, scheme});
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(overflow <= 0, `the page is ${overflow} pixels too wide`);
+        await picture(page, `${name}-${size.width}-${scheme}`);
+        assert.deepEqual(complaints, []);
+        await page.close();
+      }
+    });
+  }
+
+  test(`at ${size.width}x${size.height} a block tells its operation and source line`, async () => {
+    const {page, complaints} = await browser.open(urls.solved, size);
+    await page.locator('#panels').scrollIntoViewIfNeeded();
+    const place = await placeOfEvent(page, 'kase.columns.paint[i] === Paint.backward && kase.columns.layer[i] === 2');
+    await page.mouse.move(place.x, place.y);
+    await settle(page);
+    const tooltip = page.locator('#tooltip');
+    assert.match(await tooltip.innerText(), /backward, layer 2/);
+    assert.match(await tooltip.innerText(), /solution\.cpp:\d+/);
+    assert.match(await tooltip.innerText(), /memory after/);
+    assert.match(await page.locator('#event').innerText(), /backward, layer 2/);
+    await picture(page, `hover-${size.width}`, false);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  test(`at ${size.width}x${size.height} buttons and keys zoom, a rank can be hidden`, async () => {
+    const {page, complaints} = await browser.open(urls.solved, size);
+    const view = () => page.evaluate(() => timeline.view);
+    const whole = await view();
+    await page.click('#zoom-in');
+    const half = await view();
+    assert.ok(Math.abs((half.to - half.from) / (whole.to - whole.from) - 0.5) < 1e-9);
+    await page.click('#zoom-fit');
+    assert.deepEqual(await view(), whole);
+    const rows = () => page.evaluate(() => timeline.panels[0].layout.rows.map((row) => row.rank));
+    assert.ok((await rows()).includes(1));
+    await page.click('#rank-summary');
+    await page.click('#ranks button >> nth=1');
+    assert.ok(!(await rows()).includes(1));
+    assert.equal(await page.locator('#ranks button >> nth=1').getAttribute('aria-pressed'), 'false');
+    assert.match(await page.locator('#rank-summary').innerText(), /3 of 4/);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+}
+
+test('the keyboard goes from event to event and says where it is', async () => {
+  const {page} = await browser.open(urls.solved);
+  await page.locator('#panels canvas').first().focus();
+  await page.keyboard.press('ArrowRight');
+  assert.match(await page.locator('#event').innerText(), /forward, layer 0/);
+  await page.keyboard.press('ArrowRight');
+  assert.match(await page.locator('#event').innerText(), /forward, layer 1/);
+  await page.keyboard.press('ArrowDown');
+  assert.match(await page.locator('#event').innerText(), /all_reduce/);
+  await page.keyboard.press('+');
+  const {from, to} = await page.evaluate(() => timeline.view);
+  const begin = await page.evaluate(() => timeline.panels[0].kase.columns.begin[timeline.panels[0].marked.i]);
+  assert.ok(from <= begin && begin <= to, 'zooming keeps the event in view');
+  await page.keyboard.press('0');
+  await page.keyboard.press('Escape');
+  assert.match(await page.locator('#event').innerText(), /Point at a block/);
+  await page.close();
+});
+
+test('a drag zooms into what it spans, ctrl and wheel around the pointer', async () => {
+  const {page} = await browser.open(urls.solved);
+  await page.locator('#panels').scrollIntoViewIfNeeded();
+  const box = await page.locator('#panels canvas').first().boundingBox();
+  await page.mouse.move(box.x + 300, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 600, box.y + 60, {steps: 4});
+  await page.mouse.up();
+  const {from, to, end} = await page.evaluate(() => ({...timeline.view, end: timeline.end}));
+  assert.ok(from > 0 && to < end && to - from < end / 2);
+  await page.mouse.move(box.x + 400, box.y + 60);
+  const at = await page.evaluate(() => timeline.scaleOf(timeline.panels[0]).time(400));
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -200);
+  await page.keyboard.up('Control');
+  await page.waitForFunction((span) => timeline.view.to - timeline.view.from < span, (to - from) * 0.9);
+  const now = await page.evaluate(() => timeline.scaleOf(timeline.panels[0]).time(400));
+  assert.ok(Math.abs(now - at) < (to - from) / 100, 'what is under the pointer stays there');
+  await page.close();
+});
+
+test('every case can be chosen; the goal stands beside it', async () => {
+  const {page, complaints} = await browser.open(urls.failed);
+  const buttons = page.locator('#cases button');
+  assert.ok(await buttons.count() >= 5);
+  for (let i = 0; i < await buttons.count(); ++i) {
+    await buttons.nth(i).click();
+    await page.waitForFunction((n) => document.querySelectorAll('#cases button')[n].ariaPressed === 'true', i);
+    assert.equal(await page.locator('#panels .panel').count(), 2);
+    assert.match(await page.locator('#panels').innerText(), /Goal/);
+  }
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test('checks show their formulas and numbers, failed ones why', async () => {
+  const {page} = await browser.open(urls.failed);
+  const text = await page.locator('#checks').innerText();
+  assert.match(text, /2 \(N-1\)\/N x gradients = 2 x 3\/4 x/);
+  assert.match(text, /waited for before the next backward/);
+  assert.match(text, /solution|waited_at_once\.cpp:\d+/);
+  assert.match(await page.locator('#result').innerText(), /Not passed/);
+  await page.close();
+});
+
+test('two runs are compared', async () => {
+  const {page} = await browser.open(urls.compared);
+  assert.match(await page.locator('#panels').innerText(), /The run before/);
+  const slower = await page.evaluate(() => timeline.panels[1].kase.end > timeline.panels[0].kase.end);
+  assert.ok(slower, 'the run before waits for every all-reduce');
+  assert.match(await page.locator('#cards').innerText(), /The run before: .* less/);
+  await page.click('#beside button:has-text("Goal")');
+  assert.match(await page.locator('#panels').innerText(), /Goal/);
+  await page.click('#beside button:has-text("Nothing")');
+  assert.equal(await page.locator('#panels .panel').count(), 1);
+  await page.close();
+});
+
+test('memory has its budget, its peak and its source line', async () => {
+  const {page} = await browser.open(urls.single);
+  assert.match(await page.locator('#memory-text').innerText(), /reached at solution\.cpp:\d+/);
+  assert.match(await page.locator('#memory-text').innerText(), /budget/);
+  assert.match(await page.locator('#memory-legend').innerText(), /activation/);
+  assert.equal(await page.locator('#memory-chart canvas').count(), 1);
+  await page.close();
+});
+
+test('a ring sends to the next rank only', async () => {
+  const {page} = await browser.open(urls.ring);
+  const filled = await page.evaluate(() => [...document.querySelectorAll('#matrix tbody tr')].map((row) =>
+    [...row.querySelectorAll('td')].map((cell) => cell.textContent !== '')));
+  assert.deepEqual(filled, [0, 1, 2, 3].map((from) => [0, 1, 2, 3].map((to) => to === (from + 1) % 4)));
+  await page.close();
+});
+
+test('a run that did not build, or ended early, says why', async () => {
+  const unbuilt = await browser.open(urls.unbuilt);
+  assert.match(await unbuilt.page.locator('#notice').innerText(), /did not build[\s\S]*unbuilt\.cpp:2/);
+  await unbuilt.page.close();
+  const broken = await browser.open(urls.broken);
+  assert.match(await broken.page.locator('#notice').innerText(), /rank 0/);
+  await broken.page.close();
+});
+
+test('mark-up in what a submission wrote stays text', async () => {
+  const evil = '</script><script>window.evil = 1</script><img src=x onerror="window.evil = 2">';
+  const run = JSON.parse(readFileSync(learner.path('failed.json'), 'utf8'));
+  for (const kase of run.cases) {
+    Object.assign(kase, {explanation: evil, stdout: evil, reproduce: evil});
+    for (const check of kase.checks) Object.assign(check, {found: evil, expected: evil, cause_text: evil, details: [evil]});
+    for (const {trace, counters} of kase.ranks) {
+      trace.names = trace.names.map(() => evil);
+      trace.files = trace.files.map(() => evil);
+      for (const group of trace.groups) group.name = evil;
+      counters.peak_file = evil;
+    }
+  }
+  writeFileSync(learner.path('evil.json'), JSON.stringify(run));
+  const {page, complaints} = await browser.open(learner.view('evil', '--run', learner.path('evil.json')));
+  assert.equal(await page.evaluate(() => window.evil), undefined);
+  assert.equal(await page.locator('img').count(), 0);
+  assert.match(await page.locator('#stdout').innerText(), /<script>window\.evil/);
+  await page.click('#table-box summary');
+  assert.match(await page.locator('#event-table').innerText(), /<script>window\.evil/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test('tables, regions and controls have names for those who do not see them', async () => {
+  const {page} = await browser.open(urls.compared);
+  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, select, input, canvas[tabindex], [role=region]')]
+    .filter((element) => !(element.ariaLabel || element.textContent.trim() || element.labels?.length || element.title))
+    .map((element) => element.outerHTML.slice(0, 80)));
+  assert.deepEqual(nameless, []);
+  const headings = await page.evaluate(() => [...document.querySelectorAll('h1, h2')].map((h) => h.tagName));
+  assert.equal(headings.filter((tag) => tag === 'H1').length, 1);
+  await page.close();
+});
