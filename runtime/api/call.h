@@ -14,10 +14,11 @@ namespace shardlings::detail {
 
 /// What a Call asks for. The arguments of each are described where it is handled.
 enum class Verb : std::uint16_t {
-  // memory (front/memory); allocate: tensor[0] gives shape and dtype, number[0] the kind, number[1] = 1 for zeros.
+  // memory (front/memory); allocate: tensor[0] gives shape and dtype, number[0] the kind, number[1] = 1 for zeros,
+  // number[2] = 1 for the host's memory.
   // keep (front/group): tensor[0] goes to the Work `id`, which frees it when waited for
   allocate, drop, read_scalar, keep,
-  // operations (front/ops)
+  // operations (front/ops). Of `copy` and `adam` on the host (front/host): id = the Work that they come after, or 0
   matmul, matmul_add, clone, cast, cast_into, copy, fill, add, axpy, scale, scale_by, gelu, gelu_backward, relu,
   relu_backward, random_normal, add_bias, sum_rows_add, row_max, row_sum, exp_minus_row, divide_rows, pick, add_at,
   slice_cols, concat_cols, concat_rows, softmax, softmax_backward, layer_norm, layer_norm_backward, attention,
@@ -28,8 +29,8 @@ enum class Verb : std::uint16_t {
   // ranks (front/group)
   all_reduce, reduce_scatter, all_gather, broadcast, reduce, gather, scatter, all_to_all, send, recv, send_recv,
   barrier, split, wait, drop_work,
-  // what the harness alone may ask for (front/memory): tensor[0] gives shape and dtype, number[0] the kind, `host` the
-  // values of `load`; `mark_layer` takes tensor[0] and the layer; `publish` takes tensor[0], text = name, number = rows, cols, row range, column range
+  // what the harness alone may ask for (front/memory): `load` is as `allocate`, `host` its values; `mark_layer` takes
+  // tensor[0] and the layer; `publish` takes tensor[0], text = name, number = rows, cols, row range, column range
   load, mark_layer, begin_measuring, end_measuring, publish,
   count_  // how many there are
 };
@@ -42,7 +43,7 @@ inline constexpr int kMaxScalars = 6;
 /// One request of a rank.
 struct Call {
   Verb verb = Verb::count_;
-  bool blocking = true;        ///< collectives: wait in the same call
+  bool blocking = true;        ///< collectives, work of the host: wait in the same call
   std::uint8_t num_tensors = 0;
   Location at;
   Ref tensor[kMaxTensors];

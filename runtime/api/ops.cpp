@@ -1,6 +1,7 @@
 #include "shardlings/ops.h"
 
 #include "api/request.h"
+#include "shardlings/host.h"
 
 namespace shardlings {
 
@@ -27,6 +28,13 @@ Tensor concat(Verb verb, const char* name, std::initializer_list<ConstView> part
   return r.result();
 }
 
+Request adam_request(const char* name, std::initializer_list<ConstView> tensors, const AdamStep& step, Location at) {
+  Request r(Verb::adam, name, at);
+  for (const ConstView& tensor : tensors) r.tensor(tensor);
+  r.number(step.step).scalar(step.lr).scalar(step.beta1).scalar(step.beta2).scalar(step.eps).scalar(step.weight_decay);
+  return r;
+}
+
 }  // namespace
 
 Tensor matmul(ConstView a, ConstView b, Trans trans, Location at) {
@@ -47,6 +55,9 @@ void cast_into(View y, ConstView x, Location at) {
 }
 void copy(View y, ConstView x, Location at) {
   request(Verb::copy, "copy", at).tensor(y).tensor(x).send();
+}
+Work copy_async(View to, ConstView from, const Work& after, Location at) {
+  return request(Verb::copy, "copy_async", at).tensor(to).tensor(from).starts_after(after).work();
 }
 void fill(View y, float value, Location at) {
   request(Verb::fill, "fill", at).tensor(y).scalar(value).send();
@@ -188,9 +199,11 @@ void loss_add(View loss, ConstView sum, ConstView hit, ConstView top, ConstView 
 }
 
 void adam(View w, ConstView grad, View m, View v, AdamStep step, ConstView factor, ConstView skip, Location at) {
-  Request r(Verb::adam, "adam", at);
-  r.tensor(w).tensor(grad).tensor(m).tensor(v).tensor(factor).tensor(skip).number(step.step);
-  r.scalar(step.lr).scalar(step.beta1).scalar(step.beta2).scalar(step.eps).scalar(step.weight_decay).send();
+  adam_request("adam", {w, grad, m, v, factor, skip}, step, at).send();
+}
+Work adam_async(View w, ConstView grad, View m, View v, AdamStep step, const Work& after, ConstView factor,
+                ConstView skip, Location at) {
+  return adam_request("adam_async", {w, grad, m, v, factor, skip}, step, at).starts_after(after).work();
 }
 void sgd(View w, ConstView grad, float lr, ConstView factor, Location at) {
   request(Verb::sgd, "sgd", at).tensor(w).tensor(grad).tensor(factor).scalar(lr).send();

@@ -36,6 +36,16 @@ class Request {
     return *this;
   }
 
+  /// Starts the operation instead of waiting for it; it comes after other work.
+  Request& starts_after(const Work& after) {
+    if (Access::id(after) != 0 && port_ != nullptr && Access::port(after) != port_) {
+      fail("the work that this comes after is another rank's");
+    }
+    call_.blocking = false;
+    call_.id = Access::id(after);
+    return *this;
+  }
+
   /// Throws what the handler throws; InvalidArgument if all arguments are empty.
   Reply send() {
     if (port_ == nullptr) fail("the tensor is empty (moved from, or never allocated)");
@@ -43,6 +53,11 @@ class Request {
   }
   /// The reply's first tensor, whose owner the result is.
   Tensor result() { return adopt(send().tensor[0]); }
+  /// The Work that the reply names.
+  Work work() {
+    const Reply reply = send();
+    return Access::work(port_, reply.id);
+  }
   Tensor adopt(const Ref& ref) const { return Access::adopt(port_, ref); }
 
   [[noreturn]] void fail(const char* sentence) const {

@@ -21,6 +21,7 @@ HandlerTable make_table() {
   add_op_handlers(table);
   add_model_handlers(table);
   add_group_handlers(table);
+  add_work_handlers(table);
   return table;
 }
 

@@ -14,6 +14,7 @@ void add_memory_handlers(HandlerTable& table);  // front/memory
 void add_op_handlers(HandlerTable& table);      // front/ops
 void add_model_handlers(HandlerTable& table);   // front/model
 void add_group_handlers(HandlerTable& table);   // front/group
+void add_work_handlers(HandlerTable& table);    // front/work
 
 const HandlerTable& handlers();
 /// The verb as the learner writes it: "matmul", "all_reduce".

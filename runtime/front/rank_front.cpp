@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
-#include "back/kernels/kernel_ids.h"
 #include "base/text.h"
 #include "front/group/control.h"
 #include "front/group/desk.h"
 #include "front/handlers.h"
+#include "front/host/host_desk.h"
 #include "front/model/saved_table.h"
+#include "front/work/work_table.h"
 
 namespace shardlings::front {
 
@@ -19,30 +19,21 @@ using detail::Call;
 using detail::Ref;
 using detail::Reply;
 
-namespace {
-
-// Where a tensor comes from; what the puzzle was handed has no line in the learner's source.
-std::string origin(Location at) {
-  return at.line == 0 ? "that the puzzle was given" : "from " + to_text(at);
-}
-
-}  // namespace
-
 RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
     : options_(options),
       rank_(rank),
       control_(control),
       device_(std::move(device)),
-      ledger_(options.capacity),
       costs_(options.cluster),
       trace_(options.trace),
+      memory_(std::make_unique<MemoryDesk>(*this)),
       saved_(std::make_unique<SavedTable>()),
-      groups_(std::make_unique<GroupDesk>(*this, control)) {}
+      works_(std::make_unique<WorkTable>(*this)),
+      groups_(std::make_unique<GroupDesk>(*this, control)),
+      host_(std::make_unique<HostDesk>(*this)) {}
 
 RankFront::~RankFront() {
-  saved_.reset();  // its tensors drop themselves, which must not happen after the next lines
-  // Tensors that the program still holds when its rank has failed: the memory goes with the rank.
-  for (const Storage* storage : storages_.alive()) device_->release(storage->data, storage->bytes());
+  saved_.reset();  // its tensors drop themselves, which must not happen after their memory is gone
 }
 
 Reply RankFront::call(const Call& call) {
@@ -90,133 +81,23 @@ void RankFront::throw_deferred() {
 
 void RankFront::check_end() {
   if (!deferred_.empty()) throw_deferred();
-  groups_->check_end();
+  works_->check_end();
 }
 
 void RankFront::invalid(const Call& call, const std::string& sentence) {
   throw InvalidArgument(fmt::format("{}: rank {}: {}", to_text(call.at), rank_, sentence).c_str(), call.at);
 }
 
-Operand RankFront::reading(const Call& call, int i) {
-  return look_up(call, i, false);
-}
-Operand RankFront::writing(const Call& call, int i) {
-  return look_up(call, i, true);
+bool RankFront::aborted() const {
+  return control_.aborted();
 }
 
-Operand RankFront::look_up(const Call& call, int i, bool writes) {
-  const Ref& ref = call.tensor[i];
-  if (ref.storage == 0) return {};
-  Storage* storage = storages_.find(ref.storage, ref.generation);
-  if (!storage || storage->dropped) {
-    invalid(call, fmt::format("{}: tensor argument {} has been freed already (dropped, moved from, or overwritten)",
-                              name_of(call.verb), i + 1));
-  }
-  const Count size = ref.shape.size();
-  if (ref.offset < 0 || size < 0 || ref.offset + size > storage->count || ref.dtype != storage->dtype) {
-    invalid(call, fmt::format("{}: tensor argument {} is not inside its storage", name_of(call.verb), i + 1));
-  }
-  const Range range{ref.offset, ref.offset + size};
-  if (!storage->in_flight.empty()) check_race(call, *storage, range, writes);
-  Operand operand;
-  operand.ref = ref;
-  operand.kind = storage->kind;
-  operand.label = storage->label;
-  if (ref.micro >= 0) operand.label.micro = ref.micro;
-  operand.data = static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype);
-  return operand;
-}
-
-void RankFront::check_race(const Call& call, const Storage& storage, Range range, bool writes) {
-  if (!options_.checks) return;
-  const auto uses = [&](const InFlight& mark) {  // an operation in place has two marks
-    const auto has = [&](bool writing) {
-      return std::any_of(storage.in_flight.begin(), storage.in_flight.end(), [&](const InFlight& other) {
-        return other.work == mark.work && other.writes == writing && intersect(other.range, range).size() > 0;
-      });
-    };
-    if (has(true)) return has(false) ? "reads and writes" : "writes";
-    return "reads";
-  };
-  for (const InFlight& mark : storage.in_flight) {
-    const Range both = intersect(mark.range, range);
-    if (both.size() == 0 || !(writes || mark.writes)) continue;
-    const std::string sentence = fmt::format(
-        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
-        "them.\n"
-        "Call wait() on its Work first.",
-        to_text(call.at), rank_, name_of(call.verb), writes ? "writes" : "reads", both.begin, both.end,
-        origin(storage.at), mark.operation, to_text(mark.at), uses(mark));
-    throw MisuseError(Misuse::race, sentence.c_str(), call.at);
-  }
-}
-
-Operand RankFront::allocate(Shape shape, DType dtype, Kind kind, Location at, int micro) {
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] < 0) {
-      throw InvalidArgument(
-          fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), rank_, to_text(shape)).c_str(),
-          at);
-    }
-  }
-  const Bytes size = bytes_of(shape.size(), dtype);
-  if (!ledger_.fits(size)) {
-    throw OutOfMemory(out_of_memory_message(rank_, ledger_, storages_, size, kind, at).c_str(), at);
-  }
-  Storage storage;
-  storage.data = device_->allocate(size);
-  storage.count = shape.size();
-  storage.dtype = dtype;
-  storage.kind = kind;
-  storage.label.micro = micro;
-  storage.at = at;
-  ledger_.add(kind, size, at);
-  trace_.memory(now_, ledger_.live_by_kind());
-  Operand made;
-  made.data = storage.data;
-  made.kind = kind;
-  made.label = storage.label;
-  made.ref.shape = shape;
-  made.ref.dtype = dtype;
-  made.ref.storage = storages_.insert(std::move(storage));
-  made.ref.generation = storages_.at(made.ref.storage).generation;
-  if (options_.poison_empty && made.size() > 0) {
-    back::Kernel kernel;
-    kernel.id = back::KernelId::fill;
-    kernel.dtype = dtype;
-    kernel.out[0] = made.data;
-    kernel.n[0] = made.size();
-    kernel.f[0] = dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN();
-    launch(kernel);
-  }
-  return made;
-}
-
-void RankFront::label_whole(const Operand& operand, Label label) {
-  Storage* storage = storages_.find(operand.ref.storage, operand.ref.generation);
-  if (storage && operand.size() == storage->count) storage->label = label;
-}
-
-void RankFront::free(const Ref& ref, Location at) {
-  Storage* storage = storages_.find(ref.storage, ref.generation);
-  if (!storage) return;
-  if (!storage->in_flight.empty()) {
-    // The memory stays until the operation is over; that somebody would have freed it is the program's error.
-    const InFlight& mark = storage->in_flight.front();
-    storage->dropped = true;
-    if (options_.checks) {
-      defer(Misuse::race,
-            fmt::format("race: rank {} dropped a tensor {} while {} of {} is still in flight with it.\n"
-                        "Wait first, or hand it over: `…_async(t, …).keep(std::move(t))`.",
-                        rank_, origin(storage->at), mark.operation, to_text(mark.at)),
-            at.line != 0 ? at : mark.at);
-    }
-    return;
-  }
-  ledger_.remove(storage->kind, storage->bytes());
-  trace_.memory(now_, ledger_.live_by_kind());
-  device_->release(storage->data, storage->bytes());
-  storages_.erase(ref.storage);
+Operand RankFront::on_device(const Call& call, const Lookup& lookup) {
+  const Operand found = memory_->find(call, lookup);
+  if (found.memory == Memory::device) return found;
+  invalid(call, fmt::format("{}: tensor argument {} is in the host's memory, which only copy, copy_async, adam and "
+                            "adam_async can use. Copy it to the device first",
+                            name_of(call.verb), lookup.index + 1));
 }
 
 void RankFront::charge(const char* name, const Call& call, Cost cost, Label label) {
@@ -267,7 +148,7 @@ void RankFront::add_event(EventKind kind, const char* name, const Call& call, La
   event.posted = begin;
   event.end = now_;
   event.flops = flops;
-  event.live_after = ledger_.live();
+  event.live_after = live();
   trace_.add(event);
 }
 
@@ -278,10 +159,11 @@ void RankFront::advance_to(Nanos time) {
 void RankFront::begin_measuring(Location at) {
   counters_ = {};
   now_ = Nanos(0);
-  ledger_.reset_peak(at);
   saved_->reset_peak();
   groups_->restart_clock();
-  trace_.restart(now_, ledger_.live_by_kind());
+  host_->restart_clock();
+  trace_.restart();
+  memory_->restart(at);
   kept_.reset();
 }
 
@@ -294,7 +176,7 @@ void RankFront::end_measuring() {
 
 Counters RankFront::counted() {
   Counters counters = counters_;
-  ledger_.write(counters);
+  memory_->write(counters);
   counters.saved_peak = saved_->peak();
   counters.end = now_;
   return counters;

@@ -12,8 +12,7 @@
 #include "api/call.h"
 #include "back/kernels/kernels.h"
 #include "front/clock/cost.h"
-#include "front/memory/ledger.h"
-#include "front/memory/storage.h"
+#include "front/memory/memory_desk.h"
 #include "front/trace/trace.h"
 #include "front/world.h"
 #include "shardlings/error.h"
@@ -22,23 +21,9 @@ namespace shardlings::front {
 
 class Control;
 class GroupDesk;
+class HostDesk;
 class SavedTable;
-
-/// A tensor argument or result, looked up and checked.
-struct Operand {
-  void* data = nullptr;
-  detail::Ref ref;
-  Kind kind = Kind::other;
-  Label label;  ///< of the view if it has one, else of its storage
-
-  const Shape& shape() const { return ref.shape; }
-  Count size() const { return ref.shape.size(); }
-  Count rows() const { return ref.shape.rows(); }
-  Count cols() const { return ref.shape.cols(); }
-  DType dtype() const { return ref.dtype; }
-  Bytes bytes() const { return bytes_of(size(), ref.dtype); }
-  explicit operator bool() const { return ref.storage != 0; }
-};
+class WorkTable;
 
 class RankFront final : public detail::Port {
  public:
@@ -56,15 +41,17 @@ class RankFront final : public detail::Port {
   const WorldOptions& options() const { return options_; }
   back::Device& device() { return *device_; }
 
-  /// Argument i, to be read or written: alive, inside its storage, not in conflict with an operation in flight.
-  /// An empty view gives an empty Operand.
-  Operand reading(const detail::Call& call, int i);
-  Operand writing(const detail::Call& call, int i);
-  /// A new storage. Throws OutOfMemory.
-  Operand allocate(Shape shape, DType dtype, Kind kind, Location at, int micro = -1);
-  void free(const detail::Ref& ref, Location at);
+  /// Argument i, to be read or written, in the device's memory: see MemoryDesk::find. An argument in the host's memory
+  /// is an error.
+  Operand reading(const detail::Call& call, int i) { return on_device(call, {.index = i}); }
+  Operand writing(const detail::Call& call, int i) { return on_device(call, {.index = i, .writes = true}); }
+  /// A new storage of the device. Throws OutOfMemory.
+  Operand allocate(Shape shape, DType dtype, Kind kind, Location at, int micro = -1) {
+    return memory_->allocate(shape, dtype, kind, Memory::device, at, micro);
+  }
+  void free(const detail::Ref& ref, Location at) { memory_->free(ref, at); }
   /// What fills a storage as a whole says what its data are about; a part of one does not.
-  void label_whole(const Operand& operand, Label label);
+  void label_whole(const Operand& operand, Label label) { memory_->label_whole(operand, label); }
   void launch(const back::Kernel& kernel) { device_->launch(kernel); }
 
   /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
@@ -77,8 +64,10 @@ class RankFront final : public detail::Port {
   [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence);
   /// @}
 
-  StorageTable& storages() { return storages_; }
-  Ledger& ledger() { return ledger_; }
+  MemoryDesk& memory() { return *memory_; }
+  Ledger& ledger() { return memory_->ledger(Memory::device); }
+  StorageTable& storages() { return memory_->storages(); }
+  Bytes live() { return ledger().live(); }
   Trace& trace() { return trace_; }
   Counters& counters() { return counters_; }
   const CostModel& costs() const { return costs_; }
@@ -87,6 +76,10 @@ class RankFront final : public detail::Port {
   void advance_to(Nanos time);
   std::uint64_t order() const { return order_; }
   GroupDesk& groups() { return *groups_; }
+  HostDesk& host() { return *host_; }
+  WorkTable& works() { return *works_; }
+  /// The run has failed: what a rank leaves undone is not its fault.
+  bool aborted() const;
   std::vector<Published>& published() { return published_; }
   /// An error that could not be thrown where it happened (a destructor); the next call throws it.
   void defer(Misuse misuse, const std::string& sentence, Location at);
@@ -102,8 +95,7 @@ class RankFront final : public detail::Port {
   Location last_place() const { return last_place_; }
 
  private:
-  Operand look_up(const detail::Call& call, int i, bool writes);
-  void check_race(const detail::Call& call, const Storage& storage, Range range, bool writes);
+  Operand on_device(const detail::Call& call, const Lookup& lookup);
   void note(const detail::Call& call);
   void throw_deferred();
   void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops);
@@ -113,13 +105,14 @@ class RankFront final : public detail::Port {
   int rank_;
   Control& control_;
   std::unique_ptr<back::Device> device_;
-  StorageTable storages_;
-  Ledger ledger_;
   CostModel costs_;
   Trace trace_;
   Counters counters_;
+  std::unique_ptr<MemoryDesk> memory_;
   std::unique_ptr<SavedTable> saved_;
+  std::unique_ptr<WorkTable> works_;
   std::unique_ptr<GroupDesk> groups_;
+  std::unique_ptr<HostDesk> host_;
   std::vector<Published> published_;
   Nanos now_;
   std::uint64_t order_ = 0;

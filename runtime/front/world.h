@@ -20,8 +20,9 @@ namespace shardlings::front {
 struct WorldOptions {
   int ranks = 1;
   Cluster cluster;
-  Bytes capacity{std::int64_t{1} << 40};  ///< of each device
-  bool poison_empty = false;              ///< fill fresh memory with NaN
+  Bytes capacity{std::int64_t{1} << 40};       ///< of each device
+  Bytes host_capacity{std::int64_t{1} << 40};  ///< of each rank's part of the host's memory
+  bool poison_empty = false;                   ///< fill fresh memory with NaN
   bool trace = true;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere

@@ -50,7 +50,11 @@ Json cluster_to_json(const front::Cluster& cluster) {
           {"memory_bytes_per_second", cluster.roofline.memory_bytes_per_second},
           {"launch_ns", cluster.roofline.launch.value()},
           {"intra_node", link_to_json(cluster.links[0])},
-          {"inter_node", link_to_json(cluster.links[1])}};
+          {"inter_node", link_to_json(cluster.links[1])},
+          {"to_host", link_to_json(cluster.host_links[0])},
+          {"to_device", link_to_json(cluster.host_links[1])},
+          {"host_memory", cluster.host.memory.value()},
+          {"host_bytes_per_second", cluster.host.bytes_per_second}};
 }
 
 front::Cluster cluster_from(const Json& object) {
@@ -66,6 +70,8 @@ front::Cluster cluster_from(const Json& object) {
   cluster.roofline = {at<double>(object, "flops_per_second"), at<double>(object, "flops_per_second_bf16"),
                       at<double>(object, "memory_bytes_per_second"), nanos_at(object, "launch_ns")};
   cluster.links = {link_from(at<Json>(object, "intra_node")), link_from(at<Json>(object, "inter_node"))};
+  cluster.host_links = {link_from(at<Json>(object, "to_host")), link_from(at<Json>(object, "to_device"))};
+  cluster.host = {Bytes(at<std::int64_t>(object, "host_memory")), at<double>(object, "host_bytes_per_second")};
   return cluster;
 }
 

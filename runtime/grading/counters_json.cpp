@@ -9,8 +9,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kLaneNames[front::kLanes] = {"compute", "intra_node", "inter_node"};
+constexpr const char* kLaneNames[front::kLanes] = {"compute", "intra_node", "inter_node",
+                                                   "to_host", "to_device",  "host"};
+constexpr std::size_t kLanesWithoutHost = 3;
 constexpr const char* kLinkNames[front::kLinks] = {"intra_node", "inter_node"};
+constexpr const char* kHostLinkNames[front::kHostLinks] = {"to_host", "to_device"};
 
 Json by_kind(const front::KindBytes& bytes) {
   Json json = Json::object();
@@ -67,40 +70,74 @@ Bytes bytes_of_key(const Json& json, const char* key) {
   return Bytes(json.at(key).get<std::int64_t>());
 }
 
+Json memory_to_json(const front::MemoryUse& memory) {
+  return {{"live_bytes", memory.live.value()}, {"live_by_kind", by_kind(memory.live_by_kind)},
+          {"peak_bytes", memory.peak.value()}, {"peak_by_kind", by_kind(memory.peak_by_kind)},
+          {"peak_file", memory.peak_file},     {"peak_line", memory.peak_line}};
+}
+
+front::MemoryUse memory_from(const Json& json) {
+  return {bytes_of_key(json, "live_bytes"),        by_kind_from(json.at("live_by_kind")),
+          bytes_of_key(json, "peak_bytes"),        by_kind_from(json.at("peak_by_kind")),
+          json.at("peak_file").get<std::string>(), json.at("peak_line").get<int>()};
+}
+
+/// Runs without tensors of the host say nothing of it.
+bool uses_host(const front::Counters& c) {
+  return c.host.peak > Bytes(0);
+}
+
+Json host_to_json(const front::Counters& c) {
+  Json json = memory_to_json(c.host);
+  for (std::size_t link = 0; link < front::kHostLinks; ++link) {
+    json[kHostLinkNames[link]] = {{"calls", c.copies[link].calls}, {"bytes", c.copies[link].bytes.value()}};
+  }
+  json["waited_ns"] = c.waited_for_host.value();
+  return json;
+}
+
+void host_from(const Json& json, front::Counters& c) {
+  c.host = memory_from(json);
+  for (std::size_t link = 0; link < front::kHostLinks; ++link) {
+    const Json& copies = json.at(kHostLinkNames[link]);
+    c.copies[link] = {copies.at("calls").get<std::int64_t>(), bytes_of_key(copies, "bytes")};
+  }
+  c.waited_for_host = nanos_of(json, "waited_ns");
+}
+
+Json busy_to_json(const front::Counters& c) {
+  Json busy = Json::object();
+  for (std::size_t lane = 0; lane < front::kLanes; ++lane) {
+    if (lane < kLanesWithoutHost || uses_host(c)) busy[kLaneNames[lane]] = c.busy[lane].value();
+  }
+  return busy;
+}
+
 }  // namespace
 
 Json counters_to_json(const front::Counters& c) {
-  Json busy = Json::object();
-  for (std::size_t lane = 0; lane < front::kLanes; ++lane) busy[kLaneNames[lane]] = c.busy[lane].value();
-  return {{"live_bytes", c.live.value()},
-          {"live_by_kind", by_kind(c.live_by_kind)},
-          {"peak_bytes", c.peak.value()},
-          {"peak_by_kind", by_kind(c.peak_by_kind)},
-          {"peak_file", c.peak_file},
-          {"peak_line", c.peak_line},
-          {"saved_peak", c.saved_peak},
-          {"flops", c.flops.value()},
-          {"operations", c.operations},
-          {"layer_forwards", c.layer_forwards},
-          {"layer_backwards", c.layer_backwards},
-          {"traffic", traffic_to_json(c)},
-          {"sent_to_host", c.sent_to_host.value()},
-          {"host_reads", c.host_reads},
-          {"end_ns", c.end.value()},
-          {"busy_ns", busy},
-          {"waited_for_peers_ns", c.waited_for_peers.value()},
-          {"exposed_transfer_ns", c.exposed_transfer.value()},
-          {"overlapped_transfer_ns", c.overlapped_transfer.value()}};
+  Json json = memory_to_json(c);
+  json.update({{"saved_peak", c.saved_peak},
+               {"flops", c.flops.value()},
+               {"operations", c.operations},
+               {"layer_forwards", c.layer_forwards},
+               {"layer_backwards", c.layer_backwards},
+               {"traffic", traffic_to_json(c)},
+               {"sent_to_host", c.sent_to_host.value()},
+               {"host_reads", c.host_reads},
+               {"end_ns", c.end.value()},
+               {"busy_ns", busy_to_json(c)},
+               {"waited_for_peers_ns", c.waited_for_peers.value()},
+               {"exposed_transfer_ns", c.exposed_transfer.value()},
+               {"overlapped_transfer_ns", c.overlapped_transfer.value()}});
+  if (uses_host(c)) json["host"] = host_to_json(c);
+  return json;
 }
 
 front::Counters counters_from_json(const Json& json) {
   front::Counters c;
-  c.live = bytes_of_key(json, "live_bytes");
-  c.live_by_kind = by_kind_from(json.at("live_by_kind"));
-  c.peak = bytes_of_key(json, "peak_bytes");
-  c.peak_by_kind = by_kind_from(json.at("peak_by_kind"));
-  c.peak_file = json.at("peak_file").get<std::string>();
-  c.peak_line = json.at("peak_line").get<int>();
+  static_cast<front::MemoryUse&>(c) = memory_from(json);
+  if (json.contains("host")) host_from(json.at("host"), c);
   c.saved_peak = json.at("saved_peak").get<std::int64_t>();
   c.flops = Flops(json.at("flops").get<std::int64_t>());
   c.operations = json.at("operations").get<std::int64_t>();
@@ -110,8 +147,9 @@ front::Counters counters_from_json(const Json& json) {
   c.sent_to_host = bytes_of_key(json, "sent_to_host");
   c.host_reads = json.at("host_reads").get<std::int64_t>();
   c.end = nanos_of(json, "end_ns");
-  for (std::size_t lane = 0; lane < front::kLanes; ++lane)
-    c.busy[lane] = nanos_of(json.at("busy_ns"), kLaneNames[lane]);
+  for (std::size_t lane = 0; lane < front::kLanes; ++lane) {
+    c.busy[lane] = Nanos(json.at("busy_ns").value(kLaneNames[lane], std::int64_t{0}));
+  }
   c.waited_for_peers = nanos_of(json, "waited_for_peers_ns");
   c.exposed_transfer = nanos_of(json, "exposed_transfer_ns");
   c.overlapped_transfer = nanos_of(json, "overlapped_transfer_ns");

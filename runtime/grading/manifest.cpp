@@ -96,14 +96,29 @@ ModelSpec read_model(TomlSection& section) {
   return model;
 }
 
+Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
+  const double mib = section.number_or(key, static_cast<double>(otherwise.value()) / (1 << 20), 0);
+  return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
+}
+
+void override_links(TomlSection& section, const std::string& key, auto& links) {
+  auto link = section.section(key);
+  if (!link) return;
+  for (front::LinkSpeed& speed : links) {
+    speed.latency = Nanos(link->integer_or("latency_ns", speed.latency.value(), 0));
+    speed.bytes_per_second = link->number_or("bytes_per_second", speed.bytes_per_second, 1);
+  }
+  link->finish();
+}
+
 void override_cluster(TomlSection& section, front::Cluster& cluster) {
   cluster.ranks_per_node = static_cast<int>(section.integer_or("ranks_per_node", cluster.ranks_per_node, 1));
-  if (auto link = section.section("link")) {
-    for (front::LinkSpeed& speed : cluster.links) {
-      speed.latency = Nanos(link->integer_or("latency_ns", speed.latency.value(), 0));
-      speed.bytes_per_second = link->number_or("bytes_per_second", speed.bytes_per_second, 1);
-    }
-    link->finish();
+  override_links(section, "link", cluster.links);
+  override_links(section, "host_link", cluster.host_links);
+  if (auto host = section.section("host")) {
+    cluster.host.memory = mib_or(*host, "memory_mib", cluster.host.memory);
+    cluster.host.bytes_per_second = host->number_or("bytes_per_second", cluster.host.bytes_per_second, 1);
+    host->finish();
   }
   if (auto table = section.section("table")) {
     front::CallTable& calls = cluster.table;
@@ -145,8 +160,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   kase.steps = static_cast<int>(section.integer_or("steps", 1, 1));
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
   kase.cluster = read_cluster(section, clusters_folder);
-  const double device_mib = static_cast<double>(kase.cluster.device_memory.value()) / (1 << 20);
-  kase.capacity = Bytes(static_cast<std::int64_t>(section.number_or("capacity_mib", device_mib, 0) * (1 << 20)));
+  kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
   kase.model.layers = 0;
   if (auto model = section.section("model")) kase.model = read_model(*model);
   if (auto numbers = section.section("numbers")) {

@@ -25,6 +25,7 @@ front::WorldOptions options_of(const Case& kase, front::BlackBox& box) {
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
   options.capacity = kase.capacity;
+  options.host_capacity = kase.cluster.host.memory;
   options.poison_empty = true;
   options.black_box = &box;
   return options;

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 using front::Event;
 
 constexpr std::int64_t end_of(front::EventKind) {
-  return static_cast<std::int64_t>(front::EventKind::wait) + 1;
+  return front::kEventKinds;
 }
 constexpr std::int64_t end_of(front::Lane) {
   return front::kLanes;
@@ -186,11 +186,14 @@ std::vector<front::MemoryPoint> memory_from_json(const Json& json) {
 Json trace_to_json(const front::RankTrace& trace, int rank, int ranks) {
   std::vector<std::string> files;
   Json events = events_to_json(trace, rank, ranks, files);
-  return {{"names", trace.names},
-          {"groups", groups_to_json(trace)},
-          {"files", files},
-          {"events", std::move(events)},
-          {"memory", memory_to_json(trace.memory)}};
+  Json json = {{"names", trace.names},
+               {"groups", groups_to_json(trace)},
+               {"files", files},
+               {"events", std::move(events)},
+               {"memory", memory_to_json(trace.memory)}};
+  const bool uses_host = trace.host_memory.size() > 1;  // more than what there was at the start
+  if (uses_host) json["host_memory"] = memory_to_json(trace.host_memory);
+  return json;
 }
 
 front::RankTrace trace_from_json(const Json& json, int rank, int ranks) {
@@ -200,6 +203,7 @@ front::RankTrace trace_from_json(const Json& json, int rank, int ranks) {
   trace.files = std::make_shared<const std::deque<std::string>>(json.at("files").get<std::deque<std::string>>());
   events_from_json(json.at("events"), rank, std::max(1, ranks), trace);
   trace.memory = memory_from_json(json.at("memory"));
+  if (json.contains("host_memory")) trace.host_memory = memory_from_json(json.at("host_memory"));
   return trace;
 }
 

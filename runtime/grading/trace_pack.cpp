@@ -7,7 +7,6 @@
 namespace shardlings::grading {
 namespace {
 
-constexpr std::uint8_t kEventKinds = static_cast<std::uint8_t>(front::EventKind::wait) + 1;
 // At least so many bytes for each, so that a wrong number of them cannot ask for more memory than the data take.
 constexpr std::size_t kEventBytes = 3 + 2 + 4 * 6 + 8 * 7;
 constexpr std::size_t kMemoryPointBytes = 8 * (1 + kNumKinds);
@@ -77,9 +76,26 @@ void pack_event(const front::Event& event, FileTable& files, Packer& out) {
   out.put(event.live_after.value());
 }
 
+void pack_curve(const std::vector<front::MemoryPoint>& curve, Packer& out) {
+  out.put<std::uint64_t>(curve.size());
+  for (const front::MemoryPoint& point : curve) {
+    out.put(point.time.value());
+    for (const Bytes live : point.live) out.put(live.value());
+  }
+}
+
+std::vector<front::MemoryPoint> unpack_curve(Unpacker& in) {
+  std::vector<front::MemoryPoint> curve(in.count(kMemoryPointBytes));
+  for (front::MemoryPoint& point : curve) {
+    point.time = Nanos(in.get<std::int64_t>());
+    for (Bytes& live : point.live) live = Bytes(in.get<std::int64_t>());
+  }
+  return curve;
+}
+
 front::Event unpack_event(const front::RankTrace& tables, Unpacker& in) {
   front::Event event;
-  event.kind = in.choice<front::EventKind>(kEventKinds);
+  event.kind = in.choice<front::EventKind>(front::kEventKinds);
   event.lane = in.choice<front::Lane>(front::kLanes);
   event.depth = in.get<std::uint8_t>();
   event.name = in.get<std::uint16_t>();
@@ -115,11 +131,8 @@ void pack_trace(const front::RankTrace& trace, Packer& out) {
   out.put<std::uint64_t>(trace.events.size());
   const std::string packed = events.take();
   out.block(packed.data(), packed.size());
-  out.put<std::uint64_t>(trace.memory.size());
-  for (const front::MemoryPoint& point : trace.memory) {
-    out.put(point.time.value());
-    for (const Bytes live : point.live) out.put(live.value());
-  }
+  pack_curve(trace.memory, out);
+  pack_curve(trace.host_memory, out);
 }
 
 front::RankTrace unpack_trace(Unpacker& in) {
@@ -131,11 +144,8 @@ front::RankTrace unpack_trace(Unpacker& in) {
   const std::size_t events = in.count(kEventBytes);
   trace.events.reserve(events);
   for (std::size_t i = 0; i < events; ++i) trace.events.push_back(unpack_event(trace, in));
-  trace.memory.resize(in.count(kMemoryPointBytes));
-  for (front::MemoryPoint& point : trace.memory) {
-    point.time = Nanos(in.get<std::int64_t>());
-    for (Bytes& live : point.live) live = Bytes(in.get<std::int64_t>());
-  }
+  trace.memory = unpack_curve(in);
+  trace.host_memory = unpack_curve(in);
   return trace;
 }
 

@@ -14,8 +14,12 @@ using front::Lane;
 using front::RankTrace;
 
 // By lane; one that is not here yet is shown nevertheless, as "more".
-constexpr std::array<LaneName, 3> kLaneNames{
-    {{"", "program"}, {"comm", "links inside a node"}, {"inter", "links between nodes"}}};
+constexpr std::array<LaneName, 6> kLaneNames{{{"", "program"},
+                                              {"comm", "links inside a node"},
+                                              {"inter", "links between nodes"},
+                                              {"to host", "copies to the host"},
+                                              {"to dev", "copies to the device"},
+                                              {"host", "the host's processor"}}};
 
 bool is_of_a_layer(const Event& event, EventKind least_kind) {
   return event.label.layer >= 0 && event.kind == least_kind;

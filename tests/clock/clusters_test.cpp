@@ -52,6 +52,8 @@ TEST(Clusters, TheClassroomHasRoundNumbers) {
   EXPECT_EQ(classroom.table.backward, 2 * classroom.table.forward);
   EXPECT_EQ(classroom.table.loss + classroom.table.update, Nanos(0));
   EXPECT_DOUBLE_EQ(link(classroom, Link::intra_node).bytes_per_second, 1e9);
+  for (const LinkSpeed& host : classroom.host_links) EXPECT_DOUBLE_EQ(host.bytes_per_second, 1e9);
+  EXPECT_DOUBLE_EQ(classroom.host.bytes_per_second, 7e9) << "Adam, 28 bytes for a weight, takes as long as its copy";
 }
 
 TEST(Clusters, UnitsAreThoseOfTheKeys) {
@@ -62,6 +64,9 @@ TEST(Clusters, UnitsAreThoseOfTheKeys) {
   EXPECT_DOUBLE_EQ(link(machine, Link::intra_node).bytes_per_second, 450e9);
   EXPECT_EQ(link(machine, Link::inter_node).latency, Nanos(9'600));
   EXPECT_NEAR(static_cast<double>(machine.device_memory.value()), 80e9, 0.1e9);
+  EXPECT_DOUBLE_EQ(machine.host_links[0].bytes_per_second, 55.1e9);
+  EXPECT_DOUBLE_EQ(machine.host.bytes_per_second, 2 * 307.2e9 / 8);
+  EXPECT_EQ(machine.host.memory, Bytes(std::int64_t{250} << 30));
 }
 
 TEST(Clusters, EveryNumberOfARealMachineHasASource) {

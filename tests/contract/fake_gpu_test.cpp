@@ -153,6 +153,36 @@ TEST(FakeGpu, ReportsWhoeverWritesBehindTheEnd) {
   EXPECT_NE(gpus.faults()[0].find("behind the end"), std::string::npos);
 }
 
+TEST(FakeGpu, CopiesBetweenTheMemories) {
+  FakeGpus gpus;
+  const auto device = gpus.make_device();
+  void* memory = device->allocate(kSize);
+  void* host = device->allocate_host(kSize);
+  device->launch(fill_with(3, memory));
+  device->wait(DeviceLane::to_host, device->record(DeviceLane::compute));
+  device->launch(copy_to(host, memory), DeviceLane::to_host);
+  device->wait(DeviceLane::compute, device->record(DeviceLane::to_host));
+  EXPECT_EQ(values_at(*device, host), Four({3, 3, 3, 3}));
+  device->release_host(host, kSize);
+  device->release(memory, kSize);
+  device->synchronize();
+  EXPECT_TRUE(gpus.faults().empty());
+  EXPECT_EQ(gpus.blocks_alive(), 0);
+}
+
+TEST(FakeGpu, ReportsWhoeverMixesTheMemories) {
+  FakeGpus gpus;
+  const auto device = gpus.make_device();
+  void* memory = device->allocate(kSize);
+  void* host = device->allocate_host(kSize);
+  device->launch(fill_with(1, host));                           // the device cannot write there
+  device->launch(fill_with(1, memory), DeviceLane::host);       // nor the host here
+  device->launch(copy_to(memory, host), DeviceLane::to_host);   // the other direction (both addresses)
+  device->launch(fill_with(1, memory), DeviceLane::to_device);  // not a copy
+  device->synchronize();
+  EXPECT_EQ(gpus.faults().size(), 5U);
+}
+
 TEST(FakeGpu, EventsOutliveTheirDevice) {
   FakeGpus gpus;
   auto one = gpus.make_device();

@@ -33,6 +33,8 @@ Case sample() {
   kase.cluster.source = "made up \"here\"";
   kase.cluster.uses_table = false;
   kase.cluster.links[1] = {Nanos(17), 2.5e9};
+  kase.cluster.host_links[1] = {Nanos(19), 3.5e9};
+  kase.cluster.host = {Bytes(987654321), 4.5e9};
   kase.capacity = Bytes(123456789);
   kase.numbers = {{"every", 2}, {"share", 0.1}};
   return kase;
@@ -47,6 +49,8 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(back.model.widths, (std::vector<Count>{8, 3}));
   EXPECT_EQ(back.numbers.at("share"), 0.1);
   EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
+  EXPECT_EQ(back.cluster.host_links[1].latency, Nanos(19));
+  EXPECT_EQ(back.cluster.host.memory, Bytes(987654321));
   EXPECT_EQ(back.model.family, ModelSpec::Family::gpt);
 }
 

@@ -39,6 +39,11 @@ Verdict sample() {
   counters.peak_by_kind[1] = Bytes(7);
   counters.peak_file = "puzzle.cpp";
   counters.busy[2] = Nanos(5);
+  counters.busy[5] = Nanos(6);
+  counters.host.peak = Bytes(512);
+  counters.host.peak_by_kind[2] = Bytes(512);
+  counters.copies[1] = {3, Bytes(64)};
+  counters.waited_for_host = Nanos(8);
   counters.traffic[{back::Collective::all_gather, "dp", front::Link::inter_node}] = {2, Bytes(10), Bytes(11)};
   kase.counters = {counters};
   front::RankTrace trace;
@@ -53,6 +58,7 @@ Verdict sample() {
   trace.events = {event, event};
   trace.memory = {{Nanos(1), {}}, {Nanos(2), {}}};
   trace.memory[1].live[3] = Bytes(64);
+  trace.host_memory = trace.memory;
   kase.traces = {trace};
   verdict.cases = {kase};
   return verdict;

@@ -6,34 +6,32 @@ namespace shardlings::front {
 namespace {
 
 TEST(Ledger, ThePeakRemembersItsKindsAndItsLine) {
-  Ledger ledger(Bytes(1000));
+  Ledger ledger(Memory::device, Bytes(1000));
   ledger.add(Kind::parameter, Bytes(100), {"a/puzzle.cpp", 10});
   ledger.add(Kind::activation, Bytes(300), {"a/puzzle.cpp", 20});
   ledger.remove(Kind::activation, Bytes(300));
   ledger.add(Kind::gradient, Bytes(200), {"a/puzzle.cpp", 30});
-  Counters counters;
-  ledger.write(counters);
-  EXPECT_EQ(counters.live.value(), 300);
-  EXPECT_EQ(counters.peak.value(), 400);
-  EXPECT_EQ(counters.peak_by_kind[static_cast<std::size_t>(Kind::activation)].value(), 300);
-  EXPECT_EQ(counters.peak_by_kind[static_cast<std::size_t>(Kind::gradient)].value(), 0);
-  EXPECT_EQ(counters.peak_file, "puzzle.cpp");
-  EXPECT_EQ(counters.peak_line, 20);
+  const MemoryUse use = ledger.use();
+  EXPECT_EQ(use.live.value(), 300);
+  EXPECT_EQ(use.peak.value(), 400);
+  EXPECT_EQ(use.peak_by_kind[static_cast<std::size_t>(Kind::activation)].value(), 300);
+  EXPECT_EQ(use.peak_by_kind[static_cast<std::size_t>(Kind::gradient)].value(), 0);
+  EXPECT_EQ(use.peak_file, "puzzle.cpp");
+  EXPECT_EQ(use.peak_line, 20);
 }
 
 TEST(Ledger, ResettingThePeakKeepsWhatIsAlive) {
-  Ledger ledger(Bytes(1000));
+  Ledger ledger(Memory::device, Bytes(1000));
   ledger.add(Kind::other, Bytes(600), {"x.cpp", 1});
   ledger.remove(Kind::other, Bytes(500));
   ledger.reset_peak({"x.cpp", 2});
-  Counters counters;
-  ledger.write(counters);
-  EXPECT_EQ(counters.peak.value(), 100);
-  EXPECT_EQ(counters.peak_line, 2);
+  const MemoryUse use = ledger.use();
+  EXPECT_EQ(use.peak.value(), 100);
+  EXPECT_EQ(use.peak_line, 2);
 }
 
 TEST(Ledger, TheCapacityIsTheLastByteThatFits) {
-  Ledger ledger(Bytes(100));
+  Ledger ledger(Memory::device, Bytes(100));
   EXPECT_TRUE(ledger.fits(Bytes(100)));
   EXPECT_FALSE(ledger.fits(Bytes(101)));
 }

@@ -82,19 +82,61 @@ void overwrites_a_work(Rank& rank, Pauses& pause) {
   work.wait(line(15));
 }
 
+// Offloading: the gradient is used again, and the weights before they are back.
+void writes_what_goes_to_the_host(Rank& rank, Pauses& pause) {
+  Tensor grad = rank.zeros(8, Kind::gradient, DType::f32, line(10));
+  Tensor host_grad = rank.host_zeros(8, Kind::gradient, DType::f32, line(11));
+  Work drained = copy_async(host_grad, grad, {}, line(12));
+  pause();
+  fill(grad, 0, line(13));
+  drained.wait(line(14));
+}
+
+void reads_what_is_not_back(Rank& rank, Pauses& pause) {
+  Tensor weights = rank.zeros(8, Kind::parameter, DType::f32, line(10));
+  Tensor master = rank.host_zeros(8, Kind::parameter, DType::f32, line(11));
+  Work filled = copy_async(weights, master, {}, line(12));
+  pause();
+  Tensor y = gelu(weights, line(13));
+  filled.wait(line(14));
+}
+
+void updates_what_has_not_come(Rank& rank, Pauses& pause) {
+  Tensor grad = rank.zeros(8, Kind::gradient, DType::f32, line(10));
+  Tensor host = rank.host_zeros({4, 8}, Kind::optimizer, DType::f32, line(11));
+  const auto row = [&](Count i) { return host.rows_part({i, i + 1}, line(11)); };
+  Work drained = copy_async(row(0), grad.reshaped({1, 8}, line(13)), {}, line(13));
+  pause();
+  Work updated = adam_async(row(1), row(0), row(2), row(3), {}, {}, {}, {}, line(14));
+  drained.wait(line(15));
+  updated.wait(line(16));
+}
+
+void forgets_a_copy(Rank& rank, Pauses& pause) {
+  Tensor grad = rank.zeros(8, Kind::gradient, DType::f32, line(10));
+  Tensor host_grad = rank.host_zeros(8, Kind::gradient, DType::f32, line(11));
+  Work reduced = rank.world().all_reduce_async(grad, ReduceOp::sum, line(12));
+  pause();
+  Work drained = copy_async(host_grad, grad, reduced, line(13));
+}
+
 }  // namespace
 
 std::vector<WrongProgram> races() {
   return {{"race_writes", "race", "writes a tensor that is being reduced", writes_what_is_sent},
           {"race_reads", "race", "reads a tensor that is being gathered", reads_what_has_not_come},
           {"race_buckets", "race", "two operations on overlapping ranges", overlapping_buckets},
-          {"race_drops", "race", "drops a tensor that is being reduced", drops_what_is_in_flight}};
+          {"race_drops", "race", "drops a tensor that is being reduced", drops_what_is_in_flight},
+          {"race_to_host", "race", "writes a gradient that goes to the host", writes_what_goes_to_the_host},
+          {"race_to_device", "race", "reads weights that come from the host", reads_what_is_not_back},
+          {"race_on_host", "race", "updates on the host without `after`", updates_what_has_not_come}};
 }
 
 std::vector<WrongProgram> leaks() {
   return {{"leak_drops", "leak", "drops a Work", drops_the_work},
           {"leak_end", "leak", "returns without waiting", forgets_at_the_end},
           {"leak_send", "leak", "returns without waiting for a send", forgets_a_send},
+          {"leak_copy", "leak", "returns without waiting for a copy to the host", forgets_a_copy},
           {"leak_overwrites", "leak", "assigns to a Work that was not waited for", overwrites_a_work}};
 }
 

@@ -31,11 +31,7 @@ void check_counters(const ModelSpec& spec, Count batch) {
   const auto plan = detail::make_plan(spec);
   const grading::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
-    const auto live = [&](Kind kind) {
-      front::Counters counters;
-      front_of(rank).ledger().write(counters);
-      return counters.live_by_kind[static_cast<std::size_t>(kind)];
-    };
+    const auto live = [&](Kind kind) { return front_of(rank).ledger().live_by_kind()[static_cast<std::size_t>(kind)]; };
     OnDevice on(rank, plan, weights_of(kase));
     EXPECT_EQ(map.states.weights, live(Kind::parameter));
     EXPECT_EQ(map.states.gradients, live(Kind::gradient));

@@ -16,11 +16,7 @@ class Meter {
   explicit Meter(Rank& rank) : front_(front_of(rank)), before_(front_.ledger().live()) { restart(); }
 
   void restart() { front_.ledger().reset_peak({}); }
-  Bytes peak() const {
-    front::Counters counters;
-    front_.ledger().write(counters);
-    return counters.peak - before_;
-  }
+  Bytes peak() const { return front_.ledger().use().peak - before_; }
   Bytes held() const { return front_.ledger().live() - before_; }
 
  private:

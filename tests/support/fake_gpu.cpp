@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "back/kernels/kernel_ids.h"
 #include "support/fake_gpu_lane.h"
 #include "support/fake_gpu_memory.h"
 
@@ -42,8 +43,15 @@ struct FakeGpus::System {
     opened.wait(guard, [&] { return !paused; });
   }
 
+  /// The block at an address of either memory.
+  FakeMemory::Place find(const void* address) const {
+    FakeMemory::Place place = memory.find(address);
+    return place.block ? place : host_memory.find(address);
+  }
+
   const FakeGpuOptions options;
-  FakeMemory memory;
+  FakeMemory memory{FakeMemory::kDevice};
+  FakeMemory host_memory{FakeMemory::kHost};
   std::mutex lock;
   std::condition_variable opened;
   bool paused = false;
@@ -53,6 +61,18 @@ struct FakeGpus::System {
 };
 
 namespace {
+
+using Memory = FakeMemory FakeGpus::System::*;
+
+/// Which memory the kernels of a lane read and write.
+Memory memory_read_by(DeviceLane lane) {
+  return lane == DeviceLane::to_device || lane == DeviceLane::host ? &FakeGpus::System::host_memory
+                                                                   : &FakeGpus::System::memory;
+}
+Memory memory_written_by(DeviceLane lane) {
+  return lane == DeviceLane::to_host || lane == DeviceLane::host ? &FakeGpus::System::host_memory
+                                                                 : &FakeGpus::System::memory;
+}
 
 constexpr unsigned kEventShift = 40;  // an event: number of its lane, from 1, and how many of its tasks come before
 
@@ -73,27 +93,29 @@ class FakeGpu final : public back::Device {
 
   void* allocate(Bytes size) override { return system_->memory.allocate(static_cast<std::size_t>(size.value())); }
 
-  void release(void* memory, Bytes) noexcept override {
-    enqueue(DeviceLane::compute, [this, memory] {
-      if (const char* wrong = system_->memory.release(memory)) system_->fault(wrong);
-    });
+  void release(void* memory, Bytes) noexcept override { release_from(&FakeGpus::System::memory, memory); }
+  void* allocate_host(Bytes size) override {
+    return system_->host_memory.allocate(static_cast<std::size_t>(size.value()));
   }
+  void release_host(void* memory, Bytes) noexcept override { release_from(&FakeGpus::System::host_memory, memory); }
 
   void launch(const Kernel& kernel, DeviceLane lane) override {
-    enqueue(lane, [this, kernel, lane] { execute(kernel, queue(lane)); });
+    enqueue(lane, [this, kernel, lane] { execute(kernel, lane); });
   }
 
   void upload(void* to, const void* host, Bytes size) override {
     const auto* first = static_cast<const std::byte*>(host);
     enqueue(DeviceLane::compute, [this, to, data = std::vector<std::byte>(first, first + size.value())] {
-      const FakeMemory::Place place = find(to, "upload");
+      const FakeMemory::Place place = system_->find(to);
+      if (!place.block) system_->fault("upload to an address that is not allocated");
       if (place.block && !data.empty()) std::memcpy(place.address, data.data(), data.size());
     });
   }
 
   void download(void* host, const void* from, Bytes size) override {
     enqueue(DeviceLane::compute, [this, host, from, size] {
-      const FakeMemory::Place place = find(from, "download");
+      const FakeMemory::Place place = system_->find(from);
+      if (!place.block) system_->fault("download from an address that is not allocated");
       if (place.block && size.value() > 0) std::memcpy(host, place.address, static_cast<std::size_t>(size.value()));
     });
     queue(DeviceLane::compute).lane->drain();
@@ -135,36 +157,48 @@ class FakeGpu final : public back::Device {
     });
   }
 
-  FakeMemory::Place find(const void* address, const char* who) {
-    FakeMemory::Place place = system_->memory.find(address);
-    if (!place.block) system_->fault(fmt::format("{} uses {}, which is not allocated", who, address));
+  void release_from(Memory memory, void* address) {
+    enqueue(DeviceLane::compute, [this, memory, address] {
+      if (const char* wrong = (system_.get()->*memory).release(address)) system_->fault(wrong);
+    });
+  }
+
+  FakeMemory::Place find(Memory memory, const void* address, const std::string& who) {
+    FakeMemory::Place place = (system_.get()->*memory).find(address);
+    if (!place.block) {
+      system_->fault(fmt::format("{} uses {}, which is not allocated{}", who, address,
+                                 system_->find(address).block ? " in that lane's memory" : ""));
+    }
     return place;
   }
 
-  void execute(const Kernel& kernel, Queue& queue) {
-    delay(queue);
+  void execute(const Kernel& kernel, DeviceLane lane) {
+    delay(queue(lane));
+    if (lane == DeviceLane::to_host || lane == DeviceLane::to_device) {
+      if (kernel.id != back::KernelId::copy) system_->fault("a lane for copies was given another kernel");
+    }
     Kernel real = kernel;
     std::array<std::shared_ptr<FakeMemory::Block>, Kernel::kOutputs + Kernel::kInputs> held;
     std::size_t next = 0;
     const std::string who = fmt::format("kernel {}", static_cast<int>(kernel.id));
-    const auto translate = [&](const void* address) -> std::byte* {
+    const auto translate = [&](Memory memory, const void* address) -> std::byte* {
       if (!address) return nullptr;
-      FakeMemory::Place place = find(address, who.c_str());
+      FakeMemory::Place place = find(memory, address, who);
       held[next++] = std::move(place.block);
       return place.address;
     };
     bool complete = true;
     for (void*& address : real.out) {
       void* const given = address;
-      address = translate(given);
+      address = translate(memory_written_by(lane), given);
       complete = complete && (address || !given);
     }
     for (const void*& address : real.in) {
       const void* const given = address;
-      address = translate(given);
+      address = translate(memory_read_by(lane), given);
       complete = complete && (address || !given);
     }
-    if (complete) queue.kernels->launch(real);
+    if (complete) queue(lane).kernels->launch(real);
     ++system_->kernels;
   }
 
@@ -214,7 +248,7 @@ std::int64_t FakeGpus::kernels_run() const {
   return system_->kernels;
 }
 std::int64_t FakeGpus::blocks_alive() const {
-  return system_->memory.alive();
+  return system_->memory.alive() + system_->host_memory.alive();
 }
 
 }  // namespace shardlings::support

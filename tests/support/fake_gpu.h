@@ -2,9 +2,10 @@
 /// Devices that behave like GPUs as far as the host can tell, to prove that the front works with real ones.
 ///
 /// Each lane is a thread that executes what was launched, in order and later, with the CPU's kernels. Device addresses
-/// lie where no memory can be: a host access faults; only kernels and copies translate them. Events are as in CUDA.
-/// Freed memory is gone when the compute lane reaches the release, its addresses are never given out again, and
-/// whatever still uses them is reported. Random delays before kernels bring missing waits to light.
+/// lie where no memory can be: a host access faults; only kernels and copies translate them. Addresses of the host's
+/// memory are of another such kind, which only the lanes for it understand: whoever mixes the two is reported. Events
+/// are as in CUDA. Freed memory is gone when the compute lane reaches the release, its addresses are never given out
+/// again, and whatever still uses them is reported. Random delays before kernels bring missing waits to light.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class FakeGpus {
   /// What would have been an illegal memory access on a GPU, in words.
   std::vector<std::string> faults() const;
   std::int64_t kernels_run() const;
-  /// Allocations of all devices that nobody has released.
+  /// Allocations of all devices, in both memories, that nobody has released.
   std::int64_t blocks_alive() const;
 
   struct System;

@@ -1,5 +1,5 @@
 /// \file
-/// The address space of fake GPUs: addresses that the host cannot use, and what they stand for.
+/// The address space of fake GPUs: addresses that the test's process cannot use, and what they stand for.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,12 @@ namespace shardlings::support {
 
 class FakeMemory {
  public:
+  /// Addresses begin here; of several memories each has its own.
+  explicit FakeMemory(std::uint64_t first) : next_(first) {}
+  /// No processor in use maps addresses with these bits: x86-64 faults on them, and so does AArch64.
+  static constexpr std::uint64_t kDevice = std::uint64_t{1} << 52U;
+  static constexpr std::uint64_t kHost = std::uint64_t{1} << 53U;
+
   /// Real memory of an allocation. Shared with the kernels that run on it.
   struct Block {
     explicit Block(std::size_t bytes);
@@ -38,13 +44,11 @@ class FakeMemory {
   std::int64_t alive() const;
 
  private:
-  /// No processor in use maps addresses with this bit: x86-64 faults on them, and so does AArch64.
-  static constexpr std::uint64_t kFirst = std::uint64_t{1} << 52U;
   static constexpr std::uint64_t kGap = 256;
 
   mutable std::mutex lock_;
   std::map<std::uint64_t, std::shared_ptr<Block>> blocks_;
-  std::uint64_t next_ = kFirst;
+  std::uint64_t next_;
 };
 
 }  // namespace shardlings::support

@@ -20,16 +20,25 @@ Reader& operator>>(Reader& from, front::Published& p) {
   return from >> p.name >> p.rows >> p.cols >> p.row_range >> p.col_range >> p.values;
 }
 
+Writer& operator<<(Writer& to, const front::MemoryUse& m) {
+  return to << m.live << m.live_by_kind << m.peak << m.peak_by_kind << m.peak_file << m.peak_line;
+}
+Reader& operator>>(Reader& from, front::MemoryUse& m) {
+  return from >> m.live >> m.live_by_kind >> m.peak >> m.peak_by_kind >> m.peak_file >> m.peak_line;
+}
+
 // In the order of the structure; the comparison of whole counters in the contract tests notices a field forgotten here.
 Writer& operator<<(Writer& to, const front::Counters& c) {
-  to << c.live << c.live_by_kind << c.peak << c.peak_by_kind << c.peak_file << c.peak_line << c.saved_peak << c.flops;
-  to << c.operations << c.layer_forwards << c.layer_backwards << c.traffic << c.sent_to_host << c.host_reads << c.end;
-  return to << c.busy << c.waited_for_peers << c.exposed_transfer << c.overlapped_transfer;
+  to << static_cast<const front::MemoryUse&>(c) << c.host << c.saved_peak << c.flops;
+  to << c.operations << c.layer_forwards << c.layer_backwards << c.traffic << c.sent_to_host << c.host_reads;
+  to << c.copies << c.end << c.busy << c.waited_for_peers << c.exposed_transfer << c.overlapped_transfer;
+  return to << c.waited_for_host;
 }
 Reader& operator>>(Reader& from, front::Counters& c) {
-  from >> c.live >> c.live_by_kind >> c.peak >> c.peak_by_kind >> c.peak_file >> c.peak_line >> c.saved_peak >> c.flops;
-  from >> c.operations >> c.layer_forwards >> c.layer_backwards >> c.traffic >> c.sent_to_host >> c.host_reads >> c.end;
-  return from >> c.busy >> c.waited_for_peers >> c.exposed_transfer >> c.overlapped_transfer;
+  from >> static_cast<front::MemoryUse&>(c) >> c.host >> c.saved_peak >> c.flops;
+  from >> c.operations >> c.layer_forwards >> c.layer_backwards >> c.traffic >> c.sent_to_host >> c.host_reads;
+  from >> c.copies >> c.end >> c.busy >> c.waited_for_peers >> c.exposed_transfer >> c.overlapped_transfer;
+  return from >> c.waited_for_host;
 }
 
 }  // namespace
@@ -108,13 +117,15 @@ Reader& operator>>(Reader& from, front::TrafficKey& key) {
 }
 
 Writer& operator<<(Writer& to, const front::RankReport& report) {
-  to << report.counters << report.trace.events << report.trace.memory << report.trace.names << report.trace.groups;
+  to << report.counters << report.trace.events << report.trace.memory << report.trace.host_memory;
+  to << report.trace.names << report.trace.groups;
   to << report.published.size();
   for (const front::Published& published : report.published) to << published;
   return to;
 }
 Reader& operator>>(Reader& from, front::RankReport& report) {
-  from >> report.counters >> report.trace.events >> report.trace.memory >> report.trace.names >> report.trace.groups;
+  from >> report.counters >> report.trace.events >> report.trace.memory >> report.trace.host_memory;
+  from >> report.trace.names >> report.trace.groups;
   report.published.resize(from.get<std::size_t>());
   for (front::Published& published : report.published) from >> published;
   return from;

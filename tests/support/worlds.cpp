@@ -39,11 +39,14 @@ RunReport run_forked(const WorldOptions& options, const Disturbance&, const Body
 std::string text_of(const front::Counters& c) {
   std::string text = fmt::format(
       "live {} peak {} at {}:{} saved {} flops {} operations {} forwards {} backwards {} to host {} in {} reads\n"
-      "end {} busy {} {} {} peers {} exposed {} overlapped {}\n",
+      "end {} busy {} {} {} {} {} {} peers {} exposed {} overlapped {} host {}\n"
+      "host memory live {} peak {} at {}:{} copies {} of {} and {} of {}\n",
       c.live.value(), c.peak.value(), c.peak_file, c.peak_line, c.saved_peak, c.flops.value(), c.operations,
       c.layer_forwards, c.layer_backwards, c.sent_to_host.value(), c.host_reads, c.end.value(), c.busy[0].value(),
-      c.busy[1].value(), c.busy[2].value(), c.waited_for_peers.value(), c.exposed_transfer.value(),
-      c.overlapped_transfer.value());
+      c.busy[1].value(), c.busy[2].value(), c.busy[3].value(), c.busy[4].value(), c.busy[5].value(),
+      c.waited_for_peers.value(), c.exposed_transfer.value(), c.overlapped_transfer.value(), c.waited_for_host.value(),
+      c.host.live.value(), c.host.peak.value(), c.host.peak_file, c.host.peak_line, c.copies[0].calls,
+      c.copies[0].bytes.value(), c.copies[1].calls, c.copies[1].bytes.value());
   for (const auto& [key, t] : c.traffic) {
     text += fmt::format("{} in {} over link {}: {} calls, sent {}, received {}\n", back::name_of(key.kind), key.group,
                         static_cast<int>(key.link), t.calls, t.sent.value(), t.received.value());
@@ -61,16 +64,21 @@ std::string text_of(const front::RankTrace& trace, const front::Event& e) {
       e.live_after.value());
 }
 
+void expect_same_curve(const std::vector<front::MemoryPoint>& curve, const std::vector<front::MemoryPoint>& reference) {
+  ASSERT_EQ(curve.size(), reference.size());
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    ASSERT_EQ(curve[i].time, reference[i].time) << "point " << i << " of the memory curve";
+    ASSERT_EQ(curve[i].live, reference[i].live) << "point " << i << " of the memory curve";
+  }
+}
+
 void expect_same_trace(const front::RankTrace& trace, const front::RankTrace& reference) {
   ASSERT_EQ(trace.events.size(), reference.events.size());
   for (std::size_t i = 0; i < trace.events.size(); ++i) {
     ASSERT_EQ(text_of(trace, trace.events[i]), text_of(reference, reference.events[i]));
   }
-  ASSERT_EQ(trace.memory.size(), reference.memory.size());
-  for (std::size_t i = 0; i < trace.memory.size(); ++i) {
-    ASSERT_EQ(trace.memory[i].time, reference.memory[i].time) << "point " << i << " of the memory curve";
-    ASSERT_EQ(trace.memory[i].live, reference.memory[i].live) << "point " << i << " of the memory curve";
-  }
+  expect_same_curve(trace.memory, reference.memory);
+  expect_same_curve(trace.host_memory, reference.host_memory);
 }
 
 }  // namespace
@@ -93,6 +101,8 @@ front::Cluster test_cluster() {
   cluster.roofline = {1e11, 1e12, 1e10, Nanos(700)};
   cluster.links[0] = {Nanos(1300), 7e9};
   cluster.links[1] = {Nanos(9100), 1e9};
+  cluster.host_links = {front::LinkSpeed{Nanos(900), 2e9}, front::LinkSpeed{Nanos(1100), 3e9}};
+  cluster.host.bytes_per_second = 5e9;
   return cluster;
 }
 

@@ -16,9 +16,10 @@
 
 namespace shardlings::back {
 
-/// The in-order queues of a device.
-enum class DeviceLane : std::uint8_t { compute, communication };
-inline constexpr int kDeviceLanes = 2;
+/// The in-order queues of a device. `to_host` and `to_device` run the kernel `copy` only, between the two memories;
+/// `host` runs kernels on the host's memory, by the host's processor; the others run kernels on the device's memory.
+enum class DeviceLane : std::uint8_t { compute, communication, to_host, to_device, host };
+inline constexpr int kDeviceLanes = 5;
 
 /// A point in a lane's work. Its meaning is the device's; 0 is "nothing to wait for".
 using DeviceEvent = std::uint64_t;
@@ -48,11 +49,14 @@ class Device {
   virtual void* allocate(Bytes size) = 0;
   /// Ordered after all work launched so far on the compute lane.
   virtual void release(void* memory, Bytes size) noexcept = 0;
+  /// The same for memory of the host that copies can reach (on GPUs: pinned).
+  virtual void* allocate_host(Bytes size) = 0;
+  virtual void release_host(void* memory, Bytes size) noexcept = 0;
 
   virtual void launch(const Kernel& kernel, DeviceLane lane = DeviceLane::compute) = 0;
-  /// Copies from the host; the source may be reused on return.
+  /// Copies from the host's stack or heap to either memory; the source may be reused on return.
   virtual void upload(void* to, const void* host, Bytes size) = 0;
-  /// Waits for the compute lane, then copies to the host.
+  /// Waits for the compute lane, then copies from either memory to the host's stack or heap.
   virtual void download(void* host, const void* from, Bytes size) = 0;
 
   /// The present end of a lane, and: let a lane go on only after an event of any device of the same kind.

@@ -25,6 +25,10 @@ Nanos nanos(const toml::table& table, const std::string& cluster, const char* ke
   return Nanos(static_cast<std::int64_t>(number(table, cluster, key)));
 }
 
+Bytes gibibytes(const toml::table& table, const std::string& cluster, const char* key) {
+  return Bytes(static_cast<std::int64_t>(number(table, cluster, key) * (1LL << 30)));
+}
+
 const toml::table& section(const toml::table& root, const std::string& cluster, const char* key) {
   const toml::table* table = root[key].as_table();
   if (!table) throw std::runtime_error(fmt::format("cluster {}: section [{}] is missing", cluster, key));
@@ -52,7 +56,7 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   cluster.ranks_per_node = static_cast<int>(number(root, name, "ranks_per_node"));
   if (cluster.ranks_per_node < 1)
     throw std::runtime_error(fmt::format("cluster {}: ranks_per_node must be 1 or more", name));
-  cluster.device_memory = Bytes(static_cast<std::int64_t>(number(root, name, "device_memory_gib") * (1LL << 30)));
+  cluster.device_memory = gibibytes(root, name, "device_memory_gib");
   cluster.uses_table = root.contains("table");
   if (cluster.uses_table) {
     const toml::table& table = section(root, name, "table");
@@ -65,6 +69,10 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   }
   const toml::table& links = section(root, name, "links");
   cluster.links = {link_of(links, name, "intra_node"), link_of(links, name, "inter_node")};
+  cluster.host_links = {link_of(links, name, "device_to_host"), link_of(links, name, "host_to_device")};
+  const toml::table& host = section(root, name, "host");
+  cluster.host.bytes_per_second = number(host, name, "gb_per_s") * 1e9;
+  if (host.contains("memory_gib")) cluster.host.memory = gibibytes(host, name, "memory_gib");
   return cluster;
 }
 

@@ -32,6 +32,12 @@ struct Roofline {
   Nanos launch;
 };
 
+/// The host's processor and memory, as far as they are one rank's.
+struct Host {
+  Bytes memory{std::int64_t{1} << 40};
+  double bytes_per_second = 1e9;  ///< read and written by work such as Adam's, which its memory limits
+};
+
 struct Cluster {
   std::string name = "classroom";
   std::string source;  ///< where the numbers come from
@@ -41,6 +47,8 @@ struct Cluster {
   CallTable table;
   Roofline roofline;
   std::array<LinkSpeed, kLinks> links{};  ///< by Link
+  Host host;
+  std::array<LinkSpeed, kHostLinks> host_links{};  ///< by HostLink
 };
 
 /// Reads a cluster's TOML text (see clusters/*.toml). Throws std::runtime_error naming the key at fault.

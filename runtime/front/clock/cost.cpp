@@ -52,4 +52,13 @@ Nanos CostModel::occupancy(Bytes size, Link link) const {
   return rounded(static_cast<double>(size.value()) / cluster_.links[static_cast<std::size_t>(link)].bytes_per_second);
 }
 
+Nanos CostModel::host_copy(Bytes size, HostLink link) const {
+  const LinkSpeed& speed = cluster_.host_links[static_cast<std::size_t>(link)];
+  return speed.latency + rounded(static_cast<double>(size.value()) / speed.bytes_per_second);
+}
+
+Nanos CostModel::host_work(Bytes traffic) const {
+  return rounded(static_cast<double>(traffic.value()) / cluster_.host.bytes_per_second);
+}
+
 }  // namespace shardlings::front

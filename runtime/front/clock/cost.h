@@ -27,6 +27,10 @@ class CostModel {
   /// How long a message occupies a link; the latency is apart.
   Nanos occupancy(Bytes size, Link link) const;
   Nanos latency(Link link) const { return cluster_.links[static_cast<std::size_t>(link)].latency; }
+  /// A copy between the device's memory and the host's.
+  Nanos host_copy(Bytes size, HostLink link) const;
+  /// Work of the host's processor that reads and writes so many bytes.
+  Nanos host_work(Bytes traffic) const;
   /// The class of link between two ranks of the world.
   Link link_between(int a, int b) const { return node_of(a) == node_of(b) ? Link::intra_node : Link::inter_node; }
   int node_of(int world_rank) const { return world_rank / cluster_.ranks_per_node; }

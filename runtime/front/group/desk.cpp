@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "front/group/wire.h"
 #include "front/handlers.h"
+#include "front/work/work_table.h"
 
 namespace shardlings::front {
 
@@ -33,67 +34,68 @@ Reply GroupDesk::collective(const Call& call, Collective kind) {
   const Operand out = front_.writing(call, 1);
   const back::Plan plan = plan_of(call, kind, in, out);
   check_sizes(call, plan, member_of(call), in, out);
-  return hand_out(call, start(call, plan, in, out));
+  return front_.works().start(call, start(call, plan, in, out));
 }
 
-GroupDesk::Pending GroupDesk::start(const Call& call, const back::Plan& plan, const Operand& in, const Operand& out) {
+std::shared_ptr<GroupDesk::GroupWork> GroupDesk::begin(const Call& call, const back::Plan& plan, const Operand& in,
+                                                       const Operand& out) {
+  auto work = std::make_shared<GroupWork>(*this);
+  work->plan = plan;
+  work->group = call.group;
+  work->member = member_of(call);
+  work->link = group(call).link;
+  work->at = call.at;
+  work->order = front_.order();
+  work->posted = front_.now();
+  work->in = in;
+  work->out = out;
+  work->uses = {{in, false}, {out, true}};
+  return work;
+}
+
+CallRecord GroupDesk::record_of(const GroupWork& work) const {
   CallRecord record;
-  record.plan = plan;
-  record.at = call.at;
-  record.order = front_.order();
-  record.posted = front_.now();
-  Pending pending;
-  pending.plan = plan;
-  pending.group = call.group;
-  pending.member = member_of(call);
-  pending.at = call.at;
-  pending.order = front_.order();
-  pending.posted = front_.now();
-  pending.in = in;
-  pending.out = out;
-  count(pending, group(call).link);
-  pending.sent = wire_of(plan, pending.member).sent;
-  pending.ticket =
-      control_.post(front_.rank(), call.group, pending.member, record, {&front_.device(), in.data, out.data});
-  return pending;
+  record.plan = work.plan;
+  record.at = work.at;
+  record.order = work.order;
+  record.posted = work.posted;
+  return record;
 }
 
-GroupDesk::Pending GroupDesk::start_message(const Call& call, bool sends, int peer, const Operand& data) {
-  const GroupInfo& info = group(call);
+std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start(const Call& call, const back::Plan& plan, const Operand& in,
+                                                       const Operand& out) {
+  auto work = begin(call, plan, in, out);
+  count(*work);
+  work->ticket =
+      control_.post(front_.rank(), call.group, work->member, record_of(*work), {&front_.device(), in.data, out.data});
+  return work;
+}
+
+std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start_message(const Call& call, bool sends, int peer,
+                                                               const Operand& data) {
   const int me = member_of(call);
-  const int from = sends ? me : peer;
-  const int to = sends ? peer : me;
-  Pending pending;
-  pending.plan.kind = Collective::send_recv;
-  pending.plan.dtype = data ? data.dtype() : DType::f32;
-  pending.plan.members = 2;
-  pending.plan.count = data.size();
-  pending.group = call.group;
-  pending.member = sends ? 0 : 1;
-  pending.peer = info.members[static_cast<std::size_t>(peer)];
-  const Link link = front_.costs().link_between(front_.rank(), pending.peer);
-  pending.sends = sends;
-  pending.at = call.at;
-  pending.order = front_.order();
-  pending.posted = front_.now();
-  (sends ? pending.in : pending.out) = data;
-  CallRecord record;
-  record.plan = pending.plan;
-  record.at = call.at;
-  record.order = front_.order();
-  record.posted = front_.now();
+  back::Plan plan;
+  plan.kind = Collective::send_recv;
+  plan.dtype = data ? data.dtype() : DType::f32;
+  plan.members = 2;
+  plan.count = data.size();
+  auto work = begin(call, plan, sends ? data : Operand(), sends ? Operand() : data);
+  work->member = sends ? 0 : 1;
+  work->peer = group(call).members[static_cast<std::size_t>(peer)];
+  work->link = front_.costs().link_between(front_.rank(), work->peer);
+  work->sends = sends;
+  CallRecord record = record_of(*work);
   record.label = data.label;
   if (sends) {
     // The sender's link is taken in the order of the posts, whether the receiver is there or not (rule 4).
-    Nanos& egress = egress_[static_cast<std::size_t>(link)];
+    Nanos& egress = egress_[static_cast<std::size_t>(work->link)];
     record.lane_free = std::max(front_.now(), egress);
-    egress = record.lane_free + front_.costs().occupancy(data.bytes(), link);
+    egress = record.lane_free + front_.costs().occupancy(data.bytes(), work->link);
   }
-  pending.sent = wire_of(pending.plan, pending.member).sent;
-  count(pending, link);
-  pending.ticket = control_.post_message(front_.rank(), call.group, from, to, sends, record,
-                                         {&front_.device(), sends ? data.data : nullptr, sends ? nullptr : data.data});
-  return pending;
+  count(*work);
+  work->ticket = control_.post_message(front_.rank(), call.group, sends ? me : peer, sends ? peer : me, sends, record,
+                                       {&front_.device(), sends ? data.data : nullptr, sends ? nullptr : data.data});
+  return work;
 }
 
 Reply GroupDesk::send(const Call& call) {
@@ -101,7 +103,7 @@ Reply GroupDesk::send(const Call& call) {
   const Operand data = front_.reading(call, 0);
   if (peer == kNobody) return {};
   check_peer(call, peer, static_cast<int>(group(call).members.size()));
-  return hand_out(call, start_message(call, true, peer, data));
+  return front_.works().start(call, start_message(call, true, peer, data));
 }
 
 Reply GroupDesk::recv(const Call& call) {
@@ -109,7 +111,7 @@ Reply GroupDesk::recv(const Call& call) {
   const Operand data = front_.writing(call, 0);
   if (peer == kNobody) return {};
   check_peer(call, peer, static_cast<int>(group(call).members.size()));
-  return hand_out(call, start_message(call, false, peer, data));
+  return front_.works().start(call, start_message(call, false, peer, data));
 }
 
 Reply GroupDesk::send_recv(const Call& call) {
@@ -120,14 +122,14 @@ Reply GroupDesk::send_recv(const Call& call) {
   const int size = static_cast<int>(group(call).members.size());
   if (to != kNobody) check_peer(call, to, size);
   if (from != kNobody) check_peer(call, from, size);
-  if (out && in && out.ref.storage == in.ref.storage &&
-      intersect({out.ref.offset, out.ref.offset + out.size()}, {in.ref.offset, in.ref.offset + in.size()}).size() > 0) {
-    front_.invalid(call, "send_recv: what is sent and what is received overlap");
-  }
-  std::vector<Pending> both;
+  if (overlap(out, in)) front_.invalid(call, "send_recv: what is sent and what is received overlap");
+  std::vector<std::shared_ptr<Pending>> both;
   if (to != kNobody) both.push_back(start_message(call, true, to, out));
   if (from != kNobody) both.push_back(start_message(call, false, from, in));
-  for (Pending& pending : both) finish(pending, call.at);
+  for (const auto& work : both) {
+    work->settle(call.at);
+    work->pass_time(call.at);
+  }
   return {};
 }
 
@@ -135,25 +137,19 @@ Reply GroupDesk::split(const Call& call) {
   if (call.group >= groups_.size() || groups_[call.group].members.empty()) {
     front_.invalid(call, "split: this group is empty");
   }
-  Pending pending;
-  pending.plan.kind = Collective::split;
-  pending.plan.members = static_cast<int>(group(call).members.size());
-  pending.group = call.group;
-  pending.at = call.at;
-  pending.order = front_.order();
-  pending.posted = front_.now();
-  CallRecord record;
-  record.plan = pending.plan;
-  record.at = call.at;
-  record.order = front_.order();
-  record.posted = front_.now();
+  back::Plan plan;
+  plan.kind = Collective::split;
+  plan.members = static_cast<int>(group(call).members.size());
+  const auto work = begin(call, plan, {}, {});
+  CallRecord record = record_of(*work);
   record.color = static_cast<std::int32_t>(call.number[0]);
   record.key = static_cast<std::int32_t>(call.number[1]);
   record.name = call.text;
   const Ticket ticket =
-      control_.post(front_.rank(), call.group, member_of(call), record, {&front_.device(), nullptr, nullptr});
+      control_.post(front_.rank(), call.group, work->member, record, {&front_.device(), nullptr, nullptr});
   const SplitOutcome outcome = control_.wait_split(front_.rank(), ticket, call.at);
-  pass_time(pending, outcome.time, group(call).link, call.at);
+  work->outcome = outcome.time;
+  work->pass_time(call.at);
   return outcome.group ? join(*outcome.group) : Reply();
 }
 
@@ -172,99 +168,40 @@ Reply GroupDesk::join(const GroupInfo& made) {
   return reply;
 }
 
-Reply GroupDesk::hand_out(const Call& call, Pending pending) {
-  Reply reply;
-  if (call.blocking) {
-    finish(pending, call.at);
-    return reply;
+Times GroupDesk::GroupWork::settle(Location at) {
+  if (!outcome) {
+    outcome = desk_.control_.wait(desk_.front_.rank(), ticket, at);
+    desk_.label_result(*this);
   }
-  reply.id = next_work_++;
-  mark(pending, reply.id);
-  pending_.emplace(reply.id, std::move(pending));
-  return reply;
+  return {outcome->start, outcome->end};
 }
 
-Reply GroupDesk::wait(const Call& call) {
-  const auto found = pending_.find(call.id);
-  if (found == pending_.end()) return {};
-  Pending& pending = found->second;
-  finish(pending, call.at);
-  unmark(pending, call.id);
-  const std::vector<Ref> kept = std::move(pending.kept);
-  pending_.erase(found);
-  for (const Ref& ref : kept) front_.free(ref, call.at);
-  return {};
-}
-
-Reply GroupDesk::keep(const Call& call) {
-  const auto found = pending_.find(call.id);
-  if (found == pending_.end()) {
-    front_.free(call.tensor[0], call.at);  // nothing is in flight any more: keeping until now is all there is to do
+void GroupDesk::label_result(const GroupWork& work) {
+  if (!work.out) return;
+  if (work.plan.kind != Collective::send_recv) {
+    if (work.in) front_.label_whole(work.out, work.in.label);
   } else {
-    found->second.kept.push_back(call.tensor[0]);
+    front_.storages().at(work.out.ref.storage).label.micro = work.outcome->label.micro;
+    front_.label_whole(work.out, work.outcome->label);
   }
-  return {};
 }
 
-Reply GroupDesk::drop_work(const Call& call) {
-  const auto found = pending_.find(call.id);
-  if (found == pending_.end()) return {};
-  if (front_.options().checks && !control_.aborted()) {
-    front_.defer(Misuse::leak,
-                 fmt::format("leak: rank {} dropped the Work of {} without wait(): its result may never arrive.\n"
-                             "Keep every Work and wait for it before its data are used or the function returns.",
-                             front_.rank(), describe(found->second)),
-                 found->second.at);
-  }
-  // Its marks stay: whoever touches the data finds out.
-  return {};
+// Once the control plane has said that it is complete, the compute lane waits for the data.
+back::DeviceEvent GroupDesk::GroupWork::event() {
+  return desk_.front_.device().record(back::DeviceLane::compute);
 }
 
-void GroupDesk::check_end() const {
-  if (pending_.empty() || !front_.options().checks) return;
-  const Pending* first = nullptr;
-  for (const auto& [id, pending] : pending_) {
-    if (!first || pending.order < first->order) first = &pending;
-  }
-  const std::string sentence =
-      fmt::format("leak: rank {} returned without wait() for {}{}.\nEvery Work must be waited for.", front_.rank(),
-                  describe(*first), pending_.size() > 1 ? fmt::format(" and {} more", pending_.size() - 1) : "");
-  throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
+const char* GroupDesk::GroupWork::name() const {
+  if (plan.kind != Collective::send_recv) return back::name_of(plan.kind);
+  return sends ? "send" : "recv";
 }
 
-std::string GroupDesk::describe(const Pending& pending) const {
-  const GroupInfo& info = groups_[pending.group];
-  if (pending.plan.kind == Collective::send_recv) {
-    return fmt::format("{} rank {} (group {}, {} {}) at {}", pending.sends ? "send to" : "recv from", pending.peer,
-                       info.name, pending.plan.count, name_of(pending.plan.dtype), to_text(pending.at));
-  }
-  return fmt::format("{} (group {}, {} {}) at {}", back::name_of(pending.plan.kind), info.name, pending.plan.count,
-                     name_of(pending.plan.dtype), to_text(pending.at));
-}
-
-void GroupDesk::mark(const Pending& pending, std::uint64_t work) {
-  const char* name =
-      pending.plan.kind == Collective::send_recv ? (pending.sends ? "send" : "recv") : back::name_of(pending.plan.kind);
-  const auto add = [&](const Operand& operand, bool writes) {
-    if (!operand || operand.size() == 0) return;
-    const Range range{operand.ref.offset, operand.ref.offset + operand.size()};
-    front_.storages().at(operand.ref.storage).in_flight.push_back({range, writes, work, name, pending.at});
-  };
-  add(pending.in, false);
-  add(pending.out, true);
-}
-
-void GroupDesk::unmark(const Pending& pending, std::uint64_t work) {
-  for (const Operand* operand : {&pending.in, &pending.out}) {
-    if (!*operand || operand->size() == 0) continue;
-    Storage* storage = front_.storages().find(operand->ref.storage, operand->ref.generation);
-    if (!storage) continue;
-    std::erase_if(storage->in_flight, [&](const InFlight& mark) { return mark.work == work; });
-    if (storage->dropped && storage->in_flight.empty()) {
-      storage->dropped = false;
-      front_.free(operand->ref, pending.at);
-    }
-  }
+std::string GroupDesk::describe(const GroupWork& work) const {
+  const GroupInfo& info = groups_[work.group];
+  const std::string what =
+      fmt::format("(group {}, {} {})", info.name, work.plan.count, shardlings::name_of(work.plan.dtype));
+  if (work.plan.kind != Collective::send_recv) return fmt::format("{} {}", work.name(), what);
+  return fmt::format("{} {} rank {} {}", work.name(), work.sends ? "to" : "from", work.peer, what);
 }
 
 }  // namespace shardlings::front

@@ -38,9 +38,6 @@ void add_group_handlers(HandlerTable& table) {
   set(Verb::recv, desk<&GroupDesk::recv>);
   set(Verb::send_recv, desk<&GroupDesk::send_recv>);
   set(Verb::split, desk<&GroupDesk::split>);
-  set(Verb::wait, desk<&GroupDesk::wait>);
-  set(Verb::keep, desk<&GroupDesk::keep>);
-  set(Verb::drop_work, desk<&GroupDesk::drop_work>);
 }
 
 }  // namespace shardlings::front

@@ -1,7 +1,6 @@
 #include <bit>
 #include <vector>
 
-#include "back/kernels/kernel_ids.h"
 #include "front/handlers.h"
 
 namespace shardlings::front {
@@ -10,30 +9,22 @@ namespace {
 using detail::Call;
 using detail::Reply;
 
-void fill(RankFront& front, const Operand& target, float value) {
-  if (target.size() == 0) return;
-  back::Kernel kernel;
-  kernel.id = back::KernelId::fill;
-  kernel.dtype = target.dtype();
-  kernel.out[0] = target.data;
-  kernel.n[0] = target.size();
-  kernel.f[0] = value;
-  front.launch(kernel);
+Operand allocated(RankFront& front, const Call& call) {
+  return front.memory().allocate(call.tensor[0].shape, call.tensor[0].dtype, static_cast<Kind>(call.number[0]),
+                                 static_cast<Memory>(call.number[2]), call.at);
 }
 
 Reply allocate(RankFront& front, const Call& call) {
-  const auto kind = static_cast<Kind>(call.number[0]);
-  const Operand made = front.allocate(call.tensor[0].shape, call.tensor[0].dtype, kind, call.at);
+  const Operand made = allocated(front, call);
   const bool zeros = call.number[1] != 0;
-  if (zeros) fill(front, made, 0);
+  if (zeros) front.memory().fill(made, 0);
   Reply reply;
   reply.tensor[0] = made.ref;
   return reply;
 }
 
 Reply load(RankFront& front, const Call& call) {
-  const auto kind = static_cast<Kind>(call.number[0]);
-  const Operand made = front.allocate(call.tensor[0].shape, call.tensor[0].dtype, kind, call.at);
+  const Operand made = allocated(front, call);
   if (made.size() > 0) front.device().upload(made.data, call.host, made.bytes());
   Reply reply;
   reply.tensor[0] = made.ref;
@@ -41,7 +32,7 @@ Reply load(RankFront& front, const Call& call) {
 }
 
 Reply mark_layer(RankFront& front, const Call& call) {
-  const Operand marked = front.reading(call, 0);
+  const Operand marked = front.memory().find(call, {.index = 0});
   if (marked) front.storages().at(marked.ref.storage).label.layer = static_cast<std::int32_t>(call.number[0]);
   return {};
 }
@@ -71,10 +62,12 @@ std::vector<float> download(RankFront& front, const Operand& from) {
 }
 
 Reply read_scalar(RankFront& front, const Call& call) {
-  const Operand from = front.reading(call, 0);
+  const Operand from = front.memory().find(call, {.index = 0});
   if (from.size() != 1) front.invalid(call, "read: only a single element can be read by the host");
-  front.counters().sent_to_host += from.bytes();
-  ++front.counters().host_reads;
+  if (from.memory == Memory::device) {
+    front.counters().sent_to_host += from.bytes();
+    ++front.counters().host_reads;
+  }
   front.charge("read", call, {}, from.label);
   Reply reply;
   reply.scalar = download(front, from)[0];
@@ -88,7 +81,7 @@ Reply publish(RankFront& front, const Call& call) {
   published.cols = call.number[1];
   published.row_range = {call.number[2], call.number[3]};
   published.col_range = {call.number[4], call.number[5]};
-  published.values = download(front, front.reading(call, 0));
+  published.values = download(front, front.memory().find(call, {.index = 0}));
   front.published().push_back(std::move(published));
   return {};
 }

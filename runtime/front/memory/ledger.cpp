@@ -31,26 +31,23 @@ void Ledger::reset_peak(Location at) {
   peak_at_ = at;
 }
 
-void Ledger::write(Counters& counters) const {
-  counters.live = live_;
-  counters.live_by_kind = live_by_kind_;
-  counters.peak = peak_;
-  counters.peak_by_kind = peak_by_kind_;
-  counters.peak_file = base_name(peak_at_.file);
-  counters.peak_line = peak_at_.line;
+MemoryUse Ledger::use() const {
+  return {live_, live_by_kind_, peak_, peak_by_kind_, std::string(base_name(peak_at_.file)), peak_at_.line};
 }
 
 std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
                                   Location at) {
   std::string text = fmt::format(
-      "{}: out of memory on rank {}: {} more ({}) do not fit; {} of {} are in use.\nAlive, largest first:", to_text(at),
-      rank, to_text(asked), name_of(kind), to_text(ledger.live()), to_text(ledger.capacity()));
+      "{}: out of {}memory on rank {}: {} more ({}) do not fit; {} of {} are in use.\nAlive, largest first:",
+      to_text(at), ledger.memory() == Memory::host ? "host " : "", rank, to_text(asked), name_of(kind),
+      to_text(ledger.live()), to_text(ledger.capacity()));
   struct Sum {
     Bytes size;
     int tensors = 0;
   };
   std::map<std::tuple<std::string, Kind>, Sum> by_place;
   for (const Storage* storage : storages.alive()) {
+    if (storage->memory != ledger.memory()) continue;
     Sum& sum = by_place[{to_text(storage->at), storage->kind}];
     sum.size += storage->bytes();
     ++sum.tensors;

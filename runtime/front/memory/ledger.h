@@ -1,5 +1,5 @@
 /// \file
-/// Live and peak bytes of one rank's device, by kind, and who made the peak.
+/// Live and peak bytes of one of a rank's memories, by kind, and who made the peak.
 #pragma once
 
 #include <string>
@@ -11,9 +11,10 @@ namespace shardlings::front {
 
 class Ledger {
  public:
-  explicit Ledger(Bytes capacity) : capacity_(capacity) {}
+  Ledger(Memory memory, Bytes capacity) : memory_(memory), capacity_(capacity) {}
 
   bool fits(Bytes size) const { return live_ + size <= capacity_; }
+  Memory memory() const { return memory_; }
   Bytes capacity() const { return capacity_; }
   Bytes live() const { return live_; }
   const KindBytes& live_by_kind() const { return live_by_kind_; }
@@ -22,9 +23,10 @@ class Ledger {
   void remove(Kind kind, Bytes size);
   /// Starts the peak anew from what is alive.
   void reset_peak(Location at);
-  void write(Counters& counters) const;
+  MemoryUse use() const;
 
  private:
+  Memory memory_;
   Bytes capacity_;
   Bytes live_;
   KindBytes live_by_kind_{};
@@ -33,7 +35,8 @@ class Ledger {
   Location peak_at_;
 };
 
-/// The out-of-memory sentence: what was asked for, and what is alive by kind and by source line.
+/// The out-of-memory sentence: what was asked for, and what is alive in that memory by kind and by source
+/// line.
 std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
                                   Location at);
 

@@ -29,6 +29,7 @@ struct Storage {
   Count count = 0;
   DType dtype = DType::f32;
   Kind kind = Kind::other;
+  Memory memory = Memory::device;
   Label label;
   Location at;  ///< where it was allocated
   std::vector<InFlight> in_flight;

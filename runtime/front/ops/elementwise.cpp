@@ -2,6 +2,7 @@
 // number[1]: number of the first element (random_normal); scalar[0]: value, alpha, factor or deviation.
 #include "base/dtype.h"
 #include "front/ops/flops.h"
+#include "front/host/host_desk.h"
 #include "front/ops/op.h"
 
 namespace shardlings::front {
@@ -41,7 +42,10 @@ Reply cast_into(RankFront& front, const Call& call) {
 }
 
 Reply copy(RankFront& front, const Call& call) {
-  Op op(front, call);
+  const auto on_host = [&](int i) { return front.memory().memory_of(call.tensor[i]) == Memory::host; };
+  if (on_host(0) || on_host(1)) return front.host().copy(call);
+  Op op(front, call, Op::Runs::where_data_are);
+  op.require(call.blocking, "both tensors are in the device's memory, where copies are part of the program: copy()");
   const Operand y = op.writes(0, "y");
   const Operand x = op.reads(1, "x");
   op.same_type(y, "y", x, "x");

@@ -3,17 +3,35 @@
 #include <algorithm>
 
 #include "base/dtype.h"
+#include "front/host/host_desk.h"
+#include "front/work/work_table.h"
 
 namespace shardlings::front {
 
-Op::Op(RankFront& front, const detail::Call& call) : front_(front), call_(call), name_(name_of(call.verb)) {}
+Op::Op(RankFront& front, const detail::Call& call, Runs runs) : front_(front), call_(call), name_(name_of(call.verb)) {
+  if (runs == Runs::on_device) return;
+  memory_ = front.memory().memory_of(call.tensor[0]);
+  after_ = front.works().chain(call.id);
+  if (!call.blocking) name_ += "_async";
+}
 
 void Op::fail(const std::string& sentence) {
   front_.invalid(call_, name_ + ": " + sentence);
 }
 
+Operand Op::look_up(int i, const char* what, bool writes) {
+  if (!on_host()) return writes ? front_.writing(call_, i) : front_.reading(call_, i);
+  const Operand x =
+      front_.memory().find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = !call_.blocking});
+  require(
+      !x || x.memory == Memory::host,
+      "{} is in the device's memory, but the first argument is in the host's, where this would be computed. Copy it",
+      what);
+  return x;
+}
+
 Operand Op::may_read(int i, const char* what) {
-  const Operand x = front_.reading(call_, i);
+  const Operand x = look_up(i, what, false);
   add_input(x, what);
   return x;
 }
@@ -25,7 +43,7 @@ Operand Op::reads(int i, const char* what) {
 }
 
 Operand Op::writes(int i, const char* what) {
-  const Operand y = front_.writing(call_, i);
+  const Operand y = look_up(i, what, true);
   require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", what);
   add_output(y, what, 2);
   return y;
@@ -110,18 +128,6 @@ void Op::scalars(std::initializer_list<float> values) {
   std::copy(values.begin(), values.end(), kernel_.f);
 }
 
-namespace {
-
-Range range_of(const Operand& x) {
-  return {x.ref.offset, x.ref.offset + x.size()};
-}
-
-bool overlap(const Operand& a, const Operand& b) {
-  return a && b && a.ref.storage == b.ref.storage && intersect(range_of(a), range_of(b)).size() > 0;
-}
-
-}  // namespace
-
 void Op::overlap_error(int output, const char* other) {
   fail(fmt::format("{} and {} overlap in memory: the result would depend on the order of the elements",
                    out_[output].what, other));
@@ -154,7 +160,7 @@ void Op::launch(back::KernelId id, std::initializer_list<Count> numbers) {
   check_overlaps();
   kernel_.id = id;
   std::copy(numbers.begin(), numbers.end(), kernel_.n);
-  front_.launch(kernel_);
+  if (!on_host()) front_.launch(kernel_);
 }
 
 detail::Reply Op::finish(Count flops) {
@@ -164,8 +170,19 @@ detail::Reply Op::finish(Count flops) {
   cost.traffic = traffic();
   cost.matrix = matrix_;
   cost.dtype = kernel_.dtype;
+  if (on_host()) return hand_to_host(cost);
   front_.charge(name_of(call_.verb), call_, cost, label_);
   return reply_;
+}
+
+detail::Reply Op::hand_to_host(const Cost& cost) {
+  HostJob job;
+  job.kernel = kernel_;
+  job.cost = cost;
+  job.label = label_;
+  for (int i = 0; i < outputs_; ++i) job.uses.push_back({out_[i].operand, true});
+  for (int i = 0; i < inputs_; ++i) job.uses.push_back({in_[i].operand, false});
+  return front_.host().compute(call_, job);
 }
 
 detail::Reply Op::run(back::KernelId id, std::initializer_list<Count> numbers, Count flops) {

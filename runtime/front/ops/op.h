@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "back/kernels/kernel_ids.h"
 #include "base/text.h"
@@ -17,7 +18,9 @@ namespace shardlings::front {
 
 class Op {
  public:
-  Op(RankFront& front, const detail::Call& call);
+  /// Whose memory the arguments are in: the device's, or that of the first argument, where host and device can do it.
+  enum class Runs : std::uint8_t { on_device, where_data_are };
+  Op(RankFront& front, const detail::Call& call, Runs runs = Runs::on_device);
 
   /// \name Arguments, in the order of the kernel's inputs and outputs
   /// `what` is the argument's name in messages. Throws InvalidArgument if argument i is an empty view.
@@ -39,6 +42,7 @@ class Op {
     if (!holds) fail(fmt::format(sentence, std::forward<Args>(args)...));
   }
   [[noreturn]] void fail(const std::string& sentence);
+  bool on_host() const { return memory_ == Memory::host; }
   /// f32 or bf16, which is then the kernel's type.
   void computes_on(const Operand& x, const char* what);
   void has_type(const Operand& x, const char* what, DType dtype);
@@ -72,6 +76,8 @@ class Op {
   back::Kernel& kernel() { return kernel_; }
 
  private:
+  Operand look_up(int i, const char* what, bool writes);
+  detail::Reply hand_to_host(const Cost& cost);
   void add_input(const Operand& x, const char* what);
   void add_output(const Operand& y, const char* what, int passes);
   void check_overlaps();
@@ -89,6 +95,8 @@ class Op {
 
   RankFront& front_;
   const detail::Call& call_;
+  Memory memory_ = Memory::device;
+  std::vector<std::uint64_t> after_;  ///< on the host: work that is over before
   std::string name_;
   back::Kernel kernel_;
   detail::Reply reply_;

@@ -23,8 +23,11 @@ void check_scalar(Op& op, const Operand& x, const char* what) {
 }
 
 Reply adam(RankFront& front, const Call& call) {
-  Op op(front, call);
+  Op op(front, call, Op::Runs::where_data_are);
   const Operand w = op.writes(0, "w");
+  op.require(call.blocking || op.on_host(),
+             "w is in the device's memory, but only the host works beside the program; "
+             "adam() computes on the device");
   const Operand grad = op.reads(1, "grad");
   const Operand m = op.writes(2, "m");
   const Operand v = op.writes(3, "v");

@@ -19,25 +19,34 @@ namespace shardlings::front {
 
 using back::Collective;
 
-/// Where time passes on a rank. Ranks inside a node are joined by other links than nodes are.
-enum class Lane : std::uint8_t { compute, intra_node, inter_node };
-inline constexpr int kLanes = 3;
+/// Where time passes on a rank: its program, its links (ranks inside a node are joined by other links than nodes are),
+/// the two directions of its link with the host, and the host's processor.
+enum class Lane : std::uint8_t { compute, intra_node, inter_node, to_host, to_device, host };
+inline constexpr int kLanes = 6;
 /// The class of a link: which communication lane an operation uses.
 enum class Link : std::uint8_t { intra_node, inter_node };
 inline constexpr int kLinks = 2;
+/// The memories of a rank.
+enum class Memory : std::uint8_t { device, host };
+inline constexpr int kMemories = 2;
+/// The direction of a copy between the device's memory and the host's.
+enum class HostLink : std::uint8_t { to_host, to_device };
+inline constexpr int kHostLinks = 2;
 
-/// What an event shows.
+/// What an event shows. Kept runs hold these as numbers: new ones come last.
 enum class EventKind : std::uint8_t {
   forward,
   backward,
   loss,
-  update,     ///< a call of the model
+  update,     ///< a call of the model; on the host's lane: an optimizer's work there
   operation,  ///< a single operation
   collective,
   send,
   recv,  ///< communication
-  wait   ///< the program stood still for communication: peers, then transfer
+  wait,  ///< the program stood still for communication (peers, then transfer), for a copy or for the host
+  copy   ///< between the device's memory and the host's, or inside the host's
 };
+inline constexpr int kEventKinds = 10;
 
 /// Which data an event or a saved activation is about; -1: none.
 struct Label {
@@ -59,11 +68,23 @@ struct Event {
   std::uint64_t order = 0;  ///< number of the call on this rank
   Nanos begin;
   Nanos end;
-  Nanos posted;  ///< communication: when this rank called; it starts when all have
-  Bytes bytes;   ///< sent by this rank
+  Nanos posted;  ///< communication, copies, host: when this rank called; communication starts when all have
+  Bytes bytes;   ///< sent by this rank, or copied
   Flops flops;
   Bytes live_after;  ///< device memory of the rank after the call
 };
+
+/// That the program stood still from `now` until the end of what `event` shows, in a wait at `at`.
+inline Event waiting(Event event, Nanos now, Location at) {
+  event.kind = EventKind::wait;
+  event.lane = Lane::compute;
+  event.at = at;
+  event.begin = now;
+  event.posted = now;
+  event.bytes = Bytes(0);
+  event.flops = Flops(0);
+  return event;
+}
 
 /// Bytes and calls of one kind of communication in one group over one class of link.
 struct Traffic {
@@ -82,17 +103,32 @@ struct TrafficKey {
 
 using KindBytes = std::array<Bytes, kNumKinds>;
 
-/// Everything that is counted on one rank. Two runs of one case have equal counters, on every backend.
-struct Counters {
-  // memory
+/// How full one of a rank's memories is and was.
+struct MemoryUse {
   Bytes live;
   KindBytes live_by_kind{};
   Bytes peak;
   KindBytes peak_by_kind{};  ///< what was alive at the peak
   std::string peak_file;
   int peak_line = 0;
+
+  bool operator==(const MemoryUse&) const = default;
+};
+
+/// Copies in one direction.
+struct Copies {
+  std::int64_t calls = 0;
+  Bytes bytes;
+  bool operator==(const Copies&) const = default;
+};
+
+/// Everything that is counted on one rank. Two runs of one case have equal counters, on every backend. Memory of which
+/// nothing is said is the device's.
+struct Counters : MemoryUse {
+  // memory
+  MemoryUse host;               ///< this rank's part of the host's memory
   std::int64_t saved_peak = 0;  ///< most Saved alive at once
-  // work
+  // work, of the device and of the host
   Flops flops;
   std::int64_t operations = 0;
   std::int64_t layer_forwards = 0;
@@ -101,12 +137,14 @@ struct Counters {
   std::map<TrafficKey, Traffic> traffic;
   Bytes sent_to_host;  ///< read by the host
   std::int64_t host_reads = 0;
+  std::array<Copies, kHostLinks> copies{};  ///< between the memories, by HostLink
   // virtual time
   Nanos end;
   std::array<Nanos, kLanes> busy{};
   Nanos waited_for_peers;
   Nanos exposed_transfer;
   Nanos overlapped_transfer;
+  Nanos waited_for_host;  ///< stood still for copies and for the host's work
 
   bool operator==(const Counters&) const = default;
 
@@ -124,7 +162,8 @@ struct MemoryPoint {
 
 struct RankTrace {
   std::vector<Event> events;
-  std::vector<MemoryPoint> memory;
+  std::vector<MemoryPoint> memory;       ///< of the device
+  std::vector<MemoryPoint> host_memory;  ///< of the host
   std::vector<std::string> names;
   std::vector<std::string> groups;
   std::vector<std::vector<int>> members;                 ///< of each group: world ranks in its order

@@ -14,8 +14,8 @@ std::size_t index_of(std::vector<std::string>& names, std::string_view text) {
 
 }  // namespace
 
-void Trace::memory(Nanos time, const KindBytes& live) {
-  if (enabled_) trace_.memory.push_back({time, live});
+void Trace::memory(Memory which, Nanos time, const KindBytes& live) {
+  if (enabled_) (which == Memory::host ? trace_.host_memory : trace_.memory).push_back({time, live});
 }
 
 std::uint16_t Trace::name(const char* text) {
@@ -32,10 +32,10 @@ std::int32_t Trace::group(const std::string& name, const std::vector<int>& membe
   return static_cast<std::int32_t>(index);
 }
 
-void Trace::restart(Nanos time, const KindBytes& live) {
+void Trace::restart() {
   trace_.events.clear();
   trace_.memory.clear();
-  memory(time, live);
+  trace_.host_memory.clear();
 }
 
 }  // namespace shardlings::front

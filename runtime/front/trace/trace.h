@@ -17,13 +17,13 @@ class Trace {
   void add(const Event& event) {
     if (enabled_) trace_.events.push_back(event);
   }
-  void memory(Nanos time, const KindBytes& live);
+  void memory(Memory which, Nanos time, const KindBytes& live);
   /// The index of a name; names are few and compared by text.
   std::uint16_t name(const char* text);
   /// The index of a group. Different groups may have one name.
   std::int32_t group(const std::string& name, const std::vector<int>& members);
   /// Forgets everything but the names.
-  void restart(Nanos time, const KindBytes& live);
+  void restart();
   RankTrace take() { return std::move(trace_); }
 
  private:

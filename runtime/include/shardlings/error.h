@@ -32,7 +32,8 @@ class SHARDLINGS_API InvalidArgument : public Error {
   ~InvalidArgument() override;
 };
 
-/// The device's capacity is exceeded. The message lists what is alive, by kind and by source line.
+/// The capacity of the device, or of the rank's part of the host's memory, is exceeded. The message lists what is
+/// alive, by kind and by source line.
 class SHARDLINGS_API OutOfMemory : public Error {
  public:
   using Error::Error;

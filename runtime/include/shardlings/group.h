@@ -17,10 +17,11 @@ enum class ReduceOp : std::uint8_t { sum, mean, max, min };
 /// The rank that is nobody: sending to it or receiving from it does nothing, splitting with it joins no group.
 inline constexpr int kNobody = -1;
 
-/// An operation that was started and must be waited for exactly once or more; move-only.
+/// An operation that was started and must be waited for once or more; move-only.
 ///
 /// Until then its tensors are in flight: an input may be read but not written, an output neither.
-/// A Work that is dropped without wait() is a leak. A default-constructed Work waits for nothing.
+/// A Work that is dropped without wait() is a leak, unless another one comes after it (see host.h): waiting for that
+/// one is waiting for both. A default-constructed Work waits for nothing.
 class [[nodiscard]] SHARDLINGS_API Work {
  public:
   Work() = default;

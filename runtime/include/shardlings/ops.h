@@ -28,6 +28,7 @@ SHARDLINGS_API Tensor clone(ConstView x, Location at = Location::current());
 /// A copy in another dtype; f32 to bf16 rounds to nearest even.
 SHARDLINGS_API Tensor cast(ConstView x, DType dtype, Location at = Location::current());
 SHARDLINGS_API void cast_into(View y, ConstView x, Location at = Location::current());
+/// y = x. Also to, from and in the host's memory; the program waits for such a copy (see host.h for others).
 SHARDLINGS_API void copy(View y, ConstView x, Location at = Location::current());
 SHARDLINGS_API void fill(View y, float value, Location at = Location::current());
 /// y += x. Types f32 and i32.
@@ -119,7 +120,8 @@ struct AdamStep {
   float weight_decay = 0;  ///< decoupled (Loshchilov and Hutter 2019)
   int step = 1;            ///< from 1; for the correction of the bias
 };
-/// Adam (Kingma and Ba 2015, algorithm 1) on ranges of equal length, all f32.
+/// Adam (Kingma and Ba 2015, algorithm 1) on ranges of equal length, all f32. On tensors of the host's memory, the
+/// host's processor does it, while the program waits.
 /// `factor`, if given, multiplies the gradient; where `skip`, if given, is not 0, nothing changes.
 SHARDLINGS_API void adam(View w, ConstView grad, View m, View v, AdamStep step, ConstView factor = {},
                          ConstView skip = {}, Location at = Location::current());

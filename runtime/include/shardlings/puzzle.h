@@ -6,6 +6,7 @@
 
 #include "shardlings/error.h"
 #include "shardlings/group.h"
+#include "shardlings/host.h"
 #include "shardlings/model.h"
 #include "shardlings/ops.h"
 #include "shardlings/rank.h"

@@ -1,5 +1,5 @@
 /// \file
-/// One rank: who am I, and my device's memory.
+/// One rank: who am I, my device's memory, and my part of the host's.
 #pragma once
 
 #include "shardlings/group.h"
@@ -23,7 +23,10 @@ class SHARDLINGS_API Rank {
   Tensor empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
   /// Allocates and fills with zeros.
   Tensor zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
-  /// Copies one element to the host. The only way a number leaves the device; waits for the device.
+  /// The same in the host's memory, which the device cannot compute on: see host.h.
+  Tensor host_empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
+  Tensor host_zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
+  /// Gives one element to the program. The only way a number leaves the device; waits for the device.
   float read(ConstView scalar, Location at = Location::current());
 
  private:

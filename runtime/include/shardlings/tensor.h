@@ -1,8 +1,9 @@
 /// \file
 /// Tensors in the device memory of one rank, and views of them.
 ///
-/// A Tensor owns its memory: creating one allocates, dropping it frees, and the rank's counters see both.
-/// A View borrows a contiguous stretch of a tensor. Using a view whose tensor is gone is an error, not a crash.
+/// A Tensor owns its memory: creating one allocates, dropping it frees, and the rank's counters see both. Tensors of
+/// the host's memory (host.h) are the same in all this. A View borrows a contiguous stretch of a tensor. Using a view
+/// whose tensor is gone is an error, not a crash.
 #pragma once
 
 #include <cstdint>

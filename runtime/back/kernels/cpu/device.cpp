@@ -34,6 +34,9 @@ class CpuDevice final : public Device {
     allocator_.release(memory, static_cast<std::size_t>(size.value()));
   }
 
+  void* allocate_host(Bytes size) override { return allocate(size); }
+  void release_host(void* memory, Bytes size) noexcept override { release(memory, size); }
+
   void launch(const Kernel& kernel, DeviceLane) override { kernel_table()[kernel.id](kernel, workspace_); }
 
   void upload(void* to, const void* host, Bytes size) override { move(to, host, size); }

@@ -1,0 +1,197 @@
+#include "front/memory/memory_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "back/kernels/kernel_ids.h"
+#include "base/text.h"
+#include "front/handlers.h"
+#include "front/rank_front.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::Ref;
+
+namespace {
+
+// Where a tensor comes from; what the puzzle was handed has no line in the learner's source.
+std::string origin(Location at) {
+  return at.line == 0 ? "that the puzzle was given" : "from " + to_text(at);
+}
+
+// How the operation of a mark uses a range; one in place has two marks.
+const char* use_of(const Storage& storage, const InFlight& mark, Range range) {
+  const auto has = [&](bool writing) {
+    return std::any_of(storage.in_flight.begin(), storage.in_flight.end(), [&](const InFlight& other) {
+      return other.work == mark.work && other.writes == writing && intersect(other.range, range).size() > 0;
+    });
+  };
+  if (!has(true)) return "reads";
+  return has(false) ? "reads and writes" : "writes";
+}
+
+void release(back::Device& device, const Storage& storage) {
+  if (storage.memory == Memory::host) {
+    device.release_host(storage.data, storage.bytes());
+  } else {
+    device.release(storage.data, storage.bytes());
+  }
+}
+
+}  // namespace
+
+MemoryDesk::MemoryDesk(RankFront& front)
+    : front_(front),
+      ledgers_{Ledger(Memory::device, front.options().capacity), Ledger(Memory::host, front.options().host_capacity)} {}
+
+MemoryDesk::~MemoryDesk() {
+  // Tensors that the program still holds when its rank has failed: the memory goes with the rank.
+  for (const Storage* storage : storages_.alive()) release(front_.device(), *storage);
+}
+
+Memory MemoryDesk::memory_of(const Ref& ref) {
+  const Storage* storage = storages_.find(ref.storage, ref.generation);
+  return storage ? storage->memory : Memory::device;
+}
+
+Operand MemoryDesk::find(const Call& call, const Lookup& lookup) {
+  const Ref& ref = call.tensor[lookup.index];
+  if (ref.storage == 0) return {};
+  const Storage* storage = storages_.find(ref.storage, ref.generation);
+  if (!storage || storage->dropped) {
+    front_.invalid(call, fmt::format("{}: tensor argument {} has been freed already (dropped, moved from, or "
+                                     "overwritten)",
+                                     name_of(call.verb), lookup.index + 1));
+  }
+  const Count size = ref.shape.size();
+  if (ref.offset < 0 || size < 0 || ref.offset + size > storage->count || ref.dtype != storage->dtype) {
+    front_.invalid(
+        call, fmt::format("{}: tensor argument {} is not inside its storage", name_of(call.verb), lookup.index + 1));
+  }
+  const Range range{ref.offset, ref.offset + size};
+  if (!storage->in_flight.empty()) check_race(call, *storage, range, lookup);
+  Operand operand;
+  operand.ref = ref;
+  operand.kind = storage->kind;
+  operand.memory = storage->memory;
+  operand.label = storage->label;
+  if (ref.micro >= 0) operand.label.micro = ref.micro;
+  operand.data = static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype);
+  return operand;
+}
+
+void MemoryDesk::check_race(const Call& call, const Storage& storage, Range range, const Lookup& lookup) const {
+  if (!front_.options().checks) return;
+  for (const InFlight& mark : storage.in_flight) {
+    const Range both = intersect(mark.range, range);
+    if (both.size() == 0 || !(lookup.writes || mark.writes)) continue;
+    if (std::find(lookup.after.begin(), lookup.after.end(), mark.work) != lookup.after.end()) continue;
+    const std::string sentence = fmt::format(
+        "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
+        "them.\n{}",
+        to_text(call.at), front_.rank(), name_of(call.verb), lookup.writes ? "writes" : "reads", both.begin, both.end,
+        origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
+        lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
+                            : "Call wait() on its Work first.");
+    throw MisuseError(Misuse::race, sentence.c_str(), call.at);
+  }
+}
+
+Operand MemoryDesk::allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro) {
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] >= 0) continue;
+    throw InvalidArgument(
+        fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), front_.rank(), to_text(shape))
+            .c_str(),
+        at);
+  }
+  const Bytes size = bytes_of(shape.size(), dtype);
+  if (!ledger(memory).fits(size)) {
+    throw OutOfMemory(out_of_memory_message(front_.rank(), ledger(memory), storages_, size, kind, at).c_str(), at);
+  }
+  Storage storage;
+  storage.data = memory == Memory::host ? front_.device().allocate_host(size) : front_.device().allocate(size);
+  storage.count = shape.size();
+  storage.dtype = dtype;
+  storage.kind = kind;
+  storage.memory = memory;
+  storage.label.micro = micro;
+  storage.at = at;
+  ledger(memory).add(kind, size, at);
+  note_curve(memory);
+  Operand made;
+  made.data = storage.data;
+  made.kind = kind;
+  made.memory = memory;
+  made.label = storage.label;
+  made.ref.shape = shape;
+  made.ref.dtype = dtype;
+  made.ref.storage = storages_.insert(std::move(storage));
+  made.ref.generation = storages_.at(made.ref.storage).generation;
+  if (front_.options().poison_empty) {
+    fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
+  }
+  return made;
+}
+
+void MemoryDesk::fill(const Operand& target, float value) {
+  if (target.size() == 0) return;
+  back::Kernel kernel;
+  kernel.id = back::KernelId::fill;
+  kernel.dtype = target.dtype();
+  kernel.out[0] = target.data;
+  kernel.n[0] = target.size();
+  kernel.f[0] = value;
+  back::Device& device = front_.device();
+  if (target.memory == Memory::device) return device.launch(kernel);
+  device.wait(back::DeviceLane::host, device.record(back::DeviceLane::compute));
+  device.launch(kernel, back::DeviceLane::host);
+  device.wait(back::DeviceLane::compute, device.record(back::DeviceLane::host));
+}
+
+void MemoryDesk::label_whole(const Operand& operand, Label label) {
+  Storage* storage = storages_.find(operand.ref.storage, operand.ref.generation);
+  if (storage && operand.size() == storage->count) storage->label = label;
+}
+
+void MemoryDesk::free(const Ref& ref, Location at) {
+  Storage* storage = storages_.find(ref.storage, ref.generation);
+  if (!storage) return;
+  if (!storage->in_flight.empty()) {
+    // The memory stays until the operation is over; that somebody would have freed it is the program's error.
+    const InFlight& mark = storage->in_flight.front();
+    storage->dropped = true;
+    if (front_.options().checks) {
+      front_.defer(Misuse::race,
+                   fmt::format("race: rank {} dropped a tensor {} while {} of {} is still in flight with it.\n"
+                               "Wait first, or hand it over: `…_async(t, …).keep(std::move(t))`.",
+                               front_.rank(), origin(storage->at), mark.operation, to_text(mark.at)),
+                   at.line != 0 ? at : mark.at);
+    }
+    return;
+  }
+  ledger(storage->memory).remove(storage->kind, storage->bytes());
+  note_curve(storage->memory);
+  release(front_.device(), *storage);
+  storages_.erase(ref.storage);
+}
+
+void MemoryDesk::note_curve(Memory memory) {
+  front_.trace().memory(memory, front_.now(), ledger(memory).live_by_kind());
+}
+
+void MemoryDesk::write(Counters& counters) const {
+  static_cast<MemoryUse&>(counters) = ledgers_[static_cast<std::size_t>(Memory::device)].use();
+  counters.host = ledgers_[static_cast<std::size_t>(Memory::host)].use();
+}
+
+void MemoryDesk::restart(Location at) {
+  for (Ledger& ledger : ledgers_) ledger.reset_peak(at);
+  note_curve(Memory::device);
+  note_curve(Memory::host);
+}
+
+}  // namespace shardlings::front

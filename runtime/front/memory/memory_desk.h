@@ -1,0 +1,65 @@
+/// \file
+/// One rank's two memories, its device's and its part of the host's: allocations, arguments, and what is in flight.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "back/kernels/kernels.h"
+#include "front/memory/ledger.h"
+#include "front/memory/operand.h"
+#include "front/memory/storage.h"
+
+namespace shardlings::front {
+
+class RankFront;
+
+/// Which argument of a call is asked for, and for what.
+struct Lookup {
+  int index = 0;
+  bool writes = false;
+  /// Work that will be over before this call's begins: its marks do not count.
+  std::span<const std::uint64_t> after = {};
+  bool could_follow = false;  ///< the call could have been told to come after other work
+};
+
+class MemoryDesk {
+ public:
+  explicit MemoryDesk(RankFront& front);
+  ~MemoryDesk();
+  MemoryDesk(const MemoryDesk&) = delete;
+  MemoryDesk& operator=(const MemoryDesk&) = delete;
+
+  /// The argument: alive, inside its storage, not in conflict with an operation in flight. An empty view gives an empty
+  /// Operand. Throws InvalidArgument, MisuseError(race).
+  Operand find(const detail::Call& call, const Lookup& lookup);
+  /// Where an argument lies; the device's memory for one that is empty or gone.
+  Memory memory_of(const detail::Ref& ref);
+  /// A new storage. Throws OutOfMemory, or InvalidArgument for a negative extent.
+  Operand allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro = -1);
+  /// Frees, or, if the storage is in flight, remembers to, and defers the error.
+  void free(const detail::Ref& ref, Location at);
+  /// What fills a storage as a whole says what its data are about; a part of one does not.
+  void label_whole(const Operand& operand, Label label);
+
+  /// All elements become `value`; takes no virtual time.
+  void fill(const Operand& target, float value);
+
+  StorageTable& storages() { return storages_; }
+  Ledger& ledger(Memory memory) { return ledgers_[static_cast<std::size_t>(memory)]; }
+  /// Live and peak bytes as they are now.
+  void write(Counters& counters) const;
+  /// Peaks and curves begin anew.
+  void restart(Location at);
+
+ private:
+  void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
+  void note_curve(Memory memory);
+
+  RankFront& front_;
+  StorageTable storages_;
+  std::array<Ledger, kMemories> ledgers_;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,52 @@
+/// \file
+/// An operation from its call to its wait: one of several ranks (front/group) or one of the host (front/host).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "back/kernels/kernels.h"
+#include "front/memory/operand.h"
+
+namespace shardlings::front {
+
+/// When an operation ran, in virtual time.
+struct Times {
+  Nanos start;
+  Nanos end;
+};
+
+class Pending {
+ public:
+  /// An argument that it uses until it is over.
+  struct Use {
+    Operand operand;
+    bool writes = false;
+  };
+
+  virtual ~Pending() = default;
+
+  /// The operation is complete on this rank as far as the host can tell, its times are known, and everything that it
+  /// comes after is so, too. The first call may block until other ranks have posted; later ones repeat the answer.
+  virtual Times settle(Location at) = 0;
+  virtual bool settled() const = 0;
+  /// A point of a device's lane at which a settled operation is over.
+  virtual back::DeviceEvent event() = 0;
+  /// The program waits for it: the clock moves, time is accounted and the events are recorded. At most once.
+  virtual void pass_time(Location at) = 0;
+  /// "all_reduce": for reports of races.
+  virtual const char* name() const = 0;
+  /// "all_reduce (group world, 8 f32)": for reports of leaks.
+  virtual std::string describe() const = 0;
+
+  Location at;
+  std::uint64_t order = 0;  ///< number of the call on its rank
+  Nanos posted;
+  std::vector<Use> uses;
+  std::vector<detail::Ref> kept;  ///< tensors to free when it has been waited for
+  std::uint64_t after = 0;        ///< the Work that it comes after; 0: none
+  bool followed = false;          ///< another one comes after it: waiting for that one will do
+};
+
+}  // namespace shardlings::front

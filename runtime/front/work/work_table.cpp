@@ -1,0 +1,123 @@
+#include "front/work/work_table.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.h"
+#include "front/handlers.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::Ref;
+using detail::Reply;
+
+Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
+  Reply reply;
+  if (const auto before = find(pending->after)) before->followed = true;
+  if (call.blocking) {
+    pending->settle(call.at);
+    pending->pass_time(call.at);
+    return reply;
+  }
+  reply.id = next_++;
+  mark(*pending, reply.id);
+  pending_.emplace(reply.id, std::move(pending));
+  return reply;
+}
+
+Reply WorkTable::wait(const Call& call) {
+  const std::vector<std::uint64_t> ids = chain(call.id);
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) finish(*id, call.at);
+  return {};
+}
+
+void WorkTable::finish(std::uint64_t id, Location at) {
+  const auto found = pending_.find(id);
+  const std::shared_ptr<Pending> pending = found->second;
+  pending->settle(at);
+  pending->pass_time(at);
+  unmark(*pending, id);
+  const std::vector<Ref> kept = std::move(pending->kept);
+  pending_.erase(found);
+  for (const Ref& ref : kept) front_.free(ref, at);
+}
+
+Reply WorkTable::keep(const Call& call) {
+  if (const auto pending = find(call.id)) {
+    pending->kept.push_back(call.tensor[0]);
+  } else {
+    front_.free(call.tensor[0], call.at);  // nothing is in flight any more: keeping until now is all there is to do
+  }
+  return {};
+}
+
+Reply WorkTable::drop(const Call& call) {
+  const auto pending = find(call.id);
+  if (!pending || pending->followed) return {};
+  if (front_.options().checks && !front_.aborted()) {
+    front_.defer(Misuse::leak,
+                 fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
+                             "Keep every Work and wait for it before its data are used or the function returns.",
+                             front_.rank(), pending->describe(), to_text(pending->at)),
+                 pending->at);
+  }
+  // Its marks stay: whoever touches the data finds out.
+  return {};
+}
+
+std::shared_ptr<Pending> WorkTable::find(std::uint64_t id) const {
+  const auto found = pending_.find(id);
+  return found == pending_.end() ? nullptr : found->second;
+}
+
+std::vector<std::uint64_t> WorkTable::chain(std::uint64_t id) const {
+  std::vector<std::uint64_t> ids;
+  for (auto pending = find(id); pending; pending = find(id)) {
+    ids.push_back(id);
+    id = pending->after;
+  }
+  return ids;
+}
+
+void WorkTable::check_end() const {
+  if (pending_.empty() || !front_.options().checks) return;
+  // One that others come after is not to blame, and of those that none comes after there is at least one.
+  const Pending* first = nullptr;
+  int owed = 0;
+  for (const auto& [id, pending] : pending_) {
+    if (pending->followed) continue;
+    ++owed;
+    if (!first || pending->order < first->order) first = pending.get();
+  }
+  if (!first) return;
+  const std::string sentence = fmt::format(
+      "leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for.", front_.rank(),
+      first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
+  throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
+}
+
+void WorkTable::mark(const Pending& pending, std::uint64_t work) {
+  for (const auto& [operand, writes] : pending.uses) {
+    if (!operand || operand.size() == 0) continue;
+    front_.storages()
+        .at(operand.ref.storage)
+        .in_flight.push_back({range_of(operand), writes, work, pending.name(), pending.at});
+  }
+}
+
+void WorkTable::unmark(const Pending& pending, std::uint64_t work) {
+  for (const auto& [operand, writes] : pending.uses) {
+    if (!operand || operand.size() == 0) continue;
+    Storage* storage = front_.storages().find(operand.ref.storage, operand.ref.generation);
+    if (!storage) continue;
+    std::erase_if(storage->in_flight, [&](const InFlight& mark) { return mark.work == work; });
+    if (storage->dropped && storage->in_flight.empty()) {
+      storage->dropped = false;
+      front_.free(operand.ref, pending.at);
+    }
+  }
+}
+
+}  // namespace shardlings::front
