@@ -93,6 +93,8 @@ test('the keyboard goes from event to event and says where it is', async () => {
   const {page} = await browser.open(urls.solved);
   await page.locator('#panels canvas').first().focus();
   await page.keyboard.press('ArrowRight');
+  assert.match(await page.locator('#event').innerText(), /^clone/, 'what takes no time is an event, too');
+  await page.keyboard.press('ArrowRight');
   assert.match(await page.locator('#event').innerText(), /forward, layer 0/);
   await page.keyboard.press('ArrowRight');
   assert.match(await page.locator('#event').innerText(), /forward, layer 1/);
@@ -160,9 +162,9 @@ test('two runs are compared', async () => {
   assert.ok(slower, 'the run before waits for every all-reduce');
   assert.match(await page.locator('#cards').innerText(), /The run before: .* less/);
   await page.click('#beside button:has-text("Goal")');
-  assert.match(await page.locator('#panels').innerText(), /Goal/);
+  await page.waitForFunction(() => timeline.panels[1]?.element.textContent.startsWith('Goal'));
   await page.click('#beside button:has-text("Nothing")');
-  assert.equal(await page.locator('#panels .panel').count(), 1);
+  await page.waitForFunction(() => timeline.panels.length === 1);
   await page.close();
 });
 
@@ -189,6 +191,7 @@ test('a run that did not build, or ended early, says why', async () => {
   await unbuilt.page.close();
   const broken = await browser.open(urls.broken);
   assert.match(await broken.page.locator('#notice').innerText(), /rank 0/);
+  assert.equal(await broken.page.locator('#cards .than').count(), 0, 'it is no better for having ended early');
   await broken.page.close();
 });
 
@@ -211,6 +214,7 @@ test('mark-up in what a submission wrote stays text', async () => {
   assert.equal(await page.locator('img').count(), 0);
   assert.match(await page.locator('#stdout').innerText(), /<script>window\.evil/);
   await page.click('#table-box summary');
+  await page.waitForSelector('#event-table td');
   assert.match(await page.locator('#event-table').innerText(), /<script>window\.evil/);
   assert.deepEqual(complaints, []);
   await page.close();

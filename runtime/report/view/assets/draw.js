@@ -24,7 +24,6 @@ function drawPanel(panel, view, scrollTop, width, height) {
   }
   for (const [, look] of looks) drawRectangles(context, look.paint, look.hue, look.rectangles);
   drawTexts(context, texts);
-  drawMarked(context, panel, scale);
   context.restore();
   for (const row of visible) drawLabel(context, row, layout);
   context.restore();
@@ -189,16 +188,39 @@ function coverStripes(context, paint, hue, text, middle, y, height) {
   context.fillRect(middle - width / 2, y, width, height);
 }
 
-/** What the pointer or the keyboard is at. */
-function drawMarked(context, panel, scale) {
+/** Keeps the panel as it is drawn, without anything marked. */
+function keepPicture(panel) {
+  const {canvas} = panel;
+  panel.picture = panel.picture || document.createElement('canvas');
+  if (panel.picture.width !== canvas.width) panel.picture.width = canvas.width;
+  if (panel.picture.height !== canvas.height) panel.picture.height = canvas.height;
+  const pen = panel.picture.getContext('2d');
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(canvas, 0, 0);
+}
+
+function restorePicture(panel) {
+  const {context, picture, width, height} = panel;
+  context.clearRect(0, 0, width, height);
+  context.drawImage(picture, 0, 0, width, height);
+}
+
+/** Frames what the pointer or the keyboard is at. */
+function drawMarked(panel, scale, scrollTop) {
   if (!panel.marked) return;
+  const {context} = panel;
   const {row, i} = panel.marked;
   const {begin, duration, row: rowOf} = panel.kase.columns;
   const height = row.height / row.lane.rows;
   const width = Math.max(3, duration[i] * scale.perNs);
+  context.save();
+  context.beginPath();
+  context.rect(scale.left, AXIS_HEIGHT, scale.right - scale.left, panel.height - AXIS_HEIGHT);
+  context.clip();
   context.strokeStyle = colours().ink;
   context.lineWidth = 2;
-  context.strokeRect(scale.x(begin[i]), row.y + rowOf[i] * height, width, height);
+  context.strokeRect(scale.x(begin[i]), row.y - scrollTop + rowOf[i] * height, width, height);
+  context.restore();
 }
 
 /** Of all ranks together, so that ranks can be compared: from the least memory to the budget or the highest peak. */

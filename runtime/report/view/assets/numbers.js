@@ -28,7 +28,8 @@ function cardsOf(kase) {
 }
 
 function fillCards(element, kase, beside) {
-  const others = beside ? new Map(cardsOf(beside.kase).map((card) => [card.name, card])) : new Map();
+  // What a run that was cut short took says nothing about how good it is.
+  const others = beside && kase.ending === 'finished' ? new Map(cardsOf(beside.kase).map((card) => [card.name, card])) : new Map();
   replace(element, ...cardsOf(kase).map((card) => {
     const other = others.get(card.name);
     return make('div', {class: 'card'}, make('h3', {}, card.name), make('p', {class: 'value'}, card.value),

@@ -14,7 +14,7 @@ function listenToPointer(timeline, panel) {
   const hover = (event) => {
     const {x, y} = place(event);
     const found = timeline.eventAt(panel, x, y);
-    if (!sameEvent(found, panel.marked)) timeline.mark(panel, found, false);
+    if (!sameEvent(found, panel.marked)) timeline.mark(panel, found);
     if (found) showTooltip(panel, found, event.clientX, event.clientY);
     else hideTooltip();
   };
@@ -57,7 +57,7 @@ function listenToPointer(timeline, panel) {
     const {moved, moves, x: begin} = drag;
     drag = null;
     if (!moved) {
-      timeline.mark(panel, panel.marked, true);
+      timeline.mark(panel, panel.marked);
     } else if (!moves && event.type === 'pointerup') {
       const scale = timeline.scaleOf(panel);
       const times = [begin, x].map((at) => scale.time(Math.max(scale.left, Math.min(scale.right, at))));
@@ -69,7 +69,7 @@ function listenToPointer(timeline, panel) {
   canvas.addEventListener('pointercancel', release);
   canvas.addEventListener('pointerleave', () => {
     hideTooltip();
-    if (!drag && panel.marked && document.activeElement !== canvas) timeline.mark(panel, null, false);
+    if (!drag && panel.marked && document.activeElement !== canvas) timeline.mark(panel, null);
   });
 }
 

@@ -68,14 +68,27 @@ class Timeline {
     this.draw();
   }
 
-  draw() {
+  /** In the next frame. Where only the marked event is another one, the picture that is kept does for the rest. */
+  draw(everything = true) {
+    this.stale = this.stale || everything;
     if (this.drawing) return;
     this.drawing = requestAnimationFrame(() => {
+      const {stale} = this;
       this.drawing = 0;
-      for (const panel of this.panels) {
-        if (!panel.empty) drawPanel(panel, this.view, panel.lanes.scrollTop, panel.width, panel.height);
-      }
+      this.stale = false;
+      for (const panel of this.panels) if (!panel.empty) this.drawOne(panel, stale);
     });
+  }
+
+  drawOne(panel, stale) {
+    const {scrollTop} = panel.lanes;
+    if (stale) {
+      drawPanel(panel, this.view, scrollTop, panel.width, panel.height);
+      keepPicture(panel);
+    } else {
+      restorePicture(panel);
+    }
+    drawMarked(panel, this.scaleOf(panel), scrollTop);
   }
 
   zoom(factor, at) {
@@ -123,10 +136,10 @@ class Timeline {
     return i < 0 ? null : {row, i};
   }
 
-  mark(panel, marked, loud) {
+  mark(panel, marked) {
     for (const other of this.panels) other.marked = other === panel ? marked : null;
-    this.draw();
-    this.marked(marked ? panel : null, loud);
+    this.draw(false);
+    this.marked(marked ? panel : null);
   }
 
   listen(panel) {
@@ -159,7 +172,7 @@ class Timeline {
       ArrowLeft: () => event.shiftKey ? this.lookAt(this.view.from - span / 4, this.view.to - span / 4) : this.step(panel, -1),
       ArrowRight: () => event.shiftKey ? this.lookAt(this.view.from + span / 4, this.view.to + span / 4) : this.step(panel, 1),
       ArrowUp: () => this.stepRow(panel, -1), ArrowDown: () => this.stepRow(panel, 1),
-      Enter: () => this.mark(panel, panel.marked, true), Escape: () => this.mark(panel, null, true),
+      Enter: () => this.mark(panel, panel.marked), Escape: () => this.mark(panel, null),
     };
     if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
     event.preventDefault();
@@ -201,7 +214,7 @@ class Timeline {
     const {lanes} = panel;
     if (row.y - AXIS_HEIGHT < lanes.scrollTop) lanes.scrollTop = row.y - AXIS_HEIGHT - 8;
     if (row.y + row.height > lanes.scrollTop + panel.height) lanes.scrollTop = row.y + row.height - panel.height + 8;
-    this.mark(panel, {row, i}, true);
+    this.mark(panel, {row, i});
   }
 }
 

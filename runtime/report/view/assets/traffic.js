@@ -86,7 +86,8 @@ function fillTraffic(kase, beside, chosen) {
     ...parts.map((part, i) => make('option', {value: String(i)}, nameOfPart(part))));
   select.value = String(Math.min(chosen, parts.length - 1));
   const silent = parts.length === 0;
-  byId('traffic-text').textContent = silent ? 'No rank sent anything to another one.'
+  byId('traffic-text').textContent = silent ? (kase.totals.sent > 0 ? 'Nothing that was sent had arrived when the run ended.'
+    : 'No rank sent anything to another one.')
     : `${bytesText(parts.reduce((sum, part) => sum + part.total, 0))} in all. A row is a sender, a column a receiver.`;
   for (const id of ['matrix', 'traffic-table']) byId(id).parentElement.hidden = silent && id === 'matrix';
   select.parentElement.hidden = silent;
