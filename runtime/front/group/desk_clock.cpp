@@ -72,6 +72,7 @@ void GroupDesk::add_events(const GroupWork& work, Nanos end, Nanos now, Location
   event.bytes = wire_of(work.plan, work.member).sent;
   event.live_after = front_.live();
   front_.trace().add(event);
+  event.peer = work.peer;  // of a message; waiting for a collective is for all of its members
   if (end > now) front_.trace().add(waiting(event, now, at));
 }
 
