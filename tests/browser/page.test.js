@@ -173,7 +173,9 @@ test('memory has its budget, its peak and its source line', async () => {
   assert.match(await page.locator('#memory-text').innerText(), /reached at solution\.cpp:\d+/);
   assert.match(await page.locator('#memory-text').innerText(), /budget/);
   assert.match(await page.locator('#memory-legend').innerText(), /activation/);
-  assert.equal(await page.locator('#memory-chart canvas').count(), 1);
+  // The chart is made when it comes into sight.
+  await page.locator('#memory').scrollIntoViewIfNeeded();
+  await page.waitForSelector('#memory-chart canvas');
   await page.close();
 });
 
