@@ -142,7 +142,7 @@ TEST_P(Async, SharesWhatMayBeShared) {
 
 // The same collectives of several groups, all started before any is waited for.
 TEST_P(Async, InSeveralGroups) {
-  if (!supports(4)) GTEST_SKIP();
+  if (!supports(4)) GTEST_SKIP() << "this world has fewer than 4 ranks";
   const RunReport report = run(4, [](Rank& rank) {
     Group row = rank.world().split(rank.id() / 2, 0);
     Group column = rank.world().split(rank.id() % 2, 0);

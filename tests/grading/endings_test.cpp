@@ -30,7 +30,9 @@ Case two_ranks() {
 }
 
 /// Sanitizers fill the address space, and put data of their own into every object.
-bool is_sanitized() { return default_limits(1).memory_bytes == 0; }
+bool is_sanitized() {
+  return default_limits(1).memory_bytes == 0;
+}
 
 Result run(const std::string& body, const std::string& before = "") {
   ProcessLimits limits = default_limits(2);
@@ -137,7 +139,7 @@ TEST(Endings, ExitInTheMiddle) {
 }
 
 TEST(Endings, ExitBeforeMain) {
-  if (is_sanitized()) GTEST_SKIP();
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer starts before the submission does";
   const SubmissionFolder folder("", "struct Early { Early() { std::_Exit(0); } } early;");
   const BuildOutcome refused = build_submission(load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", folder.source(),
                                                 SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder.folder());
@@ -160,7 +162,7 @@ TEST(Endings, OutputFlood) {
 }
 
 TEST(Endings, MemoryHog) {
-  if (is_sanitized()) GTEST_SKIP();
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit";
   const Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
   EXPECT_EQ(result.ending, Ending::memory_limit);
   EXPECT_THAT(result.explanation,
