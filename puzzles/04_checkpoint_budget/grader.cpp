@@ -60,7 +60,8 @@ std::string names_of(const CheckpointPlan& plan) {
   for (std::size_t l = 0; l < plan.size(); ++l) {
     if (plan[l]) layers.push_back(l);
   }
-  return layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "));
+  if (layers.empty()) return "no layer";
+  return fmt::format("{} {}", layers.size() == 1 ? "layer" : "layers", fmt::join(layers, ", "));
 }
 
 /// Layers are recomputed one after another, in the order of `before`, until the rest fits.
@@ -152,8 +153,13 @@ void diagnose_choice(CheckContext& check, const CheckpointPlan& plan) {
   if (plan == greedy_plan(layers, budget, larger)) return check.diagnose("largest_first");
   if (plan == greedy_plan(layers, budget, cheaper_byte)) return check.diagnose("cheapest_byte_first");
   if (plan == greedy_plan(layers, budget, earlier)) return check.diagnose("first_layers");
-  const auto twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
-  check.diagnose(flops_if(kase, twice) == found ? "saved_counted_twice" : "not_the_cheapest");
+  const auto kept_twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
+  const auto always_twice = [&](PlannedLayer& layer, bool last) {
+    kept_twice(layer, last);
+    layer.again_work += layer.saved;
+  };
+  const bool twice = flops_if(kase, kept_twice) == found || flops_if(kase, always_twice) == found;
+  check.diagnose(twice ? "saved_counted_twice" : "not_the_cheapest");
 }
 
 void diagnose_output(CheckContext& check) {
@@ -184,7 +190,7 @@ SHARDLINGS_CHECK(memory) {
   }
   const CheckpointPlan plan = plan_of(check);
   const std::int64_t needed = activation_peak(planned_layers(kase), plan);
-  check.detail(fmt::format("computed again: layers {}; that plan needs {} bytes", names_of(plan), needed));
+  check.detail(fmt::format("computed again: {}; that plan needs {} bytes", names_of(plan), needed));
   if (recomputed_too_often(check)) return check.diagnose("recomputed_too_often");
   return needed > budget ? diagnose_plan(check, plan) : diagnose_training(check, plan);
 }
@@ -200,7 +206,7 @@ SHARDLINGS_CHECK(recompute) {
                     check.place_of_last(0, EventKind::forward))) {
     return;
   }
-  check.detail(fmt::format("computed again: layers {}; that plan needs {} of {} bytes", names_of(plan),
+  check.detail(fmt::format("computed again: {}; that plan needs {} of {} bytes", names_of(plan),
                            activation_peak(layers, plan), kase.integer("budget")));
   diagnose_choice(check, plan);
 }

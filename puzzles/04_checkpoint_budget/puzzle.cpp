@@ -27,9 +27,9 @@ using namespace shardlings;
 /// Memory     never more than `budget`
 /// Recompute  the floating-point operations of all second forwards together: as few as any plan that fits has
 ///
-/// model.cost(l, s, b) tells the bytes of x[l] (input), of x[l + 1] (output) and of saved[l] (saved), the most that a
-/// forward with a Saved (forward) and a backward (backward) hold at once, and a forward's operations (flops).
-/// backward counts the gradient that goes in, saved[l], and the gradient that comes out; but neither x[l] nor weights.
+/// model.cost(l, s, b) tells the bytes of x[l] (input) and of saved[l] (saved), the most that a backward holds at once
+/// (backward), and the operations of one forward (flops). backward counts the gradient that goes in, saved[l], kept or
+/// made again, and the gradient that comes out; but neither x[l] nor weights. x[0] is yours to copy.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, Count budget, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, width of l), the input of layer l; x[L]: the logits
