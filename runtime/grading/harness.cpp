@@ -215,8 +215,9 @@ Batch Harness::batch(const BatchChoice& choice) {
   std::vector<float> values;
   std::vector<std::int32_t> ids, targets;
   std::vector<Count> tokens;
+  const int which = choice.which < 0 ? kase_.batch_of(rank_.id()) : choice.which;
   for (int i = 0; i < kase_.micro_batches; ++i) {
-    const MicroData micro = micro_of(kase_, kase_.batch_of(rank_.id()), i);
+    const MicroData micro = micro_of(kase_, which, i);
     append(values, micro.inputs);
     append(ids, micro.ids);
     append(targets, micro.targets);

@@ -47,6 +47,7 @@ struct Divided {
 struct BatchChoice {
   bool inputs = true;   ///< false: its inputs are empty views, and take no memory
   bool targets = true;  ///< likewise
+  int which = -1;       ///< number of the batch; -1: kase().batch_of(rank), as consecutive ranks share them
 };
 
 /// A linear layer of which a rank holds a rectangle of the weight and the bias of its rows.
@@ -84,8 +85,8 @@ class SHARDLINGS_API Harness {
   Range layers_of_stage(int stage, int stages) const;
   /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
   Stage stage(Range layers, TrainState& state) const;
-  /// This rank's micro-batches (those of batch kase().batch_of(rank)); lives as long as the harness. Labelled with
-  /// their numbers.
+  /// This rank's micro-batches (those of batch kase().batch_of(rank), or of choice.which); lives as long as the
+  /// harness. Labelled with their numbers.
   Batch batch(const BatchChoice& choice = {});
   /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
   /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 
@@ -101,7 +102,7 @@ Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
   return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
 }
 
-void override_links(TomlSection& section, const std::string& key, auto& links) {
+void override_links(TomlSection& section, const std::string& key, std::span<front::LinkSpeed> links) {
   auto link = section.section(key);
   if (!link) return;
   for (front::LinkSpeed& speed : links) {
@@ -114,6 +115,7 @@ void override_links(TomlSection& section, const std::string& key, auto& links) {
 void override_cluster(TomlSection& section, front::Cluster& cluster) {
   cluster.ranks_per_node = static_cast<int>(section.integer_or("ranks_per_node", cluster.ranks_per_node, 1));
   override_links(section, "link", cluster.links);
+  override_links(section, "between_nodes", std::span(cluster.links).last(1));
   override_links(section, "host_link", cluster.host_links);
   if (auto host = section.section("host")) {
     cluster.host.memory = mib_or(*host, "memory_mib", cluster.host.memory);

@@ -43,6 +43,7 @@
 ///                                                  # last (default: all as `hidden`)
 /// numbers = { every = 2 }                          # whatever else harness and grader want: kase.number("every")
 /// link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, instead of the cluster's, inside and between nodes
+/// between_nodes = { latency_ns = 0, bytes_per_second = 1e8 } # optional, after `link`: that between nodes alone
 /// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, likewise: to the host and back
 /// host = { memory_mib = 64.0, bytes_per_second = 7e9 }   # optional, likewise: each rank's part of the host
 /// ranks_per_node = 8                               # optional, instead of the cluster's

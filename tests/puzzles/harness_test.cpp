@@ -141,6 +141,17 @@ TEST(HarnessNormals, RowsArePartOfTheWhole) {
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 12 * 4) << "never the whole";
 }
 
+TEST(HarnessBatch, IsTheOneThatWasChosen) {
+  const auto report = with_harness([](Harness& h) {
+    const Batch batch = h.batch({.targets = false, .which = 2});
+    EXPECT_FALSE(batch.targets);
+    h.put("x", batch.inputs);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(published(report), micro_of(small_case(), 2, 0).inputs);
+  EXPECT_NE(published(report), micro_of(small_case(), 0, 0).inputs);
+}
+
 /// A training state on several ranks, some of it divided; what was published, put together.
 class DividedState : public testing::TestWithParam<int> {
  protected:

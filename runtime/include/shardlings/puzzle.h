@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "shardlings/error.h"
+#include "shardlings/grid.h"
 #include "shardlings/group.h"
 #include "shardlings/host.h"
 #include "shardlings/model.h"
