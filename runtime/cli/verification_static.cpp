@@ -45,10 +45,17 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
   }
 }
 
+/// Lines of code whose breaks would be lost, since text is filled like a paragraph.
+bool code_without_fence(const grading::Hint& hint) {
+  const std::string text = trimmed(hint.text);
+  return hint.level == "near-code" && text.find('\n') != std::string::npos && text.find("```") == std::string::npos;
+}
+
 void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   std::set<std::string> levels;
   for (const auto& hint : puzzle.hints) {
     if (trimmed(hint.text).empty()) problems.push_back(fmt::format("a hint ({}) is empty", hint.level));
+    if (code_without_fence(hint)) problems.push_back("the lines of the near-code hint are not between ``` marks");
     if (hint.diagnosis.empty()) levels.insert(hint.level);
     if (!hint.diagnosis.empty() && !puzzle.diagnosis(hint.diagnosis)) {
       problems.push_back(fmt::format("a hint speaks to {}, which is no diagnosis of this puzzle", hint.diagnosis));

@@ -200,6 +200,15 @@ TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
   EXPECT_THAT(problems, Contains(HasSubstr("solutions/01_a/solution.cpp:7")));
 }
 
+TEST_F(Verification, LinesOfCodeInAHintNeedAFence) {
+  const std::string problem = "the lines of the near-code hint are not between ``` marks";
+  puzzle_.hints.push_back({"near-code", "one line of code", ""});
+  puzzle_.hints.push_back({"near-code", "```\nforward\nbackward\n```", ""});
+  EXPECT_THAT(static_problems(project_, puzzle_), IsEmpty());
+  puzzle_.hints.push_back({"near-code", "forward\nbackward\n", ""});
+  EXPECT_THAT(static_problems(project_, puzzle_), Contains(problem));
+}
+
 TEST_F(Verification, ALongStubIsAProblem) {
   std::string comment;
   for (int i = 0; i < 80; ++i) comment += "// line\n";

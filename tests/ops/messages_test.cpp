@@ -32,6 +32,11 @@ TEST(Messages, NameShapes) {
       "matmul_add (nn): c is (4, 5), but the product of a (4, 8) and b (8, 6) is (4, 6)");
   expect_error(
       [](Rank& r) {
+        matmul_add(zeros(r, {6, 4}), zeros(r, {4, 8}), zeros(r, {8, 6}), nn);
+      },
+      "matmul_add (nn): c is (6, 4), but the product of a (4, 8) and b (8, 6) is (4, 6)");
+  expect_error(
+      [](Rank& r) {
         add(zeros(r, {4, 8}), zeros(r, {4, 9}));
       },
       "add: y is (4, 8), x is (4, 9): the sizes 32 and 36 differ");

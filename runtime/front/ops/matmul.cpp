@@ -32,6 +32,12 @@ Extents extents(Op& op, const Operand& a, const Operand& b) {
   return {trans_a, trans_b, trans_a ? a.cols() : a.rows(), trans_b ? b.rows() : b.cols(), k};
 }
 
+/// A flat stretch of memory takes any product of its size; a matrix only one of its own extents.
+bool holds_product(const Operand& c, const Extents& e) {
+  if (c.shape().rank() == 1) return c.size() == e.m * e.n;
+  return c.rows() == e.m && c.cols() == e.n;
+}
+
 Reply run(Op& op, const Extents& e, bool adds, DType to) {
   return op.run(KernelId::matmul, {e.m, e.n, e.k, e.trans_a, e.trans_b, adds, static_cast<Count>(to)},
                 2 * e.m * e.n * e.k);
@@ -53,7 +59,7 @@ Reply matmul_add(RankFront& front, const Call& call) {
   const Operand b = op.reads(2, "b");
   const Extents e = extents(op, a, b);
   op.accumulates(c, "c", a, "a");
-  op.require(c.size() == e.m * e.n, "c is {}, but the product of a {} and b {} is ({}, {})", to_text(c.shape()),
+  op.require(holds_product(c, e), "c is {}, but the product of a {} and b {} is ({}, {})", to_text(c.shape()),
              to_text(a.shape()), to_text(b.shape()), e.m, e.n);
   return run(op, e, true, c.dtype());
 }

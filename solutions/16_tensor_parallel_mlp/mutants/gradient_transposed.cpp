@@ -1,0 +1,68 @@
+// diagnosis: invalid_argument
+// The factors of a weight's gradient the wrong way round: the transposed gradient.
+// Puzzle 16: a perceptron with one hidden layer, divided over ranks: tensor parallelism.
+//
+// Each rank holds a part of both weights and computes with that part alone. Two sums over the ranks put it together.
+// The lesson is README.md beside this file; `./shardlings explain 16` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+using namespace shardlings;
+
+/// y = gelu(x upᵀ + up.bias) downᵀ + down.bias, with h inputs and outputs and f in the middle, on t = tp.size() ranks.
+///
+/// x, y, grad_x, grad_y  (s, b, h)            whole, and the same on all ranks
+/// up.weight             your part of (f, h)  weights are (outputs, inputs). up.bias: of (f), the rows of your part
+/// down.weight           your part of (h, f)  down.bias: of (h), the rows of your part
+/// up.grad_weight, …     as large             zeros; backward adds the gradients of your parts
+/// z, a                  (s, b, f/t)          input and output of the GELU here: forward leaves them for backward
+///
+/// Result  y and grad_x on every rank as on one device; each rank the gradients of its own parts
+/// Wire    one all-reduce of (s, b, h) in forward, one in backward
+/// Memory  parts and their gradients; x, y, grad_y; and four tensors like z, or three of them and grad_x
+/// Work    1/t of the matrix products
+///
+/// Calls that you need: tp.mine(n), this rank's part of n rows or columns; matmul(a, b, trans), where nt makes a bᵀ, nn
+/// a b and tn aᵀ b, and (s, b, h) is a matrix of s b rows; matmul_add(c, a, b, trans), which adds to c; add_bias(x,
+/// bias); sum_rows_add(sum, x), the gradient of a bias; gelu(x); gelu_backward(x, grad), from the GELU's INPUT x;
+/// tp.all_reduce(view, ReduceOp::sum).
+
+// >>> your code (about 20 lines)
+/// Which rows and columns of up.weight, which has rows x cols, this rank holds. Its bias follows the rows.
+Rectangle part_of_up(const Group& tp, Count rows, Count cols) {
+  // Whole outputs: what goes into the GELU is complete on its rank.
+  return {tp.mine(rows), {0, cols}};
+}
+
+/// The same for down.weight.
+Rectangle part_of_down(const Group& tp, Count rows, Count cols) {
+  // The inputs that this rank has made: its product is one of t terms of y.
+  return {{0, rows}, tp.mine(cols)};
+}
+
+/// Returns y.
+Tensor mlp_forward(Group& tp, const Linear& up, const Linear& down, ConstView x, Tensor& z, Tensor& a) {
+  z = matmul(x, up.weight, nt);
+  add_bias(z, up.bias);
+  a = gelu(z);
+  Tensor y = matmul(a, down.weight, nt);
+  tp.all_reduce(y, ReduceOp::sum);
+  add_bias(y, down.bias);  // behind the sum: it belongs to y, not to its terms
+  return y;
+}
+
+/// Returns grad_x.
+Tensor mlp_backward(Group& tp, const Linear& up, const Linear& down, ConstView x, ConstView z, ConstView a,
+                    ConstView grad_y) {
+  sum_rows_add(down.grad_bias, grad_y);
+  matmul_add(down.grad_weight, a, grad_y, tn);
+  // Every rank has all of grad_y, so the gradients of its own z and of its own weights need nobody else.
+  Tensor grad_z = gelu_backward(z, matmul(grad_y, down.weight, nn));
+  sum_rows_add(up.grad_bias, grad_z);
+  matmul_add(up.grad_weight, grad_z, x, tn);
+  // x went into the parts of all ranks: its gradient is the sum of what comes back from them.
+  Tensor grad_x = matmul(grad_z, up.weight, nn);
+  tp.all_reduce(grad_x, ReduceOp::sum);
+  return grad_x;
+}
+// <<<
