@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "front/group/control.h"
@@ -30,7 +31,9 @@ RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back
       saved_(std::make_unique<SavedTable>()),
       works_(std::make_unique<WorkTable>(*this)),
       groups_(std::make_unique<GroupDesk>(*this, control)),
-      host_(std::make_unique<HostDesk>(*this)) {}
+      host_(std::make_unique<HostDesk>(*this)) {
+  if (trace_.enabled()) device_->start_measuring();
+}
 
 RankFront::~RankFront() {
   saved_.reset();  // its tensors drop themselves, which must not happen after their memory is gone
@@ -108,13 +111,14 @@ void RankFront::charge(const char* name, const Call& call, Cost cost, Label labe
   now_ += time;
   counters_.busy[static_cast<std::size_t>(Lane::compute)] += time;
   if (layer_depth_ > 0) layer_flops_ += cost.flops;
-  add_event(EventKind::operation, name, call, label, begin, cost.flops);
+  add_event(EventKind::operation, name, call, label, begin, cost.flops, marks_);
 }
 
 void RankFront::begin_layer_call() {
   if (++layer_depth_ > 1) return;
   layer_begin_ = now_;
   layer_flops_ = Flops(0);
+  layer_marks_.begin = device_->mark(back::DeviceLane::compute);
 }
 
 void RankFront::end_layer_call(EventKind kind, const char* name, const Call& call, Label label) {
@@ -132,10 +136,13 @@ void RankFront::end_layer_call(EventKind kind, const char* name, const Call& cal
     now_ += time;
     counters_.busy[static_cast<std::size_t>(Lane::compute)] += time;
   }
-  add_event(kind, name, call, label, layer_begin_, layer_flops_);
+  add_event(kind, name, call, label, layer_begin_, layer_flops_, layer_marks_);
 }
 
-void RankFront::add_event(EventKind kind, const char* name, const Call& call, Label label, Nanos begin, Flops flops) {
+void RankFront::add_event(EventKind kind, const char* name, const Call& call, Label label, Nanos begin, Flops flops,
+                          back::Marks& marks) {
+  if (marks.begin != 0) marks.end = device_->mark(back::DeviceLane::compute);
+  const back::Marks measured = std::exchange(marks, {});
   if (!trace_.enabled()) return;
   Event event;
   event.kind = kind;
@@ -149,7 +156,7 @@ void RankFront::add_event(EventKind kind, const char* name, const Call& call, La
   event.end = now_;
   event.flops = flops;
   event.live_after = live();
-  trace_.add(event);
+  trace_.add(event, measured);
 }
 
 void RankFront::advance_to(Nanos time) {
@@ -163,6 +170,9 @@ void RankFront::begin_measuring(Location at) {
   groups_->restart_clock();
   host_->restart_clock();
   trace_.restart();
+  if (trace_.enabled()) device_->start_measuring();
+  marks_ = {};
+  layer_marks_ = {};
   memory_->restart(at);
   kept_.reset();
 }
@@ -170,6 +180,7 @@ void RankFront::begin_measuring(Location at) {
 void RankFront::end_measuring() {
   RankReport report;
   report.counters = counted();
+  trace_.resolve(*device_);
   report.trace = trace_.take();
   kept_ = std::move(report);
 }

@@ -52,7 +52,10 @@ class RankFront final : public detail::Port {
   void free(const detail::Ref& ref, Location at) { memory_->free(ref, at); }
   /// What fills a storage as a whole says what its data are about; a part of one does not.
   void label_whole(const Operand& operand, Label label) { memory_->label_whole(operand, label); }
-  void launch(const back::Kernel& kernel) { device_->launch(kernel); }
+  void launch(const back::Kernel& kernel) {
+    if (marks_.begin == 0) marks_.begin = device_->mark(back::DeviceLane::compute);
+    device_->launch(kernel);
+  }
 
   /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
   void charge(const char* name, const detail::Call& call, Cost cost, Label label);
@@ -98,7 +101,8 @@ class RankFront final : public detail::Port {
   Operand on_device(const detail::Call& call, const Lookup& lookup);
   void note(const detail::Call& call);
   void throw_deferred();
-  void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops);
+  void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops,
+                 back::Marks& marks);
   Counters counted();
 
   const WorldOptions& options_;
@@ -119,6 +123,8 @@ class RankFront final : public detail::Port {
   int layer_depth_ = 0;
   Nanos layer_begin_;
   Flops layer_flops_;
+  back::Marks marks_;  ///< of the operation under way
+  back::Marks layer_marks_;
   struct Deferred {
     Misuse misuse;
     std::string sentence;

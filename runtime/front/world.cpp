@@ -1,5 +1,7 @@
 #include "front/world.h"
 
+#include <algorithm>
+
 #include "front/group/desk.h"
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
@@ -11,6 +13,24 @@ namespace {
 template <class Maker, class Default>
 auto made(const Maker& maker, Default make_default) {
   return maker ? maker() : make_default();
+}
+
+/// Measured times begin with the first thing that was measured on any rank.
+void align_measured_times(RunReport& report) {
+  std::optional<Nanos> first;
+  const auto for_measured = [&](auto f) {
+    for (RankReport& rank : report.ranks) {
+      for (Event& event : rank.trace.events) {
+        if (event.measured_begin >= Nanos(0)) f(event);
+      }
+    }
+  };
+  for_measured(
+      [&](const Event& event) { first = std::min(first.value_or(event.measured_begin), event.measured_begin); });
+  for_measured([&](Event& event) {
+    event.measured_begin -= *first;
+    event.measured_end -= *first;
+  });
 }
 
 }  // namespace
@@ -30,6 +50,7 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
   engine->run(options.ranks, [&](int rank) {
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);
   });
+  align_measured_times(report);
   report.failure = control.failure();
   // A failed run may leave operations behind that still use everybody's memory.
   for (const auto& front : fronts) front->device().synchronize();

@@ -16,7 +16,7 @@ struct Rule {
 };
 
 const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
-                          "back/kernels/kernel_ids.h"};
+                          "back/kernels/kernel_ids.h", "back/kernels/gpus.h"};
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -67,7 +67,7 @@ bool allowed_beside_puzzle(const std::string& path, const std::string& name) {
 
 // "runtime/back/kernels/cpu/blas.h" -> "back/kernels/cpu/"; empty for a file that is in no implementation's folder.
 std::string implementation_of(const std::string& path) {
-  static const std::regex kImplementation(R"(^(?:runtime/)?(back/[a-z_]+/[a-z_]+/))");
+  static const std::regex kImplementation(R"(^(?:runtime/|tests/)?(back/[a-z_]+/[a-z_]+/))");
   std::smatch match;
   return std::regex_search(path, match, kImplementation) ? match[1].str() : "";
 }

@@ -68,6 +68,8 @@ class Exchange {
   virtual Progress help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.
   virtual void finish(int member) = 0;
+  /// After launch(): where the operation begins and ends on a lane of this member's device, if that measures.
+  virtual Marks marks(int) { return {}; }
 };
 
 class Fabric {

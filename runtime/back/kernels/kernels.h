@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/units.h"
 #include "shardlings/tensor.h"
@@ -23,6 +24,21 @@ inline constexpr int kDeviceLanes = 5;
 
 /// A point in a lane's work. Its meaning is the device's; 0 is "nothing to wait for".
 using DeviceEvent = std::uint64_t;
+
+/// A moment in a lane's work whose time will be asked for; 0: it is not measured.
+using DeviceMark = std::uint64_t;
+
+/// Where an operation begins and ends on a lane.
+struct Marks {
+  DeviceMark begin = 0;
+  DeviceMark end = 0;
+};
+
+/// A lane as the vendor's libraries know it. CUDA: the number of the GPU and a cudaStream_t.
+struct NativeLane {
+  int device = -1;
+  void* queue = nullptr;
+};
 
 /// Which computation. The arguments of each stand beside its name in kernel_ids.h.
 enum class KernelId : std::uint16_t;
@@ -64,6 +80,19 @@ class Device {
   virtual void wait(DeviceLane lane, DeviceEvent event) = 0;
   /// Blocks the host until all lanes are idle.
   virtual void synchronize() = 0;
+
+  /// \name Measured time: what a lane's work really took. Devices without a clock of their own leave these as they are.
+  /// @{
+  /// Forgets all marks. Before the first call nothing is measured.
+  virtual void start_measuring() {}
+  /// The present end of a lane, as a moment to be measured. Called from any thread.
+  virtual DeviceMark mark(DeviceLane) { return 0; }
+  /// When the lane got there, by the host's steady clock. Blocks until all lanes are idle.
+  virtual std::optional<Nanos> time_of(DeviceMark) { return std::nullopt; }
+  /// @}
+
+  /// For fabrics whose library enqueues work by itself. `queue` is null if the device has none.
+  virtual NativeLane native(DeviceLane) const { return {}; }
 };
 
 /// A device whose memory is the host's and whose kernels are done when launch() returns.

@@ -43,7 +43,8 @@ using Ticket = std::uint64_t;
 struct Outcome {
   Nanos start;  ///< all members were there and their lanes free
   Nanos end;
-  Label label;  ///< receives: of the data
+  Label label;          ///< receives: of the data
+  back::Marks marks{};  ///< on a lane of this rank's device
 };
 
 /// What a split gives one member.

@@ -71,7 +71,7 @@ void GroupDesk::add_events(const GroupWork& work, Nanos end, Nanos now, Location
   event.posted = work.posted;
   event.bytes = wire_of(work.plan, work.member).sent;
   event.live_after = front_.live();
-  front_.trace().add(event);
+  front_.trace().add(event, work.outcome->marks);
   event.peer = work.peer;  // of a message; waiting for a collective is for all of its members
   if (end > now) front_.trace().add(waiting(event, now, at));
 }

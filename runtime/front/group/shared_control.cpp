@@ -329,7 +329,7 @@ Outcome SharedControl::wait(int rank, Ticket ticket, Location at) {
   const int member = meeting->member_of(rank);
   wait_for(rank, meeting, member, at);
   meeting->exchange->finish(member);
-  const Outcome outcome{meeting->start, meeting->end, meeting->records[0].label};
+  const Outcome outcome{meeting->start, meeting->end, meeting->records[0].label, meeting->exchange->marks(member)};
   unref(rank, meeting);
   return outcome;
 }

@@ -63,6 +63,7 @@ class HostDesk::HostWork final : public Pending {
   RankFront& front_;
   std::optional<Times> times_;
   back::DeviceEvent done_ = 0;
+  back::Marks marks_;
 };
 
 Times HostDesk::HostWork::settle(Location at) {
@@ -82,7 +83,9 @@ void HostDesk::HostWork::launch() {
   const DeviceLane on = device_lane(lane);
   device.wait(on, called);
   if (follows) device.wait(on, follows->event());
+  marks_.begin = device.mark(on);
   device.launch(kernel, on);
+  marks_.end = device.mark(on);
   done_ = device.record(on);
   if (verb == detail::Verb::copy) front_.label_whole(uses.front().operand, label);
 }
@@ -108,7 +111,7 @@ void HostDesk::HostWork::pass_time(Location at) {
   event.bytes = bytes;
   event.flops = flops;
   event.live_after = front_.live();
-  front_.trace().add(event);
+  front_.trace().add(event, marks_);
   if (times_->end > now) front_.trace().add(waiting(event, now, at));
 }
 

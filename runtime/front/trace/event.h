@@ -72,6 +72,9 @@ struct Event {
   Bytes bytes;   ///< sent by this rank, or copied
   Flops flops;
   Bytes live_after;  ///< device memory of the rank after the call
+  /// What it really took, in nanoseconds since the measured part of the run began; -1: not measured. No two runs agree.
+  Nanos measured_begin{-1};
+  Nanos measured_end{-1};
 };
 
 /// That the program stood still from `now` until the end of what `event` shows, in a wait at `at`.

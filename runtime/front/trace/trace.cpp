@@ -14,6 +14,23 @@ std::size_t index_of(std::vector<std::string>& names, std::string_view text) {
 
 }  // namespace
 
+void Trace::add(const Event& event, const back::Marks& marks) {
+  if (!enabled_) return;
+  if (marks.begin != 0 && marks.end != 0) measured_.push_back({trace_.events.size(), marks});
+  trace_.events.push_back(event);
+}
+
+void Trace::resolve(back::Device& device) {
+  for (const Measured& measured : measured_) {
+    const auto begin = device.time_of(measured.marks.begin);
+    const auto end = device.time_of(measured.marks.end);
+    if (!begin || !end) continue;
+    trace_.events[measured.event].measured_begin = *begin;
+    trace_.events[measured.event].measured_end = *end;
+  }
+  measured_.clear();
+}
+
 void Trace::memory(Memory which, Nanos time, const KindBytes& live) {
   if (enabled_) (which == Memory::host ? trace_.host_memory : trace_.memory).push_back({time, live});
 }
@@ -34,6 +51,7 @@ std::int32_t Trace::group(const std::string& name, const std::vector<int>& membe
 
 void Trace::restart() {
   trace_.events.clear();
+  measured_.clear();
   trace_.memory.clear();
   trace_.host_memory.clear();
 }

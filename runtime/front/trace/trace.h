@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "back/fabric/fabric.h"
 #include "front/trace/event.h"
 
 namespace shardlings::front {
@@ -14,9 +15,8 @@ class Trace {
   explicit Trace(bool enabled) : enabled_(enabled) {}
   bool enabled() const { return enabled_; }
 
-  void add(const Event& event) {
-    if (enabled_) trace_.events.push_back(event);
-  }
+  /// `marks`: where it begins and ends on a lane of the device, if that measures.
+  void add(const Event& event, const back::Marks& marks = {});
   void memory(Memory which, Nanos time, const KindBytes& live);
   /// The index of a name; names are few and compared by text.
   std::uint16_t name(const char* text);
@@ -24,11 +24,19 @@ class Trace {
   std::int32_t group(const std::string& name, const std::vector<int>& members);
   /// Forgets everything but the names.
   void restart();
+  /// Asks the device what the marks say. Times are the host's steady clock's.
+  void resolve(back::Device& device);
   RankTrace take() { return std::move(trace_); }
 
  private:
+  struct Measured {
+    std::size_t event = 0;
+    back::Marks marks;
+  };
+
   bool enabled_;
   RankTrace trace_;
+  std::vector<Measured> measured_;
 };
 
 }  // namespace shardlings::front

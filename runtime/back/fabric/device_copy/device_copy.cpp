@@ -21,6 +21,7 @@ class DeviceCopyExchange final : public Exchange {
     buffers_.assign(size, {});
     scratch_.assign(size, {});
     events_.assign(size, 0);
+    marks_.assign(size, {});
     done_ = 0;
   }
 
@@ -43,7 +44,9 @@ class DeviceCopyExchange final : public Exchange {
       for (std::size_t i = 0; i < kernels.size(); ++i) {
         Device& device = *buffers_[i].device;
         device.wait(DeviceLane::communication, all_ready);
+        if (marks_[i].begin == 0) marks_[i].begin = device.mark(DeviceLane::communication);
         for (const Kernel& kernel : kernels[i]) device.launch(kernel, DeviceLane::communication);
+        marks_[i].end = device.mark(DeviceLane::communication);
         events_[i] = device.record(DeviceLane::communication);
       }
       done_ = join();
@@ -60,6 +63,8 @@ class DeviceCopyExchange final : public Exchange {
     if (scratch_[i].memory) device.release(scratch_[i].memory, scratch_[i].size);
     scratch_[i] = {};
   }
+
+  Marks marks(int member) override { return marks_[static_cast<std::size_t>(member)]; }
 
  private:
   /// Memory for partial results. A member that never finishes, since the run has failed, leaves it to its device.
@@ -85,7 +90,8 @@ class DeviceCopyExchange final : public Exchange {
   std::vector<Buffers> buffers_;
   std::vector<Scratch> scratch_;
   std::vector<DeviceEvent> events_;  ///< the end of each member's part so far
-  DeviceEvent done_ = 0;             ///< 0: nothing had to be moved
+  std::vector<Marks> marks_;
+  DeviceEvent done_ = 0;  ///< 0: nothing had to be moved
 };
 
 class DeviceCopyFabric final : public Fabric {
