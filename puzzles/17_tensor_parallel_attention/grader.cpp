@@ -152,9 +152,23 @@ std::vector<Range> chosen_rows(const CheckContext& check, int rank) {
   return rows;
 }
 
+/// Rank 0 holds the rows of one head behind those of another, each with queries, keys and values.
+bool rows_by_head(const CheckContext& check) {
+  const Gpt gpt(check.kase());
+  const Output* output = check.output("rows of qkv");
+  const std::vector<Range> rows = chosen_rows(check, 0);
+  const Count heads = gpt.part(gpt.heads);
+  return heads > 1 && rows.size() == 3 && output->values[0] == static_cast<float>(3 * heads) &&
+         rows[1].begin == rows[0].begin + gpt.width && rows[2].begin == rows[1].begin + gpt.width;
+}
+
 /// Names a wrong choice of rows, if that is what it is.
 bool diagnose_rows(CheckContext& check) {
   const Gpt gpt(check.kase());
+  if (rows_by_head(check)) {
+    check.diagnose("qkv_by_head");
+    return true;
+  }
   if (gpt.ranks == 1) return false;
   bool contiguous = true, whole = true;
   for (int rank = 0; rank < gpt.ranks; ++rank) {
@@ -204,9 +218,10 @@ void diagnose_loss(CheckContext& check, double right) {
   if (found.empty() || !head) return;
   const double t = check.ranks();
   const HeadMistake mistakes[] = {
-      {.diagnosis = "max_not_reduced", .own_top = true},    {.diagnosis = "sum_not_reduced", .own_sum = true},
-      {.diagnosis = "target_not_reduced", .own_hit = true}, {.diagnosis = "ids_not_shifted", .unshifted = true},
-      {.diagnosis = "averaged", .sum_factor = 1 / t},       {.diagnosis = "reduced_twice", .sum_factor = t}};
+      {.diagnosis = "max_not_reduced", .own_top = true},        {.diagnosis = "sum_not_reduced", .own_sum = true},
+      {.diagnosis = "target_not_reduced", .own_hit = true},     {.diagnosis = "ids_not_shifted", .unshifted = true},
+      {.diagnosis = "target_looked_up_late", .late_hit = true}, {.diagnosis = "averaged", .sum_factor = 1 / t},
+      {.diagnosis = "reduced_twice", .sum_factor = t}};
   for (const HeadMistake& mistake : mistakes) {
     bool explains = true;
     for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -221,11 +236,31 @@ void diagnose_loss(CheckContext& check, double right) {
 void diagnose_head_gradient(CheckContext& check, const std::vector<double>& found, const std::vector<double>& right) {
   const std::optional<double> ratio = constant_ratio({found}, {right});
   if (ratio == 0) return check.diagnose("gradient_missing");
+  if (near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
   if (near(ratio, static_cast<double>(Gpt(check.kase()).tokens))) return check.diagnose("loss_not_divided");
   const std::optional<DividedHead> head = head_of(check);
   if (!head) return;
-  if (alike(found, head->weight_gradient(0, true))) return check.diagnose("target_not_subtracted");
-  if (alike(found, head->weight_gradient(1, false))) check.diagnose("not_normalised");
+  if (alike(found, head->weight_gradient(0, Denominator::sum))) return check.diagnose("target_not_subtracted");
+  if (alike(found, head->weight_gradient(1, Denominator::own_sum))) return check.diagnose("sum_not_reduced");
+  if (alike(found, head->weight_gradient(1, Denominator::nothing))) check.diagnose("not_normalised");
+}
+
+/// The loss of the head alone on logits so large that only the largest of all, subtracted, keeps them finite.
+/// Products and exponents are those of the model's loss, but so many times as large: so is the tolerance.
+void check_large_logits(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Gpt gpt(kase);
+  const auto factor = static_cast<double>(kase.integer("enlarged"));
+  const std::vector<float> normals = normals_of(kase, 0, gpt.tokens * gpt.width);
+  std::vector<double> x(normals.begin(), normals.end());
+  for (double& number : x) number *= factor;
+  const Range range = detail::entry_of(gpt.last(), "weight").range;
+  const DividedHead head(x, slice(weights_in_double(kase, gpt.last_number()), range), micro_of(kase, 0, 0).targets,
+                         gpt.width, gpt.ranks);
+  const std::string name = "loss of large logits";
+  if (check.equal_scalar(name, head.loss({"right"}, 0), factor * check.reference().loss_tolerance)) return;
+  const Layers found = by_rank(check, name);
+  if (!found.empty() && !std::isfinite(found[0][0])) check.diagnose("largest_not_subtracted");
 }
 
 bool ranks_differ(const CheckContext& check, const std::string& name) {
@@ -325,6 +360,7 @@ SHARDLINGS_CHECK(output) {
       return diagnose_gradient(check, gradient.name, output, right);
     }
   }
+  check_large_logits(check);
 }
 
 SHARDLINGS_CHECK(communication) {

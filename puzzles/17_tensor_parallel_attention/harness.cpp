@@ -200,6 +200,16 @@ class Block {
   std::vector<Tensor> kept_;
 };
 
+/// The loss of logits whose exponentials no f32 can hold: it tells whether the largest of all is subtracted.
+void put_large_loss(Harness& h, Group& tp, LinearShard& head, ConstView targets) {
+  const ModelSpec& model = h.kase().model;
+  Tensor x = h.normals(0, {model.sequence, h.kase().batch, model.hidden}, Kind::other);
+  scale(x, static_cast<float>(h.integer("enlarged")));
+  Tensor loss = h.rank().zeros(1, Kind::other);
+  vocab_loss(tp, head.linear(), model.outputs, x, targets, targets.size(), loss);
+  h.put("loss of large logits", loss);
+}
+
 }  // namespace
 
 SHARDLINGS_HARNESS(h) {
@@ -237,4 +247,5 @@ SHARDLINGS_HARNESS(h) {
   h.put_gradients(layer + "norm", norm);
   h.put_gradients(layer + "head", head);
   h.put_of_rank("rows of qkv", h.tensor(blocks.front().chosen_rows(), Kind::other));
+  put_large_loss(h, tp, head, batch.targets);
 }

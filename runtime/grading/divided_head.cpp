@@ -31,24 +31,28 @@ double DividedHead::loss(const HeadMistake& mistake, int rank) const {
     double sum = 0, hits = 0;
     for (int r = 0; r < ranks_; ++r) {
       if (!mistake.own_sum || r == rank) sum += exponentials(token, r, mistake.own_top ? top(token, r) : top(token));
-      if (!mistake.own_hit || r == rank) hits += hit(token, r, mistake.unshifted);
+      if (!mistake.own_hit || r == rank) hits += hit(token, r, mistake);
     }
     total += std::log(sum * mistake.sum_factor) + (mistake.own_top ? top(token, rank) : top(token)) - hits;
   }
   return total / static_cast<double>(tokens_);
 }
 
-std::vector<double> DividedHead::weight_gradient(double one, bool normalised) const {
+std::vector<double> DividedHead::weight_gradient(double one, Denominator denominator) const {
   std::vector<double> gradient(static_cast<std::size_t>(vocabulary_ * width_));
   for (Count token = 0; token < tokens_; ++token) {
     double sum = 0;
     for (int r = 0; r < ranks_; ++r) sum += exponentials(token, r, top(token));
-    for (Count column = 0; column < vocabulary_; ++column) {
-      double of_logit = std::exp(logit(token, column) - top(token)) / (normalised ? sum : 1);
-      if (column == targets_[static_cast<std::size_t>(token)]) of_logit -= one;
-      for (Count k = 0; k < width_; ++k) {
-        gradient[static_cast<std::size_t>(column * width_ + k)] +=
-            of_logit * x_[static_cast<std::size_t>(token * width_ + k)] / static_cast<double>(tokens_);
+    for (int r = 0; r < ranks_; ++r) {
+      const double own = exponentials(token, r, top(token));
+      const double below = denominator == Denominator::sum ? sum : denominator == Denominator::own_sum ? own : 1;
+      for (Count column = part(r).begin; column < part(r).end; ++column) {
+        double of_logit = std::exp(logit(token, column) - top(token)) / below;
+        if (column == targets_[static_cast<std::size_t>(token)]) of_logit -= one;
+        for (Count k = 0; k < width_; ++k) {
+          gradient[static_cast<std::size_t>(column * width_ + k)] +=
+              of_logit * x_[static_cast<std::size_t>(token * width_ + k)] / static_cast<double>(tokens_);
+        }
       }
     }
   }
@@ -80,9 +84,11 @@ double DividedHead::exponentials(Count token, int rank, double shift) const {
   return sum;
 }
 
-double DividedHead::hit(Count token, int rank, bool unshifted) const {
-  const Count column = targets_[static_cast<std::size_t>(token)] - (unshifted ? 0 : part(rank).begin);
-  return column < 0 || column >= part(rank).size() ? 0 : logit(token, part(rank).begin + column);
+double DividedHead::hit(Count token, int rank, const HeadMistake& mistake) const {
+  const Count column = targets_[static_cast<std::size_t>(token)] - (mistake.unshifted ? 0 : part(rank).begin);
+  if (column < 0 || column >= part(rank).size()) return 0;
+  const double z = logit(token, part(rank).begin + column);
+  return mistake.late_hit ? std::exp(z - top(token)) : z;
 }
 
 }  // namespace shardlings::grading

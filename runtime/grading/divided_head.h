@@ -17,8 +17,12 @@ struct HeadMistake {
   bool own_sum = false;    ///< each rank has the sum of its own exponentials
   bool own_hit = false;    ///< each rank has the target's logit only if it is its own
   bool unshifted = false;  ///< targets are taken for columns of the own part
+  bool late_hit = false;   ///< the target's logit is looked up among the exponentials
   double sum_factor = 1;   ///< the sum of exponentials is so many times too large
 };
+
+/// By what the exponentials of a row are divided in the gradient of the logits.
+enum class Denominator : std::uint8_t { nothing, sum, own_sum };
 
 class DividedHead {
  public:
@@ -29,9 +33,9 @@ class DividedHead {
   /// The mean cross entropy over the tokens, as a rank has it.
   double loss(const HeadMistake& mistake, int rank) const;
 
-  /// Gradient of the weight if that of a token's logits is the softmax (or, not normalised, exponentials of the
-  /// distance from the largest) minus `one` at the target, divided by the number of tokens.
-  std::vector<double> weight_gradient(double one, bool normalised) const;
+  /// Gradient of the weight if that of a token's logits is the softmax (or what another denominator makes of the
+  /// exponentials of the distance from the largest) minus `one` at the target, divided by the number of tokens.
+  std::vector<double> weight_gradient(double one, Denominator denominator) const;
 
  private:
   double logit(Count token, Count column) const;
@@ -39,7 +43,7 @@ class DividedHead {
   double top(Count token, int rank) const;
   double top(Count token) const;
   double exponentials(Count token, int rank, double shift) const;
-  double hit(Count token, int rank, bool unshifted) const;
+  double hit(Count token, int rank, const HeadMistake& mistake) const;
 
   std::vector<double> x_, logits_;
   std::vector<std::int32_t> targets_;

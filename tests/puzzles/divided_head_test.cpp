@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "grading/data.h"
@@ -39,15 +40,13 @@ TEST(DividedHead, TheRightLossDependsOnNoDivisionAndNoRank) {
 }
 
 TEST(DividedHead, EveryMistakeShows) {
-  const HeadMistake mistakes[] = {{.diagnosis = "top", .own_top = true},
-                                  {.diagnosis = "sum", .own_sum = true},
-                                  {.diagnosis = "hit", .own_hit = true},
-                                  {.diagnosis = "ids", .unshifted = true},
-                                  {.diagnosis = "factor", .sum_factor = 3}};
+  const HeadMistake mistakes[] = {{.diagnosis = "top", .own_top = true},   {.diagnosis = "sum", .own_sum = true},
+                                  {.diagnosis = "hit", .own_hit = true},   {.diagnosis = "ids", .unshifted = true},
+                                  {.diagnosis = "late", .late_hit = true}, {.diagnosis = "factor", .sum_factor = 3}};
   const double right = head_on(3).loss({"right"}, 0);
   for (const HeadMistake& mistake : mistakes) {
     EXPECT_GT(std::abs(head_on(3).loss(mistake, 0) - right), 1e-2) << mistake.diagnosis;
-    if (!mistake.unshifted && mistake.sum_factor == 1) {
+    if (!mistake.unshifted && !mistake.late_hit && mistake.sum_factor == 1) {
       EXPECT_NEAR(head_on(1).loss(mistake, 0), head_on(1).loss({"right"}, 0), 1e-12) << "alone, nobody is forgotten";
     }
   }
@@ -56,7 +55,7 @@ TEST(DividedHead, EveryMistakeShows) {
 
 TEST(DividedHead, TheGradientIsThatOfTheLoss) {
   constexpr double kStep = 1e-6;
-  const std::vector<double> gradient = head_on(3).weight_gradient(1, true);
+  const std::vector<double> gradient = head_on(3).weight_gradient(1, Denominator::sum);
   std::vector<double> weight = numbers(1, kVocabulary * kWidth);
   for (std::size_t i = 0; i < weight.size(); ++i) {
     const double before = weight[i];
@@ -66,6 +65,22 @@ TEST(DividedHead, TheGradientIsThatOfTheLoss) {
     EXPECT_NEAR(gradient[i], (above - head_on(3, weight).loss({"right"}, 0)) / (2 * kStep), 1e-8);
     weight[i] = before;
   }
+}
+
+TEST(DividedHead, DenominatorsOfTheGradientShow) {
+  const std::vector<double> right = head_on(3).weight_gradient(1, Denominator::sum);
+  const std::vector<double> own = head_on(3).weight_gradient(1, Denominator::own_sum);
+  const std::vector<double> none = head_on(3).weight_gradient(1, Denominator::nothing);
+  const auto apart = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+  };
+  EXPECT_GT(apart(own, right), 1e-2);
+  EXPECT_GT(apart(none, right), 1e-2);
+  EXPECT_GT(apart(none, own), 1e-2);
+  EXPECT_LT(apart(head_on(1).weight_gradient(1, Denominator::own_sum), right), 1e-12)
+      << "alone, the own sum is the sum";
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+// diagnosis: sum_not_reduced
+// The loss is right; the gradient divides by the own exponentials only.
+
+// Puzzle 17: attention divided by heads, embedding and loss by the vocabulary.
+//
+// With the MLP of puzzle 16, which is given, that makes a whole GPT on t ranks, each with 1/t of every large matrix.
+// The lesson is README.md beside this file; `./shardlings explain 17` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// x, y and their gradients are (s, b, h): whole, and the same on the t = tp.size() ranks. Ids and targets are (s, b).
+///
+/// qkv   weight (your rows of (3h, h)), bias: rows 0 to h-1 make queries, then h make keys, then h values. Within each,
+///       the heads lie one behind the other. attention(qkv, heads, &inner) wants queries, keys and values of its heads
+/// proj  weight (h, columns of tp.mine(heads)), bias (h); table and head.weight (tp.mine(vocabulary), h)
+///
+/// Result  loss and gradients as on one device; of the weights, each rank the gradients of its own parts
+/// Wire    attention: one all-reduce of (s, b, h) each way. embed: one. vocab_loss: one, and three of (s, b)
+/// Memory  kept: 1/t of qkv, context and inner; one tensor of logits (s, b, vocabulary/t), never two
+/// Work    1/t of the matrix products
+///
+/// Calls that you may not know yet, with mine = tp.mine(vocabulary): embedding(ids, table, mine), zeros for others'
+/// ids; row_max(z); pick(z, ids, mine), z at the ids, 0 for others'; exp_minus_row(z, top), z = exp(z - top);
+/// row_sum(z); loss_add(loss, sum, hit, top, targets, tokens), which adds (log sum + top - hit) / tokens over all
+/// targets; divide_rows(z, own); add_at(z, ids, mine, value), which adds at the ids that are mine; scale(z, factor).
+
+// >>> your code (about 40 lines)
+/// Which rows of qkv.weight this rank holds, one range behind the other.
+std::vector<Range> qkv_rows(const Group& tp, int heads, Count head_width) {
+  // The same heads of all three: a head needs its queries, its keys and its values.
+  const Range mine = tp.mine(heads);
+  const Count h = heads * head_width, begin = mine.begin * head_width, end = mine.end * head_width;
+  return {{begin, end}, {h + begin, h + end}, {2 * h + begin, 2 * h + end}};
+}
+
+/// Returns y = proj(attention(qkv(x))). Puts into `kept` what backward needs.
+Tensor attend_forward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,
+                      std::vector<Tensor>& kept) {
+  Tensor mixed = matmul(x, qkv.weight, nt), inner;
+  add_bias(mixed, qkv.bias);
+  Tensor context = attention(mixed, tp.mine(heads).size(), &inner);
+  Tensor y = matmul(context, proj.weight, nt);
+  tp.all_reduce(y, ReduceOp::sum);
+  add_bias(y, proj.bias);
+  kept.push_back(std::move(mixed));
+  kept.push_back(std::move(context));
+  kept.push_back(std::move(inner));
+  return y;
+}
+
+/// Returns grad_x, uses `kept` up, and adds the gradients of this rank's weights.
+Tensor attend_backward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,
+                       std::vector<Tensor>& kept, ConstView grad_y) {
+  sum_rows_add(proj.grad_bias, grad_y);
+  matmul_add(proj.grad_weight, grad_y, kept[1], tn);
+  Tensor grad = attention_backward(kept[0], tp.mine(heads).size(), std::move(kept[2]), matmul(grad_y, proj.weight, nn));
+  sum_rows_add(qkv.grad_bias, grad);
+  matmul_add(qkv.grad_weight, grad, x, tn);
+  Tensor grad_x = matmul(grad, qkv.weight, nn);
+  tp.all_reduce(grad_x, ReduceOp::sum);
+  return grad_x;
+}
+
+/// Returns the rows of the whole table that the ids name.
+Tensor embed(Group& tp, ConstView table, Count vocabulary, ConstView ids) {
+  // One rank has the row, the others have zeros.
+  Tensor x = embedding(ids, table, tp.mine(vocabulary));
+  tp.all_reduce(x, ReduceOp::sum);
+  return x;
+}
+
+/// Adds the mean cross entropy of the logits x head.weightᵀ to `loss`, the gradient of head.weight to its own, and
+/// returns grad_x. Every target counts.
+Tensor vocab_loss(Group& tp, const Linear& head, Count vocabulary, ConstView x, ConstView targets, Count tokens,
+                  View loss) {
+  const Range mine = tp.mine(vocabulary);
+  Tensor z = matmul(x, head.weight, nt);  // (s, b, vocabulary/t): all of the logits that this rank ever has
+  Tensor top = row_max(z);
+  tp.all_reduce(top, ReduceOp::max);
+  Tensor hit = pick(z, targets, mine);
+  tp.all_reduce(hit, ReduceOp::sum);
+  exp_minus_row(z, top);
+  Tensor sum = row_sum(z);
+  Tensor own = clone(sum);
+  tp.all_reduce(sum, ReduceOp::sum);
+  loss_add(loss, sum, hit, top, targets, tokens);
+  // The gradient of the logits: softmax, minus one at the target. Each rank makes its own columns.
+  divide_rows(z, own);
+  add_at(z, targets, mine, -1.0F);
+  scale(z, 1.0F / tokens);
+  matmul_add(head.grad_weight, z, x, tn);
+  Tensor grad_x = matmul(z, head.weight, nn);
+  tp.all_reduce(grad_x, ReduceOp::sum);
+  return grad_x;
+}
+// <<<
