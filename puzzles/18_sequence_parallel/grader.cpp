@@ -265,12 +265,11 @@ Peak peak_of(const Mlp& mlp) {
 void diagnose_memory(CheckContext& check, int rank) {
   const Mlp mlp(check.kase());
   const Peak peak = peak_of(mlp);
-  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
+  const auto gathers = collectives(check, rank, Collective::all_gather);
   const auto forwards = static_cast<std::size_t>(mlp.micros);
-  if (scatters.size() < forwards) return;
-  const std::int64_t y = peak.whole / mlp.ranks;
-  const std::int64_t planned = 2 * peak.weights + peak.given + peak.kept + peak.whole + y;
-  check.diagnose(scatters[forwards - 1].live_after.value() > planned ? "kept_too_much" : "two_wholes");
+  if (gathers.size() <= forwards) return;  // the first of backward tells what forward has left
+  const std::int64_t planned = 2 * peak.weights + peak.given + peak.kept + peak.whole;
+  check.diagnose(gathers[forwards].live_after.value() > planned ? "kept_too_much" : "two_wholes");
 }
 
 void diagnose_bytes(CheckContext& check) {

@@ -13,7 +13,7 @@
 
 using namespace shardlings;
 
-/// y = x + down(gelu(up(norm(x)))), with h inputs and outputs and f in the middle, on t = tp.size() ranks.
+/// y = x + down(gelu(up(norm(x)))), with h inputs and outputs and f in the middle, on the t ranks of tp = rank.world().
 ///
 /// x, y, grad_x, grad_y  (s/t, b, h)          your positions: positions are the first extent, so they lie together
 /// norm.weight, bias     (h)                  the same on all ranks; so is down.bias (h)
@@ -25,10 +25,9 @@ using namespace shardlings;
 ///
 /// Result  y and grad_x of your positions, and gradients as of one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
-/// Wire    for each micro-batch three all-gathers and two reduce-scatters of (s, b, h); at the end three all-reduces of
-/// h Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h)
-/// at a
-///         time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
+/// Wire    for each micro-batch three all-gathers and two reduce-scatters of (s, b, h); at the end three all-reduces, of h
+/// Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h) at
+///         a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
 ///
 /// Calls that you need beside those of puzzle 16: rank.empty(shape, Kind::buffer); tp.all_gather(part, whole);
 /// tp.reduce_scatter(whole, part, ReduceOp::sum); layer_norm(x, weight, bias, &stats);
