@@ -26,8 +26,8 @@ using namespace shardlings;
 /// Result  y and grad_x of your positions, and gradients as of one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
 /// Wire    three all-gathers and two reduce-scatters of (s, b, h) for each micro-batch; three all-reduces of (h) in all
-/// Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h) at a
-///         time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
+/// Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h) at
+///         a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
 ///
 /// Calls that you need beside those of puzzle 16: rank.empty(shape, Kind::buffer); tp.all_gather(part, whole);
 /// tp.reduce_scatter(whole, part, ReduceOp::sum); layer_norm(x, weight, bias, &stats);

@@ -25,7 +25,7 @@ using namespace shardlings;
 ///
 /// Result  y and grad_x of your positions, and gradients as of one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
-/// Wire    for each micro-batch three all-gathers and two reduce-scatters of (s, b, h); at the end three all-reduces, of h
+/// Wire    three all-gathers and two reduce-scatters of (s, b, h) for each micro-batch; three all-reduces of (h) in all
 /// Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h) at
 ///         a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
 ///
