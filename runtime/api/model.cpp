@@ -90,15 +90,15 @@ const std::vector<Entry>& Model::entries(int l) const {
   return layer_of(plan_, l).entries;
 }
 
-LayerCost Model::cost(int l, Count sequence, Count batch) const {
+LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype) const {
   const LayerPlan& layer = layer_of(plan_, l);
   const Count tokens = sequence * batch;
   LayerCost cost;
-  cost.input = detail::input_bytes(layer, tokens).value();
-  cost.output = detail::output_bytes(layer, tokens).value();
-  cost.saved = detail::saved_bytes(layer, tokens, batch).value();
-  cost.forward = detail::forward_peak(layer, tokens, batch, true).value();
-  cost.backward = detail::backward_peak(layer, tokens, batch).value();
+  cost.input = detail::input_bytes(layer, tokens, dtype).value();
+  cost.output = detail::output_bytes(layer, tokens, dtype).value();
+  cost.saved = detail::saved_bytes(layer, tokens, batch, dtype).value();
+  cost.forward = detail::forward_peak(layer, tokens, batch, true, dtype).value();
+  cost.backward = detail::backward_peak(layer, tokens, batch, dtype).value();
   cost.flops = detail::forward_flops(layer, tokens, batch).value();
   return cost;
 }

@@ -240,6 +240,16 @@ Batch Harness::batch(const BatchChoice& choice) {
   return Access::batch(data_->inputs, data_->targets, std::move(micros), grading::tokens_of_step(kase_));
 }
 
+void Harness::spoil(bool spoiled) {
+  if (!data_->targets) throw std::runtime_error("harness.cpp: spoil() is about the targets of batch()");
+  const std::vector<std::int32_t> targets = micro_of(kase_, kase_.batch_of(rank_.id()), 0).targets;
+  const auto counts = std::find_if(targets.begin(), targets.end(), [](std::int32_t target) { return target >= 0; });
+  if (counts == targets.end()) throw std::runtime_error("harness.cpp: no target of this rank counts");
+  const Count at = counts - targets.begin();
+  const Count target = spoiled ? kase_.model.outputs : *counts;
+  fill(data_->targets.part({at, at + 1}, kNowhere), static_cast<float>(target), kNowhere);
+}
+
 Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
   return load(rank_, values.data(), static_cast<Count>(values.size()), DType::f32, kind);
 }

@@ -81,6 +81,12 @@ class SHARDLINGS_API Harness {
   TrainState state_divided(const Group& group, Divided divided);
   /// The same with the tensors of some layers only; those of all others are empty, and never were there.
   TrainState state_of_layers(Range layers);
+  /// This rank's parts, as in state_divided, of all that an optimizer works on, in the host's memory: weights from the
+  /// seed, gradients of which nothing is known yet, both moments.
+  TrainState state_on_host(const Group& group);
+  /// Weights (from the seed, rounded) and gradients (zero) in bf16. The optimizer's moments are f32, and so are its own
+  /// weights, which go to `master`, layer by layer.
+  TrainState state_mixed(std::vector<Tensor>& master);
   /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
   Range layers_of_stage(int stage, int stages) const;
   /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
@@ -104,6 +110,8 @@ class SHARDLINGS_API Harness {
   void clear(std::vector<Tensor>& tensors);
   /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.
   void mark_layer(ConstView tensor, int layer);
+  /// Makes this rank's gradients NaN, by one target that names no class, or makes that target right again.
+  void spoil(bool spoiled);
   /// Host values as a tensor of the device.
   Tensor tensor(const std::vector<float>& values, Kind kind);
   /// Standard normal numbers, the same on every rank; `which` tells several tensors apart. As normals_of(kase, …).

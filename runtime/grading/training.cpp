@@ -32,19 +32,19 @@ bool same_sizes(const Layers& a, const Layers& b) {
 
 }  // namespace
 
-std::vector<LayerBytes> layer_bytes(const Case& kase) {
+std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<LayerBytes> all;
   for (const detail::LayerPlan& layer : detail::make_plan(kase.model).layers) {
     LayerBytes bytes;
-    bytes.weights = kElement * layer.range.size();
-    bytes.input = detail::input_bytes(layer, tokens).value();
-    bytes.output = detail::output_bytes(layer, tokens).value();
+    bytes.weights = bytes_of(layer.range.size(), dtype).value();
+    bytes.input = detail::input_bytes(layer, tokens, dtype).value();
+    bytes.output = detail::output_bytes(layer, tokens, dtype).value();
     if (layer.type != detail::LayerPlan::Type::embedding) bytes.input_gradient = bytes.input;
-    bytes.saved = detail::saved_bytes(layer, tokens, kase.batch).value();
-    bytes.forward = detail::forward_peak(layer, tokens, kase.batch, false).value();
-    bytes.forward_saving = detail::forward_peak(layer, tokens, kase.batch, true).value();
-    bytes.backward = detail::backward_peak(layer, tokens, kase.batch).value();
+    bytes.saved = detail::saved_bytes(layer, tokens, kase.batch, dtype).value();
+    bytes.forward = detail::forward_peak(layer, tokens, kase.batch, false, dtype).value();
+    bytes.forward_saving = detail::forward_peak(layer, tokens, kase.batch, true, dtype).value();
+    bytes.backward = detail::backward_peak(layer, tokens, kase.batch, dtype).value();
     all.push_back(bytes);
   }
   return all;

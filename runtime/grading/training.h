@@ -28,7 +28,8 @@ struct LayerBytes {
   std::int64_t forward_saving = 0;  ///< the same, saved[l] included
   std::int64_t backward = 0;        ///< the most that backward holds, with the gradient it is given and saved[l]
 };
-std::vector<LayerBytes> layer_bytes(const Case& kase);
+/// `dtype` is that of weights and activations.
+std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype = DType::f32);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
 /// Inputs and targets of all micro-batches of a rank.
 std::int64_t batch_bytes(const Case& kase);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/dtype.h"
 #include "model/on_model.h"
 
 namespace shardlings::model_test {
@@ -26,47 +27,51 @@ class Meter {
 
 struct Sizes {
   Count tokens, batch;
+  DType dtype;
 };
 
 /// What learners are told is what the formulas say.
 void check_cost(const LayerCost& cost, const LayerPlan& plan, Sizes n) {
-  EXPECT_EQ(Bytes(cost.input), input_bytes(plan, n.tokens));
-  EXPECT_EQ(Bytes(cost.output), output_bytes(plan, n.tokens));
-  EXPECT_EQ(Bytes(cost.saved), saved_bytes(plan, n.tokens, n.batch));
-  EXPECT_EQ(Bytes(cost.forward), forward_peak(plan, n.tokens, n.batch, true));
-  EXPECT_EQ(Bytes(cost.backward), backward_peak(plan, n.tokens, n.batch));
+  EXPECT_EQ(Bytes(cost.input), input_bytes(plan, n.tokens, n.dtype));
+  EXPECT_EQ(Bytes(cost.output), output_bytes(plan, n.tokens, n.dtype));
+  EXPECT_EQ(Bytes(cost.saved), saved_bytes(plan, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(Bytes(cost.forward), forward_peak(plan, n.tokens, n.batch, true, n.dtype));
+  EXPECT_EQ(Bytes(cost.backward), backward_peak(plan, n.tokens, n.batch, n.dtype));
 }
 
 void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const Tensor& x, Sizes n) {
   const auto at = static_cast<std::size_t>(l);
-  const LayerCost cost = on.model.cost(l, n.tokens / n.batch, n.batch);
+  const LayerCost cost = on.model.cost(l, n.tokens / n.batch, n.batch, n.dtype);
   check_cost(cost, plan, n);
   Meter meter(rank);
   Saved saved;
   const Flops before = front_of(rank).counters().flops;
   Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
   EXPECT_EQ(front_of(rank).counters().flops - before, Flops(cost.flops));
-  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true));
-  EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch) + output_bytes(plan, n.tokens));
+  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true, n.dtype));
+  EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch, n.dtype) + output_bytes(plan, n.tokens, n.dtype));
   meter.restart();
   Tensor grad_x = on.model.backward(l, on.state.weights[at], x, std::move(saved), std::move(y), on.state.grads[at]);
-  EXPECT_EQ(meter.peak(), backward_peak(plan, n.tokens, n.batch));
-  EXPECT_EQ(meter.held(), grad_x ? input_bytes(plan, n.tokens) : Bytes(0));
+  EXPECT_EQ(meter.peak(), backward_peak(plan, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(meter.held(), grad_x ? input_bytes(plan, n.tokens, n.dtype) : Bytes(0));
   grad_x = {};
   EXPECT_EQ(meter.held(), Bytes(0));
   meter.restart();
   y = on.model.forward(l, on.state.weights[at], x, nullptr);
-  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, false));
-  EXPECT_EQ(meter.held(), output_bytes(plan, n.tokens));
+  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, false, n.dtype));
+  EXPECT_EQ(meter.held(), output_bytes(plan, n.tokens, n.dtype));
 }
 
-void check_all_layers(const ModelSpec& spec, Count batch) {
+void check_all_layers_in(DType dtype, const ModelSpec& spec, Count batch) {
+  SCOPED_TRACE(name_of(dtype));
   const grading::Case kase = case_of(spec, batch);
   const auto plan = detail::make_plan(spec);
-  const Sizes n{spec.sequence * batch, batch};
+  const Sizes n{spec.sequence * batch, batch, dtype};
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
+    for (Tensor& weights : on.state.weights) weights = cast(weights, dtype);
     Tensor x = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    if (x.dtype() == DType::f32) x = cast(x, dtype);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       SCOPED_TRACE("layer " + std::to_string(l));
       const LayerPlan& layer = plan.layers[static_cast<std::size_t>(l)];
@@ -74,6 +79,10 @@ void check_all_layers(const ModelSpec& spec, Count batch) {
       x = on.model.forward(l, on.state.weights[static_cast<std::size_t>(l)], x, nullptr);
     }
   });
+}
+
+void check_all_layers(const ModelSpec& spec, Count batch) {
+  for (const DType dtype : {DType::f32, DType::bf16}) check_all_layers_in(dtype, spec, batch);
 }
 
 TEST(LayerMemory, OfAnMlpIsAsTheFormulasSay) {

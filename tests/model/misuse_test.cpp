@@ -101,11 +101,12 @@ TEST(ModelMisuse, WeightsOfAnotherLayer) {
 }
 
 TEST(ModelMisuse, InputOfAnotherShape) {
-  EXPECT_THAT(message_of([](Scene& s) {
-                s.on.model.forward(1, s.on.state.weights[1], blank(s, {4, 2, 5}), nullptr);
-              }),
-              HasSubstr("forward of layer 1: x has shape (4, 2, 5) of f32, expected (s, b, 9) of f32: what forward of "
-                        "layer 0 returned"));
+  EXPECT_THAT(
+      message_of([](Scene& s) {
+        s.on.model.forward(1, s.on.state.weights[1], blank(s, {4, 2, 5}), nullptr);
+      }),
+      HasSubstr("forward of layer 1: x has shape (4, 2, 5) of f32, expected (s, b, 9) of f32 or bf16: what forward of "
+                "layer 0 returned"));
 }
 
 TEST(ModelMisuse, GradientOfAnotherShape) {

@@ -73,8 +73,10 @@ enum class KernelId : std::uint16_t {
   /// in: targets (i32; negative: not counted; too large: NaN); n: rows, cols, tokens. f32, bf16
   cross_entropy,
   loss_add,  ///< out: loss (f32); in: sum, hit, top, targets (i32); n: count, tokens. f32, bf16
-  adam,      ///< out: w, m, v; in: grad, factor or null, skip or null; n: count, step; f: lr, beta1, beta2, eps, decay
-  sgd,       ///< out: w; in: grad, factor or null; n: count; f: lr
+  /// out: w, m, v (f32); in: grad (f32, bf16), factor or null, skip or null (f32); n: count, step; f: lr, beta1, beta2,
+  /// eps, decay
+  adam,
+  sgd,             ///< out: w (f32); in: grad (f32, bf16), factor or null (f32); n: count; f: lr
   add_squares,     ///< out[0][0] (f32) += sum of squares of in[0]; n: count. f32, bf16
   clip_factor,     ///< out[0][0] = min(1, f[0] / sqrt(in[0][0]))
   flag_nonfinite,  ///< out[0][0] (f32) = 1 if in[0] holds an infinity or NaN; n: count. f32, bf16

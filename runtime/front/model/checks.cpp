@@ -37,6 +37,24 @@ void check_weights(RankFront& front, const Call& call, Count layer, const Operan
                                   call_text(call, layer), what, weights.size(), size, layer));
 }
 
+void check_types(RankFront& front, const Call& call, Count layer, const Operand& weights, const Operand& x) {
+  const bool ids = checked_layer(front, call, layer).type == Type::embedding;
+  if (weights.dtype() != DType::i32 && (ids || weights.dtype() == x.dtype())) return;
+  front.invalid(call, fmt::format("{}: the weights are {}, and x is {}; both must be f32, or both bf16 (see cast)",
+                                  call_text(call, layer), name_of(weights.dtype()), name_of(x.dtype())));
+}
+
+void check_grad_types(RankFront& front, const Call& call, Count layer, const Operand& weights, const Operand& grad,
+                      const Operand& grad_weights) {
+  if (grad.dtype() != weights.dtype()) {
+    front.invalid(call, fmt::format("{}: the gradient is {}, but the layer's output was {}, as its weights are",
+                                    call_text(call, layer), name_of(grad.dtype()), name_of(weights.dtype())));
+  }
+  if (grad_weights.dtype() == DType::f32 || grad_weights.dtype() == weights.dtype()) return;
+  front.invalid(call, fmt::format("{}: gradients of {} weights cannot be added to {}, only to f32 or to their own type",
+                                  call_text(call, layer), name_of(weights.dtype()), name_of(grad_weights.dtype())));
+}
+
 void check_input(RankFront& front, const Call& call, Count layer, const Operand& x) {
   const LayerPlan& plan = checked_layer(front, call, layer);
   const auto wrong = [&](const std::string& expected) {
@@ -52,7 +70,7 @@ void check_input(RankFront& front, const Call& call, Count layer, const Operand&
   }
   const bool fits = x.shape().rank() >= 2 && x.cols() == plan.in && x.dtype() != DType::i32;
   if (!fits || (plan.type == Type::block && x.shape().rank() != 3)) {
-    wrong(fmt::format("(s, b, {}) of f32: {}", plan.in,
+    wrong(fmt::format("(s, b, {}) of f32 or bf16: {}", plan.in,
                       layer == 0 ? std::string("the inputs of the batch")
                                  : fmt::format("what forward of layer {} returned", layer - 1)));
   }

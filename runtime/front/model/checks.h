@@ -16,6 +16,10 @@ const detail::LayerPlan& checked_layer(RankFront& front, const detail::Call& cal
 /// All throw InvalidArgument if the argument does not fit.
 void check_weights(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const char* what);
 void check_input(RankFront& front, const detail::Call& call, Count layer, const Operand& x);
+/// Weights and activations are of one type.
+void check_types(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const Operand& x);
+void check_grad_types(RankFront& front, const detail::Call& call, Count layer, const Operand& weights,
+                      const Operand& grad, const Operand& grad_weights);
 void check_grad(RankFront& front, const detail::Call& call, Count layer, const Operand& x, const Operand& grad);
 void check_loss(RankFront& front, const detail::Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss);

@@ -60,9 +60,11 @@ std::int32_t layer_of(const Call& call) {
 
 Reply forward(RankFront& front, const Call& call) {
   const LayerPlan& plan = checked_layer(front, call, call.number[0]);
-  check_weights(front, call, call.number[0], front.reading(call, 0), "weights");
+  const Operand weights = front.reading(call, 0);
+  check_weights(front, call, call.number[0], weights, "weights");
   const Operand x = front.reading(call, 1);
   check_input(front, call, call.number[0], x);
+  check_types(front, call, call.number[0], weights, x);
   const Label label{x.label.micro, layer_of(call)};
   const bool saving = call.number[1] != 0;
 
@@ -107,11 +109,14 @@ SavedEntry take_saved(RankFront& front, const Call& call, const Operand& x, Labe
 Reply backward(RankFront& front, const Call& call) {
   Tensor grad = Access::adopt(&front, call.tensor[2]);
   const LayerPlan& plan = checked_layer(front, call, call.number[0]);
-  check_weights(front, call, call.number[0], front.reading(call, 0), "weights");
+  const Operand weights = front.reading(call, 0);
+  check_weights(front, call, call.number[0], weights, "weights");
   const Operand x = front.reading(call, 1);
   check_input(front, call, call.number[0], x);
+  check_types(front, call, call.number[0], weights, x);
   check_grad(front, call, call.number[0], x, front.reading(call, 2));
   check_weights(front, call, call.number[0], front.writing(call, 3), "gradients of the weights");
+  check_grad_types(front, call, call.number[0], weights, front.reading(call, 2), front.writing(call, 3));
   const Label label{x.label.micro, layer_of(call)};
   SavedEntry entry = take_saved(front, call, x, label);
   front.label_whole(front.writing(call, 3), {-1, label.layer});

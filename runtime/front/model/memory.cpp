@@ -2,68 +2,70 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
 #include "front/model/activations.h"
 
 namespace shardlings::detail {
 namespace {
 
-constexpr Count kElement = 4;
-
 using Type = LayerPlan::Type;
 
+/// Mean and 1/deviation of each row, in f32.
 Bytes statistics(Count tokens) {
-  return Bytes(kElement * 2 * tokens);
+  return bytes_of(2 * tokens, DType::f32);
 }
-Bytes wide(Count tokens, Count width) {
-  return Bytes(kElement * tokens * width);
+Bytes wide(Count tokens, Count width, DType dtype) {
+  return bytes_of(tokens * width, dtype);
 }
 
 /// What a block keeps, but for x, which is the caller's.
-Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch) {
+Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
   const Count sequence = batch > 0 ? tokens / batch : 0;
+  ActivationFormat format;
+  format.element_bytes = size_of(dtype);
   Bytes sum;
-  for (const KeptTensor& kept : kept_by_block(layer.in, layer.heads, sequence, batch, {})) sum += kept.bytes;
-  return sum - wide(tokens, layer.in);
+  for (const KeptTensor& kept : kept_by_block(layer.in, layer.heads, sequence, batch, format)) sum += kept.bytes;
+  return sum - wide(tokens, layer.in, dtype);
 }
 
 }  // namespace
 
-Bytes output_bytes(const LayerPlan& layer, Count tokens) {
-  return wide(tokens, layer.out);
+Bytes output_bytes(const LayerPlan& layer, Count tokens, DType dtype) {
+  return wide(tokens, layer.out, dtype);
 }
 
-Bytes input_bytes(const LayerPlan& layer, Count tokens) {
-  return wide(tokens, layer.type == Type::embedding ? 1 : layer.in);
+Bytes input_bytes(const LayerPlan& layer, Count tokens, DType dtype) {
+  return layer.type == Type::embedding ? bytes_of(tokens, DType::i32) : wide(tokens, layer.in, dtype);
 }
 
-Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch) {
+Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
   switch (layer.type) {
-    case Type::linear_gelu: return output_bytes(layer, tokens);
-    case Type::block: return saved_by_block(layer, tokens, batch);
-    case Type::head: return input_bytes(layer, tokens) + statistics(tokens);
+    case Type::linear_gelu: return output_bytes(layer, tokens, dtype);
+    case Type::block: return saved_by_block(layer, tokens, batch, dtype);
+    case Type::head: return input_bytes(layer, tokens, dtype) + statistics(tokens);
     case Type::linear:
     case Type::embedding: break;
   }
   return Bytes(0);
 }
 
-Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving) {
-  const Bytes output = output_bytes(layer, tokens);
+Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving, DType dtype) {
+  const Bytes output = output_bytes(layer, tokens, dtype);
   if (layer.type == Type::linear_gelu) return 2 * output;
-  if (saving) return saved_bytes(layer, tokens, batch) + output;
+  if (saving) return saved_bytes(layer, tokens, batch, dtype) + output;
   if (layer.type == Type::block) return 9 * output;
-  if (layer.type == Type::head) return input_bytes(layer, tokens) + output;
+  if (layer.type == Type::head) return input_bytes(layer, tokens, dtype) + output;
   return output;
 }
 
-Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch) {
-  const Bytes input = input_bytes(layer, tokens);
-  const Bytes output = output_bytes(layer, tokens);
+Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
+  const Bytes input = input_bytes(layer, tokens, dtype);
+  const Bytes output = output_bytes(layer, tokens, dtype);
   switch (layer.type) {
     case Type::linear: return output + input;
     case Type::linear_gelu: return std::max(3 * output, output + input);
     case Type::embedding: return output;
-    case Type::block: return saved_bytes(layer, tokens, batch) + 5 * output;
+    case Type::block: return saved_bytes(layer, tokens, batch, dtype) + 5 * output;
     case Type::head: return std::max(output + input, 2 * input) + statistics(tokens);
   }
   return Bytes(0);

@@ -1,10 +1,11 @@
 /// \file
-/// How many bytes the calls of a layer hold, as formulas: what lessons teach and budgets are made from. All f32.
+/// How many bytes the calls of a layer hold, as formulas: what lessons teach and budgets are made from.
 ///
-/// For T tokens (rows of the input: s b), width `in` and `out`, let A = 4 T in, Y = 4 T out (bytes). For a block
-/// (in = out = h), A = 4 T h, and P = 4 b heads s s the attention's probabilities. The statistics of a layer norm,
-/// mean and 1/deviation of each row, are 8 T. What a call holds includes what it returns, and what it uses up from the
-/// moment it is given; it does not include x, the weights and their gradients, which are the caller's all along.
+/// Let e be the bytes of an element: 4 in f32, 2 in bf16. For T tokens (rows of the input: s b), width `in` and `out`,
+/// let A = e T in, Y = e T out (bytes). For a block (in = out = h), A = e T h, and P = e b heads s s the attention's
+/// probabilities. The statistics of a layer norm, mean and 1/deviation of each row, are f32 in any case: 8 T. What a
+/// call holds includes what it returns, and what it uses up from the moment it is given; it does not include x, the
+/// weights and their gradients, which are the caller's all along.
 ///
 /// | layer       | saved           | forward, saving | forward, not saving | backward                     |
 /// |-------------|-----------------|-----------------|---------------------|------------------------------|
@@ -34,14 +35,14 @@
 namespace shardlings::detail {
 
 /// What forward returns, for `tokens` rows of input.
-Bytes output_bytes(const LayerPlan& layer, Count tokens);
-/// What forward takes: (s, b, in), or ids (s, b).
-Bytes input_bytes(const LayerPlan& layer, Count tokens);
+Bytes output_bytes(const LayerPlan& layer, Count tokens, DType dtype = DType::f32);
+/// What forward takes: (s, b, in), or ids (s, b), which are i32.
+Bytes input_bytes(const LayerPlan& layer, Count tokens, DType dtype = DType::f32);
 /// What forward leaves in a Saved. `tokens` are s b; `batch` is b.
-Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch);
+Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype = DType::f32);
 /// The most that a call of forward holds at once, with its output and (if `saving`) what it saves.
-Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving);
+Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving, DType dtype = DType::f32);
 /// The most that a call of backward holds at once, with the gradient it is given, the Saved, and what it returns.
-Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch);
+Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dtype = DType::f32);
 
 }  // namespace shardlings::detail

@@ -10,7 +10,7 @@ using detail::Call;
 using detail::Reply;
 using detail::Verb;
 
-/// All f32, all as long as w.
+/// f32, and as long as w.
 void check_range(Op& op, const Operand& w, const Operand& x, const char* what) {
   op.has_type(x, what, DType::f32);
   op.same_size(w, "w", x, what);
@@ -34,7 +34,8 @@ Reply adam(RankFront& front, const Call& call) {
   const Operand factor = op.may_read(4, "factor");
   const Operand skip = op.may_read(5, "skip");
   op.has_type(w, "w", DType::f32);
-  check_range(op, w, grad, "grad");
+  op.same_size(w, "w", grad, "grad");
+  op.computes_on(grad, "grad");
   check_range(op, w, m, "m");
   check_range(op, w, v, "v");
   check_scalar(op, factor, "factor");
@@ -51,7 +52,8 @@ Reply sgd(RankFront& front, const Call& call) {
   const Operand grad = op.reads(1, "grad");
   const Operand factor = op.may_read(2, "factor");
   op.has_type(w, "w", DType::f32);
-  check_range(op, w, grad, "grad");
+  op.same_size(w, "w", grad, "grad");
+  op.computes_on(grad, "grad");
   check_scalar(op, factor, "factor");
   op.no_aliases();
   op.scalars({call.scalar[0]});

@@ -12,8 +12,9 @@ constexpr double kLeastNoise = 4 * 0x1p-24;
 
 }  // namespace
 
-double tolerance_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs, Range range) {
-  double noise = 0;
+double tolerance_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs, Range range,
+                    double least) {
+  double noise = least;
   for (auto i = static_cast<std::size_t>(range.begin); i < static_cast<std::size_t>(range.end); ++i) {
     noise = std::max(noise, kLeastNoise * std::abs(exact[i]));
     for (const std::vector<float>* run : runs)

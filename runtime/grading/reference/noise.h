@@ -24,8 +24,9 @@ void shake_all(std::vector<Real>& numbers, std::uint64_t shake, std::uint64_t st
 }
 
 /// Sixteen times the noise of these elements: the largest distance of a run from the exact numbers, and at least four
-/// roundings of the largest element. Why sixteen: reference.h.
-double tolerance_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs, Range range);
+/// roundings of the largest element, and `least`. Why sixteen: reference.h.
+double tolerance_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs, Range range,
+                    double least = 0);
 
 /// The same of all of them, as one tolerance for each element.
 std::vector<double> tolerances_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs);

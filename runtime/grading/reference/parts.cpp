@@ -20,8 +20,8 @@ Count size_of(const Array<Real>& x) {
 template <class Real>
 class Linear final : public Part<Real> {
  public:
-  Linear(Count in, Count out, Count weight_at, Count bias_at)
-      : in_(in), out_(out), weight_at_(weight_at), bias_at_(bias_at) {}
+  Linear(Count in, Count out, Count weight_at, Count bias_at, Rounding<Real>* rounding)
+      : in_(in), out_(out), weight_at_(weight_at), bias_at_(bias_at), rounding_(rounding) {}
 
   Array<Real> forward(const Array<Real>& weights, Array<Real> x) override {
     const Array<Real> turned = transposed(weights.data() + weight_at_);
@@ -34,11 +34,10 @@ class Linear final : public Part<Real> {
         const Real* from = turned.data() + k * out_;
         for (Count j = 0; j < out_; ++j) to[j] += factor * from[j];
       }
-      if (bias_at_ == kNowhere) continue;
-      const Real* bias = weights.data() + bias_at_;
-      for (Count j = 0; j < out_; ++j) to[j] += bias[j];
     }
     x_ = std::move(x);
+    keep(rounding_, y);
+    if (bias_at_ != kNowhere) add_bias(weights.data() + bias_at_, y);
     return y;
   }
 
@@ -57,10 +56,16 @@ class Linear final : public Part<Real> {
         if (bias_at_ != kNowhere) grads[static_cast<std::size_t>(bias_at_ + j)] += factor;
       }
     }
+    keep(rounding_, grad_x);
     return grad_x;
   }
 
  private:
+  void add_bias(const Real* bias, Array<Real>& y) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += bias[i % static_cast<std::size_t>(out_)];
+    keep(rounding_, y);
+  }
+
   Array<Real> transposed(const Real* weight) const {
     Array<Real> turned = zeros<Real>(in_ * out_);
     for (Count j = 0; j < out_; ++j) {
@@ -70,13 +75,15 @@ class Linear final : public Part<Real> {
   }
 
   Count in_, out_, weight_at_, bias_at_;
+  Rounding<Real>* rounding_;
   Array<Real> x_;
 };
 
 template <class Real>
 class Norm final : public Part<Real> {
  public:
-  Norm(Count width, Count weight_at, Count bias_at) : width_(width), weight_at_(weight_at), bias_at_(bias_at) {}
+  Norm(Count width, Count weight_at, Count bias_at, Rounding<Real>* rounding)
+      : width_(width), weight_at_(weight_at), bias_at_(bias_at), rounding_(rounding) {}
 
   Array<Real> forward(const Array<Real>& weights, Array<Real> x) override {
     const Count rows = size_of(x) / width_;
@@ -91,6 +98,7 @@ class Norm final : public Part<Real> {
                                                         weights[static_cast<std::size_t>(bias_at_ + j)];
       }
     }
+    keep(rounding_, y);
     return y;
   }
 
@@ -112,6 +120,7 @@ class Norm final : public Part<Real> {
       const Real inverse = inverse_[static_cast<std::size_t>(row)];
       for (Count j = 0; j < width_; ++j) to[j] = inverse * (to[j] - sum / n - unit[j] * along / n);
     }
+    keep(rounding_, grad_x);
     return grad_x;
   }
 
@@ -128,16 +137,20 @@ class Norm final : public Part<Real> {
   }
 
   Count width_, weight_at_, bias_at_;
+  Rounding<Real>* rounding_;
   Array<Real> unit_, inverse_;
 };
 
 template <class Real>
 class Gelu final : public Part<Real> {
  public:
+  explicit Gelu(Rounding<Real>* rounding) : rounding_(rounding) {}
+
   Array<Real> forward(const Array<Real>&, Array<Real> x) override {
     Array<Real> y = x;
     for (Real& v : y) v = v / 2 * (1 + std::tanh(inside(v)));
     x_ = std::move(x);
+    keep(rounding_, y);
     return y;
   }
 
@@ -149,6 +162,7 @@ class Gelu final : public Part<Real> {
       const Real slope = root() * (1 + 3 * cubic() * x * x);
       grad_x[i] *= (1 + t) / 2 + x / 2 * (1 - t * t) * slope;
     }
+    keep(rounding_, grad_x);
     return grad_x;
   }
 
@@ -156,6 +170,7 @@ class Gelu final : public Part<Real> {
   static Real cubic() { return Real(0.044715); }
   static Real root() { return std::sqrt(2 / std::numbers::pi_v<Real>); }
   static Real inside(Real x) { return root() * (x + cubic() * x * x * x); }
+  Rounding<Real>* rounding_;
   Array<Real> x_;
 };
 
@@ -183,7 +198,7 @@ class Sequence final : public Part<Real> {
 template <class Real>
 class Residual final : public Part<Real> {
  public:
-  explicit Residual(std::unique_ptr<Part<Real>> part) : part_(std::move(part)) {}
+  Residual(std::unique_ptr<Part<Real>> part, Rounding<Real>* rounding) : part_(std::move(part)), rounding_(rounding) {}
 
   Array<Real> forward(const Array<Real>& weights, Array<Real> x) override {
     return plus(part_->forward(weights, x), x);
@@ -193,45 +208,47 @@ class Residual final : public Part<Real> {
   }
 
  private:
-  static Array<Real> plus(Array<Real> a, const Array<Real>& b) {
+  Array<Real> plus(Array<Real> a, const Array<Real>& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    keep(rounding_, a);
     return a;
   }
   std::unique_ptr<Part<Real>> part_;
+  Rounding<Real>* rounding_;
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Part<Real>> make_linear(Count in, Count out, Count weight_at, Count bias_at) {
-  return std::make_unique<Linear<Real>>(in, out, weight_at, bias_at);
+std::unique_ptr<Part<Real>> make_linear(Count in, Count out, Count weight_at, Count bias_at, Rounding<Real>* rounding) {
+  return std::make_unique<Linear<Real>>(in, out, weight_at, bias_at, rounding);
 }
 template <class Real>
-std::unique_ptr<Part<Real>> make_norm(Count width, Count weight_at, Count bias_at) {
-  return std::make_unique<Norm<Real>>(width, weight_at, bias_at);
+std::unique_ptr<Part<Real>> make_norm(Count width, Count weight_at, Count bias_at, Rounding<Real>* rounding) {
+  return std::make_unique<Norm<Real>>(width, weight_at, bias_at, rounding);
 }
 template <class Real>
-std::unique_ptr<Part<Real>> make_gelu() {
-  return std::make_unique<Gelu<Real>>();
+std::unique_ptr<Part<Real>> make_gelu(Rounding<Real>* rounding) {
+  return std::make_unique<Gelu<Real>>(rounding);
 }
 template <class Real>
 std::unique_ptr<Part<Real>> make_sequence(Parts<Real> parts) {
   return std::make_unique<Sequence<Real>>(std::move(parts));
 }
 template <class Real>
-std::unique_ptr<Part<Real>> make_residual(std::unique_ptr<Part<Real>> part) {
-  return std::make_unique<Residual<Real>>(std::move(part));
+std::unique_ptr<Part<Real>> make_residual(std::unique_ptr<Part<Real>> part, Rounding<Real>* rounding) {
+  return std::make_unique<Residual<Real>>(std::move(part), rounding);
 }
 
-template std::unique_ptr<Part<float>> make_linear<float>(Count, Count, Count, Count);
-template std::unique_ptr<Part<double>> make_linear<double>(Count, Count, Count, Count);
-template std::unique_ptr<Part<float>> make_norm<float>(Count, Count, Count);
-template std::unique_ptr<Part<double>> make_norm<double>(Count, Count, Count);
-template std::unique_ptr<Part<float>> make_gelu<float>();
-template std::unique_ptr<Part<double>> make_gelu<double>();
+template std::unique_ptr<Part<float>> make_linear<float>(Count, Count, Count, Count, Rounding<float>*);
+template std::unique_ptr<Part<double>> make_linear<double>(Count, Count, Count, Count, Rounding<double>*);
+template std::unique_ptr<Part<float>> make_norm<float>(Count, Count, Count, Rounding<float>*);
+template std::unique_ptr<Part<double>> make_norm<double>(Count, Count, Count, Rounding<double>*);
+template std::unique_ptr<Part<float>> make_gelu<float>(Rounding<float>*);
+template std::unique_ptr<Part<double>> make_gelu<double>(Rounding<double>*);
 template std::unique_ptr<Part<float>> make_sequence<float>(Parts<float>);
 template std::unique_ptr<Part<double>> make_sequence<double>(Parts<double>);
-template std::unique_ptr<Part<float>> make_residual<float>(std::unique_ptr<Part<float>>);
-template std::unique_ptr<Part<double>> make_residual<double>(std::unique_ptr<Part<double>>);
+template std::unique_ptr<Part<float>> make_residual<float>(std::unique_ptr<Part<float>>, Rounding<float>*);
+template std::unique_ptr<Part<double>> make_residual<double>(std::unique_ptr<Part<double>>, Rounding<double>*);
 
 }  // namespace shardlings::grading::reference

@@ -2,13 +2,15 @@
 /// The pieces of a model for the judge: plain loops, each piece remembering what its backward needs.
 ///
 /// Deliberately slow-witted and without anything of the runtime's: a mistake there must not be repeated here. `Real` is
-/// double for the reference, and float for learning how far honest f32 arithmetic strays from it.
+/// double for the reference, and float for learning how far honest f32 arithmetic strays from it. What an operation of
+/// the runtime would store in 16 bits goes through a Rounding, if one is given; it outlives the parts.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "grading/reference/rounding.h"
 #include "shardlings/tensor.h"
 
 namespace shardlings::grading::reference {
@@ -35,25 +37,26 @@ inline constexpr Count kNowhere = -1;
 
 /// y = x wᵀ + bias
 template <class Real>
-std::unique_ptr<Part<Real>> make_linear(Count in, Count out, Count weight_at, Count bias_at);
+std::unique_ptr<Part<Real>> make_linear(Count in, Count out, Count weight_at, Count bias_at,
+                                        Rounding<Real>* rounding = nullptr);
 /// Rows to mean 0 and variance 1, times weight plus bias (Ba, Kiros and Hinton 2016).
 template <class Real>
-std::unique_ptr<Part<Real>> make_norm(Count width, Count weight_at, Count bias_at);
+std::unique_ptr<Part<Real>> make_norm(Count width, Count weight_at, Count bias_at, Rounding<Real>* rounding = nullptr);
 /// x/2 (1 + tanh(sqrt(2/π) (x + 0.044715 x³))) (Hendrycks and Gimpel 2016).
 template <class Real>
-std::unique_ptr<Part<Real>> make_gelu();
+std::unique_ptr<Part<Real>> make_gelu(Rounding<Real>* rounding = nullptr);
 /// Causal, from rows of queries, keys and values (3 width) to rows of width (Vaswani et al. 2017).
 template <class Real>
-std::unique_ptr<Part<Real>> make_attention(Count batch, Count width, int heads);
+std::unique_ptr<Part<Real>> make_attention(Count batch, Count width, int heads, Rounding<Real>* rounding = nullptr);
 /// Ignores x: the rows of the table that the ids name, plus the row of the position.
 template <class Real>
 std::unique_ptr<Part<Real>> make_embedding(std::vector<std::int32_t> ids, Count batch, Count width, Count token_at,
-                                           Count position_at);
+                                           Count position_at, Rounding<Real>* rounding = nullptr);
 /// One after another.
 template <class Real>
 std::unique_ptr<Part<Real>> make_sequence(Parts<Real> parts);
 /// x + part(x).
 template <class Real>
-std::unique_ptr<Part<Real>> make_residual(std::unique_ptr<Part<Real>> part);
+std::unique_ptr<Part<Real>> make_residual(std::unique_ptr<Part<Real>> part, Rounding<Real>* rounding = nullptr);
 
 }  // namespace shardlings::grading::reference

@@ -1,6 +1,7 @@
 #include "grading/reference/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "front/model/plan.h"
@@ -11,70 +12,106 @@ namespace shardlings::grading {
 namespace {
 
 using reference::Layers;
+using reference::Precision;
 using reference::tolerance_of;
 using reference::Trained;
 
-using Runs = std::vector<Trained<float>>;
+/// One rounding to bf16, relative to the largest number of a tensor: the least noise that is assumed where numbers are
+/// kept in 16 bits, since any of those that it is made of may be rounded the other way.
+constexpr double kRoundingOfBf16 = 0x1p-9;
 
-/// The same tensor of all runs.
-std::vector<const std::vector<float>*> picked(const Runs& runs, auto pick) {
-  std::vector<const std::vector<float>*> tensors;
-  tensors.reserve(runs.size());
-  for (const Trained<float>& run : runs) tensors.push_back(&pick(run));
-  return tensors;
-}
-
-/// The tolerance of each weight of a layer (`values` picks gradients or weights of a run): the same for all elements
-/// of a matrix or vector.
-std::vector<double> tolerance_of(const detail::LayerPlan& plan, const std::vector<double>& exact, const Runs& runs,
-                                 Layers<float> Trained<float>::*values, std::size_t layer) {
-  const auto tensors = picked(
-      runs, [&](const auto& run) -> const auto& { return (run.*values)[layer]; });
-  std::vector<double> tolerance(exact.size());
-  for (const Entry& entry : plan.entries) {
-    std::fill(tolerance.begin() + entry.range.begin, tolerance.begin() + entry.range.end,
-              tolerance_of(exact, tensors, entry.range));
+double largest_of(const std::vector<double>& values, Range range) {
+  double largest = 0;
+  for (Count i = range.begin; i < range.end; ++i) {
+    largest = std::max(largest, std::abs(values[static_cast<std::size_t>(i)]));
   }
-  return tolerance;
+  return largest;
 }
 
-double loss_tolerance_of(double loss, const Runs& runs) {
-  std::vector<std::vector<float>> losses;
-  for (const Trained<float>& run : runs) losses.push_back({run.loss});
-  std::vector<const std::vector<float>*> tensors;
-  for (const std::vector<float>& each : losses) tensors.push_back(&each);
-  return tolerance_of({loss}, tensors, {0, 1});
-}
-
-std::vector<double> norms_tolerance_of(const std::vector<double>& norms, const Runs& runs) {
-  const auto tensors = picked(
-      runs, [](const auto& run) -> const auto& { return run.norms; });
-  std::vector<double> tolerance;
-  for (Count step = 0; step < static_cast<Count>(norms.size()); ++step) {
-    tolerance.push_back(tolerance_of(norms, tensors, {step, step + 1}));
+/// a - b.
+Layers<double> difference(const Layers<double>& a, const Layers<double>& b) {
+  Layers<double> result = a;
+  for (std::size_t l = 0; l < a.size(); ++l) {
+    for (std::size_t i = 0; i < a[l].size(); ++i) result[l][i] -= b[l][i];
   }
-  return tolerance;
+  return result;
 }
+
+/// Computations of a case in f32, whose distances from the exact one are its noise.
+class Noise {
+ public:
+  Noise(const Case& kase, Precision precision)
+      : model_(detail::make_plan(kase.model)), least_(precision == Precision::mixed ? kRoundingOfBf16 : 0) {
+    // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
+    const std::uint64_t first = precision == Precision::mixed ? 1 : 0;
+    for (std::uint64_t run = 0; run < reference::kRuns; ++run) {
+      runs_.push_back(reference::train<float>(kase, first + run, precision));
+    }
+  }
+
+  /// The tolerance of each number, by layer, the same for all elements of a matrix or vector. `computed` are the
+  /// numbers that the layers' math has made, where `exact` are not.
+  Layers<double> tolerances(const Layers<double>& exact, Layers<float> Trained<float>::*values,
+                            const Layers<double>* computed = nullptr) const {
+    Layers<double> all;
+    for (std::size_t l = 0; l < model_.layers.size(); ++l) {
+      const auto runs = picked([&](const auto& run) -> const auto& { return (run.*values)[l]; });
+      std::vector<double>& tolerance = all.emplace_back(exact[l].size());
+      for (const Entry& entry : model_.layers[l].entries) {
+        const double least = least_ * largest_of((computed ? *computed : exact)[l], entry.range);
+        std::fill(tolerance.begin() + entry.range.begin, tolerance.begin() + entry.range.end,
+                  tolerance_of(exact[l], runs, entry.range, least));
+      }
+    }
+    return all;
+  }
+
+  double tolerance_of_loss(double loss) const {
+    std::vector<std::vector<float>> losses;
+    for (const Trained<float>& run : runs_) losses.push_back({run.loss});
+    std::vector<const std::vector<float>*> tensors;
+    for (const std::vector<float>& each : losses) tensors.push_back(&each);
+    return tolerance_of({loss}, tensors, {0, 1}, least_ * std::abs(loss));
+  }
+
+  std::vector<double> tolerances_of_norms(const std::vector<double>& norms) const {
+    const auto runs = picked([](const auto& run) -> const auto& { return run.norms; });
+    std::vector<double> tolerance;
+    for (Count step = 0; step < static_cast<Count>(norms.size()); ++step) {
+      tolerance.push_back(tolerance_of(norms, runs, {step, step + 1}, least_ * norms[static_cast<std::size_t>(step)]));
+    }
+    return tolerance;
+  }
+
+ private:
+  /// The same tensor of all runs.
+  std::vector<const std::vector<float>*> picked(auto pick) const {
+    std::vector<const std::vector<float>*> tensors;
+    tensors.reserve(runs_.size());
+    for (const Trained<float>& run : runs_) tensors.push_back(&pick(run));
+    return tensors;
+  }
+
+  detail::ModelPlan model_;
+  double least_;
+  std::vector<Trained<float>> runs_;
+};
 
 }  // namespace
 
-Reference train_reference(const Case& kase) {
-  Trained<double> exact = reference::train<double>(kase);
-  Runs runs;
-  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) runs.push_back(reference::train<float>(kase, shake));
-  const detail::ModelPlan model = detail::make_plan(kase.model);
+Reference train_reference(const Case& kase, Precision precision) {
+  Trained<double> exact = reference::train<double>(kase, 0, precision);
+  const Noise noise(kase, precision);
   Reference result;
   result.loss = exact.loss;
-  result.loss_tolerance = loss_tolerance_of(exact.loss, runs);
-  result.norms_tolerance = norms_tolerance_of(exact.norms, runs);
+  result.loss_tolerance = noise.tolerance_of_loss(exact.loss);
+  result.norms_tolerance = noise.tolerances_of_norms(exact.norms);
   result.weights_before = reference::initial_weights<double>(kase);
-  for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    const detail::LayerPlan& plan = model.layers[l];
-    result.grads_tolerance.push_back(tolerance_of(plan, exact.grads[l], runs, &Trained<float>::grads, l));
-    result.weights_tolerance.push_back(tolerance_of(plan, exact.weights[l], runs, &Trained<float>::weights, l));
-    result.m_tolerance.push_back(tolerance_of(plan, exact.m[l], runs, &Trained<float>::m, l));
-    result.v_tolerance.push_back(tolerance_of(plan, exact.v[l], runs, &Trained<float>::v, l));
-  }
+  const Layers<double> moved = difference(exact.weights, result.weights_before);
+  result.grads_tolerance = noise.tolerances(exact.grads, &Trained<float>::grads);
+  result.weights_tolerance = noise.tolerances(exact.weights, &Trained<float>::weights, &moved);
+  result.m_tolerance = noise.tolerances(exact.m, &Trained<float>::m);
+  result.v_tolerance = noise.tolerances(exact.v, &Trained<float>::v);
   result.grads = std::move(exact.grads);
   result.weights = std::move(exact.weights);
   result.m = std::move(exact.m);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grading/case.h"
+#include "grading/reference/rounding.h"
 
 namespace shardlings::grading {
 
@@ -34,6 +35,10 @@ struct Reference {
   std::vector<std::vector<std::vector<double>>> local_grads;
 };
 
-Reference train_reference(const Case& kase);
+/// In mixed precision (see reference/rounding.h) weights and moments are the optimizer's, in f32, and what is computed
+/// from 16 bits is rounded where an operation stores it. The reference rounds in the same places, so that only those
+/// numbers differ which the last bits of a sum push over a boundary: its noise is that of computations whose sums are
+/// shaken, and at least one rounding of bf16.
+Reference train_reference(const Case& kase, reference::Precision precision = reference::Precision::full);
 
 }  // namespace shardlings::grading

@@ -10,7 +10,8 @@ namespace {
 template <class Real>
 class Attention final : public Part<Real> {
  public:
-  Attention(Count batch, Count width, int heads) : batch_(batch), width_(width), heads_(heads), head_(width / heads) {}
+  Attention(Count batch, Count width, int heads, Rounding<Real>* rounding)
+      : batch_(batch), width_(width), heads_(heads), head_(width / heads), rounding_(rounding) {}
 
   Array<Real> forward(const Array<Real>&, Array<Real> x) override {
     x_ = std::move(x);
@@ -24,8 +25,10 @@ class Attention final : public Part<Real> {
         const Real* value = at(2, b, h, j);
         for (Count k = 0; k < head_; ++k) to[k] += p[static_cast<std::size_t>(j)] * value[k];
       }
+      keep(rounding_, p);  // the backward sees them as they were stored, the sum above as they were computed
       probabilities_.push_back(std::move(p));
     });
+    keep(rounding_, y);
     return y;
   }
 
@@ -33,6 +36,7 @@ class Attention final : public Part<Real> {
     Array<Real> grad_x(x_.size(), Real(0));
     auto p = probabilities_.begin();
     for_each_query([&](Count b, Count h, Count i) { back_from(b, h, i, *p++, grad, grad_x); });
+    keep(rounding_, grad_x);
     return grad_x;
   }
 
@@ -101,6 +105,7 @@ class Attention final : public Part<Real> {
   }
 
   Count batch_, width_, heads_, head_;
+  Rounding<Real>* rounding_;
   Count sequence_ = 0;
   Array<Real> x_;
   std::vector<Array<Real>> probabilities_;
@@ -109,8 +114,14 @@ class Attention final : public Part<Real> {
 template <class Real>
 class Embedding final : public Part<Real> {
  public:
-  Embedding(std::vector<std::int32_t> ids, Count batch, Count width, Count token_at, Count position_at)
-      : ids_(std::move(ids)), batch_(batch), width_(width), token_at_(token_at), position_at_(position_at) {}
+  Embedding(std::vector<std::int32_t> ids, Count batch, Count width, Count token_at, Count position_at,
+            Rounding<Real>* rounding)
+      : ids_(std::move(ids)),
+        batch_(batch),
+        width_(width),
+        token_at_(token_at),
+        position_at_(position_at),
+        rounding_(rounding) {}
 
   Array<Real> forward(const Array<Real>& weights, Array<Real>) override {
     Array<Real> y(ids_.size() * static_cast<std::size_t>(width_), Real(0));
@@ -119,6 +130,7 @@ class Embedding final : public Part<Real> {
         y[static_cast<std::size_t>(row * width_ + k)] = weights[token(row, k)] + weights[position(row, k)];
       }
     }
+    keep(rounding_, y);
     return y;
   }
 
@@ -144,23 +156,26 @@ class Embedding final : public Part<Real> {
 
   std::vector<std::int32_t> ids_;
   Count batch_, width_, token_at_, position_at_;
+  Rounding<Real>* rounding_;
 };
 
 }  // namespace
 
 template <class Real>
-std::unique_ptr<Part<Real>> make_attention(Count batch, Count width, int heads) {
-  return std::make_unique<Attention<Real>>(batch, width, heads);
+std::unique_ptr<Part<Real>> make_attention(Count batch, Count width, int heads, Rounding<Real>* rounding) {
+  return std::make_unique<Attention<Real>>(batch, width, heads, rounding);
 }
 template <class Real>
 std::unique_ptr<Part<Real>> make_embedding(std::vector<std::int32_t> ids, Count batch, Count width, Count token_at,
-                                           Count position_at) {
-  return std::make_unique<Embedding<Real>>(std::move(ids), batch, width, token_at, position_at);
+                                           Count position_at, Rounding<Real>* rounding) {
+  return std::make_unique<Embedding<Real>>(std::move(ids), batch, width, token_at, position_at, rounding);
 }
 
-template std::unique_ptr<Part<float>> make_attention<float>(Count, Count, int);
-template std::unique_ptr<Part<double>> make_attention<double>(Count, Count, int);
-template std::unique_ptr<Part<float>> make_embedding<float>(std::vector<std::int32_t>, Count, Count, Count, Count);
-template std::unique_ptr<Part<double>> make_embedding<double>(std::vector<std::int32_t>, Count, Count, Count, Count);
+template std::unique_ptr<Part<float>> make_attention<float>(Count, Count, int, Rounding<float>*);
+template std::unique_ptr<Part<double>> make_attention<double>(Count, Count, int, Rounding<double>*);
+template std::unique_ptr<Part<float>> make_embedding<float>(std::vector<std::int32_t>, Count, Count, Count, Count,
+                                                            Rounding<float>*);
+template std::unique_ptr<Part<double>> make_embedding<double>(std::vector<std::int32_t>, Count, Count, Count, Count,
+                                                              Rounding<double>*);
 
 }  // namespace shardlings::grading::reference

@@ -15,7 +15,8 @@ using detail::LayerPlan;
 template <class Real>
 class Builder {
  public:
-  Builder(const Case& kase, const MicroData& data, const LayerPlan& plan) : kase_(kase), data_(data), plan_(plan) {}
+  Builder(const Case& kase, const MicroData& data, const LayerPlan& plan, Rounding<Real>* rounding)
+      : kase_(kase), data_(data), plan_(plan), rounding_(rounding) {}
 
   std::unique_ptr<Part<Real>> build() const {
     Parts<Real> parts;
@@ -23,17 +24,17 @@ class Builder {
       case LayerPlan::Type::linear: return linear(plan_.in, plan_.out, "weight", "bias");
       case LayerPlan::Type::linear_gelu:
         parts.push_back(linear(plan_.in, plan_.out, "weight", "bias"));
-        parts.push_back(make_gelu<Real>());
+        parts.push_back(make_gelu<Real>(rounding_));
         break;
       case LayerPlan::Type::embedding:
-        return make_embedding<Real>(data_.ids, kase_.batch, plan_.out, at("token"), at("position"));
+        return make_embedding<Real>(data_.ids, kase_.batch, plan_.out, at("token"), at("position"), rounding_);
       case LayerPlan::Type::block:
-        parts.push_back(make_residual<Real>(attention()));
-        parts.push_back(make_residual<Real>(feed_forward()));
+        parts.push_back(make_residual<Real>(attention(), rounding_));
+        parts.push_back(make_residual<Real>(feed_forward(), rounding_));
         break;
       case LayerPlan::Type::head:
         parts.push_back(norm("norm.weight", "norm.bias"));
-        parts.push_back(make_linear<Real>(plan_.in, plan_.out, at("weight"), kNowhere));
+        parts.push_back(make_linear<Real>(plan_.in, plan_.out, at("weight"), kNowhere, rounding_));
         break;
     }
     return make_sequence<Real>(std::move(parts));
@@ -42,17 +43,17 @@ class Builder {
  private:
   Count at(const char* name) const { return entry_of(plan_, name).range.begin; }
   std::unique_ptr<Part<Real>> linear(Count in, Count out, const char* weight, const char* bias) const {
-    return make_linear<Real>(in, out, at(weight), at(bias));
+    return make_linear<Real>(in, out, at(weight), at(bias), rounding_);
   }
   std::unique_ptr<Part<Real>> norm(const char* weight, const char* bias) const {
-    return make_norm<Real>(plan_.in, at(weight), at(bias));
+    return make_norm<Real>(plan_.in, at(weight), at(bias), rounding_);
   }
   std::unique_ptr<Part<Real>> attention() const {
     const Count h = plan_.in;
     Parts<Real> parts;
     parts.push_back(norm("ln1.weight", "ln1.bias"));
     parts.push_back(linear(h, 3 * h, "query.weight", "query.bias"));  // keys and values follow the queries
-    parts.push_back(make_attention<Real>(kase_.batch, h, plan_.heads));
+    parts.push_back(make_attention<Real>(kase_.batch, h, plan_.heads, rounding_));
     parts.push_back(linear(h, h, "proj.weight", "proj.bias"));
     return make_sequence<Real>(std::move(parts));
   }
@@ -61,7 +62,7 @@ class Builder {
     Parts<Real> parts;
     parts.push_back(norm("ln2.weight", "ln2.bias"));
     parts.push_back(linear(h, 4 * h, "fc.weight", "fc.bias"));
-    parts.push_back(make_gelu<Real>());
+    parts.push_back(make_gelu<Real>(rounding_));
     parts.push_back(linear(4 * h, h, "fc2.weight", "fc2.bias"));
     return make_sequence<Real>(std::move(parts));
   }
@@ -69,6 +70,7 @@ class Builder {
   const Case& kase_;
   const MicroData& data_;
   const LayerPlan& plan_;
+  Rounding<Real>* rounding_;
 };
 
 /// Cross entropy of the rows whose target counts, over `tokens`; the logits become their gradient.
@@ -105,6 +107,11 @@ void add_to(Layers<Real>& sum, const Layers<Real>& layers) {
   for (std::size_t l = 0; l < sum.size(); ++l) {
     for (std::size_t i = 0; i < sum[l].size(); ++i) sum[l][i] += layers[l][i];
   }
+}
+
+template <class Real>
+void keep_all(Rounding<Real>* rounding, Layers<Real>& layers) {
+  for (Array<Real>& layer : layers) keep(rounding, layer);
 }
 
 /// A micro-batch, its inputs shaken.
@@ -179,21 +186,26 @@ Layers<Real> initial_weights(const Case& kase) {
 
 template <class Real>
 Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
-                 Layers<Real>& grads) {
+                 Layers<Real>& grads, Rounding<Real>* rounding) {
   const detail::ModelPlan model = detail::make_plan(kase.model);
   Parts<Real> layers;
   Array<Real> x(data.inputs.begin(), data.inputs.end());
+  keep(rounding, x);
   for (std::size_t l = 0; l < weights.size(); ++l) {
-    layers.push_back(Builder<Real>(kase, data, model.layers[l]).build());
+    layers.push_back(Builder<Real>(kase, data, model.layers[l], rounding).build());
     x = layers[l]->forward(weights[l], std::move(x));
   }
   const Real loss = cross_entropy(x, data.targets, static_cast<Real>(tokens));
+  keep(rounding, x);
   for (std::size_t l = weights.size(); l-- > 0;) x = layers[l]->backward(weights[l], x, grads[l]);
+  keep_all(rounding, grads);
   return loss;
 }
 
 template <class Real>
-Trained<Real> train(const Case& kase, std::uint64_t shake) {
+Trained<Real> train(const Case& kase, std::uint64_t shake, Precision precision) {
+  Rounding<Real> to_bf16(shake);
+  Rounding<Real>* rounding = precision == Precision::mixed ? &to_bf16 : nullptr;
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
   for (std::size_t l = 0; l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
@@ -203,14 +215,17 @@ Trained<Real> train(const Case& kase, std::uint64_t shake) {
     trained.loss = 0;
     trained.grads = zeros_like(trained.weights);
     trained.local_grads.assign(static_cast<std::size_t>(kase.num_batches()), zeros_like(trained.weights));
+    Layers<Real> weights = trained.weights;
+    keep_all(rounding, weights);
     for (int batch = 0; batch < kase.num_batches(); ++batch) {
       Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(batch)];
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
         const MicroData data = shaken_micro(kase, batch, micro, shake);
-        trained.loss += train_micro(kase, data, tokens, trained.weights, local);
+        trained.loss += train_micro(kase, data, tokens, weights, local, rounding);
       }
       add_to(trained.grads, local);
     }
+    keep_all(rounding, trained.grads);
     optimizer.update();
   }
   return trained;
@@ -218,9 +233,11 @@ Trained<Real> train(const Case& kase, std::uint64_t shake) {
 
 template Layers<float> initial_weights<float>(const Case&);
 template Layers<double> initial_weights<double>(const Case&);
-template float train_micro<float>(const Case&, const MicroData&, Count, const Layers<float>&, Layers<float>&);
-template double train_micro<double>(const Case&, const MicroData&, Count, const Layers<double>&, Layers<double>&);
-template Trained<float> train<float>(const Case&, std::uint64_t);
-template Trained<double> train<double>(const Case&, std::uint64_t);
+template float train_micro<float>(const Case&, const MicroData&, Count, const Layers<float>&, Layers<float>&,
+                                  Rounding<float>*);
+template double train_micro<double>(const Case&, const MicroData&, Count, const Layers<double>&, Layers<double>&,
+                                    Rounding<double>*);
+template Trained<float> train<float>(const Case&, std::uint64_t, Precision);
+template Trained<double> train<double>(const Case&, std::uint64_t, Precision);
 
 }  // namespace shardlings::grading::reference

@@ -29,13 +29,16 @@ template <class Real>
 Layers<Real> initial_weights(const Case& kase);
 
 /// Adds one micro-batch's gradients to `grads` and returns its part of the loss; `tokens` are those of the whole step.
+/// `weights` are as `rounding` keeps them; without one, everything is kept as it is. With one, the sums of the
+/// gradients are rounded once for the whole micro-batch.
 template <class Real>
 Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
-                 Layers<Real>& grads);
+                 Layers<Real>& grads, Rounding<Real>* rounding = nullptr);
 
 /// Training from weights and inputs that differ from the case's by about one rounding of f32 each, at random by
-/// `shake`; by nothing if it is 0. That shows how the case amplifies the roundings of any computation.
+/// `shake`; by nothing if it is 0. That shows how the case amplifies the roundings of any computation. `mixed` also
+/// shakes what it rounds, see Rounding; its weights and moments are the optimizer's.
 template <class Real>
-Trained<Real> train(const Case& kase, std::uint64_t shake = 0);
+Trained<Real> train(const Case& kase, std::uint64_t shake = 0, Precision precision = Precision::full);
 
 }  // namespace shardlings::grading::reference

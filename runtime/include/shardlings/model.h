@@ -61,6 +61,10 @@ struct ModelPlan;
 }
 
 /// The layers' math. Holds no weights: they are the caller's. A light handle, the same on every rank.
+///
+/// Weights and activations are f32, or both bf16; token ids are i32. With bf16, each operation computes in f32 and
+/// rounds once, when it stores its result; so do activations and what a Saved holds, but for the statistics of layer
+/// norms, which stay f32. Gradients of weights are added in the type of the tensor that they are added to, bf16 or f32.
 class SHARDLINGS_API Model {
  public:
   int num_layers() const;
@@ -72,7 +76,8 @@ class SHARDLINGS_API Model {
   const std::vector<Entry>& entries(int l) const;
 
   /// What layer l needs for inputs of `sequence` positions and `batch` sequences: shape()[0] and shape()[1] of any x.
-  LayerCost cost(int l, Count sequence, Count batch) const;
+  /// `dtype` is that of weights and activations.
+  LayerCost cost(int l, Count sequence, Count batch, DType dtype = DType::f32) const;
 
   /// Output of layer l for input x (s, b, width of l). Fills `saved`, if given, with what backward needs besides x.
   Tensor forward(int l, ConstView weights, ConstView x, Saved* saved, Location at = Location::current()) const;
@@ -86,7 +91,7 @@ class SHARDLINGS_API Model {
   Tensor loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss,
               Location at = Location::current()) const;
 
-  /// One step of the case's optimizer on layer l, or on a range of it if all arguments are that range.
+  /// One step of the case's optimizer on layer l, or on a range of it if all arguments are that range. Weights are f32.
   /// `factor`, if given, is one number on the device that multiplies the gradient: that of clip_factor(), for example.
   void update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor = {},
               Location at = Location::current()) const;

@@ -120,12 +120,12 @@ struct AdamStep {
   float weight_decay = 0;  ///< decoupled (Loshchilov and Hutter 2019)
   int step = 1;            ///< from 1; for the correction of the bias
 };
-/// Adam (Kingma and Ba 2015, algorithm 1) on ranges of equal length, all f32. On tensors of the host's memory, the
-/// host's processor does it, while the program waits.
+/// Adam (Kingma and Ba 2015, algorithm 1) on ranges of equal length, all f32, but for the gradient, which may be bf16.
+/// On tensors of the host's memory, the host's processor does it, while the program waits.
 /// `factor`, if given, multiplies the gradient; where `skip`, if given, is not 0, nothing changes.
 SHARDLINGS_API void adam(View w, ConstView grad, View m, View v, AdamStep step, ConstView factor = {},
                          ConstView skip = {}, Location at = Location::current());
-/// w -= lr factor grad.
+/// w -= lr factor grad: w is f32, the gradient f32 or bf16.
 SHARDLINGS_API void sgd(View w, ConstView grad, float lr, ConstView factor = {}, Location at = Location::current());
 /// total[0] += sum of squares of x.
 SHARDLINGS_API void add_squares(View total, ConstView x, Location at = Location::current());

@@ -1,4 +1,4 @@
-// Updates of weights, and what decides about them: norm, clip factor, finite flag. All f32.
+// Updates of weights, and what decides about them: norm, clip factor, finite flag. Arithmetic in f32.
 #include <cmath>
 
 #include "back/kernels/cpu/table.h"
@@ -25,21 +25,25 @@ SHARDLINGS_KERNEL void adam(const Kernel& k, Workspace&) {
   float* w = out<float>(k, 0);
   float* m = out<float>(k, 1);
   float* v = out<float>(k, 2);
-  const float* grad = in<float>(k, 0);
+  by_float(k.dtype, [&](auto type) {
+    const auto* grad = in<decltype(type)>(k, 0);
 #pragma omp simd
-  for (Count i = 0; i < k.n[0]; ++i) {
-    const float g = factor * grad[i];
-    m[i] = beta1 * m[i] + (1.0F - beta1) * g;
-    v[i] = beta2 * v[i] + (1.0F - beta2) * g * g;
-    const float direction = m[i] * correction1 / (std::sqrt(v[i] * correction2) + eps);
-    w[i] -= lr * (direction + decay * w[i]);
-  }
+    for (Count i = 0; i < k.n[0]; ++i) {
+      const float g = factor * load(grad[i]);
+      m[i] = beta1 * m[i] + (1.0F - beta1) * g;
+      v[i] = beta2 * v[i] + (1.0F - beta2) * g * g;
+      const float direction = m[i] * correction1 / (std::sqrt(v[i] * correction2) + eps);
+      w[i] -= lr * (direction + decay * w[i]);
+    }
+  });
 }
 
 SHARDLINGS_KERNEL void sgd(const Kernel& k, Workspace&) {
   const float rate = k.f[0] * scalar(k, 1, 1.0F);
   float* w = out<float>(k, 0);
-  map(w, w, in<float>(k, 0), k.n[0], [rate](float a, float g) { return a - rate * g; });
+  by_float(k.dtype, [&](auto type) {
+    map(w, w, in<decltype(type)>(k, 0), k.n[0], [rate](float a, float g) { return a - rate * g; });
+  });
 }
 
 SHARDLINGS_KERNEL void add_squares(const Kernel& k, Workspace&) {

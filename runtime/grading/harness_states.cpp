@@ -1,0 +1,49 @@
+// Training states in other places and types than those of the layers: on the host, and in mixed precision.
+#include "grading/harness.h"
+
+namespace shardlings::grading {
+namespace {
+
+constexpr Location kNowhere{};
+
+}  // namespace
+
+TrainState Harness::state_on_host(const Group& group) {
+  TrainState state;
+  for (int l = 0; l < model().num_layers(); ++l) {
+    const Range part = group.mine(model().size(l));
+    Tensor first = rank_.host_empty(part.size(), Kind::parameter, DType::f32, kNowhere);
+    copy(first, weights(l, part), kNowhere);
+    state.weights.push_back(std::move(first));
+    state.grads.push_back(rank_.host_empty(part.size(), Kind::gradient, DType::f32, kNowhere));
+    OptimizerState& optimizer = state.optimizer.emplace_back();
+    optimizer.m = rank_.host_zeros(part.size(), Kind::optimizer, DType::f32, kNowhere);
+    optimizer.v = rank_.host_zeros(part.size(), Kind::optimizer, DType::f32, kNowhere);
+    for (const Tensor* tensor : {&state.weights.back(), &state.grads.back(), &optimizer.m, &optimizer.v}) {
+      mark_layer(*tensor, l);
+    }
+  }
+  return state;
+}
+
+TrainState Harness::state_mixed(std::vector<Tensor>& master) {
+  TrainState state;
+  for (int l = 0; l < model().num_layers(); ++l) {
+    const Count size = model().size(l);
+    const auto make = [&](Kind kind, DType dtype) {
+      Tensor tensor = rank_.zeros(size, kind, dtype, kNowhere);
+      mark_layer(tensor, l);
+      return tensor;
+    };
+    master.push_back(weights(l));
+    state.weights.push_back(make(Kind::parameter, DType::bf16));
+    cast_into(state.weights.back(), master.back(), kNowhere);
+    state.grads.push_back(make(Kind::gradient, DType::bf16));
+    OptimizerState& optimizer = state.optimizer.emplace_back();
+    optimizer.m = make(Kind::optimizer, DType::f32);
+    optimizer.v = make(Kind::optimizer, DType::f32);
+  }
+  return state;
+}
+
+}  // namespace shardlings::grading
