@@ -82,8 +82,12 @@ TEST(Messages, NameTypes) {
         cross_entropy(zeros(r, {2, 4}), zeros(r, 2), 1, zeros(r, 1));
       },
       "cross_entropy: targets is f32, but must be i32");
-  expect_error([](Rank& r) { adam(zeros(r, 4), zeros(r, 4, DType::bf16), zeros(r, 4), zeros(r, 4), {}); },
-               "adam: grad is bf16, but must be f32");
+  expect_error([](Rank& r) { adam(zeros(r, 4), zeros(r, 4, DType::i32), zeros(r, 4), zeros(r, 4), {}); },
+               "adam: grad is i32, but only f32 and bf16 can be computed with");
+  expect_error([](Rank& r) { adam(zeros(r, 4, DType::bf16), zeros(r, 4), zeros(r, 4), zeros(r, 4), {}); },
+               "adam: w is bf16, but must be f32");
+  expect_error([](Rank& r) { sgd(zeros(r, 4, DType::bf16), zeros(r, 4, DType::bf16), 1); },
+               "sgd: w is bf16, but must be f32");
 }
 
 TEST(Messages, NameEmptyTensors) {
