@@ -3,6 +3,7 @@
 #include "grading/grader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -125,6 +126,24 @@ void diagnose_weights(CheckContext& check) {
   if (near(ratio, 2 * static_cast<double>(check.kase().model.lr))) check.diagnose("updated_twice");
 }
 
+Count number_of_weights(const Case& kase) {
+  return weight_bytes(layer_bytes(kase)) / 4;
+}
+
+/// The layers that close the buckets, as they should and as they did: an all-reduce started after their backward.
+std::string closing_layers(const CheckContext& check, int rank) {
+  std::vector<std::int64_t> expected, found;
+  for (const Bucket& bucket : buckets_of(check.kase())) expected.push_back(bucket.lowest);
+  const auto backwards = check.events(rank, EventKind::backward);
+  for (const auto& reduce : collectives(check, rank, Collective::all_reduce)) {
+    const auto later = [&](const auto& backward) { return backward.end > reduce.posted; };
+    const auto before = std::find_if(backwards.begin(), backwards.end(), later) - backwards.begin();
+    if (before > 0) found.push_back(backwards[static_cast<std::size_t>(before - 1)].label.layer);
+  }
+  return fmt::format("buckets are closed by layers {}; all-reduces started after backward of layers {}",
+                     fmt::join(expected, ", "), fmt::join(found, ", "));
+}
+
 bool whole_batch_everywhere(const CheckContext& check) {
   const Case& kase = check.kase();
   return kase.ranks > 1 && check.counters(0).layer_forwards >= kase.ranks * kase.micro_batches * number_of_layers(kase);
@@ -140,7 +159,8 @@ void diagnose_calls(CheckContext& check) {
   if (kase.micro_batches > 1 && found == kase.micro_batches * buckets) {
     return check.diagnose("reduced_every_micro_batch");
   }
-  if (found == 1) return check.diagnose("one_bucket");
+  const bool everything = counters.bytes_sent().value() == all_reduce_bytes(kase, number_of_weights(kase), 0);
+  if (found == 1 && kase.ranks > 1 && everything) return check.diagnose("one_bucket");
   check.diagnose(found == layers ? "bucket_for_each_layer" : "other_buckets");
 }
 
@@ -231,6 +251,7 @@ SHARDLINGS_CHECK(communication) {
       continue;
     }
     check.detail("collectives called: " + names_of_collectives(check, rank));
+    check.detail(closing_layers(check, rank));
     return diagnose_calls(check);
   }
 }

@@ -17,9 +17,16 @@ using detail::Ref;
   throw InvalidArgument(fmt::format("{}: {}", to_text(at), sentence).c_str(), at);
 }
 
+/// Who writes {begin, size} for {begin, end} mostly gets a range that ends before it begins.
+const char* reversed(Range range) {
+  return range.end < range.begin ? "; a range is {begin, end}, and this one ends before it begins" : "";
+}
+
 Ref part_of(const Ref& ref, Range range, Location at) {
   if (range.begin < 0 || range.end < range.begin || range.end > ref.shape.size()) {
-    invalid(fmt::format("part [{}, {}) leaves a view of {} elements", range.begin, range.end, ref.shape.size()), at);
+    invalid(fmt::format("part [{}, {}) leaves a view of {} elements{}", range.begin, range.end, ref.shape.size(),
+                        reversed(range)),
+            at);
   }
   Ref part = ref;
   part.offset += range.begin;
@@ -30,7 +37,9 @@ Ref part_of(const Ref& ref, Range range, Location at) {
 Ref rows_of(const Ref& ref, Range range, Location at) {
   const Shape& shape = ref.shape;
   if (shape.rank() == 0 || range.begin < 0 || range.end < range.begin || range.end > shape[0]) {
-    invalid(fmt::format("rows [{}, {}) leave a view of shape {}", range.begin, range.end, to_text(shape)), at);
+    invalid(fmt::format("rows [{}, {}) leave a view of shape {}{}", range.begin, range.end, to_text(shape),
+                        reversed(range)),
+            at);
   }
   const Count row = shape[0] == 0 ? 0 : shape.size() / shape[0];
   Ref rows = ref;

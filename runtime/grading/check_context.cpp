@@ -25,7 +25,8 @@ std::string spoken(const std::string& name, int layer) {
 std::string amount(std::int64_t value, const std::string& unit) {
   if (unit == "bytes") return to_text(Bytes(value));
   if (unit == "ns") return to_text(Nanos(value));
-  return fmt::format("{} {}", value, unit);
+  const bool one = value == 1 && unit.ends_with('s');
+  return fmt::format("{} {}", value, one ? unit.substr(0, unit.size() - 1) : unit);
 }
 
 /// "(+25 %)", "(3 too many)": how far off a number is.
