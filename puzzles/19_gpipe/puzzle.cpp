@@ -12,11 +12,11 @@ using namespace shardlings;
 
 /// Gradients and loss of one step on m = batch.num_micro() micro-batches, in a pipeline of p = rank.size() stages.
 ///
-/// stage                   the layers of this rank, with their weights and gradients:
-///   forward(x, &saved)    the stage's output for its input x; fills `saved` for the way back
-///   backward(x, move(saved), move(grad))   the gradient of x; adds to the gradients of the weights, which are zero
-///   before is_first(), is_last() it begins with the first layer, ends with the last one: both if p = 1 input_shape()
-///   (s, b, h) of x, output_shape() likewise: what is received has one of these shapes
+/// stage                                  the layers of this rank, with their weights and gradients:
+///   forward(x, &saved)                   the stage's output for its input x; fills `saved` for the way back
+///   backward(x, move(saved), move(grad)) the gradient of x; adds to the gradients of the weights, zero before
+///   is_first(), is_last()                it begins with the first layer, ends with the last one: both if p = 1
+///   input_shape(), output_shape()        (s, b, h): what is received has one of these shapes
 /// batch.micro(i).inputs   (s, b, h)   on the first stage only (a GPT has token ids (s, b)); elsewhere empty
 /// batch.micro(i).targets  (s, b)      on the last stage only
 /// batch.tokens_of_step()              targets that count, in all micro-batches together

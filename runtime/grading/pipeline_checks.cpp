@@ -102,8 +102,9 @@ std::string reason_of_excess(const Order& order, std::size_t slot) {
   const auto backwards = std::count_if(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(slot) + 1,
                                        [](const Slot& before) { return !before.forward; });
   const bool first_of_its_kind = slot == 0 || (backwards == 1 && !order[slot].forward);
-  if (first_of_its_kind) return "room_made_early";
-  return backwards == 0 ? "outputs_kept" : "activations_kept";
+  const bool something_comes = slot + 1 < order.size();
+  if (first_of_its_kind && something_comes) return "room_made_early";
+  return backwards == 0 || first_of_its_kind ? "outputs_kept" : "activations_kept";
 }
 
 /// The first slot after which more was alive than should be.

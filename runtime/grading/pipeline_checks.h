@@ -15,7 +15,7 @@
 /// | warm_up_too_long    | too much is in flight otherwise                                                          |
 /// | collective_used     | a collective carried what belongs into messages                                          |
 /// | too_many_messages   | more messages, or larger ones, than one for each micro-batch, boundary and direction     |
-/// | room_made_early     | more than should be is alive at the first slot, or at the first one backward             |
+/// | room_made_early     | more than should be is alive at the first slot, or at the first one backward of several  |
 /// | outputs_kept        | an output stays after it was sent: too much is alive before anything has gone backward   |
 /// | activations_kept    | too much is alive only after something has gone backward                                 |
 #pragma once

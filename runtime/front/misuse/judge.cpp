@@ -16,8 +16,10 @@ namespace {
 using back::Collective;
 using Statuses = std::vector<RankStatus>;
 
+constexpr int kReceiver = 1;  // of the two members of a message
+
 const char* message_verb(int member) {
-  return member == 0 ? "send" : "recv";
+  return member == kReceiver ? "recv" : "send";
 }
 
 // "gather, giving 3 f32 to root 0": what a rank other than the root calls.
@@ -33,7 +35,7 @@ std::string call_text(const Meeting& meeting, int member) {
   const back::Plan& plan = record.plan;
   if (meeting.message) {
     return fmt::format("{} of {} {} {} rank {}", message_verb(member), plan.count, name_of(plan.dtype),
-                       member == 0 ? "to" : "from", meeting.rank_of(1 - member));
+                       member == kReceiver ? "from" : "to", meeting.rank_of(1 - member));
   }
   const auto size = plan.count < 0 ? -plan.count : plan.count;
   switch (plan.kind) {
@@ -232,7 +234,12 @@ std::vector<int> cycle(const Statuses& ranks) {
   }
 }
 
-const char* advice(const Statuses& ranks) {
+bool waits_to_receive(const Statuses& ranks, int rank) {
+  const Meeting& meeting = *ranks[static_cast<std::size_t>(rank)].blocked_in;
+  return meeting.message && meeting.member_of(rank) == kReceiver;
+}
+
+const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
   for (const int rank : blocked_ranks(ranks)) {
     const Meeting& meeting = *ranks[static_cast<std::size_t>(rank)].blocked_in;
     if (!meeting.message && missing_ranks(meeting).empty()) {
@@ -246,9 +253,12 @@ const char* advice(const Statuses& ranks) {
       return "\nEvery rank of a group must make the same calls in the same order.";
     }
   }
+  if (std::any_of(ring.begin(), ring.end(), [&](int rank) { return waits_to_receive(ranks, rank); })) {
+    return "\nWhat a rank of the cycle waits for, the next one would do only after its own call. Compare the orders in "
+           "which they send and receive: in one of them something must come earlier.";
+  }
   return "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or start "
-         "one "
-         "of the two with _async.";
+         "one of the two with _async.";
 }
 
 Failure deadlock(const Statuses& ranks) {
@@ -261,7 +271,7 @@ Failure deadlock(const Statuses& ranks) {
     for (int rank : ring) message += fmt::format("rank {} -> ", rank);
     message += fmt::format("rank {}", ring.front());
   }
-  message += advice(ranks);
+  message += advice(ranks, ring);
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];
   const auto member = static_cast<std::size_t>(status.blocked_in->member_of(first));

@@ -1,0 +1,70 @@
+// diagnosis: one_at_a_time
+// Forward and backward in the same turn, so that the output is still there.
+
+// Puzzle 19: GPipe.
+//
+// Every rank holds a few consecutive layers of the model, a stage. Micro-batches travel through all stages and back.
+// The lesson is README.md beside this file; `./shardlings explain 19` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// Gradients and loss of one step on m = batch.num_micro() micro-batches, in a pipeline of p = rank.size() stages.
+///
+/// stage                                  the layers of this rank, with their weights and gradients:
+///   forward(x, &saved)                   the stage's output for its input x; fills `saved` for the way back
+///   backward(x, move(saved), move(grad)) the gradient of x; adds to the gradients of the weights, zero before
+///   is_first(), is_last()                it begins with the first layer, ends with the last one: both if p = 1
+///   input_shape(), output_shape()        (s, b, h): what is received has one of these shapes
+/// batch.micro(i).inputs   (s, b, h)   on the first stage only (a GPT has token ids (s, b)); elsewhere empty
+/// batch.micro(i).targets  (s, b)      on the last stage only
+/// batch.tokens_of_step()              targets that count, in all micro-batches together
+/// loss                    (1)         is 0 before. The last stage leaves the loss of the step there, others leave it
+///
+/// Result  gradients and loss as if one device had trained on the whole batch
+/// Wire    for each micro-batch and boundary: its activation once, its gradient once
+/// Time    (m + p - 1) (F + B), with F and B those of a stage
+/// Memory  m micro-batches in flight; nothing stays that has been sent, or used for the last time
+///
+/// Calls that you need: those of `stage`, model.loss(logits, targets, tokens, loss), clone, rank.empty(shape, kind),
+/// world.send(tensor, to) and world.recv(tensor, from), which return when the other side has come.
+void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss) {
+  Group& world = rank.world();
+  const int m = batch.num_micro();
+  const int before = stage.is_first() ? kNobody : rank.id() - 1;  // the rank that has the stage before mine
+  const int after = stage.is_last() ? kNobody : rank.id() + 1;    // and the one after it
+  std::vector<Tensor> x(m);                                       // x[i]: the input of my stage for micro-batch i
+  std::vector<StageSaved> saved(m);  // saved[i]: what backward of micro-batch i needs besides x[i]
+  std::vector<Tensor> logits(m);     // logits[i]: the output of the last stage
+
+  // >>> your code (about 22 lines)
+  for (int i = 0; i < m; ++i) {
+    if (stage.is_first()) {
+      x[i] = clone(batch.micro(i).inputs);
+    } else {
+      x[i] = rank.empty(stage.input_shape(), Kind::activation);
+      world.recv(x[i], before);
+    }
+    Tensor y = stage.forward(x[i], &saved[i]);
+    if (stage.is_last()) {
+      logits[i] = std::move(y);
+    } else {
+      world.send(y, after);
+    }
+    Tensor grad;
+    if (stage.is_last()) {
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+    } else {
+      grad = rank.empty(stage.output_shape(), Kind::activation);
+      world.recv(grad, after);
+    }
+    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad));
+    x[i] = {};
+    if (!stage.is_first()) world.send(grad, before);
+  }
+  // <<<
+}
