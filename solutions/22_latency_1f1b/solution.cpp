@@ -15,9 +15,8 @@ using namespace shardlings;
 /// message takes alpha from the moment at which it has been sent and its receive has been posted.
 ///
 /// stage, batch, loss       as in puzzle 19
-/// expect(shape, from)      makes room for a message of that shape and posts its receive: an Incoming, whose `data` may
-/// be
-///                          used after `work.wait()`. From kNobody nothing comes, and the wait does nothing
+/// expect(shape, from)      makes room for a message of that shape and posts its receive. Returns an Incoming: after
+///                          `work.wait()` its `data` may be used. From kNobody nothing comes: the wait does nothing
 /// forward(i)               computes on x[i], which must be there; returns what `after` waits for
 /// backward(i, move(grad))  computes on grad, frees x[i]; returns what `before` waits for
 /// before, after            ranks; kNobody at the ends, where sending does nothing

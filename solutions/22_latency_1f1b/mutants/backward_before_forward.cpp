@@ -1,0 +1,101 @@
+// diagnosis: invalid_argument
+// The steady state goes backward first.
+
+// Puzzle 22: 1F1B on links with a latency.
+//
+// Messages take a while to arrive. Receives are posted ahead, and a longer warm-up gives them the time.
+// The lesson is README.md beside this file; `./shardlings explain 22` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// Gradients and loss of one step on m micro-batches, in a pipeline of p stages; this rank has stage r of 0 to p-1. A
+/// message takes alpha from the moment at which it has been sent and its receive has been posted.
+///
+/// stage, batch, loss       as in puzzle 19
+/// expect(shape, from)      makes room for a message of that shape and posts its receive. Returns an Incoming: after
+///                          `work.wait()` its `data` may be used. From kNobody nothing comes: the wait does nothing
+/// forward(i)               computes on x[i], which must be there; returns what `after` waits for
+/// backward(i, move(grad))  computes on grad, frees x[i]; returns what `before` waits for
+/// before, after            ranks; kNobody at the ends, where sending does nothing
+///
+/// Result  gradients and loss as if one device had trained on the whole batch
+/// Flight  at most min(2 (p - r) - 1, m) micro-batches have gone forward on this rank and not yet backward
+/// Time    (m + p - 1) (F + B) + 2 (p - 1) alpha, if 2 alpha is at most F + B
+/// Wire    for each micro-batch and boundary: its activation once, its gradient once
+/// Memory  what is in flight, and in each direction one message that was sent and one that is expected
+///
+/// Calls that you need: those from below, and world.send_async(t, to).keep(std::move(t)) as in puzzle 20.
+void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss) {
+  Group& world = rank.world();
+  const int p = rank.size(), r = rank.id(), m = batch.num_micro();
+  const int before = stage.is_first() ? kNobody : r - 1, after = stage.is_last() ? kNobody : r + 1;
+  std::vector<Tensor> x(m), logits(m);
+  std::vector<StageSaved> saved(m);
+
+  struct Incoming {
+    Tensor data;
+    Work work;
+  };
+  const auto expect = [&](Shape shape, int from) {
+    Incoming in;
+    if (from != kNobody) in.data = rank.empty(shape, Kind::activation);
+    in.work = world.recv_async(in.data, from);
+    return in;
+  };
+  const auto forward = [&](int i) {
+    Tensor y = stage.forward(x[i], &saved[i]);
+    if (stage.is_last()) logits[i] = std::move(y);
+    return y;
+  };
+  const auto backward = [&](int i, Tensor grad) {
+    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad));
+    x[i] = {};
+    return grad;
+  };
+
+  // >>> your code (about 30 lines)
+  Incoming next_x = expect(stage.input_shape(), before);     // posted before anything is computed, and from then on
+  Incoming next_grad = expect(stage.output_shape(), after);  // always one ahead, as long as more is to come
+  Work down, up;
+  const auto go_forward = [&](int i) {
+    if (stage.is_first()) {
+      x[i] = clone(batch.micro(i).inputs);
+    } else {
+      next_x.work.wait();
+      x[i] = std::move(next_x.data);
+      if (i + 1 < m) next_x = expect(stage.input_shape(), before);
+    }
+    Tensor y = forward(i);
+    down.wait();
+    down = world.send_async(y, after).keep(std::move(y));
+  };
+  const auto go_backward = [&](int i) {
+    Tensor grad;
+    if (stage.is_last()) {
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+    } else {
+      next_grad.work.wait();
+      grad = std::move(next_grad.data);
+      if (i + 1 < m) next_grad = expect(stage.output_shape(), after);
+    }
+    grad = backward(i, std::move(grad));
+    up.wait();
+    up = world.send_async(grad, before).keep(std::move(grad));
+  };
+  const int warm_up = std::min(2 * (p - r - 1), m);
+  for (int i = 0; i < warm_up; ++i) go_forward(i);
+  for (int i = 0; i < m - warm_up; ++i) {
+    go_backward(i);
+    go_forward(warm_up + i);
+  }
+  for (int i = m - warm_up; i < m; ++i) go_backward(i);
+  down.wait();
+  up.wait();
+  // <<<
+}
