@@ -14,10 +14,6 @@ using front::EventKind;
 
 namespace {
 
-std::int64_t num_layers(const CheckContext& check) {
-  return static_cast<std::int64_t>(layer_bytes(check.kase()).size());
-}
-
 /// Gradient of micro-batch i alone, as its part of a step of `tokens` tokens.
 Layers micro_gradient(const Case& kase, int i, Count tokens) {
   const Layers weights = reference::initial_weights<double>(kase);
@@ -52,7 +48,7 @@ void diagnose_output(CheckContext& check) {
   const Case& kase = check.kase();
   const std::int64_t updates = count_of(check, EventKind::update);
   if (updates == 0) return check.diagnose("never_updated");
-  if (updates > num_layers(check)) return check.diagnose("update_per_micro_batch");
+  if (updates > number_of_layers(check.kase())) return check.diagnose("update_per_micro_batch");
   const Layers found = found_layers(check.result(), "grads");
   const std::optional<double> ratio = constant_ratio(found, check.reference().grads);
   const auto tokens = static_cast<double>(tokens_of_step(kase));
@@ -90,7 +86,7 @@ Peak budget(const Case& kase) {
 }
 
 void diagnose_calls(CheckContext& check) {
-  const std::int64_t layers = num_layers(check);
+  const std::int64_t layers = number_of_layers(check.kase());
   const std::int64_t forwards = check.counters(0).layer_forwards;
   const std::int64_t all = layers * check.kase().micro_batches;
   const std::int64_t updates = count_of(check, EventKind::update);
@@ -103,7 +99,7 @@ void diagnose_calls(CheckContext& check) {
 
 void diagnose_memory(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
-  const std::int64_t layers = num_layers(check);
+  const std::int64_t layers = number_of_layers(check.kase());
   if (counters.layer_forwards != layers * check.kase().micro_batches) return diagnose_calls(check);
   if (counters.saved_peak > layers) return check.diagnose("all_in_flight");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
@@ -128,7 +124,7 @@ SHARDLINGS_CHECK(memory) {
 }
 
 SHARDLINGS_CHECK(work) {
-  const std::int64_t layers = num_layers(check);
+  const std::int64_t layers = number_of_layers(check.kase());
   const std::int64_t all = layers * check.kase().micro_batches;
   const front::Counters& counters = check.counters(0);
   const std::int64_t updates = count_of(check, EventKind::update);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "grading/data.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -200,30 +201,18 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  const std::string formula = fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", kase.ranks - 1, kase.ranks,
+                                          weight_bytes(layer_bytes(kase)));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.exactly("sent by " + check.name_of(rank), sent, step_bytes(check.kase(), rank, kDataParallel),
-                      fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", check.ranks() - 1, check.ranks(),
-                                  weight_bytes(layer_bytes(check.kase()))),
-                      "bytes", check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
-    check.detail("collectives called: " + names_of_collectives(check, rank));
-    return diagnose_bytes(check);
+    const std::int64_t bytes = step_bytes(kase, rank, kDataParallel);
+    if (!sends_exactly(check, rank, bytes, formula)) return diagnose_bytes(check);
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const int rank = check.slowest_rank();
   const Time latest = budget(check);
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), latest.ns, latest.formula, "ns",
-                    check.place_of_first(rank, EventKind::collective))) {
-    return;
-  }
-  const front::Counters& counters = check.counters(rank);
-  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
-                           to_text(counters.exposed_transfer)));
-  diagnose_time(check, rank);
+  if (!finishes_within(check, latest.ns, latest.formula)) diagnose_time(check, check.slowest_rank());
 }
 
 SHARDLINGS_CHECK(memory) {

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -19,10 +20,6 @@ using front::EventKind;
 namespace {
 
 constexpr int kDataParallel = 0;  // no stage of ZeRO
-
-std::int64_t number_of_layers(const Case& kase) {
-  return static_cast<std::int64_t>(layer_bytes(kase).size());
-}
 
 /// What one all-reduce carries: the gradients of layers `lowest` and above, up to the bucket before.
 struct Bucket {
@@ -144,17 +141,12 @@ std::string closing_layers(const CheckContext& check, int rank) {
                      fmt::join(expected, ", "), fmt::join(found, ", "));
 }
 
-bool whole_batch_everywhere(const CheckContext& check) {
-  const Case& kase = check.kase();
-  return kase.ranks > 1 && check.counters(0).layer_forwards >= kase.ranks * kase.micro_batches * number_of_layers(kase);
-}
-
 void diagnose_calls(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
   const Case& kase = check.kase();
   const auto buckets = static_cast<std::int64_t>(buckets_of(kase).size());
   const std::int64_t found = counters.calls(Collective::all_reduce), layers = number_of_layers(kase);
-  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  if (whole_batch_everywhere(check, 0)) return check.diagnose("whole_batch_everywhere");
   if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
   if (kase.micro_batches > 1 && found == kase.micro_batches * buckets) {
     return check.diagnose("reduced_every_micro_batch");
@@ -201,7 +193,7 @@ Time time_budget(const Case& kase) {
 void diagnose_time(CheckContext& check, int rank) {
   const auto reduces = collectives(check, rank, Collective::all_reduce);
   const auto backwards = check.events(rank, EventKind::backward);
-  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  if (whole_batch_everywhere(check, 0)) return check.diagnose("whole_batch_everywhere");
   if (reduces.empty() || backwards.empty()) return;
   if (reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
     return check.diagnose("reduced_after_backward");
@@ -212,7 +204,7 @@ void diagnose_time(CheckContext& check, int rank) {
 void diagnose_memory(CheckContext& check) {
   const int rank = check.worst_rank();
   const auto layers = number_of_layers(check.kase());
-  if (whole_batch_everywhere(check)) return check.diagnose("whole_batch_everywhere");
+  if (whole_batch_everywhere(check, 0)) return check.diagnose("whole_batch_everywhere");
   const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
   const auto bytes_of = [&](Kind kind) { return kinds[static_cast<std::size_t>(kind)].value(); };
   const std::int64_t gradients = bytes_of(Kind::gradient) + bytes_of(Kind::buffer);
@@ -226,7 +218,7 @@ SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+  equal_loss_shares(check);
 }
 
 SHARDLINGS_CHECK(communication) {
@@ -258,15 +250,7 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const Time latest = time_budget(check.kase());
-  const int rank = check.slowest_rank();
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), latest.ns, latest.formula, "ns",
-                    check.place_of_first(rank, EventKind::collective))) {
-    return;
-  }
-  const front::Counters& counters = check.counters(rank);
-  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
-                           to_text(counters.exposed_transfer)));
-  diagnose_time(check, rank);
+  if (!finishes_within(check, latest.ns, latest.formula)) diagnose_time(check, check.slowest_rank());
 }
 
 SHARDLINGS_CHECK(memory) {

@@ -10,6 +10,7 @@
 #include "base/parts.h"
 #include "base/text.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -20,10 +21,6 @@ using front::EventKind;
 namespace {
 
 constexpr int kZero = 1;
-
-std::int64_t number_of_layers(const Case& kase) {
-  return static_cast<std::int64_t>(layer_bytes(kase).size());
-}
 
 /// What a rank owns of each layer.
 Layers part_of_rank(const Case& kase, const Layers& whole, int rank) {
@@ -153,12 +150,6 @@ void diagnose_weights(CheckContext& check) {
   if (check.ranks() > 1) check.diagnose(gathers ? "gathered_too_early" : "not_gathered");
 }
 
-bool whole_batch_everywhere(const CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  const std::int64_t calls = kase.steps * number_of_layers(kase);
-  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * calls;
-}
-
 void diagnose_memory(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   const std::int64_t weights = weight_bytes(layer_bytes(check.kase()));
@@ -172,10 +163,6 @@ void diagnose_memory(CheckContext& check, int rank) {
 /// Bytes that a rank sends: a reduce-scatter and an all-gather of each layer, and the squares.
 std::int64_t wire_bytes(const Case& kase, int rank) {
   return kase.steps * (step_bytes(kase, rank, kZero) + all_reduce_bytes_of_one(kase, rank));
-}
-
-std::string times_steps(const Case& kase) {
-  return kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "";
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -197,8 +184,7 @@ SHARDLINGS_CHECK(output) {
   if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return diagnose_moments(check);
   if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return;
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (check.kase().steps > 1) return;  // the shares are those of the case's own weights
-  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+  equal_loss_shares(check);
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -219,12 +205,7 @@ SHARDLINGS_CHECK(communication) {
     const std::string formula =
         fmt::format("2 (N-1)/N x gradients + one number = 2 x {}/{} x {} + {}{}", kase.ranks - 1, kase.ranks, weights,
                     all_reduce_bytes_of_one(kase, rank), times_steps(kase));
-    if (check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
-                      wire_bytes(kase, rank), formula, "bytes", check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
-    check.detail("collectives called: " + names_of_collectives(check, rank));
-    return diagnose_bytes(check, rank);
+    if (!sends_at_most(check, rank, wire_bytes(kase, rank), formula)) return diagnose_bytes(check, rank);
   }
 }
 
@@ -232,11 +213,8 @@ SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const std::int64_t layers = number_of_layers(kase), rings = sum_of(ring_times(kase));
   const std::int64_t computing = table_time(kase, layers, layers), norm = all_reduce_time_of_one(kase);
-  const int rank = check.slowest_rank();
   const std::string formula =
       fmt::format("L (F + B) + reduce-scatters + norm + all-gathers = {} + {} + {} + {}{}", to_text(Nanos(computing)),
                   to_text(Nanos(rings)), to_text(Nanos(norm)), to_text(Nanos(rings)), times_steps(kase));
-  check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
-                kase.steps * (computing + 2 * rings + norm), formula, "ns",
-                check.place_of_first(rank, EventKind::collective));
+  finishes_within(check, kase.steps * (computing + 2 * rings + norm), formula);
 }

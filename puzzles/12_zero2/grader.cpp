@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/data.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -19,10 +20,6 @@ using front::EventKind;
 namespace {
 
 constexpr int kZero = 2;
-
-std::int64_t number_of_layers(const Case& kase) {
-  return static_cast<std::int64_t>(layer_bytes(kase).size());
-}
 
 /// The sum over micro-batches and ranks of what one with a denominator of its own would have.
 Layers sum_of_means(const Case& kase) {
@@ -121,12 +118,6 @@ bool third_bucket(const CheckContext& check, int rank, const std::vector<LayerBy
   return check.counters(rank).peak_by_kind[kind].value() > sum_of(part_bytes(check.kase(), rank)) + two;
 }
 
-bool whole_batch_everywhere(const CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
-  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * calls;
-}
-
 void diagnose_memory(CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
@@ -175,11 +166,9 @@ void diagnose_time(CheckContext& check, int rank) {
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
-  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return;
-  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return;
+  if (!equal_moments(check)) return;
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return;
-  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
-  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+  equal_loss_shares(check);
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -197,37 +186,21 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.at_most(
-            "sent by " + check.name_of(rank), sent, wire_bytes(kase, rank),
-            fmt::format("(m reduce-scatters + 1 all-gather) x (N-1)/N x weights + the norm = ({} + 1) x {}/{} x "
-                        "{} + {}{}",
-                        kase.micro_batches, kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
-                        all_reduce_bytes_of_one(kase, rank),
-                        kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
-            "bytes", check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
-    check.detail("collectives called: " + names_of_collectives(check, rank));
-    return diagnose_bytes(check, rank);
+    const std::string formula =
+        fmt::format("(m reduce-scatters + 1 all-gather) x (N-1)/N x weights + the norm = ({} + 1) x {}/{} x {} + {}{}",
+                    kase.micro_batches, kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
+                    all_reduce_bytes_of_one(kase, rank), times_steps(kase));
+    if (!sends_at_most(check, rank, wire_bytes(kase, rank), formula)) return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const int rank = check.slowest_rank();
-  const std::string formula = fmt::format(
-      "m L (F + B) + reduce-scatter of layer 0 + norm + all-gathers = {} + {} + {} + {}{}",
-      to_text(Nanos(
-          table_time(kase, kase.micro_batches * number_of_layers(kase), kase.micro_batches * number_of_layers(kase)))),
-      to_text(Nanos(ring_times(kase).front())), to_text(Nanos(all_reduce_time_of_one(kase))),
-      to_text(Nanos(sum_of(ring_times(kase)))), kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "");
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(kase), formula, "ns",
-                    check.place_of_first(rank, EventKind::collective))) {
-    return;
-  }
-  const front::Counters& counters = check.counters(rank);
-  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
-                           to_text(counters.exposed_transfer)));
-  diagnose_time(check, rank);
+  const std::string formula =
+      fmt::format("m L (F + B) + reduce-scatter of layer 0 + norm + all-gathers = {} + {} + {} + {}{}",
+                  to_text(Nanos(table_time(kase, kase.micro_batches * number_of_layers(kase),
+                                           kase.micro_batches * number_of_layers(kase)))),
+                  to_text(Nanos(ring_times(kase).front())), to_text(Nanos(all_reduce_time_of_one(kase))),
+                  to_text(Nanos(sum_of(ring_times(kase)))), times_steps(kase));
+  if (!finishes_within(check, time_budget(kase), formula)) diagnose_time(check, check.slowest_rank());
 }

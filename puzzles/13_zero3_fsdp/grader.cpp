@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/data.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -24,10 +25,6 @@ constexpr int kZero = 3;
 /// Numbers of a layer's neighbours in sums: 0 outside of the model.
 std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
   return l < layers.size() ? layers[l].weights : 0;
-}
-
-std::int64_t number_of_layers(const Case& kase) {
-  return static_cast<std::int64_t>(layer_bytes(kase).size());
 }
 
 void diagnose_gradients(CheckContext& check) {
@@ -79,11 +76,6 @@ std::int64_t excess_after(const CheckContext& check, int rank, EventKind kind, s
     return event.live_after.value() - planned_after(check.kase(), rank, kind, l);
   }
   return 0;
-}
-
-bool whole_batch_everywhere(const CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * kase.steps * number_of_layers(kase);
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -144,10 +136,8 @@ SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return;
-  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return;
-  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
-  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+  if (!equal_moments(check)) return;
+  equal_loss_shares(check);
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -165,34 +155,20 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::string formula =
+      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", kase.ranks - 1, kase.ranks,
+                  weight_bytes(layers), layers.back().weights, times_steps(kase));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.at_most("sent by " + check.name_of(rank), sent, kase.steps * step_bytes(kase, rank, kZero),
-                      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}",
-                                  kase.ranks - 1, kase.ranks, weight_bytes(layers), layers.back().weights,
-                                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
-                      "bytes", check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
-    check.detail("collectives called: " + names_of_collectives(check, rank));
-    return diagnose_bytes(check, rank);
+    const std::int64_t bytes = kase.steps * step_bytes(kase, rank, kZero);
+    if (!sends_at_most(check, rank, bytes, formula)) return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const int rank = check.slowest_rank();
   const std::int64_t layers = number_of_layers(kase), end = ring_times(kase).front();
   const std::string formula =
       fmt::format("first all-gather + L (F + B) + last reduce-scatter = {} + {} + {}{}", to_text(Nanos(end)),
-                  to_text(Nanos(table_time(kase, layers, layers))), to_text(Nanos(end)),
-                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "");
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(kase), formula, "ns",
-                    check.place_of_first(rank, EventKind::collective))) {
-    return;
-  }
-  const front::Counters& counters = check.counters(rank);
-  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
-                           to_text(counters.exposed_transfer)));
-  diagnose_time(check, rank);
+                  to_text(Nanos(table_time(kase, layers, layers))), to_text(Nanos(end)), times_steps(kase));
+  if (!finishes_within(check, time_budget(kase), formula)) diagnose_time(check, check.slowest_rank());
 }

@@ -50,6 +50,10 @@ std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype) {
   return all;
 }
 
+std::int64_t number_of_layers(const Case& kase) {
+  return static_cast<std::int64_t>(layer_bytes(kase).size());
+}
+
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers) {
   std::int64_t sum = 0;
   for (const LayerBytes& layer : layers) sum += layer.weights;

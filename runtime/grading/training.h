@@ -31,6 +31,7 @@ struct LayerBytes {
 /// `dtype` is that of weights and activations.
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype = DType::f32);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
+std::int64_t number_of_layers(const Case& kase);
 /// Inputs and targets of all micro-batches of a rank.
 std::int64_t batch_bytes(const Case& kase);
 /// "1088 + 640 + 4".

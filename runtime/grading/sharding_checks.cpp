@@ -1,0 +1,69 @@
+#include "grading/sharding_checks.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "grading/sharding.h"
+
+namespace shardlings::grading {
+namespace {
+
+using front::EventKind;
+
+std::string sent_by(const CheckContext& check, int rank) {
+  return "sent by " + check.name_of(rank);
+}
+
+bool or_list_collectives(CheckContext& check, int rank, bool held) {
+  if (!held) check.detail("collectives called: " + names_of_collectives(check, rank));
+  return held;
+}
+
+}  // namespace
+
+bool finishes_within(CheckContext& check, std::int64_t limit, const std::string& formula) {
+  const int rank = check.slowest_rank();
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), limit, formula, "ns",
+                    check.place_of_first(rank, EventKind::collective))) {
+    return true;
+  }
+  const front::Counters& counters = check.counters(rank);
+  check.detail(fmt::format("transfer: {} hidden behind computation, {} exposed", to_text(counters.overlapped_transfer),
+                           to_text(counters.exposed_transfer)));
+  return false;
+}
+
+bool sends_exactly(CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
+  return or_list_collectives(check, rank,
+                             check.exactly(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
+                                           formula, "bytes", check.place_of_last(rank, EventKind::collective)));
+}
+
+bool sends_at_most(CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
+  return or_list_collectives(check, rank,
+                             check.at_most(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
+                                           formula, "bytes", check.place_of_last(rank, EventKind::collective)));
+}
+
+bool equal_moments(CheckContext& check) {
+  const Reference& expected = check.reference();
+  return check.equal_layers("m", expected.m, expected.m_tolerance) &&
+         check.equal_layers("v", expected.v, expected.v_tolerance);
+}
+
+bool equal_loss_shares(CheckContext& check) {
+  if (check.kase().steps > 1) return true;
+  return check.equal("loss by rank", loss_shares(check.kase()), check.reference().loss_tolerance);
+}
+
+bool whole_batch_everywhere(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
+  return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * calls;
+}
+
+std::string times_steps(const Case& kase) {
+  return kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "";
+}
+
+}  // namespace shardlings::grading
