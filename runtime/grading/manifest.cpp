@@ -66,6 +66,8 @@ Hint read_hint(TomlSection& section) {
 
 Diagnosis read_diagnosis(TomlSection& section) {
   Diagnosis diagnosis{section.text("id"), section.text("text")};
+  // One sentence, however the file breaks it into lines: reports break it anew.
+  std::replace(diagnosis.text.begin(), diagnosis.text.end(), '\n', ' ');
   section.finish();
   return diagnosis;
 }

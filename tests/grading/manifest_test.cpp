@@ -35,7 +35,7 @@ TEST(Manifest, ReadsEverything) {
       parse(kHead + kCheck +
             "[[checks]]\nid='time'\nkind='time'\ntitle='Y'\npoints=60\nafter=['output']\n"
             "[[hints]]\nlevel='near-code'\ntext='do it'\ndiagnosis='d'\n"
-            "[[diagnoses]]\nid='d'\ntext='You did not.'\n"
+            "[[diagnoses]]\nid='d'\ntext=\"\"\"\nYou did\nnot.\"\"\"\n"
             "[[cases]]\nname='a'\nhidden=true\nranks=3\nbatch=4\nmicro_batches=2\nuneven_tokens=true\n"
             "batches=1\nsteps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
             "host_link={latency_ns=3}\nhost={memory_mib=2,bytes_per_second=4e9}\n"
@@ -46,7 +46,7 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(manifest.answer_lines, 3);
   EXPECT_EQ(manifest.max_points(), 100);
   EXPECT_EQ(manifest.check("time")->after, std::vector<std::string>{"output"});
-  EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.");
+  EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.") << "one sentence on one line";
   EXPECT_EQ(manifest.hints.at(0).diagnosis, "d");
   const Case& kase = manifest.cases.at(0);
   EXPECT_TRUE(kase.hidden && kase.uneven_tokens);
