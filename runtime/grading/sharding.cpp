@@ -135,7 +135,8 @@ std::string names_of_collectives(const CheckContext& check, int rank) {
   std::vector<std::string> names;
   for (const front::Event& event : check.events(rank, front::EventKind::collective)) {
     const std::string& name = check.trace(rank).names.at(event.name);
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (name == "split" || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    names.push_back(name);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -51,7 +51,7 @@ Layers gradient_of_micro(const Case& kase, int micro, bool own_tokens = false);
 std::vector<front::Event> collectives(const CheckContext& check, int rank, front::Collective kind);
 /// Any of `transfers` runs while any of `computing` does.
 bool overlaps(const std::vector<front::Event>& transfers, const std::vector<front::Event>& computing);
-/// Names of the collectives that a rank has called, for messages.
+/// Names of the collectives that a rank has called, for messages; making groups is none.
 std::string names_of_collectives(const CheckContext& check, int rank);
 /// @}
 

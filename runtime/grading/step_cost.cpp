@@ -1,5 +1,7 @@
 #include "grading/step_cost.h"
 
+#include <algorithm>
+
 #include "grading/sharding.h"
 
 namespace shardlings::grading {
@@ -61,6 +63,33 @@ std::int64_t step_bytes(const Case& kase, int rank, int zero) {
   const std::vector<std::int64_t> gathers = all_gather_bytes(kase, rank);
   if (zero == 3) return 2 * sum_of(gathers) - gathers.back() + scattered;
   return (zero == 2 ? kase.micro_batches : 1) * scattered + sum_of(gathers);
+}
+
+Case node_of(const Case& kase) {
+  Case node = kase;
+  node.ranks = std::min(kase.cluster.ranks_per_node, kase.ranks);
+  return node;
+}
+
+Case replicas_of(const Case& kase) {
+  Case replicas = kase;
+  replicas.ranks = kase.ranks / node_of(kase).ranks;
+  replicas.cluster.ranks_per_node = 1;
+  return replicas;
+}
+
+StepPeak hybrid_peak(const Case& kase, int rank) {
+  const Case node = node_of(kase);
+  return step_peak(node, rank % node.ranks, 3);
+}
+
+HybridBytes hybrid_bytes(const Case& kase, int rank) {
+  const Case node = node_of(kase), replicas = replicas_of(kase);
+  HybridBytes sent{step_bytes(node, rank % node.ranks, 3), 0};
+  for (const std::int64_t part : part_bytes(node, rank % node.ranks)) {
+    sent.between += all_reduce_bytes(replicas, part / 4, rank / node.ranks);
+  }
+  return sent;
 }
 
 }  // namespace shardlings::grading

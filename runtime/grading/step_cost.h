@@ -1,6 +1,7 @@
 /// \file
 /// What a training step that is divided over ranks costs each of them, in closed form: the peak of memory and the bytes
-/// on the wire, for data parallel and the stages of ZeRO. Budgets, lessons and docs/reference/sharding.md use it.
+/// on the wire, for data parallel, the stages of ZeRO, and hybrid sharding. Budgets, lessons and
+/// docs/reference/sharding.md use it.
 #pragma once
 
 #include <cstdint>
@@ -36,5 +37,24 @@ StepPeak step_peak(const Case& kase, int rank, int zero);
 /// parallel and ZeRO-1: whatever m is), (m + 1) S (ZeRO-2), 3 S less the last layer's (ZeRO-3, m = 1).
 /// Of uneven parts the exact ones.
 std::int64_t step_bytes(const Case& kase, int rank, int zero);
+
+/// \name Hybrid sharding
+/// Nodes of F ranks are replicas of one another; inside a node everything is divided as in ZeRO-3 (puzzle 14). R nodes.
+/// @{
+/// The training as one node sees it: F ranks, inside one node. Rank r of the world is rank r mod F there.
+Case node_of(const Case& kase);
+/// As ranks with the same part see one another: R ranks, each on a node of its own. Rank r of the world is rank r / F
+/// there.
+Case replicas_of(const Case& kase);
+/// Like a node alone: that of ZeRO-3 on F ranks.
+StepPeak hybrid_peak(const Case& kase, int rank);
+/// Bytes that a rank sends in a step, by the class of links. Inside its node (F-1)/F (3 S less the last layer's),
+/// between nodes 2 (R-1)/R of its part of S: each exact for uneven parts.
+struct HybridBytes {
+  std::int64_t inside = 0;
+  std::int64_t between = 0;
+};
+HybridBytes hybrid_bytes(const Case& kase, int rank);
+/// @}
 
 }  // namespace shardlings::grading

@@ -4,22 +4,19 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "grading/build_submission.h"
 #include "grading/manifest.h"
 #include "grading/memory_map/memory_map.h"
 #include "grading/sharding.h"
 #include "grading/step_cost.h"
-#include "grading/supervisor.h"
+#include "puzzles/solutions.h"
 
 namespace shardlings::grading {
 namespace {
-
-namespace fs = std::filesystem;
 
 const std::string kSource = SHARDLINGS_SOURCE_FOLDER;
 
@@ -28,12 +25,15 @@ struct Scheme {
   const char* name;
   const char* puzzle;
   int zero;
-  bool clips;  ///< sends the norm
+  bool clips;           ///< sends the norm
+  bool hybrid = false;  ///< ZeRO-3 inside a node only
 };
+constexpr int kRanksOfANode = 2;
 constexpr Scheme kSchemes[] = {{"data parallel", "09_data_parallel", 0, false},
                                {"ZeRO-1", "11_zero1", 1, true},
                                {"ZeRO-2", "12_zero2", 2, true},
-                               {"ZeRO-3", "13_zero3_fsdp", 3, false}};
+                               {"ZeRO-3", "13_zero3_fsdp", 3, false},
+                               {"hybrid", "14_hybrid_shard", 3, false, true}};
 constexpr int kRanks[] = {2, 4, 8};
 
 /// A GPT whose layers N does not divide.
@@ -52,20 +52,25 @@ Case example(const Toolchain& toolchain, int ranks) {
   kase.model.sequence = 16;
   kase.model.optimizer = ModelSpec::Optimizer::adam;
   kase.model.clip = 1;
+  kase.cluster.ranks_per_node = kRanksOfANode;
   return kase;
 }
 
-Result run_solution(const Toolchain& toolchain, const Scheme& scheme, const Case& kase) {
-  const std::string puzzle = kSource + "/puzzles/" + scheme.puzzle;
-  const fs::path folder = fs::path(testing::TempDir()) / ("sharding_table_" + std::string(scheme.puzzle));
-  fs::create_directories(folder);
-  const BuildOutcome built =
-      build_submission(toolchain, scheme.puzzle, kSource + "/solutions/" + scheme.puzzle + "/solution.cpp",
-                       puzzle + "/harness.cpp", folder.string());
-  EXPECT_TRUE(built.built) << built.log;
-  Case own = kase;
-  own.puzzle = scheme.puzzle;
-  return run_case(built.program, own, default_limits(kase.ranks));
+/// What a rank should hold at the worst moment, and send over each class of links.
+StepPeak peak_of(const Scheme& scheme, const Case& kase, int rank) {
+  return scheme.hybrid ? hybrid_peak(kase, rank) : step_peak(kase, rank, scheme.zero);
+}
+HybridBytes sent_by(const Scheme& scheme, const Case& kase, int rank) {
+  if (scheme.hybrid) return hybrid_bytes(kase, rank);
+  const std::int64_t norm = scheme.clips ? all_reduce_bytes_of_one(kase, rank) : 0;
+  const std::int64_t bytes = step_bytes(kase, rank, scheme.zero) + norm;
+  return kase.ranks > kRanksOfANode ? HybridBytes{0, bytes} : HybridBytes{bytes, 0};
+}
+
+std::int64_t sent_over(const front::Counters& counters, front::Link link) {
+  std::int64_t bytes = 0;
+  for (const auto& [key, traffic] : counters.traffic) bytes += key.link == link ? traffic.sent.value() : 0;
+  return bytes;
 }
 
 std::int64_t bytes_of(const front::Counters& counters, Kind kind) {
@@ -78,25 +83,33 @@ void expect_formulas(const Scheme& scheme, const Case& kase, const Result& resul
   for (int rank = 0; rank < kase.ranks; ++rank) {
     SCOPED_TRACE(fmt::format("{}, {} ranks, rank {}", scheme.name, kase.ranks, rank));
     const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
-    const StepPeak peak = step_peak(kase, rank, scheme.zero);
+    const StepPeak peak = peak_of(scheme, kase, rank);
     EXPECT_EQ(counters.peak.value(), peak.total());
     EXPECT_EQ(bytes_of(counters, Kind::parameter), peak.weights + peak.gathered_weights);
     EXPECT_EQ(bytes_of(counters, Kind::gradient), peak.gradients + peak.unreduced);
     EXPECT_EQ(bytes_of(counters, Kind::optimizer), peak.optimizer);
     EXPECT_EQ(bytes_of(counters, Kind::activation), peak.kept + peak.own - ids);
-    EXPECT_EQ(counters.bytes_sent().value(),
-              step_bytes(kase, rank, scheme.zero) + (scheme.clips ? all_reduce_bytes_of_one(kase, rank) : 0));
+    EXPECT_EQ(sent_over(counters, front::Link::intra_node), sent_by(scheme, kase, rank).inside);
+    EXPECT_EQ(sent_over(counters, front::Link::inter_node), sent_by(scheme, kase, rank).between);
   }
 }
 
 std::string measured_row(const Scheme& scheme, const Case& kase, const Result& result) {
   const front::Counters& counters = result.report.ranks.front().counters;
-  const std::int64_t sent = step_bytes(kase, 0, scheme.zero) + (scheme.clips ? all_reduce_bytes_of_one(kase, 0) : 0);
+  const HybridBytes sent = sent_by(scheme, kase, 0);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", kase.ranks, scheme.name,
                      bytes_of(counters, Kind::parameter), bytes_of(counters, Kind::gradient),
                      bytes_of(counters, Kind::optimizer), bytes_of(counters, Kind::activation),
-                     bytes_of(counters, Kind::other), counters.peak.value(), step_peak(kase, 0, scheme.zero).total(),
-                     counters.bytes_sent().value(), sent);
+                     bytes_of(counters, Kind::other), counters.peak.value(), peak_of(scheme, kase, 0).total(),
+                     counters.bytes_sent().value(), sent.inside + sent.between);
+}
+
+std::string links_row(const Scheme& scheme, const Case& kase, const Result& result) {
+  const front::Counters& counters = result.report.ranks.front().counters;
+  const HybridBytes sent = sent_by(scheme, kase, 0);
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", kase.ranks, scheme.name,
+                     sent_over(counters, front::Link::intra_node), sent.inside,
+                     sent_over(counters, front::Link::inter_node), sent.between);
 }
 
 std::string estimated_row(const Scheme& scheme, const Case& kase, const Result& result) {
@@ -114,15 +127,15 @@ std::string estimated_row(const Scheme& scheme, const Case& kase, const Result& 
   Parallel parallel;
   parallel.dp = kase.ranks;
   parallel.zero = scheme.zero;
+  parallel.shard = scheme.hybrid ? std::min(kRanksOfANode, kase.ranks) : 0;
   const std::int64_t estimate = map_memory(model, parallel, training).fullest().total().value();
   const std::int64_t peak = result.report.ranks.front().counters.peak.value();
   return fmt::format("| {} | {} | {} | {} | {:+.1f} % |\n", kase.ranks, scheme.name, estimate, peak,
                      100.0 * static_cast<double>(estimate - peak) / static_cast<double>(peak));
 }
 
-/// Both tables.
 struct Tables {
-  std::string measured, estimated;
+  std::string measured, links, estimated;
 };
 
 Tables tables() {
@@ -136,15 +149,23 @@ Tables tables() {
       "|---|---|---|---|---|---|---|---|---|---|---|\n",
       first.model.layers, first.model.hidden, first.model.heads, first.model.outputs, first.batch, first.model.sequence,
       weight_bytes(layer_bytes(first)));
+  all.links = fmt::format(
+      "\nThe same by the class of links, on nodes of {} ranks.\n\n"
+      "| N | | inside a node | formula | between nodes | formula |\n|---|---|---|---|---|---|\n",
+      kRanksOfANode);
   all.estimated = "\n| N | | map of memory | measured peak | difference |\n|---|---|---|---|---|\n";
+  std::vector<Solution> solutions;
+  for (const Scheme& scheme : kSchemes) solutions.emplace_back(toolchain, scheme.puzzle);
   for (const int ranks : kRanks) {
     const Case kase = example(toolchain, ranks);
-    for (const Scheme& scheme : kSchemes) {
-      const Result result = run_solution(toolchain, scheme, kase);
+    for (std::size_t i = 0; i < solutions.size(); ++i) {
+      const Scheme& scheme = kSchemes[i];
+      const Result result = solutions[i].run(kase);
       EXPECT_EQ(result.ending, Ending::finished) << result.explanation;
       if (result.ending != Ending::finished) return all;
       expect_formulas(scheme, kase, result);
       all.measured += measured_row(scheme, kase, result);
+      if (scheme.zero == 3) all.links += links_row(scheme, kase, result);
       all.estimated += estimated_row(scheme, kase, result);
     }
   }
@@ -171,7 +192,8 @@ TEST(ShardingTable, IsWhatTheSolutionsDo) {
   const std::string path = kSource + "/docs/reference/sharding.md";
   const Tables now = tables();
   const std::string document = read(path);
-  const std::string expected = with_table(with_table(document, "measured", now.measured), "estimated", now.estimated);
+  std::string expected = with_table(document, "measured", now.measured);
+  expected = with_table(with_table(expected, "links", now.links), "estimated", now.estimated);
   if (std::getenv("SHARDLINGS_WRITE_TABLES") != nullptr) std::ofstream(path) << expected;
   EXPECT_EQ(read(path), expected) << "the tables are out of date: run this test with SHARDLINGS_WRITE_TABLES=1";
 }

@@ -1,0 +1,214 @@
+// Judges hybrid sharding: numbers of one device, memory of one node, bytes by class of link, everything hidden but the
+// ends.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "grading/data.h"
+#include "grading/gathered_units.h"
+#include "grading/sharding.h"
+#include "grading/sharding_checks.h"
+#include "grading/step_cost.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::Event;
+using front::EventKind;
+using front::Lane;
+using front::Link;
+
+namespace {
+
+std::int64_t sent_over(const CheckContext& check, int rank, Link link) {
+  std::int64_t bytes = 0;
+  for (const auto& [key, traffic] : check.counters(rank).traffic) bytes += key.link == link ? traffic.sent.value() : 0;
+  return bytes;
+}
+
+/// The sum of some batches' own gradients.
+Layers sum_of_batches(const Reference& reference, int first, int number, int stride) {
+  Layers sum = reference.local_grads[static_cast<std::size_t>(first)];
+  for (int i = 1; i < number; ++i) {
+    sum = combine(sum, 1, reference.local_grads[static_cast<std::size_t>(first + i * stride)]);
+  }
+  return sum;
+}
+
+/// Sums in which ranks are missing: those of other nodes, or those of the own one.
+std::string missing_ranks(const CheckContext& check, const Layers& found) {
+  const int per_node = node_of(check.kase()).ranks, nodes = replicas_of(check.kase()).ranks;
+  if (nodes > 1 && alike(found, sum_of_batches(check.reference(), 0, per_node, 1))) return "nodes_apart";
+  std::vector<Layers> of_part;
+  for (int k = 0; k < per_node; ++k) of_part.push_back(sum_of_batches(check.reference(), k, nodes, per_node));
+  const bool inside = per_node > 1 && alike(found, from_parts(node_of(check.kase()), of_part));
+  return inside ? "not_scattered" : "";
+}
+
+/// Sums over all ranks, with a wrong factor.
+std::string wrong_factor(const CheckContext& check, const Layers& found) {
+  const Case& kase = check.kase();
+  const std::optional<double> ratio = constant_ratio(found, check.reference().grads);
+  if (ratio == 0) return "parts_untouched";
+  if (kase.steps == 1) {
+    const Layers means = gradient_of_micro(kase, 0, true);
+    if (alike(found, means) && !near(ratio, 1)) return "own_tokens";
+    if (kase.uneven_tokens && alike(found, scaled(means, 1.0 / kase.ranks))) return "mean_of_means";
+  }
+  for (const int ranks : {kase.ranks, node_of(kase).ranks, replicas_of(kase).ranks}) {
+    if (ranks == 1) continue;
+    if (near(ratio, 1.0 / ranks)) return "averaged";
+    if (near(ratio, ranks)) return "reduced_twice";
+  }
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(kase.ranks * kase.batch * kase.model.sequence);
+  return near(ratio, tokens / targets) ? "padding_counted" : "";
+}
+
+/// A gather that leaves the node although there are ranks of the node to gather from.
+bool gathers_between_nodes(const CheckContext& check) {
+  if (node_of(check.kase()).ranks == 1) return false;
+  const auto gathers = collectives(check, 0, Collective::all_gather);
+  return std::any_of(gathers.begin(), gathers.end(), [](const Event& e) { return e.lane == Lane::inter_node; });
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Layers found = found_layers(check.result(), "grads");
+  if (found.size() != check.reference().grads.size()) return;
+  if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
+  if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
+  if (alike(found, check.reference().grads)) return check.diagnose("first_node_only");  // others have something else
+  std::string mistake = wrong_factor(check, found);
+  if (mistake.empty()) mistake = missing_ranks(check, found);
+  if (!mistake.empty()) check.diagnose(mistake);
+}
+
+/// The gradients are right, and the weights are not.
+void diagnose_weights(CheckContext& check) {
+  const Layers change = combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
+  if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
+}
+
+/// Every rank computes for others as well.
+bool computes_for_others(const CheckContext& check, int rank) {
+  const std::int64_t own = number_of_layers(check.kase()) * check.kase().steps;
+  return check.counters(rank).layer_forwards >= 2 * own;
+}
+
+void diagnose_bytes_inside(CheckContext& check, int rank) {
+  if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+  const auto reductions = collectives(check, rank, Collective::all_reduce);
+  const bool inside = std::any_of(reductions.begin(), reductions.end(),
+                                  [](const Event& e) { return e.lane == Lane::intra_node && e.bytes.value() > 0; });
+  if (inside) return check.diagnose("reduced_to_all");
+  const std::int64_t twice = 2 * check.kase().steps * number_of_layers(check.kase());
+  if (check.counters(rank).calls(Collective::all_gather) == twice) check.diagnose("gathered_again_at_the_turn");
+}
+
+void diagnose_bytes_between(CheckContext& check, int rank) {
+  if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+  if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
+  const std::int64_t found = sent_over(check, rank, Link::inter_node);
+  const std::int64_t parts = check.kase().steps * hybrid_bytes(check.kase(), rank).between;
+  if (node_of(check.kase()).ranks > 1 && found >= 3 * parts / 2) check.diagnose("whole_gradients_between_nodes");
+}
+
+/// All-reduces between nodes run beside backward, or the mistake.
+std::string time_mistake_between(const CheckContext& check, int rank) {
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto reductions = collectives(check, rank, Collective::all_reduce);
+  if (replicas_of(check.kase()).ranks == 1 || overlaps(reductions, backwards)) return "started_late";
+  const bool at_the_end = !reductions.empty() && reductions.front().posted >= backwards.back().end;
+  return at_the_end ? "reduced_at_the_end" : "reduced_one_by_one";
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+  if (check.events(rank, EventKind::backward).empty()) return;
+  const std::string inside = unit_time_mistake(check, rank);
+  check.diagnose(inside.empty() ? time_mistake_between(check, rank) : inside);
+}
+
+/// The end of a step, after the last backward: the part of layer 0 is scattered, then reduced between nodes, where that
+/// of layer 1 may still be on its way.
+std::int64_t time_after_backward(const Case& kase) {
+  const Case node = node_of(kase), replicas = replicas_of(kase);
+  const std::vector<std::int64_t> parts = part_bytes(node, 0);
+  const auto reduced = [&](std::size_t l) { return all_reduce_time(replicas, parts[l] / 4); };
+  return std::max(ring_times(node).front(), reduced(1)) + reduced(0);
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
+  if (equal_moments(check)) equal_loss_shares(check);
+}
+
+SHARDLINGS_CHECK(memory) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const StepPeak peak = hybrid_peak(check.kase(), rank);
+    const std::string formula = fmt::format(
+        "(weights + gradients + moments)/F + batch and loss + activations of layers 0-{0} + what backward of layer {0} "
+        "needs + two units of weights + two of gradients = {1}, F = {2} ranks on a node",
+        peak.layer, sum_text(peak.terms(3)), node_of(check.kase()).ranks);
+    if (check.peak_at_most(rank, peak.total(), formula)) continue;
+    if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+    return diagnose_unit_memory(check, node_of(check.kase()), rank);
+  }
+}
+
+SHARDLINGS_CHECK(inside) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const int per_node = node_of(kase).ranks;
+  const std::string formula =
+      fmt::format("(F-1)/F x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", per_node - 1, per_node,
+                  weight_bytes(layers), layers.back().weights, times_steps(kase));
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.at_most("sent inside the node by " + check.name_of(rank), sent_over(check, rank, Link::intra_node),
+                      kase.steps * hybrid_bytes(kase, rank).inside, formula, "bytes",
+                      check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_bytes_inside(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(between) {
+  const Case& kase = check.kase();
+  const int nodes = replicas_of(kase).ranks;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::int64_t parts = sum_of(part_bytes(node_of(kase), rank % node_of(kase).ranks));
+    const std::string formula =
+        fmt::format("2 (R-1)/R x this rank's parts = 2 x {}/{} x {}{}", nodes - 1, nodes, parts, times_steps(kase));
+    if (check.at_most("sent between nodes by " + check.name_of(rank), sent_over(check, rank, Link::inter_node),
+                      kase.steps * hybrid_bytes(kase, rank).between, formula, "bytes",
+                      check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_bytes_between(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Case& kase = check.kase();
+  const std::int64_t layers = number_of_layers(kase), start = ring_times(node_of(kase)).front(),
+                     compute = table_time(kase, layers, layers), end = time_after_backward(kase);
+  const std::string formula = fmt::format(
+      "first all-gather + L (F + B) + max(last reduce-scatter, all-reduce of layer 1) + all-reduce of layer 0 = {} + "
+      "{} "
+      "+ {}{}",
+      to_text(Nanos(start)), to_text(Nanos(compute)), to_text(Nanos(end)), times_steps(kase));
+  if (!finishes_within(check, kase.steps * (start + compute + end), formula)) {
+    diagnose_time(check, check.slowest_rank());
+  }
+}

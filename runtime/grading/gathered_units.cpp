@@ -1,0 +1,87 @@
+#include "grading/gathered_units.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "grading/sharding.h"
+#include "grading/step_cost.h"
+
+namespace shardlings::grading {
+namespace {
+
+using front::Collective;
+using front::Event;
+using front::EventKind;
+
+/// Bytes of a layer's weights: 0 outside of the model.
+std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
+  return l < layers.size() ? layers[l].weights : 0;
+}
+
+/// What should be alive when a call of forward or backward of layer l has ended: in the first step.
+std::int64_t planned_after(const Case& node, int rank, EventKind kind, std::size_t l) {
+  const std::vector<LayerBytes> layers = layer_bytes(node);
+  const bool forward = kind == EventKind::forward;
+  const StepPeak there = step_peak(node, rank % node.ranks, 3);
+  std::int64_t bytes = there.weights + there.gradients + there.optimizer + there.batch +
+                       (forward ? layers[l].output : layers[l].input_gradient);
+  for (std::size_t i = 0; i <= l; ++i) bytes += layers[i].input + (forward || i < l ? layers[i].saved : 0);
+  bytes += layers[l].weights + weights_at(layers, forward ? l + 1 : l - 1);
+  return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
+}
+
+/// Bytes beyond the plan after the first such call of layer l.
+std::int64_t excess_after(const CheckContext& check, const Case& node, int rank, EventKind kind, std::size_t l) {
+  for (const Event& event : check.events(rank, kind)) {
+    if (event.label.layer != static_cast<std::int32_t>(l)) continue;
+    return event.live_after.value() - planned_after(node, rank, kind, l);
+  }
+  return 0;
+}
+
+/// Sums over layers of what is too much in typical mistakes.
+struct Excesses {
+  std::int64_t above = 0;   ///< weights of layers 2 and up
+  std::int64_t below = 0;   ///< weights of all layers but the last
+  std::int64_t inputs = 0;  ///< inputs of layers 1 and up
+  explicit Excesses(const std::vector<LayerBytes>& layers) {
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      above += l >= 2 ? layers[l].weights : 0;
+      below += l + 1 < layers.size() ? layers[l].weights : 0;
+      inputs += l >= 1 ? layers[l].input : 0;
+    }
+  }
+};
+
+}  // namespace
+
+void diagnose_unit_memory(CheckContext& check, const Case& node, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(node);
+  const Excesses typical(layers);
+  const std::int64_t at_start = excess_after(check, node, rank, EventKind::forward, 0);
+  if (layers.size() > 3 && at_start >= typical.above) return check.diagnose("gathered_at_once");
+  if (at_start > 0) return check.diagnose("prefetched_too_far");
+  const std::int64_t at_turn = excess_after(check, node, rank, EventKind::forward, layers.size() - 1);
+  if (at_turn >= typical.below) return check.diagnose("not_resharded");
+  const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
+  if (at_end == typical.inputs) return check.diagnose("activations_kept");
+  if (at_end >= typical.above && typical.above > 0) {
+    const auto gradient = static_cast<std::size_t>(Kind::gradient);
+    const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
+    const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + typical.above;
+    return check.diagnose(gradients ? "gradients_kept" : "not_resharded_in_backward");
+  }
+  if (at_end > 0) check.diagnose("third_unit");
+}
+
+std::string unit_time_mistake(const CheckContext& check, int rank) {
+  const auto forwards = check.events(rank, EventKind::forward);
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto gathers = collectives(check, rank, Collective::all_gather);
+  if (!overlaps(gathers, forwards)) return "not_prefetched_in_forward";
+  if (!overlaps(gathers, backwards)) return "not_prefetched_in_backward";
+  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
+  return overlaps(scatters, backwards) ? "" : "scattered_one_by_one";
+}
+
+}  // namespace shardlings::grading

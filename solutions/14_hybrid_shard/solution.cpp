@@ -1,0 +1,89 @@
+// Puzzle 14: hybrid sharding (HSDP). Everything is divided over the ranks of a node, and nodes are replicas.
+//
+// Links between nodes are slow, so weights are gathered and gradients scattered inside a node only. What crosses the
+// border is one shard of each gradient. The lesson is README.md beside this file; `./shardlings explain 14` shows it.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// The whole weights of one layer: on their way, or there.
+struct Unit {
+  Tensor full;    // (model.size(l))
+  Work gathered;  // the all-gather that fills it
+};
+
+/// One training step with L = model.num_layers() layers, on N = rank.size() ranks. Ranks 0 to ranks_per_node - 1 are on
+/// the first node, the next as many on the second, and so on. The ranks of a node divide everything among themselves:
+/// of n elements, rank k of a node has part k of ranks_per_node, and so has rank k of every other node.
+///
+/// state.weights[l]    (the part of size(l))  this rank's weights of layer l
+/// state.grads[l]      (the part of size(l))  zeros. Leave the part of the gradient of the whole step there
+/// state.optimizer[l]  (the part of size(l))  what model.update wants to have beside that part
+/// batch.inputs        (s, b, h)              this rank's part of the batch; a GPT has token ids (s, b)
+/// batch.targets       (s, b)                 its targets; a negative one is padding
+/// loss                (1)                    is 0 before; takes this rank's share
+///
+/// Result   parts as if one device had trained on the batches of all N ranks, the same bits on all nodes
+/// Memory   beside parts and activations: two units of weights, two layers' gradients, never more
+/// Inside   each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
+/// Between  each part of a gradient is all-reduced once
+/// Time     the first all-gather + L (F + B) + what is left of the last layer's gradient: everything else is hidden
+void train_step(Rank& rank, int ranks_per_node, const Model& model, TrainState& state, const Batch& batch, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  x[0] = clone(batch.inputs);
+
+  // >>> your code (about 40 lines)
+  const Grid grid(rank.world(), {{"replicate", rank.size() / ranks_per_node}, {"shard", ranks_per_node}});
+  Group shard = grid.along("shard"), replicas = grid.along("replicate");
+
+  const auto gather = [&](int l) {
+    Unit unit{rank.empty(model.size(l), Kind::parameter), {}};
+    unit.gathered = shard.all_gather_async(state.weights[l], unit.full);
+    return unit;
+  };
+  Unit now, next = gather(0);
+  for (int l = 0; l < layers; ++l) {
+    now = std::move(next);
+    if (l + 1 < layers) next = gather(l + 1);
+    now.gathered.wait();
+    x[l + 1] = model.forward(l, now.full, x[l], &saved[l]);
+  }
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+
+  Work scattered;                     // the reduce-scatter of the layer above, inside the node
+  std::vector<Work> reduced(layers);  // all-reduces of the parts, between nodes
+  const auto reduce_between_nodes = [&](int l) {
+    scattered.wait();  // the node's sum is there; frees the gradient of the whole layer
+    reduced[l] = replicas.all_reduce_async(state.grads[l], ReduceOp::sum);
+  };
+  for (int l = layers - 1; l >= 0; --l) {
+    if (l < layers - 1) now = std::move(next);  // the last layer's weights are still there from forward
+    if (l > 0) next = gather(l - 1);
+    now.gathered.wait();
+    Tensor full = rank.zeros(model.size(l), Kind::gradient);
+    grad = model.backward(l, now.full, x[l], std::move(saved[l]), std::move(grad), full);
+    x[l] = {};
+    if (l < layers - 1) reduce_between_nodes(l + 1);
+    scattered = shard.reduce_scatter_async(full, state.grads[l], ReduceOp::sum).keep(std::move(full));
+  }
+  reduce_between_nodes(0);
+  for (Work& work : reduced) work.wait();
+  // <<<
+
+  for (int l = 0; l < layers; ++l) model.update(l, state.weights[l], state.grads[l], state.optimizer[l]);
+}
+
+// What it costs: as much memory as ZeRO-3 on one node, whatever the number of nodes. Inside a node as many bytes as
+// ZeRO-3 there, and between nodes 2 (R-1)/R of the parts: the volume of data parallel, divided by the ranks of a node,
+// each of which has a link of its own. The slow links are needed once per layer, in backward only, and have the time of
+// a whole backward for it.
+//
+// What production does differently: PyTorch's FSDP2 takes a DeviceMesh of two dimensions, replicate and shard, and does
+// the same; the gradient's shard is reduced between nodes on a stream of its own. DeepSpeed's ZeRO++ keeps optimizer
+// states divided over all ranks, and holds only a second copy of the weights divided over a node (hpZ), for backward.

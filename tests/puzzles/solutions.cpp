@@ -1,0 +1,29 @@
+#include "puzzles/solutions.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "grading/build_submission.h"
+#include "grading/supervisor.h"
+
+namespace shardlings::grading {
+
+Solution::Solution(const Toolchain& toolchain, const std::string& puzzle) : puzzle_(puzzle) {
+  namespace fs = std::filesystem;
+  const std::string source = SHARDLINGS_SOURCE_FOLDER;
+  const fs::path folder = fs::path(testing::TempDir()) / ("solution_" + puzzle);
+  fs::create_directories(folder);
+  const BuildOutcome built = build_submission(toolchain, puzzle, source + "/solutions/" + puzzle + "/solution.cpp",
+                                              source + "/puzzles/" + puzzle + "/harness.cpp", folder.string());
+  EXPECT_TRUE(built.built) << built.log;
+  program_ = built.program;
+}
+
+Result Solution::run(const Case& kase) const {
+  Case own = kase;
+  own.puzzle = puzzle_;
+  return run_case(program_, own, default_limits(kase.ranks));
+}
+
+}  // namespace shardlings::grading
