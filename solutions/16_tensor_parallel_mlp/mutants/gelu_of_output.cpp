@@ -23,10 +23,10 @@ using namespace shardlings;
 /// Memory  parts and their gradients; x, y, grad_y; and four tensors like z, or three of them and grad_x
 /// Work    1/t of the matrix products
 ///
-/// Calls that you need: tp.mine(n), this rank's part of n rows or columns; matmul(a, b, trans), where nt makes a bᵀ, nn
-/// a b and tn aᵀ b, and (s, b, h) is a matrix of s b rows; matmul_add(c, a, b, trans), which adds to c; add_bias(x,
-/// bias); sum_rows_add(sum, x), the gradient of a bias; gelu(x); gelu_backward(x, grad), from the GELU's INPUT x;
-/// tp.all_reduce(view, ReduceOp::sum).
+/// Calls that you need: tp.mine(n), this rank's part of n rows or columns; Rectangle{rows, columns}, where {0, n} is
+/// all of n; matmul(a, b, trans), where nt makes a bᵀ, nn a b and tn aᵀ b, and (s, b, h) is a matrix of s b rows;
+/// matmul_add(c, a, b, trans), which adds to c; add_bias(x, bias); sum_rows_add(sum, x), the gradient of a bias;
+/// gelu(x); gelu_backward(x, grad), from the GELU's INPUT x; tp.all_reduce(view, ReduceOp::sum).
 
 // >>> your code (about 20 lines)
 /// Which rows and columns of up.weight, which has rows x cols, this rank holds. Its bias follows the rows.
