@@ -1,0 +1,219 @@
+// Judges the optimizer on the host: numbers of one device, memory of both places, bytes of both links, hidden lanes.
+
+#include "grading/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "grading/offload.h"
+#include "grading/sharding.h"
+#include "grading/step_cost.h"
+
+using namespace shardlings;
+using namespace shardlings::grading;
+using front::Collective;
+using front::Event;
+using front::EventKind;
+using front::HostLink;
+
+namespace {
+
+/// On the device this is ZeRO-2, without the parts of gradients and moments.
+constexpr int kZero = 2;
+
+std::size_t number_of_layers(const Case& kase) {
+  return layer_bytes(kase).size();
+}
+
+// ---- Time ----
+
+bool on_host(const Event& event) {
+  return event.kind == EventKind::copy || (event.kind == EventKind::update && event.lane == front::Lane::host);
+}
+
+/// Copies and updates of the host on one lane, in the order in which they were waited for.
+std::vector<Event> on_lane(const CheckContext& check, int rank, front::Lane lane) {
+  std::vector<Event> found;
+  for (const Event& event : check.trace(rank).events) {
+    if (on_host(event) && event.lane == lane) found.push_back(event);
+  }
+  return found;
+}
+
+void diagnose_time(CheckContext& check, int rank) {
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto drains = on_lane(check, rank, front::Lane::to_host);
+  const auto updates = on_lane(check, rank, front::Lane::host);
+  const auto fills = on_lane(check, rank, front::Lane::to_device);
+  const std::size_t layers = number_of_layers(check.kase());
+  if (layers < 2 || backwards.size() < layers || drains.empty() || updates.empty()) return;
+  const auto first = std::min_element(updates.begin(), updates.end(),
+                                      [](const Event& a, const Event& b) { return a.posted < b.posted; });
+  if (first->posted >= backwards[layers - 1].end && overlaps(drains, backwards)) {
+    return check.diagnose("updated_after_backward");
+  }
+  const bool drained_beside = overlaps(drains, backwards), updated_beside = overlaps(updates, backwards);
+  if (drained_beside && updated_beside) return check.diagnose("waited_too_early");
+  if (updated_beside) return check.diagnose("waited_for_copy");
+  check.diagnose(overlaps(fills, backwards) ? "waited_for_update" : "one_after_another");
+}
+
+// ---- Memory ----
+
+std::int64_t host_budget(const Case& kase, int rank) {
+  return 4 * sum_of(part_bytes(kase, rank));
+}
+
+bool whole_batch_everywhere(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const auto layers = static_cast<std::int64_t>(number_of_layers(kase));
+  return kase.ranks > 1 && check.counters(rank).layer_backwards >= kase.ranks * kase.steps * layers;
+}
+
+void diagnose_device_memory(CheckContext& check, int rank) {
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
+  if (kinds[static_cast<std::size_t>(Kind::optimizer)].value() > 0) return check.diagnose("states_on_device");
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  std::int64_t two = layers.front().weights;
+  for (std::size_t l = 1; l < layers.size(); ++l) two = std::max(two, layers[l - 1].weights + layers[l].weights);
+  if (kinds[static_cast<std::size_t>(Kind::gradient)].value() > two) return check.diagnose("gradients_kept");
+  if (kinds[static_cast<std::size_t>(Kind::parameter)].value() > weight_bytes(layers)) {
+    return check.diagnose("states_on_device");
+  }
+  const auto backwards = check.events(rank, EventKind::backward);
+  std::int64_t inputs = 0;
+  for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
+  const StepPeak there = step_peak(check.kase(), rank, kZero);
+  const std::int64_t on_its_way = layers.size() > 1 ? layers[1].weights : 0;
+  const std::int64_t planned =
+      there.weights + there.batch + layers[0].input + layers[0].input_gradient + layers[0].weights + on_its_way;
+  if (backwards.size() >= layers.size() && backwards[layers.size() - 1].live_after.value() >= planned + inputs) {
+    check.diagnose("activations_kept");
+  }
+}
+
+// ---- Bytes ----
+
+void diagnose_wire(CheckContext& check, int rank) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t layers = static_cast<std::int64_t>(number_of_layers(check.kase())) * check.kase().steps;
+  if (counters.calls(Collective::all_reduce) >= layers) return check.diagnose("all_reduced");
+  if (counters.calls(Collective::all_gather) > layers) check.diagnose("gathered_gradients");
+}
+
+bool copies_fit(CheckContext& check, int rank, HostLink way) {
+  const Case& kase = check.kase();
+  const std::int64_t part = sum_of(part_bytes(kase, rank));
+  const std::int64_t budget = kase.steps * part;
+  const front::Copies& copies = check.counters(rank).copies[static_cast<std::size_t>(way)];
+  const std::string what =
+      fmt::format("copied by {} to the {}", check.name_of(rank), way == HostLink::to_host ? "host" : "device");
+  const std::string formula =
+      fmt::format("{}{} of this rank's part = {}", kase.steps > 1 ? fmt::format("{} x ", kase.steps) : "",
+                  way == HostLink::to_host ? "gradient" : "weights", part);
+  if (check.exactly(what, copies.bytes.value(), budget, formula)) return true;
+  if (copies.bytes.value() > budget) check.diagnose("states_copied");
+  return false;
+}
+
+// ---- Output ----
+
+bool is(const Layers& found, const Layers& expected) {
+  return found.size() == expected.size() && alike(found, expected);
+}
+
+void diagnose_gradients(CheckContext& check) {
+  const Layers& right = check.reference().grads;
+  const Layers found = found_layers(check.result(), "grads");
+  if (found.size() != right.size()) return;
+  if (!all_finite(found)) return check.diagnose("nothing_copied");
+  const std::optional<double> ratio = constant_ratio(found, right);
+  const bool summed = check.counters(0).calls(Collective::all_reduce) > 0;
+  if (check.ranks() > 1 && near(ratio, check.ranks()) && summed) return check.diagnose("reduced_twice");
+  if (check.ranks() > 1 && near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
+  if (is(found, from_parts(check.kase(), check.reference().local_grads))) check.diagnose("not_reduced");
+}
+
+/// Gradients are right, the weights on the host are not.
+void diagnose_update(CheckContext& check) {
+  const Layers found = found_layers(check.result(), "host weights");
+  if (!all_finite(found)) return check.diagnose("updated_before_drained");
+  if (is(found, check.reference().weights_before)) check.diagnose("never_updated");
+}
+
+/// All is right on the host; the device has something else.
+void diagnose_weights(CheckContext& check) {
+  const Layers found = found_layers(check.result(), "weights");
+  if (is(found, check.reference().weights_before) && found == check.reference().weights_before) {
+    return check.diagnose("not_filled");
+  }
+  if (check.ranks() > 1 && check.counters(0).calls(Collective::all_gather) == 0) return check.diagnose("not_gathered");
+  check.diagnose("stale_weights");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Reference& expected = check.reference();
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return diagnose_update(check);
+  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return diagnose_update(check);
+  if (!check.equal_layers("host weights", expected.weights, expected.weights_tolerance)) return diagnose_update(check);
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
+  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
+  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Case& kase = check.kase();
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    StepPeak peak = step_peak(kase, rank, kZero);
+    peak.gradients = 0;
+    peak.optimizer = 0;
+    const std::string formula = fmt::format(
+        "weights + batch and loss + activations of layers 0-{0} + what backward of layer {0} needs + two gradients = "
+        "{1}",
+        peak.layer, sum_text({peak.weights, peak.batch, peak.kept, peak.own, peak.unreduced}));
+    if (!check.peak_at_most(rank, peak.total(), formula)) return diagnose_device_memory(check, rank);
+    const front::MemoryUse& host = check.counters(rank).host;
+    if (!check.at_most(
+            "host memory of " + check.name_of(rank), host.peak.value(), host_budget(kase, rank),
+            fmt::format("weights, gradients and two moments of its part = 4 x {}", sum_of(part_bytes(kase, rank))),
+            "bytes", {host.peak_file, host.peak_line})) {
+      return check.diagnose("more_on_host");
+    }
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!copies_fit(check, rank, HostLink::to_host) || !copies_fit(check, rank, HostLink::to_device)) return;
+    if (check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
+                      kase.steps * step_bytes(kase, rank, kZero),
+                      fmt::format("(1 reduce-scatter + 1 all-gather) x (N-1)/N x weights = 2 x {}/{} x {}{}",
+                                  kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
+                                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
+                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+      continue;
+    }
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return diagnose_wire(check, rank);
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Case& kase = check.kase();
+  const int rank = check.slowest_rank();
+  const OffloadPath path = longest_offload_path(kase);
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), kase.steps * path.ns(),
+                    path.text(kase.steps), "ns", check.place_of_first(rank, EventKind::copy))) {
+    return;
+  }
+  check.detail(
+      fmt::format("the program stood still for copies and Adam: {}", to_text(check.counters(rank).waited_for_host)));
+  diagnose_time(check, rank);
+}
