@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/offload.h"
 #include "grading/sharding.h"
+#include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -22,10 +23,6 @@ namespace {
 
 /// On the device this is ZeRO-2, without the parts of gradients and moments.
 constexpr int kZero = 2;
-
-std::size_t number_of_layers(const Case& kase) {
-  return layer_bytes(kase).size();
-}
 
 // ---- Time ----
 
@@ -47,7 +44,7 @@ void diagnose_time(CheckContext& check, int rank) {
   const auto drains = on_lane(check, rank, front::Lane::to_host);
   const auto updates = on_lane(check, rank, front::Lane::host);
   const auto fills = on_lane(check, rank, front::Lane::to_device);
-  const std::size_t layers = number_of_layers(check.kase());
+  const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
   if (layers < 2 || backwards.size() < layers || drains.empty() || updates.empty()) return;
   const auto first = std::min_element(updates.begin(), updates.end(),
                                       [](const Event& a, const Event& b) { return a.posted < b.posted; });
@@ -64,12 +61,6 @@ void diagnose_time(CheckContext& check, int rank) {
 
 std::int64_t host_budget(const Case& kase, int rank) {
   return 4 * sum_of(part_bytes(kase, rank));
-}
-
-bool whole_batch_everywhere(const CheckContext& check, int rank) {
-  const Case& kase = check.kase();
-  const auto layers = static_cast<std::int64_t>(number_of_layers(kase));
-  return kase.ranks > 1 && check.counters(rank).layer_backwards >= kase.ranks * kase.steps * layers;
 }
 
 void diagnose_device_memory(CheckContext& check, int rank) {
@@ -99,7 +90,7 @@ void diagnose_device_memory(CheckContext& check, int rank) {
 
 void diagnose_wire(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
-  const std::int64_t layers = static_cast<std::int64_t>(number_of_layers(check.kase())) * check.kase().steps;
+  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
   if (counters.calls(Collective::all_reduce) >= layers) return check.diagnose("all_reduced");
   if (counters.calls(Collective::all_gather) > layers) check.diagnose("gathered_gradients");
 }
@@ -159,12 +150,10 @@ void diagnose_weights(CheckContext& check) {
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
-  if (!check.equal_layers("m", expected.m, expected.m_tolerance)) return diagnose_update(check);
-  if (!check.equal_layers("v", expected.v, expected.v_tolerance)) return diagnose_update(check);
+  if (!equal_moments(check)) return diagnose_update(check);
   if (!check.equal_layers("host weights", expected.weights, expected.weights_tolerance)) return diagnose_update(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (check.kase().steps > 1) return;  // of the last step, whose weights are not those of the case
-  check.equal("loss by rank", loss_shares(check.kase()), expected.loss_tolerance);
+  equal_loss_shares(check);
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -192,15 +181,11 @@ SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!copies_fit(check, rank, HostLink::to_host) || !copies_fit(check, rank, HostLink::to_device)) return;
-    if (check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
-                      kase.steps * step_bytes(kase, rank, kZero),
+    if (sends_exactly(check, rank, kase.steps * step_bytes(kase, rank, kZero),
                       fmt::format("(1 reduce-scatter + 1 all-gather) x (N-1)/N x weights = 2 x {}/{} x {}{}",
-                                  kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
-                                  kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : ""),
-                      "bytes", check.place_of_last(rank, EventKind::collective))) {
+                                  kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)), times_steps(kase)))) {
       continue;
     }
-    check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_wire(check, rank);
   }
 }
