@@ -47,6 +47,16 @@ double norm_of_locals(const std::vector<Layers>& locals) {
   return std::sqrt(squares);
 }
 
+/// That of all that state.grads holds after reduce-scatters in place: the sum, and around each part a rank's own.
+double norm_of_everything(const CheckContext& check) {
+  const std::vector<Layers>& locals = check.reference().local_grads;
+  double squares = std::pow(norm_of(check.reference().grads), 2) + std::pow(norm_of_locals(locals), 2);
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    squares -= std::pow(norm_of(part_of_rank(check.kase(), locals[static_cast<std::size_t>(rank)], rank)), 2);
+  }
+  return std::sqrt(squares);
+}
+
 /// Some layers have the sum of all ranks, the others each rank's own gradient.
 bool some_layers_reduced(const Layers& found, const Layers& whole, const Layers& own) {
   std::size_t reduced = 0;
@@ -141,6 +151,8 @@ void diagnose_moments(CheckContext& check) {
   if (all_used(check, moments, locals) || all_used(check, moments, local)) {
     return check.diagnose("norm_before_reduction");
   }
+  const auto everything = [&](int) { return norm_of_everything(check); };
+  if (all_used(check, moments, everything)) return check.diagnose("norm_of_everything");
   if (clipped_by_layer(check, moments) || clipped_by_part(check, moments)) check.diagnose("clipped_by_layer");
 }
 

@@ -11,13 +11,13 @@
 using namespace shardlings;
 
 /// One training step with L = model.num_layers() layers, on N = rank.size() ranks together. Of n elements this rank
-/// owns the part world.mine(n); the parts of all ranks are n elements, and differ by one where N does not divide n.
+/// owns the part world.mine(n), a range. Where N does not divide n, the first n % N parts are one element longer.
 ///
 /// state.weights[l]     (model.size(l))            weights of layer l: the same on all ranks before, and again after
 /// state.grads[l]       (model.size(l))            at the hole: the gradient of this rank's tokens, divided by those of
 ///                                                 all ranks. Leave the sum over the ranks in this rank's part of it
 /// state.optimizer[l]   (this rank's part of it)   moments m and v beside that part
-/// limit                                           where the norm of the whole gradient is longer, it is cut to this
+/// limit                                           a whole gradient whose norm is larger is scaled down to this norm
 /// loss                 (1)                        takes this rank's share; done already
 ///
 /// Result  weights, moments and the part of the gradient as if one device had trained on the batches of all
@@ -25,8 +25,8 @@ using namespace shardlings;
 /// Wire    what one all-reduce of the gradient sends, 2(N-1)/N of its bytes per rank, and an all-reduce of one number
 ///
 /// Calls that you need: world.reduce_scatter(in, out, op), where out may be in.part(world.mine(n)), world.all_gather
-/// likewise; add_squares(total, x) and clip_factor(squares, limit); model.update(l, part, part, state.optimizer[l],
-/// factor), which multiplies the gradient by the one number in `factor`.
+/// likewise; rank.zeros(1, Kind::other) for the sum of squares, add_squares(total, x), clip_factor(squares, limit);
+/// model.update(l, part, part, state.optimizer[l], factor), which multiplies the gradient by the one number `factor`.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, float limit, View loss) {
   Group& world = rank.world();
   const int layers = model.num_layers();

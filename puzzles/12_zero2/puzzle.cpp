@@ -24,13 +24,16 @@ struct Bucket {
 /// state.grads[l]      (this rank's part of it)   zeros. Leave the part of the gradient of the whole step there
 /// state.optimizer[l]  (this rank's part of it)   what model.update wants to have beside that part
 /// batch.micro(i)      inputs (s, b, h) or ids (s, b), targets (s, b), of micro-batch i of this rank
-/// limit                                          no update may use a gradient whose norm is larger
+/// limit                                          of the norm of the whole gradient: used below the hole
 /// loss                (1)                        is 0 before; takes this rank's share, of all micro-batches
 ///
 /// Result  weights and parts as if one device had trained on all batches
 /// Memory  beside weights and parts two buckets at most: one that backward fills, one on its way
 /// Wire    a reduce-scatter of each bucket, m times each; an all-gather of the weights at the end
 /// Time    m L (F + B) + the last reduce-scatter, the norm, the all-gathers
+///
+/// Calls that you need: those of puzzle 02; rank.zeros(n, Kind::gradient); world.reduce_scatter_async(in, out, op),
+/// which writes to out and does not add; work.wait(); add(y, x). A bucket is moved, never copied; `= {}` frees it.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, float limit, View loss) {
   Group& world = rank.world();
   const int layers = model.num_layers();

@@ -30,6 +30,10 @@ struct Unit {
 /// Memory  beside parts and activations: two units of weights, two layers' gradients, never more
 /// Wire    each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
 /// Time    the first all-gather + L (F + B) + the last reduce-scatter: everything else is hidden
+///
+/// Calls that you need: rank.empty(n, Kind::parameter); world.all_gather_async(part, whole); work.wait();
+/// world.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it: a Work that frees `whole` when
+/// it is waited for. A unit is moved, never copied; assigning to one frees what it held.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
   Group& world = rank.world();
   const int layers = model.num_layers();

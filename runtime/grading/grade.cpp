@@ -134,6 +134,11 @@ Verdict grade_anew(const Job& job) {
   return verdict;
 }
 
+/// What did not build is tried again: the fault may have been one of the installation, which is mended by now.
+bool was_built(const Job& job) {
+  return verdict_from_json(read_file(job.verdict())).status != "did_not_build";
+}
+
 Verdict read_graded(const Job& job) {
   Verdict verdict = verdict_from_json(read_file(job.verdict()));
   fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
@@ -151,7 +156,7 @@ Verdict grade_puzzle(const GradeOptions& options) {
   const FileLock lock(job.folder.string() + ".lock");
   fs::create_directories(job.folder);
   // Who had to wait takes what was made meanwhile, even if it wanted it anew.
-  const bool is_there = fs::exists(job.verdict()) && (options.use_cache || lock.waited());
+  const bool is_there = fs::exists(job.verdict()) && (lock.waited() || (options.use_cache && was_built(job)));
   Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
   if (!is_there) {
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

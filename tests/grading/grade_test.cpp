@@ -120,6 +120,17 @@ TEST(Grade, OneCaseWithAnotherSeed) {
               testing::ThrowsMessage<std::runtime_error>("50_sum has no case '2 rank'; did you mean '2 ranks'?"));
 }
 
+TEST(Grade, WhatDidNotBuildIsTriedAgain) {
+  const SubmissionFolder folder("  no_such_thing();");
+  GradeOptions options = options_for(folder);
+  options.use_cache = true;
+  grade_puzzle(options);
+  std::vector<Stage> stages;
+  options.progress = [&](Stage stage) { stages.push_back(stage); };
+  EXPECT_EQ(grade_puzzle(options).status, "did_not_build");
+  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::building, Stage::done));
+}
+
 TEST(Grade, SameContentIsGradedOnce) {
   const SubmissionFolder folder(std::string(kRight) + "  // " + std::to_string(getpid()));
   GradeOptions options = options_for(folder);

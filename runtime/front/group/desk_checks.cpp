@@ -41,7 +41,7 @@ void GroupDesk::check_sizes(const Call& call, const back::Plan& plan, int member
   const char* name = name_of(call.verb);
   const auto want = [&](const char* what, const Operand& operand, Count size) {
     if (operand.size() != size) {
-      front_.invalid(call, fmt::format("{}: `{}` has {} elements; rank {} of {} must give {}", name, what,
+      front_.invalid(call, fmt::format("{}: `{}` has {} elements; on rank {} of {} it must have {}", name, what,
                                        operand.size(), member, plan.members, size));
     }
   };
