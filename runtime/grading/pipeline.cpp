@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 
 #include "base/parts.h"
 #include "base/text.h"
@@ -35,10 +36,14 @@ class MemoryWalk {
   }
 
   PipelineMemory along(const Order& order) {
+    round_.assign(static_cast<std::size_t>(pipeline_.m), 0);
     for (const Slot& slot : order) {
       if (receives(slot)) coming_[slot.forward].push_back(received_bytes(slot));
     }
-    for (const Slot& slot : order) slot.forward ? forward(slot) : backward(slot);
+    for (const Slot& slot : order) {
+      result_.during.push_back(0);
+      slot.forward ? forward(slot) : backward(slot);
+    }
     return result_;
   }
 
@@ -55,22 +60,27 @@ class MemoryWalk {
 
   /// The message of a slot is there, and a receive of the next one may be posted.
   void receive(const Slot& slot) {
+    round_[static_cast<std::size_t>(slot.micro)] = 0;
     if (receives(slot)) coming_[slot.forward].pop_front();
   }
   std::int64_t mail_bytes() const {
-    std::int64_t bytes = sent_[0] + sent_[1];
+    std::int64_t bytes = std::accumulate(round_.begin(), round_.end(), sent_[0] + sent_[1]);
     for (const auto& coming : coming_) bytes += mail_.receives_ahead && !coming.empty() ? coming.front() : 0;
     return bytes;
   }
   /// The message of a slot leaves. Up to now the one before may have been kept.
   void send(const Slot& slot, std::int64_t bytes) {
-    if (sends(slot) && mail_.sends_in_flight) sent_[slot.forward] = bytes;
+    if (!sends(slot)) return;
+    if (mail_.sends_in_flight) sent_[slot.forward] = bytes;
+    const bool goes_round = slot.forward ? rank_ == pipeline_.p - 1 : rank_ == 0;
+    if (mail_.rounds_in_flight && goes_round) round_[static_cast<std::size_t>(slot.micro)] = bytes;
   }
 
   /// A layer of a slot works, and its micro-batch holds so many bytes of this rank.
   void note(const Slot& slot, Count l, std::int64_t own) {
     const std::int64_t mail = mail_bytes();
     const std::int64_t bytes = 2 * weights_ + batch_ + in_flight_ + own + mail;
+    result_.during.back() = std::max(result_.during.back(), bytes);
     if (bytes <= result_.peak.value) return;
     std::string formula = "weights + gradients + batch and loss";
     std::vector<std::int64_t> terms = {weights_, weights_, batch_};
@@ -127,6 +137,7 @@ class MemoryWalk {
   std::int64_t in_flight_ = 0;  // of what has gone forward and not yet backward
   int number_ = 0;              // so many
   std::int64_t sent_[2] = {0, 0};
+  std::vector<std::int64_t> round_;  // by micro-batch
   std::deque<std::int64_t> coming_[2];
   PipelineMemory result_;
 };

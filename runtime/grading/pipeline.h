@@ -76,15 +76,17 @@ std::int64_t message_bytes(const Pipeline& pipeline, int rank);
 
 /// What a rank holds for messages, beside what is in flight.
 struct Mail {
-  bool sends_in_flight = false;  ///< in each direction a message stays until the next one is sent
-  bool receives_ahead = false;   ///< in each direction there is room for the next message, if one comes
+  bool sends_in_flight = false;   ///< in each direction a message stays until the next one is sent
+  bool receives_ahead = false;    ///< in each direction there is room for the next message, if one comes
+  bool rounds_in_flight = false;  ///< from the last rank to the first, and back: until the micro-batch's next slot here
 };
 
 /// A rank's memory along an order: weights, gradients, its part of the batch, what is in flight (inputs and Saved of
 /// its layers; logits on the last stage until they go backward), the layer at work, and messages.
 struct PipelineMemory {
-  Budget peak;                      ///< in bytes
-  std::vector<std::int64_t> after;  ///< by slot: after its last call of the model
+  Budget peak;                       ///< in bytes
+  std::vector<std::int64_t> during;  ///< by slot: the most while it computes
+  std::vector<std::int64_t> after;   ///< by slot: after its last call of the model
 };
 PipelineMemory memory_along(const Case& kase, int rank, const Order& order, Mail mail);
 

@@ -1,0 +1,92 @@
+// Puzzle 25: a pipeline of sharded stages, breadth first.
+//
+// Along one axis of a grid the model is cut into stages, along the other one each stage is divided as in FSDP. All
+// micro-batches go through a chunk before the next chunk is gathered. The lesson is README.md beside this file.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// The whole layers of one chunk, by their numbers in the model; empty where a layer is not in the chunk.
+struct Unit {
+  std::vector<Tensor> weights;
+  std::vector<Tensor> grads;   // none in forward
+  std::vector<Work> gathered;  // the all-gathers that fill the weights
+};
+
+/// Micro-batches on their way through the chunks of this rank; what moves them is given (it is in harness.cpp).
+struct Flow;
+/// Takes the input of chunk c for micro-batch i, computes, sends the output on.
+void forward(Flow& flow, const Stage& stage, int i, int c, Location at = Location::current());
+/// Takes the gradient of the chunk's output, computes, frees, sends the gradient of its input back.
+void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Location::current());
+
+/// Gradients and loss of one step on m micro-batches. The grid has two axes: along "pipeline" rank r of p has v chunks
+/// of layers, and chunk c is stage c p + r of p v; along "data" D ranks have the same chunks, each a part of every
+/// layer, and micro-batches of their own. After the last stage of a chunk comes the first one of the next chunk, on
+/// rank 0.
+///
+/// chunks[c]         layers of chunk c, first and one past the last
+/// state.weights[l]  (data.mine(size(l)))  this rank's weights of layer l, for the layers of its chunks; else empty
+/// state.grads[l]    (data.mine(size(l)))  zeros. Leave the part of the gradient of the whole step there
+/// tokens            (s, b)                of a micro-batch: what a Stage wants to know
+///
+/// Result  parts of gradients, and the loss, as if one device had trained on the micro-batches of all
+/// Wire    (D-1)/D of the weights of this rank's chunks: three times, but of the last chunk twice, whatever m is
+/// Memory  parts and activations, two units of weights, two of gradients, never more
+/// Time    the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters
+void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vector<Range>& chunks, TrainState& state,
+                Shape tokens, int micro_batches, Flow& flow) {
+  Group data = grid.along("data");
+  const int layers = model.num_layers(), m = micro_batches, v = static_cast<int>(chunks.size());
+
+  // >>> your code (about 40 lines)
+  const auto gather = [&](int c) {
+    Unit unit;
+    unit.weights.resize(layers);
+    unit.grads.resize(layers);
+    for (Count l = chunks[c].begin; l < chunks[c].end; ++l) {
+      unit.weights[l] = rank.empty(model.size(l), Kind::parameter);
+      unit.gathered.push_back(data.all_gather_async(state.weights[l], unit.weights[l]));
+    }
+    return unit;
+  };
+  Unit now, ahead = gather(0);
+  for (int c = 0; c < v; ++c) {
+    now = std::move(ahead);  // frees the weights of chunk c-1
+    if (c + 1 < v) ahead = gather(c + 1);
+    for (Work& work : now.gathered) work.wait();
+    const Stage stage(model, chunks[c], tokens, now.weights, now.grads);
+    for (int i = 0; i < m; ++i) forward(flow, stage, i, c);
+  }
+  std::vector<Work> scattered;
+  for (int c = v - 1; c >= 0; --c) {
+    if (c < v - 1) now = std::move(ahead);  // the last chunk's weights are still there from forward
+    if (c > 0) ahead = gather(c - 1);
+    for (Work& work : now.gathered) work.wait();
+    for (Count l = chunks[c].begin; l < chunks[c].end; ++l) {
+      now.grads[l] = rank.zeros(model.size(l), Kind::gradient);
+    }
+    const Stage stage(model, chunks[c], tokens, now.weights, now.grads);
+    for (int i = 0; i < m; ++i) backward(flow, stage, i, c);
+    for (Work& work : scattered) work.wait();  // frees the gradients of chunk c+1
+    scattered.clear();
+    for (Count l = chunks[c].begin; l < chunks[c].end; ++l) {
+      Tensor& full = now.grads[l];
+      scattered.push_back(data.reduce_scatter_async(full, state.grads[l], ReduceOp::sum).keep(std::move(full)));
+    }
+  }
+  for (Work& work : scattered) work.wait();
+  // <<<
+}
+
+// What it costs: as many bytes as FSDP without a pipeline, however many micro-batches there are, and the bubble of the
+// interleaved schedule. The price is memory for activations: all m v chunks are in flight when forward ends, as with
+// GPipe. Depth first (1F1B) keeps fewer, but changes chunks every p micro-batches, and would gather as often.
+//
+// What production does differently: PyTorch has the order as ScheduleLoopedBFS, and lets fully_shard reshard only after
+// the last micro-batch of a stage. Sends and receives go in batches (batch_isend_irecv). Megatron-LM and Llama 3 keep
+// to interleaved 1F1B and leave the weights of a stage whole, with ZeRO-1 or 2 for the rest.

@@ -1,0 +1,96 @@
+// Pipelines of sharded stages: closed forms by hand, and the solution of puzzle 25 against them on all its cases.
+#include "grading/breadth_first.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "grading/manifest.h"
+#include "puzzles/solutions.h"
+
+namespace shardlings::grading {
+namespace {
+
+/// Six layers of 12 weights (the last one 8) on two stages of three ranks; 48 bytes are 16 + 16 + 16.
+Case six_layers(int chunks, int micro_batches) {
+  Case kase;
+  kase.ranks = 6;
+  kase.batches = 3;
+  kase.micro_batches = micro_batches;
+  kase.model.layers = 6;
+  kase.model.hidden = 3;
+  kase.model.outputs = 2;
+  kase.model.sequence = 2;
+  kase.batch = 1;
+  kase.cluster.ranks_per_node = 3;
+  kase.cluster.uses_table = true;
+  kase.cluster.table.forward = Nanos(10);
+  kase.cluster.table.backward = Nanos(20);
+  kase.cluster.links[0] = {Nanos(2), 1e9};
+  kase.numbers = {{"stages", 2}, {"chunks", chunks}};
+  return kase;
+}
+
+TEST(BreadthFirst, TakesAllMicroBatchesThroughAChunk) {
+  const Pipeline pipeline = pipeline_of(pipeline_axis(six_layers(2, 3)));
+  const Order order = breadth_first(pipeline);
+  const Order expected = {{true, 0, 0},  {true, 1, 0},  {true, 2, 0},  {true, 0, 1},  {true, 1, 1},  {true, 2, 1},
+                          {false, 0, 1}, {false, 1, 1}, {false, 2, 1}, {false, 0, 0}, {false, 1, 0}, {false, 2, 0}};
+  EXPECT_EQ(order, expected);
+}
+
+TEST(BreadthFirst, TimeIsThatOfInterleavingAndTheEnds) {
+  const std::int64_t gather = 2 * (2 + 16);  // (D-1) (alpha + part / W)
+  EXPECT_EQ(breadth_first_time(six_layers(3, 4)).value, gather + (3 * 4 + 1) * 30 + gather);
+  EXPECT_EQ(breadth_first_time(six_layers(3, 1)).value, gather + (2 * 2 + 1 + 1) * 30 + gather) << "fewer than p";
+  EXPECT_EQ(breadth_first_time(six_layers(1, 4)).value, 3 * gather + (4 + 1) * 90 + 3 * gather);
+}
+
+TEST(BreadthFirst, BytesDoNotDependOnMicroBatches) {
+  for (const int m : {1, 2, 7}) {
+    const Case kase = six_layers(3, m);
+    EXPECT_EQ(gathered_bytes(kase, 1).value, 3 * 32 + 2 * 32 + 3 * 32) << "scattered, gathered again, gathered";
+    // Stage 5 has 8 weights: 3, 3 and 2 of them. Rank 5 has the last part, and sends on all but the first one.
+    EXPECT_EQ(gathered_bytes(kase, 5).value, 2 * (32 + 32) + 4 * (8 - 3) + 32 + 32 + 4 * (8 - 2));
+  }
+}
+
+TEST(BreadthFirst, HoldsTwoUnitsOfEach) {
+  const Case kase = six_layers(3, 2);
+  const PipelineMemory memory = breadth_first_memory(kase, 0);
+  const PipelineMemory whole =
+      memory_along(pipeline_axis(kase), 0, breadth_first(pipeline_of(pipeline_axis(kase))), {.rounds_in_flight = true});
+  const std::int64_t parts = 2 * 3 * 16, all_whole = 2 * 3 * 48;
+  const auto units = [&](std::size_t slot) { return memory.during[slot] - whole.during[slot] + all_whole - parts; };
+  EXPECT_EQ(units(0), 2 * 48) << "chunks 0 and 1";
+  EXPECT_EQ(units(4), 48) << "chunk 2 alone";
+  EXPECT_EQ(units(6), 2 * 48 + 48) << "weights of chunks 2 and 1, gradients of chunk 2";
+  EXPECT_EQ(units(8), 4 * 48) << "weights of 1 and 0, gradients of 1 and 2";
+  EXPECT_EQ(units(10), 48 + 2 * 48) << "weights of 0, gradients of 0 and 1";
+}
+
+// Bytes, peaks and the end of the step are those of the formulas, on every rank of every case of the puzzle.
+TEST(BreadthFirst, IsWhatTheSolutionDoes) {
+  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const std::string folder = std::string(SHARDLINGS_SOURCE_FOLDER) + "/puzzles/25_pipeline_fsdp";
+  const Solution solution(toolchain, "25_pipeline_fsdp");
+  for (const Case& kase : load_manifest(folder, toolchain.clusters).cases) {
+    SCOPED_TRACE(kase.name);
+    const Result result = solution.run(kase);
+    ASSERT_EQ(result.ending, Ending::finished) << result.explanation;
+    Nanos end(0);
+    for (int rank = 0; rank < kase.ranks; ++rank) {
+      const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
+      const Case column = pipeline_axis(kase);
+      EXPECT_EQ(counters.peak.value(), breadth_first_memory(kase, rank).peak.value) << "rank " << rank;
+      EXPECT_EQ(counters.bytes_sent().value(),
+                gathered_bytes(kase, rank).value + message_bytes(pipeline_of(column), rank / data_axis(kase).ranks));
+      end = std::max(end, counters.end);
+    }
+    EXPECT_EQ(end.value(), breadth_first_time(kase).value);
+  }
+}
+
+}  // namespace
+}  // namespace shardlings::grading
