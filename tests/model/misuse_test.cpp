@@ -89,6 +89,21 @@ TEST(ModelMisuse, SavedOfAnotherMicroBatch) {
               HasSubstr("x is of micro-batch 4, but the Saved of micro-batch 3"));
 }
 
+TEST(ModelMisuse, TargetsOfAnotherMicroBatch) {
+  const auto loss_of = [](int logits, int targets) {
+    return [=](Scene& s) {
+      const ConstView x = detail::Access::labelled(ConstView(s.x[2]), logits);
+      Tensor y = s.on.model.forward(2, s.on.state.weights[2], x, nullptr);
+      s.on.model.loss(std::move(y), detail::Access::labelled(ConstView(s.targets), targets), 8, s.on.loss);
+      s.on.model.forward(3, s.on.state.weights[0], s.x[0], nullptr);
+    };
+  };
+  EXPECT_THAT(message_of(loss_of(3, 4)),
+              HasSubstr("loss: the logits are of micro-batch 3, but the targets of micro-batch 4"));
+  EXPECT_THAT(message_of(loss_of(3, 3)), HasSubstr("forward of layer 3")) << "nothing is wrong before that";
+  EXPECT_THAT(message_of(loss_of(3, -1)), HasSubstr("forward of layer 3")) << "targets of no micro-batch";
+}
+
 TEST(ModelMisuse, LayerThatDoesNotExist) {
   EXPECT_THAT(message_of([](Scene& s) { s.on.model.forward(3, s.on.state.weights[0], s.x[0], nullptr); }),
               HasSubstr("forward of layer 3: there is no such layer; the model has layers 0 to 2"));

@@ -101,6 +101,10 @@ void check_loss(RankFront& front, const Call& call, const Operand& logits, const
     front.invalid(call, fmt::format("loss: {} targets for {} rows of logits; they belong to the same micro-batch",
                                     targets.size(), logits.rows()));
   }
+  if (logits.label.micro >= 0 && targets.label.micro >= 0 && logits.label.micro != targets.label.micro) {
+    front.invalid(call, fmt::format("loss: the logits are of micro-batch {}, but the targets of micro-batch {}",
+                                    logits.label.micro, targets.label.micro));
+  }
   if (call.number[0] < 1) {
     front.invalid(call, fmt::format("loss: tokens_of_step is {}; it is what the loss is divided by: "
                                     "batch.tokens_of_step()",

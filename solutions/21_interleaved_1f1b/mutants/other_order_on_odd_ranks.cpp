@@ -1,0 +1,90 @@
+// diagnosis: invalid_argument
+// Odd ranks take the micro-batches of a group from the last to the first.
+
+// Puzzle 21: interleaved 1F1B.
+//
+// Each rank holds v short chunks of layers instead of one long stage, and the bubble is divided by v.
+// The lesson is README.md beside this file; `./shardlings explain 21` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// Gradients and loss of one step on m micro-batches, m a multiple of p. Rank r of p holds v = chunks.size() stages of
+/// the p v that the model is cut into: chunks[c] is stage c p + r. The last rank's chunk c is followed by chunk c + 1
+/// of rank 0.
+///
+/// forward(i, c)    takes the input of chunk c for micro-batch i, computes, sends the output on to `next`
+/// backward(i, c)   takes the gradient of its output, computes, frees, sends the gradient of its input back to `prev`
+///
+/// Result  gradients and loss as if one device had trained on the whole batch
+/// Time    (m v + p - 1) (F + B), with F and B those of a chunk
+/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have gone forward on this rank and not yet backward
+/// Wire    for each micro-batch and boundary of the p v stages: its activation once, its gradient once
+/// Memory  what is in flight, and in each direction one message that has been sent and not yet waited for
+///
+/// Calls that you need: forward and backward from below, each m v times. All the rest is there.
+void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, const Batch& batch, View loss) {
+  const int p = rank.size(), r = rank.id(), m = batch.num_micro(), v = static_cast<int>(chunks.size());
+  const int next = (r + 1) % p, prev = (r + p - 1) % p;
+  // Between two ranks messages keep their order. With p = 2 next and prev are the same rank: two groups, two orders.
+  Group down = rank.world().split(0, r, "down"), up = rank.world().split(0, r, "up");
+  std::vector<Tensor> x(m * v), logits(m);
+  std::vector<StageSaved> saved(m * v);
+  Work sent_down, sent_up;
+
+  const auto forward = [&](int i, int c) {
+    Tensor& in = x[i * v + c];
+    if (chunks[c].is_first()) {
+      in = clone(batch.micro(i).inputs);
+    } else {
+      in = rank.empty(chunks[c].input_shape(), Kind::activation);
+      down.recv(in, prev);
+    }
+    Tensor y = chunks[c].forward(in, &saved[i * v + c]);
+    if (chunks[c].is_last()) {
+      logits[i] = std::move(y);
+      return;
+    }
+    sent_down.wait();
+    sent_down = down.send_async(y, next).keep(std::move(y));
+  };
+  const auto backward = [&](int i, int c) {
+    Tensor grad;
+    if (chunks[c].is_last()) {
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+    } else {
+      grad = rank.empty(chunks[c].output_shape(), Kind::activation);
+      up.recv(grad, next);
+    }
+    grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad));
+    x[i * v + c] = {};
+    if (chunks[c].is_first()) return;
+    sent_up.wait();
+    sent_up = up.send_async(grad, prev).keep(std::move(grad));
+  };
+
+  // >>> your code (about 15 lines)
+  struct Slot {
+    int i, c;
+  };
+  std::vector<Slot> order;  // p micro-batches through one chunk, then the same through the next; then the next p
+  for (int first = 0; first < m; first += p) {
+    for (int c = 0; c < v; ++c) {
+      for (int i = first; i < first + p; ++i) order.push_back({r % 2 == 0 ? i : 2 * first + p - 1 - i, c});
+    }
+  }
+  const int all = m * v;
+  const int warm_up = std::min(2 * (p - r - 1) + (v - 1) * p, all);
+  for (int k = 0; k < all + warm_up; ++k) {
+    if (k < all) forward(order[k].i, order[k].c);
+    if (k >= warm_up) backward(order[k - warm_up].i, v - 1 - order[k - warm_up].c);
+  }
+  // <<<
+  sent_down.wait();
+  sent_up.wait();
+}
