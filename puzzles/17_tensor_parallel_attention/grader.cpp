@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/parts.h"
 #include "grading/data.h"
@@ -56,27 +57,23 @@ struct Named {
   Range range;
 };
 
-/// In the order in which backward makes them.
+/// In the order in which backward makes them. Queries, keys and values are one weight and one bias.
 std::vector<Named> gradients_of(const detail::LayerPlan& layer) {
+  using Type = detail::LayerPlan::Type;
   const auto one = [&](const char* entry) { return Named{entry, detail::entry_of(layer, entry).range}; };
-  switch (layer.type) {
-    case detail::LayerPlan::Type::head:
-      return {{"head.weight", detail::entry_of(layer, "weight").range}, one("norm.weight"), one("norm.bias")};
-    case detail::LayerPlan::Type::block:
-      return {one("fc2.weight"),
-              one("fc2.bias"),
-              one("fc.weight"),
-              one("fc.bias"),
-              one("ln2.weight"),
-              one("ln2.bias"),
-              one("proj.weight"),
-              one("proj.bias"),
-              {"qkv.weight", entries(layer, "query.weight", "value.weight")},
-              {"qkv.bias", entries(layer, "query.bias", "value.bias")},
-              one("ln1.weight"),
-              one("ln1.bias")};
-    default: return {one("position"), one("token")};
+  if (layer.type == Type::embedding) return {one("position"), one("token")};
+  if (layer.type == Type::head) {
+    return {{"head.weight", detail::entry_of(layer, "weight").range}, one("norm.weight"), one("norm.bias")};
   }
+  std::vector<Named> named;
+  for (const char* entry :
+       {"fc2.weight", "fc2.bias", "fc.weight", "fc.bias", "ln2.weight", "ln2.bias", "proj.weight", "proj.bias"}) {
+    named.push_back(one(entry));
+  }
+  named.push_back({"qkv.weight", entries(layer, "query.weight", "value.weight")});
+  named.push_back({"qkv.bias", entries(layer, "query.bias", "value.bias")});
+  for (const char* entry : {"ln1.weight", "ln1.bias"}) named.push_back(one(entry));
+  return named;
 }
 
 std::vector<double> weights_in_double(const Case& kase, int layer) {
@@ -155,21 +152,16 @@ std::vector<Range> chosen_rows(const CheckContext& check, int rank) {
 /// Rank 0 holds the rows of one head behind those of another, each with queries, keys and values.
 bool rows_by_head(const CheckContext& check) {
   const Gpt gpt(check.kase());
-  const Output* output = check.output("rows of qkv");
   const std::vector<Range> rows = chosen_rows(check, 0);
-  const Count heads = gpt.part(gpt.heads);
-  return heads > 1 && rows.size() == 3 && output->values[0] == static_cast<float>(3 * heads) &&
-         rows[1].begin == rows[0].begin + gpt.width && rows[2].begin == rows[1].begin + gpt.width;
+  return rows.size() == 3 && rows[0].size() < gpt.width_part() && rows[1].begin == rows[0].begin + gpt.width &&
+         rows[2].begin == rows[1].begin + gpt.width;
 }
 
 /// Names a wrong choice of rows, if that is what it is.
 bool diagnose_rows(CheckContext& check) {
   const Gpt gpt(check.kase());
-  if (rows_by_head(check)) {
-    check.diagnose("qkv_by_head");
-    return true;
-  }
-  if (gpt.ranks == 1) return false;
+  if (rows_by_head(check)) check.diagnose("qkv_by_head");
+  if (rows_by_head(check) || gpt.ranks == 1) return rows_by_head(check);
   bool contiguous = true, whole = true;
   for (int rank = 0; rank < gpt.ranks; ++rank) {
     const std::vector<Range> rows = chosen_rows(check, rank);
@@ -202,14 +194,18 @@ void diagnose_attention(CheckContext& check, const std::vector<double>& right) {
   diagnose_sum(check, name, right, bias, "output_partial");
 }
 
+DividedHead head_on(const Case& kase, std::vector<double> x) {
+  const Gpt gpt(kase);
+  const Range range = detail::entry_of(gpt.last(), "weight").range;
+  return {std::move(x), slice(weights_in_double(kase, gpt.last_number()), range), micro_of(kase, 0, 0).targets,
+          gpt.width, gpt.ranks};
+}
+
 /// The head at work on what it was given; nothing if that was not published.
 std::optional<DividedHead> head_of(const CheckContext& check) {
-  const Gpt gpt(check.kase());
   const Layers inputs = by_rank(check, "input of the head");
   if (inputs.empty()) return std::nullopt;
-  const Range range = detail::entry_of(gpt.last(), "weight").range;
-  return DividedHead(inputs.front(), slice(weights_in_double(check.kase(), gpt.last_number()), range),
-                     micro_of(check.kase(), 0, 0).targets, gpt.width, gpt.ranks);
+  return head_on(check.kase(), inputs.front());
 }
 
 void diagnose_loss(CheckContext& check, double right) {
@@ -251,15 +247,10 @@ void check_large_logits(CheckContext& check) {
   const Case& kase = check.kase();
   const Gpt gpt(kase);
   const auto factor = static_cast<double>(kase.integer("enlarged"));
-  const std::vector<float> normals = normals_of(kase, 0, gpt.tokens * gpt.width);
-  std::vector<double> x(normals.begin(), normals.end());
-  for (double& number : x) number *= factor;
-  const Range range = detail::entry_of(gpt.last(), "weight").range;
-  const DividedHead head(x, slice(weights_in_double(kase, gpt.last_number()), range), micro_of(kase, 0, 0).targets,
-                         gpt.width, gpt.ranks);
-  const std::string name = "loss of large logits";
-  if (check.equal_scalar(name, head.loss({"right"}, 0), factor * check.reference().loss_tolerance)) return;
-  const Layers found = by_rank(check, name);
+  const std::vector<float> x = normals_of(kase, 0, gpt.tokens * gpt.width);
+  const double right = head_on(kase, scaled({{x.begin(), x.end()}}, factor)[0]).loss({"right"}, 0);
+  if (check.equal_scalar("loss of large logits", right, factor * check.reference().loss_tolerance)) return;
+  const Layers found = by_rank(check, "loss of large logits");
   if (!found.empty() && !std::isfinite(found[0][0])) check.diagnose("largest_not_subtracted");
 }
 
