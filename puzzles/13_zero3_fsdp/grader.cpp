@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "grading/data.h"
+#include "grading/gathered_units.h"
 #include "grading/sharding.h"
 #include "grading/sharding_checks.h"
 #include "grading/step_cost.h"
@@ -15,17 +14,11 @@
 using namespace shardlings;
 using namespace shardlings::grading;
 using front::Collective;
-using front::Event;
 using front::EventKind;
 
 namespace {
 
 constexpr int kZero = 3;
-
-/// Numbers of a layer's neighbours in sums: 0 outside of the model.
-std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
-  return l < layers.size() ? layers[l].weights : 0;
-}
 
 void diagnose_gradients(CheckContext& check) {
   const Case& kase = check.kase();
@@ -56,51 +49,9 @@ void diagnose_weights(CheckContext& check) {
   if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
 }
 
-/// What should be alive when a call of forward or backward of layer l has ended: in the first step.
-std::int64_t planned_after(const Case& kase, int rank, EventKind kind, std::size_t l) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const bool forward = kind == EventKind::forward;
-  const StepPeak there = step_peak(kase, rank, kZero);
-  std::int64_t bytes = there.weights + there.gradients + there.optimizer + there.batch +
-                       (forward ? layers[l].output : layers[l].input_gradient);
-  for (std::size_t i = 0; i <= l; ++i) bytes += layers[i].input + (forward || i < l ? layers[i].saved : 0);
-  bytes += layers[l].weights + weights_at(layers, forward ? l + 1 : l - 1);
-  return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
-}
-
-/// Bytes beyond the plan after the first such call of layer l.
-std::int64_t excess_after(const CheckContext& check, int rank, EventKind kind, std::size_t l) {
-  const auto layer = static_cast<std::int32_t>(l);
-  for (const Event& event : check.events(rank, kind)) {
-    if (event.label.layer != layer) continue;
-    return event.live_after.value() - planned_after(check.kase(), rank, kind, l);
-  }
-  return 0;
-}
-
 void diagnose_memory(CheckContext& check, int rank) {
-  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  const std::size_t last = layers.size() - 1;
-  std::int64_t above = 0, below = 0, inputs = 0;  // of layers 2 and up, of all but the last, of 1 and up
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    above += l >= 2 ? layers[l].weights : 0;
-    below += l < last ? layers[l].weights : 0;
-    inputs += l >= 1 ? layers[l].input : 0;
-  }
-  const std::int64_t at_start = excess_after(check, rank, EventKind::forward, 0);
-  if (layers.size() > 3 && at_start >= above) return check.diagnose("gathered_at_once");
-  if (at_start > 0) return check.diagnose("prefetched_too_far");
-  if (excess_after(check, rank, EventKind::forward, last) >= below) return check.diagnose("not_resharded");
-  const std::int64_t at_end = excess_after(check, rank, EventKind::backward, 0);
-  if (at_end == inputs) return check.diagnose("activations_kept");
-  const auto gradient = static_cast<std::size_t>(Kind::gradient);
-  const std::int64_t part = sum_of(part_bytes(check.kase(), rank));
-  if (at_end >= above && above > 0) {
-    const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + above;
-    return check.diagnose(gradients ? "gradients_kept" : "not_resharded_in_backward");
-  }
-  if (at_end > 0) check.diagnose("third_unit");
+  diagnose_unit_memory(check, check.kase(), rank);
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -120,14 +71,8 @@ std::int64_t time_budget(const Case& kase) {
 
 void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  const auto forwards = check.events(rank, EventKind::forward);
-  const auto backwards = check.events(rank, EventKind::backward);
-  const auto gathers = collectives(check, rank, Collective::all_gather);
-  const auto scatters = collectives(check, rank, Collective::reduce_scatter);
-  if (forwards.empty() || backwards.empty()) return;
-  if (!overlaps(gathers, forwards)) return check.diagnose("not_prefetched_in_forward");
-  if (!overlaps(gathers, backwards)) return check.diagnose("not_prefetched_in_backward");
-  check.diagnose(overlaps(scatters, backwards) ? "started_late" : "reduce_waited_at_once");
+  const std::string mistake = unit_time_mistake(check, rank);
+  check.diagnose(mistake.empty() ? "started_late" : mistake);
 }
 
 }  // namespace

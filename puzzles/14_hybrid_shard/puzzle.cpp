@@ -32,6 +32,9 @@ struct Unit {
 /// Inside   each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
 /// Between  each part of a gradient is all-reduced once
 /// Time     the first all-gather + L (F + B) + what is left of the last layer's gradient: everything else is hidden
+///
+/// Calls that you need: Grid(rank.world(), {{"name", size}, {"name", size}}); grid.along("name"), a Group;
+/// group.all_gather_async, reduce_scatter_async and all_reduce_async, the first two as in puzzle 13; work.wait().
 void train_step(Rank& rank, int ranks_per_node, const Model& model, TrainState& state, const Batch& batch, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits

@@ -10,11 +10,11 @@
 
 using namespace shardlings;
 
-/// The whole layers of one chunk, by their numbers in the model; empty where a layer is not in the chunk.
+/// The whole layers of one chunk, by their numbers in the model: tensors of layers outside of the chunk stay empty.
 struct Unit {
-  std::vector<Tensor> weights;
-  std::vector<Tensor> grads;   // none in forward
-  std::vector<Work> gathered;  // the all-gathers that fill the weights
+  std::vector<Tensor> weights, grads;  // gradients in backward only
+  std::vector<Work> gathered;          // the all-gathers that fill the weights
+  explicit Unit(int layers = 0) : weights(layers), grads(layers) {}
 };
 
 /// Micro-batches on their way through the chunks of this rank; what moves them is given (it is in harness.cpp).
@@ -38,6 +38,10 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Locati
 /// Wire    (D-1)/D of the weights of this rank's chunks: three times, but of the last chunk twice, whatever m is
 /// Memory  parts and activations, two units of weights, two of gradients, never more
 /// Time    the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters
+///
+/// Calls that you need: rank.empty(n, Kind::parameter), rank.zeros(n, Kind::gradient); data.all_gather_async(part,
+/// whole); data.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it; work.wait();
+/// Stage(model, chunks[c], tokens, weights, grads), which keeps views of the tensors; forward and backward from above.
 void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vector<Range>& chunks, TrainState& state,
                 Shape tokens, int micro_batches, Flow& flow) {
   Group data = grid.along("data");

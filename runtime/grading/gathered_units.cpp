@@ -81,7 +81,7 @@ std::string unit_time_mistake(const CheckContext& check, int rank) {
   if (!overlaps(gathers, forwards)) return "not_prefetched_in_forward";
   if (!overlaps(gathers, backwards)) return "not_prefetched_in_backward";
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
-  return overlaps(scatters, backwards) ? "" : "scattered_one_by_one";
+  return overlaps(scatters, backwards) ? "" : "reduce_waited_at_once";
 }
 
 }  // namespace shardlings::grading

@@ -15,7 +15,7 @@
 /// | not_resharded_in_backward  | after backward of layer 0 weights of whole layers are there                       |
 /// | third_unit                 | after backward of layer 0 something else is there                                 |
 /// | not_prefetched_in_forward  | no gather runs while a layer goes forward; not_prefetched_in_backward likewise    |
-/// | scattered_one_by_one       | no reduce-scatter runs while a layer goes backward                                |
+/// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// diagnosis: scattered_one_by_one
+// diagnosis: reduce_waited_at_once
 // Waits for each reduce-scatter before the next backward.
 
 #include <shardlings/puzzle.h>

@@ -8,11 +8,11 @@
 
 using namespace shardlings;
 
-/// The whole layers of one chunk, by their numbers in the model; empty where a layer is not in the chunk.
+/// The whole layers of one chunk, by their numbers in the model: tensors of layers outside of the chunk stay empty.
 struct Unit {
-  std::vector<Tensor> weights;
-  std::vector<Tensor> grads;   // none in forward
-  std::vector<Work> gathered;  // the all-gathers that fill the weights
+  std::vector<Tensor> weights, grads;  // gradients in backward only
+  std::vector<Work> gathered;          // the all-gathers that fill the weights
+  explicit Unit(int layers = 0) : weights(layers), grads(layers) {}
 };
 
 /// Micro-batches on their way through the chunks of this rank; what moves them is given (it is in harness.cpp).
@@ -29,9 +29,7 @@ void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vec
 
   // >>> your code (about 40 lines)
   const auto gather = [&](int c) {
-    Unit unit;
-    unit.weights.resize(layers);
-    unit.grads.resize(layers);
+    Unit unit(layers);
     for (Count l = chunks[c].begin; l < chunks[c].end; ++l) {
       unit.weights[l] = rank.empty(model.size(l), Kind::parameter);
       unit.gathered.push_back(data.all_gather_async(state.weights[l], unit.weights[l]));
