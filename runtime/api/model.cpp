@@ -90,6 +90,30 @@ const std::vector<Entry>& Model::entries(int l) const {
   return layer_of(plan_, l).entries;
 }
 
+std::vector<Range> Model::owned(int l) const {
+  const LayerPlan& layer = layer_of(plan_, l);
+  const Range second = layer.type == LayerPlan::Type::head ? tied(l) : Range{};
+  std::vector<Range> ranges;
+  for (const Entry& entry : layer.entries) {
+    const bool replica = entry.split == Split::whole && plan_->tp.rank() > 0;
+    if (replica || entry.range.size() == 0 || (second.size() > 0 && entry.range == second)) continue;
+    if (!ranges.empty() && ranges.back().end == entry.range.begin) {
+      ranges.back().end = entry.range.end;
+    } else {
+      ranges.push_back(entry.range);
+    }
+  }
+  return ranges;
+}
+
+Range Model::tied(int l) const {
+  const LayerPlan& layer = layer_of(plan_, l);
+  if (!plan_->spec.tied) return {};
+  if (layer.type == LayerPlan::Type::embedding) return entry_of(layer, "token").range;
+  if (layer.type == LayerPlan::Type::head) return entry_of(layer, "weight").range;
+  return {};
+}
+
 LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype) const {
   const LayerPlan& layer = layer_of(plan_, l);
   const Count tokens = sequence * batch;

@@ -76,17 +76,19 @@ front::Cluster cluster_from(const Json& object) {
 }
 
 Json model_to_json(const ModelSpec& model) {
-  return {{"family", model.family == ModelSpec::Family::mlp ? "mlp" : "gpt"},
-          {"layers", model.layers},
-          {"hidden", model.hidden},
-          {"widths", model.widths},
-          {"outputs", model.outputs},
-          {"heads", model.heads},
-          {"sequence", model.sequence},
-          {"optimizer", model.optimizer == ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
-          {"lr", model.lr},
-          {"eps", model.eps},
-          {"clip", model.clip}};
+  Json json = {{"family", model.family == ModelSpec::Family::mlp ? "mlp" : "gpt"},
+               {"layers", model.layers},
+               {"hidden", model.hidden},
+               {"widths", model.widths},
+               {"outputs", model.outputs},
+               {"heads", model.heads},
+               {"sequence", model.sequence},
+               {"optimizer", model.optimizer == ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
+               {"lr", model.lr},
+               {"eps", model.eps},
+               {"clip", model.clip}};
+  if (model.tied) json["tied"] = true;
+  return json;
 }
 
 /// A name as an enumerator; false and true stand for the first and the second choice.
@@ -107,6 +109,7 @@ ModelSpec model_from(const Json& object) {
   model.outputs = at<Count>(object, "outputs");
   model.heads = at<int>(object, "heads");
   model.sequence = at<Count>(object, "sequence");
+  model.tied = object.contains("tied") && at<bool>(object, "tied");
   model.optimizer =
       is_second(object, "optimizer", "sgd", "adam") ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
   model.lr = at<float>(object, "lr");

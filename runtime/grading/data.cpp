@@ -77,6 +77,17 @@ void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_
 
 }  // namespace
 
+namespace {
+
+/// The head's weight as the embedding's table is.
+void tie(const Case& kase, const detail::LayerPlan& head, std::vector<float>& weights) {
+  const Range tied = entry_of(head, "weight").range;
+  const std::vector<float> first = weights_of(kase, 0);  // the table is its first matrix
+  std::copy_n(first.begin(), tied.size(), weights.begin() + tied.begin);
+}
+
+}  // namespace
+
 std::vector<float> weights_of(const Case& kase, int layer) {
   const detail::ModelPlan model = detail::make_plan(kase.model);
   const detail::LayerPlan& plan = model.layers[static_cast<std::size_t>(layer)];
@@ -87,6 +98,7 @@ std::vector<float> weights_of(const Case& kase, int layer) {
       weight = weight_from(weight, entry);
     }
   }
+  if (kase.model.tied && plan.type == detail::LayerPlan::Type::head) tie(kase, plan, weights);
   return weights;
 }
 

@@ -9,7 +9,7 @@
 
 namespace shardlings::grading {
 
-/// Weights of layer l, flat.
+/// Weights of layer l, flat. Tied tensors are equal.
 SHARDLINGS_API std::vector<float> weights_of(const Case& kase, int layer);
 
 /// What a micro-batch of a batch holds; rank r trains on batch kase.batch_of(r). Positions are sequence-major: row =

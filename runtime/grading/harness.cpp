@@ -9,6 +9,7 @@
 #include "base/parts.h"
 #include "front/model/plan.h"
 #include "grading/data.h"
+#include "grading/stretches.h"
 
 namespace shardlings::grading {
 namespace {
@@ -55,18 +56,29 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 }  // namespace
 
-/// What lives as long as the harness: the model's plan and the batch.
+/// What lives as long as the harness: the model's plan, that of all ranks' parts together, and the batch.
 struct Harness::Data {
-  detail::ModelPlan plan;
+  detail::ModelPlan plan, whole;
+  const detail::LayerPlan& layer(int l) const { return plan.layers.at(static_cast<std::size_t>(l)); }
+  const detail::LayerPlan& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
   Tensor inputs, targets;
 };
 
 Harness::Harness(Rank& rank, const Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
-  if (kase.has_model()) data_->plan = detail::make_plan(kase.model);
+  if (kase.has_model()) data_->plan = data_->whole = detail::make_plan(kase.model);
 }
 
 Harness::~Harness() {
   delete data_;
+}
+
+void Harness::divide_layers(const Group& tp) {
+  try {
+    data_->plan = detail::make_part(kase_.model, tp.size(), tp.rank());
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
+  }
+  data_->plan.tp = tp;
 }
 
 Model Harness::model() const {
@@ -85,14 +97,14 @@ TrainState Harness::state_without_grads() {
 }
 
 TrainState Harness::state_divided(const Group& group, Divided divided) {
-  return state_of({0, model().num_layers()}, group, divided);
+  return state_of_layers({0, model().num_layers()}, group, divided);
 }
 
 TrainState Harness::state_of_layers(Range layers) {
-  return state_of(layers, rank_.world(), {});
+  return state_of_layers(layers, rank_.world(), {});
 }
 
-TrainState Harness::state_of(Range layers, const Group& group, Divided divided) {
+TrainState Harness::state_of_layers(Range layers, const Group& group, Divided divided) {
   const auto count = static_cast<std::size_t>(model().num_layers());
   TrainState state;
   state.weights.resize(count);
@@ -123,6 +135,17 @@ void Harness::clear(std::vector<Tensor>& tensors) {
   }
 }
 
+/// Of all weights of a layer, those of this rank's part.
+std::vector<float> Harness::own_weights(int layer) const {
+  const std::vector<float> all = weights_of(kase_, layer);
+  if (data_->plan.tp.size() <= 1) return all;
+  std::vector<float> own;
+  for (const Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {
+    own.insert(own.end(), all.begin() + stretch.whole, all.begin() + stretch.whole + stretch.part.size());
+  }
+  return own;
+}
+
 Tensor Harness::weights(int layer) {
   return weights(layer, {0, model().size(layer)});
 }
@@ -132,7 +155,7 @@ Tensor Harness::weights(int layer, Range range) {
     throw std::runtime_error(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer,
                                          model().size(layer), range.begin, range.end));
   }
-  const std::vector<float> all = weights_of(kase_, layer);
+  const std::vector<float> all = own_weights(layer);
   Tensor shard = load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
   mark_layer(shard, layer);
   return shard;
@@ -145,7 +168,7 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
     throw std::runtime_error(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'",
                                          layer, rows.begin, rows.end, cols.begin, cols.end, entry));
   }
-  const std::vector<float> all = weights_of(kase_, layer);
+  const std::vector<float> all = own_weights(layer);
   std::vector<float> rectangle;
   for (Count row = rows.begin; row < rows.end; ++row) {
     const auto begin = all.begin() + found->range.begin + row * found->cols;
@@ -311,7 +334,19 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
   const std::string full_name = fmt::format("{}.{}", name, layer);
   if (tensor.size() != whole && tensor.size() != mine.size()) return put(full_name, tensor);
   const ConstView part = tensor.size() == whole ? tensor.part(mine, kNowhere) : tensor;
-  put(full_name, part, {1, whole, {0, 1}, mine});
+  put_stretch(full_name, layer, part, mine);
+}
+
+/// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
+void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
+  const detail::LayerPlan& whole = data_->whole_layer(layer);
+  for (const Stretch& each : stretches(whole, data_->layer(layer))) {
+    const Range common = intersect(each.part, stretch);
+    if (common.size() == 0) continue;
+    const Count at = each.whole + common.begin - each.part.begin;
+    put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNowhere),
+        {1, whole.range.size(), {0, 1}, {at, at + common.size()}});
+  }
 }
 
 void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group) {

@@ -71,6 +71,9 @@ class SHARDLINGS_API Harness {
   Count integer(const std::string& key) const { return kase_.integer(key); }
   const Case& kase() const { return kase_; }
   Model model() const;
+  /// Divides each layer of the model over `tp`: from now on model() is this rank's part, and so are weights, states and
+  /// what put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided so.
+  void divide_layers(const Group& tp);
 
   /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
   TrainState state();
@@ -81,6 +84,8 @@ class SHARDLINGS_API Harness {
   TrainState state_divided(const Group& group, Divided divided);
   /// The same with the tensors of some layers only; those of all others are empty, and never were there.
   TrainState state_of_layers(Range layers);
+  /// Both at once: of some layers, some of it divided over a group.
+  TrainState state_of_layers(Range layers, const Group& group, Divided divided);
   /// This rank's parts, as in state_divided, of all that an optimizer works on, in the host's memory: weights from the
   /// seed, gradients of which nothing is known yet, both moments.
   TrainState state_on_host(const Group& group);
@@ -142,8 +147,9 @@ class SHARDLINGS_API Harness {
   void put_of_rank(const std::string& name, ConstView view);
 
  private:
-  TrainState state_of(Range layers, const Group& group, Divided divided);
+  std::vector<float> own_weights(int layer) const;
   void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
+  void put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch);
 
   struct Data;
   Rank& rank_;

@@ -81,6 +81,7 @@ ModelSpec read_model(TomlSection& section) {
   model.outputs = section.integer_or("outputs", model.outputs, 1);
   model.sequence = section.integer_or("sequence", model.sequence, 1);
   model.heads = static_cast<int>(section.integer_or("heads", model.heads, 1));
+  model.tied = section.flag_or("tied", model.tied);
   const std::string optimizer = section.text_or("optimizer", "sgd");
   if (optimizer != "sgd") word(section, "optimizer", {"sgd", "adam"});
   model.optimizer = optimizer == "adam" ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;

@@ -38,6 +38,7 @@
 /// capacity_mib = 64.0                              # of each device (default: the cluster's)
 /// model = { family = "mlp", layers = 4, hidden = 16, outputs = 10, sequence = 8, optimizer = "sgd", lr = 0.1 }
 ///                                                  # gpt: also heads = 2; adam: also eps = 1e-3
+///                                                  # gpt: tied = true: the head's weight is the embedding's table
 ///                                                  # clip = 1.0: the largest norm of the gradient (default: any)
 ///                                                  # mlp: widths = [8, 32, 16], of the outputs of all layers but the
 ///                                                  # last (default: all as `hidden`)

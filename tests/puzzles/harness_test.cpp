@@ -267,6 +267,56 @@ TEST_P(DividedState, IsClearedWhereItIsStillThere) {
   EXPECT_EQ(outputs_of(report).at("grads.0").values, std::vector<float>(42, 0));
 }
 
+/// A GPT whose layers are divided over `t` ranks, and whose optimizer is divided over the others.
+class DividedLayers : public testing::TestWithParam<int> {};
+
+TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
+  const int t = GetParam(), d = 3;
+  Case kase = small_case();
+  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.hidden = 12;
+  kase.model.heads = 4;
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  front::WorldOptions options;
+  options.ranks = t * d;
+  const front::RunReport report = front::run_world(options, [&](Rank& rank) {
+    Harness h(rank, kase);
+    const Group tp = rank.world().split(rank.id() / t, rank.id(), "tp"),
+                dp = rank.world().split(rank.id() % t, 0, "dp");
+    h.divide_layers(tp);
+    TrainState state = h.state_of_layers({1, 4}, dp, {.optimizer = true});
+    EXPECT_FALSE(state.weights[0]);
+    EXPECT_EQ(state.optimizer[2].m.size(), dp.mine(h.model().size(2)).size());
+    for (int l = 1; l < 4; ++l)
+      copy(state.optimizer[static_cast<std::size_t>(l)].m, h.weights(l, dp.mine(h.model().size(l))));
+    h.put_parts("weights", state.weights, dp);
+    h.put_moments(state.optimizer, dp);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  std::vector<std::vector<front::Published>> by_rank;
+  for (const front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
+  const auto outputs = assemble(by_rank);
+  for (int l = 1; l < 4; ++l) {
+    for (const char* name : {"weights.", "m."}) {
+      const Output& output = outputs.at(name + std::to_string(l));
+      EXPECT_TRUE(output.complete);
+      EXPECT_EQ(output.conflict, "");
+      EXPECT_EQ(output.values, weights_of(kase, l));
+    }
+  }
+}
+
+TEST(DividedLayersOfAnMlp, AreRefused) {
+  front::WorldOptions options;
+  options.ranks = 2;
+  const Case kase = small_case();
+  const auto report = front::run_world(options, [&](Rank& rank) { Harness(rank, kase).divide_layers(rank.world()); });
+  ASSERT_TRUE(report.failure);
+  EXPECT_NE(report.failure->message.find("only the layers of a gpt"), std::string::npos) << report.failure->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, DividedLayers, testing::Range(1, 5));
+
 // With 50 ranks some have no part of a layer at all.
 INSTANTIATE_TEST_SUITE_P(Ranks, DividedState, testing::Values(1, 2, 3, 4, 8, 50));
 

@@ -49,4 +49,15 @@ struct KeptTensor {
 std::vector<KeptTensor> kept_by_block(Count hidden, int heads, Count sequence, Count batch,
                                       const ActivationFormat& format);
 
+/// What a rank has of a block: all of it, or the part of tensor parallelism.
+struct BlockPart {
+  Count hidden = 0;    ///< h
+  int heads = 0;       ///< of this rank
+  Count attended = 0;  ///< width of these heads together; h if they are all
+  Count wide = 0;      ///< width of its part of the GELU; 4 h if it is all
+};
+/// The same list, with the bytes of that part.
+std::vector<KeptTensor> kept_by_block(const BlockPart& part, Count sequence, Count batch,
+                                      const ActivationFormat& format);
+
 }  // namespace shardlings::detail

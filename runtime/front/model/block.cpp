@@ -1,5 +1,5 @@
 // The pre-norm transformer block of GPT-2 (Radford et al. 2019): x + attention(norm(x)), then the same of the
-// feed-forward part.
+// feed-forward part. Where it is divided, each half adds its terms up once in each direction (Shoeybi et al. 2019).
 #include <utility>
 
 #include "front/model/layers.h"
@@ -54,11 +54,12 @@ class Forward {
     done(inner_.normed1);
     add_bias(inner_.qkv, w_.joined("query.bias", "value.bias"), at_);
     const Shape& shape = layer_.x.shape();
-    const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * shape[2]}, at_);
+    const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * layer_.plan.attended}, at_);
     inner_.context = attention(qkv, layer_.plan.heads, kept(inner_.attention), at_);
     done(inner_.qkv);
     inner_.middle = matmul(inner_.context, w_.matrix("proj.weight"), nt, at_);
     done(inner_.context);
+    layer_.add_up(inner_.middle);
     add_bias(inner_.middle, w_.vector("proj.bias"), at_);
     add(inner_.middle, layer_.x, at_);
   }
@@ -73,6 +74,7 @@ class Forward {
     done(inner_.before_gelu);
     Tensor y = matmul(inner_.after_gelu, w_.matrix("fc2.weight"), nt, at_);
     done(inner_.after_gelu);
+    layer_.add_up(y);
     add_bias(y, w_.vector("fc2.bias"), at_);
     add(y, inner_.middle, at_);
     return y;
@@ -115,8 +117,9 @@ class Backward {
     sum_rows_add(g_.vector("fc.bias"), wide, at_);
     matmul_add(g_.matrix("fc.weight"), wide, inner_.normed2, tn, at_);
     inner_.normed2 = {};
-    const Tensor grad_normed = matmul(wide, w_.matrix("fc.weight"), nn, at_);
+    Tensor grad_normed = matmul(wide, w_.matrix("fc.weight"), nn, at_);
     wide = {};
+    layer_.add_up(grad_normed);
     Tensor grad_middle = layer_norm_backward(inner_.middle, w_.vector("ln2.weight"), inner_.stats2, grad_normed,
                                              g_.vector("ln2.weight"), g_.vector("ln2.bias"), at_);
     inner_.middle = {};
@@ -133,16 +136,19 @@ class Backward {
     sum_rows_add(g_.joined("query.bias", "value.bias"), grad_qkv, at_);
     matmul_add(g_.stacked("query.weight", "value.weight"), grad_qkv, inner_.normed1, tn, at_);
     inner_.normed1 = {};
-    const Tensor grad_normed = matmul(grad_qkv, w_.stacked("query.weight", "value.weight"), nn, at_);
+    Tensor grad_normed = matmul(grad_qkv, w_.stacked("query.weight", "value.weight"), nn, at_);
     grad_qkv = {};
+    layer_.add_up(grad_normed);
     return layer_norm_backward(layer_.x, w_.vector("ln1.weight"), inner_.stats1, grad_normed, g_.vector("ln1.weight"),
                                g_.vector("ln1.bias"), at_);
   }
 
   Tensor attention_inputs(const Tensor& grad_context) {
     const Shape& shape = layer_.x.shape();
-    return attention_backward(inner_.qkv.reshaped({shape[0], shape[1], 3 * shape[2]}, at_), layer_.plan.heads,
-                              std::move(inner_.attention), grad_context.reshaped(shape, at_), at_);
+    const Count width = layer_.plan.attended;
+    return attention_backward(inner_.qkv.reshaped({shape[0], shape[1], 3 * width}, at_), layer_.plan.heads,
+                              std::move(inner_.attention), grad_context.reshaped({shape[0], shape[1], width}, at_),
+                              at_);
   }
 
   const LayerArguments& layer_;

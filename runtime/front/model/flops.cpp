@@ -14,8 +14,9 @@ Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch) {
     case Type::linear_gelu: return Flops(product + (1 + gelu) * tokens * out);
     case Type::embedding: return Flops(tokens * out);
     case Type::block: {
-      const Count biases = 9, sums = 2, norms = 2 * norm, wide_gelu = 4 * gelu;
-      return Flops(12 * product + 4 * tokens * sequence * out + (norms + biases + sums + wide_gelu) * tokens * out);
+      const Count products = 2 * in * (4 * layer.attended + 2 * layer.wide), scores = 4 * sequence * layer.attended;
+      const Count biases = 3 * layer.attended + layer.wide + 2 * out, sums = 2 * out, norms = 2 * norm * out;
+      return Flops(tokens * (products + scores + biases + sums + norms + gelu * layer.wide));
     }
     case Type::head: return Flops(product + norm * tokens * in);
   }

@@ -14,6 +14,8 @@
 ///
 /// Of a block, the products are those of Narayanan et al. 2021 (section 5.1, there for b sequences: 24 b s h h +
 /// 4 b s s h). The 91: two norms (16), biases (9), two sums with the input (2), the GELU of four times the width (64).
+///
+/// Of a layer that is divided, each term is that of this rank's heads, part of the middle, or part of the vocabulary.
 #pragma once
 
 #include "base/units.h"

@@ -68,8 +68,11 @@ Reply forward(RankFront& front, const Call& call) {
   const Label label{x.label.micro, layer_of(call)};
   const bool saving = call.number[1] != 0;
 
-  const LayerArguments layer{
-      plan, {plan, view(front, call, 0), call.at}, Access::labelled(view(front, call, 1), label.micro), call.at};
+  const LayerArguments layer{plan,
+                             {plan, view(front, call, 0), call.at},
+                             Access::labelled(view(front, call, 1), label.micro),
+                             call.at,
+                             plan_of(call).tp};
   std::vector<Tensor> saved;
   Tensor y = as_one_call(front, call, EventKind::forward, label,
                          [&] { return layer_forward(layer, saving ? &saved : nullptr); });
@@ -121,8 +124,11 @@ Reply backward(RankFront& front, const Call& call) {
   SavedEntry entry = take_saved(front, call, x, label);
   front.label_whole(front.writing(call, 3), {-1, label.layer});
 
-  const LayerArguments layer{
-      plan, {plan, view(front, call, 0), call.at}, Access::labelled(view(front, call, 1), label.micro), call.at};
+  const LayerArguments layer{plan,
+                             {plan, view(front, call, 0), call.at},
+                             Access::labelled(view(front, call, 1), label.micro),
+                             call.at,
+                             plan_of(call).tp};
   const Entries<View> grads(plan, view(front, call, 3), call.at);
   Tensor grad_x = as_one_call(front, call, EventKind::backward, label,
                               [&] { return layer_backward(layer, std::move(entry.tensors), std::move(grad), grads); });
@@ -137,7 +143,12 @@ Reply loss(RankFront& front, const Call& call) {
   const Operand found = front.writing(call, 0);
   check_loss(front, call, found, front.reading(call, 1), front.writing(call, 2));
   const Label label{found.label.micro, -1};
+  const detail::ModelPlan& plan = plan_of(call);
   Tensor grad = as_one_call(front, call, EventKind::loss, label, [&] {
+    if (plan.tp.size() > 1) {
+      return divided_loss(plan.tp, {plan.layers.back().vocabulary, plan.spec.outputs}, std::move(logits),
+                          view(front, call, 1), call.number[0], view(front, call, 2), call.at);
+    }
     return cross_entropy(std::move(logits), view(front, call, 1), call.number[0], view(front, call, 2), call.at);
   });
   Reply reply;

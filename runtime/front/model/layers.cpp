@@ -29,7 +29,8 @@ Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, T
 
 Tensor embedding_forward(const LayerArguments& layer) {
   const ConstView table = layer.weights.matrix("token");
-  Tensor y = embedding(layer.x, table, {0, table.rows()}, layer.at);
+  Tensor y = embedding(layer.x, table, layer.plan.vocabulary, layer.at);
+  layer.add_up(y);  // one rank has the row of an id, the others zeros
   const Range used{0, layer.x.shape()[0]};
   add_positions(y, layer.weights.matrix("position").rows_part(used, layer.at), layer.at);
   return y;
@@ -37,7 +38,7 @@ Tensor embedding_forward(const LayerArguments& layer) {
 
 Tensor embedding_backward(const LayerArguments& layer, const Tensor& grad, const Entries<View>& grads) {
   const View table = grads.matrix("token");
-  embedding_backward_add(table, layer.x, {0, table.rows()}, grad, layer.at);
+  embedding_backward_add(table, layer.x, layer.plan.vocabulary, grad, layer.at);
   const Range used{0, layer.x.shape()[0]};
   sum_positions_add(grads.matrix("position").rows_part(used, layer.at), grad, layer.at);
   return {};
@@ -58,8 +59,9 @@ Tensor head_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
 Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
   matmul_add(grads.matrix("weight"), grad, saved[0], tn, layer.at);
   saved[0] = {};
-  const Tensor grad_normed = matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
+  Tensor grad_normed = matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
   grad = {};
+  layer.add_up(grad_normed);
   return layer_norm_backward(layer.x, layer.weights.vector("norm.weight"), saved[1], grad_normed,
                              grads.vector("norm.weight"), grads.vector("norm.bias"), layer.at);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "front/model/plan.h"
+#include "shardlings/group.h"
 #include "shardlings/ops.h"
 
 namespace shardlings::front {
@@ -42,12 +43,27 @@ struct LayerArguments {
   Entries<ConstView> weights;
   ConstView x;
   Location at;
+  Group tp;  ///< that the layers are divided over; empty if they are not
+
+  /// Each rank has a term of it: all get the sum.
+  void add_up(View term) const {
+    if (tp.size() > 1) Group(tp).all_reduce(term, ReduceOp::sum, at);
+  }
 };
 
 /// Fills `saved` unless it is nullptr.
 Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
 /// Uses `saved` and `grad` up, as early as it can. Adds to `grads`.
 Tensor layer_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+
+/// Which ids of a vocabulary are a rank's, and how many there are on all ranks.
+struct DividedVocabulary {
+  Range mine;
+  Count all = 0;
+};
+/// The loss where each rank of `tp` has the logits of its own ids only. Uses `logits` up; returns their gradient.
+Tensor divided_loss(Group tp, const DividedVocabulary& ids, Tensor logits, ConstView targets, Count tokens, View loss,
+                    Location at);
 
 Tensor block_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
 Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);

@@ -24,7 +24,8 @@ Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch, DType dt
   ActivationFormat format;
   format.element_bytes = size_of(dtype);
   Bytes sum;
-  for (const KeptTensor& kept : kept_by_block(layer.in, layer.heads, sequence, batch, format)) sum += kept.bytes;
+  const BlockPart part{layer.in, layer.heads, layer.attended, layer.wide};
+  for (const KeptTensor& kept : kept_by_block(part, sequence, batch, format)) sum += kept.bytes;
   return sum - wide(tokens, layer.in, dtype);
 }
 
@@ -53,7 +54,10 @@ Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool savin
   const Bytes output = output_bytes(layer, tokens, dtype);
   if (layer.type == Type::linear_gelu) return 2 * output;
   if (saving) return saved_bytes(layer, tokens, batch, dtype) + output;
-  if (layer.type == Type::block) return 9 * output;
+  if (layer.type == Type::block) {
+    const Bytes middle = wide(tokens, layer.wide, dtype), qkv = wide(tokens, 3 * layer.attended, dtype);
+    return std::max({output + 2 * middle, 2 * output + middle, output + qkv});
+  }
   if (layer.type == Type::head) return input_bytes(layer, tokens, dtype) + output;
   return output;
 }
@@ -65,10 +69,16 @@ Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dty
     case Type::linear: return output + input;
     case Type::linear_gelu: return std::max(3 * output, output + input);
     case Type::embedding: return output;
-    case Type::block: return saved_bytes(layer, tokens, batch, dtype) + 5 * output;
+    case Type::block: return saved_bytes(layer, tokens, batch, dtype) + output + wide(tokens, layer.wide, dtype);
     case Type::head: return std::max(output + input, 2 * input) + statistics(tokens);
   }
   return Bytes(0);
+}
+
+Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens) {
+  const Bytes logits = output_bytes(head, tokens), numbers = wide(tokens, 1, DType::f32);
+  if (head.out == vocabulary) return logits;
+  return logits + std::max(3 * numbers, 2 * numbers + wide(vocabulary, 1, DType::f32));
 }
 
 }  // namespace shardlings::detail

@@ -27,6 +27,11 @@
 /// - head saves the normed input (A) and its statistics. Backward: the logits' gradient (Y) and first the saved, then
 ///   the gradient of the normed (A); once Y is gone, that and the gradient of x (2 A).
 /// - loss works in the memory of the logits; update and the others need nothing.
+///
+/// Of a block divided over a tensor-parallel group, let Q = 4 T attended and M = 4 T wide be this rank's (A and 4 A if
+/// it is whole); P counts its heads. It saves 3 A + 4 Q + 2 M + P + 16 T = S; forward holds S + A, or without saving
+/// the most of A + 2 M, 2 A + M and A + 3 Q; backward S + A + M. A divided head has Y of its own part of the
+/// vocabulary. Then loss holds Y and three numbers for each token, or later two and one for each id of the vocabulary.
 #pragma once
 
 #include "base/units.h"
@@ -44,5 +49,7 @@ Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype
 Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving, DType dtype = DType::f32);
 /// The most that a call of backward holds at once, with the gradient it is given, the Saved, and what it returns.
 Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dtype = DType::f32);
+/// The most that loss holds at once, with the logits that it is given; `vocabulary` is that of all ranks. All f32.
+Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens);
 
 }  // namespace shardlings::detail

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/parts.h"
+
 namespace shardlings::detail {
 namespace {
 
@@ -13,7 +15,12 @@ class Layout {
   explicit Layout(LayerPlan& layer) : layer_(layer) {}
 
   Layout& matrix(const char* name, Count rows, Count cols, Split split) {
+    return part(name, {{0, rows}, {0, cols}}, split);
+  }
+  Layout& part(const char* name, Rectangle rectangle, Split split) {
+    const Count rows = rectangle.rows.size(), cols = rectangle.cols.size();
     layer_.entries.push_back({name, {end_, end_ + rows * cols}, rows, cols, split});
+    layer_.parts.push_back(rectangle);
     end_ += rows * cols;
     return *this;
   }
@@ -33,7 +40,12 @@ void add_layer(ModelPlan& plan, LayerPlan::Type type, Count in, Count out, auto 
   Layout layout(layer);
   fill(layout);
   layer.range = {plan.total, plan.total + layout.size()};
-  if (type == LayerPlan::Type::block) layer.heads = plan.spec.heads;
+  if (type == LayerPlan::Type::block) {
+    layer.heads = plan.spec.heads;
+    layer.attended = plan.spec.hidden;
+    layer.wide = 4 * plan.spec.hidden;
+  }
+  if (plan.spec.family == ModelSpec::Family::gpt) layer.vocabulary = {0, plan.spec.outputs};
   plan.total = layer.range.end;
   plan.layers.push_back(std::move(layer));
 }
@@ -79,6 +91,38 @@ void add_gpt(ModelPlan& plan) {
   });
 }
 
+Range scaled(Range range, Count unit) {
+  return {range.begin * unit, range.end * unit};
+}
+
+/// What one part has of an extent that is divided.
+Range dealt(const ModelSpec& spec, const LayerPlan& layer, Count extent, int parts, int part) {
+  // In a block, what is as wide as h are heads, which nobody cuts.
+  const bool by_heads = layer.type == LayerPlan::Type::block && extent == spec.hidden;
+  const Count unit = by_heads ? spec.hidden / spec.heads : 1;
+  return scaled(part_of(extent / unit, parts, part), unit);
+}
+
+LayerPlan part_of_layer(const ModelSpec& spec, const LayerPlan& whole, int parts, int part) {
+  LayerPlan layer = whole;
+  layer.entries.clear();
+  layer.parts.clear();
+  layer.heads = static_cast<int>(part_of(whole.heads, parts, part).size());
+  layer.attended = dealt(spec, whole, whole.attended, parts, part).size();
+  layer.wide = dealt(spec, whole, whole.wide, parts, part).size();
+  layer.vocabulary = part_of(spec.outputs, parts, part);
+  if (whole.type == LayerPlan::Type::head) layer.out = layer.vocabulary.size();
+  Layout layout(layer);
+  for (const Entry& entry : whole.entries) {
+    Rectangle rectangle{{0, entry.rows}, {0, entry.cols}};
+    if (entry.split == Split::rows) rectangle.rows = dealt(spec, whole, entry.rows, parts, part);
+    if (entry.split == Split::cols) rectangle.cols = dealt(spec, whole, entry.cols, parts, part);
+    layout.part(entry.name, rectangle, entry.split);
+  }
+  layer.range = {0, layout.size()};
+  return layer;
+}
+
 void check_widths(const ModelSpec& spec) {
   if (spec.widths.empty()) return;
   if (spec.family != ModelSpec::Family::mlp) throw std::invalid_argument("only an mlp has widths");
@@ -104,9 +148,27 @@ ModelPlan make_plan(const ModelSpec& spec) {
     throw std::invalid_argument("the hidden size " + std::to_string(spec.hidden) + " cannot be divided into " +
                                 std::to_string(spec.heads) + " heads");
   }
+  if (spec.tied && !gpt) throw std::invalid_argument("only a gpt has weights that are tied");
   ModelPlan plan;
   plan.spec = spec;
   gpt ? add_gpt(plan) : add_mlp(plan);
+  return plan;
+}
+
+ModelPlan make_part(const ModelSpec& spec, int parts, int part) {
+  ModelPlan plan = make_plan(spec);
+  if (parts == 1) return plan;
+  if (spec.family != ModelSpec::Family::gpt) throw std::invalid_argument("only the layers of a gpt can be divided");
+  if (parts > spec.heads) {
+    throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be divided over " + std::to_string(parts) +
+                                " ranks");
+  }
+  plan.total = 0;
+  for (LayerPlan& layer : plan.layers) {
+    layer = part_of_layer(spec, layer, parts, part);
+    layer.range = {plan.total, plan.total + layer.range.size()};
+    plan.total = layer.range.end;
+  }
   return plan;
 }
 

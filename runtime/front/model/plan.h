@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "shardlings/group.h"
 #include "shardlings/model.h"
+#include "shardlings/shard.h"
 
 namespace shardlings {
 
@@ -20,6 +22,7 @@ struct ModelSpec {
   Count outputs = 16;  ///< mlp: classes, the width of the last layer; gpt: vocabulary
   int heads = 2;       ///< gpt
   Count sequence = 8;  ///< s, as long as the position embedding
+  bool tied = false;   ///< gpt: the head's weight is the embedding's table (Press and Wolf 2017)
   enum class Optimizer : std::uint8_t { sgd, adam };
   Optimizer optimizer = Optimizer::sgd;
   float lr = 0.1F;
@@ -32,17 +35,22 @@ namespace detail {
 struct LayerPlan {
   enum class Type : std::uint8_t { linear_gelu, linear, embedding, block, head };
   Type type = Type::linear;
-  Count in = 0;   ///< width of the input (embedding: rows of the table)
-  Count out = 0;  ///< width of the output
-  int heads = 0;  ///< of a block
-  Range range;    ///< in a flat tensor of all weights
+  Count in = 0;        ///< width of the input (embedding: rows of the table)
+  Count out = 0;       ///< width of the output; of a divided head this rank's part of the vocabulary
+  int heads = 0;       ///< of a block: those of this rank
+  Count attended = 0;  ///< of a block: width of this rank's heads together
+  Count wide = 0;      ///< of a block: width of this rank's middle of the feed-forward part
+  Range vocabulary;    ///< of an embedding and a head: which ids are this rank's
+  Range range;         ///< in a flat tensor of all weights
   std::vector<Entry> entries;
+  std::vector<Rectangle> parts;  ///< which rectangle of the whole matrix each entry is
 };
 
 struct ModelPlan {
   ModelSpec spec;
   std::vector<LayerPlan> layers;
   Count total = 0;
+  Group tp;  ///< over which the layers are divided; empty: they are not
 };
 
 /// mlp: layers-1 times linear + GELU (h to h, or as `widths` says), then linear (to outputs).
@@ -61,6 +69,10 @@ struct ModelPlan {
 /// Throws std::invalid_argument for extents below 1, a hidden size that the heads do not divide, or widths of another
 /// number of layers or family.
 ModelPlan make_plan(const ModelSpec& spec);
+
+/// What one of `parts` ranks has of each layer, as the entries' splits say: heads, middle and vocabulary are dealt as
+/// Group::part deals them. `tp` stays empty. Throws std::invalid_argument for more parts than heads, or an mlp.
+ModelPlan make_part(const ModelSpec& spec, int parts, int part);
 
 /// The entry of that name; throws std::out_of_range if the layer has none.
 const Entry& entry_of(const LayerPlan& layer, std::string_view name);

@@ -123,11 +123,37 @@ MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t sha
   return data;
 }
 
+/// Where two tensors of the first and the last layer lie that train as one.
+struct Tie {
+  explicit Tie(const ModelSpec& spec) {
+    if (!spec.tied) return;
+    const detail::ModelPlan model = detail::make_plan(spec);
+    first = entry_of(model.layers.front(), "token").range;
+    last = entry_of(model.layers.back(), "weight").range;
+  }
+  Range first, last;
+};
+
+/// The gradient of a tied tensor is the sum over its two uses: both get it.
 template <class Real>
-Real norm_of(const Layers<Real>& layers) {
+void add_tied(const Tie& tie, Layers<Real>& grads) {
+  for (Count i = 0; i < tie.first.size(); ++i) {
+    Real& first = grads.front()[static_cast<std::size_t>(tie.first.begin + i)];
+    Real& last = grads.back()[static_cast<std::size_t>(tie.last.begin + i)];
+    first = last = first + last;
+  }
+}
+
+/// What is tied counts once.
+template <class Real>
+Real norm_of(const Tie& tie, const Layers<Real>& layers) {
   Real squares = 0;
   for (const Array<Real>& layer : layers) {
     for (const Real x : layer) squares += x * x;
+  }
+  for (Count i = tie.last.begin; i < tie.last.end; ++i) {
+    const Real x = layers.back()[static_cast<std::size_t>(i)];
+    squares -= x * x;
   }
   return std::sqrt(squares);
 }
@@ -143,7 +169,7 @@ class Optimizer {
 
   void update() {
     ++step_;
-    const Real lr = Real(spec_.lr), norm = norm_of(trained_.grads), limit = Real(spec_.clip);
+    const Real lr = Real(spec_.lr), norm = norm_of(Tie(spec_), trained_.grads), limit = Real(spec_.clip);
     const Real factor = limit > 0 && norm > limit ? limit / norm : Real(1);
     trained_.norms.push_back(norm);
     for (std::size_t l = 0; l < trained_.weights.size(); ++l) {
@@ -211,6 +237,7 @@ Trained<Real> train(const Case& kase, std::uint64_t shake, Precision precision) 
   for (std::size_t l = 0; l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
   Optimizer<Real> optimizer(kase.model, trained);
   const Count tokens = tokens_of_step(kase);
+  const Tie tie(kase.model);
   for (int step = 0; step < kase.steps; ++step) {
     trained.loss = 0;
     trained.grads = zeros_like(trained.weights);
@@ -223,6 +250,7 @@ Trained<Real> train(const Case& kase, std::uint64_t shake, Precision precision) 
         const MicroData data = shaken_micro(kase, batch, micro, shake);
         trained.loss += train_micro(kase, data, tokens, weights, local, rounding);
       }
+      add_tied(tie, local);
       add_to(trained.grads, local);
     }
     keep_all(rounding, trained.grads);

@@ -65,6 +65,11 @@ struct ModelPlan;
 /// Weights and activations are f32, or both bf16; token ids are i32. With bf16, each operation computes in f32 and
 /// rounds once, when it stores its result; so do activations and what a Saved holds, but for the statistics of layer
 /// norms, which stay f32. Gradients of weights are added in the type of the tensor that they are added to, bf16 or f32.
+///
+/// A puzzle may be given a model whose layers are divided over a tensor-parallel group. Then sizes, ranges and entries
+/// are those of this rank's part, calls of it are collective over that group, and all that goes from layer to layer,
+/// the loss included, is whole and the same on every rank of it; only the logits are this rank's part of the
+/// vocabulary.
 class SHARDLINGS_API Model {
  public:
   int num_layers() const;
@@ -74,6 +79,13 @@ class SHARDLINGS_API Model {
   Range range(int l) const;
   /// The matrices inside layer l's weights.
   const std::vector<Entry>& entries(int l) const;
+  /// Which of layer l's weights count when something is summed over all ranks that hold the model once, such as the
+  /// squares of a norm: in ascending order, none next to another. Not those that rank 0 of the tensor-parallel group
+  /// has as well, and not the second one of tied tensors.
+  std::vector<Range> owned(int l) const;
+  /// Where in layer l the tensor lies that the first and the last layer share, which train as one: the embedding's
+  /// table, which is the head's weight. Empty for all other layers, and for a model that ties nothing.
+  Range tied(int l) const;
 
   /// What layer l needs for inputs of `sequence` positions and `batch` sequences: shape()[0] and shape()[1] of any x.
   /// `dtype` is that of weights and activations.

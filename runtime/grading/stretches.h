@@ -1,0 +1,20 @@
+/// \file
+/// Where the part of a layer that a rank of a tensor-parallel group has lies in the whole layer.
+#pragma once
+
+#include <vector>
+
+#include "front/model/plan.h"
+
+namespace shardlings::grading {
+
+/// Elements that lie one behind the other both in a rank's part of a layer and in the whole layer.
+struct Stretch {
+  Range part;
+  Count whole = 0;  ///< where the first of them is
+};
+
+/// All of a rank's part (see detail::make_part), in order. Of a layer that is not divided it is a single one.
+std::vector<Stretch> stretches(const detail::LayerPlan& whole, const detail::LayerPlan& part);
+
+}  // namespace shardlings::grading
