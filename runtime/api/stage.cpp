@@ -47,6 +47,12 @@ Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<T
   }
 }
 
+Stage Stage::recomputing() const {
+  Stage stage = *this;
+  stage.recomputes_ = true;
+  return stage;
+}
+
 Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
   StageSaved made;
@@ -56,7 +62,8 @@ Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     if (i > 0) made.x_[i] = std::move(y);
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
-    y = model_.forward(layer, weights_[i], i > 0 ? ConstView(made.x_[i]) : x, saved ? &made.saved_[i] : nullptr, at);
+    Saved* kept = saved && !recomputes_ ? &made.saved_[i] : nullptr;
+    y = model_.forward(layer, weights_[i], i > 0 ? ConstView(made.x_[i]) : x, kept, at);
     if (!saved) made.x_[i] = {};
   }
   if (saved) *saved = std::move(made);
@@ -73,8 +80,10 @@ Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location 
   }
   for (std::size_t i = weights_.size(); i-- > 0;) {
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
-    gradient = model_.backward(layer, weights_[i], i > 0 ? ConstView(used.x_[i]) : x, std::move(used.saved_[i]),
-                               std::move(gradient), grads_[i], at);
+    const ConstView input = i > 0 ? ConstView(used.x_[i]) : x;
+    if (recomputes_) model_.forward(layer, weights_[i], input, &used.saved_[i], at);  // its output is not needed
+    gradient =
+        model_.backward(layer, weights_[i], input, std::move(used.saved_[i]), std::move(gradient), grads_[i], at);
     used.x_[i] = {};
   }
   return gradient;

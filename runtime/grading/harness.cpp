@@ -324,7 +324,15 @@ void Harness::put(const std::string& name, ConstView view, const Region& region)
 }
 
 void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
-  for (std::size_t l = 0; l < tensors.size(); ++l) put(fmt::format("{}.{}", name, l), tensors[l]);
+  for (std::size_t l = 0; l < tensors.size(); ++l) {
+    const int layer = static_cast<int>(l);
+    const std::string full_name = fmt::format("{}.{}", name, l);
+    if (data_->plan.tp.size() > 1 && tensors[l].size() == model().size(layer)) {
+      put_stretch(full_name, layer, tensors[l], {0, tensors[l].size()});
+    } else {
+      put(full_name, tensors[l]);
+    }
+  }
 }
 
 void Harness::put_part(const std::string& name, int layer, ConstView tensor, const Group& group) {

@@ -72,7 +72,7 @@ class SHARDLINGS_API Harness {
   const Case& kase() const { return kase_; }
   Model model() const;
   /// Divides each layer of the model over `tp`: from now on model() is this rank's part, and so are weights, states and
-  /// what put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided so.
+  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided so.
   void divide_layers(const Group& tp);
 
   /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.

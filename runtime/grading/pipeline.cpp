@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <utility>
 
 #include "base/parts.h"
 #include "base/text.h"
@@ -26,7 +27,8 @@ Order forwards_of(const Pipeline& pipeline) {
 /// Follows a rank's memory call by call. All layers are given by their numbers in the model.
 class MemoryWalk {
  public:
-  MemoryWalk(const Case& kase, int rank, Mail mail) : pipeline_(pipeline_of(kase)), rank_(rank), mail_(mail) {
+  MemoryWalk(const Case& kase, Pipeline pipeline, int rank, Mail mail)
+      : pipeline_(std::move(pipeline)), rank_(rank), mail_(mail) {
     for (int chunk = 0; chunk < pipeline_.v; ++chunk) {
       const Range own = pipeline_.layers_of(rank, chunk);
       for (Count l = own.begin; l < own.end; ++l) weights_ += layer(l).weights;
@@ -120,6 +122,7 @@ class MemoryWalk {
     for (Count l = stage.begin; l < stage.end; ++l) own += layer(l).input + layer(l).saved;
     in_flight_ -= receives(slot) ? own - layer(stage.end - 1).output : own;
     --number_;
+    if (!receives(slot) && pipeline_.loss > 0) note(slot, stage.end - 1, own + pipeline_.loss);
     for (Count l = stage.end - 1; l >= stage.begin; --l) {
       note(slot, l, own - layer(l).saved - layer(l).output + layer(l).backward);
       own += layer(l).input_gradient - layer(l).saved - layer(l).output;
@@ -233,7 +236,11 @@ std::int64_t message_bytes(const Pipeline& pipeline, int rank) {
 }
 
 PipelineMemory memory_along(const Case& kase, int rank, const Order& order, Mail mail) {
-  return MemoryWalk(kase, rank, mail).along(order);
+  return memory_along(kase, pipeline_of(kase), rank, order, mail);
+}
+
+PipelineMemory memory_along(const Case& kase, const Pipeline& pipeline, int rank, const Order& order, Mail mail) {
+  return MemoryWalk(kase, pipeline, rank, mail).along(order);
 }
 
 }  // namespace shardlings::grading

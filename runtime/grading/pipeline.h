@@ -19,7 +19,8 @@ struct Pipeline {
   int p = 1;
   int m = 1;
   int v = 1;
-  std::vector<LayerBytes> layers;  ///< of the whole model
+  std::vector<LayerBytes> layers;  ///< of the whole model, or of a rank's part where layers are divided
+  std::int64_t loss = 0;           ///< bytes that loss needs beside the logits
 
   int stage(int rank, int chunk) const { return chunk * p + rank; }
   bool is_first(int rank, int chunk) const { return stage(rank, chunk) == 0; }
@@ -89,5 +90,7 @@ struct PipelineMemory {
   std::vector<std::int64_t> after;   ///< by slot: after its last call of the model
 };
 PipelineMemory memory_along(const Case& kase, int rank, const Order& order, Mail mail);
+/// The same of stage `rank` of another pipeline than that over all ranks.
+PipelineMemory memory_along(const Case& kase, const Pipeline& pipeline, int rank, const Order& order, Mail mail);
 
 }  // namespace shardlings::grading

@@ -33,9 +33,13 @@ bool same_sizes(const Layers& a, const Layers& b) {
 }  // namespace
 
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype) {
+  return layer_bytes(kase, detail::make_plan(kase.model), dtype);
+}
+
+std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& part, DType dtype) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<LayerBytes> all;
-  for (const detail::LayerPlan& layer : detail::make_plan(kase.model).layers) {
+  for (const detail::LayerPlan& layer : part.layers) {
     LayerBytes bytes;
     bytes.weights = bytes_of(layer.range.size(), dtype).value();
     bytes.input = detail::input_bytes(layer, tokens, dtype).value();

@@ -30,6 +30,8 @@ struct LayerBytes {
 };
 /// `dtype` is that of weights and activations.
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype = DType::f32);
+/// The same for one rank's part of the case's model.
+std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& part, DType dtype = DType::f32);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
 std::int64_t number_of_layers(const Case& kase);
 /// Inputs and targets of all micro-batches of a rank.

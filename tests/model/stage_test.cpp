@@ -89,6 +89,30 @@ TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
   });
 }
 
+TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
+  const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
+  const auto plan = detail::make_plan(kase.model);
+  const grading::MicroData data = grading::micro_of(kase, 0, 0);
+  const Count tokens = kase.batch * kase.model.sequence;
+  on_rank([&](Rank& rank) {
+    OnDevice whole(rank, plan, weights_of(kase));
+    train_micro(rank, whole, kase, data, data.tokens);
+    InStages in(rank, plan, kase, 1);
+    const Stage stage = in.stages[0].recomputing();
+    const Tensor x = inputs_of(rank, kase, data);
+    const Bytes before = front_of(rank).ledger().live();
+    StageSaved saved;
+    Tensor y = stage.forward(x, &saved);
+    Bytes held = output_bytes(plan.layers.back(), tokens);
+    for (std::size_t l = 1; l < plan.layers.size(); ++l) held += input_bytes(plan.layers[l], tokens);
+    EXPECT_EQ(front_of(rank).ledger().live() - before, held);
+    y = in.on.model.loss(std::move(y), targets_of(rank, kase, data), data.tokens, in.on.loss);
+    stage.backward(x, std::move(saved), std::move(y));
+    EXPECT_EQ(get_layers(in.on.state.grads), get_layers(whole.state.grads));
+    EXPECT_EQ(front_of(rank).ledger().live() - before, Bytes(0));
+  });
+}
+
 TEST(StageMisuse, IsToldWithItsLine) {
   const grading::Case kase = case_of(mlp(4, 9, 9, 4), 3);
   const auto plan = detail::make_plan(kase.model);

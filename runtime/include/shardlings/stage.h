@@ -30,6 +30,10 @@ class SHARDLINGS_API Stage {
   /// the stage they may be empty. They must outlive the stage. Throws InvalidArgument for layers that are not there.
   Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights, std::vector<Tensor>& grads);
 
+  /// The same stage, but its forward keeps only the inputs of its layers, and its backward computes the rest again:
+  /// less memory for a second forward.
+  Stage recomputing() const;
+
   Range layers() const { return layers_; }
   /// It begins with the first layer of the model, so its input is that of the model.
   bool is_first() const { return is_first_; }
@@ -51,6 +55,7 @@ class SHARDLINGS_API Stage {
   Range layers_;
   bool is_first_ = false;
   bool is_last_ = false;
+  bool recomputes_ = false;
   Shape input_, output_;
   std::vector<ConstView> weights_;  ///< of the stage's layers
   std::vector<View> grads_;
