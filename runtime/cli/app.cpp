@@ -114,6 +114,40 @@ void add_memory_verb(CLI::App& app, Request& request) {
   verb->add_flag("--json", options->json, kJson);
 }
 
+void add_train_verb(CLI::App& app, Request& request) {
+  constexpr int kMost = 1 << 20;
+  auto [verb, options] =
+      add_verb<TrainOptions>(app, request, "train", "train a small GPT on a text, divided as you like", train);
+  const auto number = [verb = verb](const char* name, auto& value, const char* meaning, int least = 1) {
+    verb->add_option(name, value, meaning)->check(CLI::Range(least, kMost))->capture_default_str();
+  };
+  number("--tp", options->tp, "ranks that divide each layer");
+  number("--pp", options->pp, "stages of the pipeline");
+  number("--dp", options->dp, "replicas, which divide the batch");
+  number("--zero", options->zero, "stage of ZeRO over the replicas: 1", 0);
+  verb->add_flag("--recompute", options->recompute, "compute activations again instead of keeping them");
+  verb->add_flag("--mine", options->mine, "with your step: puzzles/33_three_d_parallel/puzzle.cpp");
+  number("--layers", options->layers, "blocks of the model");
+  number("--hidden", options->hidden, "its width");
+  number("--heads", options->heads, "its heads");
+  number("--sequence", options->sequence, "characters of a sequence");
+  number("--batch", options->batch, "sequences of a step, over all replicas");
+  verb->add_option("--micro-batches", options->micro_batches, "of each replica; without it: twice the stages")
+      ->check(CLI::Range(1, kMost));
+  number("--steps", options->steps, "steps in all, those of a checkpoint included");
+  verb->add_option("--lr", options->lr, "learning rate of Adam")->check(CLI::PositiveNumber)->capture_default_str();
+  verb->add_option("--clip", options->clip, "largest norm of the gradient")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--seed", options->seed, "of weights and batches")->capture_default_str();
+  verb->add_option("--text", options->text, "a file to train on; without it: eight sonnets of Shakespeare");
+  verb->add_option("--checkpoint", options->checkpoint, "file to go on from and to save in; without it: build/train/");
+  verb->add_flag("--fresh", options->fresh, "begin anew, whatever the checkpoint holds");
+  number("--save-every", options->save_every, "steps between two checkpoints");
+  verb->add_option("--cluster", options->cluster, "whose virtual time and MFU to tell")->capture_default_str();
+  verb->add_flag("--json", options->json, kJson);
+}
+
 void add_view_verbs(CLI::App& app, Request& request) {
   auto [verb, options] = add_verb<ViewOptions>(app, request, "view", "the last run as a page for the browser", view);
   verb->add_option("PUZZLE", options->puzzle, kLastPuzzle);
@@ -180,6 +214,7 @@ void describe(CLI::App& app, Request& request) {
   add_learner_verbs(app, request);
   add_view_verbs(app, request);
   add_memory_verb(app, request);
+  add_train_verb(app, request);
   add_author_verbs(app, request);
 }
 

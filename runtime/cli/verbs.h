@@ -32,7 +32,7 @@ struct RunOptions {
   bool json = false;
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
-  int max_lines = 0;                             ///< of the report; 0: no limit
+  int max_lines = 0;                                 ///< of the report; 0: no limit
   std::function<void(const std::string&)> progress;  ///< told what is being done; empty: shown on the error stream
 };
 /// `run`: grades one puzzle.
@@ -102,6 +102,31 @@ struct MemoryOptions {
 };
 /// `memory`: the map of memory of a training run.
 int memory(const Context& context, const MemoryOptions& options);
+
+struct TrainOptions {
+  int tp = 1, pp = 1, dp = 1;  ///< ranks of each axis
+  int zero = 1;                ///< stage of ZeRO
+  bool recompute = false;
+  bool mine = false;  ///< with the learner's step
+  int layers = 4;     ///< blocks
+  Count hidden = 64;
+  int heads = 4;
+  Count sequence = 64;
+  Count batch = 16;       ///< sequences of a step, over all replicas
+  int micro_batches = 0;  ///< of each replica; 0: twice the stages, as far as the batch can be cut so
+  int steps = 300;
+  float lr = 3e-3F;
+  float clip = 1.0F;
+  std::uint64_t seed = 1;
+  std::string text;        ///< path; empty: the one that comes with the project
+  std::string checkpoint;  ///< path; empty: below the build folder
+  bool fresh = false;      ///< begin anew where there is one
+  int save_every = 50;     ///< steps
+  std::string cluster = "dgx_h100";
+  bool json = false;
+};
+/// `train`: a small GPT on a text, with the step of puzzle 33, in any layout.
+int train(const Context& context, const TrainOptions& options);
 
 struct ViewOptions {
   std::string puzzle;     ///< empty: the one that was run last

@@ -92,6 +92,7 @@ function(shardlings_write_toolchain file entries)
   \"link_flags\": ${link_flags},
   \"library\": \"$<TARGET_FILE:shardlings>\",
   \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
+  \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"puzzles\": {
 ${entries}  }
@@ -115,5 +116,8 @@ foreach(manifest ${manifests})
 endforeach()
 shardlings_write_toolchain(${CMAKE_BINARY_DIR}/toolchain.json "${puzzle_entries}")
 if(TARGET learner)
-  add_dependencies(learner puzzles)
+  add_dependencies(learner puzzles shardlings_train_main)
+  if(TARGET shardlings_train)
+    add_dependencies(learner shardlings_train)
+  endif()
 endif()

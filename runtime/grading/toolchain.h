@@ -19,6 +19,7 @@ struct Toolchain {
   std::vector<std::string> link_flags;
   std::string library;                    ///< libshardlings.so
   std::string main_object;                ///< object file with main()
+  std::string train_object;               ///< the same of programs that train
   std::string clusters;                   ///< folder
   std::map<std::string, Puzzle> puzzles;  ///< by id
   std::string text;                       ///< of the file

@@ -48,10 +48,12 @@ const std::vector<Rule>& rules() {
        "misuse sees calls, not data"},
       {"runtime/grading/", kBottom + Names{"grading/", "front/", "api/access.h"},
        "grading uses front's data and no back"},
+      {"runtime/train/", kBottom + Names{"train/", "grading/", "front/", "api/access.h"},
+       "training is a run of its own, set up as a harness does"},
       {"runtime/report/",
        kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/event.h"},
        "a report shows a verdict; it runs and judges nothing"},
-      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/"}, "the command uses grading and reports"},
+      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "train/"}, "the command uses grading and reports"},
       {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
       {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
   };

@@ -1,0 +1,40 @@
+#include "train/settings.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace shardlings::train {
+
+using Json = nlohmann::json;
+
+std::string to_json(const Settings& settings) {
+  const Layout& layout = settings.layout;
+  return Json{{"case", Json::parse(grading::to_json(settings.kase))},
+              {"t", layout.t},
+              {"p", layout.p},
+              {"d", layout.d},
+              {"recompute", layout.recompute},
+              {"text", settings.text},
+              {"checkpoint", settings.checkpoint},
+              {"fresh", settings.fresh},
+              {"save_every", settings.save_every}}
+      .dump();
+}
+
+Settings settings_from_json(const std::string& text) try {
+  const Json json = Json::parse(text);
+  Settings settings;
+  settings.kase = grading::case_from_json(json.at("case").dump());
+  settings.layout = {json.at("t"), json.at("p"), json.at("d"), json.at("recompute")};
+  json.at("text").get_to(settings.text);
+  json.at("checkpoint").get_to(settings.checkpoint);
+  json.at("fresh").get_to(settings.fresh);
+  json.at("save_every").get_to(settings.save_every);
+  return settings;
+} catch (const Json::exception& error) {
+  throw std::runtime_error(fmt::format("settings of a training: {}", error.what()));
+}
+
+}  // namespace shardlings::train

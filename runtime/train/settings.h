@@ -1,0 +1,40 @@
+/// \file
+/// What `./shardlings train` is asked for, as data that crosses to the process that trains.
+#pragma once
+
+#include <string>
+
+#include "grading/case.h"
+#include "shardlings/export.h"
+
+namespace shardlings::train {
+
+/// How the work is divided: t x p x d ranks.
+struct Layout {
+  int t = 1;               ///< tensor-parallel ranks of each layer
+  int p = 1;               ///< stages
+  int d = 1;               ///< replicas, which divide the optimizer's states among them (ZeRO-1)
+  bool recompute = false;  ///< backward computes again what forward could have kept
+  int ranks() const { return t * p * d; }
+};
+
+struct Settings {
+  /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. Its numbers are not used.
+  grading::Case kase;
+  Layout layout;
+  std::string text;        ///< path
+  std::string checkpoint;  ///< path; empty: nothing is read or written
+  bool fresh = false;      ///< does not read it
+  int save_every = 50;     ///< steps
+};
+
+/// Sequences of a step, over all replicas and micro-batches.
+inline Count sequences_of_step(const Settings& settings) {
+  return settings.kase.batch * settings.kase.micro_batches * settings.layout.d;
+}
+
+std::string to_json(const Settings& settings);
+/// Throws std::runtime_error.
+Settings settings_from_json(const std::string& text);
+
+}  // namespace shardlings::train

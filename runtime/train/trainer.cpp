@@ -1,0 +1,263 @@
+#include "train/trainer.h"
+
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+
+#include "api/access.h"
+#include "front/model/flops.h"
+#include "front/rank_front.h"
+#include "front/world.h"
+#include "grading/harness.h"
+#include "grading/stretches.h"
+#include "train/checkpoint.h"
+
+namespace shardlings::train {
+namespace {
+
+using detail::Access;
+using grading::Harness;
+
+// The trainer's own calls have no place in the learner's source.
+constexpr Location kNowhere{};
+
+/// What the ranks of a training have in common; they are threads of one process.
+struct Shared {
+  const Settings& settings;
+  const Text& text;
+  StepFunction step;
+  const std::function<bool(const StepReport&)>& after_step;
+  Checkpoint checkpoint;  ///< what was loaded, and what is to be saved
+  Trained result;
+  std::vector<double> losses;  ///< by rank, of the last step: zero but for one rank of each replica
+  bool saves = false, stops = false;
+  std::mutex lock;  ///< for the checkpoint, which several ranks fill
+};
+
+std::vector<float> values_of(ConstView view) {
+  auto& front = static_cast<front::RankFront&>(*Access::port(view));
+  detail::Call call;
+  call.tensor[0] = Access::ref(view);
+  const front::Operand x = front.reading(call, 0);
+  std::vector<float> values(static_cast<std::size_t>(x.size()));
+  front.device().download(values.data(), x.data, x.bytes());
+  return values;
+}
+
+/// One rank of the grid.
+class RankTrainer {
+ public:
+  RankTrainer(Rank& rank, Shared& shared)
+      : rank_(rank),
+        shared_(shared),
+        h_(rank, shared.settings.kase),
+        grid_(rank.world(), {{"dp", layout().d}, {"pp", layout().p}, {"tp", layout().t}}, kNowhere),
+        tp_(grid_.along("tp")),
+        pp_(grid_.along("pp")),
+        dp_(grid_.along("dp")) {
+    const bool is_end = pp_.rank() == 0 || pp_.rank() == pp_.size() - 1;
+    const int pipeline = dp_.rank() * tp_.size() + tp_.rank();
+    ends_ = rank.world().split(is_end ? pipeline : kNobody, pp_.rank(), "ends", kNowhere);
+    h_.divide_layers(tp_);
+    layers_ = h_.layers_of_stage(pp_.rank(), pp_.size());
+    state_ = h_.state_of_layers(layers_, dp_, {.optimizer = true});
+    stage_ = h_.stage(layers_, state_);
+    if (layout().recompute) stage_ = stage_.recomputing();
+    loss_ = rank.zeros(1, Kind::other, DType::f32, kNowhere);
+    restore();
+  }
+
+  void run() {
+    h_.begin();
+    for (int step = shared_.checkpoint.step; step < shared_.settings.kase.steps && !shared_.stops; ++step) make(step);
+    h_.end();
+  }
+
+ private:
+  const Layout& layout() const { return shared_.settings.layout; }
+  bool is_rank_0() const { return rank_.id() == 0; }
+  Nanos now() const { return static_cast<front::RankFront&>(*Access::port(rank_)).now(); }
+
+  void make(int step) {
+    const Nanos begin = now();
+    h_.clear(state_.grads);
+    fill(loss_, 0, kNowhere);
+    load_batch(step);
+    shared_.step(rank_, h_.model(), stage_, state_, batch_, pp_, dp_, ends_, shared_.settings.kase.model.clip, loss_);
+    const bool counts = stage_.is_last() && tp_.rank() == 0;
+    shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNowhere) : 0.0;
+    rank_.world().barrier(kNowhere);
+    if (is_rank_0()) decide(step + 1, now() - begin);
+    rank_.world().barrier(kNowhere);
+    if (shared_.saves) save_with_others(step + 1);
+  }
+
+  /// By rank 0, while the others wait: what the step was like, and what comes next.
+  void decide(int steps_made, Nanos time) {
+    double loss = 0;
+    for (const double share : shared_.losses) loss += share;
+    shared_.result.losses.push_back(loss);
+    const bool goes_on = shared_.after_step({steps_made, loss, time});
+    const bool is_last = steps_made == shared_.settings.kase.steps;
+    shared_.stops = !goes_on;
+    shared_.saves =
+        !shared_.settings.checkpoint.empty() && (is_last || !goes_on || steps_made % shared_.settings.save_every == 0);
+  }
+
+  Tensor load(const std::vector<std::int32_t>& values, Shape shape) {
+    detail::Call call;
+    call.verb = detail::Verb::load;
+    call.at = kNowhere;
+    call.tensor[0].shape = shape;
+    call.tensor[0].dtype = DType::i32;
+    call.number[0] = static_cast<std::int64_t>(Kind::other);
+    call.host = values.data();
+    return Access::adopt(Access::port(rank_), Access::port(rank_)->call(call).tensor[0]);
+  }
+
+  void load_batch(int step) {
+    const grading::Case& kase = shared_.settings.kase;
+    const Count s = kase.model.sequence, b = kase.batch, m = kase.micro_batches;
+    const Count first = step * sequences_of_step(shared_.settings) + dp_.rank() * m * b;
+    Tokens all;
+    for (Count i = 0; i < m; ++i) {
+      const Tokens micro = sequences(shared_.text, s, b, static_cast<std::uint64_t>(first + i * b), kase.seed);
+      all.inputs.insert(all.inputs.end(), micro.inputs.begin(), micro.inputs.end());
+      all.targets.insert(all.targets.end(), micro.targets.begin(), micro.targets.end());
+    }
+    inputs_ = stage_.is_first() ? load(all.inputs, {m * s, b}) : Tensor();
+    targets_ = stage_.is_last() ? load(all.targets, {m * s, b}) : Tensor();
+    std::vector<MicroBatch> micros;
+    for (int i = 0; i < kase.micro_batches; ++i) micros.push_back({part(inputs_, i), part(targets_, i), s * b});
+    batch_ = Access::batch(inputs_, targets_, std::move(micros), s * sequences_of_step(shared_.settings));
+  }
+
+  ConstView part(const Tensor& tensor, int i) const {
+    if (!tensor) return {};
+    const Count s = shared_.settings.kase.model.sequence;
+    return Access::labelled(ConstView(tensor).rows_part({i * s, (i + 1) * s}, kNowhere), i);
+  }
+
+  /// Calls `visit` with the tensors of each of this rank's layers, the whole ones of the checkpoint, and where elements
+  /// [part.begin, part.end) of the rank's part of the layer lie in them.
+  template <class Visit>
+  void for_each_layer(Visit visit) {
+    const detail::ModelPlan whole = detail::make_plan(shared_.settings.kase.model);
+    for (Count l = layers_.begin; l < layers_.end; ++l) {
+      const auto at = static_cast<std::size_t>(l);
+      visit(at, grading::stretches(whole.layers[at], Access::plan(h_.model())->layers[at]));
+    }
+  }
+
+  /// This rank's numbers, from `range` of its part of a layer on, out of the whole layer.
+  static std::vector<float> taken(const std::vector<float>& whole, const std::vector<grading::Stretch>& stretches,
+                                  Range range) {
+    std::vector<float> own;
+    for (const grading::Stretch& stretch : stretches) {
+      const Range common = intersect(stretch.part, range);
+      const auto begin = whole.begin() + stretch.whole + common.begin - stretch.part.begin;
+      if (common.size() > 0) own.insert(own.end(), begin, begin + common.size());
+    }
+    return own;
+  }
+
+  static void put(std::vector<float>& whole, const std::vector<grading::Stretch>& stretches, Range range,
+                  const std::vector<float>& own) {
+    for (const grading::Stretch& stretch : stretches) {
+      const Range common = intersect(stretch.part, range);
+      if (common.size() == 0) continue;
+      const auto begin = own.begin() + common.begin - range.begin;
+      std::copy(begin, begin + common.size(), whole.begin() + stretch.whole + common.begin - stretch.part.begin);
+    }
+  }
+
+  void restore() {
+    if (shared_.checkpoint.step == 0) return;
+    for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
+      const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
+      const Range all{0, state_.weights[l].size()}, mine = dp_.mine(all.size());
+      OptimizerState& optimizer = state_.optimizer[l];
+      copy(state_.weights[l], h_.tensor(taken(from.weights, stretches, all), Kind::other), kNowhere);
+      copy(optimizer.m, h_.tensor(taken(from.m, stretches, mine), Kind::other), kNowhere);
+      copy(optimizer.v, h_.tensor(taken(from.v, stretches, mine), Kind::other), kNowhere);
+      optimizer.step = shared_.checkpoint.step;
+    });
+  }
+
+  void save_with_others(int steps_made) {
+    for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
+      const Range all{0, state_.weights[l].size()}, mine = dp_.mine(all.size());
+      const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
+                               v = values_of(state_.optimizer[l].v);
+      const std::lock_guard guard(shared_.lock);
+      Checkpoint::Layer& to = shared_.checkpoint.layers[l];
+      put(to.weights, stretches, all, weights);
+      put(to.m, stretches, mine, m);
+      put(to.v, stretches, mine, v);
+    });
+    rank_.world().barrier(kNowhere);
+    if (is_rank_0()) {
+      shared_.checkpoint.step = steps_made;
+      save(shared_.settings.checkpoint, shared_.checkpoint, shared_.settings, shared_.text);
+    }
+    rank_.world().barrier(kNowhere);
+  }
+
+  Rank& rank_;
+  Shared& shared_;
+  Harness h_;
+  Grid grid_;
+  Group tp_, pp_, dp_, ends_;
+  Range layers_;
+  TrainState state_;
+  Stage stage_;
+  Tensor loss_, inputs_, targets_;
+  Batch batch_;
+};
+
+front::WorldOptions options_of(const Settings& settings) {
+  front::WorldOptions options;
+  options.ranks = settings.layout.ranks();
+  options.cluster = settings.kase.cluster;
+  options.capacity = settings.kase.capacity;
+  options.host_capacity = settings.kase.cluster.host.memory;
+  options.trace = false;
+  return options;
+}
+
+Checkpoint start_of(const Settings& settings, const Text& text) {
+  const bool goes_on = !settings.fresh && !settings.checkpoint.empty() && std::filesystem::exists(settings.checkpoint);
+  return goes_on ? load(settings.checkpoint, settings, text) : empty_checkpoint(settings);
+}
+
+}  // namespace
+
+double flops_of_step(const Settings& settings) {
+  const Count b = settings.kase.batch, tokens = settings.kase.model.sequence * b;
+  double forward = 0;
+  for (const detail::LayerPlan& layer : detail::make_plan(settings.kase.model).layers) {
+    forward += static_cast<double>(detail::forward_flops(layer, tokens, b).value());
+  }
+  return 3 * forward * static_cast<double>(sequences_of_step(settings) / b);
+}
+
+Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step) {
+  const Text text = Text::read(settings.text);
+  if (text.size() <= settings.kase.model.sequence) {
+    throw std::runtime_error("the text " + settings.text + " is shorter than a sequence");
+  }
+  Shared shared{settings, text, step, after_step, start_of(settings, text), {}, {}, false, false, {}};
+  shared.losses.resize(static_cast<std::size_t>(settings.layout.ranks()));
+  shared.result.first_step = shared.checkpoint.step;
+  const front::RunReport report =
+      front::run_world(options_of(settings), [&](Rank& rank) { RankTrainer(rank, shared).run(); });
+  if (report.failure) shared.result.failure = report.failure->message;
+  for (const front::RankReport& rank : report.ranks) {
+    if (rank.counters.peak <= shared.result.peak) continue;
+    shared.result.peak = rank.counters.peak;
+    shared.result.peak_by_kind = rank.counters.peak_by_kind;
+  }
+  return shared.result;
+}
+
+}  // namespace shardlings::train

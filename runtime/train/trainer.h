@@ -1,0 +1,45 @@
+/// \file
+/// Trains a character-level GPT with the step of puzzle 33, whoever wrote it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "front/trace/event.h"
+#include "shardlings/puzzle.h"
+#include "train/settings.h"
+
+namespace shardlings::train {
+
+/// The function that puzzle 33 asks for.
+using StepFunction = void (*)(Rank& rank, const Model& model, const Stage& stage, TrainState& state, const Batch& batch,
+                              Group pp, Group dp, Group ends, float limit, View loss);
+
+/// A step that was made.
+struct StepReport {
+  int step = 0;  ///< from 1, over all resumptions
+  double loss = 0;
+  Nanos virtual_time;  ///< what the step took on the cluster
+};
+
+struct Trained {
+  int first_step = 0;          ///< steps that were there before: of a checkpoint
+  std::vector<double> losses;  ///< of the steps made now
+  Bytes peak;                  ///< of the fullest rank
+  front::KindBytes peak_by_kind{};
+  std::string failure;  ///< why a rank could not go on; empty if all did
+};
+
+/// Floating-point operations that a step needs, whatever the layout: forward, and twice as many backward.
+double flops_of_step(const Settings& settings);
+
+/// Trains from the checkpoint's step, if there is one, to the case's. After each step `after_step` says whether to go
+/// on; if not, or at the end, the checkpoint is written. Throws std::runtime_error for text and checkpoint.
+Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step);
+
+/// The main function of a program that trains: its argument is a file with settings. Writes a line of JSON for each
+/// step and one at the end; a line "stop" on its input saves and ends.
+SHARDLINGS_API int train_main(int argc, char** argv, StepFunction step);
+
+}  // namespace shardlings::train

@@ -1,0 +1,125 @@
+// ./shardlings train as a program: what it prints, how it ends, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/app.h"
+#include "train/trainings.h"
+
+namespace shardlings::train {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kProgram = SHARDLINGS_BUILD_FOLDER "/bin/shardlings";
+
+struct Outcome {
+  int status;
+  std::string out, err;
+};
+
+std::vector<std::string> arguments_of(const Folder& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> all = {"train",
+                                  "--layers",
+                                  "2",
+                                  "--hidden",
+                                  "16",
+                                  "--sequence",
+                                  "16",
+                                  "--batch",
+                                  "4",
+                                  "--checkpoint",
+                                  folder.file("checkpoint"),
+                                  "--cluster"};
+  all.push_back("classroom");
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Outcome run(const Folder& folder, const std::vector<std::string>& more) {
+  std::ostringstream out, err;
+  const int status = cli::run_app(kProgram, arguments_of(folder, more), out, err);
+  return {status, out.str(), err.str()};
+}
+
+TEST(TrainCommand, TrainsSavesAndGoesOn) {
+  const Folder folder;
+  const Outcome first = run(folder, {"--tp", "2", "--pp", "2", "--dp", "2", "--steps", "3", "--json"});
+  ASSERT_EQ(first.status, 0) << first.out << first.err;
+  const auto json = nlohmann::json::parse(first.out);
+  EXPECT_EQ(json["end"], "finished");
+  EXPECT_EQ(json["losses"].size(), 3U);
+  EXPECT_EQ(json["layout"]["pp"], 2);
+  EXPECT_GT(json["memory"]["peak"], 0);
+  EXPECT_GT(json["tokens_per_second"], 0);
+  const Outcome more = run(folder, {"--steps", "5"});
+  ASSERT_EQ(more.status, 0) << more.out << more.err;
+  EXPECT_THAT(more.out, HasSubstr("1 rank: tp 1 x pp 1 x dp 1"));
+  EXPECT_THAT(more.out, HasSubstr("after step 3"));
+  EXPECT_THAT(more.out, HasSubstr("at step 5"));
+  EXPECT_THAT(more.out, HasSubstr("memory"));
+  EXPECT_THAT(more.out, HasSubstr("--steps 10"));
+  EXPECT_THAT(run(folder, {"--steps", "5"}).out, HasSubstr("No step was left to make"));
+}
+
+TEST(TrainCommand, RefusesWhatCannotBeDivided) {
+  const Folder folder;
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run(folder, arguments);
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.err + outcome.out;
+  };
+  EXPECT_THAT(refused({"--tp", "5"}), HasSubstr("4 heads cannot be divided over --tp 5"));
+  EXPECT_THAT(refused({"--pp", "5"}), HasSubstr("--layers 3"));
+  EXPECT_THAT(refused({"--dp", "3"}), HasSubstr("cannot be dealt out"));
+  EXPECT_THAT(refused({"--micro-batches", "3"}), HasSubstr("3 micro-batches"));
+  EXPECT_THAT(refused({"--zero", "3"}), HasSubstr("--zero 1"));
+  EXPECT_THAT(refused({"--text", "/no/such/text"}), HasSubstr("cannot read the text"));
+  EXPECT_THAT(refused({"--cluster", "moon"}), HasSubstr("moon"));
+  EXPECT_THAT(refused({"--heads", "3"}), HasSubstr("cannot be divided into 3 heads"));
+}
+
+TEST(TrainCommand, RefusesTheCheckpointOfAnotherModel) {
+  const Folder folder;
+  ASSERT_EQ(run(folder, {"--steps", "1"}).status, 0);
+  const Outcome other = run(folder, {"--steps", "1", "--heads", "2"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.out, HasSubstr("is that of another model: heads 4 instead of 2"));
+  EXPECT_THAT(other.out, HasSubstr("--fresh"));
+  EXPECT_EQ(run(folder, {"--steps", "1", "--heads", "2", "--fresh"}).status, 0);
+}
+
+/// Starts the program with its output in a file.
+pid_t start(const std::vector<std::string>& arguments, const std::string& output) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  std::freopen(output.c_str(), "w", stdout);
+  std::vector<char*> pointers = {const_cast<char*>(kProgram)};
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execv(kProgram, pointers.data());
+  _exit(127);
+}
+
+TEST(TrainCommand, SavesWhenItIsInterrupted) {
+  const Folder folder;
+  const pid_t child = start(arguments_of(folder, {"--steps", "1000000", "--save-every", "1"}), folder.file("out"));
+  while (!std::filesystem::exists(folder.file("checkpoint")) && waitpid(child, nullptr, WNOHANG) == 0) usleep(10'000);
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  std::ifstream file(folder.file("out"));
+  const std::string out(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(out, HasSubstr("The same command goes on from there"));
+}
+
+}  // namespace
+}  // namespace shardlings::train
