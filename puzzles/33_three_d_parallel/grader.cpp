@@ -13,6 +13,7 @@
 #include "grading/data.h"
 #include "grading/pipeline_checks.h"
 #include "grading/reference/trainer.h"
+#include "grading/sharding_checks.h"
 #include "grading/tensor_parallel.h"
 
 using namespace shardlings;
@@ -83,19 +84,16 @@ class Gradients {
       : kase_(check.kase()), right_(check.reference().grads), plan_(detail::make_plan(kase_.model)) {
     const reference::Layers<double> weights = reference::initial_weights<double>(kase_);
     const Count tokens = tokens_of_step(kase_);
+    own_ = scaled(weights, 0);
     for (int batch = 0; batch < kase_.num_batches(); ++batch) {
-      locals_.push_back(scaled(weights, 0));
       for (int i = 0; i < kase_.micro_batches; ++i) {
-        reference::train_micro(kase_, micro_of(kase_, batch, i), tokens, weights, locals_.back());
+        reference::train_micro(kase_, micro_of(kase_, batch, i), tokens, weights, own_);
       }
-      own_ = own_.empty() ? locals_.back() : combine(own_, 1, locals_.back());
     }
   }
 
   /// Summed over the replicas, but each use of the table by itself.
   const Layers& own_uses() const { return own_; }
-  /// The gradient of each batch alone; all uses of the table added up.
-  const std::vector<Layers>& of_batches(const CheckContext& check) const { return check.reference().local_grads; }
   Range table(std::size_t l) const {
     if (l == 0) return entry_of(plan_.layers.front(), "token").range;
     return l + 1 == right_.size() ? entry_of(plan_.layers.back(), "weight").range : Range{};
@@ -135,13 +133,11 @@ class Gradients {
   const Case& kase_;
   Layers right_;
   detail::ModelPlan plan_;
-  std::vector<Layers> locals_;
   Layers own_;
 };
 
 /// Each rank has kept its own batch's gradient in its part, and never got the others'.
 bool is_not_reduced(const CheckContext& check, const Layers& found) {
-  // With every part from another batch, no part is that of the sum; each must be that of its own batch.
   const Case& kase = check.kase();
   const int d = kase.num_batches();
   const std::vector<Layers>& locals = check.reference().local_grads;
@@ -360,12 +356,12 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
-  const std::string times = kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "";
   for (int rank = 0; rank < kase.ranks; ++rank) {
     for (const GroupBytes& bytes : bytes_of_groups(kase, rank)) {
       if (check.exactly(fmt::format("sent by {} in group {}", check.name_of(rank), bytes.group),
                         sent_in(check.counters(rank), bytes.group), kase.steps * bytes.budget.value,
-                        bytes.budget.formula + times, "bytes", check.place_of_last(rank, EventKind::collective))) {
+                        bytes.budget.formula + times_steps(kase), "bytes",
+                        check.place_of_last(rank, EventKind::collective))) {
         continue;
       }
       return diagnose_bytes(check, rank, bytes);
@@ -393,10 +389,9 @@ SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const OwnModel own(kase, 0);
   const Budget step = step_time(kase, own.pipeline);
-  const std::string times = kase.steps > 1 ? fmt::format("{} steps of ", kase.steps) : "";
   const int rank = check.slowest_rank();
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), kase.steps * step.value,
-                    times + step.formula, "ns")) {
+                    step.formula + times_steps(kase), "ns")) {
     return;
   }
   check.diagnose("warm_up_too_short");

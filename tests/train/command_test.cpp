@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -25,19 +26,9 @@ struct Outcome {
 };
 
 std::vector<std::string> arguments_of(const Folder& folder, const std::vector<std::string>& more) {
-  std::vector<std::string> all = {"train",
-                                  "--layers",
-                                  "2",
-                                  "--hidden",
-                                  "16",
-                                  "--sequence",
-                                  "16",
-                                  "--batch",
-                                  "4",
-                                  "--checkpoint",
-                                  folder.file("checkpoint"),
-                                  "--cluster"};
-  all.push_back("classroom");
+  std::istringstream words("train --layers 2 --hidden 16 --sequence 16 --batch 4 --checkpoint " +
+                           folder.file("checkpoint"));
+  std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -80,6 +71,7 @@ TEST(TrainCommand, RefusesWhatCannotBeDivided) {
   EXPECT_THAT(refused({"--dp", "3"}), HasSubstr("cannot be dealt out"));
   EXPECT_THAT(refused({"--micro-batches", "3"}), HasSubstr("3 micro-batches"));
   EXPECT_THAT(refused({"--zero", "3"}), HasSubstr("--zero 1"));
+  EXPECT_THAT(refused({"--cluster", "moon"}), HasSubstr("moon"));
   EXPECT_THAT(refused({"--text", "/no/such/text"}), HasSubstr("cannot read the text"));
   EXPECT_THAT(refused({"--cluster", "moon"}), HasSubstr("moon"));
   EXPECT_THAT(refused({"--heads", "3"}), HasSubstr("cannot be divided into 3 heads"));

@@ -31,7 +31,9 @@ void expect_same_curve(const std::vector<double>& found) {
   for (std::size_t i = 0; i < std::min<std::size_t>(20, found.size()); ++i) {
     EXPECT_NEAR(found[i], right[i], 1e-3 * right[i]) << "step " << i + 1;
   }
-  if (found.size() == right.size()) EXPECT_NEAR(found.back(), right.back(), 0.02 * right.back());
+  if (found.size() == right.size()) {
+    EXPECT_NEAR(found.back(), right.back(), 0.02 * right.back());
+  }
 }
 
 class Layouts : public testing::TestWithParam<Divided> {};
@@ -45,11 +47,11 @@ INSTANTIATE_TEST_SUITE_P(Grids, Layouts,
                                          Divided{{1, 1, 2}, 1}, Divided{{3, 1, 1}, 2}, Divided{{1, 3, 2}, 2},
                                          Divided{{1, 4, 1, true}, 2}, Divided{{2, 1, 4}, 1}, Divided{{4, 2, 2}, 2}));
 
-TEST(Layouts, EndAsOneDevice) {
+TEST(LossCurve, EndAsOneDevice) {
   expect_same_curve(losses_of(small_training({2, 2, 2}, 2, 300)));
 }
 
-TEST(Layouts, TrainingLearns) {
+TEST(LossCurve, TrainingLearns) {
   const std::vector<double>& losses = on_one_device();
   EXPECT_GT(losses.front(), 3.5) << "it knows nothing";
   EXPECT_LT(losses.back(), 2.7) << "it has learned which characters there are, and some that follow others";

@@ -26,7 +26,9 @@ TEST(TrainText, TargetsFollowTheirInputs) {
     for (Count i = 0; i < s; ++i) {
       const auto at = static_cast<std::size_t>(i * b + j);
       EXPECT_EQ(tokens.targets[at], tokens.inputs[at] + 1);
-      if (i > 0) EXPECT_EQ(tokens.inputs[at], tokens.targets[at - static_cast<std::size_t>(b)]);
+      if (i > 0) {
+        EXPECT_EQ(tokens.inputs[at], tokens.targets[at - static_cast<std::size_t>(b)]);
+      }
     }
   }
 }
