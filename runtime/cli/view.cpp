@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 
@@ -11,6 +12,7 @@
 #include "cli/verbs.h"
 #include "grading/kept_runs.h"
 #include "grading/run_file.h"
+#include "report/measured.h"
 #include "report/svg.h"
 #include "report/view/page.h"
 
@@ -40,6 +42,7 @@ Verdict read_run(const std::string& path) {
 /// The runs that a page is made of, and what holds them.
 struct Runs {
   Verdict run, goal, other;
+  std::optional<Verdict> measured;
   report::ViewPage page;
 };
 
@@ -66,6 +69,12 @@ void add_goal(const Context& context, const Manifest& puzzle, Runs& runs) {
   } catch (const UsageError& error) {
     context.err << "The goal is left out. " << error.what() << '\n';
   }
+}
+
+/// What the same run really took, on backends that measure.
+void add_measured(Runs& runs) {
+  runs.measured = report::measured_run(runs.run);
+  if (runs.measured) runs.page.runs.push_back({report::ViewRole::measured, "Measured times", &*runs.measured});
 }
 
 void add_other(const Context& context, const Manifest& puzzle, const std::string& against, Runs& runs) {
@@ -106,6 +115,7 @@ void open_in_browser(const Context& context, const std::string& path) {
 void write_page(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
   runs.page.puzzle = full_name(puzzle);
   if (!options.case_name.empty()) runs.page.show = chosen_case(runs.run, options.case_name).kase.name;
+  add_measured(runs);
   add_goal(context, puzzle, runs);
   if (!options.against.empty()) add_other(context, puzzle, options.against, runs);
   std::string path = options.out;

@@ -99,6 +99,7 @@ front::RankTrace outline(const front::RankTrace& trace) {
     if (found == out.names.end()) out.names.push_back(name);
     event.at = {};
     event.order = 0;
+    event.measured_begin = event.measured_end = Nanos(-1);
     if (event.kind == front::EventKind::collective) event.peer = -1;
     out.events.push_back(event);
   }

@@ -84,6 +84,14 @@ void for_each_column(auto visit) {
       "live_after", [](auto& e) -> auto& { return e.live_after; });
 }
 
+/// What was really measured: columns of their own, where anything was.
+void for_each_measured_column(auto visit) {
+  visit(
+      "measured_begin", [](auto& e) -> auto& { return e.measured_begin; });
+  visit(
+      "measured_end", [](auto& e) -> auto& { return e.measured_end; });
+}
+
 std::string column_of(const auto& items, auto get) {
   std::vector<std::int64_t> values;
   for (const auto& item : items) values.push_back(get(item));
@@ -101,9 +109,12 @@ std::int64_t relative(int peer, int rank, int ranks) {
 
 Json events_to_json(const front::RankTrace& trace, int rank, int ranks, std::vector<std::string>& files) {
   Json json = {{"count", trace.events.size()}};
-  for_each_column([&](const char* name, auto access) {
+  const auto add_column = [&](const char* name, auto access) {
     json[name] = column_of(trace.events, [&](const Event& event) { return number_of(access(event)); });
-  });
+  };
+  for_each_column(add_column);
+  const auto measured = [](const Event& event) { return event.measured_begin >= Nanos(0); };
+  if (std::any_of(trace.events.begin(), trace.events.end(), measured)) for_each_measured_column(add_column);
   json["peer"] = column_of(trace.events, [&](const Event& e) { return relative(e.peer, rank, ranks); });
   json["file"] = column_of(trace.events, [&](const Event& e) {
     const std::string file(base_name(e.at.file));
@@ -119,10 +130,12 @@ void events_from_json(const Json& json, int rank, int ranks, front::RankTrace& t
   const auto count = json.at("count").get<std::size_t>();
   // Every column holds as many numbers, so that the first one already shows a wrong count.
   trace.events.resize(read_column(json, "kind", count).size());
-  for_each_column([&](const char* name, auto access) {
+  const auto take_column = [&](const char* name, auto access) {
     const auto values = read_column(json, name, count);
     for (std::size_t i = 0; i < count; ++i) assign(access(trace.events[i]), values[i]);
-  });
+  };
+  for_each_column(take_column);
+  if (json.contains("measured_begin")) for_each_measured_column(take_column);
   const auto peers = read_column(json, "peer", count);
   const auto files = read_column(json, "file", count);
   for (std::size_t i = 0; i < count; ++i) {

@@ -8,7 +8,7 @@ namespace shardlings::grading {
 namespace {
 
 // At least so many bytes for each, so that a wrong number of them cannot ask for more memory than the data take.
-constexpr std::size_t kEventBytes = 3 + 2 + 4 * 6 + 8 * 7;
+constexpr std::size_t kEventBytes = 3 + 2 + 4 * 6 + 8 * 9;
 constexpr std::size_t kMemoryPointBytes = 8 * (1 + kNumKinds);
 
 void pack_texts(const auto& texts, Packer& out) {
@@ -70,7 +70,9 @@ void pack_event(const front::Event& event, FileTable& files, Packer& out) {
   out.put(files.number(event.at.file));
   out.put<std::int32_t>(event.at.line);
   out.put(event.order);
-  for (const Nanos time : {event.begin, event.end, event.posted}) out.put(time.value());
+  for (const Nanos time : {event.begin, event.end, event.posted, event.measured_begin, event.measured_end}) {
+    out.put(time.value());
+  }
   out.put(event.bytes.value());
   out.put(event.flops.value());
   out.put(event.live_after.value());
@@ -111,7 +113,9 @@ front::Event unpack_event(const front::RankTrace& tables, Unpacker& in) {
   event.at.file = (*tables.files)[file].c_str();
   event.at.line = in.get<std::int32_t>();
   event.order = in.get<std::uint64_t>();
-  for (Nanos* time : {&event.begin, &event.end, &event.posted}) *time = Nanos(in.get<std::int64_t>());
+  for (Nanos* time : {&event.begin, &event.end, &event.posted, &event.measured_begin, &event.measured_end}) {
+    *time = Nanos(in.get<std::int64_t>());
+  }
   event.bytes = Bytes(in.get<std::int64_t>());
   event.flops = Flops(in.get<std::int64_t>());
   event.live_after = Bytes(in.get<std::int64_t>());

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/blocks.h"
+#include "report/measured.h"
 #include "report/messages.h"
 
 namespace shardlings::report {
@@ -197,22 +198,30 @@ void write_messages(Writer& out, const std::vector<RankTrace>& traces, const std
   }
 }
 
+/// A process for each rank, from number `first` on.
+std::vector<Threads> write_ranks(Writer& out, const std::vector<RankTrace>& traces, int first, const char* addition) {
+  std::vector<Threads> threads;
+  for (const RankTrace& trace : traces) threads.emplace_back(trace);
+  for (std::size_t r = 0; r < threads.size(); ++r) {
+    const int process = first + static_cast<int>(r);
+    out.name("process", process, 0, fmt::format("rank {}{}", r, addition));
+    for (const auto& [tid, name] : threads[r].names()) out.name("thread", process, tid, name);
+    write_events(out, traces[r], process, threads[r]);
+    write_memory(out, traces[r], process);
+  }
+  return threads;
+}
+
 }  // namespace
 
 std::string perfetto_trace(const grading::CaseVerdict& kase) {
   Writer out;
-  std::vector<Threads> threads;
-  for (const RankTrace& trace : kase.traces) threads.emplace_back(trace);
-  for (std::size_t r = 0; r < threads.size(); ++r) {
-    const auto rank = static_cast<int>(r);
-    out.name("process", rank, 0, fmt::format("rank {}", rank));
-    for (const auto& [tid, name] : threads[r].names()) out.name("thread", rank, tid, name);
-    write_events(out, kase.traces[r], rank, threads[r]);
-    write_memory(out, kase.traces[r], rank);
-  }
-  write_messages(out, kase.traces, threads);
-  const std::string about = fmt::format(R"({{"puzzle":{},"case":{},"seed":{},"times":"virtual"}})",
-                                        json_text(kase.kase.puzzle), json_text(kase.kase.name), kase.kase.seed);
+  write_messages(out, kase.traces, write_ranks(out, kase.traces, 0, ""));
+  const std::vector<RankTrace> measured = measured_traces(kase.traces);
+  write_ranks(out, measured, static_cast<int>(kase.traces.size()), ", measured");
+  const std::string about =
+      fmt::format(R"({{"puzzle":{},"case":{},"seed":{},"times":"{}"}})", json_text(kase.kase.puzzle),
+                  json_text(kase.kase.name), kase.kase.seed, measured.empty() ? "virtual" : "virtual and measured");
   return fmt::format("{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[\n{}\n]}}\n", about, out.take());
 }
 

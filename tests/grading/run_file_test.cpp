@@ -96,6 +96,19 @@ TEST(RunFile, ReadsWhatItWrote) {
   EXPECT_EQ(back.cases[0].traces[1].memory[1].live[2], Bytes(100));
 }
 
+TEST(RunFile, KeepsMeasuredTimesWhereThereAreSome) {
+  Verdict run = ring(2);
+  EXPECT_EQ(run_to_text(run).find("measured"), std::string::npos);
+  front::Event& event = run.cases[0].traces[1].events[2];
+  event.measured_begin = Nanos(70);
+  event.measured_end = Nanos(95);
+  const Verdict back = run_from_text(run_to_text(run));
+  EXPECT_EQ(back.cases[0].traces[1].events[2].measured_begin, Nanos(70));
+  EXPECT_EQ(back.cases[0].traces[1].events[2].measured_end, Nanos(95));
+  EXPECT_EQ(back.cases[0].traces[1].events[1].measured_begin, Nanos(-1));
+  EXPECT_EQ(back.cases[0].traces[0].events[2].measured_begin, Nanos(-1));
+}
+
 TEST(RunFile, WritesRanksThatDoTheSameOnce) {
   Verdict run = ring(4);
   EXPECT_EQ(ordered_json::parse(run_to_text(run))["cases"][0]["ranks"].size(), 1U);

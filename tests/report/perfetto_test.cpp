@@ -234,6 +234,26 @@ TEST(Perfetto, HasAProcessForEachRankAndAThreadForEachLane) {
   EXPECT_THAT(threads, ElementsAre("links inside a node", "links inside a node (2)", "program"));
 }
 
+TEST(Perfetto, ShowsMeasuredTimesBesideVirtualOnes) {
+  grading::CaseVerdict kase = exchange();
+  EXPECT_EQ(parsed(kase)["otherData"]["times"], "virtual");
+  front::Event& event = kase.traces[1].events[0];
+  event.measured_begin = Nanos(1500);
+  event.measured_end = Nanos(4000);
+  const Json file = parsed(kase);
+  EXPECT_THAT(Rules(file).broken(), ElementsAre());
+  EXPECT_EQ(file["otherData"]["times"], "virtual and measured");
+  int measured = 0;
+  for (const Json& slice : of_phase(file, "X")) {
+    if (slice["pid"] < 2) continue;
+    ++measured;
+    EXPECT_EQ(slice["pid"], 3) << "rank 1 of two, measured";
+    EXPECT_EQ(slice["ts"], 1.5);
+    EXPECT_EQ(slice["dur"], 2.5);
+  }
+  EXPECT_EQ(measured, 1) << "what was not measured is left out";
+}
+
 TEST(Perfetto, TellsWhatAnEventWas) {
   const Json file = parsed(exchange());
   for (const Json& event : of_phase(file, "X")) {

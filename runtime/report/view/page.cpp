@@ -48,6 +48,7 @@ std::string inside_script(std::string_view json) {
 const char* text_of(ViewRole role) {
   switch (role) {
     case ViewRole::run: return "run";
+    case ViewRole::measured: return "measured";
     case ViewRole::goal: return "goal";
     case ViewRole::other: break;
   }

@@ -10,7 +10,7 @@
 namespace shardlings::report {
 
 /// Which part a run plays in a page.
-enum class ViewRole { run, goal, other };
+enum class ViewRole { run, measured, goal, other };
 
 struct ViewedRun {
   ViewRole role = ViewRole::run;
