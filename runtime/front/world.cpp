@@ -1,5 +1,7 @@
 #include "front/world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "front/group/desk.h"
@@ -33,6 +35,21 @@ void align_measured_times(RunReport& report) {
   });
 }
 
+/// A failed run may leave operations behind that still use everybody's memory. A device that fails only now has worked
+/// on something that nobody has read.
+void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunReport& report) {
+  for (const auto& front : fronts) {
+    try {
+      front->device().synchronize();
+    } catch (const std::exception& error) {
+      if (report.failure) continue;
+      const std::string message = fmt::format("the device of rank {} failed in something that it was still doing: {}",
+                                              front->rank(), error.what());
+      report.failure = Failure{"exception", front->rank(), message, "", 0, front->now()};
+    }
+  }
+}
+
 }  // namespace
 
 RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)>& body) {
@@ -52,8 +69,7 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
   });
   align_measured_times(report);
   report.failure = control.failure();
-  // A failed run may leave operations behind that still use everybody's memory.
-  for (const auto& front : fronts) front->device().synchronize();
+  await_devices(fronts, report);
   return report;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 #include "back/kernels/kernel_ids.h"
 #include "base/text.h"
@@ -113,7 +114,7 @@ Operand MemoryDesk::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
     throw OutOfMemory(out_of_memory_message(front_.rank(), ledger(memory), storages_, size, kind, at).c_str(), at);
   }
   Storage storage;
-  storage.data = memory == Memory::host ? front_.device().allocate_host(size) : front_.device().allocate(size);
+  storage.data = allocate_on_device(memory, size, at);
   storage.count = shape.size();
   storage.dtype = dtype;
   storage.kind = kind;
@@ -150,6 +151,20 @@ void MemoryDesk::fill(const Operand& target, float value) {
   device.wait(back::DeviceLane::host, device.record(back::DeviceLane::compute));
   device.launch(kernel, back::DeviceLane::host);
   device.wait(back::DeviceLane::compute, device.record(back::DeviceLane::host));
+}
+
+/// The capacity allowed it, and yet the machine has no more: on a GPU that several ranks share, for example.
+void* MemoryDesk::allocate_on_device(Memory memory, Bytes size, Location at) {
+  try {
+    return memory == Memory::host ? front_.device().allocate_host(size) : front_.device().allocate(size);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(fmt::format("{}: rank {}: this machine has no {}memory left for {} more, though {} of the case's "
+                                  "{} are in use. All ranks of a run share it: take a case with fewer or smaller ones.",
+                                  to_text(at), front_.rank(), memory == Memory::host ? "host " : "", to_text(size),
+                                  to_text(ledger(memory).live()), to_text(ledger(memory).capacity()))
+                          .c_str(),
+                      at);
+  }
 }
 
 void MemoryDesk::label_whole(const Operand& operand, Label label) {

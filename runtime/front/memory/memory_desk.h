@@ -56,6 +56,7 @@ class MemoryDesk {
  private:
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
   void note_curve(Memory memory);
+  void* allocate_on_device(Memory memory, Bytes size, Location at);
 
   RankFront& front_;
   StorageTable storages_;
