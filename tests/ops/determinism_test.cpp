@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "ops/plain.h"
+#include "support/test_device.h"
 
 namespace shardlings::ops_test {
 namespace {
@@ -105,8 +106,10 @@ Floats everything(Rank& rank, Count shift) {
 TEST(Repetition, IsBitEqualAtAnyAlignment) {
   on_rank([](Rank& rank) {
     const Floats first = everything(rank, 0);
-    for (const Count shift : {0, 1, 2, 3, 5, 8, 15})
+    for (const Count step : {0, 1, 2, 3, 5, 8, 15}) {
+      const Count shift = step * support::test_device().same_bits_at;
       EXPECT_EQ(everything(rank, shift), first) << "shifted by " << shift;
+    }
   });
 }
 
@@ -115,9 +118,10 @@ TEST(Repetition, IsBitEqualOnManyThreadsAtOnce) {
   std::vector<Floats> results;
   front::WorldOptions options;
   options.ranks = 6;
+  options.make_device = support::test_device().make;
   const auto report = front::run_world(options, [&](Rank& rank) {
     for (int i = 0; i < 5; ++i) {
-      Floats values = everything(rank, rank.id());
+      Floats values = everything(rank, rank.id() * support::test_device().same_bits_at);
       const std::lock_guard lock(mutex);
       results.push_back(std::move(values));
     }

@@ -7,6 +7,7 @@
 
 #include "api/access.h"
 #include "front/rank_front.h"
+#include "support/test_device.h"
 
 namespace shardlings::ops_test {
 
@@ -18,6 +19,7 @@ namespace {
 front::RunReport run(const std::function<void(Rank&)>& body) {
   front::WorldOptions options;
   options.poison_empty = true;
+  options.make_device = support::test_device().make;
   return front::run_world(options, body);
 }
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 
+#include "back/kernels/cuda/emulation/emulation.h"
 #include "support/fake_gpu.h"
 #include "support/forked_world.h"
+#include "support/test_device.h"
 
 namespace shardlings::support {
 namespace {
@@ -29,6 +33,29 @@ RunReport run_fake_gpus(const WorldOptions& options, const Disturbance& disturba
     EXPECT_EQ(gpus.blocks_alive(), 0) << "device memory that nobody released";
   }
   return report;
+}
+
+RunReport run_on(const TestDevice& device, const WorldOptions& options, const Body& body) {
+  WorldOptions with_device = options;
+  with_device.make_device = device.make;
+  with_device.make_fabric = back::make_device_copy_fabric;
+  return front::run_world(with_device, body);
+}
+
+RunReport run_emulated_cuda(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+  emulation::delay_streams(disturbance.seed, disturbance.max_delay_us);
+  RunReport report = run_on(emulated_cuda_device(), options, body);
+  for (const std::string& fault : emulation::take_faults()) ADD_FAILURE() << "emulated GPU: " << fault;
+  EXPECT_EQ(emulation::blocks_alive(), 0) << "memory that nobody released";
+  return report;
+}
+
+RunReport run_cuda(const WorldOptions& options, const Disturbance&, const Body& body) {
+  return run_on(cuda_device(), options, body);
+}
+
+std::string cuda_missing() {
+  return cuda_device().missing();
 }
 
 RunReport run_forked(const WorldOptions& options, const Disturbance&, const Body& body) {
@@ -64,6 +91,18 @@ std::string text_of(const front::RankTrace& trace, const front::Event& e) {
       e.live_after.value());
 }
 
+void expect_close(const std::vector<float>& values, const std::vector<float>& expected, double tolerance,
+                  const std::string& what) {
+  ASSERT_EQ(values.size(), expected.size()) << what;
+  double largest = 0;
+  for (const float value : expected) largest = std::max(largest, static_cast<double>(std::abs(value)));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(values[i]) - static_cast<double>(expected[i]));
+    ASSERT_TRUE(difference <= tolerance * largest) << what << ", element " << i << ": " << values[i] << ", expected "
+                                                   << expected[i] << " within " << tolerance << " of " << largest;
+  }
+}
+
 void expect_same_curve(const std::vector<front::MemoryPoint>& curve, const std::vector<front::MemoryPoint>& reference) {
   ASSERT_EQ(curve.size(), reference.size());
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -88,8 +127,11 @@ std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
 }
 
 const std::vector<WorldKind>& world_kinds() {
-  static const std::vector<WorldKind> kinds = {
-      {"threads", 1, 1 << 20, run_threads}, {"fake_gpu", 1, 1 << 20, run_fake_gpus}, {"forked", 2, 4, run_forked}};
+  static const std::vector<WorldKind> kinds = {{"threads", 1, 1 << 20, false, run_threads},
+                                               {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
+                                               {"forked", 2, 4, false, run_forked},
+                                               {"cuda_emulated", 1, 16, true, run_emulated_cuda},
+                                               {"cuda", 1, 16, true, run_cuda, cuda_missing}};
   return kinds;
 }
 
@@ -126,10 +168,10 @@ RunReport run_well(const WorldKind& kind, const WorldOptions& options, const Dis
 }
 
 RunReport run_and_compare(const WorldKind& kind, const WorldOptions& options, const Disturbance& disturbance,
-                          const Body& body) {
+                          const Body& body, double tolerance) {
   SCOPED_TRACE(fmt::format("{}, {} ranks", kind.name, options.ranks));
   RunReport report = run_well(kind, options, disturbance, body);
-  expect_same(report, run_well(world_kinds().front(), options, disturbance, body));
+  expect_same(report, run_well(world_kinds().front(), options, disturbance, body), kind.own_arithmetic ? tolerance : 0);
   return report;
 }
 
@@ -141,7 +183,7 @@ void expect_values(const std::vector<float>& values, const std::vector<float>& e
   }
 }
 
-void expect_same(const RunReport& report, const RunReport& reference) {
+void expect_same(const RunReport& report, const RunReport& reference, double tolerance) {
   ASSERT_EQ(report.ranks.size(), reference.ranks.size());
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
     SCOPED_TRACE(fmt::format("rank {}", r));
@@ -153,7 +195,11 @@ void expect_same(const RunReport& report, const RunReport& reference) {
     ASSERT_EQ(a.published.size(), b.published.size());
     for (std::size_t i = 0; i < a.published.size(); ++i) {
       ASSERT_EQ(a.published[i].name, b.published[i].name);
-      expect_values(a.published[i].values, b.published[i].values, a.published[i].name);
+      if (tolerance > 0) {
+        expect_close(a.published[i].values, b.published[i].values, tolerance, a.published[i].name);
+      } else {
+        expect_values(a.published[i].values, b.published[i].values, a.published[i].name);
+      }
     }
   }
 }

@@ -24,7 +24,9 @@ struct WorldKind {
   const char* name;
   int min_ranks;
   int max_ranks;
+  bool own_arithmetic;  ///< it does not run the CPU's kernels
   front::RunReport (*run)(const front::WorldOptions& options, const Disturbance& disturbance, const Body& body);
+  std::string (*missing)() = [] { return std::string(); };  ///< why it cannot run here; empty if it can
 };
 std::ostream& operator<<(std::ostream& out, const WorldKind& kind);
 
@@ -36,9 +38,10 @@ front::Cluster test_cluster();
 front::WorldOptions options_for(int ranks);
 
 /// Runs on this kind of world and on the first, and expects the same report (see expect_same). Fails the test if the
-/// run failed. Returns the report of this kind.
+/// run failed. Returns the report of this kind. With a tolerance, numbers that were computed with other arithmetic may
+/// differ by so much of the largest.
 front::RunReport run_and_compare(const WorldKind& kind, const front::WorldOptions& options,
-                                 const Disturbance& disturbance, const Body& body);
+                                 const Disturbance& disturbance, const Body& body, double tolerance = 0);
 /// Runs on this kind only; the run must succeed.
 front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& options, const Disturbance& disturbance,
                           const Body& body);
@@ -46,7 +49,7 @@ front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& opti
 /// Equal bit for bit; `what` says of which values.
 void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what);
 
-/// Counters, events, memory curves, published values: equal bit for bit.
-void expect_same(const front::RunReport& report, const front::RunReport& reference);
+/// Counters, events, memory curves: equal bit for bit. Published values: so, too, or within a tolerance.
+void expect_same(const front::RunReport& report, const front::RunReport& reference, double tolerance = 0);
 
 }  // namespace shardlings::support

@@ -40,8 +40,18 @@ struct Library {
   std::string problem;
 };
 
+/// Asked first: the toolkit's libraries take a third of a second to load, and are of no use without it.
+bool has_driver() {
+  return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
 Library load() {
   Library library;
+  const bool told = std::getenv("SHARDLINGS_CUDA_LIBRARY") != nullptr;  // whoever names one knows what it needs
+  if (SHARDLINGS_CUDA_TOOLKIT != 0 && !told && !has_driver()) {
+    library.problem = "there is no NVIDIA driver (libcuda.so.1 does not load): install it, or run where there is a GPU";
+    return library;
+  }
   for (const std::string& place : places()) {
     library.handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library.handle != nullptr) break;
@@ -83,6 +93,7 @@ Gpus find_gpus() {
   if (library().entry != nullptr) return library().entry->find_gpus();
   Gpus none;
   none.problem = library().problem;
+  none.toolkit = SHARDLINGS_CUDA_TOOLKIT;
   return none;
 }
 
