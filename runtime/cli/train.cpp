@@ -118,7 +118,7 @@ std::string build_mine(const Context& context, const std::string& folder) {
   toolchain.puzzle(kPuzzle);  // known, or said what to do
   // Linked like a submission, but with the trainer in the place of the harness.
   toolchain.puzzles[kPuzzle].harness = toolchain.train_object;
-  toolchain.main_object = toolchain.train_object;
+  toolchain.main_object.clear();
   const std::string source = context.project.puzzle_file(kPuzzle);
   ProgressLine line(context);
   line.show("building your step");

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/error.h"
 #include "cli/memory_text.h"
+#include "cli/text.h"
 #include "train/trainer.h"
 
 namespace shardlings::cli {
@@ -89,19 +90,21 @@ double TrainReport::utilisation() const {
 std::string TrainReport::progress() const {
   if (losses_.empty()) return "";
   const int steps = settings_.kase.steps;
-  std::string text = fmt::format("step {} of {}  {}  loss {:.3f}  {} tokens/s", step_, steps,
-                                 bar(static_cast<double>(step_) / steps, 20, context_.charset), losses_.back(),
-                                 rate_text(tokens_per_second()));
-  if (utilisation() > 0) text += fmt::format("  MFU {:.2g} %", 100 * utilisation());
-  return text;
+  constexpr int kBar = 20, kMfu = 14, kSeconds = 10;  // columns; the last of what stands behind the line
+  const std::string made = fmt::format("step {} of {}  ", step_, steps);
+  std::string rest = fmt::format("loss {:.3f}  {} tokens/s", losses_.back(), rate_text(tokens_per_second()));
+  const int room = context_.width - kSeconds - shown_width(made + rest);
+  if (utilisation() > 0 && room >= kBar + kMfu) rest += fmt::format("  MFU {:.2g} %", 100 * utilisation());
+  if (room < kBar + 2) return made + rest;
+  return made + bar(static_cast<double>(step_) / steps, kBar, context_.charset) + "  " + rest;
 }
 
 std::string TrainReport::layout_text() const {
   const train::Layout& layout = settings_.layout;
-  return fmt::format("{} rank{}: tp {} x pp {} x dp {}, {} micro-batch{} of {}{}", layout.ranks(),
+  return fmt::format("{} rank{}: tp {} x pp {} x dp {}, {} micro-batch{} of {} sequence{}{}", layout.ranks(),
                      layout.ranks() == 1 ? "" : "s", layout.t, layout.p, layout.d, settings_.kase.micro_batches,
                      settings_.kase.micro_batches == 1 ? "" : "es", settings_.kase.batch,
-                     layout.recompute ? ", recomputing" : "");
+                     settings_.kase.batch == 1 ? "" : "s", layout.recompute ? ", recomputing" : "");
 }
 
 std::string TrainReport::memory_text() const {
@@ -128,7 +131,7 @@ std::string TrainReport::as_text() const {
     return text + message_ + "\nBegin anew with --fresh, or name another file: --checkpoint FILE.\n";
   text += context_.paint(Role::strong, layout_text()) + "\n";
   if (first_step_ > 0)
-    text += fmt::format("begun     after step {}, from {}\n", first_step_, shown_path(settings_.checkpoint));
+    text += fmt::format("begun    after step {}, from {}\n", first_step_, shown_path(settings_.checkpoint));
   if (losses_.empty() && message_.empty()) text += "No step was left to make.\n";
   if (!losses_.empty()) {
     text += fmt::format("loss     {:.4f} at step {}, {:.4f} at step {}\n", losses_.front(), first_step_ + 1,

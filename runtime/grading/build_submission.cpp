@@ -61,8 +61,9 @@ ProcessEnd compile(const Toolchain& toolchain, const Paths& paths) {
 ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const Paths& paths) {
   std::vector<std::string> arguments = toolchain.link_flags;
   const std::string library_folder = fs::path(toolchain.library).parent_path().string();
-  arguments.insert(arguments.end(), {paths.object.string(), puzzle.harness, toolchain.main_object, toolchain.library,
-                                     "-Wl,-rpath," + library_folder, "-o", paths.program.string()});
+  arguments.insert(arguments.end(), {paths.object.string(), puzzle.harness});
+  if (!toolchain.main_object.empty()) arguments.push_back(toolchain.main_object);
+  arguments.insert(arguments.end(), {toolchain.library, "-Wl,-rpath," + library_folder, "-o", paths.program.string()});
   return run_tool(toolchain.compiler, std::move(arguments), "");
 }
 

@@ -18,8 +18,8 @@ struct Toolchain {
   std::vector<std::string> include_folders;
   std::vector<std::string> link_flags;
   std::string library;                    ///< libshardlings.so
-  std::string main_object;                ///< object file with main()
-  std::string train_object;               ///< the same of programs that train
+  std::string main_object;                ///< object file with main(); empty if the harness has one
+  std::string train_object;               ///< harness and main() of programs that train
   std::string clusters;                   ///< folder
   std::map<std::string, Puzzle> puzzles;  ///< by id
   std::string text;                       ///< of the file

@@ -1,5 +1,8 @@
 #include "train/trainer.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 #include <stdexcept>
@@ -100,8 +103,9 @@ class RankTrainer {
     const bool goes_on = shared_.after_step({steps_made, loss, time});
     const bool is_last = steps_made == shared_.settings.kase.steps;
     shared_.stops = !goes_on;
-    shared_.saves =
-        !shared_.settings.checkpoint.empty() && (is_last || !goes_on || steps_made % shared_.settings.save_every == 0);
+    // What has diverged is not worth what it would replace.
+    shared_.saves = !shared_.settings.checkpoint.empty() && std::isfinite(loss) &&
+                    (is_last || !goes_on || steps_made % shared_.settings.save_every == 0);
   }
 
   Tensor load(const std::vector<std::int32_t>& values, Shape shape) {
@@ -225,6 +229,13 @@ front::WorldOptions options_of(const Settings& settings) {
   return options;
 }
 
+/// The message, with the place if it does not say that itself.
+std::string text_of(const front::Failure& failure) {
+  const std::string place = fmt::format("{}:{}", failure.file, failure.line);
+  const bool says_it = failure.line == 0 || failure.message.find(place) != std::string::npos;
+  return says_it ? failure.message : fmt::format("{}: rank {}: {}", place, failure.rank, failure.message);
+}
+
 Checkpoint start_of(const Settings& settings, const Text& text) {
   const bool goes_on = !settings.fresh && !settings.checkpoint.empty() && std::filesystem::exists(settings.checkpoint);
   return goes_on ? load(settings.checkpoint, settings, text) : empty_checkpoint(settings);
@@ -251,7 +262,7 @@ Trained train(const Settings& settings, StepFunction step, const std::function<b
   shared.result.first_step = shared.checkpoint.step;
   const front::RunReport report =
       front::run_world(options_of(settings), [&](Rank& rank) { RankTrainer(rank, shared).run(); });
-  if (report.failure) shared.result.failure = report.failure->message;
+  if (report.failure) shared.result.failure = text_of(*report.failure);
   for (const front::RankReport& rank : report.ranks) {
     if (rank.counters.peak <= shared.result.peak) continue;
     shared.result.peak = rank.counters.peak;

@@ -87,6 +87,58 @@ TEST(TrainCommand, RefusesTheCheckpointOfAnotherModel) {
   EXPECT_EQ(run(folder, {"--steps", "1", "--heads", "2", "--fresh"}).status, 0);
 }
 
+/// A learner's copy of the project, with this file as puzzle 33.
+class Learner {
+ public:
+  explicit Learner(const std::string& puzzle) : folder_(root_.file("puzzles/33_three_d_parallel")) {
+    const std::string source = SHARDLINGS_SOURCE_FOLDER;
+    std::filesystem::create_directories(folder_);
+    std::filesystem::create_directory_symlink(source + "/runtime", root_.file("runtime"));
+    std::filesystem::copy(source + "/puzzles/33_three_d_parallel/harness.cpp", folder_);
+    std::filesystem::copy(source + "/" + puzzle, folder_ + "/puzzle.cpp");
+    setenv("SHARDLINGS_ROOT", root_.file("").c_str(), 1);
+  }
+  ~Learner() { unsetenv("SHARDLINGS_ROOT"); }
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
+  void append(const std::string& text) const { std::ofstream(folder_ + "/puzzle.cpp", std::ios::app) << text; }
+
+ private:
+  Folder root_;
+  std::string folder_;
+};
+
+TEST(TrainCommand, TrainsWithTheLearnersStep) {
+  const Folder folder;
+  const Learner learner("solutions/33_three_d_parallel/solution.cpp");
+  const Outcome outcome = run(folder, {"--mine", "--dp", "2", "--steps", "2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("at step 2"));
+  learner.append("int wrong = ;\n");
+  const Outcome broken = run(folder, {"--mine"});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.err, HasSubstr("puzzle.cpp:"));
+}
+
+TEST(TrainCommand, SaysWhereTheLearnersStepHasFailed) {
+  const Folder folder;
+  const Learner learner("solutions/33_three_d_parallel/mutants/same_warm_up.cpp");
+  const Outcome outcome = run(folder, {"--mine", "--pp", "2", "--steps", "2"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("deadlock"));
+  EXPECT_THAT(outcome.out, HasSubstr("puzzle.cpp:"));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("checkpoint")));
+}
+
+TEST(TrainCommand, LeavesTheCheckpointWhenItDiverges) {
+  const Folder folder;
+  ASSERT_EQ(run(folder, {"--steps", "1"}).status, 0);
+  const Outcome outcome = run(folder, {"--steps", "9", "--lr", "1e30", "--clip", "1e30"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("diverged"));
+  EXPECT_THAT(run(folder, {"--steps", "1"}).out, HasSubstr("No step was left to make"));
+}
+
 /// Starts the program with its output in a file.
 pid_t start(const std::vector<std::string>& arguments, const std::string& output) {
   const pid_t child = fork();
