@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/access.h"
@@ -24,26 +25,38 @@ std::string text_of(Range layers) {
   return fmt::format("the stage of layers {} to {}", layers.begin, layers.end - 1);
 }
 
-}  // namespace
-
-Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights,
-             std::vector<Tensor>& grads)
-    : model_(model), layers_(layers) {
-  const Count all = model.num_layers();
+/// The layers are there, and a tensor of each in both lists.
+void check_layers(Range layers, Count all, std::size_t weights, std::size_t grads) {
   if (layers.begin < 0 || layers.size() < 1 || layers.end > all) {
     throw InvalidArgument(fmt::format("a stage of layers [{}, {}): the model has layers 0 to {}, and a stage needs one",
                                       layers.begin, layers.end, all - 1)
                               .c_str(),
                           {});
   }
+  if (static_cast<std::size_t>(layers.end) <= std::min(weights, grads)) return;
+  throw InvalidArgument(
+      fmt::format("a stage of layers [{}, {}): it looks for weights[{}] and grads[{}], by the layers' "
+                  "numbers in the model, but there are {} tensors of weights and {} of gradients",
+                  layers.begin, layers.end, layers.end - 1, layers.end - 1, weights, grads)
+          .c_str(),
+      {});
+}
+
+}  // namespace
+
+Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights,
+             std::vector<Tensor>& grads)
+    : model_(model), layers_(layers) {
+  const Count all = model.num_layers();
+  check_layers(layers, all, weights.size(), grads.size());
   const auto& plans = detail::Access::plan(model)->layers;
   is_first_ = layers.begin == 0;
   is_last_ = layers.end == all;
   input_ = shape_of(plans[static_cast<std::size_t>(layers.begin)], tokens, true);
   output_ = shape_of(plans[static_cast<std::size_t>(layers.end - 1)], tokens, false);
   for (Count l = layers.begin; l < layers.end; ++l) {
-    weights_.push_back(weights.at(static_cast<std::size_t>(l)));
-    grads_.push_back(grads.at(static_cast<std::size_t>(l)));
+    weights_.push_back(weights[static_cast<std::size_t>(l)]);
+    grads_.push_back(grads[static_cast<std::size_t>(l)]);
   }
 }
 

@@ -137,6 +137,12 @@ TEST(StageMisuse, IsToldWithItsLine) {
     const Stage stage(in.on.model, {3, 5}, {4, 3}, in.on.state.weights, in.on.state.grads);
   });
   EXPECT_THAT(beyond, HasSubstr("a stage of layers [3, 5): the model has layers 0 to 3"));
+  const std::string short_lists = error([](InStages& in, const Tensor&) {
+    std::vector<Tensor> grads(3);
+    const Stage stage(in.on.model, {2, 4}, {4, 3}, in.on.state.weights, grads);
+  });
+  EXPECT_THAT(short_lists, HasSubstr("looks for weights[3] and grads[3]"));
+  EXPECT_THAT(short_lists, HasSubstr("there are 4 tensors of weights and 3 of gradients"));
 }
 
 }  // namespace
