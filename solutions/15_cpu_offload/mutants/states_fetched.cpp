@@ -1,4 +1,4 @@
-// diagnosis: states_copied
+// diagnosis: states_on_device
 // Brings the moments of each layer to the device, updates there, and takes everything back.
 
 #include <shardlings/puzzle.h>
