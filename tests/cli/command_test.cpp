@@ -179,7 +179,9 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("no case \"nope\""), HasSubstr(name)));
 
   const std::string other = "solutions/01_training_step/mutants/never_updated.cpp";
-  EXPECT_EQ(shardlings({"run", "01", "--file", other}).status, 1);
+  const Answer mutant = shardlings({"run", "01", "--file", other, "--json"});
+  EXPECT_EQ(mutant.status, 1);
+  EXPECT_THAT(mutant.out, HasSubstr("--seed 1 --file '" + other + "'")) << "repeats the same file";
   EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
   EXPECT_THAT(shardlings({}).out, HasSubstr("0 of "));
 }

@@ -1,0 +1,47 @@
+// Puzzle 05: mixed precision.
+//
+// Weights, activations and gradients in 16 bits, the optimizer in 32, and a loss that is scaled so that nothing gets
+// lost between the two. The lesson is README.md beside this file; `./shardlings explain 05` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step of a model with L = model.num_layers() layers, on N = rank.size() ranks that share the batch.
+///
+/// state.weights[l]    (model.size(l), bf16)   weights of layer l, as forward and backward use them
+/// state.grads[l]      (model.size(l), bf16)   zeros; backward adds to them
+/// master[l]           (model.size(l), f32)    the optimizer's own weights: the bf16 ones are these, rounded
+/// state.optimizer[l]  .m, .v (f32)            both moments; .step: updates made so far
+/// batch               inputs, targets and tokens_of_step(), as in the puzzles before
+/// adam_step           lr and the other numbers of adam(); its `step` is yours to fill in: the update's number, from 1
+/// limit               no update may use a gradient whose norm, over all layers, is larger
+/// loss_scale          S, a power of two: what the loss is multiplied by. Yours to adapt
+/// clean               steps without an overflow since S was changed last. Yours to count
+/// growth              so many clean steps in a row double S
+/// loss                (1)                     is 0 before; model.loss adds this rank's share, without S
+///
+/// Result  in a step without overflow, master weights and moments as if the gradient had never been scaled, and
+///         state.weights the same, rounded. In a step with an infinity or NaN in any gradient on any rank, nothing of
+///         this changes on any rank, and S is halved
+/// Memory  16 bytes for each weight: 2 + 2 + 4 + 8; activations of 2 bytes
+///
+/// Calls that you need: scale(view, factor); rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up
+/// over the ranks (puzzle 09 is about it; one rank has nothing to add); flag_nonfinite, add_squares, clip_factor, adam,
+/// cast_into; rank.read(flag), which waits for the device: once in a step is often enough.
+void train_step(Rank& rank, const Model& model, TrainState& state, std::vector<Tensor>& master, const Batch& batch,
+                AdamStep adam_step, float limit, float& loss_scale, int& clean, int growth, View loss) {
+  const int layers = model.num_layers();
+  std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h) in bf16, the input of layer l; x[L]: the logits
+  std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
+  const bool is_text = batch.inputs.dtype() == DType::i32;  // token ids stay what they are
+  x[0] = is_text ? clone(batch.inputs) : cast(batch.inputs, DType::bf16);
+  for (int l = 0; l < layers; ++l) x[l + 1] = model.forward(l, state.weights[l], x[l], &saved[l]);
+
+  // >>> your code (about 24 lines)
+  not_implemented();
+  // <<<
+}

@@ -1,0 +1,103 @@
+// Training states in mixed precision and on the host, as harnesses make them, and gradients spoilt on purpose.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/parts.h"
+#include "front/world.h"
+#include "grading/data.h"
+#include "grading/harness.h"
+#include "grading/reference/rounding.h"
+
+namespace shardlings::grading {
+namespace {
+
+Case small_case(int ranks) {
+  Case kase;
+  kase.ranks = ranks;
+  kase.batch = 2;
+  kase.uneven_tokens = true;
+  kase.model.layers = 2;
+  kase.model.hidden = 6;
+  kase.model.outputs = 5;
+  kase.model.sequence = 3;
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  return kase;
+}
+
+front::RunReport with_harness(const Case& kase, const std::function<void(Harness&)>& body) {
+  front::WorldOptions options;
+  options.ranks = kase.ranks;
+  return front::run_world(options, [&](Rank& rank) {
+    Harness harness(rank, kase);
+    body(harness);
+  });
+}
+
+TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {
+  const Case kase = small_case(1);
+  const auto report = with_harness(kase, [](Harness& h) {
+    std::vector<Tensor> master;
+    const TrainState state = h.state_mixed(master);
+    h.put("rounded", state.weights[1]);
+    EXPECT_EQ(state.weights[1].dtype(), DType::bf16);
+    EXPECT_EQ(state.grads[1].dtype(), DType::bf16);
+    EXPECT_EQ(master[1].dtype(), DType::f32);
+    EXPECT_EQ(state.optimizer[1].m.dtype(), DType::f32);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  EXPECT_EQ(report.ranks[0].counters.peak.value(), 16 * (6 * 6 + 6 + 6 * 5 + 5));
+  const std::vector<float> weights = weights_of(kase, 1);
+  const std::vector<float>& rounded = report.ranks[0].published.at(0).values;
+  ASSERT_EQ(rounded.size(), weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    EXPECT_EQ(static_cast<double>(rounded[i]), reference::nearest_bf16(static_cast<double>(weights[i])));
+  }
+}
+
+TEST(HarnessStates, TheHostHoldsThisRanksParts) {
+  for (const int ranks : {1, 3}) {
+    const Case kase = small_case(ranks);
+    const auto report = with_harness(kase, [](Harness& h) {
+      const TrainState state = h.state_on_host(h.rank().world());
+      h.begin();
+      h.put("part", state.weights[0]);
+    });
+    ASSERT_FALSE(report.failure) << report.failure->message;
+    const std::vector<float> weights = weights_of(kase, 0);
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto& of_rank = report.ranks[static_cast<std::size_t>(rank)];
+      const Range part = part_of(42, ranks, rank);
+      EXPECT_EQ(of_rank.published.at(0).values,
+                std::vector<float>(weights.begin() + part.begin, weights.begin() + part.end));
+      EXPECT_EQ(of_rank.counters.host.peak.value(), 16 * (part.size() + part_of(35, ranks, rank).size()));
+      EXPECT_EQ(of_rank.counters.peak.value(), 0) << "nothing is left on the device";
+    }
+  }
+}
+
+TEST(HarnessStates, ASpoiltBatchMakesNanAndIsMendedAgain) {
+  const Case kase = small_case(2);
+  const auto report = with_harness(kase, [](Harness& h) {
+    const Model model = h.model();
+    TrainState state = h.state();
+    const Batch batch = h.batch();
+    const auto losses = [&] {
+      Tensor loss = h.rank().zeros(1, Kind::other);
+      Tensor x = model.forward(1, state.weights[1], model.forward(0, state.weights[0], batch.inputs, nullptr), nullptr);
+      const Tensor grad = model.loss(std::move(x), batch.targets, batch.tokens_of_step(), loss);
+      return h.rank().read(loss);
+    };
+    const float right = losses();
+    EXPECT_TRUE(std::isfinite(right));
+    h.spoil(true);
+    EXPECT_TRUE(std::isnan(losses()));
+    h.spoil(false);
+    EXPECT_EQ(losses(), right);
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+}
+
+}  // namespace
+}  // namespace shardlings::grading
