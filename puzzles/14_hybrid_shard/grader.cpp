@@ -158,7 +158,10 @@ SHARDLINGS_CHECK(memory) {
         "(weights + gradients + moments)/F + batch and loss + activations of layers 0-{0} + what backward of layer {0} "
         "needs + two units of weights + two of gradients = {1}, F = {2} ranks on a node",
         peak.layer, sum_text(peak.terms(3)), node_of(check.kase()).ranks);
-    if (check.peak_at_most(rank, peak.total(), formula)) continue;
+    if (check.peak_at_most(rank, peak.total(), formula) &&
+        holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
+      continue;
+    }
     if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
     return diagnose_unit_memory(check, node_of(check.kase()), rank);
   }

@@ -1,8 +1,13 @@
 #include "grading/gathered_units.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "grading/sharding.h"
 #include "grading/step_cost.h"
 
@@ -54,6 +59,33 @@ struct Excesses {
 };
 
 }  // namespace
+
+bool holds_two_units_in_forward(CheckContext& check, const Case& node, int rank) {
+  const auto layers = static_cast<std::size_t>(number_of_layers(node));
+  std::size_t worst = 0;
+  std::int64_t excess = excess_after(check, node, rank, EventKind::forward, 0);
+  for (std::size_t l = 1; l < layers; ++l) {
+    const std::int64_t here = excess_after(check, node, rank, EventKind::forward, l);
+    if (here > excess) worst = l;
+    excess = std::max(excess, here);
+  }
+  Place where;
+  for (const Event& event : check.events(rank, EventKind::forward)) {
+    if (event.label.layer != static_cast<std::int32_t>(worst)) continue;
+    where = {std::string(base_name(event.at.file)), event.at.line};
+    break;
+  }
+  const std::vector<LayerBytes> bytes = layer_bytes(node);
+  const StepPeak there = step_peak(node, rank % node.ranks, 3);
+  const std::int64_t planned = planned_after(node, rank, EventKind::forward, worst);
+  const std::int64_t parts = there.weights + there.gradients + there.optimizer;
+  const std::int64_t units = bytes[worst].weights + weights_at(bytes, worst + 1);
+  return check.at_most(fmt::format("memory of {} after forward of layer {}", check.name_of(rank), worst),
+                       planned + excess, planned,
+                       fmt::format("parts + batch and loss + activations + two units of weights = {} + {} + {} + {}",
+                                   parts, there.batch, planned - parts - there.batch - units, units),
+                       "bytes", where);
+}
 
 void diagnose_unit_memory(CheckContext& check, const Case& node, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(node);

@@ -25,6 +25,10 @@
 
 namespace shardlings::grading {
 
+/// After each forward of the first step there are two units of weights beside parts and activations at most. The step's
+/// peak, which is that of backward with its gradients, would not notice a third one.
+bool holds_two_units_in_forward(CheckContext& check, const Case& node, int rank);
+
 /// Why a rank's peak is too high. `node` is the case as those see it who divide everything among themselves: see
 /// step_cost.h, node_of(). Says nothing if nothing of the above is certain.
 void diagnose_unit_memory(CheckContext& check, const Case& node, int rank);
