@@ -1,8 +1,8 @@
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <ostream>
 #include <thread>
@@ -131,7 +131,7 @@ std::string build_mine(const Context& context, const std::string& folder) {
 
 std::string program_of(const Context& context, const TrainOptions& options, const std::string& folder) {
   if (options.mine) return build_mine(context, folder);
-  const std::string program = context.project.build + "/bin/shardlings_train";
+  std::string program = context.project.build + "/bin/shardlings_train";
   if (fs::exists(program)) return program;
   throw UsageError(
       "This course came without solutions, and so without a step to train with. Solve puzzle 33, then: "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,8 +39,8 @@ std::string rate_text(double rate) {
 
 }  // namespace
 
-TrainReport::TrainReport(const Context& context, const train::Settings& settings)
-    : context_(context), settings_(settings), begin_(std::chrono::steady_clock::now()), last_(begin_) {}
+TrainReport::TrainReport(const Context& context, train::Settings settings)
+    : context_(context), settings_(std::move(settings)), begin_(std::chrono::steady_clock::now()), last_(begin_) {}
 
 void TrainReport::add_step(const json& line) {
   step_ = line.value("step", step_);
@@ -76,7 +77,7 @@ void TrainReport::end_early(const std::string& how) {
 
 double TrainReport::tokens_per_second() const {
   const double seconds = std::chrono::duration<double>(last_ - begin_).count();
-  const double tokens = static_cast<double>(sequences_of_step(settings_) * settings_.kase.model.sequence);
+  const auto tokens = static_cast<double>(sequences_of_step(settings_) * settings_.kase.model.sequence);
   return seconds > 0 ? static_cast<double>(losses_.size()) * tokens / seconds : 0;
 }
 

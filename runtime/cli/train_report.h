@@ -15,7 +15,7 @@ namespace shardlings::cli {
 
 class TrainReport {
  public:
-  TrainReport(const Context& context, const train::Settings& settings);
+  TrainReport(const Context& context, train::Settings settings);
 
   /// Lines of the program that trains: a step, the end, or something that the learner's code has printed.
   void add_step(const nlohmann::json& line);

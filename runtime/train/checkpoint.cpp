@@ -82,7 +82,7 @@ std::string differences(const Json& found, const Json& wanted) {
 Json head_of(std::istream& file, const std::string& path) {
   std::string line;
   std::getline(file, line);
-  const Json head = Json::parse(line, nullptr, false);
+  Json head = Json::parse(line, nullptr, false);
   if (!head.is_object() || head.value("format", "") != kFormat || !head.contains("model") || !head.contains("step")) {
     throw std::runtime_error(fmt::format("{} is not a checkpoint of ./shardlings train", path));
   }

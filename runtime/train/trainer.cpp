@@ -132,6 +132,7 @@ class RankTrainer {
     inputs_ = stage_.is_first() ? load(all.inputs, {m * s, b}) : Tensor();
     targets_ = stage_.is_last() ? load(all.targets, {m * s, b}) : Tensor();
     std::vector<MicroBatch> micros;
+    micros.reserve(static_cast<std::size_t>(m));
     for (int i = 0; i < kase.micro_batches; ++i) micros.push_back({part(inputs_, i), part(targets_, i), s * b});
     batch_ = Access::batch(inputs_, targets_, std::move(micros), s * sequences_of_step(shared_.settings));
   }
@@ -249,7 +250,8 @@ double flops_of_step(const Settings& settings) {
   for (const detail::LayerPlan& layer : detail::make_plan(settings.kase.model).layers) {
     forward += static_cast<double>(detail::forward_flops(layer, tokens, b).value());
   }
-  return 3 * forward * static_cast<double>(sequences_of_step(settings) / b);
+  const Count micro_batches = sequences_of_step(settings) / b;
+  return 3 * forward * static_cast<double>(micro_batches);
 }
 
 Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step) {
