@@ -119,7 +119,7 @@ class CudaDevice final : public Device {
   void launch_on_host(const Kernel& kernel) {
     auto task = std::make_unique<HostTask>(HostTask{*host_, host_failed_, kernel});
     check(cudaLaunchHostFunc(stream(DeviceLane::host), run_on_host, task.get()), "cudaLaunchHostFunc");
-    task.release();  // run_on_host has it
+    static_cast<void>(task.release());  // run_on_host has it
   }
 
   void check_host() const {
