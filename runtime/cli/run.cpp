@@ -56,6 +56,12 @@ Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions&
       grade_options(context, puzzle, options, [&line](const std::string& text) { line.show(text); }));
 }
 
+/// The command that repeats a case names the file, if that is not the learner's own.
+void name_file(Verdict& verdict, const std::string& file) {
+  if (file.empty()) return;
+  for (grading::CaseVerdict& kase : verdict.cases) kase.reproduce += fmt::format(" --file '{}'", file);
+}
+
 void check_options(const Manifest& puzzle, const RunOptions& options) {
   if (!options.file.empty() && !std::filesystem::is_regular_file(options.file)) {
     throw UsageError("There is no file " + options.file + ".");
@@ -98,7 +104,8 @@ int run(const Context& context, const RunOptions& options) {
   }
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
-  const Verdict verdict = graded(context, puzzle, options);
+  Verdict verdict = graded(context, puzzle, options);
+  name_file(verdict, options.file);
   const Progress progress = remember(context, puzzle, options, verdict, hash);
 
   if (options.json) {

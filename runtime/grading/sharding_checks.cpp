@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
 #include "grading/sharding.h"
 
@@ -19,12 +24,44 @@ bool or_list_collectives(CheckContext& check, int rank, bool held) {
   return held;
 }
 
+/// The source line to which the largest sum of `weight` over its events belongs; `otherwise` if all sums are 0.
+Place heaviest_line(const std::vector<front::Event>& events, Place otherwise, auto weight) {
+  std::map<std::pair<std::string_view, int>, std::int64_t> sums;
+  std::int64_t largest = 0;
+  for (const front::Event& event : events) {
+    const std::string_view file = base_name(event.at.file);
+    const std::int64_t sum = sums[{file, event.at.line}] += weight(event);
+    if (sum <= largest) continue;
+    largest = sum;
+    otherwise = {std::string(file), event.at.line};
+  }
+  return otherwise;
+}
+
+/// Where the program stood still longest while there was something left to compute; if it never did, where the first
+/// collective was started.
+Place place_of_waiting(const CheckContext& check, int rank) {
+  const auto forwards = check.events(rank, EventKind::forward), backwards = check.events(rank, EventKind::backward);
+  const Place first = check.place_of_first(rank, EventKind::collective);
+  if (forwards.empty() || backwards.empty()) return first;
+  return heaviest_line(check.events(rank, EventKind::wait), first, [&](const front::Event& wait) {
+    const bool between = wait.begin >= forwards.front().end && wait.begin <= backwards.back().begin;
+    return between ? (wait.end - wait.begin).value() : 0;
+  });
+}
+
+/// Where most bytes were sent.
+Place place_of_sending(const CheckContext& check, int rank) {
+  return heaviest_line(check.events(rank, EventKind::collective), check.place_of_last(rank, EventKind::collective),
+                       [](const front::Event& event) { return event.bytes.value(); });
+}
+
 }  // namespace
 
 bool finishes_within(CheckContext& check, std::int64_t limit, const std::string& formula) {
   const int rank = check.slowest_rank();
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), limit, formula, "ns",
-                    check.place_of_first(rank, EventKind::collective))) {
+                    place_of_waiting(check, rank))) {
     return true;
   }
   const front::Counters& counters = check.counters(rank);
@@ -36,13 +73,13 @@ bool finishes_within(CheckContext& check, std::int64_t limit, const std::string&
 bool sends_exactly(CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
   return or_list_collectives(check, rank,
                              check.exactly(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
-                                           formula, "bytes", check.place_of_last(rank, EventKind::collective)));
+                                           formula, "bytes", place_of_sending(check, rank)));
 }
 
 bool sends_at_most(CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
   return or_list_collectives(check, rank,
                              check.at_most(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
-                                           formula, "bytes", check.place_of_last(rank, EventKind::collective)));
+                                           formula, "bytes", place_of_sending(check, rank)));
 }
 
 bool equal_moments(CheckContext& check) {
