@@ -61,52 +61,6 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, TrainState& 
   };
 
   // >>> your code (about 36 lines)
-  // 1F1B.
-  const int warm_up = std::min(p - r - 1, m);
-  for (int i = 0; i < warm_up; ++i) forward(i);
-  for (int i = warm_up; i < m; ++i) {
-    forward(i);
-    backward(i - warm_up);
-  }
-  for (int i = m - warm_up; i < m; ++i) backward(i);
-  down.wait();
-  up.wait();
-  // The table is used twice, and so its gradient is a sum of two. Each of its copies gets all of it.
-  if (p == 1) {
-    View of_embedding = state.grads[first].part(model.tied(first));
-    View of_head = state.grads[end - 1].part(model.tied(end - 1));
-    add(of_embedding, of_head);
-    copy(of_head, of_embedding);
-  } else if (ends) {
-    const int l = stage.is_first() ? first : end - 1;
-    ends.all_reduce(state.grads[l].part(model.tied(l)), ReduceOp::sum);
-  }
-  // ZeRO-1 over the replicas. The norm is that of the whole gradient: each number of it once.
-  Tensor squares = rank.zeros(1, Kind::other);
-  for (int l = first; l < end; ++l) {
-    const Range mine = dp.mine(model.size(l));
-    dp.reduce_scatter(state.grads[l], state.grads[l].part(mine), ReduceOp::sum);
-    for (const Range& owned : model.owned(l)) {
-      const Range counted = intersect(owned, mine);
-      if (counted.size() > 0) add_squares(squares, state.grads[l].part(counted));
-    }
-  }
-  rank.world().all_reduce(squares, ReduceOp::sum);
-  const Tensor factor = clip_factor(squares, limit);
-  for (int l = first; l < end; ++l) {
-    const Range mine = dp.mine(model.size(l));
-    model.update(l, state.weights[l].part(mine), state.grads[l].part(mine), state.optimizer[l], factor);
-    dp.all_gather(state.weights[l].part(mine), state.weights[l]);
-  }
+  not_implemented();
   // <<<
 }
-
-// What it costs: of P weights a rank has P/(t p), 8 bytes for each with its gradient, and 8/d more for its moments. The
-// wire is busy in layers: tensor parallelism sends most, 8 (t-1)/t activations for each block and micro-batch, and so
-// it stays inside a node; the replicas send 2 (d-1)/d of the rank's weights, once; the pipeline one activation and one
-// gradient for each boundary and micro-batch; the two ends the table; all of them one number.
-//
-// What production does differently: Megatron-LM has the same groups (its embedding group is `ends`), reduces the
-// gradients of replicas in buckets during the last backward, and gathers the weights during the next forward. It marks
-// each parameter as `tensor_model_parallel` and `shared` for its norm, which is what owned() says here. The order of
-// axes is a choice of its own: "tp-cp-ep-dp-pp", innermost first.
