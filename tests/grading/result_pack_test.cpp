@@ -19,6 +19,8 @@ front::RunReport sample() {
     rank.trace.groups = {"world"};
     rank.trace.events.resize(5);
     for (front::Event& event : rank.trace.events) event.at = {"puzzle.cpp", 3};
+    rank.trace.events[4].measured_begin = Nanos(11);
+    rank.trace.events[4].measured_end = Nanos(12);
     rank.trace.memory.resize(3);
     rank.published = {{"w", 2, 2, {0, 2}, {0, 2}, {1, 2, 3, 4}}};
   }
@@ -40,7 +42,9 @@ TEST(ResultPack, ReadsWhatItWrote) {
   Result result;
   ASSERT_TRUE(readable(pack_report(sample()), result));
   EXPECT_EQ(result.report.ranks[1].counters.peak, Bytes(99));
-  EXPECT_EQ(result.report.ranks[1].trace.events.size(), 5U);
+  ASSERT_EQ(result.report.ranks[1].trace.events.size(), 5U);
+  EXPECT_EQ(result.report.ranks[1].trace.events[4].measured_end, Nanos(12));
+  EXPECT_EQ(result.report.ranks[1].trace.events[3].measured_end, Nanos(-1));
   EXPECT_EQ(result.outputs.at("w").values, (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(result.report.failure->message, "leak: …");
   EXPECT_EQ(result.report.failure->line, 7);
