@@ -67,8 +67,6 @@ Order order_of_rank(const OwnModel& own) {
   return order_of(own.pipeline, one_f_one_b_warm_up(own.pipeline, own.at.stage));
 }
 
-// ---- Numbers -------------------------------------------------------------------------------------------------------
-
 double squares_of(const std::vector<double>& values, Range range) {
   double squares = 0;
   for (Count i = range.begin; i < range.end; ++i) {
@@ -81,13 +79,14 @@ double squares_of(const std::vector<double>& values, Range range) {
 class Gradients {
  public:
   explicit Gradients(const CheckContext& check)
-      : kase_(check.kase()), right_(check.reference().grads), plan_(detail::make_plan(kase_.model)) {
-    const reference::Layers<double> weights = reference::initial_weights<double>(kase_);
-    const Count tokens = tokens_of_step(kase_);
+      : right_(check.reference().grads), plan_(detail::make_plan(check.kase().model)) {
+    const Case& kase = check.kase();
+    const reference::Layers<double> weights = reference::initial_weights<double>(kase);
+    const Count tokens = tokens_of_step(kase);
     own_ = scaled(weights, 0);
-    for (int batch = 0; batch < kase_.num_batches(); ++batch) {
-      for (int i = 0; i < kase_.micro_batches; ++i) {
-        reference::train_micro(kase_, micro_of(kase_, batch, i), tokens, weights, own_);
+    for (int batch = 0; batch < kase.num_batches(); ++batch) {
+      for (int i = 0; i < kase.micro_batches; ++i) {
+        reference::train_micro(kase, micro_of(kase, batch, i), tokens, weights, own_);
       }
     }
   }
@@ -130,7 +129,6 @@ class Gradients {
     return squares;
   }
 
-  const Case& kase_;
   Layers right_;
   detail::ModelPlan plan_;
   Layers own_;
@@ -237,8 +235,6 @@ std::vector<double> loss_by_rank(const CheckContext& check) {
   return losses;
 }
 
-// ---- Bytes ---------------------------------------------------------------------------------------------------------
-
 std::int64_t sent_in(const front::Counters& counters, const std::string& group) {
   std::int64_t bytes = 0;
   for (const auto& [key, traffic] : counters.traffic) bytes += key.group == group ? traffic.sent.value() : 0;
@@ -305,7 +301,7 @@ std::vector<GroupBytes> bytes_of_groups(const Case& kase, int rank) {
   const std::int64_t messages = message_bytes(own.pipeline, own.at.stage);
   return {{"dp", dp_bytes(own), "too_much_over_replicas"},
           {"ends", ends_bytes(own), "table_too_often"},
-          {"world", {all_reduce_bytes(1, kase.ranks, rank), "one number"}, "too_much_over_world"},
+          {"world", {all_reduce_bytes(1, kase.ranks, rank), "2 (N-1)/N of one number"}, "too_much_over_world"},
           {"pp",
            {messages, fmt::format("m x what the stage passes on = {} x {}", own.pipeline.m, messages / own.pipeline.m)},
            "too_many_messages"},
@@ -330,6 +326,12 @@ bool check_nothing_else(CheckContext& check, int rank) {
   }
   return check.exactly(fmt::format("sent by {} in all groups together", check.name_of(rank)),
                        check.counters(rank).bytes_sent().value(), known, "the sum of the above");
+}
+
+/// "a + b = 1 + 2" with one more term in front on both sides.
+std::string with_term(const std::string& name, std::int64_t value, const std::string& formula) {
+  const std::size_t equals = formula.find(" = ");
+  return fmt::format("{} + {} = {} + {}", name, formula.substr(0, equals), value, formula.substr(equals + 3));
 }
 
 void diagnose_memory(CheckContext& check, int rank, const OwnModel& own, std::int64_t moments) {
@@ -380,8 +382,8 @@ SHARDLINGS_CHECK(memory) {
     }
     const Budget peak =
         memory_along(kase, own.pipeline, own.at.stage, order_of_rank(own), {.sends_in_flight = true}).peak;
-    const std::string formula = fmt::format("moments + {} + {}", peak.formula, moments);
-    if (!check.peak_at_most(rank, peak.value + moments, formula)) return diagnose_memory(check, rank, own, moments);
+    if (!check.peak_at_most(rank, peak.value + moments, with_term("moments", moments, peak.formula)))
+      return diagnose_memory(check, rank, own, moments);
   }
 }
 
