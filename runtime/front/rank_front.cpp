@@ -20,6 +20,16 @@ using detail::Call;
 using detail::Ref;
 using detail::Reply;
 
+namespace {
+
+// Of a layer's input: (s, b, h), or token ids (s, b). Without such a dimension it counts as one.
+Count sequences_of(const Ref& x) {
+  const bool has_sequences = x.shape.rank() == 3 || (x.shape.rank() == 2 && x.dtype == DType::i32);
+  return has_sequences ? x.shape[1] : 1;
+}
+
+}  // namespace
+
 RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
     : options_(options),
       rank_(rank),
@@ -125,10 +135,11 @@ void RankFront::end_layer_call(EventKind kind, const char* name, const Call& cal
   if (--layer_depth_ > 0) return;
   const Cluster& cluster = costs_.cluster();
   if (cluster.uses_table) {
+    const std::int64_t sequences = cluster.table.per_sequence ? sequences_of(call.tensor[1]) : 1;
     Nanos time;
     switch (kind) {
-      case EventKind::forward: time = cluster.table.forward; break;
-      case EventKind::backward: time = cluster.table.backward; break;
+      case EventKind::forward: time = sequences * cluster.table.forward; break;
+      case EventKind::backward: time = sequences * cluster.table.backward; break;
       case EventKind::loss: time = cluster.table.loss; break;
       case EventKind::update: time = cluster.table.update; break;
       default: break;

@@ -36,25 +36,29 @@ front::LinkSpeed link_from(const Json& object) {
 }
 
 Json cluster_to_json(const front::Cluster& cluster) {
-  return {{"name", cluster.name},
-          {"source", cluster.source},
-          {"ranks_per_node", cluster.ranks_per_node},
-          {"device_memory", cluster.device_memory.value()},
-          {"uses_table", cluster.uses_table},
-          {"forward_ns", cluster.table.forward.value()},
-          {"backward_ns", cluster.table.backward.value()},
-          {"loss_ns", cluster.table.loss.value()},
-          {"update_ns", cluster.table.update.value()},
-          {"flops_per_second", cluster.roofline.flops_per_second},
-          {"flops_per_second_bf16", cluster.roofline.flops_per_second_bf16},
-          {"memory_bytes_per_second", cluster.roofline.memory_bytes_per_second},
-          {"launch_ns", cluster.roofline.launch.value()},
-          {"intra_node", link_to_json(cluster.links[0])},
-          {"inter_node", link_to_json(cluster.links[1])},
-          {"to_host", link_to_json(cluster.host_links[0])},
-          {"to_device", link_to_json(cluster.host_links[1])},
-          {"host_memory", cluster.host.memory.value()},
-          {"host_bytes_per_second", cluster.host.bytes_per_second}};
+  Json json = {{"name", cluster.name},
+               {"source", cluster.source},
+               {"ranks_per_node", cluster.ranks_per_node},
+               {"device_memory", cluster.device_memory.value()},
+               {"uses_table", cluster.uses_table},
+               {"forward_ns", cluster.table.forward.value()},
+               {"backward_ns", cluster.table.backward.value()},
+               {"loss_ns", cluster.table.loss.value()},
+               {"update_ns", cluster.table.update.value()},
+               {"flops_per_second", cluster.roofline.flops_per_second},
+               {"flops_per_second_bf16", cluster.roofline.flops_per_second_bf16},
+               {"memory_bytes_per_second", cluster.roofline.memory_bytes_per_second},
+               {"launch_ns", cluster.roofline.launch.value()},
+               {"intra_node", link_to_json(cluster.links[0])},
+               {"inter_node", link_to_json(cluster.links[1])},
+               {"to_host", link_to_json(cluster.host_links[0])},
+               {"to_device", link_to_json(cluster.host_links[1])},
+               {"host_memory", cluster.host.memory.value()},
+               {"host_bytes_per_second", cluster.host.bytes_per_second}};
+  // Rare, so they are there only where they say something.
+  if (cluster.table.per_sequence) json["per_sequence"] = true;
+  if (cluster.collective) json["collective_ns"] = cluster.collective->value();
+  return json;
 }
 
 front::Cluster cluster_from(const Json& object) {
@@ -66,7 +70,8 @@ front::Cluster cluster_from(const Json& object) {
   cluster.device_memory = Bytes(at<std::int64_t>(object, "device_memory"));
   cluster.uses_table = at<bool>(object, "uses_table");
   cluster.table = {nanos_at(object, "forward_ns"), nanos_at(object, "backward_ns"), nanos_at(object, "loss_ns"),
-                   nanos_at(object, "update_ns")};
+                   nanos_at(object, "update_ns"), object.contains("per_sequence") && at<bool>(object, "per_sequence")};
+  if (object.contains("collective_ns")) cluster.collective = nanos_at(object, "collective_ns");
   cluster.roofline = {at<double>(object, "flops_per_second"), at<double>(object, "flops_per_second_bf16"),
                       at<double>(object, "memory_bytes_per_second"), nanos_at(object, "launch_ns")};
   cluster.links = {link_from(at<Json>(object, "intra_node")), link_from(at<Json>(object, "inter_node"))};

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "front/clock/cluster.h"
+#include "front/clock/cost.h"
 
 namespace shardlings::front {
 namespace {
@@ -48,12 +49,31 @@ TEST(Clusters, AreNamedLikeTheirFiles) {
 TEST(Clusters, TheClassroomHasRoundNumbers) {
   const Cluster classroom = load_cluster(SHARDLINGS_CLUSTERS, "classroom");
   EXPECT_TRUE(classroom.uses_table);
+  EXPECT_FALSE(classroom.table.per_sequence || classroom.collective);
   EXPECT_EQ(classroom.table.forward, Nanos(1'000'000));
   EXPECT_EQ(classroom.table.backward, 2 * classroom.table.forward);
   EXPECT_EQ(classroom.table.loss + classroom.table.update, Nanos(0));
   EXPECT_DOUBLE_EQ(link(classroom, Link::intra_node).bytes_per_second, 1e9);
   for (const LinkSpeed& host : classroom.host_links) EXPECT_DOUBLE_EQ(host.bytes_per_second, 1e9);
   EXPECT_DOUBLE_EQ(classroom.host.bytes_per_second, 7e9) << "Adam, 28 bytes for a weight, takes as long as its copy";
+}
+
+TEST(Clusters, StepsCountSequencesAndNoBytes) {
+  const Cluster steps = load_cluster(SHARDLINGS_CLUSTERS, "steps");
+  EXPECT_TRUE(steps.uses_table && steps.table.per_sequence);
+  EXPECT_EQ(steps.table.forward, steps.table.backward);
+  EXPECT_EQ(2 * steps.table.update, steps.table.forward);
+  const CostModel costs(steps);
+  back::Plan plan;
+  plan.kind = back::Collective::all_reduce;
+  plan.count = 1'000'000;
+  for (const int members : {2, 7}) {
+    plan.members = members;
+    EXPECT_EQ(costs.collective(plan, Link::intra_node), Nanos(300'000));
+  }
+  plan.members = 1;
+  EXPECT_EQ(costs.collective(plan, Link::intra_node), Nanos(0)) << "nobody to talk to";
+  EXPECT_EQ(costs.occupancy(Bytes(1 << 20), Link::intra_node), Nanos(0)) << "bytes are free";
 }
 
 TEST(Clusters, UnitsAreThoseOfTheKeys) {

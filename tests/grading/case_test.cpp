@@ -62,6 +62,16 @@ TEST(Case, NamesTheKeyAtFault) {
   EXPECT_THAT([] { case_from_json("not json"); }, ThrowsMessage<std::runtime_error>("case: not a JSON object"));
 }
 
+TEST(Case, KeepsCostsThatFewClustersHave) {
+  Case kase = sample();
+  EXPECT_EQ(to_json(kase).find("collective_ns"), std::string::npos) << "files without them stay as they are";
+  kase.cluster.table.per_sequence = true;
+  kase.cluster.collective = Nanos(7);
+  const Case back = case_from_json(to_json(kase));
+  EXPECT_TRUE(back.cluster.table.per_sequence);
+  EXPECT_EQ(back.cluster.collective, Nanos(7));
+}
+
 TEST(Case, ConsecutiveRanksShareABatch) {
   Case kase = sample();
   EXPECT_EQ(kase.num_batches(), 2);

@@ -61,7 +61,7 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   if (cluster.uses_table) {
     const toml::table& table = section(root, name, "table");
     cluster.table = {nanos(table, name, "forward_ns"), nanos(table, name, "backward_ns"), nanos(table, name, "loss_ns"),
-                     nanos(table, name, "update_ns")};
+                     nanos(table, name, "update_ns"), table["per_sequence"].value_or(false)};
   } else {
     const toml::table& roof = section(root, name, "roofline");
     cluster.roofline = {number(roof, name, "tflops") * 1e12, number(roof, name, "tflops_bf16") * 1e12,
@@ -73,6 +73,7 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   const toml::table& host = section(root, name, "host");
   cluster.host.bytes_per_second = number(host, name, "gb_per_s") * 1e9;
   if (host.contains("memory_gib")) cluster.host.memory = gibibytes(host, name, "memory_gib");
+  if (links.contains("collective_ns")) cluster.collective = nanos(links, name, "collective_ns");
   return cluster;
 }
 

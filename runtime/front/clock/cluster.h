@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "base/units.h"
@@ -22,6 +23,7 @@ struct CallTable {
   Nanos backward;
   Nanos loss;
   Nanos update;
+  bool per_sequence = false;  ///< forward and backward cost that much for each sequence of their micro-batch
 };
 
 /// What a device can do, for the roofline (Williams et al. 2009): time = max(flops/peak, bytes/bandwidth) + launch.
@@ -49,6 +51,8 @@ struct Cluster {
   std::array<LinkSpeed, kLinks> links{};  ///< by Link
   Host host;
   std::array<LinkSpeed, kHostLinks> host_links{};  ///< by HostLink
+  /// What any collective takes, whatever its size and its group's; if there is none, alpha-beta costs by `links`.
+  std::optional<Nanos> collective;
 };
 
 /// Reads a cluster's TOML text (see clusters/*.toml). Throws std::runtime_error naming the key at fault.

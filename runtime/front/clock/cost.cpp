@@ -40,6 +40,7 @@ Nanos CostModel::operation(const Cost& cost) const {
 Nanos CostModel::collective(const back::Plan& plan, Link link) const {
   const int steps = ring_steps(plan.kind, plan.members);
   if (steps == 0) return Nanos(0);
+  if (cluster_.collective) return *cluster_.collective;
   const bool whole = plan.kind == back::Collective::broadcast || plan.kind == back::Collective::reduce;
   // A pipelined broadcast or reduction streams the whole through the chain: its length is paid once, the latency N-1
   // times. The others pass one part in every step.
