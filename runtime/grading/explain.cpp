@@ -43,11 +43,15 @@ std::string signal_advice(const Evidence& evidence, int signal) {
   return "";
 }
 
+std::string place_text(const Place& place) {
+  return fmt::format("{}:{}", place.file, place.line);
+}
+
 std::string crash_text(const Evidence& evidence) {
   const int signal = evidence.crash_signal != 0 ? evidence.crash_signal : evidence.end.signal;
   std::string text =
       evidence.crash_rank >= 0 ? fmt::format("rank {} crashed", evidence.crash_rank) : "the program crashed";
-  if (!evidence.crash_place.empty()) text += " at " + evidence.crash_place;
+  if (evidence.crash_place.line > 0) text += " at " + place_text(evidence.crash_place);
   text += fmt::format(" with {}.", signal_text(signal));
   const std::string advice = signal_advice(evidence, signal);
   return advice.empty() ? text : text + "\n" + advice;
@@ -71,10 +75,10 @@ std::string early_exit_text(const Evidence& evidence) {
 }
 
 std::string cpu_limit_text(const Evidence& evidence) {
-  const std::string where = evidence.crash_place.empty() || evidence.crash_rank < 0
+  const std::string where = evidence.crash_place.line == 0 || evidence.crash_rank < 0
                                 ? ""
                                 : fmt::format("\nrank {} was computing at {} when it was stopped.", evidence.crash_rank,
-                                              evidence.crash_place);
+                                              place_text(evidence.crash_place));
   return fmt::format("the program computed for more than {} s and was stopped: an endless loop?{}",
                      evidence.limits.cpu_seconds, where);
 }
@@ -161,6 +165,7 @@ std::string last_words_text(const Result& result) {
 
 void explain_ending(const Evidence& evidence, Result& result) {
   result.ending = classify(evidence);
+  result.stopped_at = evidence.crash_place;
   result.explanation = sentence(result.ending, evidence);
   if (evidence.reached_main && !result.last_words.empty()) {
     result.explanation += "\nAt that moment:\n" + last_words_text(result);

@@ -20,10 +20,10 @@ struct Evidence {
   int crash_signal = 0;  ///< noted by the signal handler, with the rank (or -1) and the address
   int crash_rank = -1;
   std::uint64_t crash_address = 0;
-  std::string crash_place{};  ///< "puzzle.cpp:31", from the program's line table; empty: unknown
+  Place crash_place{};  ///< from the program's line table
 };
 
-/// Sets `ending` and `explanation`; uses result.last_words.
+/// Sets `ending`, `explanation` and `stopped_at`; uses result.last_words.
 void explain_ending(const Evidence& evidence, Result& result);
 
 /// "rank 2 was in all_reduce at puzzle.cpp:31", a line for each rank that made a call.

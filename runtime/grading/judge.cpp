@@ -38,8 +38,10 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Where a process that did not end by itself was: what the first rank that still ran had called.
+/// Where a process that did not end by itself was; if its own line is not known, what the first rank that still ran had
+/// called.
 Place last_place(const Result& result) {
+  if (result.stopped_at.line > 0) return result.stopped_at;
   for (const LastWords& words : result.last_words) {
     if (words.state == "running" && words.line > 0) return {words.file, words.line};
   }

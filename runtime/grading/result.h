@@ -27,6 +27,12 @@ enum class Ending : std::uint8_t {
 /// "cpu_limit".
 const char* name_of(Ending ending);
 
+/// A line of the learner's source.
+struct Place {
+  std::string file;
+  int line = 0;  ///< 0: unknown
+};
+
 /// What a rank was doing when the process ended, from the black box.
 struct LastWords {
   std::string state;  ///< running, blocked, finished, …
@@ -40,21 +46,22 @@ struct LastWords {
 struct Output {
   Count rows = 0, cols = 0;
   std::vector<float> values;
-  bool complete = true;            ///< every element was published
-  std::string conflict;            ///< non-empty: two ranks published different values; says which, where
+  bool complete = true;  ///< every element was published
+  std::string conflict;  ///< non-empty: two ranks published different values; says which, where
   /// By rank, where every rank published the whole and they are not all equal; `values` is rank 0's then.
   std::vector<std::vector<float>> replicas;
 };
 
 struct Result {
   Ending ending = Ending::not_started;
-  std::string explanation;                 ///< one paragraph on the ending, ready to print; empty if finished
-  std::string stdout_text;                 ///< at most 64 KiB
+  Place stopped_at;         ///< where a crash, or the limit of processor time, met it, if known
+  std::string explanation;  ///< one paragraph on the ending, ready to print; empty if finished
+  std::string stdout_text;  ///< at most 64 KiB
   bool stdout_truncated = false;
   std::vector<LastWords> last_words;
   front::RunReport report;
   std::map<std::string, Output> outputs;
-  double seconds = 0;                      ///< wall, for information only
+  double seconds = 0;  ///< wall, for information only
 };
 
 }  // namespace shardlings::grading

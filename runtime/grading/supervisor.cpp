@@ -125,8 +125,15 @@ bool is_foreign(const std::string& line) {
          base_name(line).starts_with("submission_main.cpp:");
 }
 
-/// "puzzle.cpp:31": the innermost call that stands in the learner's source, by binutils' addr2line; else nothing.
-std::string place_of(const std::string& program, const std::vector<std::uint64_t>& frames) {
+/// "puzzle.cpp:31" of "/home/ada/puzzle.cpp:31".
+Place parse_place(const std::string& line) {
+  const std::string_view name = base_name(line);
+  const std::size_t colon = name.rfind(':');
+  return {std::string(name.substr(0, colon)), std::atoi(name.substr(colon + 1).data())};
+}
+
+/// The innermost call that stands in the learner's source, by binutils' addr2line; else nothing.
+Place place_of(const std::string& program, const std::vector<std::uint64_t>& frames) {
   ProcessOptions options;
   options.program = "/usr/bin/addr2line";
   options.arguments = {"-i", "-e", program};
@@ -136,9 +143,9 @@ std::string place_of(const std::string& program, const std::vector<std::uint64_t
   std::istringstream lines(run_process(options).output);
   for (std::string line; std::getline(lines, line);) {
     line = line.substr(0, line.find(" ("));  // " (discriminator 2)"
-    if (!is_foreign(line)) return std::string(base_name(line));
+    if (!is_foreign(line)) return parse_place(line);
   }
-  return "";
+  return {};
 }
 
 /// What the header says, each field copied once.

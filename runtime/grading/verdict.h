@@ -21,11 +21,6 @@ struct CheckSpec {
   std::vector<std::string> after;  ///< ids of checks without which this one cannot be judged
 };
 
-struct Place {
-  std::string file;
-  int line = 0;
-};
-
 /// A number that a check has compared with a formula of the case, whether it held or not.
 struct Bound {
   /// What is bounded, for reports that draw it: a rank's peak of device memory, or anything else.

@@ -68,6 +68,8 @@ TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
   const CheckVerdict& output = check_of(verdict, 1, 0);
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.found, "rank 2 crashed at puzzle.cpp:11 with abort().");
+  EXPECT_EQ(output.where.file, "puzzle.cpp");
+  EXPECT_EQ(output.where.line, 11) << "the crash's own line, not that of the last call";
   EXPECT_EQ(check_of(verdict, 1, 2).blocked_by, "output") << "nothing can be judged without a result";
   EXPECT_EQ(verdict.points, 0);
 }
