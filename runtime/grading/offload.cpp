@@ -43,7 +43,7 @@ class Schedule {
   }
 
   OffloadPath end() {
-    const std::int64_t layers = static_cast<std::int64_t>(ring_.size());
+    const auto layers = static_cast<std::int64_t>(ring_.size());
     for (OfRank& rank : ranks_) rank.now = rank.now.then(Stage::forward, layers * kase_.cluster.table.forward.value());
     for (std::size_t l = ring_.size(); l-- > 0;) go_backward(l);
     for (std::size_t l = ring_.size(); l-- > 0;) {

@@ -68,6 +68,7 @@ class Noise {
 
   double tolerance_of_loss(double loss) const {
     std::vector<std::vector<float>> losses;
+    losses.reserve(runs_.size());
     for (const Trained<float>& run : runs_) losses.push_back({run.loss});
     std::vector<const std::vector<float>*> tensors;
     for (const std::vector<float>& each : losses) tensors.push_back(&each);

@@ -23,7 +23,7 @@ double nearest_bf16(double value) {
 template <class Real>
 Real Rounding<Real>::operator()(Real value) {
   constexpr std::uint64_t kStream = 0x5705;
-  double shaken = static_cast<double>(value);
+  auto shaken = static_cast<double>(value);
   if (shake_ != 0) {
     const int way = static_cast<int>(below_at(3, shake_, numbers_++, kStream)) - 1;
     shaken *= 1 + 0x1p-20 * way;
