@@ -70,6 +70,8 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
   align_measured_times(report);
   report.failure = control.failure();
   await_devices(fronts, report);
+  // An operation that has turned out meanwhile never to end says more than its device does.
+  if (const auto failure = control.failure()) report.failure = failure;
   return report;
 }
 

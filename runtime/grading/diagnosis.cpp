@@ -43,6 +43,7 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"desertion", "A rank is done while others still wait for it."},
     BuiltIn{"race", "A tensor was used while an operation that was started on it had not been waited for."},
     BuiltIn{"leak", "What was started must be waited for, and what was sent must be received."},
+    BuiltIn{"hang", "The GPUs do not finish an operation that all ranks have rightly called."},
     BuiltIn{"out_of_memory", "The device is full: free what is not needed any more, or make it later."},
     BuiltIn{"invalid_argument", "A call got arguments that do not fit together."},
     BuiltIn{"not_implemented", "The hole is still there: replace not_implemented() by your code."},

@@ -21,12 +21,13 @@ class Collectives : public OnEveryWorld {
     for (const CollectiveCase& c : cases) expect_outputs(report, c, ranks);
   }
 
-  static void expect_outputs(const RunReport& report, const CollectiveCase& c, int ranks) {
+  void expect_outputs(const RunReport& report, const CollectiveCase& c, int ranks) const {
     const auto expected = expected_of(c, ranks);
     for (int r = 0; r < ranks; ++r) {
       if (c.kind == Collective::gather && r != c.root) continue;
       const std::string who = c.name() + " on rank " + std::to_string(r) + " of " + std::to_string(ranks);
-      support::expect_values(support::published(report, r, c.name()), expected[static_cast<std::size_t>(r)], who);
+      support::expect_values(support::published(report, r, c.name()), expected[static_cast<std::size_t>(r)], who,
+                             GetParam().equality);
     }
   }
 };

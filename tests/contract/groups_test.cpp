@@ -105,7 +105,7 @@ TEST_P(Groups, DoTheirCollectivesBesideOneAnother) {
         const int in_row = 1 - r % 2;
         if (c.kind == Collective::gather && in_row != c.root) continue;
         support::expect_values(published(report, r, "row: " + c.name()), expected[static_cast<std::size_t>(in_row)],
-                               c.name());
+                               c.name(), GetParam().equality);
       }
     }
   }

@@ -58,6 +58,7 @@ struct FakeGpus::System {
   std::vector<std::shared_ptr<LaneProgress>> lanes;
   std::vector<std::string> faults;
   std::atomic<std::int64_t> kernels{0};
+  std::atomic<int> devices{0};
 };
 
 namespace {
@@ -78,7 +79,7 @@ constexpr unsigned kEventShift = 40;  // an event: number of its lane, from 1, a
 
 class FakeGpu final : public back::Device {
  public:
-  explicit FakeGpu(std::shared_ptr<FakeGpus::System> system) : system_(std::move(system)) {
+  explicit FakeGpu(std::shared_ptr<FakeGpus::System> system) : system_(std::move(system)), number_(system_->devices++) {
     for (Queue& queue : queues_) {
       queue.lane = std::make_unique<FakeLane>();
       queue.number = system_->add_lane(queue.lane->progress());
@@ -133,6 +134,10 @@ class FakeGpu final : public back::Device {
     const auto other = system_->lane(number - 1);
     if (!other) return;  // as an event that nobody has recorded
     queue(lane).lane->enqueue([other, done] { other->await(done); });
+  }
+
+  back::NativeLane native(DeviceLane lane) const override {
+    return {number_, queues_[static_cast<std::size_t>(lane)].lane.get()};
   }
 
   void synchronize() override {
@@ -214,6 +219,7 @@ class FakeGpu final : public back::Device {
   }
 
   std::shared_ptr<FakeGpus::System> system_;
+  int number_;
   std::array<Queue, back::kDeviceLanes> queues_;
 };
 
@@ -224,6 +230,20 @@ FakeGpus::~FakeGpus() = default;
 
 std::unique_ptr<back::Device> FakeGpus::make_device() {
   return std::make_unique<FakeGpu>(system_);
+}
+
+bool FakeGpus::read(const void* address, std::span<std::byte> to) const {
+  const FakeMemory::Place place = system_->memory.find(address);
+  if (!place.has(to.size())) return to.empty();
+  std::memcpy(to.data(), place.address, to.size());
+  return true;
+}
+
+bool FakeGpus::write(void* address, std::span<const std::byte> from) {
+  const FakeMemory::Place place = system_->memory.find(address);
+  if (!place.has(from.size())) return from.empty();
+  std::memcpy(place.address, from.data(), from.size());
+  return true;
 }
 
 void FakeGpus::pause() {

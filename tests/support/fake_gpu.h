@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,11 @@ class FakeGpus {
 
   /// One more device. It keeps what it shares with the others alive.
   std::unique_ptr<back::Device> make_device();
+
+  /// What lies at an address of any device's memory; false if it is not allocated to that end. For what stands in for
+  /// the vendor's other libraries: it runs on a FakeLane, of which Device::native() gives each device's own.
+  bool read(const void* address, std::span<std::byte> to) const;
+  bool write(void* address, std::span<const std::byte> from);
 
   /// Lanes do nothing between these two: what the host does meanwhile it does without the devices.
   void pause();

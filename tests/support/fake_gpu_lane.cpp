@@ -15,6 +15,11 @@ void LaneProgress::await(std::uint64_t done) {
   changed_.wait(guard, [&] { return done_ >= done; });
 }
 
+bool LaneProgress::reached(std::uint64_t done) const {
+  const std::lock_guard guard(lock_);
+  return done_ >= done;
+}
+
 FakeLane::FakeLane() : thread_([this] { run(); }) {}
 
 FakeLane::~FakeLane() {

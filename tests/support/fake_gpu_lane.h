@@ -18,9 +18,10 @@ class LaneProgress {
  public:
   void completed_one();
   void await(std::uint64_t done);
+  bool reached(std::uint64_t done) const;
 
  private:
-  std::mutex lock_;
+  mutable std::mutex lock_;
   std::condition_variable changed_;
   std::uint64_t done_ = 0;
 };

@@ -32,6 +32,10 @@ class FakeMemory {
   struct Place {
     std::shared_ptr<Block> block;
     std::byte* address = nullptr;
+    /// Whether so many bytes from there on are allocated.
+    bool has(std::size_t bytes) const {
+      return block && bytes <= block->size - static_cast<std::size_t>(address - block->data);
+    }
   };
 
   /// Filled with bytes that read as NaN. The address is a multiple of 64 and never given out again.

@@ -9,6 +9,7 @@
 
 #include "back/kernels/cuda/emulation/emulation.h"
 #include "support/fake_gpu.h"
+#include "support/fake_nccl.h"
 #include "support/forked_world.h"
 #include "support/test_device.h"
 
@@ -58,6 +59,24 @@ std::string cuda_missing() {
   return cuda_device().missing();
 }
 
+/// A GPU for each rank and NCCL between them.
+RunReport run_fake_nccl(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+  constexpr double kTimeout = 60;
+  FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
+  FakeNccl nccl(gpus);
+  WorldOptions with_gpus = options;
+  with_gpus.make_device = [&] { return gpus.make_device(); };
+  with_gpus.make_fabric = [&] { return back::nccl::make_fabric(nccl, options.ranks, kTimeout); };
+  RunReport report = front::run_world(with_gpus, body);
+  for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
+  for (const std::string& fault : nccl.faults()) ADD_FAILURE() << "fake NCCL: " << fault;
+  if (!report.failure) {
+    EXPECT_EQ(gpus.blocks_alive(), 0) << "device memory that nobody released";
+    EXPECT_EQ(nccl.alive(), 0) << "communicators, queues or events that nobody freed";
+  }
+  return report;
+}
+
 RunReport run_forked(const WorldOptions& options, const Disturbance&, const Body& body) {
   return run_forked_world(options, body);
 }
@@ -103,6 +122,13 @@ void expect_close(const std::vector<float>& values, const std::vector<float>& ex
   }
 }
 
+/// Both are numbers of bf16, at most two steps apart.
+bool near_in_bf16(float a, float b) {
+  constexpr std::uint32_t kRest = 0xFFFF;
+  const auto x = std::bit_cast<std::uint32_t>(a), y = std::bit_cast<std::uint32_t>(b);
+  return (x & kRest) == 0 && (y & kRest) == 0 && (x > y ? x - y : y - x) <= 2 * (kRest + 1);
+}
+
 void expect_same_curve(const std::vector<front::MemoryPoint>& curve, const std::vector<front::MemoryPoint>& reference) {
   ASSERT_EQ(curve.size(), reference.size());
   for (std::size_t i = 0; i < curve.size(); ++i) {
@@ -127,11 +153,13 @@ std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
 }
 
 const std::vector<WorldKind>& world_kinds() {
-  static const std::vector<WorldKind> kinds = {{"threads", 1, 1 << 20, false, run_threads},
-                                               {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
-                                               {"forked", 2, 4, false, run_forked},
-                                               {"cuda_emulated", 1, 16, true, run_emulated_cuda},
-                                               {"cuda", 1, 16, true, run_cuda, cuda_missing}};
+  static const std::vector<WorldKind> kinds = {
+      {"threads", 1, 1 << 20, false, run_threads},
+      {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
+      {"fake_nccl", 1, 1 << 20, false, run_fake_nccl, nothing_missing, Equality::bf16_steps},
+      {"forked", 2, 4, false, run_forked},
+      {"cuda_emulated", 1, 16, true, run_emulated_cuda},
+      {"cuda", 1, 16, true, run_cuda, cuda_missing}};
   return kinds;
 }
 
@@ -171,19 +199,22 @@ RunReport run_and_compare(const WorldKind& kind, const WorldOptions& options, co
                           const Body& body, double tolerance) {
   SCOPED_TRACE(fmt::format("{}, {} ranks", kind.name, options.ranks));
   RunReport report = run_well(kind, options, disturbance, body);
-  expect_same(report, run_well(world_kinds().front(), options, disturbance, body), kind.own_arithmetic ? tolerance : 0);
+  expect_same(report, run_well(world_kinds().front(), options, disturbance, body), kind.own_arithmetic ? tolerance : 0,
+              kind.equality);
   return report;
 }
 
-void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what) {
+void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what,
+                   Equality equality) {
   ASSERT_EQ(values.size(), expected.size()) << what;
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (equality == Equality::bf16_steps && near_in_bf16(values[i], expected[i])) continue;
     ASSERT_EQ(std::bit_cast<std::uint32_t>(values[i]), std::bit_cast<std::uint32_t>(expected[i]))
         << what << ", element " << i << ": " << values[i] << ", expected " << expected[i];
   }
 }
 
-void expect_same(const RunReport& report, const RunReport& reference, double tolerance) {
+void expect_same(const RunReport& report, const RunReport& reference, double tolerance, Equality equality) {
   ASSERT_EQ(report.ranks.size(), reference.ranks.size());
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
     SCOPED_TRACE(fmt::format("rank {}", r));
@@ -198,7 +229,7 @@ void expect_same(const RunReport& report, const RunReport& reference, double tol
       if (tolerance > 0) {
         expect_close(a.published[i].values, b.published[i].values, tolerance, a.published[i].name);
       } else {
-        expect_values(a.published[i].values, b.published[i].values, a.published[i].name);
+        expect_values(a.published[i].values, b.published[i].values, a.published[i].name, equality);
       }
     }
   }

@@ -19,6 +19,14 @@ struct Disturbance {
   int max_delay_us = 0;
 };
 
+/// When values count as equal. NCCL rounds the sum of bf16 before a mean divides it, so what bf16 can hold may be off
+/// by two of its steps; everything else is equal bit for bit.
+enum class Equality : std::uint8_t { bits, bf16_steps };
+
+inline std::string nothing_missing() {
+  return "";
+}
+
 /// A combination of engine, device and fabric.
 struct WorldKind {
   const char* name;
@@ -26,7 +34,8 @@ struct WorldKind {
   int max_ranks;
   bool own_arithmetic;  ///< it does not run the CPU's kernels
   front::RunReport (*run)(const front::WorldOptions& options, const Disturbance& disturbance, const Body& body);
-  std::string (*missing)() = [] { return std::string(); };  ///< why it cannot run here; empty if it can
+  std::string (*missing)() = nothing_missing;  ///< why it cannot run here; empty if it can
+  Equality equality = Equality::bits;
 };
 std::ostream& operator<<(std::ostream& out, const WorldKind& kind);
 
@@ -46,10 +55,12 @@ front::RunReport run_and_compare(const WorldKind& kind, const front::WorldOption
 front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& options, const Disturbance& disturbance,
                           const Body& body);
 
-/// Equal bit for bit; `what` says of which values.
-void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what);
+/// `what` says of which values.
+void expect_values(const std::vector<float>& values, const std::vector<float>& expected, const std::string& what,
+                   Equality equality = Equality::bits);
 
-/// Counters, events, memory curves: equal bit for bit. Published values: so, too, or within a tolerance.
-void expect_same(const front::RunReport& report, const front::RunReport& reference, double tolerance = 0);
+/// Counters, events, memory curves: equal bit for bit. Published values: as said, or within a tolerance.
+void expect_same(const front::RunReport& report, const front::RunReport& reference, double tolerance = 0,
+                 Equality equality = Equality::bits);
 
 }  // namespace shardlings::support

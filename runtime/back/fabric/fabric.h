@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "back/kernels/kernels.h"
 #include "shardlings/group.h"
@@ -78,6 +80,13 @@ class Fabric {
   virtual std::unique_ptr<Exchange> make_exchange() = 0;
   /// Makes pending operations fail, so that no rank hangs in them.
   virtual void abort() noexcept = 0;
+
+  /// Told that a launched operation will never be complete (`exchange` is nullptr if it is about none in particular),
+  /// and how that is known.
+  using Stuck = std::function<void(const Exchange* exchange, const std::string& why)>;
+  /// Whom to tell, from a thread of the fabric's own; an empty function from then on nobody. Only fabrics whose
+  /// operations are out of this program's hands tell anything.
+  virtual void watch(Stuck) {}
 };
 
 /// Ranks are threads whose devices' memory is the host's: whoever waits claims pieces of the work.

@@ -37,9 +37,12 @@ SharedControl::SharedControl(int ranks, const Cluster& cluster, back::Engine& en
   for (int r = 0; r < ranks; ++r) world->members.push_back(r);
   world->link = costs_.node_of(0) == costs_.node_of(ranks - 1) ? Link::intra_node : Link::inter_node;
   groups_.push_back(std::move(world));
+  fabric_.watch([this](const back::Exchange* exchange, const std::string& why) { report_stuck(exchange, why); });
 }
 
-SharedControl::~SharedControl() = default;
+SharedControl::~SharedControl() {
+  fabric_.watch({});
+}
 
 Meeting* SharedControl::make_meeting() {
   all_.push_back(std::make_unique<Meeting>());
@@ -314,7 +317,11 @@ void SharedControl::sleep(int rank, Meeting* meeting, std::uint32_t phase, Locat
 
 void SharedControl::judge_if_still() {
   if (runnable_ > 0 || aborted()) return;
-  failure_ = judge(status_, mismatches_);
+  fail(judge(status_, mismatches_));
+}
+
+void SharedControl::fail(const std::optional<Failure>& failure) {
+  failure_ = failure;
   aborted_.store(true, std::memory_order_seq_cst);
   fabric_.abort();
   for (const RankStatus& status : status_) {
@@ -322,6 +329,19 @@ void SharedControl::judge_if_still() {
     status.blocked_in->phase.store(word(Phase::aborted), std::memory_order_seq_cst);
     engine_.wake(status.blocked_in->phase);
   }
+}
+
+void SharedControl::report_stuck(const back::Exchange* exchange, const std::string& why) {
+  const std::lock_guard guard(lock_);
+  if (failure_) return;
+  const Meeting* meeting = nullptr;
+  {
+    const std::lock_guard tables(tables_);
+    for (const auto& made : all_) {
+      if (made->exchange.get() == exchange) meeting = made.get();
+    }
+  }
+  fail(hang(meeting, why));
 }
 
 Outcome SharedControl::wait(int rank, Ticket ticket, Location at) {

@@ -76,6 +76,9 @@ class SharedControl final : public Control {
   void wait_for(int rank, Meeting* meeting, int member, Location at);
   void sleep(int rank, Meeting* meeting, std::uint32_t phase, Location at);
   void judge_if_still();
+  void fail(const std::optional<Failure>& failure);
+  /// The fabric says that an operation that everybody has joined does not come to its end.
+  void report_stuck(const back::Exchange* exchange, const std::string& why);
 
   back::Engine& engine_;
   back::Fabric& fabric_;

@@ -280,6 +280,17 @@ Failure deadlock(const Statuses& ranks) {
 
 }  // namespace
 
+Failure hang(const Meeting* meeting, const std::string& why) {
+  constexpr const char* kAdvice =
+      "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
+      "them, or run with --backend cuda or cpu.";
+  if (meeting == nullptr) return failure_at("hang", -1, {}, {}, "hang: communication has failed: " + why + kAdvice);
+  const CallRecord& first = meeting->records.front();
+  return failure_at("hang", meeting->rank_of(0), first.at, latest_post(*meeting),
+                    fmt::format("hang: call number {} of group {} was started and does not come to its end: {}.{}{}",
+                                meeting->number, meeting->group->name, why, calls_text(*meeting), kAdvice));
+}
+
 std::optional<Failure> judge(const Statuses& ranks, const std::vector<Meeting*>& mismatches) {
   if (auto failure = failed_rank(ranks)) return failure;
   if (auto failure = mismatch(mismatches)) return failure;

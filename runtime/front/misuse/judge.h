@@ -28,4 +28,8 @@ struct RankStatus {
 /// meetings.
 std::optional<Failure> judge(const std::vector<RankStatus>& ranks, const std::vector<Meeting*>& mismatches);
 
+/// The report on an operation that all its members have joined and that the fabric has given up, nullptr if it is about
+/// none in particular. Not from quiescence: the ranks may be anywhere.
+Failure hang(const Meeting* meeting, const std::string& why);
+
 }  // namespace shardlings::front
