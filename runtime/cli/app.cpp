@@ -42,6 +42,12 @@ constexpr const char* kLastPuzzle = "number, id or a part of the name; without o
 constexpr const char* kNamedPuzzle = "number, id or a part of the name";
 constexpr const char* kJson = "print JSON, for programs";
 
+void add_backend(CLI::App* verb, std::string& backend) {
+  verb->add_option("--backend", backend,
+                   "cpu, cuda (ranks share a GPU), nccl (a GPU for each rank) or auto; without it: SHARDLINGS_BACKEND, "
+                   "or cpu");
+}
+
 void add_learner_verbs(CLI::App& app, Request& request) {
   {
     auto [verb, options] =
@@ -58,11 +64,13 @@ void add_learner_verbs(CLI::App& app, Request& request) {
     verb->add_option("--export", options->exports, "junit or gradescope, into a file if one is named: junit=out.xml")
         ->type_name("FORMAT[=FILE]")
         ->allow_extra_args(false);
+    add_backend(verb, options->backend);
     verb->add_flag("-v,--verbose", options->verbose, "every failed case, and what the program printed");
   }
   {
     auto [verb, options] = add_verb<WatchOptions>(app, request, "watch", "grade on every save", watch);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
+    add_backend(verb, options->backend);
   }
   {
     auto [verb, options] =
@@ -168,6 +176,7 @@ void add_author_verbs(CLI::App& app, Request& request) {
         verify);
     verb->add_option("PUZZLE", options->puzzles, "number, id or a part of the name; without one: all");
     verb->add_option("-j,--jobs", options->jobs, "submissions graded at once")->check(CLI::Range(1, 64));
+    add_backend(verb, options->backend);
     verb->add_flag("--goals", options->goals, "write every goal.json and goal.svg anew from the solution's run");
     verb->add_flag("--json", options->json, kJson);
   }
@@ -189,6 +198,7 @@ void add_author_verbs(CLI::App& app, Request& request) {
     auto [verb, options] = add_verb<CheckOptions>(app, request, "check", "the outcome of one check, for ctest", check);
     verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
     verb->add_option("CHECK", options->check, "the check's id")->required();
+    add_backend(verb, options->backend);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/backend.h"
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/progress_line.h"
@@ -64,6 +65,7 @@ int check(const Context& context, const CheckOptions& options) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
+  grade.backend = chosen_backend(context, options.backend, puzzle.cases);
   grade.traces = false;
   const Verdict verdict = graded(context, grade);
   for (const auto& summary : verdict.checks) {

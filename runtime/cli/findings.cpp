@@ -11,6 +11,8 @@
 
 #include "cli/file.h"
 #include "cli/process.h"
+#include "grading/backends.h"
+#include "grading/toolchain.h"
 
 namespace shardlings::cli {
 
@@ -70,22 +72,20 @@ std::string cuda_toolkit() {
   return nvcc;
 }
 
-std::string gpus() {
-  const Captured answer =
-      capture({"nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"});
-  if (answer.status != 0) return {};
-  const auto lines = lines_of(answer.output);
-  if (lines.empty()) return {};
-  return lines.size() == 1 ? lines[0] : fmt::format("{} x {}", lines.size(), lines[0]);
+std::string gpus(const grading::Machine& machine) {
+  if (machine.gpus.empty()) return {};
+  const auto& gpu = machine.gpus[0];
+  const std::string first = fmt::format("{}, {:.0f} GiB, driver for CUDA {}", gpu.name,
+                                        static_cast<double>(gpu.memory) / 0x1p30, machine.driver);
+  return machine.gpus.size() == 1 ? first : fmt::format("{} x {}", machine.gpus.size(), first);
 }
 
-/// A header below one of the folders where systems keep them.
-std::string header(const std::string& name) {
-  for (const char* folder : {"/usr/include/", "/usr/local/include/", "/usr/local/cuda/include/"}) {
-    std::error_code error;
-    if (fs::exists(folder + name, error)) return folder + name;
-  }
-  return {};
+grading::Machine machine_of(const Project& project) try {
+  return grading::examine_machine(grading::load_toolchain(project.build).gpu_probe);
+} catch (const std::runtime_error& error) {
+  grading::Machine machine;
+  machine.gpu_problem = machine.nccl_problem = error.what();
+  return machine;
 }
 
 std::string file_events() {
@@ -105,6 +105,23 @@ std::vector<Finding> needed(const Project& project) {
   };
 }
 
+/// What the three backends rest on: how this build was made, and what the machine has.
+std::vector<Finding> for_gpus(const grading::Machine& machine) {
+  const std::string on_cpu = "Puzzles run on the CPU; every one can be solved there.";
+  std::string backends = "cpu";
+  if (!machine.gpus.empty()) backends += ", cuda";
+  if (!machine.gpus.empty() && !machine.nccl.empty()) {
+    backends += fmt::format(", nccl (up to {} ranks)", machine.gpus.size());
+  }
+  return {
+      {"CUDA backend", false, machine.cuda.empty() ? "" : "built with CUDA " + machine.cuda,
+       "This build cannot use GPUs. " + on_cpu, "the CUDA toolkit; then ./shardlings builds the backend"},
+      {"GPU", false, gpus(machine), on_cpu, machine.gpu_problem},
+      {"NCCL", false, machine.nccl, "Ranks on several GPUs cannot talk to one another.", machine.nccl_problem},
+      {"backends", true, backends, "", ""},
+  };
+}
+
 std::vector<Finding> useful() {
   return {
       {"fast linker", false, first_found({"mold", "ld.lld", "ld.gold"}),
@@ -114,10 +131,7 @@ std::vector<Finding> useful() {
       {"file events", false, file_events(), "watch looks at the file twenty times a second instead of being told.",
        "a Linux system with inotify"},
       {"CUDA toolkit", false, cuda_toolkit(), "Puzzles run on the CPU; every one can be solved there.",
-       "https://developer.nvidia.com/cuda-downloads"},
-      {"GPU", false, gpus(), "Puzzles run on the CPU; every one can be solved there.",
-       "an NVIDIA GPU with its driver (nvidia-smi must answer)"},
-      {"NCCL", false, header("nccl.h"), "Ranks on several GPUs cannot talk to one another.", apt("libnccl-dev")},
+       "https://developer.nvidia.com/cuda-downloads (version 12 or later)"},
       {"MPI", false, first_found({"mpirun", "mpiexec"}), "Ranks run as threads of one process, not as processes.",
        apt("libopenmpi-dev openmpi-bin")},
   };
@@ -129,6 +143,8 @@ std::vector<Finding> examine(const Project& project) {
   auto findings = needed(project);
   findings.push_back({"cores", false, fmt::format("{}", std::max(1u, std::thread::hardware_concurrency())), "", ""});
   auto more = useful();
+  findings.insert(findings.end(), more.begin(), more.end());
+  more = for_gpus(machine_of(project));
   findings.insert(findings.end(), more.begin(), more.end());
   return findings;
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/backend.h"
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/export.h"
@@ -35,12 +36,13 @@ std::string to_text(grading::Stage stage) {
 using Say = std::function<void(const std::string&)>;
 
 grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
-                                    const Say& say) {
+                                    grading::Backend backend, const Say& say) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
   grade.case_name = options.case_name;
   grade.seed = options.seed;
+  grade.backend = backend;
   grade.keep = true;
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
   grade.progress = [say](grading::Stage stage) { say(to_text(stage)); };
@@ -49,11 +51,19 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
 }
 
 /// Grades, saying what it is at: to who asked for it, or on the error stream.
-Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options) {
-  if (options.progress) return grading::grade_puzzle(grade_options(context, puzzle, options, options.progress));
+Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options, grading::Backend backend) {
+  if (options.progress) {
+    return grading::grade_puzzle(grade_options(context, puzzle, options, backend, options.progress));
+  }
   ProgressLine line(context);
   return grading::grade_puzzle(
-      grade_options(context, puzzle, options, [&line](const std::string& text) { line.show(text); }));
+      grade_options(context, puzzle, options, backend, [&line](const std::string& text) { line.show(text); }));
+}
+
+/// Those of the puzzle that were asked for.
+std::vector<grading::Case> chosen_cases(const Manifest& puzzle, const RunOptions& options) {
+  if (options.case_name.empty()) return puzzle.cases;
+  return {*puzzle.find_case(options.case_name)};
 }
 
 /// The command that repeats a case names the file, if that is not the learner's own.
@@ -103,8 +113,10 @@ int run(const Context& context, const RunOptions& options) {
     throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
   }
 
+  const grading::Backend backend = chosen_backend(context, options.backend, chosen_cases(puzzle, options));
+
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
-  Verdict verdict = graded(context, puzzle, options);
+  Verdict verdict = graded(context, puzzle, options, backend);
   name_file(verdict, options.file);
   const Progress progress = remember(context, puzzle, options, verdict, hash);
 

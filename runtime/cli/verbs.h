@@ -29,6 +29,7 @@ struct RunOptions {
   std::string file;                   ///< graded as that puzzle; empty: the learner's file
   std::string case_name;              ///< empty: all cases
   std::optional<std::uint64_t> seed;  ///< instead of the cases' own
+  std::string backend;                ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)
   bool json = false;
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
@@ -41,6 +42,7 @@ int run(const Context& context, const RunOptions& options);
 struct CheckOptions {
   std::string puzzle;
   std::string check;
+  std::string backend;  ///< as for run
 };
 /// `check`: the outcome of one check, for ctest. Checks of the same content share one grading.
 int check(const Context& context, const CheckOptions& options);
@@ -55,6 +57,7 @@ int trace(const Context& context, const TraceOptions& options);
 
 struct WatchOptions {
   std::string puzzle;
+  std::string backend;  ///< as for run
 };
 /// `watch`: run on every save, with keys.
 int watch(const Context& context, const WatchOptions& options);
@@ -144,8 +147,9 @@ int view(const Context& context, const ViewOptions& options);
 struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all
   bool json = false;
-  int jobs = 2;        ///< submissions graded at once
-  bool goals = false;  ///< write every goal.json anew
+  int jobs = 2;         ///< submissions graded at once
+  std::string backend;  ///< as for run
+  bool goals = false;   ///< write every goal.json anew
 };
 /// `verify`: for authors: the solution passes, the stub is refused, every mutant is caught by name.
 int verify(const Context& context, const VerifyOptions& options);

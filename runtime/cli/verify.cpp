@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/backend.h"
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/progress_line.h"
@@ -73,11 +74,15 @@ void print(const Context& context, const PuzzleOutcome& outcome) {
 
 int verify(const Context& context, const VerifyOptions& options) {
   const std::vector<Manifest> puzzles = chosen(load_course(context.project), options.puzzles);
+  std::vector<grading::Case> cases;
+  for (const Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
+  const grading::Backend backend = chosen_backend(context, options.backend, cases);
   const auto grade = [&](const Manifest& puzzle, const std::string& source) {
     grading::GradeOptions grade_options;
     grade_options.puzzle_folder = puzzle.folder;
     grade_options.source = source;
     grade_options.build_folder = context.project.build;
+    grade_options.backend = backend;
     grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
     return grading::grade_puzzle(grade_options);
   };

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/backend.h"
 #include "cli/course.h"
 #include "cli/error.h"
 #include "cli/file_watcher.h"
@@ -32,7 +33,8 @@ constexpr int kClosingRows = 6;
 
 class Watch {
  public:
-  Watch(const Context& context, const Manifest& puzzle) : context_(context) {
+  Watch(const Context& context, const Manifest& puzzle, std::string backend)
+      : context_(context), backend_(std::move(backend)) {
     full_screen_ = isatty(STDIN_FILENO) == 1 && context.interactive;
     if (full_screen_) {
       keys_.emplace();
@@ -84,6 +86,7 @@ class Watch {
       if (full_screen_) context.width = size.columns;
       RunOptions options;
       options.puzzle = id_;
+      options.backend = backend_;
       if (full_screen_) options.max_lines = std::max(body_rows(size) - kClosingRows, 6);
       options.progress = [&say](const std::string& what) { say(what); };
       const int status = run(context, options);
@@ -165,6 +168,7 @@ class Watch {
   void show() { context_.out << compose(screen_, screen_size(), context_) << std::flush; }
 
   const Context& context_;
+  const std::string backend_;
   SignalEvents signals_;
   std::optional<KeyMode> keys_;
   std::string id_, name_;
@@ -180,7 +184,8 @@ class Watch {
 int watch(const Context& context, const WatchOptions& options) {
   const Course course = load_course(context.project);
   const Manifest& puzzle = named_or_next(course, options.puzzle, load_progress(context.project.state()));
-  return Watch(context, puzzle).loop();
+  chosen_backend(context, options.backend, puzzle.cases);  // what cannot be had is said before anything is drawn
+  return Watch(context, puzzle, options.backend).loop();
 }
 
 }  // namespace shardlings::cli

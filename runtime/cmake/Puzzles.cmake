@@ -20,7 +20,7 @@ target_link_libraries(shardlings_submission PRIVATE shardlings_options)
 # The public header, compiled once: a third of the time to compile a puzzle. (g++ only: clang has another way.)
 set(SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_INCLUDE})
 add_custom_target(puzzles ALL)
-add_dependencies(puzzles shardlings shardlings_submission)
+add_dependencies(puzzles shardlings shardlings_submission shardlings_gpus)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(SHARDLINGS_PCH ${CMAKE_BINARY_DIR}/pch)
   set(header ${SHARDLINGS_PCH}/shardlings/puzzle.h)
@@ -75,7 +75,8 @@ function(shardlings_add_puzzle folder out)
   add_executable(grader_${id} ${folder}/grader.cpp)
   target_link_libraries(grader_${id} PRIVATE shardlings_grader)
   target_precompile_headers(grader_${id} REUSE_FROM shardlings_grader_headers)
-  set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders)
+  set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders
+    BUILD_RPATH "$ORIGIN/../lib")  # where a package has libraries (tests/gpu/package)
   set(${out} "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n" PARENT_SCOPE)
 endfunction()
 
@@ -94,6 +95,7 @@ function(shardlings_write_toolchain file entries)
   \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
   \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
+  \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
   \"puzzles\": {
 ${entries}  }
 }

@@ -8,7 +8,7 @@
 
 namespace shardlings::grading {
 
-CaseRuns::CaseRuns(std::vector<Case> cases) {
+CaseRuns::CaseRuns(std::vector<Case> cases, front::Backend backend) : backend_(backend) {
   for (Case& kase : cases) entries_.emplace_back().kase = std::move(kase);
 }
 
@@ -34,7 +34,8 @@ const Reference& CaseRuns::reference(std::size_t i) {
 }
 
 void CaseRuns::run(const std::string& submission, const std::function<void(int ended)>& ended) {
-  constexpr unsigned kSideBySide = 2;
+  // With a GPU for each rank, two runs would wait for one another's kernels.
+  const unsigned side_by_side = capabilities_of(backend_).gpu_per_rank ? 1 : 2;
   std::atomic<std::size_t> next = 0;
   int done = 0;
   const auto work = [&] {
@@ -45,19 +46,19 @@ void CaseRuns::run(const std::string& submission, const std::function<void(int e
     }
   };
   std::jthread second;
-  if (std::min(kSideBySide, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1)
+  if (std::min(side_by_side, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1)
     second = std::jthread(work);
   work();
 }
 
 void CaseRuns::run_one(const std::string& submission, Entry& entry) {
   constexpr int kShortSeconds = 2;
-  ProcessLimits limits = default_limits(entry.kase.ranks);
+  ProcessLimits limits = default_limits(entry.kase.ranks, backend_);
   {
     const std::scoped_lock lock(mutex_);
     if (runaway_) limits.cpu_seconds = std::min(limits.cpu_seconds, kShortSeconds);
   }
-  entry.result = run_case(submission, entry.kase, limits);
+  entry.result = run_case(submission, entry.kase, limits, backend_);
   if (entry.result.ending == Ending::cpu_limit) {
     const std::scoped_lock lock(mutex_);
     runaway_ = true;

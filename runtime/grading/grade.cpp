@@ -49,6 +49,13 @@ fs::path normal(const std::string& path) {
   return full.has_filename() ? full : full.parent_path();
 }
 
+/// The backend and its libraries, which lie beside the runtime.
+std::string stamp_of(front::Backend backend, const fs::path& runtime) {
+  if (backend == front::Backend::cpu) return name_of(backend);
+  const fs::path folder = runtime.parent_path();
+  return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") + file_stamp(folder / "libshardlings_nccl.so");
+}
+
 /// Everything that a verdict depends on.
 std::string key_of(const Job& job) {
   const Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
@@ -56,7 +63,8 @@ std::string key_of(const Job& job) {
   return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_file(job.source),
                       read_file(job.puzzle / "puzzle.toml"), job.toolchain.text, file_stamp(job.toolchain.library),
                       file_stamp(puzzle.grader), file_stamp(puzzle.harness), job.options.case_name,
-                      seed ? std::to_string(*seed) : "as declared"});
+                      seed ? std::to_string(*seed) : "as declared",
+                      stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const Manifest& manifest, const std::string& name) {
@@ -86,11 +94,12 @@ ProcessOptions grader_process(const Job& job) {
   grader.traces = job.traces().string();
   grader.case_name = job.options.case_name;
   grader.seed = job.options.seed;
+  grader.backend = job.options.backend;
   grader.wait_for_submission = true;
   ProcessOptions process;
   process.program = job.toolchain.puzzle(job.id).grader;
   process.arguments = to_arguments(grader);
-  process.environment = clean_environment("/");
+  process.environment = capabilities_of(job.options.backend).needs_gpu ? gpu_environment("/") : clean_environment("/");
   process.folder = job.folder.string();
   process.has_input = true;
   process.limits.wall_seconds = 900;

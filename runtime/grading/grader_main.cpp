@@ -109,7 +109,7 @@ int run(int argc, char** argv) {
   const GraderOptions options = parse_grader_options(argc, argv);
   const Manifest manifest = load_manifest(options.manifest, options.clusters);
   compare_checks(manifest);
-  CaseRuns runs(chosen_cases(manifest, options));
+  CaseRuns runs(chosen_cases(manifest, options), options.backend);
   Judge judge(manifest, runs, guarded);
   register_tests(manifest, judge, runs);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();

@@ -39,10 +39,15 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       continue;
     }
     const auto text = texts.find(name);
-    if (text == texts.end() && name != "--seed") throw std::runtime_error(fmt::format("unknown option {}", name));
+    if (text == texts.end() && name != "--seed" && name != "--backend")
+      throw std::runtime_error(fmt::format("unknown option {}", name));
     if (++i == argc) throw std::runtime_error(fmt::format("{} needs a value", name));
     if (name == "--seed") {
       options.seed = parse_seed(argv[i]);
+    } else if (name == "--backend") {
+      const auto backend = front::backend_from(argv[i]);
+      if (!backend) throw std::runtime_error(fmt::format("--backend {}: there is none of that name", argv[i]));
+      options.backend = *backend;
     } else {
       *text->second = argv[i];
     }
@@ -57,7 +62,7 @@ GraderOptions parse_grader_options(int argc, char** argv) {
 std::vector<std::string> to_arguments(const GraderOptions& options) {
   std::vector<std::string> arguments = {"--submission", options.submission, "--manifest", options.manifest,
                                         "--clusters",   options.clusters,   "--verdict",  options.verdict,
-                                        "--traces",     options.traces};
+                                        "--traces",     options.traces,     "--backend",  name_of(options.backend)};
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.push_back("--wait-for-submission");

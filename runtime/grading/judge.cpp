@@ -164,7 +164,7 @@ CaseVerdict Judge::case_verdict(std::size_t kase) const {
   verdict.stdout_text = result.stdout_text;
   if (result.stdout_truncated) verdict.stdout_text += "\n… (the rest of the output was thrown away)\n";
   if (result.ending == Ending::failed) verdict.failure_type = failure_type(result);
-  verdict.reproduce = reproduction(manifest_, verdict.kase);
+  verdict.reproduce = reproduction(manifest_, verdict.kase, runs_.backend());
   verdict.seconds = result.seconds;
   for (const front::RankReport& rank : result.report.ranks) {
     verdict.counters.push_back(rank.counters);
@@ -179,6 +179,7 @@ CaseVerdict Judge::case_verdict(std::size_t kase) const {
 
 Verdict Judge::verdict() const {
   Verdict verdict = empty_verdict(manifest_);
+  verdict.backend = name_of(runs_.backend());
   for (std::size_t kase = 0; kase < runs_.size(); ++kase) verdict.cases.push_back(case_verdict(kase));
   verdict.passed = !manifest_.checks.empty();
   for (const CheckSpec& spec : manifest_.checks) {
@@ -215,8 +216,9 @@ Verdict did_not_build(const Manifest& manifest, const std::string& build_log) {
   return verdict;
 }
 
-std::string reproduction(const Manifest& manifest, const Case& kase) {
-  return fmt::format("./shardlings run {:02} --case '{}' --seed {}", manifest.number, kase.name, kase.seed);
+std::string reproduction(const Manifest& manifest, const Case& kase, front::Backend backend) {
+  const std::string on = backend == front::Backend::cpu ? "" : fmt::format(" --backend {}", name_of(backend));
+  return fmt::format("./shardlings run {:02} --case '{}' --seed {}{}", manifest.number, kase.name, kase.seed, on);
 }
 
 }  // namespace shardlings::grading

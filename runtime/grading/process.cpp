@@ -240,8 +240,19 @@ ProcessEnd run_process(const ProcessOptions& options) {
 std::vector<std::string> clean_environment(const std::string& home) {
   std::vector<std::string> environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "LC_ALL=C.UTF-8",
                                           "OPENBLAS_NUM_THREADS=1"};
-  for (const char* name : {"OPENBLAS_CORETYPE", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"}) {
+  for (const char* name : {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
+  }
+  return environment;
+}
+
+std::vector<std::string> gpu_environment(const std::string& home) {
+  std::vector<std::string> environment = clean_environment(home);
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view text = *variable;
+    for (const std::string_view name : {"CUDA_", "NCCL_", "NVIDIA_", "SHARDLINGS_"}) {
+      if (text.starts_with(name)) environment.emplace_back(text);
+    }
   }
   return environment;
 }

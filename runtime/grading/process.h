@@ -85,8 +85,11 @@ class Process {
 /// Starts a process and waits for it.
 ProcessEnd run_process(const ProcessOptions& options);
 
-/// A clean environment for programs of ours: search path, locale, one BLAS thread; sanitizers keep their options.
+/// A clean environment for programs of ours: search path, locale, one BLAS thread; sanitizers keep their options, and
+/// the caller's LD_LIBRARY_PATH stays, since without it a moved tree would not find its libraries.
 std::vector<std::string> clean_environment(const std::string& home);
+/// The same for programs that use GPUs: what the caller has set for CUDA, NCCL and this project goes along.
+std::vector<std::string> gpu_environment(const std::string& home);
 
 /// How many times more than its cores the machine has to do; at least 1.
 double machine_load();

@@ -134,6 +134,7 @@ std::string run_to_text(const Verdict& run) {
   for (CaseVerdict& kase : plain.cases) kase.counters.clear();
   Json json = {{"format", kFormat}};
   json.update(Json::parse(to_json(plain, -1)));
+  if (run.backend == "cpu") json.erase("backend");  // which a run has that names none
   for (std::size_t i = 0; i < run.cases.size(); ++i) json["cases"][i]["ranks"] = ranks_to_json(run.cases[i]);
   return json.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "front/world.h"
+#include "front/backend.h"
 #include "grading/crash_notes.h"
 #include "grading/memory_file.h"
 #include "grading/result_pack.h"
@@ -48,27 +48,30 @@ void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNot
   }
 }
 
-void run(MappedFile& file, HarnessFunction harness) {
+void run(MappedFile& file, front::Backend backend, HarnessFunction harness) {
   const Case kase = case_from_json(std::string(file.case_text()));
   front::BlackBox box = file.black_box();
   if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
   CrashNotes notes(file.header().crash, box, program_of(harness));
-  const front::RunReport report = front::run_world(
-      options_of(kase, box), [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
+  front::WorldOptions options = options_of(kase, box);
+  use_backend(options, backend);
+  const front::RunReport report =
+      front::run_world(options, [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
   file.finish(pack_report(report));
 }
 
 }  // namespace
 
 int submission_main(int argc, char** argv, HarnessFunction harness) try {
-  if (argc != 2) {
+  const auto backend = argc == 3 ? front::backend_from(argv[2]) : std::nullopt;
+  if (!backend) {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;
   }
   MappedFile file(std::atoi(argv[1]));
   file.header().hello = FileHeader::kHello;
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
-  run(file, harness);
+  run(file, *backend, harness);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "shardlings: %s\n", error.what());

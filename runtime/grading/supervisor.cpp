@@ -212,7 +212,7 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
 
 }  // namespace
 
-ProcessLimits default_limits(int ranks) {
+ProcessLimits default_limits(int ranks, front::Backend backend) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   ProcessLimits limits;
   limits.cpu_seconds = kSanitized ? 60 : 5;
@@ -220,10 +220,15 @@ ProcessLimits default_limits(int ranks) {
   limits.memory_bytes = kSanitized ? 0 : (1024 + 16 * ranks) * kMebibyte;
   limits.file_bytes = 2048 * kMebibyte;
   limits.output_bytes = 64 * kMebibyte;
+  if (front::capabilities_of(backend).needs_gpu) {
+    limits.cpu_seconds = 60;
+    limits.wall_seconds = 120;
+    limits.memory_bytes = 0;
+  }
   return limits;
 }
 
-Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits) {
+Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits, front::Backend backend) {
   Result result;
   const CaseFile file(kase);
   const TemporaryFolder folder;
@@ -233,8 +238,9 @@ Result run_case(const std::string& submission, const Case& kase, const ProcessLi
   }
   ProcessOptions options;
   options.program = submission;
-  options.arguments = {"3"};
-  options.environment = clean_environment(folder.path());
+  options.arguments = {"3", name_of(backend)};
+  options.environment =
+      capabilities_of(backend).needs_gpu ? gpu_environment(folder.path()) : clean_environment(folder.path());
   options.folder = folder.path();
   options.file = file.number();
   options.limits = limits;

@@ -4,16 +4,20 @@
 
 #include <string>
 
+#include "front/backend.h"
 #include "grading/case.h"
 #include "grading/process.h"
 #include "grading/result.h"
 
 namespace shardlings::grading {
 
-/// Limits for a case of so many ranks. A case takes some hundredths of a second, so only a runaway meets them.
-ProcessLimits default_limits(int ranks);
+/// Limits for a case of so many ranks. A case takes some hundredths of a second, so only a runaway meets them; on GPUs
+/// the driver's own start takes a second or two, and reserves memory as it likes.
+ProcessLimits default_limits(int ranks, front::Backend backend = front::Backend::cpu);
 
 /// Never throws for what the submission does; whatever it leaves behind, the result is consistent.
-Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits);
+/// The backend is no part of the case: whatever is counted is the same on all.
+Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits,
+                front::Backend backend = front::Backend::cpu);
 
 }  // namespace shardlings::grading

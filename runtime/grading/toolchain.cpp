@@ -35,6 +35,7 @@ Toolchain load_toolchain(const std::string& build_folder) {
     json.at("main_object").get_to(toolchain.main_object);
     toolchain.train_object = json.value("train_object", "");
     json.at("clusters").get_to(toolchain.clusters);
+    json.at("gpu_probe").get_to(toolchain.gpu_probe);
     for (const auto& [id, puzzle] : json.at("puzzles").items()) {
       toolchain.puzzles[id] = {puzzle.at("harness").get<std::string>(), puzzle.at("grader").get<std::string>()};
     }

@@ -21,6 +21,7 @@ struct Toolchain {
   std::string main_object;                ///< object file with main(); empty if the harness has one
   std::string train_object;               ///< harness and main() of programs that train
   std::string clusters;                   ///< folder
+  std::string gpu_probe;                  ///< program that says what GPUs there are (gpu_probe.h)
   std::map<std::string, Puzzle> puzzles;  ///< by id
   std::string text;                       ///< of the file
 

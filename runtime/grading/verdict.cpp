@@ -152,6 +152,7 @@ Verdict read(const Json& json) {
   verdict.max_points = json.at("max_points").get<int>();
   verdict.diagnoses = json.at("diagnoses").get<std::vector<std::string>>();
   verdict.version = text_of(json, "version");
+  verdict.backend = json.value("backend", "cpu");  // runs that were kept before there were others have none
   verdict.seconds = json.at("seconds").get<double>();
   for (const Json& check : json.at("checks")) verdict.checks.push_back(summary_from(check));
   for (const Json& kase : json.at("cases")) verdict.cases.push_back(case_from(kase));
@@ -169,7 +170,7 @@ std::string to_json(const Verdict& verdict, int indent) {
       {"puzzle", verdict.puzzle},    {"status", verdict.status},         {"passed", verdict.passed},
       {"points", verdict.points},    {"max_points", verdict.max_points}, {"diagnoses", verdict.diagnoses},
       {"checks", std::move(checks)}, {"cases", std::move(cases)},        {"build_log", verdict.build_log},
-      {"version", verdict.version},  {"seconds", verdict.seconds}};
+      {"version", verdict.version},  {"backend", verdict.backend},       {"seconds", verdict.seconds}};
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 

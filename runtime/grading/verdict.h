@@ -50,7 +50,7 @@ struct CheckVerdict {
   /// How far the compared numbers are from the expected ones where they are farthest, in units of the tolerance; 0 if
   /// none were compared. Tells authors how sharply a tolerance parts right from wrong.
   double distance = 0;
-  std::vector<Bound> bounds;   ///< in the order of judging, up to the first that does not hold
+  std::vector<Bound> bounds;  ///< in the order of judging, up to the first that does not hold
 };
 
 struct CaseVerdict {
@@ -84,6 +84,7 @@ struct Verdict {
   std::vector<CaseVerdict> cases;
   std::vector<std::string> diagnoses;  ///< ids, in the order of importance
   std::string version;                 ///< of shardlings
+  std::string backend = "cpu";         ///< on which the cases ran
   double seconds = 0;
 };
 

@@ -1,0 +1,5 @@
+#include "grading/gpu_probe.h"
+
+int main() {
+  return shardlings::grading::gpu_probe_main();
+}

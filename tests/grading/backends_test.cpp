@@ -1,0 +1,187 @@
+// Which backend a run gets, and what is said where it cannot be had. Machines are made up here: no GPU is needed.
+#include "grading/backends.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "grading/gpu_probe.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Machine machine_with(int gpus, bool nccl) {
+  Machine machine;
+  for (int i = 0; i < gpus; ++i) machine.gpus.push_back({"Model T", 16LL << 30, 80});
+  machine.cuda = "13.0";
+  if (gpus == 0) machine.gpu_problem = "there is no driver: install it";
+  if (nccl) machine.nccl = "2.28.9";
+  if (!nccl) machine.nccl_problem = "libnccl.so.2 is missing";
+  return machine;
+}
+
+std::vector<Case> cases_of(const std::vector<int>& ranks) {
+  std::vector<Case> cases;
+  for (const int n : ranks) {
+    Case kase;
+    kase.name = std::to_string(n) + " ranks";
+    kase.ranks = n;
+    cases.push_back(kase);
+  }
+  return cases;
+}
+
+std::string refusal(Backend wish, const Machine& machine, const std::vector<int>& ranks) {
+  try {
+    choose_backend(wish, machine, cases_of(ranks));
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Backends, AreNamed) {
+  EXPECT_EQ(backend_wished("cpu"), Backend::cpu);
+  EXPECT_EQ(backend_wished("cuda"), Backend::cuda);
+  EXPECT_EQ(backend_wished("nccl"), Backend::nccl);
+  EXPECT_EQ(backend_wished("auto"), std::nullopt);
+  for (const char* wrong : {"", "tpu", "CUDA", "cuda "}) {
+    EXPECT_THROW(backend_wished(wrong), std::runtime_error) << wrong;
+  }
+  for (int i = 0; i < front::kBackends; ++i) {
+    const auto backend = static_cast<Backend>(i);
+    EXPECT_EQ(front::capabilities_of(backend).backend, backend);
+    EXPECT_EQ(front::backend_from(name_of(backend)), backend);
+  }
+}
+
+// What a reader is told is what the code says.
+TEST(Backends, PromiseWhatTheirPageSays) {
+  std::ifstream page(SHARDLINGS_GPU_PAGE);
+  std::stringstream text;
+  text << page.rdbuf();
+  const auto answer = [](bool holds) { return holds ? "yes" : "no"; };
+  for (int i = 0; i < front::kBackends; ++i) {
+    const front::Capabilities& c = front::capabilities_of(static_cast<Backend>(i));
+    const std::string row = fmt::format("| `{}` | {} | {} | {} | {} |", c.name, c.ranks, answer(c.sums_in_rank_order),
+                                        answer(c.equal_every_run), answer(c.measures_time));
+    EXPECT_THAT(text.str(), HasSubstr(row));
+  }
+}
+
+TEST(Backends, AutoTakesTheBestThatFitsAllCases) {
+  const auto chosen = [](const Machine& machine, const std::vector<int>& ranks) {
+    const BackendChoice choice = choose_backend(std::nullopt, machine, cases_of(ranks));
+    EXPECT_THAT(choice.why, HasSubstr("auto chose " + std::string(name_of(choice.backend)) + ": "));
+    return choice.backend;
+  };
+  EXPECT_EQ(chosen(machine_with(0, false), {1, 4}), Backend::cpu);
+  EXPECT_EQ(chosen(machine_with(1, true), {1, 4}), Backend::cuda);
+  EXPECT_EQ(chosen(machine_with(2, true), {2, 4}), Backend::cuda) << "one case has more ranks than there are GPUs";
+  EXPECT_EQ(chosen(machine_with(4, true), {2, 4}), Backend::nccl);
+  EXPECT_EQ(chosen(machine_with(4, false), {2, 4}), Backend::cuda) << "no NCCL";
+  EXPECT_EQ(chosen(machine_with(4, true), {1}), Backend::cuda) << "nobody to talk to";
+}
+
+TEST(Backends, AutoSaysWhy) {
+  const auto why = [](const Machine& machine) { return choose_backend(std::nullopt, machine, cases_of({1, 4})).why; };
+  EXPECT_EQ(why(machine_with(0, false)), "auto chose cpu: there is no driver: install it.");
+  EXPECT_EQ(why(machine_with(1, true)),
+            "auto chose cuda: there is 1 GPU (Model T) for up to 4 ranks, which share the first.");
+  EXPECT_EQ(why(machine_with(8, true)), "auto chose nccl: 8 GPUs (Model T) are enough for up to 4 ranks.");
+  EXPECT_THAT(why(machine_with(8, false)), HasSubstr("libnccl.so.2 is missing"));
+}
+
+TEST(Backends, GetsWhatWasAskedFor) {
+  EXPECT_EQ(choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).backend, Backend::cuda);
+  EXPECT_EQ(choose_backend(Backend::nccl, machine_with(2, true), cases_of({1, 2})).backend, Backend::nccl);
+  EXPECT_EQ(choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).why, "") << "nothing was chosen";
+}
+
+TEST(Backends, SaysWhatIsMissing) {
+  const std::string no_gpu = refusal(Backend::cuda, machine_with(0, true), {2});
+  EXPECT_THAT(no_gpu, AllOf(HasSubstr("--backend cuda"), HasSubstr("there is no driver: install it."),
+                            HasSubstr("leave --backend away"), HasSubstr("doctor")));
+  EXPECT_THAT(refusal(Backend::nccl, machine_with(0, true), {2}), HasSubstr("there is no driver: install it."));
+  EXPECT_THAT(refusal(Backend::nccl, machine_with(4, false), {2}), HasSubstr("libnccl.so.2 is missing."));
+  const std::string too_few = refusal(Backend::nccl, machine_with(2, true), {1, 2, 8});
+  EXPECT_THAT(too_few, AllOf(HasSubstr("case \"8 ranks\" has 8 ranks, and there are 2 GPUs (Model T)"),
+                             HasSubstr("--backend cuda"), HasSubstr("--case '1 ranks'")));
+  EXPECT_THAT(refusal(Backend::nccl, machine_with(1, true), {2, 8}), Not(HasSubstr("--case")));
+}
+
+TEST(Backends, HiddenCasesAreNotProposed) {
+  std::vector<Case> cases = cases_of({2, 8});
+  cases[0].hidden = true;
+  try {
+    choose_backend(Backend::nccl, machine_with(2, true), cases);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), Not(HasSubstr("--case")));
+  }
+}
+
+TEST(Machine, SurvivesItsJson) {
+  const Machine machine = machine_with(2, true);
+  const Machine again = machine_from_json(to_json(machine));
+  ASSERT_EQ(again.gpus.size(), 2U);
+  EXPECT_EQ(again.gpus[1].name, "Model T");
+  EXPECT_EQ(again.gpus[1].memory, 16LL << 30);
+  EXPECT_EQ(again.gpus[1].capability, 80);
+  EXPECT_EQ(again.nccl, "2.28.9");
+  EXPECT_EQ(to_json(again), to_json(machine));
+  for (const char* damaged : {"", "{}", "[]", "{\"gpus\": 3}"}) {
+    EXPECT_THROW(machine_from_json(damaged), std::runtime_error) << damaged;
+  }
+}
+
+/// A program that answers as the probe does, or otherwise.
+class Probe {
+ public:
+  explicit Probe(const std::string& script)
+      : path_((std::filesystem::path(testing::TempDir()) / "shardlings_probe").string()) {
+    std::filesystem::remove(path_);
+    std::ofstream(path_) << "#!/bin/sh\n" << script;
+    chmod(path_.c_str(), 0700);
+  }
+  ~Probe() { std::filesystem::remove(path_); }
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(Machine, IsExaminedByAnotherProgram) {
+  const Probe probe("echo a driver says something first\ncat <<'JSON'\n" + to_json(machine_with(3, true)) + "\nJSON\n");
+  EXPECT_EQ(examine_machine(probe.path()).gpus.size(), 3U);
+  EXPECT_EQ(choose_backend("auto", probe.path(), cases_of({3})).backend, Backend::nccl);
+}
+
+TEST(Machine, HasNoGpusWhereTheProbeGivesNoAnswer) {
+  const Probe crash("kill -SEGV $$\n");
+  const Probe failing("echo no; exit 3\n");
+  for (const std::string& path : {crash.path(), failing.path(), std::string("/does/not/exist")}) {
+    const Machine machine = examine_machine(path);
+    EXPECT_TRUE(machine.gpus.empty());
+    EXPECT_THAT(machine.gpu_problem, HasSubstr(path + " gives no answer"));
+  }
+}
+
+TEST(Machine, IsNotExaminedForTheCpu) {
+  EXPECT_EQ(choose_backend("cpu", "/does/not/exist", cases_of({2})).backend, Backend::cpu);
+  EXPECT_THROW(choose_backend("tpu", "/does/not/exist", cases_of({2})), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shardlings::grading
