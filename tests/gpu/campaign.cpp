@@ -1,0 +1,204 @@
+#include "gpu/campaign.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "gpu/alike.h"
+#include "grading/build_submission.h"
+#include "grading/grader_options.h"
+#include "grading/manifest.h"
+#include "grading/process.h"
+#include "grading/toolchain.h"
+
+namespace shardlings::gpu_tests {
+namespace {
+
+namespace fs = std::filesystem;
+using front::Backend;
+using grading::Verdict;
+
+constexpr const char* kSolution = "solution";
+constexpr double kWallSeconds = 900;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Names of what lies in a folder, in order.
+std::vector<std::string> entries(const fs::path& folder, const std::string& extension = "") {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    if (extension.empty() || entry.path().extension() == extension) names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// As the first line of a mutant declares it.
+std::string declared_diagnosis(const Tree& tree, const std::string& id, const std::string& name) {
+  constexpr std::string_view kMark = "// diagnosis: ";
+  const std::string text = text_of(fs::path(tree.solutions) / id / "mutants" / (name + ".cpp"));
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.starts_with(kMark) ? line.substr(kMark.size(), line.find_last_not_of(" \r") + 1 - kMark.size()) : "";
+}
+
+/// "case '4 ranks', output: expected …, found …" of the first check that failed.
+std::string first_failure(const Verdict& verdict) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.passed != false) continue;
+      return fmt::format("case '{}', {}: expected {}, found {}", kase.kase.name, check.id, check.expected, check.found);
+    }
+  }
+  return verdict.status;
+}
+
+Verdict only_case(const Verdict& verdict, const std::string& name) {
+  Verdict one = verdict;
+  std::erase_if(one.cases, [&](const auto& kase) { return kase.kase.name != name; });
+  return one;
+}
+
+/// All cases at once where all fit, else those that do, one by one.
+std::vector<std::string> portions(const Tree& tree, const std::string& id, Backend backend,
+                                  const front::Machine& machine) {
+  std::vector<std::string> fitting = cases_that_fit(tree, id, backend, machine);
+  const auto all = grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases.size();
+  if (fitting.size() == all) fitting = {""};
+  return fitting;
+}
+
+void skip(Outcome& outcome, const std::string& why) {
+  ++outcome.skipped;
+  outcome.skips.push_back(why);
+}
+
+std::string no_case_fits(const front::Machine& machine) {
+  return fmt::format("every case has more ranks than there are GPUs ({})", machine.gpus.size());
+}
+
+}  // namespace
+
+Tree Tree::of_package(const std::string& folder) {
+  return {folder + "/graders", folder + "/submissions", folder + "/puzzles", folder + "/solutions",
+          folder + "/clusters"};
+}
+
+int build_submissions(const std::string& build_folder, const std::string& source_folder, const std::string& folder) {
+  grading::Toolchain toolchain = grading::load_toolchain(build_folder);
+  toolchain.link_flags.emplace_back("-Wl,-rpath,$ORIGIN/../../../lib");
+  int built = 0;
+  for (const auto& [id, puzzle] : toolchain.puzzles) {
+    const fs::path solutions = fs::path(source_folder) / "solutions" / id;
+    std::vector<std::pair<std::string, fs::path>> files = {{kSolution, solutions / "solution.cpp"}};
+    for (const std::string& name : entries(solutions / "mutants", ".cpp")) {
+      files.emplace_back(name, solutions / "mutants" / (name + ".cpp"));
+    }
+    for (const auto& [name, source] : files) {
+      const fs::path target = fs::path(folder) / id / name;
+      fs::create_directories(target);
+      const auto outcome = build_submission(toolchain, id, source.string(),
+                                            source_folder + "/puzzles/" + id + "/harness.cpp", target.string());
+      if (!outcome.built) throw std::runtime_error(fmt::format("{} does not build:\n{}", source.string(), outcome.log));
+      for (const char* rest : {"puzzle.o", "puzzle.d"}) fs::remove(target / rest);
+      ++built;
+    }
+  }
+  return built;
+}
+
+std::vector<std::string> puzzles_of(const Tree& tree) {
+  return entries(tree.submissions);
+}
+
+std::vector<std::string> mutants_of(const Tree& tree, const std::string& id) {
+  std::vector<std::string> names = entries(fs::path(tree.submissions) / id);
+  std::erase(names, kSolution);
+  return names;
+}
+
+Verdict graded(const Tree& tree, const std::string& id, const std::string& name, Backend backend,
+               const std::string& case_name) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("shardlings-gpu-{}", getpid());
+  fs::create_directories(folder);
+  grading::GraderOptions options;
+  options.submission = (fs::path(tree.submissions) / id / name / "submission").string();
+  options.manifest = (fs::path(tree.puzzles) / id).string();
+  options.clusters = tree.clusters;
+  options.verdict = (folder / "verdict.json").string();
+  options.traces = (folder / "traces.bin").string();
+  options.case_name = case_name;
+  options.backend = backend;
+  grading::ProcessOptions process;
+  process.program = tree.graders + "/grader_" + id;
+  process.arguments = to_arguments(options);
+  process.environment = grading::gpu_environment("/");
+  process.limits.wall_seconds = kWallSeconds;
+  const grading::ProcessEnd end = grading::run_process(process);
+  if (!fs::exists(options.verdict)) {
+    throw std::runtime_error(fmt::format("{} broke: {}{}", process.program, end.error, end.output));
+  }
+  Verdict verdict = grading::verdict_from_json(text_of(options.verdict));
+  if (fs::exists(options.traces)) read_traces(verdict, options.traces);
+  fs::remove_all(folder);
+  return verdict;
+}
+
+std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, Backend backend,
+                                        const front::Machine& machine) {
+  std::vector<std::string> names;
+  for (const auto& kase : grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases) {
+    const bool fits =
+        !capabilities_of(backend).gpu_per_rank || static_cast<std::size_t>(kase.ranks) <= machine.gpus.size();
+    if (fits) names.push_back(kase.name);
+  }
+  return names;
+}
+
+Outcome try_solution(const Tree& tree, const std::string& id, Backend backend, const front::Machine& machine) {
+  Outcome outcome;
+  const std::vector<std::string> parts = portions(tree, id, backend, machine);
+  if (parts.empty()) skip(outcome, no_case_fits(machine));
+  const Verdict reference = graded(tree, id, kSolution, Backend::cpu);
+  for (const std::string& part : parts) {
+    const Verdict verdict = graded(tree, id, kSolution, backend, part);
+    const auto unlike = gpu_tests::differences(part.empty() ? reference : only_case(reference, part), verdict);
+    if (!verdict.passed) outcome.failures.push_back(fmt::format("{}: {}", id, first_failure(verdict)));
+    for (const std::string& text : unlike) outcome.failures.push_back(fmt::format("{}: {}", id, text));
+    if (verdict.passed && unlike.empty()) ++outcome.passed;
+  }
+  return outcome;
+}
+
+Outcome try_mutants(const Tree& tree, const std::string& id, Backend backend, const front::Machine& machine) {
+  Outcome outcome;
+  // With some cases left out, a mutant that only those catch would pass.
+  if (portions(tree, id, backend, machine) != std::vector<std::string>{""}) {
+    skip(outcome, fmt::format("some case has more ranks than there are GPUs ({})", machine.gpus.size()));
+    return outcome;
+  }
+  for (const std::string& name : mutants_of(tree, id)) {
+    const Verdict verdict = graded(tree, id, name, backend);
+    const std::string declared = declared_diagnosis(tree, id, name);
+    const std::string found = verdict.diagnoses.empty() ? "nothing" : verdict.diagnoses[0];
+    if (!verdict.passed && found == declared) {
+      ++outcome.passed;
+    } else {
+      outcome.failures.push_back(fmt::format("{}/{}: {}, diagnosed {}, declared {}", id, name,
+                                             verdict.passed ? "passes" : "fails", found, declared));
+    }
+  }
+  return outcome;
+}
+
+}  // namespace shardlings::gpu_tests

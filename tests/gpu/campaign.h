@@ -1,0 +1,56 @@
+/// \file
+/// All solutions and wrong solutions on every backend: what ./shardlings verify does, without compiler and build
+/// folder, so that it runs on a GPU machine that has neither.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "front/backend.h"
+#include "grading/verdict.h"
+
+namespace shardlings::gpu_tests {
+
+/// Where everything lies. A package has these folders side by side.
+struct Tree {
+  std::string graders;      ///< grader_<id>
+  std::string submissions;  ///< <id>/<name>/submission: made by build_submissions()
+  std::string puzzles;
+  std::string solutions;  ///< for the diagnoses that mutants declare
+  std::string clusters;
+
+  /// The folders of a package.
+  static Tree of_package(const std::string& folder);
+};
+
+/// Compiles and links the solution and every mutant of every puzzle for `folder`; they find their libraries in lib/ of
+/// the package that holds the folder. Returns how many. Throws std::runtime_error if one does not build.
+int build_submissions(const std::string& build_folder, const std::string& source_folder, const std::string& folder);
+
+/// Ids of the puzzles that have submissions, in order.
+std::vector<std::string> puzzles_of(const Tree& tree);
+/// Names of a puzzle's wrong solutions.
+std::vector<std::string> mutants_of(const Tree& tree, const std::string& id);
+
+/// One submission graded on a backend, with its traces: all cases, or the one of that name. Throws std::runtime_error
+/// if the grader breaks.
+grading::Verdict graded(const Tree& tree, const std::string& id, const std::string& name, front::Backend backend,
+                        const std::string& case_name = "");
+
+/// The names of the cases that a backend can run on this machine.
+std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, front::Backend backend,
+                                        const front::Machine& machine);
+
+struct Outcome {
+  int passed = 0;
+  int skipped = 0;
+  std::vector<std::string> failures;
+  std::vector<std::string> skips;  ///< why, each reason once
+};
+
+/// The solution passes, and is alike on the CPU.
+Outcome try_solution(const Tree& tree, const std::string& id, front::Backend backend, const front::Machine& machine);
+/// Every mutant fails with the diagnosis that it declares.
+Outcome try_mutants(const Tree& tree, const std::string& id, front::Backend backend, const front::Machine& machine);
+
+}  // namespace shardlings::gpu_tests
