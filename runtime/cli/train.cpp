@@ -219,12 +219,13 @@ int train(const Context& context, const TrainOptions& options) {
   const Settings settings = settings_of(context, options);
   const std::string folder = context.project.build + "/train";
   fs::create_directories(folder);
-  const std::string settings_file = folder + "/settings.json";
-  write_file_atomically(settings_file, to_json(settings));
+  const std::string settings_file = fmt::format("{}/settings.{}.json", folder, getpid());  // others may train, too
   const std::string program = program_of(context, options, folder);
+  write_file_atomically(settings_file, to_json(settings));
   SignalEvents signals;  // before any thread is there: all of them leave signals to it
   Conversation conversation(context, settings, options.json);
   const grading::ProcessEnd end = run_training(signals, conversation, program, settings_file);
+  fs::remove(settings_file);
   TrainReport& report = conversation.finish();
   if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", program, end.error));
   if (!report.has_ended()) {
