@@ -217,7 +217,10 @@ ProcessLimits default_limits(int ranks, front::Backend backend) {
   ProcessLimits limits;
   limits.cpu_seconds = kSanitized ? 60 : 5;
   limits.wall_seconds = kSanitized ? 300 : 20;
-  limits.memory_bytes = kSanitized ? 0 : (1024 + 16 * ranks) * kMebibyte;
+  // OpenBLAS reserves 128 MiB for each thread that multiplies, of which it touches little; where it gets none, it asks
+  // again for ever.
+  constexpr std::int64_t kRank = 16 + 136;
+  limits.memory_bytes = kSanitized ? 0 : (1024 + kRank * ranks) * kMebibyte;
   limits.file_bytes = 2048 * kMebibyte;
   limits.output_bytes = 64 * kMebibyte;
   if (front::capabilities_of(backend).needs_gpu) {
