@@ -56,6 +56,17 @@ TEST(Endings, FinishedRunBringsOutputsCountersAndTrace) {
   EXPECT_TRUE(data.replicas.empty());
 }
 
+// Each thread that multiplies takes a large workspace of the BLAS library's, which must fit the limit of memory.
+TEST(Endings, ManyRanksMultiplyAtOnce) {
+  Case kase = two_ranks();
+  kase.ranks = 16;
+  const SubmissionFolder folder(
+      "  Tensor a = rank.zeros({300, 300}, Kind::other);\n  rank.world().barrier();\n"
+      "  for (int i = 0; i < 40; ++i) a = matmul(a, a, Trans::nn);");
+  const Result result = run_case(folder.build(), kase, default_limits(kase.ranks));
+  EXPECT_EQ(result.ending, Ending::finished) << result.explanation;
+}
+
 TEST(Endings, ReplicasThatDifferAreKeptApart) {
   const Result result = run("  if (rank.id() == 1) fill(data, 3.F);");
   ASSERT_EQ(result.ending, Ending::finished) << result.explanation;
