@@ -281,7 +281,8 @@ void diagnose_memory(CheckContext& check, int rank) {
   for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
   const std::int64_t left = backwards[layers.size() - 1].live_after.value();
   const std::int64_t planned = standing + layers.front().input + layers.front().input_gradient;
-  if (inputs > 0 && left == planned + inputs) return check.diagnose("activations_kept");
+  const std::int64_t kept = left - planned - inputs;  // less by flag and squares, if those are made after backward
+  if (inputs > 0 && (kept == 0 || kept == -8)) return check.diagnose("activations_kept");
   // Every gradient once more, while backward runs or after it.
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   const bool more_gradients = check.counters(rank).peak_by_kind[gradient].value() > 2 * weights;
@@ -297,6 +298,19 @@ std::int64_t wire_bytes(const Case& kase, int rank) {
                   part_of(count, kase.ranks, (rank + 1) % kase.ranks).size());
   }
   return kase.ranks == 1 ? 0 : kase.steps * bytes;
+}
+
+/// In every step the gradient of the loss is multiplied before the first layer goes backward. A power of two changes no
+/// bit of a result, and a gradient that is NaN is so with and without: only the trace tells.
+bool scales_before_backward(const CheckContext& check, int rank) {
+  const front::RankTrace& trace = check.trace(rank);
+  bool scaled = true;
+  for (const front::Event& event : trace.events) {
+    if (event.kind == EventKind::loss) scaled = false;
+    if (trace.names.at(event.name) == "scale") scaled = true;
+    if (event.kind == EventKind::backward && !scaled) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -315,7 +329,13 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(scaling) {
   const Scaling expected = expected_scaling(check.kase());
   if (!check.equal("loss scale", on_all(check.kase(), expected.scales), 0.0)) return diagnose_scaling(check, expected);
-  if (!check.equal("clean steps", on_all(check.kase(), expected.counts), 0.0)) diagnose_scaling(check, expected);
+  if (!check.equal("clean steps", on_all(check.kase(), expected.counts), 0.0)) return diagnose_scaling(check, expected);
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (scales_before_backward(check, rank)) continue;
+    check.fail("scale(grad, S) between loss and backward, in every step",
+               "a backward without it on " + check.name_of(rank), check.place_of_first(rank, EventKind::backward));
+    return check.diagnose("never_scaled");
+  }
 }
 
 SHARDLINGS_CHECK(memory) {

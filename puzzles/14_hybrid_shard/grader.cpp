@@ -129,7 +129,8 @@ std::string time_mistake_between(const CheckContext& check, int rank) {
 void diagnose_time(CheckContext& check, int rank) {
   if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
   if (check.events(rank, EventKind::backward).empty()) return;
-  const std::string inside = unit_time_mistake(check, rank);
+  const bool gathers = node_of(check.kase()).ranks > 1;
+  const std::string inside = gathers ? unit_time_mistake(check, rank) : "";
   check.diagnose(inside.empty() ? time_mistake_between(check, rank) : inside);
 }
 
