@@ -143,7 +143,7 @@ bool holds_two_units_in_forward(CheckContext& check, int rank) {
   for (std::size_t slot = 1; slot < alive.size() / 2; ++slot) {
     if (alive[slot] - planned[slot] > alive[worst] - planned[worst]) worst = slot;
   }
-  const Slot& slot = breadth_first(pipeline_in(check.kase()))[worst];
+  const Slot slot = breadth_first(pipeline_in(check.kase()))[worst];
   return check.at_most(fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank),
                                    slot.micro, slot.chunk),
                        alive[worst], planned[worst],
