@@ -29,7 +29,7 @@ class Needed : public testing::Environment {
     if (missing.empty()) return;
     // GoogleTest 1.12 counts tests that an environment skips as passed; ctest knows them by this line.
     std::cout << "no CUDA device: " << missing << std::endl;  // NOLINT: before anything else fails
-    GTEST_SKIP();
+    GTEST_SKIP() << "no CUDA device: " << missing;
   }
 };
 

@@ -32,7 +32,7 @@ TEST(CudaLibrary, LoadsWithWhatItWasLinkedTo) {
 
 TEST(CudaLibrary, SaysWhyThereIsNoGpu) {
   const Gpus gpus = find_gpus();
-  if (!gpus.found.empty()) GTEST_SKIP() << "there is one";
+  if (!gpus.found.empty()) GTEST_SKIP() << "there is a GPU: nothing is missing that could be named";
   EXPECT_FALSE(gpus.problem.empty());
   try {
     make_cuda_device(0);
