@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "back/kernels/by_type.h"
 #include "back/kernels/cpu/workspace.h"
 #include "back/kernels/kernel_ids.h"
 
@@ -22,11 +23,6 @@
 namespace shardlings::back::cpu {
 
 using KernelFunction = void (*)(const Kernel&, Workspace&);
-
-/// A bf16 in memory: the upper half of an f32 (sign, 8 bits of exponent, 7 of mantissa).
-struct Bf16 {
-  std::uint16_t bits;
-};
 
 inline float load(float x) {
   return x;
@@ -53,28 +49,6 @@ T* out(const Kernel& k, int i) {
 template <class T>
 const T* in(const Kernel& k, int i) {
   return static_cast<const T*>(k.in[i]);
-}
-
-/// Calls f with a value of the element type, which is only good for its type: float or Bf16.
-template <class F>
-void by_float(DType dtype, F f) {
-  if (dtype == DType::bf16) {
-    f(Bf16{});
-  } else {
-    f(0.0F);
-  }
-}
-
-/// As by_float, for two types: of the operands, and of what is accumulated.
-template <class F>
-void by_floats(DType operands, Count accumulated, F f) {
-  if (operands != DType::bf16) {
-    f(0.0F, 0.0F);
-  } else if (static_cast<DType>(accumulated) == DType::bf16) {
-    f(Bf16{}, Bf16{});
-  } else {
-    f(Bf16{}, 0.0F);
-  }
 }
 
 /// y[i] = f(x[i])

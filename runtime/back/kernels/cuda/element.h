@@ -6,14 +6,10 @@
 
 #include <cstdint>
 
+#include "back/kernels/by_type.h"
 #include "back/kernels/cuda/launch.h"
 
 namespace shardlings::back::cuda {
-
-/// A bf16 in memory: the upper half of an f32 (sign, 8 bits of exponent, 7 of mantissa).
-struct Bf16 {
-  std::uint16_t bits;
-};
 
 __device__ inline float load(float x) {
   return x;
@@ -58,28 +54,6 @@ inline constexpr int kPack = static_cast<int>(16 / std::max({sizeof(T)...}));
 template <int N, class T>
 bool aligned(const T* address) {
   return reinterpret_cast<std::uintptr_t>(address) % (sizeof(T) * N) == 0;
-}
-
-/// Calls f with a value of the element type, which is only good for its type: float or Bf16.
-template <class F>
-void by_float(DType dtype, F f) {
-  if (dtype == DType::bf16) {
-    f(Bf16{});
-  } else {
-    f(0.0F);
-  }
-}
-
-/// As by_float, for two types: of the operands, and of what is accumulated.
-template <class F>
-void by_floats(DType operands, Count accumulated, F f) {
-  if (operands != DType::bf16) {
-    f(0.0F, 0.0F);
-  } else if (static_cast<DType>(accumulated) == DType::bf16) {
-    f(Bf16{}, Bf16{});
-  } else {
-    f(Bf16{}, 0.0F);
-  }
 }
 
 }  // namespace shardlings::back::cuda

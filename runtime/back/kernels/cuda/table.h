@@ -2,20 +2,12 @@
 /// Which function enqueues which kernel. Each file of kernels fills in its own.
 #pragma once
 
-#include <array>
-
+#include "back/kernels/by_type.h"
 #include "back/kernels/cuda/launch.h"
 
 namespace shardlings::back::cuda {
 
-class KernelTable {
- public:
-  KernelFunction& operator[](KernelId id) { return functions_[static_cast<std::size_t>(id)]; }
-  KernelFunction operator[](KernelId id) const { return functions_[static_cast<std::size_t>(id)]; }
-
- private:
-  std::array<KernelFunction, kKernels> functions_{};
-};
+using KernelTable = FunctionTable<KernelFunction>;
 
 void add_copy_kernels(KernelTable& table);
 void add_elementwise_kernels(KernelTable& table);
