@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "back/fabric/copy_kernel.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/dtype.h"
 #include "base/parts.h"
@@ -81,13 +82,7 @@ class Scheduler {
 
   void add_copy(int in_phase, int member, void* to, const void* from, Count count) {
     if (count == 0 || to == from) return;
-    Kernel kernel;
-    kernel.id = KernelId::copy;
-    kernel.dtype = plan_.dtype;
-    kernel.out[0] = to;
-    kernel.in[0] = from;
-    kernel.n[0] = bytes_of(count, plan_.dtype).value();
-    phase(in_phase)[static_cast<std::size_t>(member)].push_back(kernel);
+    phase(in_phase)[static_cast<std::size_t>(member)].push_back(copy_kernel(to, from, count, plan_.dtype));
   }
 
   /// Inputs in the members' order. With more of them than a kernel takes, through partial results in scratch memory:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "back/fabric/copy_kernel.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/dtype.h"
 #include "base/parts.h"
@@ -121,13 +122,7 @@ class Scheduler {
 
   void copy(int r, void* to, const void* from, Count count) {
     if (to == from) return;
-    Kernel kernel;
-    kernel.id = KernelId::copy;
-    kernel.dtype = plan_.dtype;
-    kernel.out[0] = to;
-    kernel.in[0] = from;
-    kernel.n[0] = bytes_of(count, plan_.dtype).value();
-    of(r).before.push_back(kernel);
+    of(r).before.push_back(copy_kernel(to, from, count, plan_.dtype));
   }
 
   ReduceOp op() const { return plan_.reduce == ReduceOp::mean ? ReduceOp::sum : plan_.reduce; }
