@@ -13,17 +13,8 @@ using grading::CheckVerdict;
 
 // Text that XML 1.0 allows: harmless() has made the control characters visible.
 std::string xml(std::string_view text) {
-  std::string escaped;
-  for (const char c : harmless(text, Charset::unicode)) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      case '\n': escaped += "&#10;"; break;
-      default: escaped += c;
-    }
-  }
+  std::string escaped = markup(harmless(text, Charset::unicode));
+  for (std::size_t at = 0; (at = escaped.find('\n', at)) != std::string::npos;) escaped.replace(at, 1, "&#10;");
   return escaped;
 }
 

@@ -23,19 +23,8 @@ const char* name_of(SvgCanvas::Anchor anchor) {
 }  // namespace
 
 std::string xml_text(std::string_view text) {
-  std::string escaped;
   // harmless_line() leaves neither control characters nor broken UTF-8.
-  for (const char c : harmless_line(text, Charset::unicode)) {
-    switch (c) {
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '&': escaped += "&amp;"; break;
-      case '"': escaped += "&quot;"; break;
-      case '\'': escaped += "&apos;"; break;
-      default: escaped += c;
-    }
-  }
-  return escaped;
+  return markup(harmless_line(text, Charset::unicode));
 }
 
 void SvgCanvas::rect(const Box& box, std::string_view style, double radius) {

@@ -149,6 +149,20 @@ std::string harmless_line(std::string_view text, Charset charset) {
   return line;
 }
 
+std::string markup(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&': escaped += "&amp;"; break;
+      case '<': escaped += "&lt;"; break;
+      case '>': escaped += "&gt;"; break;
+      case '"': escaped += "&quot;"; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
 int columns_of(std::string_view text) {
   int columns = 0;
   while (!text.empty()) {

@@ -18,6 +18,9 @@ std::string harmless(std::string_view text, Charset charset);
 /// The same as one line: line ends become visible, too. For names of files and cases.
 std::string harmless_line(std::string_view text, Charset charset);
 
+/// Harmless text between tags of XML or HTML, or between double quotes inside of one.
+std::string markup(std::string_view text);
+
 /// Columns that harmless text takes: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int columns_of(std::string_view text);
 
