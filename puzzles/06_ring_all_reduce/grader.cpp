@@ -18,8 +18,6 @@ using front::EventKind;
 
 namespace {
 
-constexpr std::int64_t kElement = 4;  // bytes of an f32
-
 Count elements_of(const Case& kase) {
   return kase.integer("elements");
 }

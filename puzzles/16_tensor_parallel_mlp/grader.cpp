@@ -18,8 +18,6 @@ using front::EventKind;
 
 namespace {
 
-constexpr std::int64_t kElement = 4;  // bytes of an f32
-
 /// The case's extents, and where the weights lie if both layers are one flat tensor.
 struct Mlp {
   explicit Mlp(const Case& kase)

@@ -21,8 +21,6 @@ using front::EventKind;
 
 namespace {
 
-constexpr std::int64_t kElement = 4;  // bytes of an f32
-
 /// The case's extents. Parts are those of the rank that has most.
 struct Gpt {
   explicit Gpt(const Case& kase)

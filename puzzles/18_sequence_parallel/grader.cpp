@@ -19,8 +19,6 @@ using front::EventKind;
 
 namespace {
 
-constexpr std::int64_t kElement = 4;  // bytes of an f32
-
 using Run = reference::PartRun<double>;
 
 /// The case's extents. The piece is the second half of the model's first block.

@@ -25,8 +25,6 @@ using front::EventKind;
 
 namespace {
 
-constexpr Count kElement = 4;
-
 /// Where a rank is: the order is that of harness.cpp.
 struct Place3d {
   int t, p, d;

@@ -9,6 +9,9 @@
 
 namespace shardlings::detail {
 
+/// Calls of the runtime itself and of harnesses stand nowhere in the learner's source.
+inline constexpr Location kNoPlace{};
+
 struct Access {
   static const Ref& ref(const ConstView& v) { return v.ref_; }
   static Port* port(const ConstView& v) { return v.port_; }
@@ -70,9 +73,7 @@ struct Access {
     g.size_ = size;
     return g;
   }
-  static Rank rank(Port* port, const Group& world) {
-    return Rank(port, world);
-  }
+  static Rank rank(Port* port, const Group& world) { return Rank(port, world); }
   static Model model(const ModelPlan* plan) {
     Model m;
     m.plan_ = plan;

@@ -16,12 +16,6 @@ namespace {
 
 constexpr int kWidest = 100;
 
-std::string trimmed(const std::string& line) {
-  const auto begin = line.find_first_not_of(" \t");
-  if (begin == std::string::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::size_t indent_of(const std::string& line) {
   return std::min(line.find_first_not_of(' '), line.size());
 }

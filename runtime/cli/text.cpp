@@ -76,4 +76,11 @@ std::vector<std::string> wrapped(std::string_view text, int columns) {
   return lines;
 }
 
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kWhite = " \t\r\n";
+  const auto begin = text.find_first_not_of(kWhite);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kWhite) - begin + 1));
+}
+
 }  // namespace shardlings::cli

@@ -16,5 +16,7 @@ std::string cut(std::string_view text, int columns);
 std::string padded(std::string_view text, int columns);
 /// Words of `text` in lines of at most `columns`; longer words stand alone.
 std::vector<std::string> wrapped(std::string_view text, int columns);
+/// Without white space at its ends.
+std::string trimmed(std::string_view text);
 
 }  // namespace shardlings::cli

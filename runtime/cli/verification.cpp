@@ -22,12 +22,12 @@ using grading::Verdict;
 
 namespace {
 
-enum class Role { solution, stub, mutant };
+enum class FileRole { solution, stub, mutant };
 
 /// One file to be graded, and what came of it.
 struct Task {
   const Manifest* puzzle;
-  Role role;
+  FileRole role;
   std::string path;
   Verdict verdict;
   std::string error;  ///< why there is no verdict
@@ -49,10 +49,10 @@ std::vector<Task> tasks_of(const Project& project, const std::vector<Manifest>& 
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < puzzles.size(); ++i) {
     const Manifest& puzzle = puzzles[i];
-    tasks.push_back({&puzzle, Role::solution, project.solution_file(puzzle.id), {}, {}});
-    tasks.push_back({&puzzle, Role::stub, stubs[i], {}, {}});
+    tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}});
+    tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}});
     for (const std::string& mutant : mutants_of(project, puzzle.id)) {
-      tasks.push_back({&puzzle, Role::mutant, mutant, {}, {}});
+      tasks.push_back({&puzzle, FileRole::mutant, mutant, {}, {}});
     }
   }
   return tasks;
@@ -159,10 +159,10 @@ void each_comparison(const Verdict& verdict, const auto& look) {
 Margins margins_of(const Manifest& puzzle, const std::vector<Task>& tasks) {
   Margins margins;
   for (const Task& task : tasks) {
-    if (task.puzzle != &puzzle || task.role == Role::stub) continue;
+    if (task.puzzle != &puzzle || task.role == FileRole::stub) continue;
     each_comparison(task.verdict, [&](const auto& kase, const auto& check) {
-      if (task.role == Role::solution) margins.solution = std::max(margins.solution, check.distance);
-      const bool wrong = task.role == Role::mutant && check.passed == false && check.distance > 1;
+      if (task.role == FileRole::solution) margins.solution = std::max(margins.solution, check.distance);
+      const bool wrong = task.role == FileRole::mutant && check.passed == false && check.distance > 1;
       if (!wrong || check.distance >= margins.mutants.value_or(HUGE_VAL)) return;
       margins.mutants = check.distance;
       margins.nearest = fmt::format("mutants/{}, case {}", fs::path(task.path).filename().string(), kase.kase.name);
@@ -188,7 +188,7 @@ void judge_margins(PuzzleOutcome& outcome) {
 void judge_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
   std::set<std::string> failed;
   for (const Task& task : tasks) {
-    if (task.puzzle != &puzzle || task.role != Role::mutant) continue;
+    if (task.puzzle != &puzzle || task.role != FileRole::mutant) continue;
     for (const auto& check : task.verdict.checks) {
       if (check.passed == false) failed.insert(check.spec.id);
     }
@@ -204,12 +204,12 @@ PuzzleOutcome judge(const Project& project, const Manifest& puzzle, const std::v
   outcome.problems = static_problems(project, puzzle);
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle) continue;
-    if (task.role == Role::solution) {
+    if (task.role == FileRole::solution) {
       judge_solution(task, outcome);
       judge_goal(project, task, goals, outcome);
     }
-    if (task.role == Role::stub) judge_stub(task, outcome);
-    if (task.role == Role::mutant) judge_mutant(task, outcome);
+    if (task.role == FileRole::stub) judge_stub(task, outcome);
+    if (task.role == FileRole::mutant) judge_mutant(task, outcome);
   }
   judge_checks(puzzle, tasks, outcome);
   outcome.margins = margins_of(puzzle, tasks);

@@ -9,6 +9,7 @@
 #include "cli/process.h"
 #include "cli/scaffold.h"
 #include "cli/stub.h"
+#include "cli/text.h"
 #include "cli/verification.h"
 
 namespace shardlings::cli {
@@ -19,11 +20,6 @@ using grading::Manifest;
 namespace {
 
 constexpr std::size_t kLongestStub = 80;
-
-std::string trimmed(const std::string& text) {
-  const auto begin = std::min(text.find_first_not_of(" \n"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \n") + 1 - begin);
-}
 
 /// Whether git knows the file and has another content for it.
 bool changed_since_commit(const Project& project, const std::string& id) {

@@ -11,6 +11,11 @@ bool close(double got, double expected, double tolerance) {
   return std::abs(got - expected) <= tolerance;
 }
 
+bool same_sizes(const Layers& a, const Layers& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.size() == y.size(); });
+}
+
 double distance(std::span<const float> got, std::span<const double> expected, std::span<const double> tolerance) {
   double farthest = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {

@@ -6,10 +6,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "grading/case.h"
 
 namespace shardlings::grading {
+
+/// Numbers of each layer.
+using Layers = std::vector<std::vector<double>>;
 
 struct Difference {
   std::size_t index = 0;  ///< of the first element that differs
@@ -22,6 +26,8 @@ struct Difference {
 
 /// Within the tolerance; never for NaN or infinity.
 bool close(double got, double expected, double tolerance);
+
+bool same_sizes(const Layers& a, const Layers& b);
 
 /// What distance() answers where a number is not finite, or differs though nothing may.
 inline constexpr double kFarthest = 1e12;

@@ -12,8 +12,6 @@
 namespace shardlings::grading {
 namespace {
 
-using Layers = std::vector<std::vector<double>>;
-
 struct BuiltIn {
   std::string_view id;
   const char* text;
@@ -82,11 +80,6 @@ Layers values_of(const std::vector<const Output*>& outputs, std::size_t rank) {
   return layers;
 }
 
-bool same_sizes(const Layers& a, const Layers& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.size() == y.size(); });
-}
-
 /// found = factor expected, within the tolerance that grows with the factor.
 bool matches(const Layers& found, const Layers& expected, const Layers& tolerance, double factor) {
   if (!same_sizes(found, expected)) return false;
@@ -116,7 +109,7 @@ Gradients used_by_sgd(const Case& kase, const Reference& reference, const Layers
   return gradients;
 }
 
-std::string scaled(const Case& kase, const Reference& reference, const Gradients& gradients) {
+std::string scaled_by(const Case& kase, const Reference& reference, const Gradients& gradients) {
   const auto is = [&](double factor) { return matches(gradients.found, reference.grads, gradients.tolerance, factor); };
   const double ranks = kase.ranks, micros = kase.micro_batches;
   if (ranks > 1 && is(ranks)) return "scaled_by_ranks";
@@ -169,7 +162,7 @@ std::string recognise(const Case& kase, const Reference& reference, const Result
   const Layers& tolerance = is_gradient ? reference.grads_tolerance : reference.weights_tolerance;
   if (differ) return matches(first, right, tolerance, 1) ? "only_rank_0_right" : "ranks_differ";
   const auto gradients = gradients_of(kase, reference, name, first);
-  return gradients ? scaled(kase, reference, *gradients) : "";
+  return gradients ? scaled_by(kase, reference, *gradients) : "";
 }
 
 }  // namespace shardlings::grading

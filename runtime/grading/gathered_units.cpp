@@ -18,11 +18,6 @@ using front::Collective;
 using front::Event;
 using front::EventKind;
 
-/// Bytes of a layer's weights: 0 outside of the model.
-std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
-  return l < layers.size() ? layers[l].weights : 0;
-}
-
 /// What should be alive when a call of forward or backward of layer l has ended: in the first step.
 std::int64_t planned_after(const Case& node, int rank, EventKind kind, std::size_t l) {
   const std::vector<LayerBytes> layers = layer_bytes(node);

@@ -48,7 +48,7 @@ FileLock::FileLock(const std::string& path) : file_(open(path.c_str(), O_RDWR | 
 }
 
 FileLock::~FileLock() {
-  close(file_);
+  ::close(file_);
 }
 
 void prune_folders(const std::string& folder, std::size_t keep) {

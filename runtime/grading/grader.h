@@ -20,6 +20,7 @@
 /// are compared with the known mistakes of diagnosis.h.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@
 #include "grading/verdict.h"
 
 namespace shardlings::grading {
+
+inline constexpr std::int64_t kElement = 4;  ///< bytes of an f32
 
 /// A check at work on one case. The first expectation that does not hold fails it; later ones are not recorded.
 /// Every expectation returns whether it held.

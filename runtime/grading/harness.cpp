@@ -16,15 +16,13 @@ namespace {
 
 using detail::Access;
 using detail::Call;
+using detail::kNoPlace;
 using detail::Verb;
-
-// The harness's own calls have no place in the learner's source.
-constexpr Location kNowhere{};
 
 Tensor load(Rank& rank, const void* values, Shape shape, DType dtype, Kind kind) {
   Call call;
   call.verb = Verb::load;
-  call.at = kNowhere;
+  call.at = kNoPlace;
   call.tensor[0].shape = shape;
   call.tensor[0].dtype = dtype;
   call.number[0] = static_cast<std::int64_t>(kind);
@@ -35,7 +33,7 @@ Tensor load(Rank& rank, const void* values, Shape shape, DType dtype, Kind kind)
 void plain_call(Rank& rank, Verb verb) {
   Call call;
   call.verb = verb;
-  call.at = kNowhere;
+  call.at = kNoPlace;
   Access::port(rank)->call(call);
 }
 
@@ -116,7 +114,7 @@ TrainState Harness::state_of_layers(Range layers, const Group& group, Divided di
     const Range whole{0, model().size(l)};
     const auto held = [&](bool is_divided) { return is_divided ? group.mine(whole.size()) : whole; };
     const auto zeros = [&](bool is_divided, Kind kind) {
-      Tensor tensor = rank_.zeros(held(is_divided).size(), kind, DType::f32, kNowhere);
+      Tensor tensor = rank_.zeros(held(is_divided).size(), kind, DType::f32, kNoPlace);
       mark_layer(tensor, l);
       return tensor;
     };
@@ -131,7 +129,7 @@ TrainState Harness::state_of_layers(Range layers, const Group& group, Divided di
 
 void Harness::clear(std::vector<Tensor>& tensors) {
   for (Tensor& tensor : tensors) {
-    if (tensor) fill(tensor, 0, kNowhere);
+    if (tensor) fill(tensor, 0, kNoPlace);
   }
 }
 
@@ -183,13 +181,13 @@ void Harness::check_choice(const std::string& function, const std::string& what,
   if (0 <= chosen.begin && chosen.begin <= chosen.end && chosen.end <= extent) return;
   const std::string message = fmt::format("{} returns {} [{}, {}), but there are only [0, {})", function, what,
                                           chosen.begin, chosen.end, extent);
-  throw InvalidArgument(message.c_str(), kNowhere);
+  throw InvalidArgument(message.c_str(), kNoPlace);
 }
 
 LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part) {
   const auto zeros_like = [&](const Tensor& tensor) {
     if (!tensor) return Tensor();
-    Tensor zeros = rank_.zeros(tensor.shape(), Kind::gradient, DType::f32, kNowhere);
+    Tensor zeros = rank_.zeros(tensor.shape(), Kind::gradient, DType::f32, kNoPlace);
     mark_layer(zeros, layer);
     return zeros;
   };
@@ -214,7 +212,7 @@ void Harness::mark_layer(ConstView tensor, int layer) {
   if (!tensor) return;
   Call call;
   call.verb = Verb::mark_layer;
-  call.at = kNowhere;
+  call.at = kNoPlace;
   call.num_tensors = 1;
   call.tensor[0] = Access::ref(tensor);
   call.number[0] = layer;
@@ -254,7 +252,7 @@ Batch Harness::batch(const BatchChoice& choice) {
   if (choice.targets) data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
   const auto part = [&](const Tensor& tensor, int i) {
     const ConstView whole = tensor;
-    return whole ? Access::labelled(whole.rows_part({i * s, (i + 1) * s}, kNowhere), i) : ConstView();
+    return whole ? Access::labelled(whole.rows_part({i * s, (i + 1) * s}, kNoPlace), i) : ConstView();
   };
   std::vector<MicroBatch> micros;
   for (int i = 0; i < kase_.micro_batches; ++i) {
@@ -270,7 +268,7 @@ void Harness::spoil(bool spoiled) {
   if (counts == targets.end()) throw std::runtime_error("harness.cpp: no target of this rank counts");
   const Count at = counts - targets.begin();
   const Count target = spoiled ? kase_.model.outputs : *counts;
-  fill(data_->targets.part({at, at + 1}, kNowhere), static_cast<float>(target), kNowhere);
+  fill(data_->targets.part({at, at + 1}, kNoPlace), static_cast<float>(target), kNoPlace);
 }
 
 Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
@@ -292,7 +290,7 @@ Tensor Harness::integers(Count n, Kind kind) {
 }
 
 void Harness::begin() {
-  rank_.world().barrier(kNowhere);
+  rank_.world().barrier(kNoPlace);
   plain_call(rank_, Verb::begin_measuring);
 }
 
@@ -312,7 +310,7 @@ void Harness::put(const std::string& name, ConstView view, const Region& region)
   }
   Call call;
   call.verb = Verb::publish;
-  call.at = kNowhere;
+  call.at = kNoPlace;
   call.num_tensors = 1;
   call.tensor[0] = Access::ref(view);
   call.text = name.c_str();
@@ -341,7 +339,7 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
   const Range mine = group.mine(whole);
   const std::string full_name = fmt::format("{}.{}", name, layer);
   if (tensor.size() != whole && tensor.size() != mine.size()) return put(full_name, tensor);
-  const ConstView part = tensor.size() == whole ? tensor.part(mine, kNowhere) : tensor;
+  const ConstView part = tensor.size() == whole ? tensor.part(mine, kNoPlace) : tensor;
   put_stretch(full_name, layer, part, mine);
 }
 
@@ -352,7 +350,7 @@ void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, 
     const Range common = intersect(each.part, stretch);
     if (common.size() == 0) continue;
     const Count at = each.whole + common.begin - each.part.begin;
-    put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNowhere),
+    put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNoPlace),
         {1, whole.range.size(), {0, 1}, {at, at + common.size()}});
   }
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFiles[] = {"verdict.json", "traces.bin"};
+constexpr const char* kKeptFiles[] = {"verdict.json", "traces.bin"};
 
 fs::path folder_of(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
   return fs::path(build_folder) / "runs" / puzzle / (which == KeptRun::last ? "last" : "previous");
@@ -46,14 +46,14 @@ void keep_run(const std::string& build_folder, const std::string& puzzle, const 
   const fs::path previous = folder_of(build_folder, puzzle, KeptRun::previous);
   fs::create_directories(last.parent_path());
   const FileLock lock(last.parent_path().string() + "/.lock");
-  if (same_bytes(last / kFiles[0], fs::path(graded) / kFiles[0])) {
+  if (same_bytes(last / kKeptFiles[0], fs::path(graded) / kKeptFiles[0])) {
     fs::last_write_time(last, fs::file_time_type::clock::now());
     return;
   }
   const fs::path coming = last.parent_path() / "coming";
   fs::remove_all(coming);
   fs::create_directory(coming);
-  for (const char* file : kFiles) {
+  for (const char* file : kKeptFiles) {
     if (fs::exists(fs::path(graded) / file)) link_or_copy(fs::path(graded) / file, coming / file);
   }
   if (fs::exists(last)) {
@@ -78,12 +78,12 @@ std::string last_puzzle(const std::string& build_folder) {
 
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
   const fs::path folder = folder_of(build_folder, puzzle, which);
-  if (!fs::exists(folder / kFiles[0])) return std::nullopt;
-  std::ifstream file(folder / kFiles[0], std::ios::binary);
+  if (!fs::exists(folder / kKeptFiles[0])) return std::nullopt;
+  std::ifstream file(folder / kKeptFiles[0], std::ios::binary);
   std::stringstream text;
   text << file.rdbuf();
   Verdict verdict = verdict_from_json(text.str());
-  if (fs::exists(folder / kFiles[1])) read_traces(verdict, (folder / kFiles[1]).string());
+  if (fs::exists(folder / kKeptFiles[1])) read_traces(verdict, (folder / kKeptFiles[1]).string());
   return verdict;
 }
 

@@ -28,7 +28,7 @@ class File {
   int get() const { return number_; }
   int release() { return std::exchange(number_, -1); }
   void reset(int number = -1) {
-    if (number_ >= 0) close(number_);
+    if (number_ >= 0) ::close(number_);
     number_ = number;
   }
 
@@ -105,8 +105,8 @@ Process::Process(const ProcessOptions& options) : options_(options) {
 Process::~Process() {
   kill_group();
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  if (input_ >= 0) close(input_);
-  if (output_ >= 0) close(output_);
+  if (input_ >= 0) ::close(input_);
+  if (output_ >= 0) ::close(output_);
 }
 
 void Process::start() {
@@ -240,7 +240,8 @@ ProcessEnd run_process(const ProcessOptions& options) {
 std::vector<std::string> clean_environment(const std::string& home) {
   std::vector<std::string> environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "LC_ALL=C.UTF-8",
                                           "OPENBLAS_NUM_THREADS=1"};
-  for (const char* name : {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"}) {
+  for (const char* name :
+       {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
   }
   return environment;

@@ -14,8 +14,6 @@
 namespace shardlings::grading {
 namespace {
 
-constexpr std::int64_t kElement = 4;
-
 std::int64_t part_bytes_of(std::int64_t bytes, int ranks, int rank) {
   return kElement * part_of(bytes / kElement, ranks, rank).size();
 }

@@ -7,10 +7,6 @@
 namespace shardlings::grading {
 namespace {
 
-std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
-  return l < layers.size() ? layers[l].weights : 0;
-}
-
 /// The gradient that is on its way while backward of layer l runs.
 std::int64_t gradient_on_its_way(const Case& kase, const std::vector<LayerBytes>& layers, std::size_t l, int zero) {
   if (l + 1 < layers.size()) return layers[l + 1].weights;

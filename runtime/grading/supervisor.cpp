@@ -30,7 +30,7 @@ class CaseFile {
  public:
   explicit CaseFile(const Case& kase) : CaseFile(to_json(kase), static_cast<std::size_t>(kase.ranks)) {}
   ~CaseFile() {
-    if (number_ >= 0) close(number_);
+    if (number_ >= 0) ::close(number_);
   }
   CaseFile(const CaseFile&) = delete;
   CaseFile& operator=(const CaseFile&) = delete;

@@ -8,8 +8,6 @@
 namespace shardlings::grading {
 namespace {
 
-constexpr std::int64_t kElement = 4;
-
 /// All n elements but those of one rank's part.
 std::int64_t all_but_part(Count n, int ranks, int rank) {
   return ranks == 1 ? 0 : kElement * (n - part_of(n, ranks, rank % ranks).size());

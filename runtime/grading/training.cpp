@@ -8,8 +8,6 @@ namespace shardlings::grading {
 namespace {
 
 constexpr double kAlike = 0.01;
-constexpr std::int64_t kElement = 4;
-
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -20,14 +18,6 @@ double dot(const Layers& a, const Layers& b) {
   double sum = 0;
   for (std::size_t l = 0; l < a.size(); ++l) sum += dot(a[l], b[l]);
   return sum;
-}
-
-bool same_sizes(const Layers& a, const Layers& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t l = 0; l < a.size(); ++l) {
-    if (a[l].size() != b[l].size()) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -56,6 +46,10 @@ std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& p
 
 std::int64_t number_of_layers(const Case& kase) {
   return static_cast<std::int64_t>(layer_bytes(kase).size());
+}
+
+std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l) {
+  return l < layers.size() ? layers[l].weights : 0;
 }
 
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers) {

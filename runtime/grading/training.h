@@ -8,13 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "grading/compare.h"
 #include "grading/grader.h"
 
 namespace shardlings::grading {
 
 /// One value for each weight, by layer.
-using Layers = std::vector<std::vector<double>>;
-
 /// \name Bytes
 /// @{
 /// What a layer's calls hold for one micro-batch; the formulas are those of front/model/memory.h.
@@ -32,6 +31,8 @@ struct LayerBytes {
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype = DType::f32);
 /// The same for one rank's part of the case's model.
 std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& part, DType dtype = DType::f32);
+/// 0 for a layer that is not there.
+std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
 std::int64_t number_of_layers(const Case& kase);
 /// Inputs and targets of all micro-batches of a rank.

@@ -12,10 +12,6 @@ namespace {
 constexpr int kFieldIndent = 4;
 constexpr int kFieldName = 10;
 
-std::string spaces(int n) {
-  return std::string(static_cast<std::size_t>(std::max(0, n)), ' ');
-}
-
 }  // namespace
 
 void Page::blank() {

@@ -119,10 +119,10 @@ class Threads {
   std::map<int, std::string> names_;        // by thread
 };
 
-/// Texts of a rank's events, each made into JSON once.
-class Texts {
+/// EventTexts of a rank's events, each made into JSON once.
+class EventTexts {
  public:
-  explicit Texts(const RankTrace& trace) : trace_(trace) {}
+  explicit EventTexts(const RankTrace& trace) : trace_(trace) {}
 
   const std::string& title(const Event& event) {
     std::string& title = titles_[{event.name, event.label.layer, event.kind == EventKind::wait}];
@@ -150,7 +150,7 @@ class Texts {
   std::map<int, std::string> groups_;
 };
 
-std::string args_of(const Event& event, Texts& texts) {
+std::string args_of(const Event& event, EventTexts& texts) {
   std::string args;
   const auto out = std::back_inserter(args);
   if (event.at.line > 0) fmt::format_to(out, R"("at":{},)", texts.place(event.at));
@@ -166,7 +166,7 @@ std::string args_of(const Event& event, Texts& texts) {
 }
 
 void write_events(Writer& out, const RankTrace& trace, int rank, const Threads& threads) {
-  Texts texts(trace);
+  EventTexts texts(trace);
   for (const Event* event : threads.sorted()) {
     out.event(R"({{"ph":"X","name":{},"cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
               texts.title(*event), category(event->kind), rank, threads.tid(event), micros(event->begin.value()),

@@ -16,7 +16,7 @@ std::string number(double value) {
   return text == "-0" ? "0" : text;
 }
 
-const char* name_of(SvgCanvas::Anchor anchor) {
+const char* anchor_name(SvgCanvas::Anchor anchor) {
   return anchor == SvgCanvas::Anchor::middle ? "middle" : "end";
 }
 
@@ -43,7 +43,7 @@ void SvgCanvas::path(const std::string& data, std::string_view style) {
 }
 
 void SvgCanvas::text(double x, double y, std::string_view text, std::string_view style, Anchor anchor) {
-  const std::string where = anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", name_of(anchor));
+  const std::string where = anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", anchor_name(anchor));
   body_ += fmt::format("<text x=\"{}\" y=\"{}\"{} class=\"{}\">{}</text>\n", number(x), number(y), where, style,
                        xml_text(text));
 }

@@ -12,11 +12,11 @@ namespace {
 
 using Box = SvgCanvas::Box;
 
-constexpr int kSamples = 1000;
+constexpr int kCurveSamples = 1000;
 constexpr double kEdge = 3;  // the lowest value stands a little above the ground, the highest below the top
 
 double x_of(std::size_t column, const Box& box) {
-  return box.x + box.width * static_cast<double>(column) / kSamples;
+  return box.x + box.width * static_cast<double>(column) / kCurveSamples;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ double x_of(std::size_t column, const Box& box) {
 SvgMemory::SvgMemory(const grading::CaseVerdict& kase, Nanos end) : kase_(kase) {
   std::optional<std::int64_t> lowest;
   for (std::size_t rank = 0; rank < kase.traces.size(); ++rank) {
-    curves_.push_back(memory_curve(kase.traces[rank], end, kSamples));
+    curves_.push_back(memory_curve(kase.traces[rank], end, kCurveSamples));
     for (const std::int64_t bytes : curves_.back()) {
       lowest = std::min(lowest.value_or(bytes), bytes);
       highest_ = std::max(highest_, bytes);

@@ -63,7 +63,7 @@ constexpr std::array<Interval, 8> kWide{{{0x1100, 0x115F},
                                          {0x1F300, 0x1FAFF},
                                          {0x20000, 0x3FFFD}}};
 
-int columns_of(char32_t code) {
+int columns_of_code(char32_t code) {
   if (inside(kCombining, code)) return 0;
   return inside(kWide, code) ? 2 : 1;
 }
@@ -163,11 +163,15 @@ std::string markup(std::string_view text) {
   return escaped;
 }
 
+std::string spaces(int n) {
+  return std::string(static_cast<std::size_t>(std::max(0, n)), ' ');
+}
+
 int columns_of(std::string_view text) {
   int columns = 0;
   while (!text.empty()) {
     const Character character = decode(text);
-    columns += columns_of(character.code);
+    columns += columns_of_code(character.code);
     text.remove_prefix(character.size);
   }
   return columns;
@@ -177,7 +181,7 @@ std::string_view first_columns(std::string_view text, int columns) {
   std::size_t size = 0;
   while (size < text.size()) {
     const Character character = decode(text.substr(size));
-    columns -= columns_of(character.code);
+    columns -= columns_of_code(character.code);
     if (columns < 0) break;
     size += character.size;
   }

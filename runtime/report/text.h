@@ -24,6 +24,8 @@ std::string markup(std::string_view text);
 /// Columns that harmless text takes: 2 for East Asian wide characters and emoji, 0 for combining marks.
 int columns_of(std::string_view text);
 
+std::string spaces(int n);
+
 /// The first whole characters of `text` that take at most `columns`.
 std::string_view first_columns(std::string_view text, int columns);
 

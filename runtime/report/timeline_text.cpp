@@ -19,10 +19,6 @@ namespace {
 
 constexpr int kEdges = 2;  // columns of the frame
 
-std::string spaces(int n) {
-  return std::string(static_cast<std::size_t>(std::max(0, n)), ' ');
-}
-
 std::string rank_label(RankRange ranks) {
   if (ranks.first == ranks.last) return fmt::format("rank {}", ranks.first);
   return fmt::format("rank {}-{}", ranks.first, ranks.last);

@@ -19,10 +19,8 @@ namespace shardlings::train {
 namespace {
 
 using detail::Access;
+using detail::kNoPlace;
 using grading::Harness;
-
-// The trainer's own calls have no place in the learner's source.
-constexpr Location kNowhere{};
 
 /// What the ranks of a training have in common; they are threads of one process.
 struct Shared {
@@ -54,19 +52,19 @@ class RankTrainer {
       : rank_(rank),
         shared_(shared),
         h_(rank, shared.settings.kase),
-        grid_(rank.world(), {{"dp", layout().d}, {"pp", layout().p}, {"tp", layout().t}}, kNowhere),
+        grid_(rank.world(), {{"dp", layout().d}, {"pp", layout().p}, {"tp", layout().t}}, kNoPlace),
         tp_(grid_.along("tp")),
         pp_(grid_.along("pp")),
         dp_(grid_.along("dp")) {
     const bool is_end = pp_.rank() == 0 || pp_.rank() == pp_.size() - 1;
     const int pipeline = dp_.rank() * tp_.size() + tp_.rank();
-    ends_ = rank.world().split(is_end ? pipeline : kNobody, pp_.rank(), "ends", kNowhere);
+    ends_ = rank.world().split(is_end ? pipeline : kNobody, pp_.rank(), "ends", kNoPlace);
     h_.divide_layers(tp_);
     layers_ = h_.layers_of_stage(pp_.rank(), pp_.size());
     state_ = h_.state_of_layers(layers_, dp_, {.optimizer = true});
     stage_ = h_.stage(layers_, state_);
     if (layout().recompute) stage_ = stage_.recomputing();
-    loss_ = rank.zeros(1, Kind::other, DType::f32, kNowhere);
+    loss_ = rank.zeros(1, Kind::other, DType::f32, kNoPlace);
     restore();
   }
 
@@ -84,14 +82,14 @@ class RankTrainer {
   void make(int step) {
     const Nanos begin = now();
     h_.clear(state_.grads);
-    fill(loss_, 0, kNowhere);
+    fill(loss_, 0, kNoPlace);
     load_batch(step);
     shared_.step(rank_, h_.model(), stage_, state_, batch_, pp_, dp_, ends_, shared_.settings.kase.model.clip, loss_);
     const bool counts = stage_.is_last() && tp_.rank() == 0;
-    shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNowhere) : 0.0;
-    rank_.world().barrier(kNowhere);
+    shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNoPlace) : 0.0;
+    rank_.world().barrier(kNoPlace);
     if (is_rank_0()) decide(step + 1, now() - begin);
-    rank_.world().barrier(kNowhere);
+    rank_.world().barrier(kNoPlace);
     if (shared_.saves) save_with_others(step + 1);
   }
 
@@ -111,7 +109,7 @@ class RankTrainer {
   Tensor load(const std::vector<std::int32_t>& values, Shape shape) {
     detail::Call call;
     call.verb = detail::Verb::load;
-    call.at = kNowhere;
+    call.at = kNoPlace;
     call.tensor[0].shape = shape;
     call.tensor[0].dtype = DType::i32;
     call.number[0] = static_cast<std::int64_t>(Kind::other);
@@ -140,7 +138,7 @@ class RankTrainer {
   ConstView part(const Tensor& tensor, int i) const {
     if (!tensor) return {};
     const Count s = shared_.settings.kase.model.sequence;
-    return Access::labelled(ConstView(tensor).rows_part({i * s, (i + 1) * s}, kNowhere), i);
+    return Access::labelled(ConstView(tensor).rows_part({i * s, (i + 1) * s}, kNoPlace), i);
   }
 
   /// Calls `visit` with the tensors of each of this rank's layers, the whole ones of the checkpoint, and where elements
@@ -182,9 +180,9 @@ class RankTrainer {
       const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
       const Range all{0, state_.weights[l].size()}, mine = dp_.mine(all.size());
       OptimizerState& optimizer = state_.optimizer[l];
-      copy(state_.weights[l], h_.tensor(taken(from.weights, stretches, all), Kind::other), kNowhere);
-      copy(optimizer.m, h_.tensor(taken(from.m, stretches, mine), Kind::other), kNowhere);
-      copy(optimizer.v, h_.tensor(taken(from.v, stretches, mine), Kind::other), kNowhere);
+      copy(state_.weights[l], h_.tensor(taken(from.weights, stretches, all), Kind::other), kNoPlace);
+      copy(optimizer.m, h_.tensor(taken(from.m, stretches, mine), Kind::other), kNoPlace);
+      copy(optimizer.v, h_.tensor(taken(from.v, stretches, mine), Kind::other), kNoPlace);
       optimizer.step = shared_.checkpoint.step;
     });
   }
@@ -200,12 +198,12 @@ class RankTrainer {
       put(to.m, stretches, mine, m);
       put(to.v, stretches, mine, v);
     });
-    rank_.world().barrier(kNowhere);
+    rank_.world().barrier(kNoPlace);
     if (is_rank_0()) {
       shared_.checkpoint.step = steps_made;
       save(shared_.settings.checkpoint, shared_.checkpoint, shared_.settings, shared_.text);
     }
-    rank_.world().barrier(kNowhere);
+    rank_.world().barrier(kNoPlace);
   }
 
   Rank& rank_;

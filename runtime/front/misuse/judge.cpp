@@ -30,7 +30,7 @@ std::string part_text(const back::Plan& plan) {
 }
 
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
-std::string call_text(const Meeting& meeting, int member) {
+std::string call_of(const Meeting& meeting, int member) {
   const CallRecord& record = meeting.records[static_cast<std::size_t>(member)];
   const back::Plan& plan = record.plan;
   if (meeting.message) {
@@ -60,7 +60,7 @@ std::string call_text(const Meeting& meeting, int member) {
 std::string calls_text(const Meeting& meeting) {
   std::vector<std::pair<std::string, std::vector<int>>> calls;
   for (int member = 0; member < meeting.members(); ++member) {
-    const std::string text = fmt::format("{} at {}", call_text(meeting, member),
+    const std::string text = fmt::format("{} at {}", call_of(meeting, member),
                                          to_text(meeting.records[static_cast<std::size_t>(member)].at));
     const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == text; });
     if (found == calls.end()) {
@@ -100,10 +100,10 @@ std::optional<Failure> failed_rank(const Statuses& ranks) {
 int odd_member(const Meeting& meeting, const std::string& what) {
   if (what == "sizes" && meeting.rooted()) return member_with_wrong_part(meeting);
   std::map<std::string, int> votes;
-  for (int m = 0; m < meeting.members(); ++m) ++votes[call_text(meeting, m)];
+  for (int m = 0; m < meeting.members(); ++m) ++votes[call_of(meeting, m)];
   int odd = meeting.members() - 1;
   for (int m = meeting.members() - 1; m >= 0; --m) {
-    if (votes[call_text(meeting, m)] < votes[call_text(meeting, odd)]) odd = m;
+    if (votes[call_of(meeting, m)] < votes[call_of(meeting, odd)]) odd = m;
   }
   return odd;
 }
@@ -176,7 +176,7 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const Meeting& meeting = *status.blocked_in;
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
-                                 call_text(meeting, meeting.member_of(rank)), meeting.group->name, meeting.number);
+                                 call_of(meeting, meeting.member_of(rank)), meeting.group->name, meeting.number);
   const std::vector<int> missing = missing_ranks(meeting);
   if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
   const int member = held_up_on(meeting);

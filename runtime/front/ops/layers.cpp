@@ -57,14 +57,14 @@ Reply layer_norm_backward(RankFront& front, const Call& call) {
                 16 * x.size());
 }
 
-struct Extents {
+struct AttentionExtents {
   Count s, b, heads, w;
   Count probabilities() const { return b * heads * s * s; }
   /// Of the two products of a head with full matrices, as a roofline of a dense attention counts them.
   Count flops() const { return 4 * b * s * s * w; }
 };
 
-Extents extents(Op& op, const Operand& qkv) {
+AttentionExtents extents(Op& op, const Operand& qkv) {
   const Count heads = op.call().number[0];
   op.computes_on(qkv, "qkv");
   op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)",
@@ -78,7 +78,7 @@ Extents extents(Op& op, const Operand& qkv) {
 Reply attention(RankFront& front, const Call& call) {
   Op op(front, call);
   const Operand qkv = op.reads(0, "qkv");
-  const Extents e = extents(op, qkv);
+  const AttentionExtents e = extents(op, qkv);
   op.returns({e.s, e.b, e.w}, qkv.dtype());
   if (call.number[1] != 0) op.returns({e.b, e.heads, e.s, e.s}, qkv.dtype());
   return op.run(KernelId::attention, {e.s, e.b, e.heads, e.w}, e.flops());
@@ -90,7 +90,7 @@ Reply attention_backward(RankFront& front, const Call& call) {
   const Operand qkv = op.reads(0, "qkv");
   const Operand inner = op.reads(1, "inner");
   const Operand grad = op.reads(2, "grad");
-  const Extents e = extents(op, qkv);
+  const AttentionExtents e = extents(op, qkv);
   op.same_type(qkv, "qkv", inner, "inner");
   op.same_type(qkv, "qkv", grad, "grad");
   op.require(inner.size() == e.probabilities(), "inner is {}, but must be ({}, {}, {}, {}), as attention made it",

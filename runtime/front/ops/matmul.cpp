@@ -9,13 +9,13 @@ using back::KernelId;
 using detail::Call;
 using detail::Reply;
 
-struct Extents {
+struct ProductExtents {
   bool trans_a, trans_b;
   Count m, n, k;
 };
 
 /// Names the transposes in messages and checks that the inner extents agree.
-Extents extents(Op& op, const Operand& a, const Operand& b) {
+ProductExtents extents(Op& op, const Operand& a, const Operand& b) {
   static constexpr const char* kNames[] = {"nn", "nt", "tn", "tt"};
   const auto trans = static_cast<Trans>(op.call().number[0]);
   op.rename(fmt::format("{} ({})", name_of(op.call().verb), kNames[static_cast<int>(trans)]));
@@ -33,12 +33,12 @@ Extents extents(Op& op, const Operand& a, const Operand& b) {
 }
 
 /// A flat stretch of memory takes any product of its size; a matrix only one of its own extents.
-bool holds_product(const Operand& c, const Extents& e) {
+bool holds_product(const Operand& c, const ProductExtents& e) {
   if (c.shape().rank() == 1) return c.size() == e.m * e.n;
   return c.rows() == e.m && c.cols() == e.n;
 }
 
-Reply run(Op& op, const Extents& e, bool adds, DType to) {
+Reply run(Op& op, const ProductExtents& e, bool adds, DType to) {
   return op.run(KernelId::matmul, {e.m, e.n, e.k, e.trans_a, e.trans_b, adds, static_cast<Count>(to)},
                 2 * e.m * e.n * e.k);
 }
@@ -47,7 +47,7 @@ Reply matmul(RankFront& front, const Call& call) {
   Op op(front, call);
   const Operand a = op.reads(0, "a");
   const Operand b = op.reads(1, "b");
-  const Extents e = extents(op, a, b);
+  const ProductExtents e = extents(op, a, b);
   op.returns(e.trans_a ? Shape{e.m, e.n} : with_cols(a.shape(), e.n), a.dtype());  // (s, b, …) stays (s, b, …)
   return run(op, e, false, a.dtype());
 }
@@ -57,7 +57,7 @@ Reply matmul_add(RankFront& front, const Call& call) {
   const Operand c = op.writes(0, "c");
   const Operand a = op.reads(1, "a");
   const Operand b = op.reads(2, "b");
-  const Extents e = extents(op, a, b);
+  const ProductExtents e = extents(op, a, b);
   op.accumulates(c, "c", a, "a");
   op.require(holds_product(c, e), "c is {}, but the product of a {} and b {} is ({}, {})", to_text(c.shape()),
              to_text(a.shape()), to_text(b.shape()), e.m, e.n);

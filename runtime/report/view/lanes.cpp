@@ -25,8 +25,8 @@ struct Placed {
   int row = 0;
 };
 
-/// Texts by number, made harmless.
-class Texts {
+/// NumberedTexts by number, made harmless.
+class NumberedTexts {
  public:
   std::int64_t number(const std::string& text) {
     const auto [entry, is_new] = numbers_.try_emplace(text, numbers_.size());
@@ -179,7 +179,7 @@ class Packing {
   Nanos end_;
   std::vector<Placed> events_;
   std::vector<Segment> segments_;
-  Texts names_, files_, groups_;
+  NumberedTexts names_, files_, groups_;
   PackedLanes out_;
 };
 

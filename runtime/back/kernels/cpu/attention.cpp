@@ -13,7 +13,7 @@
 namespace shardlings::back::cpu {
 namespace {
 
-constexpr Count kBlock = 128;  // queries
+constexpr Count kQueryBlock = 128;  // queries
 
 struct Extents {
   Count s, b, heads, w;
@@ -55,8 +55,8 @@ SHARDLINGS_KERNEL void causal_softmax(float* scores, Count begin, Count end, Cou
 
 void forward_head(const Extents& e, const Head& h, float* p, float* y) {
   const Count d = e.head_size();
-  for (Count begin = 0; begin < e.s; begin += kBlock) {
-    const Count end = std::min(begin + kBlock, e.s);
+  for (Count begin = 0; begin < e.s; begin += kQueryBlock) {
+    const Count end = std::min(begin + kQueryBlock, e.s);
     float* rows = p + begin * e.s;
     gemm(end - begin, end, d, 1.0F, {h.q + begin * h.stride, h.stride}, {h.k, h.stride, true}, 0.0F, rows, e.s);
     causal_softmax(p, begin, end, e.s, e.scale());
@@ -82,8 +82,8 @@ void backward_head(const Extents& e, const Head& h, const float* p, const float*
   const Count d = e.head_size();
   float* grad_k = grad_q + e.w;
   float* grad_v = grad_k + e.w;
-  for (Count begin = 0; begin < e.s; begin += kBlock) {
-    const Count end = std::min(begin + kBlock, e.s);
+  for (Count begin = 0; begin < e.s; begin += kQueryBlock) {
+    const Count end = std::min(begin + kQueryBlock, e.s);
     const Count rows = end - begin;
     const float* p_rows = p + begin * e.s;
     float* grad_rows = grads + begin * e.s;

@@ -8,7 +8,7 @@ namespace shardlings::back::cpu {
 namespace {
 
 /// How many elements are reduced at a time: the partial results stay in the first-level cache.
-constexpr Count kBlock = 1024;
+constexpr Count kReduceBlock = 1024;
 
 template <class X, class P, class F>
 void combine(P* partial, const X* x, Count n, F f) {
@@ -30,7 +30,7 @@ void combine(P* partial, const X* x, Count n, ReduceOp op) {
 template <class First, class X, class Y>
 void reduce_block(const Kernel& k, Count begin, Count n) {
   const auto op = static_cast<ReduceOp>(k.n[2]);
-  float partial[kBlock];
+  float partial[kReduceBlock];
   const First* first = in<First>(k, 0) + begin;
   for (Count i = 0; i < n; ++i) partial[i] = load(first[i]);
   for (int j = 1; j < static_cast<int>(k.n[1]); ++j) combine(partial, in<X>(k, j) + begin, n, op);
@@ -43,8 +43,8 @@ void reduce_block(const Kernel& k, Count begin, Count n) {
 
 template <class First, class X, class Y>
 void reduce_all(const Kernel& k) {
-  for (Count begin = 0; begin < k.n[0]; begin += kBlock) {
-    reduce_block<First, X, Y>(k, begin, std::min(kBlock, k.n[0] - begin));
+  for (Count begin = 0; begin < k.n[0]; begin += kReduceBlock) {
+    reduce_block<First, X, Y>(k, begin, std::min(kReduceBlock, k.n[0] - begin));
   }
 }
 
