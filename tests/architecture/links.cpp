@@ -33,13 +33,6 @@ bool has_anchor(const std::string& text, const std::string& anchor) {
   return false;
 }
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// What is wrong with a link; empty if nothing is.
 std::string fault_of(const Source& source, const std::string& target) {
   if (std::regex_search(target, std::regex("^[a-z]+:"))) return "";
@@ -51,7 +44,7 @@ std::string fault_of(const Source& source, const std::string& target) {
   const fs::path there = fs::path(project_folder()) / fs::path(source.path).parent_path() / file;
   if (!fs::exists(there)) return "the link leads to " + target + ", which does not exist";
   if (anchor.empty() || there.extension() != ".md") return "";
-  return has_anchor(read(there), anchor) ? "" : no_heading;
+  return has_anchor(file_text(there), anchor) ? "" : no_heading;
 }
 
 std::string fault_of_path(const std::string& path) {

@@ -15,13 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 bool has_ending(const std::string& name, const std::vector<std::string>& endings) {
   return std::any_of(endings.begin(), endings.end(), [&](const auto& ending) { return ends_with(name, ending); });
 }
@@ -58,6 +51,13 @@ bool is_digit_separator(const std::string& text, std::size_t i) {
 
 }  // namespace
 
+std::string file_text(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
 std::string to_text(const std::vector<Violation>& violations) {
   std::string text;
   for (const Violation& violation : violations) {
@@ -71,7 +71,7 @@ std::vector<Source> sources(const std::string& folder, const std::vector<std::st
   const fs::path root = project_folder();
   const auto take = [&](const fs::directory_entry& entry) {
     if (!entry.is_regular_file() || !has_ending(entry.path().filename().string(), endings)) return;
-    found.push_back({fs::relative(entry.path(), root).string(), read(entry.path())});
+    found.push_back({fs::relative(entry.path(), root).string(), file_text(entry.path())});
   };
   if (folder == ".") {
     for (const auto& entry : fs::directory_iterator(root)) take(entry);

@@ -37,6 +37,8 @@ struct Include {
 };
 std::vector<Include> includes_of(const std::string& text);
 
+/// The whole file.
+std::string file_text(const std::string& path);
 std::vector<std::string> lines_of(const std::string& text);
 bool starts_with(const std::string& text, const std::string& prefix);
 bool ends_with(const std::string& text, const std::string& suffix);

@@ -16,8 +16,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kFirst = "01_training_step";
-
 TEST(Command, ShowsANewcomerTheFirstPuzzle) {
   const Learner shardlings;
   const Answer answer = shardlings({});
@@ -265,8 +263,8 @@ TEST_P(Help, IsThereForEveryVerb) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Command, Help,
-                         testing::Values("list", "run", "watch", "hint", "explain", "trace", "reset", "solution", "verify",
-                                         "new", "doctor", "test", "check"));
+                         testing::Values("list", "run", "watch", "hint", "explain", "trace", "reset", "solution",
+                                         "verify", "new", "doctor", "test", "check"));
 
 TEST(Command, KnowsItsVersion) {
   const Learner shardlings;

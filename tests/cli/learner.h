@@ -9,6 +9,8 @@
 
 namespace shardlings::cli {
 
+inline constexpr const char* kFirst = "01_training_step";
+
 /// Puzzles and solutions in a temporary folder with a space in its name, every puzzle at its stub. Graded with the
 /// harnesses and graders of the build folder that the tests belong to.
 class Learner {

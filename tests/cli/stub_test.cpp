@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kSolution = R"(// Puzzle.
+constexpr const char* kSolutionText = R"(// Puzzle.
 void f(int n) {
   int a = n;
 
@@ -22,7 +22,7 @@ void f(int n) {
 // What production does differently: everything.
 )";
 
-constexpr const char* kStub = R"(// Puzzle.
+constexpr const char* kStubText = R"(// Puzzle.
 void f(int n) {
   int a = n;
 
@@ -37,7 +37,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 TEST(Stub, IsTheSolutionWithoutItsHoleAndLastComment) {
-  EXPECT_EQ(stub_of_solution(kSolution), kStub);
+  EXPECT_EQ(stub_of_solution(kSolutionText), kStubText);
 }
 
 TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
@@ -55,27 +55,28 @@ TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
 
 TEST(Stub, NeedsExactlyOneHole) {
   EXPECT_FALSE(stub_of_solution("int a;\n"));
-  EXPECT_FALSE(stub_of_solution(std::string(kSolution) + kSolution));
+  EXPECT_FALSE(stub_of_solution(std::string(kSolutionText) + kSolutionText));
   EXPECT_FALSE(cut_at_hole("// <<<\n// >>> your code\n"));
 }
 
 TEST(Stub, BelongsToItsSolution) {
-  EXPECT_EQ(difference_outside_hole(kStub, kSolution), "");
+  EXPECT_EQ(difference_outside_hole(kStubText, kSolutionText), "");
 }
 
 TEST(Stub, ADifferenceAboveTheHoleIsNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStub, "int a = n;", "int b = n;"), kSolution),
+  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "int a = n;", "int b = n;"), kSolutionText),
               HasSubstr("line 3 above the hole differs"));
 }
 
 TEST(Stub, ADifferenceBelowTheHoleIsNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStub, "}\n", "}\nint g();\n"), kSolution),
+  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "}\n", "}\nint g();\n"), kSolutionText),
               HasSubstr("line 9 below the hole differs: the stub has \"int g();\""));
 }
 
 TEST(Stub, MissingMarksAreNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStub, "// <<<", ""), kSolution), HasSubstr("the stub needs one hole"));
-  EXPECT_THAT(difference_outside_hole(kStub, "void f() {}\n"), HasSubstr("the solution needs one hole"));
+  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "// <<<", ""), kSolutionText),
+              HasSubstr("the stub needs one hole"));
+  EXPECT_THAT(difference_outside_hole(kStubText, "void f() {}\n"), HasSubstr("the solution needs one hole"));
 }
 
 }  // namespace

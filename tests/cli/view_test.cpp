@@ -15,8 +15,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kFirst = "01_training_step";
-
 TEST(View, NeedsARun) {
   const Learner shardlings;
   const Answer none = shardlings({"view"});

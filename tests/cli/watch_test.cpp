@@ -14,8 +14,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kFirst = "01_training_step";
-
 TEST(Watch, GradesOnEverySaveAndGoesOnWhenAsked) {
   const Learner learner;
   Terminal terminal(learner, {"watch"});

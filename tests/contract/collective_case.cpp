@@ -64,7 +64,7 @@ std::vector<float> whole_of(const CollectiveCase& c, int r) {
   return values;
 }
 
-float combined(float a, float b, ReduceOp op) {
+float combined_pair(float a, float b, ReduceOp op) {
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::mean: return a + b;
@@ -163,7 +163,7 @@ std::vector<float> input_of(const CollectiveCase& c, int members, int r) {
 std::vector<float> combined(const std::vector<std::vector<float>>& inputs, ReduceOp op, DType dtype) {
   std::vector<float> result = inputs.front();
   for (std::size_t i = 0; i < result.size(); ++i) {
-    for (std::size_t r = 1; r < inputs.size(); ++r) result[i] = combined(result[i], inputs[r][i], op);
+    for (std::size_t r = 1; r < inputs.size(); ++r) result[i] = combined_pair(result[i], inputs[r][i], op);
     if (op == ReduceOp::mean) result[i] /= static_cast<float>(inputs.size());
     result[i] = support::round_to(dtype, result[i]);
   }

@@ -126,15 +126,15 @@ TEST_F(DeviceCopy, LeavesNoScratchMemoryBehind) {
 }
 
 /// What a phase of a schedule reads and writes, as stretches of addresses.
-struct Access {
+struct MemoryAccess {
   int member;
   const std::byte* begin;
   const std::byte* end;
   bool writes;
 };
 
-std::vector<Access> accesses(const std::vector<std::vector<Kernel>>& phase, DType dtype) {
-  std::vector<Access> all;
+std::vector<MemoryAccess> accesses(const std::vector<std::vector<Kernel>>& phase, DType dtype) {
+  std::vector<MemoryAccess> all;
   for (std::size_t m = 0; m < phase.size(); ++m) {
     for (const Kernel& kernel : phase[m]) {
       const bool reduces = kernel.id == back::KernelId::reduce;
@@ -168,9 +168,9 @@ TEST(DeviceSchedule, NobodyWritesWhatAnotherUsesInTheSamePhase) {
         }
         const std::vector<void*> scratch(buffers.size());
         for (const auto& phase : back::make_device_schedule(plan, buffers, scratch).of_member) {
-          const std::vector<Access> all = accesses(phase, plan.dtype);
-          for (const Access& a : all) {
-            for (const Access& b : all) {
+          const std::vector<MemoryAccess> all = accesses(phase, plan.dtype);
+          for (const MemoryAccess& a : all) {
+            for (const MemoryAccess& b : all) {
               const bool overlap = a.begin < b.end && b.begin < a.end;
               ASSERT_FALSE(overlap && a.writes && a.member != b.member)
                   << back::name_of(plan.kind) << " of " << count << ", " << members << " members: " << a.member

@@ -10,7 +10,7 @@ namespace shardlings::contract {
 namespace {
 
 using back::Collective;
-using Kind = RandomStep::Kind;
+using StepKind = RandomStep::Kind;
 
 class Generator {
  public:
@@ -81,7 +81,7 @@ class Generator {
 
   void add_wait(int rank, int index) {
     RandomStep step;
-    step.kind = Kind::wait;
+    step.kind = StepKind::wait;
     step.rank = rank;
     step.step = flying(rank)[static_cast<std::size_t>(index)].step;
     flying(rank).erase(flying(rank).begin() + index);
@@ -90,7 +90,7 @@ class Generator {
 
   void add_computation(int rank) {
     RandomStep step;
-    step.kind = std::array{Kind::scale, Kind::add, Kind::copy}[static_cast<std::size_t>(pick(0, 2))];
+    step.kind = std::array{StepKind::scale, StepKind::add, StepKind::copy}[static_cast<std::size_t>(pick(0, 2))];
     step.rank = rank;
     step.out = {free_register(rank)};
     step.in = {free_register(rank, step.out[0])};
@@ -101,7 +101,7 @@ class Generator {
 
   void add_collective() {
     RandomStep step;
-    step.kind = Kind::collective;
+    step.kind = StepKind::collective;
     step.group = pick(0, static_cast<int>(program_.groups.size()) - 1);
     const std::vector<int> members = program_.groups[static_cast<std::size_t>(step.group)];
     const int size = static_cast<int>(members.size());
@@ -126,7 +126,7 @@ class Generator {
 
   void add_message() {
     RandomStep step;
-    step.kind = Kind::message;
+    step.kind = StepKind::message;
     step.group = pick(0, static_cast<int>(program_.groups.size()) - 1);
     const std::vector<int> members = program_.groups[static_cast<std::size_t>(step.group)];
     const int size = static_cast<int>(members.size());

@@ -12,7 +12,7 @@
 namespace shardlings::contract {
 namespace {
 
-using Kind = RandomStep::Kind;
+using StepKind = RandomStep::Kind;
 using Values = std::vector<float>;
 
 std::size_t at(int i) {
@@ -38,10 +38,10 @@ class Runner {
   void run() {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       const RandomStep& step = program_.steps[i];
-      if (step.kind == Kind::collective) {
+      if (step.kind == StepKind::collective) {
         const int me = place_in(at(step.group));
         if (me >= 0) pause(), collective(static_cast<int>(i), step, me);
-      } else if (step.kind == Kind::message) {
+      } else if (step.kind == StepKind::message) {
         const int me = place_in(at(step.group));
         if (me == step.from || me == step.to) pause(), message(static_cast<int>(i), step, me == step.from);
       } else if (step.rank == rank_.id()) {
@@ -71,11 +71,11 @@ class Runner {
   View head(int index, Count count) { return part(index, {0, count}); }
 
   void alone(const RandomStep& step) {
-    if (step.kind == Kind::wait) {
+    if (step.kind == StepKind::wait) {
       works_[step.step].wait();
-    } else if (step.kind == Kind::scale) {
+    } else if (step.kind == StepKind::scale) {
       scale(head(step.out[0], step.count), 0.5F);
-    } else if (step.kind == Kind::add) {
+    } else if (step.kind == StepKind::add) {
       add(head(step.out[0], step.count), head(step.in[0], step.count));
     } else {
       copy(head(step.out[0], step.count), head(step.in[0], step.count));
@@ -147,12 +147,12 @@ class Simulation {
 
   std::vector<std::vector<Values>> run() {
     for (const RandomStep& step : program_.steps) {
-      if (step.kind == Kind::collective) {
+      if (step.kind == StepKind::collective) {
         collective(step);
-      } else if (step.kind == Kind::message) {
+      } else if (step.kind == StepKind::message) {
         const std::vector<int>& members = program_.groups[at(step.group)];
         put(of(members[at(step.to)], step.out[0]), 0, head(of(members[at(step.from)], step.in[0]), step.count));
-      } else if (step.kind != Kind::wait) {
+      } else if (step.kind != StepKind::wait) {
         alone(step);
       }
     }
@@ -173,9 +173,9 @@ class Simulation {
     Values& out = of(step.rank, step.out[0]);
     const Values in = of(step.rank, step.in[0]);
     for (std::size_t i = 0; i < static_cast<std::size_t>(step.count); ++i) {
-      if (step.kind == Kind::scale) out[i] *= 0.5F;
-      if (step.kind == Kind::add) out[i] += in[i];
-      if (step.kind == Kind::copy) out[i] = in[i];
+      if (step.kind == StepKind::scale) out[i] *= 0.5F;
+      if (step.kind == StepKind::add) out[i] += in[i];
+      if (step.kind == StepKind::copy) out[i] = in[i];
     }
   }
 

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ThrowsMessage;
 
-Case sample() {
+Case sample_case() {
   Case kase;
   kase.puzzle = "09_data_parallel";
   kase.name = "4 ranks, uneven";
@@ -41,8 +41,8 @@ Case sample() {
 }
 
 TEST(Case, SurvivesJson) {
-  const Case back = case_from_json(to_json(sample()));
-  EXPECT_EQ(to_json(back), to_json(sample()));
+  const Case back = case_from_json(to_json(sample_case()));
+  EXPECT_EQ(to_json(back), to_json(sample_case()));
   EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFULL);
   EXPECT_EQ(back.model.lr, 0.3F);
   EXPECT_EQ(back.model.clip, 0.7F);
@@ -55,7 +55,7 @@ TEST(Case, SurvivesJson) {
 }
 
 TEST(Case, NamesTheKeyAtFault) {
-  std::string text = to_json(sample());
+  std::string text = to_json(sample_case());
   text.replace(text.find("\"batch\":3"), 9, "\"batch\":[]");
   EXPECT_THAT([&] { case_from_json(text); }, ThrowsMessage<std::runtime_error>("case: key 'batch' has the wrong type"));
   EXPECT_THAT([] { case_from_json("{}"); }, ThrowsMessage<std::runtime_error>("case: key 'puzzle' is missing"));
@@ -63,7 +63,7 @@ TEST(Case, NamesTheKeyAtFault) {
 }
 
 TEST(Case, KeepsCostsThatFewClustersHave) {
-  Case kase = sample();
+  Case kase = sample_case();
   EXPECT_EQ(to_json(kase).find("collective_ns"), std::string::npos) << "files without them stay as they are";
   kase.cluster.table.per_sequence = true;
   kase.cluster.collective = Nanos(7);
@@ -73,7 +73,7 @@ TEST(Case, KeepsCostsThatFewClustersHave) {
 }
 
 TEST(Case, ConsecutiveRanksShareABatch) {
-  Case kase = sample();
+  Case kase = sample_case();
   EXPECT_EQ(kase.num_batches(), 2);
   EXPECT_EQ((std::vector<int>{kase.batch_of(0), kase.batch_of(1), kase.batch_of(2), kase.batch_of(3)}),
             (std::vector<int>{0, 0, 1, 1}));
@@ -86,12 +86,12 @@ TEST(Case, ConsecutiveRanksShareABatch) {
 }
 
 TEST(Case, NumbersAreAskedForByName) {
-  EXPECT_EQ(sample().integer("every"), 2);
-  EXPECT_EQ(sample().number("share"), 0.1);
+  EXPECT_EQ(sample_case().integer("every"), 2);
+  EXPECT_EQ(sample_case().number("share"), 0.1);
   EXPECT_THAT(
-      [] { sample().integer("share"); },
+      [] { sample_case().integer("share"); },
       ThrowsMessage<std::runtime_error>("the number 'share' of the case '4 ranks, uneven' must be whole, not 0.1"));
-  EXPECT_THAT([] { sample().number("evry"); },
+  EXPECT_THAT([] { sample_case().number("evry"); },
               ThrowsMessage<std::runtime_error>(
                   "the case '4 ranks, uneven' has no number 'evry': add it to `numbers` in puzzle.toml"));
 }

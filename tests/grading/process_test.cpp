@@ -144,7 +144,7 @@ TEST(Process, FileIsDescriptorThree) {
   char text[6] = {};
   EXPECT_EQ(pread(file, text, 6, 0), 6);
   EXPECT_EQ(std::string(text, 6), "hello\n");
-  close(file);
+  ::close(file);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace shardlings::grading {
 namespace {
 
-front::RunReport sample() {
+front::RunReport sample_report() {
   front::RunReport report;
   report.ranks.resize(2);
   for (front::RankReport& rank : report.ranks) {
@@ -40,7 +40,7 @@ bool readable(const std::string& bytes, Result& result) {
 
 TEST(ResultPack, ReadsWhatItWrote) {
   Result result;
-  ASSERT_TRUE(readable(pack_report(sample()), result));
+  ASSERT_TRUE(readable(pack_report(sample_report()), result));
   EXPECT_EQ(result.report.ranks[1].counters.peak, Bytes(99));
   ASSERT_EQ(result.report.ranks[1].trace.events.size(), 5U);
   EXPECT_EQ(result.report.ranks[1].trace.events[4].measured_end, Nanos(12));
@@ -51,7 +51,7 @@ TEST(ResultPack, ReadsWhatItWrote) {
 }
 
 TEST(ResultPack, TooShortTooLongOrOfOtherRanks) {
-  const std::string bytes = pack_report(sample());
+  const std::string bytes = pack_report(sample_report());
   for (std::size_t size = 0; size < bytes.size(); size += 3) {
     Result result;
     EXPECT_FALSE(readable(bytes.substr(0, size), result)) << size;
@@ -62,7 +62,7 @@ TEST(ResultPack, TooShortTooLongOrOfOtherRanks) {
 }
 
 TEST(ResultPack, DamagedBytesAreReadOrRefused) {
-  const std::string good = pack_report(sample());
+  const std::string good = pack_report(sample_report());
   std::mt19937 random(5);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {

@@ -13,7 +13,7 @@
 namespace shardlings::grading {
 namespace {
 
-Verdict sample() {
+Verdict sample_verdict() {
   Verdict verdict;
   verdict.puzzle = "09_data_parallel";
   verdict.status = "graded";
@@ -65,20 +65,20 @@ Verdict sample() {
 }
 
 TEST(VerdictJson, ReadsWhatItWrote) {
-  const std::string text = to_json(sample());
+  const std::string text = to_json(sample_verdict());
   const Verdict back = verdict_from_json(text);
   EXPECT_EQ(to_json(back), text);
   EXPECT_EQ(back.checks[1].passed, std::nullopt);
   EXPECT_EQ(back.cases[0].checks[0].passed, false);
   EXPECT_EQ(back.cases[0].checks[0].case_name, "4 ranks");
-  EXPECT_EQ(back.cases[0].counters, sample().cases[0].counters);
+  EXPECT_EQ(back.cases[0].counters, sample_verdict().cases[0].counters);
   ASSERT_EQ(back.cases[0].checks[0].bounds.size(), 2U);
   EXPECT_EQ(back.cases[0].checks[0].bounds[0].of, Bound::Of::peak);
   EXPECT_EQ(back.cases[0].checks[0].bounds[0].bound, 9);
 }
 
 TEST(VerdictJson, NullIsNull) {
-  EXPECT_THAT(to_json(sample(), -1), testing::HasSubstr("\"passed\":null"));
+  EXPECT_THAT(to_json(sample_verdict(), -1), testing::HasSubstr("\"passed\":null"));
 }
 
 TEST(VerdictJson, RefusesWhatIsNone) {
@@ -88,8 +88,8 @@ TEST(VerdictJson, RefusesWhatIsNone) {
 
 TEST(Traces, ReadWhatWasWritten) {
   const std::string path = testing::TempDir() + "traces" + std::to_string(getpid());
-  write_traces(sample(), path);
-  Verdict back = verdict_from_json(to_json(sample()));
+  write_traces(sample_verdict(), path);
+  Verdict back = verdict_from_json(to_json(sample_verdict()));
   read_traces(back, path);
   ASSERT_EQ(back.cases[0].traces.size(), 1U);
   const front::RankTrace& trace = back.cases[0].traces[0];

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal(const std::string& text) {
+std::string settings_refusal(const std::string& text) {
   try {
     parallel_of(text);
   } catch (const std::invalid_argument& error) {
@@ -37,15 +37,15 @@ TEST(Settings, OfGroups) {
 }
 
 TEST(Settings, ThatAreWrongSayWhatIsRight) {
-  EXPECT_THAT(refusal("dp=0"), HasSubstr("dp takes a whole number from 1 on, not '0'"));
-  EXPECT_THAT(refusal("dp=8x"), HasSubstr("not '8x'"));
-  EXPECT_THAT(refusal("dp=99999999999999999999"), HasSubstr("dp takes a whole number"));
-  EXPECT_THAT(refusal("dp=9999999"), HasSubstr("dp can be"));
-  EXPECT_THAT(refusal("zero=4"), HasSubstr("a stage from 0 to 3"));
-  EXPECT_THAT(refusal("sp=2"), HasSubstr("0 or 1"));
-  EXPECT_THAT(refusal("fsdp=2"), HasSubstr("dp, zero, shard, tp, sp, pp and v, not 'fsdp'"));
-  EXPECT_THAT(refusal(""), HasSubstr("not a list such as dp=64,zero=3"));
-  EXPECT_THAT(refusal("dp=2,,tp=2"), HasSubstr("not a list"));
+  EXPECT_THAT(settings_refusal("dp=0"), HasSubstr("dp takes a whole number from 1 on, not '0'"));
+  EXPECT_THAT(settings_refusal("dp=8x"), HasSubstr("not '8x'"));
+  EXPECT_THAT(settings_refusal("dp=99999999999999999999"), HasSubstr("dp takes a whole number"));
+  EXPECT_THAT(settings_refusal("dp=9999999"), HasSubstr("dp can be"));
+  EXPECT_THAT(settings_refusal("zero=4"), HasSubstr("a stage from 0 to 3"));
+  EXPECT_THAT(settings_refusal("sp=2"), HasSubstr("0 or 1"));
+  EXPECT_THAT(settings_refusal("fsdp=2"), HasSubstr("dp, zero, shard, tp, sp, pp and v, not 'fsdp'"));
+  EXPECT_THAT(settings_refusal(""), HasSubstr("not a list such as dp=64,zero=3"));
+  EXPECT_THAT(settings_refusal("dp=2,,tp=2"), HasSubstr("not a list"));
   EXPECT_THROW(precision_of("fp8"), std::invalid_argument);
   EXPECT_THROW(moments_of("lion"), std::invalid_argument);
   EXPECT_THROW(recompute_of("some"), std::invalid_argument);

@@ -38,7 +38,7 @@ namespace receives_ahead {
 namespace shardlings::grading {
 namespace {
 
-constexpr Count kWidth = 3;
+constexpr Count kHidden = 3;
 
 /// A pipeline and what its parts cost; F and B are those of a chunk, which is one layer.
 struct Setting {
@@ -58,7 +58,7 @@ Case case_of(const Setting& setting) {
   kase.batch = 1;
   kase.micro_batches = setting.m;
   kase.model.layers = setting.p * setting.v;
-  kase.model.hidden = kase.model.outputs = kWidth;
+  kase.model.hidden = kase.model.outputs = kHidden;
   kase.model.sequence = 1;
   kase.numbers["chunks"] = setting.v;
   kase.cluster.uses_table = true;
@@ -117,8 +117,8 @@ void expect_formulas(const Setting& setting, Entry entry, auto most) {
     const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
     const int boundaries = 2 * setting.v - (rank == 0 ? 1 : 0) - (rank == setting.p - 1 ? 1 : 0);
     EXPECT_EQ(counters.saved_peak, most(rank)) << "rank " << rank;
-    EXPECT_EQ(counters.bytes_sent().value(), setting.m * boundaries * 4 * kWidth) << "rank " << rank;
-    EXPECT_EQ(message_bytes(pipeline, rank), setting.m * boundaries * 4 * kWidth) << "rank " << rank;
+    EXPECT_EQ(counters.bytes_sent().value(), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
+    EXPECT_EQ(message_bytes(pipeline, rank), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
   }
 }
 

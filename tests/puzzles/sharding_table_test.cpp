@@ -34,7 +34,7 @@ constexpr Scheme kSchemes[] = {{"data parallel", "09_data_parallel", 0, false},
                                {"ZeRO-2", "12_zero2", 2, true},
                                {"ZeRO-3", "13_zero3_fsdp", 3, false},
                                {"hybrid", "14_hybrid_shard", 3, false, true}};
-constexpr int kRanks[] = {2, 4, 8};
+constexpr int kWorldSizes[] = {2, 4, 8};
 
 /// A GPT whose layers N does not divide.
 Case example(const Toolchain& toolchain, int ranks) {
@@ -156,7 +156,7 @@ Tables tables() {
   all.estimated = "\n| N | | map of memory | measured peak | difference |\n|---|---|---|---|---|\n";
   std::vector<Solution> solutions;
   for (const Scheme& scheme : kSchemes) solutions.emplace_back(toolchain, scheme.puzzle);
-  for (const int ranks : kRanks) {
+  for (const int ranks : kWorldSizes) {
     const Case kase = example(toolchain, ranks);
     for (std::size_t i = 0; i < solutions.size(); ++i) {
       const Scheme& scheme = kSchemes[i];

@@ -89,7 +89,7 @@ TEST(Likeness, AllowsAHundredth) {
 
 TEST(Likeness, OfNaNIsNone) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(alike({{nan}}, {{1}}));
+  EXPECT_FALSE(alike({{nan}}, Layers{{1}}));
   EXPECT_FALSE(all_finite({{1}, {nan}}));
   EXPECT_EQ(constant_ratio({{nan}}, {{1}}), std::nullopt);
 }

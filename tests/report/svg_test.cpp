@@ -41,27 +41,22 @@ std::string malformed(const std::string& xml) {
   return open.empty() ? "" : "no end of " + open.top();
 }
 
-grading::CaseVerdict with_budget(grading::CaseVerdict kase, Bytes below = Bytes(0)) {
-  samples::set_budget(kase, below);
-  return kase;
-}
-
-std::vector<std::pair<std::string, grading::CaseVerdict>> all_samples() {
-  return {{"pipeline", with_budget(samples::pipeline_case(4, 6, true))},
-          {"overlap", with_budget(samples::overlap_case(2, 4))},
-          {"too_much", with_budget(samples::overlap_case(1, 4), Bytes(9000))},
+std::vector<std::pair<std::string, grading::CaseVerdict>> svg_samples() {
+  return {{"pipeline", samples::with_budget(samples::pipeline_case(4, 6, true))},
+          {"overlap", samples::with_budget(samples::overlap_case(2, 4))},
+          {"too_much", samples::with_budget(samples::overlap_case(1, 4), Bytes(9000))},
           {"ring", samples::ring_case(3)},
           {"layers", samples::layers_case(3)},
-          {"many", with_budget(samples::pipeline_case(64, 8, true))}};
+          {"many", samples::with_budget(samples::pipeline_case(64, 8, true))}};
 }
 
 TEST(Svg, IsWellFormed) {
-  for (const auto& [name, kase] : all_samples()) EXPECT_EQ(malformed(timeline_svg(kase, name)), "") << name;
+  for (const auto& [name, kase] : svg_samples()) EXPECT_EQ(malformed(timeline_svg(kase, name)), "") << name;
 }
 
 TEST(Svg, ReadsAsInTheGoldenFiles) {
   for (const char* const name : {"pipeline", "overlap", "too_much"}) {
-    for (const auto& [sample, kase] : all_samples()) {
+    for (const auto& [sample, kase] : svg_samples()) {
       if (sample == name) expect_golden("svg/" + sample + ".svg", timeline_svg(kase, "Golden: " + sample));
     }
   }
@@ -78,7 +73,7 @@ TEST(Svg, LeavesMarkupText) {
 }
 
 TEST(Svg, FetchesNothingAndRunsNothing) {
-  for (const auto& [name, kase] : all_samples()) {
+  for (const auto& [name, kase] : svg_samples()) {
     std::string svg = timeline_svg(kase, name);
     const std::string space = "xmlns=\"http://www.w3.org/2000/svg\"";
     svg.erase(svg.find(space), space.size());
@@ -89,7 +84,7 @@ TEST(Svg, FetchesNothingAndRunsNothing) {
 }
 
 TEST(Svg, CanBeReadAloudAndInTheDark) {
-  const std::string svg = timeline_svg(with_budget(samples::pipeline_case(4, 6, true)), "A pipeline");
+  const std::string svg = timeline_svg(samples::with_budget(samples::pipeline_case(4, 6, true)), "A pipeline");
   EXPECT_THAT(svg, HasSubstr("role=\"img\""));
   EXPECT_THAT(svg, HasSubstr("<title id=\"shardlings-title\">A pipeline</title>"));
   EXPECT_THAT(svg, HasSubstr("Timeline of 4 ranks in virtual time. virtual time 27 ms · idle (bubble) 33.3 %"));
@@ -98,8 +93,8 @@ TEST(Svg, CanBeReadAloudAndInTheDark) {
 }
 
 TEST(Svg, MarksWhatIsAboveTheBudget) {
-  EXPECT_THAT(timeline_svg(with_budget(samples::layers_case(3)), ""), Not(HasSubstr("class=\"over\"")));
-  EXPECT_THAT(timeline_svg(with_budget(samples::layers_case(3), Bytes(1)), ""), HasSubstr("class=\"over\""));
+  EXPECT_THAT(timeline_svg(samples::with_budget(samples::layers_case(3)), ""), Not(HasSubstr("class=\"over\"")));
+  EXPECT_THAT(timeline_svg(samples::with_budget(samples::layers_case(3), Bytes(1)), ""), HasSubstr("class=\"over\""));
   EXPECT_THAT(timeline_svg(samples::layers_case(3), ""), Not(HasSubstr("class=\"budget\"")));
 }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace samples = shardlings::testing;
 
-std::vector<std::pair<std::string, grading::Verdict>> all_samples() {
+std::vector<std::pair<std::string, grading::Verdict>> terminal_samples() {
   return {{"failed", samples::verdict_with_failure(samples::pipeline_case(4, 6, true))},
           {"passed", samples::passed_verdict(samples::layers_case(3))},
           {"overlapped", samples::passed_verdict(samples::overlap_case(2, 4))},
@@ -53,7 +53,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(TerminalReport, ReadsAsInTheGoldenFiles) {
-  for (const auto& [name, verdict] : all_samples()) {
+  for (const auto& [name, verdict] : terminal_samples()) {
     TerminalOptions options;
     expect_golden(name + ".txt", terminal_report(verdict, options));
   }
@@ -74,7 +74,7 @@ TEST(TerminalReport, ReadsAsInTheGoldenFilesAtOtherWidths) {
 }
 
 TEST(TerminalReport, IsNeverWiderThanTheTerminal) {
-  for (const auto& [name, verdict] : all_samples()) {
+  for (const auto& [name, verdict] : terminal_samples()) {
     for (const int width : {40, 59, 60, 80, 81, 120, 200}) {
       for (const Charset charset : {Charset::unicode, Charset::ascii}) {
         TerminalOptions options;
@@ -89,7 +89,7 @@ TEST(TerminalReport, IsNeverWiderThanTheTerminal) {
 }
 
 TEST(TerminalReport, SaysTheSameWithoutColours) {
-  for (const auto& [name, verdict] : all_samples()) {
+  for (const auto& [name, verdict] : terminal_samples()) {
     TerminalOptions options;
     const std::string plain = terminal_report(verdict, options);
     options.colour = Colour::sixteen;
@@ -101,7 +101,7 @@ TEST(TerminalReport, SaysTheSameWithoutColours) {
 }
 
 TEST(TerminalReport, LetsNoControlCharacterThrough) {
-  for (const auto& [name, verdict] : all_samples()) {
+  for (const auto& [name, verdict] : terminal_samples()) {
     for (const Charset charset : {Charset::unicode, Charset::ascii}) {
       TerminalOptions options;
       options.charset = charset;
@@ -116,7 +116,7 @@ TEST(TerminalReport, LetsNoControlCharacterThrough) {
 }
 
 TEST(TerminalReport, FitsAScreen) {
-  for (const auto& [name, verdict] : all_samples()) {
+  for (const auto& [name, verdict] : terminal_samples()) {
     for (const int most : {1, 5, 10, 16, 20, 24, 40}) {
       TerminalOptions options;
       options.max_lines = most;

@@ -19,25 +19,21 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace samples = shardlings::testing;
 
-struct Sample {
+struct TimelineSample {
   std::string name;
   grading::CaseVerdict kase;
 };
 
-grading::CaseVerdict with_budget(grading::CaseVerdict kase, Bytes below = Bytes(0)) {
-  samples::set_budget(kase, below);
-  return kase;
-}
-
-std::vector<Sample> all_samples() {
-  std::vector<Sample> all;
+std::vector<TimelineSample> timeline_samples() {
+  std::vector<TimelineSample> all;
   for (int ranks = 1; ranks <= 9; ++ranks) {
-    all.push_back({"pipeline_" + std::to_string(ranks), with_budget(samples::pipeline_case(ranks, 4, ranks < 5))});
+    all.push_back(
+        {"pipeline_" + std::to_string(ranks), samples::with_budget(samples::pipeline_case(ranks, 4, ranks < 5))});
   }
-  all.push_back({"pipeline_64", with_budget(samples::pipeline_case(64, 16, true))});
-  all.push_back({"overlap_4", with_budget(samples::overlap_case(4, 5))});
-  all.push_back({"overlap_64", with_budget(samples::overlap_case(64, 3))});
-  all.push_back({"too_much", with_budget(samples::overlap_case(2, 4), Bytes(9000))});
+  all.push_back({"pipeline_64", samples::with_budget(samples::pipeline_case(64, 16, true))});
+  all.push_back({"overlap_4", samples::with_budget(samples::overlap_case(4, 5))});
+  all.push_back({"overlap_64", samples::with_budget(samples::overlap_case(64, 3))});
+  all.push_back({"too_much", samples::with_budget(samples::overlap_case(2, 4), Bytes(9000))});
   all.push_back({"no_budget", samples::layers_case(3)});
   return all;
 }
@@ -52,7 +48,7 @@ std::string text_of(const grading::CaseVerdict& kase, int width, Colour colour, 
 }
 
 TEST(TimelineText, ReadsAsInTheGoldenFiles) {
-  for (const Sample& sample : all_samples()) {
+  for (const TimelineSample& sample : timeline_samples()) {
     std::string text;
     for (const int width : {60, 80}) {
       text +=
@@ -65,8 +61,8 @@ TEST(TimelineText, ReadsAsInTheGoldenFiles) {
 
 TEST(TimelineText, ReadsAsInTheGoldenFilesOnWideTerminalsAndInColour) {
   for (const char* const name : {"pipeline_4", "pipeline_64", "overlap_4", "too_much"}) {
-    const auto all = all_samples();
-    const auto sample = std::find_if(all.begin(), all.end(), [&](const Sample& s) { return s.name == name; });
+    const auto all = timeline_samples();
+    const auto sample = std::find_if(all.begin(), all.end(), [&](const TimelineSample& s) { return s.name == name; });
     std::string text;
     for (const int width : {120, 200}) text += text_of(sample->kase, width, Colour::none, Charset::unicode);
     text += text_of(sample->kase, 80, Colour::sixteen, Charset::unicode);
@@ -76,7 +72,7 @@ TEST(TimelineText, ReadsAsInTheGoldenFilesOnWideTerminalsAndInColour) {
 }
 
 TEST(TimelineText, FitsAndHasNoStrangeCharacters) {
-  for (const Sample& sample : all_samples()) {
+  for (const TimelineSample& sample : timeline_samples()) {
     for (const int width : {60, 61, 79, 80, 120, 200}) {
       for (const Charset charset : {Charset::unicode, Charset::ascii}) {
         const std::string text = text_of(sample.kase, width, Colour::none, charset);
@@ -90,7 +86,7 @@ TEST(TimelineText, FitsAndHasNoStrangeCharacters) {
 }
 
 TEST(TimelineText, UsesSixteenColoursOnly) {
-  for (const Sample& sample : all_samples()) {
+  for (const TimelineSample& sample : timeline_samples()) {
     const std::string text = text_of(sample.kase, 80, Colour::sixteen, Charset::unicode);
     EXPECT_THAT(text, Not(HasSubstr("38;"))) << "no colour of a palette of 256";
     EXPECT_THAT(text, Not(HasSubstr("48;")));
@@ -108,7 +104,7 @@ TEST(TimelineText, GivesLayersColoursOfTheirOwn) {
 }
 
 TEST(TimelineText, DrawsTheBudgetAsALine) {
-  const std::string fits = text_of(with_budget(samples::layers_case(3)), 80, Colour::none, Charset::unicode);
+  const std::string fits = text_of(samples::with_budget(samples::layers_case(3)), 80, Colour::none, Charset::unicode);
   EXPECT_THAT(fits, HasSubstr(" max   │▁▁▁▁"));
   EXPECT_THAT(fits, HasSubstr("to the budget, 16 KiB"));
   const std::string plain = text_of(samples::layers_case(3), 80, Colour::none, Charset::unicode);
@@ -116,7 +112,7 @@ TEST(TimelineText, DrawsTheBudgetAsALine) {
 }
 
 TEST(TimelineText, ShowsWhatRisesAboveTheBudget) {
-  const auto kase = with_budget(samples::layers_case(3), Bytes(1));
+  const auto kase = samples::with_budget(samples::layers_case(3), Bytes(1));
   const std::string text = text_of(kase, 80, Colour::sixteen, Charset::unicode);
   EXPECT_THAT(text, HasSubstr("\x1b[31m▃")) << "even a single byte stands out of the line";
   TimelineText options;

@@ -184,7 +184,7 @@ CaseVerdict ring_case(int ranks) {
   return case_of(std::vector<front::RankTrace>(static_cast<std::size_t>(ranks), trace), "ring");
 }
 
-void set_budget(CaseVerdict& kase, Bytes below) {
+CaseVerdict with_budget(CaseVerdict kase, Bytes below) {
   Bytes peak;
   for (const front::Counters& rank : kase.counters) peak = std::max(peak, rank.peak);
   CheckVerdict check;
@@ -192,6 +192,7 @@ void set_budget(CaseVerdict& kase, Bytes below) {
   check.bounds.push_back({grading::Bound::Of::peak, -1, "peak memory", "at most", (peak - below).value(), peak.value(),
                           "bytes", "", below == Bytes(0)});
   kase.checks.push_back(check);
+  return kase;
 }
 
 Verdict verdict_with_failure(CaseVerdict kase) {

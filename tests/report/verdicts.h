@@ -27,8 +27,8 @@ grading::CaseVerdict overlap_case(int ranks, int layers);
 /// Messages around a ring, each rank sending and receiving at once, and nothing computed.
 grading::CaseVerdict ring_case(int ranks);
 
-/// Gives the case a budget of peak memory, `below` under the highest peak.
-void set_budget(grading::CaseVerdict& kase, Bytes below = Bytes(0));
+/// The case with a budget of peak memory, `below` under the highest peak.
+grading::CaseVerdict with_budget(grading::CaseVerdict kase, Bytes below = Bytes(0));
 
 /// A verdict on that case with five checks: output and memory hold, communication fails, time waits, rules holds.
 grading::Verdict verdict_with_failure(grading::CaseVerdict kase);

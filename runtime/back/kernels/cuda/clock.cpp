@@ -10,8 +10,8 @@ namespace shardlings::back::cuda {
 namespace {
 
 // A mark: how often the clock had been started, and the number of its event, from 1.
-constexpr unsigned kShift = 40;
-constexpr std::uint64_t kNumber = (std::uint64_t{1} << kShift) - 1;
+constexpr unsigned kGenerationShift = 40;
+constexpr std::uint64_t kNumber = (std::uint64_t{1} << kGenerationShift) - 1;
 
 std::int64_t host_time() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -69,13 +69,13 @@ DeviceMark Clock::mark(cudaStream_t stream) {
     events_.push_back(made);
   }
   check(cudaEventRecord(events_[used_], stream), "cudaEventRecord");
-  return (generation_ << kShift) | ++used_;
+  return (generation_ << kGenerationShift) | ++used_;
 }
 
 std::optional<Nanos> Clock::time_of(DeviceMark mark) {
   const std::lock_guard guard(lock_);
   const std::uint64_t number = mark & kNumber;
-  if (mark >> kShift != generation_ || number == 0 || number > used_) return std::nullopt;
+  if (mark >> kGenerationShift != generation_ || number == 0 || number > used_) return std::nullopt;
   const cudaEvent_t event = events_[number - 1];
   float milliseconds = 0;
   const bool known = cudaEventSynchronize(event) == cudaSuccess &&

@@ -8,8 +8,8 @@ namespace shardlings::back::cuda {
 namespace {
 
 // An event: number of its lane, from 1, and the number of the point in it.
-constexpr unsigned kShift = 40;
-constexpr std::uint64_t kPoint = (std::uint64_t{1} << kShift) - 1;
+constexpr unsigned kLaneShift = 40;
+constexpr std::uint64_t kPoint = (std::uint64_t{1} << kLaneShift) - 1;
 
 /// All lanes of this process, by number.
 class Lanes {
@@ -73,11 +73,11 @@ Lane::~Lane() {
 }
 
 DeviceEvent Lane::record() {
-  return (number_ << kShift) | (events_->record() & kPoint);
+  return (number_ << kLaneShift) | (events_->record() & kPoint);
 }
 
 void Lane::wait(DeviceEvent event) {
-  if (const auto ring = lanes().find(event >> kShift)) ring->let_wait(stream_, event & kPoint);
+  if (const auto ring = lanes().find(event >> kLaneShift)) ring->let_wait(stream_, event & kPoint);
 }
 
 }  // namespace shardlings::back::cuda
