@@ -17,6 +17,7 @@
 #include "cli/train_report.h"
 #include "cli/verbs.h"
 #include "grading/build_submission.h"
+#include "grading/grade_cache.h"
 #include "grading/process.h"
 #include "grading/toolchain.h"
 #include "train/text.h"
@@ -129,6 +130,26 @@ std::string build_mine(const Context& context, const std::string& folder) {
   return built.program;
 }
 
+/// A folder of this process, as others may train at the same time. Those of processes that were killed go in time.
+class OwnFolder {
+ public:
+  explicit OwnFolder(const std::string& parent) : path_(fmt::format("{}/{}", parent, getpid())) {
+    constexpr std::size_t kKept = 16;
+    fs::create_directories(path_);
+    grading::prune_folders(parent, kKept);
+  }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  ~OwnFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 std::string program_of(const Context& context, const TrainOptions& options, const std::string& folder) {
   if (options.mine) return build_mine(context, folder);
   std::string program = context.project.build + "/bin/shardlings_train";
@@ -217,15 +238,13 @@ grading::ProcessEnd run_training(SignalEvents& signals, Conversation& conversati
 
 int train(const Context& context, const TrainOptions& options) {
   const Settings settings = settings_of(context, options);
-  const std::string folder = context.project.build + "/train";
-  fs::create_directories(folder);
-  const std::string settings_file = fmt::format("{}/settings.{}.json", folder, getpid());  // others may train, too
-  const std::string program = program_of(context, options, folder);
+  const OwnFolder folder(context.project.build + "/train/running");
+  const std::string settings_file = folder.path() + "/settings.json";
+  const std::string program = program_of(context, options, folder.path());
   write_file_atomically(settings_file, to_json(settings));
   SignalEvents signals;  // before any thread is there: all of them leave signals to it
   Conversation conversation(context, settings, options.json);
   const grading::ProcessEnd end = run_training(signals, conversation, program, settings_file);
-  fs::remove(settings_file);
   TrainReport& report = conversation.finish();
   if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", program, end.error));
   if (!report.has_ended()) {
