@@ -11,8 +11,6 @@
 namespace shardlings::grading {
 namespace {
 
-using reference::Layers;
-using reference::Precision;
 using reference::tolerance_of;
 using reference::Trained;
 
@@ -29,8 +27,8 @@ double largest_of(const std::vector<double>& values, Range range) {
 }
 
 /// a - b.
-Layers<double> difference(const Layers<double>& a, const Layers<double>& b) {
-  Layers<double> result = a;
+reference::Layers<double> difference(const reference::Layers<double>& a, const reference::Layers<double>& b) {
+  reference::Layers<double> result = a;
   for (std::size_t l = 0; l < a.size(); ++l) {
     for (std::size_t i = 0; i < a[l].size(); ++i) result[l][i] -= b[l][i];
   }
@@ -40,10 +38,10 @@ Layers<double> difference(const Layers<double>& a, const Layers<double>& b) {
 /// Computations of a case in f32, whose distances from the exact one are its noise.
 class Noise {
  public:
-  Noise(const Case& kase, Precision precision)
-      : model_(detail::make_plan(kase.model)), least_(precision == Precision::mixed ? kRoundingOfBf16 : 0) {
+  Noise(const Case& kase, reference::Precision precision)
+      : model_(detail::make_plan(kase.model)), least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
     // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
-    const std::uint64_t first = precision == Precision::mixed ? 1 : 0;
+    const std::uint64_t first = precision == reference::Precision::mixed ? 1 : 0;
     for (std::uint64_t run = 0; run < reference::kRuns; ++run) {
       runs_.push_back(reference::train<float>(kase, first + run, precision));
     }
@@ -51,9 +49,10 @@ class Noise {
 
   /// The tolerance of each number, by layer, the same for all elements of a matrix or vector. `computed` are the
   /// numbers that the layers' math has made, where `exact` are not.
-  Layers<double> tolerances(const Layers<double>& exact, Layers<float> Trained<float>::*values,
-                            const Layers<double>* computed = nullptr) const {
-    Layers<double> all;
+  reference::Layers<double> tolerances(const reference::Layers<double>& exact,
+                                       reference::Layers<float> Trained<float>::*values,
+                                       const reference::Layers<double>* computed = nullptr) const {
+    reference::Layers<double> all;
     for (std::size_t l = 0; l < model_.layers.size(); ++l) {
       const auto runs = picked([&](const auto& run) -> const auto& { return (run.*values)[l]; });
       std::vector<double>& tolerance = all.emplace_back(exact[l].size());
@@ -100,7 +99,7 @@ class Noise {
 
 }  // namespace
 
-Reference train_reference(const Case& kase, Precision precision) {
+Reference train_reference(const Case& kase, reference::Precision precision) {
   Trained<double> exact = reference::train<double>(kase, 0, precision);
   const Noise noise(kase, precision);
   Reference result;
@@ -108,7 +107,7 @@ Reference train_reference(const Case& kase, Precision precision) {
   result.loss_tolerance = noise.tolerance_of_loss(exact.loss);
   result.norms_tolerance = noise.tolerances_of_norms(exact.norms);
   result.weights_before = reference::initial_weights<double>(kase);
-  const Layers<double> moved = difference(exact.weights, result.weights_before);
+  const reference::Layers<double> moved = difference(exact.weights, result.weights_before);
   result.grads_tolerance = noise.tolerances(exact.grads, &Trained<float>::grads);
   result.weights_tolerance = noise.tolerances(exact.weights, &Trained<float>::weights, &moved);
   result.m_tolerance = noise.tolerances(exact.m, &Trained<float>::m);
