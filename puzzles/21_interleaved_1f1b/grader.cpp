@@ -20,20 +20,10 @@ Order interleaved(const Pipeline& pipeline, int rank) {
   return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
 }
 
-/// Everything that went forward has gone backward again before the rank goes on.
-bool drains(const Order& order) {
-  int in_flight = 0;
-  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
-    in_flight += order[k].forward ? 1 : -1;
-    if (in_flight == 0) return true;
-  }
-  return false;
-}
-
 void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   const Order found = order_found(check, pipeline, 0);
   if (most_in_flight(found) <= pipeline.v) return check.diagnose("one_at_a_time");
-  if (drains(found)) check.diagnose("drained");
+  if (runs_empty(found)) check.diagnose("drained");
 }
 
 }  // namespace

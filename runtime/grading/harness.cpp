@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "api/access.h"
-#include "base/parts.h"
 #include "front/model/plan.h"
 #include "grading/data.h"
 #include "grading/stretches.h"
@@ -82,55 +81,6 @@ void Harness::divide_layers(const Group& tp) {
 Model Harness::model() const {
   if (!kase_.has_model()) throw std::runtime_error("this case has no model: add `model = {…}` to puzzle.toml");
   return Access::model(&data_->plan);
-}
-
-TrainState Harness::state() {
-  return state_divided(rank_.world(), {});
-}
-
-TrainState Harness::state_without_grads() {
-  TrainState without = state();
-  for (Tensor& grad : without.grads) grad = {};
-  return without;
-}
-
-TrainState Harness::state_divided(const Group& group, Divided divided) {
-  return state_of_layers({0, model().num_layers()}, group, divided);
-}
-
-TrainState Harness::state_of_layers(Range layers) {
-  return state_of_layers(layers, rank_.world(), {});
-}
-
-TrainState Harness::state_of_layers(Range layers, const Group& group, Divided divided) {
-  const auto count = static_cast<std::size_t>(model().num_layers());
-  TrainState state;
-  state.weights.resize(count);
-  state.grads.resize(count);
-  state.optimizer.resize(count);
-  for (Count i = layers.begin; i < layers.end; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const int l = static_cast<int>(i);
-    const Range whole{0, model().size(l)};
-    const auto held = [&](bool is_divided) { return is_divided ? group.mine(whole.size()) : whole; };
-    const auto zeros = [&](bool is_divided, Kind kind) {
-      Tensor tensor = rank_.zeros(held(is_divided).size(), kind, DType::f32, kNoPlace);
-      mark_layer(tensor, l);
-      return tensor;
-    };
-    state.weights[at] = weights(l, held(divided.weights));
-    state.grads[at] = zeros(divided.grads, Kind::gradient);
-    if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
-    state.optimizer[at].m = zeros(divided.optimizer, Kind::optimizer);
-    state.optimizer[at].v = zeros(divided.optimizer, Kind::optimizer);
-  }
-  return state;
-}
-
-void Harness::clear(std::vector<Tensor>& tensors) {
-  for (Tensor& tensor : tensors) {
-    if (tensor) fill(tensor, 0, kNoPlace);
-  }
 }
 
 /// Of all weights of a layer, those of this rank's part.
@@ -217,18 +167,6 @@ void Harness::mark_layer(ConstView tensor, int layer) {
   call.tensor[0] = Access::ref(tensor);
   call.number[0] = layer;
   Access::port(rank_)->call(call);
-}
-
-Range Harness::layers_of_stage(int stage, int stages) const {
-  const int layers = model().num_layers();
-  if (stages > layers) {
-    throw std::runtime_error(fmt::format("harness.cpp: {} layers are too few for {} stages", layers, stages));
-  }
-  return part_of(layers, stages, stage);
-}
-
-Stage Harness::stage(Range layers, TrainState& state) const {
-  return {model(), layers, {kase_.model.sequence, kase_.batch}, state.weights, state.grads};
 }
 
 Batch Harness::batch(const BatchChoice& choice) {
@@ -359,10 +297,10 @@ void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tens
   for (std::size_t l = 0; l < tensors.size(); ++l) put_part(name, static_cast<int>(l), tensors[l], group);
 }
 
-void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group) {
+void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix) {
   for (std::size_t l = 0; l < optimizer.size(); ++l) {
-    put_part("m", static_cast<int>(l), optimizer[l].m, group);
-    put_part("v", static_cast<int>(l), optimizer[l].v, group);
+    put_part(prefix + "m", static_cast<int>(l), optimizer[l].m, group);
+    put_part(prefix + "v", static_cast<int>(l), optimizer[l].v, group);
   }
 }
 

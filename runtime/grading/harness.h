@@ -59,6 +59,13 @@ struct LinearShard {
   Linear linear() { return {weight, bias, grad_weight, grad_bias}; }
 };
 
+/// The groups of a rank in a grid of t x p x d: tensor parallelism is the innermost axis, replicas are the outermost.
+struct GridGroups {
+  Group tp, dp;
+  Group down, up;  ///< both are the pipeline: one for each direction of its messages
+  Group ends;      ///< first and last rank of the pipeline, one rank if p = 1; empty on those in between
+};
+
 class SHARDLINGS_API Harness {
  public:
   Harness(Rank& rank, const Case& kase);
@@ -75,6 +82,9 @@ class SHARDLINGS_API Harness {
   /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided so.
   void divide_layers(const Group& tp);
 
+  /// Collective over the world, whose size is t p d.
+  GridGroups grid_groups(int t, int p, int d);
+
   /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
   TrainState state();
   /// The same with `grads` left empty.
@@ -86,6 +96,8 @@ class SHARDLINGS_API Harness {
   TrainState state_of_layers(Range layers);
   /// Both at once: of some layers, some of it divided over a group.
   TrainState state_of_layers(Range layers, const Group& group, Divided divided);
+  /// The same of several stretches of layers: of all chunks that a rank of a pipeline has, in one state.
+  TrainState state_of_chunks(const std::vector<Range>& chunks, const Group& group, Divided divided);
   /// This rank's parts, as in state_divided, of all that an optimizer works on, in the host's memory: weights from the
   /// seed, gradients of which nothing is known yet, both moments.
   TrainState state_on_host(const Group& group);
@@ -94,8 +106,12 @@ class SHARDLINGS_API Harness {
   TrainState state_mixed(std::vector<Tensor>& master);
   /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
   Range layers_of_stage(int stage, int stages) const;
+  /// The layers of each chunk of rank `rank` in a pipeline of `ranks` with so many chunks each: chunk c is stage
+  /// c ranks + rank.
+  std::vector<Range> layers_of_chunks(int rank, int ranks, int chunks) const;
   /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
   Stage stage(Range layers, TrainState& state) const;
+  std::vector<Stage> stages(const std::vector<Range>& chunks, TrainState& state) const;
   /// This rank's micro-batches (those of batch kase().batch_of(rank), or of choice.which); lives as long as the
   /// harness. Labelled with their numbers.
   Batch batch(const BatchChoice& choice = {});
@@ -139,8 +155,8 @@ class SHARDLINGS_API Harness {
   /// Publishes what is divided over a group: of name.l the part group.mine(model.size(l)). Tensor l is that part, or
   /// the whole layer, of which only that part counts. Of another size it is published as the whole, and will not fit.
   void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
-  /// The same for both moments of Adam: "m.0", "v.0", "m.1", …
-  void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group);
+  /// The same for both moments of Adam: "m.0", "v.0", "m.1", …, each with the prefix before it.
+  void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix = "");
   /// Publishes the gradients of a part: regions of name.weight and name.bias.
   void put_gradients(const std::string& name, const LinearShard& shard);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.

@@ -206,6 +206,15 @@ int most_in_flight(const Order& order) {
   return most;
 }
 
+bool runs_empty(const Order& order) {
+  int in_flight = 0;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    in_flight += order[k].forward ? 1 : -1;
+    if (in_flight == 0) return true;
+  }
+  return false;
+}
+
 Budget step_time(const Case& kase, const Pipeline& pipeline) {
   const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
   const std::int64_t longest = pipeline.longest_stage(), turn = longest * table_time(kase, 1, 1);

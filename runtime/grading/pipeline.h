@@ -58,6 +58,8 @@ int eager_warm_up(const Pipeline& pipeline, int rank);        ///< 2 (p - r - 1)
 int leading_forwards(const Order& order);
 /// The most slots that have gone forward and not yet backward.
 int most_in_flight(const Order& order);
+/// Everything that went forward has gone backward again before the rank goes on.
+bool runs_empty(const Order& order);
 
 /// A number and where it comes from.
 struct Budget {
