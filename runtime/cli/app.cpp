@@ -130,7 +130,8 @@ void add_train_verb(CLI::App& app, Request& request) {
     verb->add_option(name, value, meaning)->check(CLI::Range(least, kMost))->capture_default_str();
   };
   number("--tp", options->tp, "ranks that divide each layer");
-  number("--pp", options->pp, "stages of the pipeline");
+  number("--pp", options->pp, "ranks of a pipeline");
+  number("--vp", options->vp, "chunks of layers on each of them: virtual stages, interleaved");
   number("--dp", options->dp, "replicas, which divide the batch");
   number("--zero", options->zero, "stage of ZeRO over the replicas: 1", 0);
   verb->add_flag("--recompute", options->recompute, "compute activations again instead of keeping them");
@@ -140,7 +141,7 @@ void add_train_verb(CLI::App& app, Request& request) {
   number("--heads", options->heads, "its heads");
   number("--sequence", options->sequence, "characters of a sequence");
   number("--batch", options->batch, "sequences of a step, over all replicas");
-  verb->add_option("--micro-batches", options->micro_batches, "of each replica; without it: twice the stages")
+  verb->add_option("--micro-batches", options->micro_batches, "of each replica; without it: twice --pp")
       ->check(CLI::Range(1, kMost));
   number("--steps", options->steps, "steps in all, those of a checkpoint included");
   verb->add_option("--lr", options->lr, "learning rate of Adam")->check(CLI::PositiveNumber)->capture_default_str();

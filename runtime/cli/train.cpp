@@ -41,33 +41,54 @@ void check_layout(const TrainOptions& options) {
     throw UsageError(fmt::format("{} heads cannot be divided over --tp {}. Give it more: --heads {}.", options.heads,
                                  options.tp, options.tp));
   }
-  const int layers = options.layers + 2;
-  if (options.pp > layers) {
+  if (options.vp > 1 && options.pp == 1) {
+    throw UsageError(fmt::format(
+        "--vp {} divides what each rank of a pipeline has, and --pp 1 is no pipeline. Give it more ranks: --pp 2.",
+        options.vp));
+  }
+  const std::int64_t layers = options.layers + 2, stages = std::int64_t{options.pp} * options.vp;
+  if (stages > layers) {
     throw UsageError(
         fmt::format("A model of {} blocks, embedding and head cannot be cut into {} stages. Give it more "
                     "blocks: --layers {}.",
-                    options.layers, options.pp, options.pp - 2));
+                    options.layers, stages, stages - 2));
   }
   if (options.hidden % options.heads != 0) {
     throw UsageError(fmt::format("--hidden {} cannot be divided into {} heads.", options.hidden, options.heads));
   }
 }
 
-/// Micro-batches of each replica: as many as were asked for, or twice the stages if the batch can be cut so.
+/// A pipeline of chunks takes its micro-batches in groups, one for each rank.
+int group_of_micro_batches(const TrainOptions& options) {
+  return options.vp > 1 ? options.pp : 1;
+}
+
+/// Micro-batches of each replica: as many as were asked for, or twice the ranks of a pipeline if the batch can be cut
+/// so.
 int micro_batches_of(const TrainOptions& options) {
   if (options.batch % options.dp != 0) {
     throw UsageError(
         fmt::format("--batch {} sequences cannot be dealt out to --dp {} replicas.", options.batch, options.dp));
   }
   const Count of_replica = options.batch / options.dp;
+  const int group = group_of_micro_batches(options);
   if (options.micro_batches > 0) {
+    if (options.micro_batches % group != 0) {
+      throw UsageError(
+          fmt::format("With --vp {} the number of micro-batches is a multiple of --pp {}, which {} is not.", options.vp,
+                      options.pp, options.micro_batches));
+    }
     if (of_replica % options.micro_batches == 0) return options.micro_batches;
     throw UsageError(fmt::format("The {} sequences of a replica cannot be cut into {} micro-batches.", of_replica,
                                  options.micro_batches));
   }
   int m = options.pp == 1 ? 1 : static_cast<int>(std::min<Count>(2 * options.pp, of_replica));
-  while (of_replica % m != 0) --m;
-  return m;
+  while (m > 0 && (m % group != 0 || of_replica % m != 0)) --m;
+  if (m > 0) return m;
+  throw UsageError(fmt::format(
+      "With --vp {} the number of micro-batches is a multiple of --pp {}, and the {} sequences of a replica "
+      "cannot be cut so. Give it another batch: --batch {}.",
+      options.vp, options.pp, of_replica, 2 * options.pp * options.dp));
 }
 
 ModelSpec model_of(const TrainOptions& options, const train::Text& text) {
@@ -89,7 +110,7 @@ ModelSpec model_of(const TrainOptions& options, const train::Text& text) {
 Settings settings_of(const Context& context, const TrainOptions& options) {
   check_layout(options);
   Settings settings;
-  settings.layout = {options.tp, options.pp, options.dp, options.recompute};
+  settings.layout = {options.tp, options.pp, options.dp, options.recompute, options.vp};
   settings.text =
       options.text.empty() ? context.project.root + "/runtime/train/text.txt" : fs::absolute(options.text).string();
   const train::Text text = train::Text::read(settings.text);

@@ -102,8 +102,9 @@ std::string TrainReport::progress() const {
 
 std::string TrainReport::layout_text() const {
   const train::Layout& layout = settings_.layout;
-  return fmt::format("{} rank{}: tp {} x pp {} x dp {}, {} micro-batch{} of {} sequence{}{}", layout.ranks(),
-                     layout.ranks() == 1 ? "" : "s", layout.t, layout.p, layout.d, settings_.kase.micro_batches,
+  return fmt::format("{} rank{}: tp {} x pp {} x dp {}{}, {} micro-batch{} of {} sequence{}{}", layout.ranks(),
+                     layout.ranks() == 1 ? "" : "s", layout.t, layout.p, layout.d,
+                     layout.v > 1 ? fmt::format(", {} chunks on each", layout.v) : "", settings_.kase.micro_batches,
                      settings_.kase.micro_batches == 1 ? "" : "es", settings_.kase.batch,
                      settings_.kase.batch == 1 ? "" : "s", layout.recompute ? ", recomputing" : "");
 }
@@ -160,6 +161,7 @@ std::string TrainReport::as_json() const {
                     {"layout",
                      {{"tp", layout.t},
                       {"pp", layout.p},
+                      {"vp", layout.v},
                       {"dp", layout.d},
                       {"zero", 1},
                       {"recompute", layout.recompute},

@@ -108,6 +108,7 @@ int memory(const Context& context, const MemoryOptions& options);
 
 struct TrainOptions {
   int tp = 1, pp = 1, dp = 1;  ///< ranks of each axis
+  int vp = 1;                  ///< chunks of layers on each rank of a pipeline
   int zero = 1;                ///< stage of ZeRO
   bool recompute = false;
   bool mine = false;  ///< with the learner's step
@@ -116,7 +117,7 @@ struct TrainOptions {
   int heads = 4;
   Count sequence = 64;
   Count batch = 16;       ///< sequences of a step, over all replicas
-  int micro_batches = 0;  ///< of each replica; 0: twice the stages, as far as the batch can be cut so
+  int micro_batches = 0;  ///< of each replica; 0: twice the ranks of a pipeline, as far as the batch can be cut so
   int steps = 300;
   float lr = 3e-3F;
   float clip = 1.0F;

@@ -15,6 +15,7 @@ std::string to_json(const Settings& settings) {
               {"t", layout.t},
               {"p", layout.p},
               {"d", layout.d},
+              {"v", layout.v},
               {"recompute", layout.recompute},
               {"text", settings.text},
               {"checkpoint", settings.checkpoint},
@@ -27,7 +28,7 @@ Settings settings_from_json(const std::string& text) try {
   const Json json = Json::parse(text);
   Settings settings;
   settings.kase = grading::case_from_json(json.at("case").dump());
-  settings.layout = {json.at("t"), json.at("p"), json.at("d"), json.at("recompute")};
+  settings.layout = {json.at("t"), json.at("p"), json.at("d"), json.at("recompute"), json.at("v")};
   json.at("text").get_to(settings.text);
   json.at("checkpoint").get_to(settings.checkpoint);
   json.at("fresh").get_to(settings.fresh);

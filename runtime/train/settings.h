@@ -9,12 +9,13 @@
 
 namespace shardlings::train {
 
-/// How the work is divided: t x p x d ranks.
+/// How the work is divided: t x p x d ranks, v chunks of layers on each.
 struct Layout {
   int t = 1;               ///< tensor-parallel ranks of each layer
-  int p = 1;               ///< stages
+  int p = 1;               ///< ranks of a pipeline
   int d = 1;               ///< replicas, which divide the optimizer's states among them (ZeRO-1)
   bool recompute = false;  ///< backward computes again what forward could have kept
+  int v = 1;               ///< chunks of layers on each rank of a pipeline: stages are p v; more than one needs p > 1
   int ranks() const { return t * p * d; }
 };
 

@@ -52,18 +52,14 @@ class RankTrainer {
       : rank_(rank),
         shared_(shared),
         h_(rank, shared.settings.kase),
-        grid_(rank.world(), {{"dp", layout().d}, {"pp", layout().p}, {"tp", layout().t}}, kNoPlace),
-        tp_(grid_.along("tp")),
-        pp_(grid_.along("pp")),
-        dp_(grid_.along("dp")) {
-    const bool is_end = pp_.rank() == 0 || pp_.rank() == pp_.size() - 1;
-    const int pipeline = dp_.rank() * tp_.size() + tp_.rank();
-    ends_ = rank.world().split(is_end ? pipeline : kNobody, pp_.rank(), "ends", kNoPlace);
-    h_.divide_layers(tp_);
-    layers_ = h_.layers_of_stage(pp_.rank(), pp_.size());
-    state_ = h_.state_of_layers(layers_, dp_, {.optimizer = true});
-    stage_ = h_.stage(layers_, state_);
-    if (layout().recompute) stage_ = stage_.recomputing();
+        groups_(h_.grid_groups(layout().t, layout().p, layout().d)) {
+    h_.divide_layers(groups_.tp);
+    const std::vector<Range> layers = h_.layers_of_chunks(groups_.down.rank(), layout().p, layout().v);
+    state_ = h_.state_of_chunks(layers, groups_.dp, {.optimizer = true});
+    chunks_ = h_.stages(layers, state_);
+    for (Stage& chunk : chunks_) {
+      if (layout().recompute) chunk = chunk.recomputing();
+    }
     loss_ = rank.zeros(1, Kind::other, DType::f32, kNoPlace);
     restore();
   }
@@ -84,8 +80,9 @@ class RankTrainer {
     h_.clear(state_.grads);
     fill(loss_, 0, kNoPlace);
     load_batch(step);
-    shared_.step(rank_, h_.model(), stage_, state_, batch_, pp_, dp_, ends_, shared_.settings.kase.model.clip, loss_);
-    const bool counts = stage_.is_last() && tp_.rank() == 0;
+    shared_.step(rank_, h_.model(), chunks_, state_, batch_, groups_.down, groups_.up, groups_.dp, groups_.ends,
+                 shared_.settings.kase.model.clip, loss_);
+    const bool counts = chunks_.back().is_last() && groups_.tp.rank() == 0;
     shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNoPlace) : 0.0;
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) decide(step + 1, now() - begin);
@@ -120,15 +117,15 @@ class RankTrainer {
   void load_batch(int step) {
     const grading::Case& kase = shared_.settings.kase;
     const Count s = kase.model.sequence, b = kase.batch, m = kase.micro_batches;
-    const Count first = step * sequences_of_step(shared_.settings) + dp_.rank() * m * b;
+    const Count first = step * sequences_of_step(shared_.settings) + groups_.dp.rank() * m * b;
     Tokens all;
     for (Count i = 0; i < m; ++i) {
       const Tokens micro = sequences(shared_.text, s, b, static_cast<std::uint64_t>(first + i * b), kase.seed);
       all.inputs.insert(all.inputs.end(), micro.inputs.begin(), micro.inputs.end());
       all.targets.insert(all.targets.end(), micro.targets.begin(), micro.targets.end());
     }
-    inputs_ = stage_.is_first() ? load(all.inputs, {m * s, b}) : Tensor();
-    targets_ = stage_.is_last() ? load(all.targets, {m * s, b}) : Tensor();
+    inputs_ = chunks_.front().is_first() ? load(all.inputs, {m * s, b}) : Tensor();
+    targets_ = chunks_.back().is_last() ? load(all.targets, {m * s, b}) : Tensor();
     std::vector<MicroBatch> micros;
     micros.reserve(static_cast<std::size_t>(m));
     for (int i = 0; i < kase.micro_batches; ++i) micros.push_back({part(inputs_, i), part(targets_, i), s * b});
@@ -146,9 +143,11 @@ class RankTrainer {
   template <class Visit>
   void for_each_layer(Visit visit) {
     const detail::ModelPlan whole = detail::make_plan(shared_.settings.kase.model);
-    for (Count l = layers_.begin; l < layers_.end; ++l) {
-      const auto at = static_cast<std::size_t>(l);
-      visit(at, grading::stretches(whole.layers[at], Access::plan(h_.model())->layers[at]));
+    for (const Stage& chunk : chunks_) {
+      for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) {
+        const auto at = static_cast<std::size_t>(l);
+        visit(at, grading::stretches(whole.layers[at], Access::plan(h_.model())->layers[at]));
+      }
     }
   }
 
@@ -178,7 +177,7 @@ class RankTrainer {
     if (shared_.checkpoint.step == 0) return;
     for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
       const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
-      const Range all{0, state_.weights[l].size()}, mine = dp_.mine(all.size());
+      const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       OptimizerState& optimizer = state_.optimizer[l];
       copy(state_.weights[l], h_.tensor(taken(from.weights, stretches, all), Kind::other), kNoPlace);
       copy(optimizer.m, h_.tensor(taken(from.m, stretches, mine), Kind::other), kNoPlace);
@@ -189,7 +188,7 @@ class RankTrainer {
 
   void save_with_others(int steps_made) {
     for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
-      const Range all{0, state_.weights[l].size()}, mine = dp_.mine(all.size());
+      const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
                                v = values_of(state_.optimizer[l].v);
       const std::lock_guard guard(shared_.lock);
@@ -209,11 +208,9 @@ class RankTrainer {
   Rank& rank_;
   Shared& shared_;
   Harness h_;
-  Grid grid_;
-  Group tp_, pp_, dp_, ends_;
-  Range layers_;
+  grading::GridGroups groups_;
   TrainState state_;
-  Stage stage_;
+  std::vector<Stage> chunks_;
   Tensor loss_, inputs_, targets_;
   Batch batch_;
 };

@@ -68,6 +68,12 @@ TEST(TrainCommand, RefusesWhatCannotBeDivided) {
   };
   EXPECT_THAT(refused({"--tp", "5"}), HasSubstr("4 heads cannot be divided over --tp 5"));
   EXPECT_THAT(refused({"--pp", "5"}), HasSubstr("--layers 3"));
+  EXPECT_THAT(refused({"--vp", "2"}), HasSubstr("--pp 1 is no pipeline. Give it more ranks: --pp 2"));
+  EXPECT_THAT(refused({"--pp", "2", "--vp", "3"}), HasSubstr("into 6 stages. Give it more blocks: --layers 4"));
+  EXPECT_THAT(refused({"--pp", "2", "--vp", "2", "--micro-batches", "1"}),
+              HasSubstr("a multiple of --pp 2, which 1 is"));
+  EXPECT_THAT(refused({"--pp", "2", "--vp", "2", "--dp", "4"}),
+              HasSubstr("the 1 sequences of a replica cannot be cut"));
   EXPECT_THAT(refused({"--dp", "3"}), HasSubstr("cannot be dealt out"));
   EXPECT_THAT(refused({"--micro-batches", "3"}), HasSubstr("3 micro-batches"));
   EXPECT_THAT(refused({"--zero", "3"}), HasSubstr("--zero 1"));
@@ -75,6 +81,18 @@ TEST(TrainCommand, RefusesWhatCannotBeDivided) {
   EXPECT_THAT(refused({"--text", "/no/such/text"}), HasSubstr("cannot read the text"));
   EXPECT_THAT(refused({"--cluster", "moon"}), HasSubstr("moon"));
   EXPECT_THAT(refused({"--heads", "3"}), HasSubstr("cannot be divided into 3 heads"));
+}
+
+TEST(TrainCommand, DealsChunksToTheRanksOfAPipeline) {
+  const Folder folder;
+  const Outcome chunks = run(folder, {"--pp", "2", "--vp", "2", "--steps", "1", "--json"});
+  ASSERT_EQ(chunks.status, 0) << chunks.out << chunks.err;
+  const auto layout = nlohmann::json::parse(chunks.out)["layout"];
+  EXPECT_EQ(layout["vp"], 2);
+  EXPECT_EQ(layout["micro_batches"], 4) << "of four sequences";
+  const Outcome more = run(folder, {"--pp", "2", "--vp", "2", "--dp", "2", "--steps", "2"});
+  ASSERT_EQ(more.status, 0) << more.out << more.err;
+  EXPECT_THAT(more.out, HasSubstr("tp 1 x pp 2 x dp 2, 2 chunks on each, 2 micro-batches of 1 sequence"));
 }
 
 TEST(TrainCommand, RefusesTheCheckpointOfAnotherModel) {

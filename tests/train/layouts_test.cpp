@@ -1,4 +1,5 @@
 // However a training is divided, it is the same training.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,13 +43,25 @@ TEST_P(Layouts, BeginAsOneDevice) {
   expect_same_curve(losses_of(small_training(GetParam().layout, GetParam().micro_batches, 20)));
 }
 
+std::string name_of(const testing::TestParamInfo<Divided>& info) {
+  const Layout& layout = info.param.layout;
+  return fmt::format("t{}_p{}_d{}_v{}{}_m{}", layout.t, layout.p, layout.d, layout.v,
+                     layout.recompute ? "_recompute" : "", info.param.micro_batches);
+}
+
 INSTANTIATE_TEST_SUITE_P(Grids, Layouts,
                          testing::Values(Divided{{1, 1, 1}, 4}, Divided{{2, 1, 1}, 1}, Divided{{1, 2, 1}, 4},
                                          Divided{{1, 1, 2}, 1}, Divided{{3, 1, 1}, 2}, Divided{{1, 3, 2}, 2},
-                                         Divided{{1, 4, 1, true}, 2}, Divided{{2, 1, 4}, 1}, Divided{{4, 2, 2}, 2}));
+                                         Divided{{1, 4, 1, true}, 2}, Divided{{2, 1, 4}, 1}, Divided{{4, 2, 2}, 2},
+                                         Divided{{1, 2, 2, false, 2}, 4}, Divided{{2, 2, 1, true, 2}, 2}),
+                         name_of);
 
 TEST(LossCurve, EndAsOneDevice) {
   expect_same_curve(losses_of(small_training({2, 2, 2}, 2, 300)));
+}
+
+TEST(LossCurve, EndsAsOneDeviceWithChunks) {
+  expect_same_curve(losses_of(small_training({1, 2, 1, false, 2}, 4, 300)));
 }
 
 TEST(LossCurve, TrainingLearns) {
@@ -75,8 +88,8 @@ TEST(Training, TakesVirtualTimeAndAKnownAmountOfWork) {
 }
 
 TEST(Training, SaysWhyARankCouldNotGoOn) {
-  const StepFunction fails = [](Rank&, const Model&, const Stage&, TrainState&, const Batch&, Group, Group, Group,
-                                float, View) { not_implemented(); };
+  const StepFunction fails = [](Rank&, const Model&, const std::vector<Stage>&, TrainState&, const Batch&, Group, Group,
+                                Group, Group, float, View) { not_implemented(); };
   const Trained trained = train(small_training({1, 1, 2}, 1, 2), fails, go_on);
   EXPECT_NE(trained.failure, "");
   EXPECT_TRUE(trained.losses.empty());

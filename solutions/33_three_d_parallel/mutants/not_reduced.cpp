@@ -9,79 +9,90 @@
 
 using namespace shardlings;
 
-/// One training step. This rank has stage pp.rank() of p, a t-th of each of its layers, and batch dp.rank() of d.
+/// One training step. This rank is rank r of a pipeline of p. It has v of the p v stages (chunks[c] is stage c p + r),
+/// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p divides the number m of micro-batches.
 ///
-/// model, stage   layers are divided over the tensor-parallel group, and their calls add up over it by themselves
-/// state          weights, grads (zero) and optimizer of the stage's layers l: (model.size(l)), this rank's part of the
-///                layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
-/// pp, dp         the ranks of this pipeline; those that hold the same weights
-/// ends           first and last rank of pp; this rank alone if p = 1; an empty group (false) on stages in between
-/// limit, loss    as in puzzles 11 and 20; every rank of the last stage adds its batch's share to its loss
+/// model, chunks  layers are divided over the tensor-parallel group, and their calls add up over it by themselves
+/// state          weights, grads (zero) and optimizer of the layers l of all chunks: (model.size(l)), this rank's part
+/// of
+///                the layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
+/// down, up       the ranks of this pipeline, twice: a group for activations, and one for gradients
+/// dp, ends       the ranks that hold the same weights; the first and the last rank of the pipeline: this rank alone if
+///                p = 1, an empty group (false) on ranks in between
+/// limit, loss    as in puzzles 11 and 20; every rank that has the last stage adds its batch's share to its loss
 ///
 /// Result  weights and moments as if one device had trained on all d batches; of the gradient, the sum over the
 ///         replicas in dp.mine(model.size(l)) of state.grads[l], not clipped
-/// Memory  min(p - r, m) micro-batches in flight; weights, gradients, moments of dp.mine, and nothing beside them
+/// Memory  in flight min(p - r, m) micro-batches, with v > 1 min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks; weights,
+///         gradients, moments of dp.mine, and nothing beside them
 /// Wire    dp: reduce-scatter and all-gather of each layer; ends: an all-reduce of the table; world: of one number
-/// Time    (m + p - 1)(F + B)
+/// Time    (m v + p - 1)(F + B), with F and B those of a chunk
 ///
 /// Calls that you may not know yet: model.tied(l), the Range of layer l that is the table of the embedding: in the
-/// first layer and in the last one, else empty; model.owned(l), the Ranges of layer l that count here in a norm over
-/// all ranks: all but what tensor-parallel rank 0 has as well, and the second table; intersect(a, b), what two Ranges
-/// share.
-void train_step(Rank& rank, const Model& model, const Stage& stage, TrainState& state, const Batch& batch, Group pp,
-                Group dp, Group ends, float limit, View loss) {
-  const int p = pp.size(), r = pp.rank(), m = batch.num_micro();
-  const int first = static_cast<int>(stage.layers().begin), end = static_cast<int>(stage.layers().end);
-  const int before = stage.is_first() ? kNobody : r - 1, after = stage.is_last() ? kNobody : r + 1;
-  std::vector<Tensor> x(m), logits(m);
-  std::vector<StageSaved> saved(m);
-  Work down, up;
-  const auto forward = [&](int i) {  // micro-batch i: receives its input, computes, sends its output on
-    x[i] = stage.is_first() ? clone(batch.micro(i).inputs) : rank.empty(stage.input_shape(), Kind::activation);
-    if (!stage.is_first()) pp.recv(x[i], before);
-    Tensor y = stage.forward(x[i], &saved[i]);
-    if (stage.is_last()) logits[i] = std::move(y);
-    down.wait();
-    down = pp.send_async(y, after).keep(std::move(y));
+/// first layer of the model and in the last, else empty; model.owned(l), the Ranges of layer l that count here in a
+/// norm over all ranks: all but what tensor-parallel rank 0 has as well, and the second table; intersect(a, b), what
+/// two Ranges share.
+void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, TrainState& state, const Batch& batch,
+                Group down, Group up, Group dp, Group ends, float limit, View loss) {
+  const int p = down.size(), r = down.rank(), m = batch.num_micro(), v = static_cast<int>(chunks.size());
+  const int next = (r + 1) % p, prev = (r + p - 1) % p;
+  std::vector<int> layers;  // of all chunks, in ascending order
+  for (const Stage& chunk : chunks) {
+    for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) layers.push_back(static_cast<int>(l));
+  }
+  std::vector<Tensor> x(m * v), logits(m);
+  std::vector<StageSaved> saved(m * v);
+  Work sent_down, sent_up;
+  const auto forward = [&](int i, int c) {  // micro-batch i, chunk c: receives its input, computes, sends its output on
+    Tensor& in = x[i * v + c];
+    in = chunks[c].is_first() ? clone(batch.micro(i).inputs) : rank.empty(chunks[c].input_shape(), Kind::activation);
+    if (!chunks[c].is_first()) down.recv(in, prev);
+    Tensor y = chunks[c].forward(in, &saved[i * v + c]);
+    if (chunks[c].is_last()) {
+      logits[i] = std::move(y);
+    } else {
+      sent_down.wait();
+      sent_down = down.send_async(y, next).keep(std::move(y));
+    }
   };
-  const auto backward = [&](int i) {  // receives its gradient, computes, sends that of its input back
+  const auto backward = [&](int i, int c) {  // receives its gradient, computes, sends that of its input back
     Tensor grad;
-    if (stage.is_last()) {
+    if (chunks[c].is_last()) {
       grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
     } else {
-      grad = rank.empty(stage.output_shape(), Kind::activation);
-      pp.recv(grad, after);
+      grad = rank.empty(chunks[c].output_shape(), Kind::activation);
+      up.recv(grad, next);
     }
-    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad));
-    x[i] = {};
-    up.wait();
-    up = pp.send_async(grad, before).keep(std::move(grad));
+    grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad));
+    x[i * v + c] = {};
+    if (chunks[c].is_first()) return;
+    sent_up.wait();
+    sent_up = up.send_async(grad, prev).keep(std::move(grad));
   };
 
-  // >>> your code (about 36 lines)
-  // 1F1B.
-  const int warm_up = std::min(p - r - 1, m);
-  for (int i = 0; i < warm_up; ++i) forward(i);
-  for (int i = warm_up; i < m; ++i) {
-    forward(i);
-    backward(i - warm_up);
+  // >>> your code (about 40 lines)
+  const auto micro = [&](int k) { return k / (p * v) * p + k % p; };
+  const auto chunk = [&](int k) { return k / p % v; };
+  const int all = m * v, after = p - r - 1;
+  const int warm_up = std::min(v == 1 ? after : 2 * after + (v - 1) * p, all);
+  for (int k = 0; k < all + warm_up; ++k) {
+    if (k < all) forward(micro(k), chunk(k));
+    if (k >= warm_up) backward(micro(k - warm_up), v - 1 - chunk(k - warm_up));
   }
-  for (int i = m - warm_up; i < m; ++i) backward(i);
-  down.wait();
-  up.wait();
-  // The table is used twice, and so its gradient is a sum of two. Each of its copies gets all of it.
+  sent_down.wait();
+  sent_up.wait();
+  const int first = layers.front(), last = layers.back();
   if (p == 1) {
     View of_embedding = state.grads[first].part(model.tied(first));
-    View of_head = state.grads[end - 1].part(model.tied(end - 1));
+    View of_head = state.grads[last].part(model.tied(last));
     add(of_embedding, of_head);
     copy(of_head, of_embedding);
   } else if (ends) {
-    const int l = stage.is_first() ? first : end - 1;
+    const int l = r == 0 ? first : last;
     ends.all_reduce(state.grads[l].part(model.tied(l)), ReduceOp::sum);
   }
-  // ZeRO-1 over the replicas. The norm is that of the whole gradient: each number of it once.
   Tensor squares = rank.zeros(1, Kind::other);
-  for (int l = first; l < end; ++l) {
+  for (const int l : layers) {
     const Range mine = dp.mine(model.size(l));
     for (const Range& owned : model.owned(l)) {
       const Range counted = intersect(owned, mine);
@@ -90,7 +101,7 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, TrainState& 
   }
   rank.world().all_reduce(squares, ReduceOp::sum);
   const Tensor factor = clip_factor(squares, limit);
-  for (int l = first; l < end; ++l) {
+  for (const int l : layers) {
     const Range mine = dp.mine(model.size(l));
     model.update(l, state.weights[l].part(mine), state.grads[l].part(mine), state.optimizer[l], factor);
     dp.all_gather(state.weights[l].part(mine), state.weights[l]);

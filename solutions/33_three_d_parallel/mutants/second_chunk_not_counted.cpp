@@ -1,0 +1,111 @@
+// diagnosis: chunk_forgotten
+// The norm is that of the first chunks.
+
+#include <shardlings/puzzle.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+using namespace shardlings;
+
+/// One training step. This rank is rank r of a pipeline of p. It has v of the p v stages (chunks[c] is stage c p + r),
+/// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p divides the number m of micro-batches.
+///
+/// model, chunks  layers are divided over the tensor-parallel group, and their calls add up over it by themselves
+/// state          weights, grads (zero) and optimizer of the layers l of all chunks: (model.size(l)), this rank's part
+/// of
+///                the layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
+/// down, up       the ranks of this pipeline, twice: a group for activations, and one for gradients
+/// dp, ends       the ranks that hold the same weights; the first and the last rank of the pipeline: this rank alone if
+///                p = 1, an empty group (false) on ranks in between
+/// limit, loss    as in puzzles 11 and 20; every rank that has the last stage adds its batch's share to its loss
+///
+/// Result  weights and moments as if one device had trained on all d batches; of the gradient, the sum over the
+///         replicas in dp.mine(model.size(l)) of state.grads[l], not clipped
+/// Memory  in flight min(p - r, m) micro-batches, with v > 1 min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks; weights,
+///         gradients, moments of dp.mine, and nothing beside them
+/// Wire    dp: reduce-scatter and all-gather of each layer; ends: an all-reduce of the table; world: of one number
+/// Time    (m v + p - 1)(F + B), with F and B those of a chunk
+///
+/// Calls that you may not know yet: model.tied(l), the Range of layer l that is the table of the embedding: in the
+/// first layer of the model and in the last, else empty; model.owned(l), the Ranges of layer l that count here in a
+/// norm over all ranks: all but what tensor-parallel rank 0 has as well, and the second table; intersect(a, b), what
+/// two Ranges share.
+void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, TrainState& state, const Batch& batch,
+                Group down, Group up, Group dp, Group ends, float limit, View loss) {
+  const int p = down.size(), r = down.rank(), m = batch.num_micro(), v = static_cast<int>(chunks.size());
+  const int next = (r + 1) % p, prev = (r + p - 1) % p;
+  std::vector<int> layers;  // of all chunks, in ascending order
+  for (const Stage& chunk : chunks) {
+    for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) layers.push_back(static_cast<int>(l));
+  }
+  std::vector<Tensor> x(m * v), logits(m);
+  std::vector<StageSaved> saved(m * v);
+  Work sent_down, sent_up;
+  const auto forward = [&](int i, int c) {  // micro-batch i, chunk c: receives its input, computes, sends its output on
+    Tensor& in = x[i * v + c];
+    in = chunks[c].is_first() ? clone(batch.micro(i).inputs) : rank.empty(chunks[c].input_shape(), Kind::activation);
+    if (!chunks[c].is_first()) down.recv(in, prev);
+    Tensor y = chunks[c].forward(in, &saved[i * v + c]);
+    if (chunks[c].is_last()) {
+      logits[i] = std::move(y);
+    } else {
+      sent_down.wait();
+      sent_down = down.send_async(y, next).keep(std::move(y));
+    }
+  };
+  const auto backward = [&](int i, int c) {  // receives its gradient, computes, sends that of its input back
+    Tensor grad;
+    if (chunks[c].is_last()) {
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+    } else {
+      grad = rank.empty(chunks[c].output_shape(), Kind::activation);
+      up.recv(grad, next);
+    }
+    grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad));
+    x[i * v + c] = {};
+    if (chunks[c].is_first()) return;
+    sent_up.wait();
+    sent_up = up.send_async(grad, prev).keep(std::move(grad));
+  };
+
+  // >>> your code (about 40 lines)
+  const auto micro = [&](int k) { return k / (p * v) * p + k % p; };
+  const auto chunk = [&](int k) { return k / p % v; };
+  const int all = m * v, after = p - r - 1;
+  const int warm_up = std::min(v == 1 ? after : 2 * after + (v - 1) * p, all);
+  for (int k = 0; k < all + warm_up; ++k) {
+    if (k < all) forward(micro(k), chunk(k));
+    if (k >= warm_up) backward(micro(k - warm_up), v - 1 - chunk(k - warm_up));
+  }
+  sent_down.wait();
+  sent_up.wait();
+  const int first = layers.front(), last = layers.back();
+  if (p == 1) {
+    View of_embedding = state.grads[first].part(model.tied(first));
+    View of_head = state.grads[last].part(model.tied(last));
+    add(of_embedding, of_head);
+    copy(of_head, of_embedding);
+  } else if (ends) {
+    const int l = r == 0 ? first : last;
+    ends.all_reduce(state.grads[l].part(model.tied(l)), ReduceOp::sum);
+  }
+  Tensor squares = rank.zeros(1, Kind::other);
+  for (const int l : layers) {
+    const Range mine = dp.mine(model.size(l));
+    dp.reduce_scatter(state.grads[l], state.grads[l].part(mine), ReduceOp::sum);
+    for (const Range& owned : model.owned(l)) {
+      const Range counted = intersect(owned, mine);
+      if (counted.size() > 0 && l < chunks.front().layers().end) add_squares(squares, state.grads[l].part(counted));
+    }
+  }
+  rank.world().all_reduce(squares, ReduceOp::sum);
+  const Tensor factor = clip_factor(squares, limit);
+  for (const int l : layers) {
+    const Range mine = dp.mine(model.size(l));
+    model.update(l, state.weights[l].part(mine), state.grads[l].part(mine), state.optimizer[l], factor);
+    dp.all_gather(state.weights[l].part(mine), state.weights[l]);
+  }
+  // <<<
+}
