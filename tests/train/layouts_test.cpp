@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "train/trainings.h"
 
@@ -13,6 +14,13 @@ struct Divided {
   Layout layout;
   int micro_batches;
 };
+
+/// "t1_p2_d2_v2_m4".
+void PrintTo(const Divided& divided, std::ostream* out) {
+  const Layout& layout = divided.layout;
+  *out << fmt::format("t{}_p{}_d{}_v{}{}_m{}", layout.t, layout.p, layout.d, layout.v,
+                      layout.recompute ? "_recompute" : "", divided.micro_batches);
+}
 
 std::vector<double> losses_of(const Settings& settings) {
   const Trained trained = train(settings, &train_step, go_on);
@@ -43,18 +51,12 @@ TEST_P(Layouts, BeginAsOneDevice) {
   expect_same_curve(losses_of(small_training(GetParam().layout, GetParam().micro_batches, 20)));
 }
 
-std::string name_of(const testing::TestParamInfo<Divided>& info) {
-  const Layout& layout = info.param.layout;
-  return fmt::format("t{}_p{}_d{}_v{}{}_m{}", layout.t, layout.p, layout.d, layout.v,
-                     layout.recompute ? "_recompute" : "", info.param.micro_batches);
-}
-
 INSTANTIATE_TEST_SUITE_P(Grids, Layouts,
                          testing::Values(Divided{{1, 1, 1}, 4}, Divided{{2, 1, 1}, 1}, Divided{{1, 2, 1}, 4},
                                          Divided{{1, 1, 2}, 1}, Divided{{3, 1, 1}, 2}, Divided{{1, 3, 2}, 2},
                                          Divided{{1, 4, 1, true}, 2}, Divided{{2, 1, 4}, 1}, Divided{{4, 2, 2}, 2},
                                          Divided{{1, 2, 2, false, 2}, 4}, Divided{{2, 2, 1, true, 2}, 2}),
-                         name_of);
+                         testing::PrintToStringParamName());
 
 TEST(LossCurve, EndAsOneDevice) {
   expect_same_curve(losses_of(small_training({2, 2, 2}, 2, 300)));

@@ -1,0 +1,140 @@
+// Closed forms of a step on a grid of ranks: the solution of puzzle 33, on random grids, against the judge's formulas.
+#include "grading/grid_step.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/random.h"
+#include "front/world.h"
+#include "grading/grid_norm.h"
+#include "grading/harness.h"
+
+// A namespace keeps its train_step and harness apart from those of other puzzles.
+// NOLINTBEGIN(bugprone-suspicious-include)
+namespace grid_of_ranks {
+#include "../../puzzles/33_three_d_parallel/harness.cpp"
+#include "../../solutions/33_three_d_parallel/solution.cpp"
+}  // namespace grid_of_ranks
+// NOLINTEND(bugprone-suspicious-include)
+
+namespace shardlings::grading {
+namespace {
+
+Case grid_case(int t, int p, int d, int v, int micro_batches) {
+  Case kase;
+  kase.ranks = t * p * d;
+  kase.batches = d;
+  kase.batch = 1;
+  kase.micro_batches = micro_batches;
+  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.layers = (p * v < 3 ? 4 : p * v) - 2;  // with embedding and head one layer for each stage, or two
+  kase.model.hidden = 6;
+  kase.model.heads = 3;
+  kase.model.sequence = 3;
+  kase.model.outputs = 7;
+  kase.model.tied = true;
+  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.clip = 0.1F;
+  kase.numbers = {{"t", t}, {"p", p}, {"d", d}, {"v", v}};
+  kase.cluster.uses_table = true;
+  kase.cluster.table = {Nanos(1'000'000), Nanos(2'000'000), Nanos(0), Nanos(0)};
+  kase.cluster.links = {front::LinkSpeed{Nanos(0), 1e18}, front::LinkSpeed{Nanos(0), 1e18}};
+  return kase;
+}
+
+front::RunReport run_grid(const Case& kase) {
+  front::WorldOptions options;
+  options.ranks = kase.ranks;
+  options.cluster = kase.cluster;
+  front::RunReport report = front::run_world(options, [&](Rank& rank) {
+    Harness harness(rank, kase);
+    grid_of_ranks::shardlings_harness(harness);
+  });
+  if (report.failure) ADD_FAILURE() << report.failure->message;
+  return report;
+}
+
+std::int64_t sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
+  std::int64_t bytes = 0;
+  for (const auto& [key, traffic] : counters.traffic) {
+    if (std::count(groups.begin(), groups.end(), key.group) > 0) bytes += traffic.sent.value();
+  }
+  return bytes;
+}
+
+class RandomGrids : public testing::TestWithParam<int> {
+ protected:
+  int between(int first, int last) {
+    const auto width = static_cast<std::uint32_t>(last - first + 1);
+    return first + static_cast<int>(below_at(width, static_cast<std::uint64_t>(GetParam()), next_++));
+  }
+  Case random_case() {
+    const int p = between(1, 4), v = p > 1 ? between(1, 3) : 1;
+    return grid_case(between(1, 3), p, between(1, 2), v, v > 1 ? p * between(1, 2) : between(1, 6));
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+};
+
+TEST_P(RandomGrids, CostWhatTheFormulasSay) {
+  const Case kase = random_case();
+  const front::RunReport report = run_grid(kase);
+  std::int64_t end = 0;
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const GridRank own(kase, rank);
+    SCOPED_TRACE(fmt::format("t {} p {} d {} v {} m {}, rank {}", own.t, own.p, own.d, own.v, own.pipeline.m, rank));
+    const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
+    EXPECT_EQ(counters.peak.value(), peak_of(kase, own).value);
+    std::int64_t sent = 0;
+    for (const auto& [groups, budget] : bytes_of_groups(kase, own)) {
+      EXPECT_EQ(sent_in(counters, groups), budget.value) << groups.front() << ": " << budget.formula;
+      sent += budget.value;
+    }
+    EXPECT_EQ(counters.bytes_sent().value(), sent);
+    end = std::max(end, counters.end.value());
+  }
+  EXPECT_EQ(end, step_time(kase, GridRank(kase, 0).pipeline).value);
+}
+
+TEST_P(RandomGrids, CountEachNumberOnceInTheNorm) {
+  const Case kase = random_case();
+  const Reference reference = train_reference(kase);
+  const GridNorm norm(kase, reference);
+  EXPECT_NEAR(norm.right(), reference.norms.front(), 1e-9 * norm.right());
+  EXPECT_EQ(norm.mistake_behind(std::min(1.0, kase.model.clip / norm.right()) / 3), "") << "nobody's norm";
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGrids, testing::Range(1, 21));
+
+TEST(GridRank, DealsRanksAndLayersAsTheHarnessDoes) {
+  const Case kase = grid_case(2, 3, 2, 2, 6);
+  const GridRank rank(kase, 9);  // 1 + 2 (1 + 3 x 1) = 9
+  EXPECT_EQ(rank.tp, 1);
+  EXPECT_EQ(rank.pp, 1);
+  EXPECT_EQ(rank.dp, 1);
+  EXPECT_EQ(rank.layers, (std::vector<Count>{1, 4}));
+  EXPECT_EQ(chunk_of_layer(rank.pipeline, 2), 0);
+  EXPECT_EQ(chunk_of_layer(rank.pipeline, 3), 1);
+  EXPECT_FALSE(rank.is_first() || rank.is_last());
+}
+
+// By hand: t = 1, two ranks, one layer on each of two chunks; V = 7, h = 6, s = 3, b = 1 and m = 2.
+TEST(GridRank, SendsWhatAPersonCounts) {
+  const Case kase = grid_case(1, 2, 1, 2, 2);
+  const auto bytes = bytes_of_groups(kase, GridRank(kase, 0));
+  const std::int64_t activation = 4 * 3 * 6;
+  std::map<std::string, std::int64_t> sent;
+  for (const auto& [groups, budget] : bytes) sent[groups.front()] = budget.value;
+  EXPECT_EQ(sent["ends"], 4 * 7 * 6) << "half of the table's sum, twice";
+  EXPECT_EQ(sent["down"], 2 * (2 + 1) * activation) << "down from both stages, up from one";
+  EXPECT_EQ(sent["world"], 4);
+  EXPECT_EQ(sent["dp"] + sent["tp"], 0);
+  EXPECT_EQ(bytes.size(), 5U);
+}
+
+}  // namespace
+}  // namespace shardlings::grading
