@@ -32,8 +32,8 @@ std::vector<Range> owned(const GridRank& rank, Count l, Beside beside = {}) {
 
 /// Of these ranges what is the optimizer's here.
 std::vector<Range> mine(const GridRank& rank, Count l, const std::vector<Range>& ranges) {
-  std::vector<Range> parts;
-  for (const Range& range : ranges) parts.push_back(intersect(range, rank.mine(l)));
+  std::vector<Range> parts = ranges;
+  for (Range& part : parts) part = intersect(part, rank.mine(l));
   return parts;
 }
 

@@ -139,6 +139,7 @@ Range Harness::layers_of_stage(int stage, int stages) const {
 
 std::vector<Range> Harness::layers_of_chunks(int rank, int ranks, int chunks) const {
   std::vector<Range> layers;
+  layers.reserve(static_cast<std::size_t>(chunks));
   for (int c = 0; c < chunks; ++c) layers.push_back(layers_of_stage(c * ranks + rank, chunks * ranks));
   return layers;
 }
@@ -149,6 +150,7 @@ Stage Harness::stage(Range layers, TrainState& state) const {
 
 std::vector<Stage> Harness::stages(const std::vector<Range>& chunks, TrainState& state) const {
   std::vector<Stage> stages;
+  stages.reserve(chunks.size());
   for (const Range& layers : chunks) stages.push_back(stage(layers, state));
   return stages;
 }

@@ -1,4 +1,5 @@
-// Training states in mixed precision and on the host, as harnesses make them, and gradients spoilt on purpose.
+// Training states of chunks, in mixed precision and on the host, and the groups of a grid, as harnesses make them; and
+// gradients spoilt on purpose.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -33,6 +34,53 @@ front::RunReport with_harness(const Case& kase, const std::function<void(Harness
     Harness harness(rank, kase);
     body(harness);
   });
+}
+
+TEST(HarnessStates, HoldTheLayersOfAllChunksOfARank) {
+  Case kase = small_case(2);
+  kase.model.layers = 5;
+  const auto report = with_harness(kase, [](Harness& h) {
+    const std::vector<Range> chunks = h.layers_of_chunks(h.rank().id(), 2, 2);
+    const std::vector<Range> first = {{0, 2}, {3, 4}}, second = {{2, 3}, {4, 5}};
+    EXPECT_EQ(chunks, h.rank().id() == 0 ? first : second);
+    TrainState state = h.state_of_chunks(chunks, h.rank().world(), {.optimizer = true});
+    const std::vector<Stage> stages = h.stages(chunks, state);
+    for (int l = 0; l < 5; ++l) {
+      const auto at = static_cast<std::size_t>(l);
+      const bool is_here = (l < 2 || l == 3) == (h.rank().id() == 0);
+      EXPECT_EQ(state.weights[at].size(), is_here ? h.model().size(l) : 0) << "layer " << l;
+      EXPECT_EQ(state.optimizer[at].v.size(), is_here ? h.rank().world().mine(h.model().size(l)).size() : 0);
+    }
+    EXPECT_EQ(stages.front().is_first(), h.rank().id() == 0);
+    EXPECT_EQ(stages.back().is_last(), h.rank().id() == 1);
+    EXPECT_THROW(h.layers_of_chunks(0, 2, 3), std::runtime_error) << "six stages of five layers";
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
+TEST(HarnessGroups, DivideAGridInItsThreeWays) {
+  const auto report = with_harness(small_case(12), [](Harness& h) {
+    const int id = h.rank().id();
+    const GridGroups groups = h.grid_groups(2, 3, 2);
+    EXPECT_EQ(groups.tp.size(), 2);
+    EXPECT_EQ(groups.tp.rank(), id % 2);
+    for (const Group& pipeline : {groups.down, groups.up}) {
+      EXPECT_EQ(pipeline.size(), 3);
+      EXPECT_EQ(pipeline.rank(), id / 2 % 3);
+    }
+    EXPECT_EQ(groups.dp.size(), 2);
+    EXPECT_EQ(groups.dp.rank(), id / 6);
+    EXPECT_EQ(groups.ends.size(), id / 2 % 3 == 1 ? 0 : 2);
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
+TEST(HarnessGroups, OfAPipelineOfOneHaveBothEndsHere) {
+  const auto report = with_harness(small_case(2), [](Harness& h) {
+    EXPECT_EQ(h.grid_groups(1, 1, 2).ends.size(), 1);
+    EXPECT_THROW(h.grid_groups(1, 1, 3), InvalidArgument) << "the world has two ranks";
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
 }
 
 TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {

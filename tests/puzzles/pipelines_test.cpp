@@ -204,6 +204,13 @@ TEST(GoldenPipelines, PayForTheLatency) {
   EXPECT_EQ(milliseconds(chunks, interleaved::shardlings_harness), 36.25);
 }
 
+TEST(Orders, RunEmptyIfEverythingIsBackBeforeTheEnd) {
+  const Pipeline pipeline = pipeline_of(case_of({4, 8}));
+  EXPECT_FALSE(runs_empty(order_of(pipeline, 3)));
+  EXPECT_TRUE(runs_empty(order_of(pipeline, 0))) << "one at a time";
+  EXPECT_FALSE(runs_empty(order_of(pipeline, gpipe_warm_up(pipeline))));
+}
+
 TEST(Orders, GoForwardAndBackwardOnceWithEverything) {
   for (const Setting& setting : {Setting{4, 8}, Setting{5, 2}, Setting{3, 6, 3}, Setting{4, 6, 2}, Setting{1, 3}}) {
     const Pipeline pipeline = pipeline_of(case_of(setting));
