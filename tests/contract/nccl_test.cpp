@@ -156,6 +156,35 @@ TEST_F(NcclFabric, LetsAMessagePassAReceiveThatWaits) {
   EXPECT_FALSE(report.failure.has_value());
 }
 
+TEST_F(NcclFabric, MeasuresCollectivesAndMessages) {
+  const auto report = run(2, [](Rank& rank) {
+    Tensor data = rank.zeros(8, Kind::buffer), more = rank.zeros(8, Kind::buffer);
+    rank.world().all_reduce(data, ReduceOp::sum);
+    for (int i = 0; i < 3; ++i) {
+      if (rank.id() == 0) {
+        rank.world().send(data, 1);
+      } else {
+        rank.world().recv(more, 0);
+      }
+    }
+  });
+  EXPECT_FALSE(report.failure.has_value());
+  for (const front::RankReport& rank : report.ranks) {
+    int communications = 0;
+    Nanos before;
+    for (const front::Event& event : rank.trace.events) {
+      const bool communicates = event.kind == front::EventKind::collective || event.kind == front::EventKind::send ||
+                                event.kind == front::EventKind::recv;
+      if (!communicates) continue;
+      ++communications;
+      EXPECT_GE(event.measured_begin, before) << "of one order on every rank, each waited for";
+      EXPECT_GE(event.measured_end, event.measured_begin);
+      before = event.measured_end;
+    }
+    EXPECT_EQ(communications, 4);
+  }
+}
+
 TEST_F(NcclFabric, IsNotAskedForWhatDoesNotMatch) {
   const auto report = run(2, [](Rank& rank) {
     Tensor data = rank.zeros(8 + rank.id(), Kind::buffer);

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <future>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -18,6 +20,7 @@ namespace shardlings::support {
 
 using back::DeviceEvent;
 using back::DeviceLane;
+using back::DeviceMark;
 using back::Kernel;
 
 /// What devices share: memory, the lanes' progress for events, and what went wrong.
@@ -144,6 +147,29 @@ class FakeGpu final : public back::Device {
     for (Queue& queue : queues_) queue.lane->drain();
   }
 
+  void start_measuring() override {
+    const std::lock_guard guard(measuring_);
+    measures_ = true;
+    forgotten_ += times_.size();
+    times_.clear();
+  }
+  DeviceMark mark_queue(void* queue) override {
+    const std::lock_guard guard(measuring_);
+    if (!measures_) return 0;
+    auto time = std::make_shared<std::promise<Nanos>>();
+    times_.push_back(time->get_future().share());
+    static_cast<FakeLane*>(queue)->enqueue([system = system_, time] {
+      system->pass_gate();
+      time->set_value(Nanos(std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count()));
+    });
+    return forgotten_ + times_.size();
+  }
+  std::optional<Nanos> time_of(DeviceMark mark) override {
+    const std::lock_guard guard(measuring_);
+    if (mark <= forgotten_ || mark > forgotten_ + times_.size()) return std::nullopt;
+    return times_[mark - forgotten_ - 1].get();
+  }
+
  private:
   struct Queue {
     std::unique_ptr<FakeLane> lane;
@@ -221,6 +247,10 @@ class FakeGpu final : public back::Device {
   std::shared_ptr<FakeGpus::System> system_;
   int number_;
   std::array<Queue, back::kDeviceLanes> queues_;
+  std::mutex measuring_;
+  bool measures_ = false;
+  std::size_t forgotten_ = 0;                     ///< marks before the latest start
+  std::vector<std::shared_future<Nanos>> times_;  ///< of marks
 };
 
 }  // namespace

@@ -86,7 +86,9 @@ class Device {
   /// Forgets all marks. Before the first call nothing is measured.
   virtual void start_measuring() {}
   /// The present end of a lane, as a moment to be measured. Called from any thread.
-  virtual DeviceMark mark(DeviceLane) { return 0; }
+  DeviceMark mark(DeviceLane lane) { return mark_queue(native(lane).queue); }
+  /// The same for any queue of the device's GPU.
+  virtual DeviceMark mark_queue(void* /*queue*/) { return 0; }
   /// When the lane got there, by the host's steady clock. Blocks until all lanes are idle.
   virtual std::optional<Nanos> time_of(DeviceMark) { return std::nullopt; }
   /// @}

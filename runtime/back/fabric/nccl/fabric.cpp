@@ -173,7 +173,7 @@ void NcclFabric::run(NcclExchange& exchange, const Schedule& schedule, const Com
     const Queue lane = part.device->native(DeviceLane::communication).queue;
     queues.push_back(is_pair ? communicator->queues[m] : lane);
     api_.wait(part.gpu, queues[m], part.ready);
-    if (!is_pair) exchange.marks_[m].begin = part.device->mark(DeviceLane::communication);
+    exchange.marks_[m].begin = part.device->mark_queue(queues[m]);
     for (const Kernel& kernel : schedule.members[m].before) part.device->launch(kernel, DeviceLane::communication);
     if (communicator) issues.push_back({part.gpu, communicator->ends[m], queues[m], schedule.members[m].calls});
   }
@@ -184,7 +184,7 @@ void NcclFabric::run(NcclExchange& exchange, const Schedule& schedule, const Com
   for (std::size_t m = 0; m < schedule.members.size(); ++m) {
     const Operation::Part& part = exchange.operation_->parts[m];
     for (const Kernel& kernel : schedule.members[m].after) part.device->launch(kernel, DeviceLane::communication);
-    if (!is_pair) exchange.marks_[m].end = part.device->mark(DeviceLane::communication);
+    exchange.marks_[m].end = part.device->mark_queue(queues[m]);
     api_.record(part.gpu, part.done, queues[m]);
   }
 }

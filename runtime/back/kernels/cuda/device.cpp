@@ -98,9 +98,9 @@ class CudaDevice final : public Device {
     chosen(gpu_);
     clock_.start(stream(DeviceLane::compute));
   }
-  DeviceMark mark(DeviceLane on) override {
+  DeviceMark mark_queue(void* queue) override {
     chosen(gpu_);
-    return clock_.mark(stream(on));
+    return clock_.mark(static_cast<cudaStream_t>(queue));
   }
   std::optional<Nanos> time_of(DeviceMark mark) override { return clock_.time_of(mark); }
 
