@@ -7,15 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.h"
-#include "shardlings/error.h"
+#include "api/invalid.h"
 
 namespace shardlings {
-namespace {
 
-[[noreturn]] void fail(const std::string& sentence, Location at) {
-  throw InvalidArgument(fmt::format("{}: {}", to_text(at), sentence).c_str(), at);
-}
+using detail::throw_invalid;
+
+namespace {
 
 /// "replicate 2 x shard 4".
 std::string text_of(const std::vector<Axis>& axes) {
@@ -29,17 +27,18 @@ void check_axes(const std::vector<Axis>& axes, int ranks, Location at) {
   for (const Axis& axis : axes) {
     const std::string_view name = axis.name;
     const auto same = [&](const Axis& other) { return other.name == name; };
-    if (name.empty()) fail(fmt::format("grid {}: an axis has no name", text_of(axes)), at);
+    if (name.empty()) throw_invalid(fmt::format("grid {}: an axis has no name", text_of(axes)), at);
     if (std::count_if(axes.begin(), axes.end(), same) > 1) {
-      fail(fmt::format("grid {}: axis \"{}\" is there twice", text_of(axes), name), at);
+      throw_invalid(fmt::format("grid {}: axis \"{}\" is there twice", text_of(axes), name), at);
     }
-    if (axis.size < 1) fail(fmt::format("grid {}: axis \"{}\" needs a size of 1 or more", text_of(axes), name), at);
+    if (axis.size < 1)
+      throw_invalid(fmt::format("grid {}: axis \"{}\" needs a size of 1 or more", text_of(axes), name), at);
     cells = std::min<std::int64_t>(cells * axis.size, std::int64_t{1} << 31U);  // more than any group, no overflow
   }
   if (cells == ranks) return;
-  fail(fmt::format("grid {}: the sizes multiply to {}, but the group has {} rank{}: they must be equal", text_of(axes),
-                   cells, ranks, ranks == 1 ? "" : "s"),
-       at);
+  throw_invalid(fmt::format("grid {}: the sizes multiply to {}, but the group has {} rank{}: they must be equal",
+                            text_of(axes), cells, ranks, ranks == 1 ? "" : "s"),
+                at);
 }
 
 }  // namespace
@@ -58,7 +57,7 @@ int Grid::index_of(const char* axis, Location at) const {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (axes_[i].name == name) return static_cast<int>(i);
   }
-  fail(fmt::format("there is no axis \"{}\" in grid {}", name, text_of(axes_)), at);
+  throw_invalid(fmt::format("there is no axis \"{}\" in grid {}", name, text_of(axes_)), at);
 }
 
 int Grid::coordinate_at(int axis) const {
@@ -93,14 +92,15 @@ Group Grid::across(std::initializer_list<const char*> axes, Location at) const {
   std::vector<bool> chosen(axes_.size());
   for (const char* axis : axes) {
     const auto i = static_cast<std::size_t>(index_of(axis, at));
-    if (chosen[i]) fail(fmt::format("a group across axes of grid {}: \"{}\" is there twice", text_of(axes_), axis), at);
+    if (chosen[i])
+      throw_invalid(fmt::format("a group across axes of grid {}: \"{}\" is there twice", text_of(axes_), axis), at);
     chosen[i] = true;
   }
   std::string name;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     if (chosen[i]) name += (name.empty() ? "" : " x ") + std::string(axes_[i].name);
   }
-  if (name.empty()) fail(fmt::format("a group across axes of grid {} names none", text_of(axes_)), at);
+  if (name.empty()) throw_invalid(fmt::format("a group across axes of grid {} names none", text_of(axes_)), at);
   return split(chosen, name.c_str(), at);
 }
 

@@ -1,8 +1,8 @@
 #include "shardlings/group.h"
 
 #include "api/access.h"
+#include "api/invalid.h"
 #include "base/parts.h"
-#include "shardlings/error.h"
 
 namespace shardlings {
 
@@ -18,7 +18,7 @@ struct GroupCall {
   Call call;
 
   GroupCall(detail::Port* to, std::uint32_t group, Verb verb, Location at, bool blocking) : port(to) {
-    if (!port) throw InvalidArgument("this Group is empty: it was default-constructed or split with kNobody", at);
+    if (!port) detail::throw_invalid("this Group is empty: it was default-constructed or split with kNobody", at);
     call.verb = verb;
     call.at = at;
     call.group = group;

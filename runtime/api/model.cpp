@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "api/access.h"
-#include "base/text.h"
+#include "api/invalid.h"
 #include "front/model/flops.h"
 #include "front/model/memory.h"
 #include "front/model/plan.h"
-#include "shardlings/error.h"
 
 namespace shardlings {
 
@@ -18,22 +17,22 @@ using detail::Call;
 using detail::LayerPlan;
 using detail::ModelPlan;
 using detail::Port;
+using detail::throw_invalid;
 using detail::Verb;
 
 namespace {
 
-const ModelPlan& plan_of(const ModelPlan* plan) {
-  if (!plan) throw InvalidArgument("this Model was default-constructed: it has no layers", {});
+const ModelPlan& plan_of(const ModelPlan* plan, Location at) {
+  if (!plan) throw_invalid("this Model was default-constructed: it has no layers", at);
   return *plan;
 }
 
-const LayerPlan& layer_of(const ModelPlan* maybe, int l) {
-  const ModelPlan& plan = plan_of(maybe);
+const LayerPlan& layer_of(const ModelPlan* maybe, int l, const char* query, Location at) {
+  const ModelPlan& plan = plan_of(maybe, at);
   const int layers = static_cast<int>(plan.layers.size());
-  if (l < 0 || l >= layers) {
-    throw InvalidArgument(fmt::format("there is no layer {}: the model has layers 0 to {}", l, layers - 1).c_str(), {});
-  }
-  return plan.layers[static_cast<std::size_t>(l)];
+  if (l >= 0 && l < layers) return plan.layers[static_cast<std::size_t>(l)];
+  throw_invalid(
+      fmt::format("{} of layer {}: there is no such layer; the model has layers 0 to {}", query, l, layers - 1), at);
 }
 
 Call model_call(Verb verb, const ModelPlan& plan, std::initializer_list<ConstView> tensors, Location at) {
@@ -50,7 +49,7 @@ Port& port_of(std::initializer_list<ConstView> tensors, const char* name, Locati
   for (const ConstView& tensor : tensors) {
     if (Port* port = Access::port(tensor)) return *port;
   }
-  throw InvalidArgument(fmt::format("{}: {}: all tensors are empty (moved from?)", to_text(at), name).c_str(), at);
+  throw_invalid(fmt::format("{}: all tensors are empty (moved from?)", name), at);
 }
 
 }  // namespace
@@ -74,25 +73,25 @@ Saved::~Saved() {
   port_->release(call);
 }
 
-int Model::num_layers() const {
-  return static_cast<int>(plan_of(plan_).layers.size());
+int Model::num_layers(Location at) const {
+  return static_cast<int>(plan_of(plan_, at).layers.size());
 }
-Count Model::size(int l) const {
-  return layer_of(plan_, l).range.size();
+Count Model::size(int l, Location at) const {
+  return layer_of(plan_, l, "size", at).range.size();
 }
-Count Model::total() const {
-  return plan_of(plan_).total;
+Count Model::total(Location at) const {
+  return plan_of(plan_, at).total;
 }
-Range Model::range(int l) const {
-  return layer_of(plan_, l).range;
+Range Model::range(int l, Location at) const {
+  return layer_of(plan_, l, "range", at).range;
 }
-const std::vector<Entry>& Model::entries(int l) const {
-  return layer_of(plan_, l).entries;
+const std::vector<Entry>& Model::entries(int l, Location at) const {
+  return layer_of(plan_, l, "entries", at).entries;
 }
 
-std::vector<Range> Model::owned(int l) const {
-  const LayerPlan& layer = layer_of(plan_, l);
-  const Range second = layer.type == LayerPlan::Type::head ? tied(l) : Range{};
+std::vector<Range> Model::owned(int l, Location at) const {
+  const LayerPlan& layer = layer_of(plan_, l, "owned", at);
+  const Range second = layer.type == LayerPlan::Type::head ? tied(l, at) : Range{};
   std::vector<Range> ranges;
   for (const Entry& entry : layer.entries) {
     const bool replica = entry.split == Split::whole && plan_->tp.rank() > 0;
@@ -106,16 +105,16 @@ std::vector<Range> Model::owned(int l) const {
   return ranges;
 }
 
-Range Model::tied(int l) const {
-  const LayerPlan& layer = layer_of(plan_, l);
+Range Model::tied(int l, Location at) const {
+  const LayerPlan& layer = layer_of(plan_, l, "tied", at);
   if (!plan_->spec.tied) return {};
   if (layer.type == LayerPlan::Type::embedding) return entry_of(layer, "token").range;
   if (layer.type == LayerPlan::Type::head) return entry_of(layer, "weight").range;
   return {};
 }
 
-LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype) const {
-  const LayerPlan& layer = layer_of(plan_, l);
+LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location at) const {
+  const LayerPlan& layer = layer_of(plan_, l, "cost", at);
   const Count tokens = sequence * batch;
   LayerCost cost;
   cost.input = detail::input_bytes(layer, tokens, dtype).value();
@@ -130,7 +129,7 @@ LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype) const {
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
   Port& port = port_of({weights, x}, "forward", at);
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
-  Call call = model_call(Verb::layer_forward, plan_of(plan_), {weights, x}, at);
+  Call call = model_call(Verb::layer_forward, plan_of(plan_, at), {weights, x}, at);
   call.number[0] = l;
   call.number[1] = saved ? 1 : 0;
   const detail::Reply reply = port.call(call);
@@ -142,7 +141,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
                        Location at) const {
   const ConstView given = grad;
   Port& port = port_of({weights, x, given}, "backward", at);
-  Call call = model_call(Verb::layer_backward, plan_of(plan_), {weights, x, given, grad_weights}, at);
+  Call call = model_call(Verb::layer_backward, plan_of(plan_, at), {weights, x, given, grad_weights}, at);
   Access::release(std::move(grad));
   call.number[0] = l;
   call.id = Access::release(std::move(saved));
@@ -152,7 +151,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
   const ConstView given = logits;
   Port& port = port_of({given, targets, loss}, "loss", at);
-  Call call = model_call(Verb::layer_loss, plan_of(plan_), {given, targets, loss}, at);
+  Call call = model_call(Verb::layer_loss, plan_of(plan_, at), {given, targets, loss}, at);
   Access::release(std::move(logits));
   call.number[0] = tokens_of_step;
   return Access::adopt(&port, port.call(call).tensor[0]);
@@ -161,7 +160,7 @@ Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, Vie
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,
                    Location at) const {
   Port& port = port_of({weights, grad}, "update", at);
-  Call call = model_call(Verb::layer_update, plan_of(plan_), {weights, grad, optimizer.m, optimizer.v, factor}, at);
+  Call call = model_call(Verb::layer_update, plan_of(plan_, at), {weights, grad, optimizer.m, optimizer.v, factor}, at);
   call.number[0] = l;
   call.number[1] = optimizer.step + 1;
   port.call(call);

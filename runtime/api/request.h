@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/access.h"
-#include "shardlings/error.h"
+#include "api/invalid.h"
 
 namespace shardlings::detail {
 
@@ -60,9 +60,7 @@ class Request {
   }
   Tensor adopt(const Ref& ref) const { return Access::adopt(port_, ref); }
 
-  [[noreturn]] void fail(const char* sentence) const {
-    throw InvalidArgument((std::string(name_) + ": " + sentence).c_str(), call_.at);
-  }
+  [[noreturn]] void fail(const char* sentence) const { throw_invalid(std::string(name_) + ": " + sentence, call_.at); }
 
  private:
   const char* name_;

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "api/access.h"
-#include "base/text.h"
+#include "api/invalid.h"
 #include "front/model/plan.h"
-#include "shardlings/error.h"
 
 namespace shardlings {
-namespace {
-
 using detail::LayerPlan;
+using detail::throw_invalid;
+
+namespace {
 
 /// Of the layer's input if `of_input`, else of its output.
 Shape shape_of(const LayerPlan& layer, Shape tokens, bool of_input) {
@@ -26,29 +27,26 @@ std::string text_of(Range layers) {
 }
 
 /// The layers are there, and a tensor of each in both lists.
-void check_layers(Range layers, Count all, std::size_t weights, std::size_t grads) {
+void check_layers(Range layers, Count all, std::size_t weights, std::size_t grads, Location at) {
+  const std::string stage = fmt::format("a stage of layers [{}, {})", layers.begin, layers.end);
   if (layers.begin < 0 || layers.size() < 1 || layers.end > all) {
-    throw InvalidArgument(fmt::format("a stage of layers [{}, {}): the model has layers 0 to {}, and a stage needs one",
-                                      layers.begin, layers.end, all - 1)
-                              .c_str(),
-                          {});
+    throw_invalid(fmt::format("{}: the model has layers 0 to {}, and a stage needs one", stage, all - 1), at);
   }
   if (static_cast<std::size_t>(layers.end) <= std::min(weights, grads)) return;
-  throw InvalidArgument(
-      fmt::format("a stage of layers [{}, {}): it looks for weights[{}] and grads[{}], by the layers' "
-                  "numbers in the model, but there are {} tensors of weights and {} of gradients",
-                  layers.begin, layers.end, layers.end - 1, layers.end - 1, weights, grads)
-          .c_str(),
-      {});
+  throw_invalid(
+      fmt::format("{}: it looks for weights[{}] and grads[{}], by the layers' numbers in the model, but there are {} "
+                  "tensors of weights and {} of gradients",
+                  stage, layers.end - 1, layers.end - 1, weights, grads),
+      at);
 }
 
 }  // namespace
 
 Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights,
-             std::vector<Tensor>& grads)
+             std::vector<Tensor>& grads, Location at)
     : model_(model), layers_(layers) {
-  const Count all = model.num_layers();
-  check_layers(layers, all, weights.size(), grads.size());
+  const Count all = model.num_layers(at);
+  check_layers(layers, all, weights.size(), grads.size(), at);
   const auto& plans = detail::Access::plan(model)->layers;
   is_first_ = layers.begin == 0;
   is_last_ = layers.end == all;
@@ -66,7 +64,12 @@ Stage Stage::recomputing() const {
   return stage;
 }
 
+void Stage::check_made(Location at) const {
+  if (weights_.empty()) throw_invalid("this Stage was default-constructed: it has no layers", at);
+}
+
 Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
+  check_made(at);
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
   StageSaved made;
   made.x_.resize(weights_.size());
@@ -84,12 +87,13 @@ Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
 }
 
 Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at) const {
+  check_made(at);
   StageSaved used = std::move(saved);
   Tensor gradient = std::move(grad);
   if (used.saved_.size() != weights_.size()) {
     const char* what = used ? "the StageSaved is that of another stage"
                             : "the StageSaved is empty: forward was not given it, or a backward has used it up already";
-    throw InvalidArgument(fmt::format("{}: backward of {}: {}", to_text(at), text_of(layers_), what).c_str(), at);
+    throw_invalid(fmt::format("backward of {}: {}", text_of(layers_), what), at);
   }
   for (std::size_t i = weights_.size(); i-- > 0;) {
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);

@@ -5,17 +5,14 @@
 #include <utility>
 
 #include "api/access.h"
+#include "api/invalid.h"
 #include "base/text.h"
-#include "shardlings/error.h"
 
 namespace shardlings {
 namespace {
 
 using detail::Ref;
-
-[[noreturn]] void invalid(const std::string& sentence, Location at) {
-  throw InvalidArgument(fmt::format("{}: {}", to_text(at), sentence).c_str(), at);
-}
+using detail::throw_invalid;
 
 /// Who writes {begin, size} for {begin, end} mostly gets a range that ends before it begins.
 const char* reversed(Range range) {
@@ -24,9 +21,9 @@ const char* reversed(Range range) {
 
 Ref part_of(const Ref& ref, Range range, Location at) {
   if (range.begin < 0 || range.end < range.begin || range.end > ref.shape.size()) {
-    invalid(fmt::format("part [{}, {}) leaves a view of {} elements{}", range.begin, range.end, ref.shape.size(),
-                        reversed(range)),
-            at);
+    throw_invalid(fmt::format("part [{}, {}) leaves a view of {} elements{}", range.begin, range.end, ref.shape.size(),
+                              reversed(range)),
+                  at);
   }
   Ref part = ref;
   part.offset += range.begin;
@@ -37,9 +34,9 @@ Ref part_of(const Ref& ref, Range range, Location at) {
 Ref rows_of(const Ref& ref, Range range, Location at) {
   const Shape& shape = ref.shape;
   if (shape.rank() == 0 || range.begin < 0 || range.end < range.begin || range.end > shape[0]) {
-    invalid(fmt::format("rows [{}, {}) leave a view of shape {}{}", range.begin, range.end, to_text(shape),
-                        reversed(range)),
-            at);
+    throw_invalid(fmt::format("rows [{}, {}) leave a view of shape {}{}", range.begin, range.end, to_text(shape),
+                              reversed(range)),
+                  at);
   }
   const Count row = shape[0] == 0 ? 0 : shape.size() / shape[0];
   Ref rows = ref;
@@ -55,9 +52,9 @@ Ref rows_of(const Ref& ref, Range range, Location at) {
 
 Ref reshaped_to(const Ref& ref, Shape shape, Location at) {
   if (shape.size() != ref.shape.size()) {
-    invalid(fmt::format("{} elements of shape {} do not make the shape {}", ref.shape.size(), to_text(ref.shape),
-                        to_text(shape)),
-            at);
+    throw_invalid(fmt::format("{} elements of shape {} do not make the shape {}", ref.shape.size(), to_text(ref.shape),
+                              to_text(shape)),
+                  at);
   }
   Ref other = ref;
   other.shape = shape;

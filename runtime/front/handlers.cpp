@@ -108,8 +108,14 @@ const char* name_of(Verb verb) {
                                            "end_measuring",
                                            "publish"};
   static_assert(std::size(kNames) == detail::kVerbs);
-  const auto index = static_cast<std::size_t>(verb);
-  return index < std::size(kNames) ? kNames[index] : "nothing yet";
+  return kNames[static_cast<std::size_t>(verb)];
+}
+
+const char* name_of(const Call& call) {
+  if (call.verb != Verb::allocate) return name_of(call.verb);
+  const bool zeros = call.number[1] != 0;
+  if (call.number[2] != 0) return zeros ? "host_zeros" : "host_empty";
+  return zeros ? "zeros" : "empty";
 }
 
 }  // namespace shardlings::front

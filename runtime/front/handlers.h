@@ -19,5 +19,7 @@ void add_work_handlers(HandlerTable& table);    // front/work
 const HandlerTable& handlers();
 /// The verb as the learner writes it: "matmul", "all_reduce".
 const char* name_of(detail::Verb verb);
+/// The same where one verb stands for several functions: "zeros" and "host_empty" are both `allocate`.
+const char* name_of(const detail::Call& call);
 
 }  // namespace shardlings::front

@@ -65,21 +65,40 @@ void RankFront::release(const Call& call) noexcept {
   }
 }
 
+const char* RankFront::called(const Call& call) const {
+  return layer_depth_ > 0 ? layer_call_ : name_of(call);
+}
+
+// The harness's own calls have no place in the source, and are nothing that a learner knows of.
 void RankFront::note(const Call& call) {
-  last_verb_ = call.verb;
-  if (call.at.line != 0) last_place_ = call.at;
+  if (call.at.line == 0) return;
+  if (layer_depth_ == 0) ++calls_;
+  last_call_ = called(call);
+  last_place_ = call.at;
   if (!options_.black_box) return;
   BlackBoxEntry& entry = options_.black_box->entries[rank_];
-  entry.order = order_;
+  entry.order = calls_;
   entry.line = call.at.line;
   entry.time = now_.value();
-  std::strncpy(entry.verb, name_of(call.verb), BlackBoxEntry::kText - 1);
+  std::strncpy(entry.verb, last_call_, BlackBoxEntry::kText - 1);
   if (noted_file_ != call.at.file) {  // the same literal in nearly every call
     noted_file_ = call.at.file;
     const auto name = base_name(call.at.file);
     std::memset(entry.file, 0, sizeof entry.file);
     std::memcpy(entry.file, name.data(), std::min<std::size_t>(name.size(), BlackBoxEntry::kText - 1));
   }
+}
+
+// What came before the learner's function is of no interest in a report about it.
+void RankFront::forget_notes() {
+  calls_ = 0;
+  last_call_ = "";
+  last_place_ = {};
+  if (!options_.black_box) return;
+  BlackBoxEntry& entry = options_.black_box->entries[rank_];
+  entry.order = 0;
+  entry.line = 0;
+  entry.verb[0] = '\0';
 }
 
 void RankFront::defer(Misuse misuse, const std::string& sentence, Location at) {
@@ -110,7 +129,7 @@ Operand RankFront::on_device(const Call& call, const Lookup& lookup) {
   if (found.memory == Memory::device) return found;
   invalid(call, fmt::format("{}: tensor argument {} is in the host's memory, which only copy, copy_async, adam and "
                             "adam_async can use. Copy it to the device first",
-                            name_of(call.verb), lookup.index + 1));
+                            called(call), lookup.index + 1));
 }
 
 void RankFront::charge(const char* name, const Call& call, Cost cost, Label label) {
@@ -124,8 +143,9 @@ void RankFront::charge(const char* name, const Call& call, Cost cost, Label labe
   add_event(EventKind::operation, name, call, label, begin, cost.flops, marks_);
 }
 
-void RankFront::begin_layer_call() {
+void RankFront::begin_layer_call(const Call& call) {
   if (++layer_depth_ > 1) return;
+  layer_call_ = name_of(call);
   layer_begin_ = now_;
   layer_flops_ = Flops(0);
   layer_marks_.begin = device_->mark(back::DeviceLane::compute);
@@ -186,6 +206,7 @@ void RankFront::begin_measuring(Location at) {
   layer_marks_ = {};
   memory_->restart(at);
   kept_.reset();
+  forget_notes();
 }
 
 void RankFront::end_measuring() {

@@ -61,9 +61,11 @@ class RankFront final : public detail::Port {
   void charge(const char* name, const detail::Call& call, Cost cost, Label label);
   /// The same for a call of the model: its inner operations (made between begin and end) are not charged again
   /// on clusters with a table of calls.
-  void begin_layer_call();
+  void begin_layer_call(const detail::Call& call);
   void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label);
 
+  /// What the learner wrote: inside a call of the model that call, not the operations that it is made of.
+  const char* called(const detail::Call& call) const;
   [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence);
   /// @}
 
@@ -93,13 +95,14 @@ class RankFront final : public detail::Port {
   /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
   void check_end();
   RankReport take_report();
-  /// What the rank did last, for reports about others that wait for it.
-  detail::Verb last_verb() const { return last_verb_; }
+  /// What the learner's code called last, and where; empty before its first call.
+  const char* last_call() const { return last_call_; }
   Location last_place() const { return last_place_; }
 
  private:
   Operand on_device(const detail::Call& call, const Lookup& lookup);
   void note(const detail::Call& call);
+  void forget_notes();
   void throw_deferred();
   void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops,
                  back::Marks& marks);
@@ -121,6 +124,7 @@ class RankFront final : public detail::Port {
   Nanos now_;
   std::uint64_t order_ = 0;
   int layer_depth_ = 0;
+  const char* layer_call_ = "";  ///< the learner's, while layer_depth_ > 0
   Nanos layer_begin_;
   Flops layer_flops_;
   back::Marks marks_;  ///< of the operation under way
@@ -131,8 +135,9 @@ class RankFront final : public detail::Port {
     Location at;
   };
   std::vector<Deferred> deferred_;
-  detail::Verb last_verb_ = detail::Verb::count_;
+  const char* last_call_ = "";
   Location last_place_;
+  std::uint64_t calls_ = 0;  ///< of the learner's code
   const char* noted_file_ = nullptr;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
 };

@@ -28,7 +28,8 @@ Failure failure_of(const RankFront& front, const char* type, const std::string& 
 }
 
 std::string after(const RankFront& front) {
-  return fmt::format("rank {}, after {} at {}", front.rank(), name_of(front.last_verb()), to_text(front.last_place()));
+  if (front.last_call()[0] == '\0') return fmt::format("rank {}, before its first call", front.rank());
+  return fmt::format("rank {}, after {} at {}", front.rank(), front.last_call(), to_text(front.last_place()));
 }
 
 // Runs the function; what it throws becomes a Failure. Nothing if it returned, or only stopped because others failed.
@@ -66,7 +67,7 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
 RankReport run_rank(RankFront& front, Control& control, const std::function<void(Rank&)>& body) {
   Rank rank = detail::Access::rank(&front, detail::Access::group(&front, 0, front.rank(), front.options().ranks));
   const std::optional<Failure> failure = attempt(front, rank, body);
-  control.finish(front.rank(), failure, name_of(front.last_verb()), front.last_place());
+  control.finish(front.rank(), failure, front.last_call(), front.last_place());
   return front.take_report();
 }
 

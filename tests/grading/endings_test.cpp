@@ -87,6 +87,13 @@ TEST(Endings, SegmentationFault) {
   EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 was in or after barrier at puzzle.cpp:11"));
 }
 
+// What the harness has called before is none of the learner's.
+TEST(Endings, CrashBeforeAnyCall) {
+  const Result result = run("  if (rank.id() == 1) *reinterpret_cast<volatile int*>(data.size()) = 1;");
+  EXPECT_EQ(result.ending, Ending::crashed);
+  EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 had made no call yet"));
+}
+
 TEST(Endings, StackOverflow) {
   const Result result =
       run("  if (rank.id() == 0) std::printf(\"%d\", deeper(data.size()));",
@@ -138,7 +145,7 @@ TEST(Endings, EndlessLoop) {
   EXPECT_EQ(result.explanation,
             "the program computed for more than 1 s and was stopped: an endless loop?\n"
             "rank 0 was computing at puzzle.cpp:13 when it was stopped.\nAt that moment:\n"
-            "  rank 0 was in or after barrier at puzzle.cpp:11 (its call 4)\n"
+            "  rank 0 was in or after barrier at puzzle.cpp:11 (its call 1)\n"
             "  rank 1 was waiting in barrier at puzzle.cpp:15");
 }
 

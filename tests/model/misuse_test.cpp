@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// A model of three layers (9 to 9, 9 to 9, 9 to 5) with one forward pass made.
 struct Scene {
@@ -160,6 +162,59 @@ TEST(ModelMisuse, UpdateOfUnequalRanges) {
                 s.on.model.update(0, s.on.state.weights[0], s.on.state.grads[2], s.on.state.optimizer[0]);
               }),
               HasSubstr("update of layer 0: 90 weights, but the gradient has 50 elements; all must be the same range"));
+}
+
+TEST(ModelMisuse, QueryAboutALayerThatDoesNotExist) {
+  const auto told = [](const char* query, auto ask) {
+    EXPECT_THAT(message_of([ask](Scene& s) { ask(s.on.model); }),
+                AllOf(StartsWith("misuse_test.cpp:"), HasSubstr(std::string(": ") + query + " of layer "),
+                      HasSubstr("there is no such layer; the model has layers 0 to 2")));
+  };
+  told("size", [](const Model& model) { model.size(3); });
+  told("range", [](const Model& model) { model.range(-1); });
+  told("entries", [](const Model& model) { model.entries(3); });
+  told("owned", [](const Model& model) { model.owned(3); });
+  told("tied", [](const Model& model) { model.tied(-1); });
+  told("cost", [](const Model& model) { model.cost(4, 4, 2); });
+}
+
+// The operations that a layer is made of are nothing that the learner has called.
+TEST(ModelMisuse, TheLastCallIsTheLearners) {
+  const auto after = [](auto call) {
+    return message_of([call](Scene& s) {
+      call(s);
+      throw std::runtime_error("no idea");
+    });
+  };
+  const auto update = [](Scene& s) {
+    s.on.model.update(0, s.on.state.weights[0], s.on.state.grads[0], s.on.state.optimizer[0]);
+  };
+  EXPECT_THAT(after([](Scene&) {}), HasSubstr("rank 0, after forward at misuse_test.cpp:"));
+  EXPECT_THAT(after(update), HasSubstr("rank 0, after update at misuse_test.cpp:"));
+  EXPECT_THAT(after([](Scene& s) { s.backward(2, 2, blank(s, {4, 2, 5})); }), HasSubstr("rank 0, after backward at "));
+  EXPECT_THAT(after([](Scene& s) { s.rank.host_empty(3, Kind::other); }), HasSubstr("rank 0, after host_empty at "));
+  EXPECT_THAT(after([](Scene& s) { front_of(s.rank).begin_measuring({}); }),
+              HasSubstr("rank 0, before its first call"));
+}
+
+TEST(ModelMisuse, OperationsInsideAreNotNamed) {
+  const auto update = [](ConstView weights, Scene& s) {
+    s.on.model.update(0, detail::Access::view(&front_of(s.rank), detail::Access::ref(weights)), s.on.state.grads[0],
+                      s.on.state.optimizer[0]);
+  };
+  EXPECT_THAT(message_of([&](Scene& s) {
+                const Work sum = s.rank.world().all_reduce_async(s.on.state.weights[0], ReduceOp::sum);
+                update(s.on.state.weights[0], s);
+              }),
+              HasSubstr("update writes elements [0, 90) of a tensor"));
+  EXPECT_THAT(message_of([&](Scene& s) {
+                const ConstView gone = s.on.state.weights[0];
+                s.on.state.weights[0] = {};
+                update(gone, s);
+              }),
+              HasSubstr("update: tensor argument 1 has been freed already"));
+  EXPECT_THAT(message_of([&](Scene& s) { update(cast(s.on.state.weights[0], DType::bf16), s); }),
+              HasSubstr("update: w is bf16, but must be f32"));
 }
 
 TEST(ModelMisuse, DroppedSavedIsFreed) {

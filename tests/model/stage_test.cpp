@@ -136,12 +136,16 @@ TEST(StageMisuse, IsToldWithItsLine) {
   const std::string beyond = error([](InStages& in, const Tensor&) {
     const Stage stage(in.on.model, {3, 5}, {4, 3}, in.on.state.weights, in.on.state.grads);
   });
-  EXPECT_THAT(beyond, HasSubstr("a stage of layers [3, 5): the model has layers 0 to 3"));
+  EXPECT_THAT(beyond, HasSubstr("stage_test.cpp:"));
+  EXPECT_THAT(beyond, HasSubstr(": a stage of layers [3, 5): the model has layers 0 to 3"));
   const std::string short_lists = error([](InStages& in, const Tensor&) {
     std::vector<Tensor> grads(3);
     const Stage stage(in.on.model, {2, 4}, {4, 3}, in.on.state.weights, grads);
   });
   EXPECT_THAT(short_lists, HasSubstr("looks for weights[3] and grads[3]"));
+  const std::string unmade = error([](InStages&, const Tensor& x) { Stage().forward(x, nullptr); });
+  EXPECT_THAT(unmade, HasSubstr("stage_test.cpp:"));
+  EXPECT_THAT(unmade, HasSubstr(": this Stage was default-constructed: it has no layers"));
   EXPECT_THAT(short_lists, HasSubstr("there are 4 tensors of weights and 3 of gradients"));
 }
 

@@ -91,7 +91,7 @@ TEST(Messages, NameTypes) {
 }
 
 TEST(Messages, NameEmptyTensors) {
-  expect_error([](Rank&) { gelu({}); }, "gelu: the tensor is empty (moved from, or never allocated)");
+  expect_error([](Rank&) { gelu({}); }, ": gelu: the tensor is empty (moved from, or never allocated)");
   expect_error([](Rank& r) { add(zeros(r, 4), Tensor()); }, "add: x is empty (moved from, or never allocated)");
   expect_error([](Rank& r) { sgd(Tensor(), zeros(r, 4), 1); }, "sgd: w is empty (moved from, or never allocated)");
   expect_error(

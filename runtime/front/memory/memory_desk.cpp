@@ -8,7 +8,6 @@
 
 #include "back/kernels/kernel_ids.h"
 #include "base/text.h"
-#include "front/handlers.h"
 #include "front/rank_front.h"
 
 namespace shardlings::front {
@@ -65,12 +64,12 @@ Operand MemoryDesk::find(const Call& call, const Lookup& lookup) {
   if (!storage || storage->dropped) {
     front_.invalid(call, fmt::format("{}: tensor argument {} has been freed already (dropped, moved from, or "
                                      "overwritten)",
-                                     name_of(call.verb), lookup.index + 1));
+                                     front_.called(call), lookup.index + 1));
   }
   const Count size = ref.shape.size();
   if (ref.offset < 0 || size < 0 || ref.offset + size > storage->count || ref.dtype != storage->dtype) {
     front_.invalid(
-        call, fmt::format("{}: tensor argument {} is not inside its storage", name_of(call.verb), lookup.index + 1));
+        call, fmt::format("{}: tensor argument {} is not inside its storage", front_.called(call), lookup.index + 1));
   }
   const Range range{ref.offset, ref.offset + size};
   if (!storage->in_flight.empty()) check_race(call, *storage, range, lookup);
@@ -93,7 +92,7 @@ void MemoryDesk::check_race(const Call& call, const Storage& storage, Range rang
     const std::string sentence = fmt::format(
         "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
         "them.\n{}",
-        to_text(call.at), front_.rank(), name_of(call.verb), lookup.writes ? "writes" : "reads", both.begin, both.end,
+        to_text(call.at), front_.rank(), front_.called(call), lookup.writes ? "writes" : "reads", both.begin, both.end,
         origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
         lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
                             : "Call wait() on its Work first.");

@@ -205,8 +205,9 @@ std::optional<Failure> desertion(const Statuses& ranks) {
       const RankStatus& gone = ranks[static_cast<std::size_t>(absent)];
       if (gone.state != RankState::finished) continue;
       std::string message =
-          fmt::format("desertion: rank {} has returned while others wait for it.\n  rank {} returned after {} at {}",
-                      absent, absent, gone.last_call, to_text(gone.last));
+          fmt::format("desertion: rank {0} has returned while others wait for it.\n  rank {0} returned {1}", absent,
+                      gone.last_call.empty() ? "without a call"
+                                             : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
       for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
       return failure_at(

@@ -27,7 +27,7 @@ using detail::Reply;
 /// Runs `work` as one call of the model: on clusters with a table of calls it costs a fixed time.
 template <class Work>
 Tensor as_one_call(RankFront& front, const Call& call, EventKind kind, Label label, Work work) {
-  front.begin_layer_call();
+  front.begin_layer_call(call);
   try {
     Tensor result = work();
     front.end_layer_call(kind, name_of(call.verb), call, label);

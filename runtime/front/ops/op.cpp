@@ -8,7 +8,7 @@
 
 namespace shardlings::front {
 
-Op::Op(RankFront& front, const detail::Call& call, Runs runs) : front_(front), call_(call), name_(name_of(call.verb)) {
+Op::Op(RankFront& front, const detail::Call& call, Runs runs) : front_(front), call_(call), name_(front.called(call)) {
   if (runs == Runs::on_device) return;
   memory_ = front.memory().memory_of(call.tensor[0]);
   after_ = front.works().chain(call.id);

@@ -53,8 +53,9 @@ class SHARDLINGS_API Grid {
   Group along(const char* axis, Location at = Location::current()) const;
 
   /// The ranks that differ from this one in these axes only, in the order of the grid, whatever the order of the names.
-  /// Collective over the grid: one split, and so a new group at every call. With the name of a single axis, a second
-  /// group of the ranks along it, in which messages have an order of their own.
+  /// Collective over the grid: one split, and so a new group at every call. Its name in reports is that of its axes,
+  /// "replicate x shard". With the name of a single axis, a second group of the ranks along it, in which messages have
+  /// an order of their own.
   /// throws: InvalidArgument for an unknown axis, one that is there twice, or none.
   Group across(std::initializer_list<const char*> axes, Location at = Location::current()) const;
 

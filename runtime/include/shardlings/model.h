@@ -70,26 +70,28 @@ struct ModelPlan;
 /// are those of this rank's part, calls of it are collective over that group, and all that goes from layer to layer,
 /// the loss included, is whole and the same on every rank of it; only the logits are this rank's part of the
 /// vocabulary.
+///
+/// All of its calls throw InvalidArgument for a layer that is not there, and for a default-constructed Model.
 class SHARDLINGS_API Model {
  public:
-  int num_layers() const;
+  int num_layers(Location at = Location::current()) const;
   /// Number of weights of layer l, of all layers, and where layer l's begin in a flat tensor of all.
-  Count size(int l) const;
-  Count total() const;
-  Range range(int l) const;
+  Count size(int l, Location at = Location::current()) const;
+  Count total(Location at = Location::current()) const;
+  Range range(int l, Location at = Location::current()) const;
   /// The matrices inside layer l's weights.
-  const std::vector<Entry>& entries(int l) const;
+  const std::vector<Entry>& entries(int l, Location at = Location::current()) const;
   /// Which of layer l's weights count when something is summed over all ranks that hold the model once, such as the
   /// squares of a norm: in ascending order, none next to another. Not those that rank 0 of the tensor-parallel group
   /// has as well, and not the second one of tied tensors.
-  std::vector<Range> owned(int l) const;
+  std::vector<Range> owned(int l, Location at = Location::current()) const;
   /// Where in layer l the tensor lies that the first and the last layer share, which train as one: the embedding's
   /// table, which is the head's weight. Empty for all other layers, and for a model that ties nothing.
-  Range tied(int l) const;
+  Range tied(int l, Location at = Location::current()) const;
 
   /// What layer l needs for inputs of `sequence` positions and `batch` sequences: shape()[0] and shape()[1] of any x.
   /// `dtype` is that of weights and activations.
-  LayerCost cost(int l, Count sequence, Count batch, DType dtype = DType::f32) const;
+  LayerCost cost(int l, Count sequence, Count batch, DType dtype = DType::f32, Location at = Location::current()) const;
 
   /// Output of layer l for input x (s, b, width of l). Fills `saved`, if given, with what backward needs besides x.
   Tensor forward(int l, ConstView weights, ConstView x, Saved* saved, Location at = Location::current()) const;

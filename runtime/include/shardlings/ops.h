@@ -15,9 +15,13 @@ enum class Trans : std::uint8_t { nn, nt, tn, tt };
 using enum Trans;
 
 /// \name Matrix products
-/// op(a) is (m, k), op(b) is (k, n), the result (m, n). 2mnk flops. With weights (out, in), forward is nt.
+/// op(a) is (m, k), op(b) is (k, n), their product (m, n). 2mnk flops. With weights (out, in), forward is nt.
 /// @{
+/// Where a is not transposed (nn, nt), the result has a's shape, but for the last extent, which is n: (s, b, k) gives
+/// (s, b, n). Otherwise (tn, tt) it is (m, n). Its type is that of a and b, which must be the same.
 SHARDLINGS_API Tensor matmul(ConstView a, ConstView b, Trans trans, Location at = Location::current());
+/// c += the product. c is (m, n), or any shape of so many rows and columns, or flat with m n elements; its type is that
+/// of a and b, or f32.
 SHARDLINGS_API void matmul_add(View c, ConstView a, ConstView b, Trans trans, Location at = Location::current());
 /// @}
 

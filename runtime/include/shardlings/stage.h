@@ -22,13 +22,14 @@ class SHARDLINGS_API StageSaved {
 };
 
 /// Layers [layers().begin, layers().end) of a model. Holds no weights: it works with those that it was made with.
-/// A light handle.
+/// A light handle. A default-constructed one computes nothing: its calls throw InvalidArgument.
 class SHARDLINGS_API Stage {
  public:
   Stage() = default;
   /// `tokens` is (s, b) of a micro-batch. weights[l] and grads[l] are those of layer l of the model; of layers outside
   /// the stage they may be empty. They must outlive the stage. Throws InvalidArgument for layers that are not there.
-  Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights, std::vector<Tensor>& grads);
+  Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights, std::vector<Tensor>& grads,
+        Location at = Location::current());
 
   /// The same stage, but its forward keeps only the inputs of its layers, and its backward computes the rest again:
   /// less memory for a second forward.
@@ -51,6 +52,8 @@ class SHARDLINGS_API Stage {
   Tensor backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at = Location::current()) const;
 
  private:
+  void check_made(Location at) const;
+
   Model model_;
   Range layers_;
   bool is_first_ = false;
