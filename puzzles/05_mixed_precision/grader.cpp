@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/parts.h"
 #include "base/text.h"
+#include "grading/mixed_training.h"
 #include "grading/reference/rounding.h"
 #include "grading/sharding_checks.h"
 #include "grading/training.h"
@@ -22,54 +24,12 @@ using front::EventKind;
 
 namespace {
 
-bool overflows(const Case& kase, int step) {
-  return step == kase.integer("overflow") || step == kase.integer("overflow_again");
-}
-
-int number_of_overflows(const Case& kase) {
-  int number = 0;
-  for (int step = 1; step <= kase.steps; ++step) number += overflows(kase, step) ? 1 : 0;
-  return number;
-}
-
-/// All steps have the same batch, and those that overflow change nothing: they might as well not have been made.
+/// Steps that overflow might as well not have been made.
 Reference trained(const Case& kase) {
-  Case clean = kase;
-  clean.steps -= number_of_overflows(kase);
-  return train_reference(clean, reference::Precision::mixed);
+  return train_reference(without_overflows(kase), reference::Precision::mixed);
 }
 
 // ---- Scaling ----
-
-struct Scaling {
-  std::vector<double> scales, counts;  // after each step
-};
-
-Scaling expected_scaling(const Case& kase) {
-  Scaling expected;
-  double scale = static_cast<double>(kase.integer("scale"));
-  Count clean = 0;
-  for (int step = 1; step <= kase.steps; ++step) {
-    ++clean;
-    if (overflows(kase, step)) {
-      scale /= 2;
-      clean = 0;
-    } else if (clean == kase.integer("growth")) {
-      scale *= 2;
-      clean = 0;
-    }
-    expected.scales.push_back(scale);
-    expected.counts.push_back(static_cast<double>(clean));
-  }
-  return expected;
-}
-
-/// The same on every rank.
-std::vector<double> on_all(const Case& kase, const std::vector<double>& values) {
-  std::vector<double> all;
-  for (int rank = 0; rank < kase.ranks; ++rank) all.insert(all.end(), values.begin(), values.end());
-  return all;
-}
 
 void diagnose_scaling(CheckContext& check, const Scaling& expected) {
   const Output* scales = check.output("loss scale");
@@ -81,6 +41,7 @@ void diagnose_scaling(CheckContext& check, const Scaling& expected) {
     const double wanted = expected.scales[step];
     if (found != wanted && wanted < before) return check.diagnose("scale_not_halved");
     if (found != wanted && wanted > before) return check.diagnose("scale_not_doubled");
+    if (found != wanted) return check.diagnose("scale_changed");
     if (static_cast<double>(counts->values[step]) != expected.counts[step]) return check.diagnose("counter_not_reset");
     before = wanted;
   }
@@ -88,16 +49,18 @@ void diagnose_scaling(CheckContext& check, const Scaling& expected) {
 
 // ---- Output ----
 
-/// What m would be in units of the gradient, which hardly changes from step to step, if Adam had zeros in the steps
-/// that overflow; relative to what it should be.
-double decayed(const Case& kase) {
-  constexpr double kBeta1 = 0.9;
-  double right = 0, wrong = 0;
-  for (int step = 1; step <= kase.steps; ++step) {
-    if (!overflows(kase, step)) right = kBeta1 * right + (1 - kBeta1);
-    wrong = kBeta1 * wrong + (overflows(kase, step) ? 0 : 1 - kBeta1);
+/// Skipped steps have changed the moments: either Adam was given zeros, or they were set to zero.
+bool diagnose_skipped(CheckContext& check, const Reference& expected) {
+  const std::optional<double> ratio = constant_ratio(layers_of_rank(check.result(), "m", 0), expected.m);
+  const std::pair<const char*, double> mistakes[] = {{"skipped_step_decays", static_cast<double>(AdamStep().beta1)},
+                                                     {"cleared_when_skipped", 0}};
+  for (const auto& [diagnosis, factor] : mistakes) {
+    const double wrong = kept_of_m(check.kase(), factor);
+    if (std::abs(wrong - 1) < 0.02 || !near(ratio, wrong)) continue;
+    check.diagnose(diagnosis);
+    return true;
   }
-  return wrong / right;
+  return false;
 }
 
 /// Each layer is a multiple of what it should be, and not all by the same factor.
@@ -131,7 +94,9 @@ bool diagnose_ranks(CheckContext& check) {
   }
   const bool reduced = check.counters(0).calls(Collective::all_reduce) > 0 || kase.ranks == 1;
   if (finite && reduced) return false;
-  if (finite) {
+  if (whole_batch_everywhere(check, 0)) {
+    check.diagnose("whole_batch_everywhere");
+  } else if (finite) {
     check.diagnose("not_reduced");
   } else {
     check.diagnose(disagree_about_scale(check) ? "decided_alone" : "not_skipped");
@@ -144,37 +109,94 @@ bool diagnose_scale(CheckContext& check, const Reference& expected) {
   const Case& kase = check.kase();
   const std::optional<double> ratio = constant_ratio(layers_of_rank(check.result(), "m", 0), expected.m);
   if (!ratio || near(ratio, 1)) return false;
-  const double norm = expected.norms.front(), limit = static_cast<double>(kase.model.clip);
+  const double norm = expected.norms.front();
   const auto scale = static_cast<double>(kase.integer("scale")), ranks = static_cast<double>(kase.ranks);
-  const auto clipped = [&](double length) { return std::min(1.0, limit / length); };
   const std::pair<const char*, double> mistakes[] = {
       {"not_clipped", 1},
-      {"clipped_scaled", clipped(scale * norm)},
-      {"not_scaled", clipped(norm / scale) / scale},
-      {"not_unscaled", clipped(scale * norm) * scale},
-      {"averaged", clipped(norm / ranks) / ranks},
-      {"reduced_twice", clipped(norm) * ranks},
+      {"clipped_scaled", clip_factor_of(kase, scale * norm)},
+      {"not_scaled", clip_factor_of(kase, norm / scale) / scale},
+      {"not_unscaled", clip_factor_of(kase, scale * norm) * scale},
+      {"averaged", clip_factor_of(kase, norm / ranks) / ranks},
+      {"reduced_twice", clip_factor_of(kase, norm) * ranks},
   };
   for (const auto& [diagnosis, factor] : mistakes) {
-    if (!near(ratio, factor / clipped(norm))) continue;
+    if (!near(ratio, factor / clip_factor_of(kase, norm))) continue;
     check.diagnose(diagnosis);
     return true;
   }
   return false;
 }
 
+/// m is as large as the norm of something else than the whole gradient makes it.
+bool diagnose_norm(CheckContext& check, const Reference& expected) {
+  const Case& kase = check.kase();
+  if (near(constant_ratio(layers_of_rank(check.result(), "m", 0), expected.m), 1)) return false;
+  const double right = clip_factor_of(kase, expected.norms.front());
+  const auto clipped_by = [&](int rank, double norm) {
+    const std::optional<double> ratio = constant_ratio(layers_of_rank(check.result(), "m", rank), expected.m);
+    return near(ratio, clip_factor_of(kase, norm) / right);
+  };
+  bool own = true;
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    own = own && clipped_by(rank, norm_of(expected.local_grads[static_cast<std::size_t>(rank)]));
+  }
+  const bool one_layer = std::any_of(expected.grads.begin(), expected.grads.end(),
+                                     [&](const auto& layer) { return clipped_by(0, norm_of({layer})); });
+  if (!own && !one_layer) return false;
+  check.diagnose(own ? "norm_of_own_part" : "norm_of_one_layer");
+  return true;
+}
+
 /// The moments are right, and the optimizer's weights are not.
 void diagnose_master(CheckContext& check, const Reference& expected) {
-  const Layers found = layers_of_rank(check.result(), "master", 0);
-  if (found.size() != expected.weights.size()) return;
+  const Case& kase = check.kase();
+  const Layers found = layers_of_rank(check.result(), "master", 0), &before = expected.weights_before;
+  if (found.size() != before.size()) return;
+  const double moved = 2 * kase.steps * static_cast<double>(kase.model.lr);  // the most that all steps can have
+  if (number_of_overflows(kase) > 0 && largest(found) <= moved && largest(before) > 4 * moved) {
+    return check.diagnose("cleared_when_skipped");
+  }
+  const Layers last = found_layers(check.result(), "master before");
+  const Layers first = updated(kase, last, found_layers(check.result(), "m"), found_layers(check.result(), "v"), 1);
+  if (alike(combine(found, -1, last), combine(first, -1, last))) return check.diagnose("step_not_given");
   double furthest = 0;  // in units of the distance of two bf16 numbers there
   for (std::size_t l = 0; l < found.size(); ++l) {
     for (std::size_t i = 0; i < found[l].size(); ++i) {
       const double distance = std::abs(found[l][i] - expected.weights[l][i]);
-      furthest = std::max(furthest, distance / (0x1p-8 * std::abs(expected.weights_before[l][i]) + 1e-6));
+      furthest = std::max(furthest, distance / (0x1p-8 * std::abs(before[l][i]) + 1e-6));
     }
   }
-  if (furthest < check.kase().steps) check.diagnose("master_rounded");
+  if (furthest < kase.steps) check.diagnose("master_rounded");
+}
+
+/// The last update is exactly what Adam makes of the learner's own moments and master weights.
+bool last_update_is_right(CheckContext& check) {
+  const Case& kase = check.kase();
+  const int number = without_overflows(kase).steps;
+  const Layers before = found_layers(check.result(), "master before");
+  const Layers m = found_layers(check.result(), "m"), v = found_layers(check.result(), "v");
+  Layers tolerance = before;  // some roundings of f32, of the weight and of the step
+  for (std::vector<double>& layer : tolerance) {
+    for (double& value : layer) value = 0x1p-21 * std::abs(value) + 1e-4 * static_cast<double>(kase.model.lr);
+  }
+  if (check.equal_layers("master", updated(kase, before, m, v, number), tolerance)) return true;
+  check.detail(
+      fmt::format("that is what Adam's update number {} makes of the moments and weights of this run", number));
+  return false;
+}
+
+/// Neither master weights nor m are other than at the start.
+bool nothing_was_updated(const CheckContext& check, const Reference& expected) {
+  return largest(layers_of_rank(check.result(), "m", 0)) == 0 &&
+         layers_of_rank(check.result(), "master", 0) == expected.weights_before;
+}
+
+/// A gradient was spoilt before backward added to it, and S says that nobody has seen that.
+bool overwrites_gradients(const CheckContext& check) {
+  const Output* scales = check.output("loss scale");
+  if (check.kase().integer("overflow_layer") < 0 || scales == nullptr) return false;
+  const auto step = static_cast<std::size_t>(check.kase().integer("overflow") - 1);
+  return static_cast<double>(scales->values[step]) > expected_scaling(check.kase()).scales[step];
 }
 
 /// state.optimizer[l].step, exactly.
@@ -186,11 +208,13 @@ bool updates_are_counted(CheckContext& check) {
   const Output* updates = check.output("updates");
   if (diagnose_ranks(check) || updates == nullptr || updates->values.empty()) return false;
   const Reference expected = trained(kase);
-  const bool decays = std::abs(decayed(kase) - 1) > 0.02;
-  if (decays && near(constant_ratio(layers_of_rank(check.result(), "m", 0), expected.m), decayed(kase))) {
-    check.diagnose("skipped_step_decays");
+  if (diagnose_skipped(check, expected)) return false;
+  if (overwrites_gradients(check)) {
+    check.diagnose(computes_in_f32(check, 0) ? "computed_in_f32" : "gradients_overwritten");
   } else if (number_of_overflows(kase) > 0 && updates->values.front() == static_cast<float>(kase.steps)) {
     check.diagnose("skipped_step_counted");
+  } else if (nothing_was_updated(check, expected)) {
+    check.diagnose("never_updated");
   } else {
     check.diagnose("updates_not_counted");
   }
@@ -206,12 +230,43 @@ bool master_has_moved(CheckContext& check, const Reference& expected) {
 }
 
 void diagnose_output(CheckContext& check, const Reference& expected) {
-  if (diagnose_ranks(check) || diagnose_scale(check, expected)) return;
+  if (diagnose_ranks(check) || diagnose_skipped(check, expected)) return;
+  if (diagnose_scale(check, expected) || diagnose_norm(check, expected)) return;
   const Layers found = layers_of_rank(check.result(), "m", 0);
   if (found.size() == expected.m.size() && scaled_layer_by_layer(found, expected.m)) {
-    return check.diagnose("clipped_by_layer");
+    check.diagnose("clipped_by_layer");
+  } else if (alike(found, expected.m)) {
+    diagnose_master(check, expected);
   }
-  diagnose_master(check, expected);
+}
+
+void diagnose_loss(CheckContext& check, const std::string& name, const std::vector<double>& shares, double scale) {
+  const Output* output = check.output(name);
+  if (output == nullptr) return;
+  const Layers found = {{output->values.begin(), output->values.end()}};
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (near(constant_ratio(found, {shares}), scale)) return check.diagnose("loss_scaled");
+  if (whole_batch_everywhere(check, 0)) return check.diagnose("whole_batch_everywhere");
+  if (alike(found, {std::vector<double>(shares.size(), sum)})) check.diagnose("loss_reduced");
+}
+
+/// In every step that is not skipped each rank has added its share, without S.
+bool losses_are_right(CheckContext& check, const Reference& expected) {
+  const Case& kase = check.kase();
+  auto scale = static_cast<double>(kase.integer("scale"));
+  const Scaling scaling = expected_scaling(kase);
+  for (int step = 1; step <= kase.steps; ++step) {
+    if (!overflows(kase, step)) {
+      const std::string name = fmt::format("loss of step {}", step);
+      const std::vector<double> shares = mixed_loss_shares(kase, step);
+      if (!check.equal(name, shares, expected.loss_tolerance)) {
+        diagnose_loss(check, name, shares, scale);
+        return false;
+      }
+    }
+    scale = scaling.scales[static_cast<std::size_t>(step - 1)];
+  }
+  return true;
 }
 
 /// The bf16 weights are the learner's own f32 ones, rounded: not one bit else.
@@ -232,15 +287,6 @@ struct Peak {
   std::string formula;
 };
 
-std::int64_t number_of_weights(const Case& kase) {
-  return weight_bytes(layer_bytes(kase)) / 4;
-}
-
-/// Inputs (f32, or ids) and targets, the loss, and the two numbers that decide.
-std::int64_t given_bytes(const Case& kase) {
-  return batch_bytes(kase) + 3 * 4;
-}
-
 Peak memory_budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
   const std::int64_t states = 16 * number_of_weights(kase);
@@ -249,34 +295,24 @@ Peak memory_budget(const Case& kase) {
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t bytes = states + given_bytes(kase) + kept + own;
+    const std::int64_t bytes = states + mixed_given_bytes(kase) + kept + own;
     if (bytes < peak.bytes) continue;
-    peak = {bytes, fmt::format("16 x {} weights + batch, loss and two numbers + bf16 activations of layers 0-{} + what "
-                               "backward of layer {} needs = {}",
-                               number_of_weights(kase), l, l, sum_text({states, given_bytes(kase), kept, own}))};
+    peak = {bytes,
+            fmt::format("16 x {} weights + batch, losses and two numbers + bf16 activations of layers 0-{} + what "
+                        "backward of layer {} needs = {}",
+                        number_of_weights(kase), l, l, sum_text({states, mixed_given_bytes(kase), kept, own}))};
   }
   return peak;
-}
-
-/// Activations after a whole forward pass.
-std::int64_t after_forward(const Case& kase, DType dtype) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase, dtype);
-  std::int64_t bytes = layers.back().output;
-  for (const LayerBytes& layer : layers) bytes += layer.input + layer.saved;
-  return bytes;
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
   const Case& kase = check.kase();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_in_f32(check, rank)) return check.diagnose("computed_in_f32");
   const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
-  const std::int64_t weights = number_of_weights(kase), standing = 16 * weights + given_bytes(kase);
-  const auto forwards = check.events(rank, EventKind::forward), backwards = check.events(rank, EventKind::backward);
-  if (forwards.size() < layers.size() || backwards.size() < layers.size()) return;
-  const std::int64_t activations = forwards[layers.size() - 1].live_after.value() - standing;
-  if (near(static_cast<double>(activations) / static_cast<double>(after_forward(kase, DType::f32)), 1)) {
-    return check.diagnose("computed_in_f32");
-  }
+  const std::int64_t weights = number_of_weights(kase), standing = 16 * weights + mixed_given_bytes(kase);
+  const auto backwards = check.events(rank, EventKind::backward);
+  if (backwards.size() < layers.size()) return;
   std::int64_t inputs = 0;
   for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
   const std::int64_t left = backwards[layers.size() - 1].live_after.value();
@@ -319,17 +355,20 @@ SHARDLINGS_CHECK(output) {
   const Reference expected = trained(check.kase());
   if (!updates_are_counted(check) || !master_has_moved(check, expected)) return;
   if (!check.equal_layers("m", expected.m, expected.m_tolerance) ||
-      !check.equal_layers("v", expected.v, expected.v_tolerance) ||
+      !check.equal_layers("v", expected.v, expected.v_tolerance) || !last_update_is_right(check) ||
       !check.equal_layers("master", expected.weights, expected.weights_tolerance)) {
     return diagnose_output(check, expected);
   }
-  if (!weights_are_rounded(check)) check.diagnose("weights_stale");
+  if (!weights_are_rounded(check)) return check.diagnose("weights_stale");
+  losses_are_right(check, expected);
 }
 
 SHARDLINGS_CHECK(scaling) {
   const Scaling expected = expected_scaling(check.kase());
-  if (!check.equal("loss scale", on_all(check.kase(), expected.scales), 0.0)) return diagnose_scaling(check, expected);
-  if (!check.equal("clean steps", on_all(check.kase(), expected.counts), 0.0)) return diagnose_scaling(check, expected);
+  if (!check.equal("loss scale", on_all_ranks(check.kase(), expected.scales), 0.0))
+    return diagnose_scaling(check, expected);
+  if (!check.equal("clean steps", on_all_ranks(check.kase(), expected.counts), 0.0))
+    return diagnose_scaling(check, expected);
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (scales_before_backward(check, rank)) continue;
     check.fail("scale(grad, S) between loss and backward, in every step",

@@ -1,7 +1,9 @@
 // Sets the rank up with 16-bit weights and gradients and a 32-bit optimizer, trains as many steps as the case has,
-// spoils one rank's batch in some of them, and publishes what is judged.
+// spoils one rank's gradient in some of them, of all layers or of one, and publishes what is judged.
 
 #include "grading/harness.h"
+
+#include <limits>
 
 using namespace shardlings;
 
@@ -13,25 +15,29 @@ SHARDLINGS_HARNESS(h) {
   std::vector<Tensor> master;
   TrainState state = h.state_mixed(master);
   const Batch batch = h.batch();
-  Tensor loss = h.rank().zeros(1, Kind::other);
+  Tensor losses = h.rank().zeros(h.kase().steps, Kind::other);  // one for each step
   AdamStep adam_step;
   adam_step.lr = h.kase().model.lr;
   adam_step.eps = h.kase().model.eps;
   auto loss_scale = static_cast<float>(h.integer("scale"));
   int clean = 0;
   std::vector<float> scales, counts;
+  const Count spoiled_layer = h.integer("overflow_layer");  // -1: all, from the loss on
+  const auto overflows = [&](int step) { return step == h.integer("overflow") || step == h.integer("overflow_again"); };
+  int last_update = 0;
+  for (int step = 1; step <= h.kase().steps; ++step) last_update = overflows(step) ? last_update : step;
   h.begin();
   for (int step = 1; step <= h.kase().steps; ++step) {
-    const bool overflows = step == h.integer("overflow") || step == h.integer("overflow_again");
-    const bool spoiled = overflows && h.rank().id() == h.integer("overflow_rank");
-    if (spoiled) h.spoil(true);
-    if (step > 1) {
-      h.clear(state.grads);
-      fill(loss, 0);
+    const bool spoiled = overflows(step) && h.rank().id() == h.integer("overflow_rank");
+    if (step > 1) h.clear(state.grads);
+    if (spoiled && spoiled_layer < 0) h.spoil(true);
+    if (spoiled && spoiled_layer >= 0) {
+      fill(state.grads[static_cast<std::size_t>(spoiled_layer)].part({0, 1}), std::numeric_limits<float>::infinity());
     }
+    if (step == last_update) h.put_layers("master before", master);
     train_step(h.rank(), model, state, master, batch, adam_step, h.kase().model.clip, loss_scale, clean,
-               static_cast<int>(h.integer("growth")), loss);
-    if (spoiled) h.spoil(false);
+               static_cast<int>(h.integer("growth")), losses.part({step - 1, step}));
+    if (spoiled && spoiled_layer < 0) h.spoil(false);
     scales.push_back(loss_scale);
     counts.push_back(static_cast<float>(clean));
   }
@@ -43,6 +49,9 @@ SHARDLINGS_HARNESS(h) {
     h.put("m." + std::to_string(l), state.optimizer[l].m);
     h.put("v." + std::to_string(l), state.optimizer[l].v);
     updates.push_back(static_cast<float>(state.optimizer[l].step));
+  }
+  for (int step = 1; step <= h.kase().steps; ++step) {
+    if (!overflows(step)) h.put_of_rank("loss of step " + std::to_string(step), losses.part({step - 1, step}));
   }
   h.put_of_rank("updates", h.tensor(updates, Kind::other));
   h.put_of_rank("loss scale", h.tensor(scales, Kind::other));
