@@ -54,7 +54,25 @@ std::int64_t sent_by_collectives(const CheckContext& check, int rank) {
   return (check.counters(rank).bytes_sent() - check.counters(rank).bytes_sent(Collective::send_recv)).value();
 }
 
+/// Forward, each micro-batch goes through all chunks of the rank before the next one starts.
+bool depth_first_in_forward(const CheckContext& check, int rank) {
+  const Pipeline pipeline = pipeline_in(check.kase());
+  if (pipeline.v < 2 || pipeline.m < 2) return false;
+  const auto forwards = check.events(rank, EventKind::forward);
+  return std::is_sorted(forwards.begin(), forwards.end(),
+                        [](const Event& a, const Event& b) { return a.label.micro < b.label.micro; });
+}
+
+/// What is wrong with the order of the rank's slots, if something is.
+std::string order_mistake(const CheckContext& check, int rank) {
+  const Pipeline pipeline = pipeline_in(check.kase());
+  if (most_in_flight(order_found(check, pipeline, 0)) < pipeline.m * pipeline.v) return "depth_first";
+  return depth_first_in_forward(check, rank) ? "depth_first_in_forward" : "";
+}
+
 void diagnose_bytes(CheckContext& check, int rank) {
+  const std::string order = order_mistake(check, rank);
+  if (!order.empty()) return check.diagnose(order);
   const front::Counters& counters = check.counters(rank);
   const std::int64_t layers = pipeline_in(check.kase()).num_layers_of(stage_of(check.kase(), rank));
   if (counters.calls(Collective::all_gather) > 2 * layers) return check.diagnose("gathered_per_micro_batch");
@@ -109,6 +127,8 @@ bool too_many_gradients(const CheckContext& check, int rank) {
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
+  const std::string order = order_mistake(check, rank);
+  if (!order.empty()) return check.diagnose(order);
   const std::vector<std::int64_t> alive = alive_after_slots(check, rank);
   if (alive.empty()) return;
   const Pipeline pipeline = pipeline_in(check.kase());
@@ -120,6 +140,8 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (excess(0) > 0) return check.diagnose("prefetched_too_far");
   const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 1);
   if (before > 0 && excess(alive.size() / 2 - 1) >= before) return check.diagnose("not_resharded");
+  const std::int64_t below = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // than the last and one ahead
+  if (below > 0 && excess(alive.size() / 2) >= below) return check.diagnose("gathered_at_once_in_backward");
   const std::int64_t at_end = excess(alive.size() - 1);
   if (at_end >= others && others > 0) {
     return check.diagnose(too_many_gradients(check, rank) ? "gradients_kept" : "not_resharded_in_backward");
@@ -128,8 +150,8 @@ void diagnose_memory(CheckContext& check, int rank) {
 }
 
 void diagnose_time(CheckContext& check, int rank) {
-  const Pipeline pipeline = pipeline_in(check.kase());
-  if (most_in_flight(order_found(check, pipeline, 0)) < pipeline.m * pipeline.v) return check.diagnose("depth_first");
+  const std::string order = order_mistake(check, rank);
+  if (!order.empty()) return check.diagnose(order);
   const std::string mistake = unit_time_mistake(check, rank);
   check.diagnose(mistake.empty() ? "started_late" : mistake);
 }

@@ -1,4 +1,4 @@
-// diagnosis: gathered_per_micro_batch
+// diagnosis: depth_first_in_forward
 // Takes each micro-batch through all chunks before the next one starts.
 
 #include <shardlings/puzzle.h>
