@@ -49,6 +49,25 @@ std::string missing_ranks(const CheckContext& check, const Layers& found) {
   return inside ? "not_scattered" : "";
 }
 
+/// Layers with the sum over the first node only, if the others have that over all nodes: ", "-separated numbers.
+std::string layers_apart(const CheckContext& check, const Layers& found) {
+  const Layers& right = check.reference().grads;
+  if (replicas_of(check.kase()).ranks == 1) return "";
+  const Layers of_node = sum_of_batches(check.reference(), 0, node_of(check.kase()).ranks, 1);
+  std::string apart;
+  bool some_right = false;
+  for (std::size_t l = 0; l < right.size(); ++l) {
+    if (alike({found[l]}, {right[l]})) {
+      some_right = true;
+    } else if (alike({found[l]}, {of_node[l]})) {
+      apart += fmt::format("{}{}", apart.empty() ? "" : ", ", l);
+    } else {
+      return "";
+    }
+  }
+  return some_right ? apart : "";
+}
+
 /// Sums over all ranks, with a wrong factor.
 std::string wrong_factor(const CheckContext& check, const Layers& found) {
   const Case& kase = check.kase();
@@ -81,6 +100,11 @@ void diagnose_gradients(CheckContext& check) {
   if (found.size() != check.reference().grads.size()) return;
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
   if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
+  const std::string apart = layers_apart(check, found);
+  if (!apart.empty()) {
+    check.detail("the first node has its own sum in layer " + apart + ", and that over all nodes in the others");
+    return check.diagnose("some_layers_apart");
+  }
   if (alike(found, check.reference().grads)) return check.diagnose("first_node_only");  // others have something else
   std::string mistake = wrong_factor(check, found);
   if (mistake.empty()) mistake = missing_ranks(check, found);
