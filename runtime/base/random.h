@@ -13,6 +13,7 @@
 namespace shardlings {
 
 /// Four random words: Philox4x32-10 of a 128-bit counter and a 64-bit key.
+// NOLINTNEXTLINE(misc-unused-parameters): both are used below
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
   constexpr std::uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
   constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;

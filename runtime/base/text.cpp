@@ -31,7 +31,7 @@ std::string to_text(Bytes size) {
 }
 
 std::string to_text(Nanos time) {
-  const double ns = static_cast<double>(time.value());
+  const auto ns = static_cast<double>(time.value());
   if (ns < 1e3) return fmt::format("{} ns", time.value());
   if (ns < 1e6) return fmt::format("{:.4g} us", ns / 1e3);
   if (ns < 1e9) return fmt::format("{:.4g} ms", ns / 1e6);

@@ -49,7 +49,7 @@ std::string element_in(const Case& kase, const Output& output, int layer, std::s
 
 /// "3 of 12 elements differ by more than the tolerance, 1.2e-06 for this one".
 std::string extent_text(const Difference& difference, std::size_t size) {
-  const std::string elements = fmt::format("{} of {} elements differ", difference.count, size);
+  std::string elements = fmt::format("{} of {} elements differ", difference.count, size);
   if (difference.tolerance == 0) return elements;  // where all must be equal
   return elements + fmt::format(" by more than the tolerance, {:.1e} for this one", difference.tolerance);
 }

@@ -72,7 +72,7 @@ void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::pair(random_word_at(seed, a, stream), a) < std::pair(random_word_at(seed, b, stream), b);
   });
-  for (std::size_t i = static_cast<std::size_t>(counted); i < order.size(); ++i) targets[order[i]] = -1;
+  for (auto i = static_cast<std::size_t>(counted); i < order.size(); ++i) targets[order[i]] = -1;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
                                         "--traces",     options.traces,     "--backend",  name_of(options.backend)};
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
-  if (options.wait_for_submission) arguments.push_back("--wait-for-submission");
+  if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
   return arguments;
 }
 

@@ -85,7 +85,7 @@ Model Harness::model() const {
 
 /// Of all weights of a layer, those of this rank's part.
 std::vector<float> Harness::own_weights(int layer) const {
-  const std::vector<float> all = weights_of(kase_, layer);
+  std::vector<float> all = weights_of(kase_, layer);
   if (data_->plan.tp.size() <= 1) return all;
   std::vector<float> own;
   for (const Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {

@@ -79,7 +79,8 @@ class SHARDLINGS_API Harness {
   const Case& kase() const { return kase_; }
   Model model() const;
   /// Divides each layer of the model over `tp`: from now on model() is this rank's part, and so are weights, states and
-  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided so.
+  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided
+  /// so.
   void divide_layers(const Group& tp);
 
   /// Collective over the world, whose size is t p d.
@@ -176,6 +177,7 @@ class SHARDLINGS_API Harness {
 }  // namespace shardlings::grading
 
 /// Defines the entry of a puzzle's harness; `h` names the Harness& parameter.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a parameter
 #define SHARDLINGS_HARNESS(h) [[gnu::visibility("default")]] void shardlings_harness(::shardlings::grading::Harness& h)
 
 [[gnu::visibility("default")]] void shardlings_harness(shardlings::grading::Harness& harness);

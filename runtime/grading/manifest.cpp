@@ -31,7 +31,7 @@ bool is_case_name(const std::string& text) {
 
 /// One of the words, or an error.
 std::string word(TomlSection& section, const std::string& key, const std::vector<std::string>& words) {
-  const std::string value = section.text(key);
+  std::string value = section.text(key);
   if (std::find(words.begin(), words.end(), value) == words.end()) {
     section.fail(key, fmt::format("'{}' cannot be '{}'{}", key, value, suggestion(value, words)));
   }

@@ -98,7 +98,7 @@ struct Launch {
 
 }  // namespace
 
-Process::Process(const ProcessOptions& options) : options_(options) {
+Process::Process(ProcessOptions options) : options_(std::move(options)) {
   start();
 }
 

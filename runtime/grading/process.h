@@ -53,7 +53,7 @@ struct ProcessEnd {
 /// A process of its own group, running from construction on.
 class Process {
  public:
-  explicit Process(const ProcessOptions& options);
+  explicit Process(ProcessOptions options);
   /// Kills what still runs.
   ~Process();
   Process(const Process&) = delete;

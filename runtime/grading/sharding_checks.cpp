@@ -42,7 +42,7 @@ Place heaviest_line(const std::vector<front::Event>& events, Place otherwise, au
 /// collective was started.
 Place place_of_waiting(const CheckContext& check, int rank) {
   const auto forwards = check.events(rank, EventKind::forward), backwards = check.events(rank, EventKind::backward);
-  const Place first = check.place_of_first(rank, EventKind::collective);
+  Place first = check.place_of_first(rank, EventKind::collective);
   if (forwards.empty() || backwards.empty()) return first;
   return heaviest_line(check.events(rank, EventKind::wait), first, [&](const front::Event& wait) {
     const bool between = wait.begin >= forwards.front().end && wait.begin <= backwards.back().begin;

@@ -16,8 +16,8 @@ const char* code_of(Role role) {
     case Role::forward: return "94";
     case Role::backward: return "92";
     case Role::update: return "93";
-    case Role::operation: return "37";
-    case Role::transfer: return "37";
+    case Role::operation:
+    case Role::transfer:
     case Role::memory: return "37";
     case Role::hue0: return "94";
     case Role::hue1: return "93";
@@ -33,7 +33,7 @@ const char* ground_of(Role role) {
     case Role::forward: return "30;104";
     case Role::backward: return "30;102";
     case Role::update: return "30;103";
-    case Role::operation: return "30;47";
+    case Role::operation:
     case Role::transfer: return "30;47";
     case Role::hue0: return "30;104";
     case Role::hue1: return "30;103";

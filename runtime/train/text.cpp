@@ -10,7 +10,7 @@
 
 namespace shardlings::train {
 
-Text::Text(std::string characters) {
+Text::Text(const std::string& characters) {
   std::array<bool, 256> there{};
   for (const char c : characters) there[static_cast<unsigned char>(c)] = true;
   std::array<std::int32_t, 256> ids{};

@@ -14,7 +14,7 @@ namespace shardlings::train {
 /// Characters are bytes: of a text with others than ASCII, parts of characters.
 class Text {
  public:
-  explicit Text(std::string characters);
+  explicit Text(const std::string& characters);
   /// Reads a file. Throws std::runtime_error if it cannot, or if it holds fewer than two characters.
   static Text read(const std::string& path);
 

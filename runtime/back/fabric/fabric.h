@@ -86,7 +86,7 @@ class Fabric {
   using Stuck = std::function<void(const Exchange* exchange, const std::string& why)>;
   /// Whom to tell, from a thread of the fabric's own; an empty function from then on nobody. Only fabrics whose
   /// operations are out of this program's hands tell anything.
-  virtual void watch(Stuck) {}
+  virtual void watch(Stuck) {}  // NOLINT(performance-unnecessary-value-param): others keep it
 };
 
 /// Ranks are threads whose devices' memory is the host's: whoever waits claims pieces of the work.

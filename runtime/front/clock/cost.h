@@ -2,6 +2,8 @@
 /// How long operations take in virtual time. Pure functions of a cluster; every rounding is here.
 #pragma once
 
+#include <utility>
+
 #include "back/fabric/fabric.h"
 #include "front/clock/cluster.h"
 
@@ -17,7 +19,7 @@ struct Cost {
 
 class CostModel {
  public:
-  explicit CostModel(const Cluster& cluster) : cluster_(cluster) {}
+  explicit CostModel(Cluster cluster) : cluster_(std::move(cluster)) {}
   const Cluster& cluster() const { return cluster_; }
 
   /// A single operation; zero on a cluster with a table of calls.

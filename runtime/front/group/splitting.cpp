@@ -44,11 +44,11 @@ void SharedControl::make_groups(Meeting* meeting) {
 }
 
 SplitOutcome SharedControl::wait_split(int rank, Ticket ticket, Location at) {
-  Meeting* meeting = reinterpret_cast<Meeting*>(ticket);
+  auto* meeting = reinterpret_cast<Meeting*>(ticket);
   const int member = meeting->member_of(rank);
   wait_for(rank, meeting, member, at);
   const GroupInfo* made = meeting->split[static_cast<std::size_t>(member)];
-  const SplitOutcome result{{meeting->start, meeting->end, {}}, made ? std::optional(*made) : std::nullopt};
+  SplitOutcome result{{meeting->start, meeting->end, {}}, made ? std::optional(*made) : std::nullopt};
   unref(rank, meeting);
   return result;
 }

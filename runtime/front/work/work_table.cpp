@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -28,8 +29,9 @@ Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
 }
 
 Reply WorkTable::wait(const Call& call) {
-  const std::vector<std::uint64_t> ids = chain(call.id);
-  for (auto id = ids.rbegin(); id != ids.rend(); ++id) finish(*id, call.at);
+  std::vector<std::uint64_t> ids = chain(call.id);
+  std::reverse(ids.begin(), ids.end());
+  for (const std::uint64_t id : ids) finish(id, call.at);
   return {};
 }
 

@@ -118,7 +118,8 @@ void keep_all(Rounding<Real>* rounding, Layers<Real>& layers) {
 MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t shake) {
   constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
   MicroData data = micro_of(kase, batch, micro);
-  const auto number = static_cast<std::uint64_t>(batch * kase.micro_batches + micro);
+  const auto number = static_cast<std::uint64_t>(batch) * static_cast<std::uint64_t>(kase.micro_batches) +
+                      static_cast<std::uint64_t>(micro);
   shake_all(data.inputs, shake, kInputs + number);
   return data;
 }

@@ -18,12 +18,15 @@ void combine(P* partial, const X* x, Count n, F f) {
 
 template <class X, class P>
 void combine(P* partial, const X* x, Count n, ReduceOp op) {
+  // b != b: a NaN comes through.
+  // NOLINTBEGIN(misc-redundant-expression)
   switch (op) {
     case ReduceOp::sum:
     case ReduceOp::mean: return combine(partial, x, n, [](P a, P b) { return a + b; });
     case ReduceOp::max: return combine(partial, x, n, [](P a, P b) { return b > a || b != b ? b : a; });
     case ReduceOp::min: return combine(partial, x, n, [](P a, P b) { return b < a || b != b ? b : a; });
   }
+  // NOLINTEND(misc-redundant-expression)
 }
 
 /// Reduces elements [begin, begin + n) of all inputs. First: type of in[0]; X: of the others; Y: of the result.
