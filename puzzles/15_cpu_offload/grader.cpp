@@ -10,6 +10,7 @@
 #include "grading/offload.h"
 #include "grading/sharding.h"
 #include "grading/sharding_checks.h"
+#include "grading/standstill.h"
 #include "grading/step_cost.h"
 
 using namespace shardlings;
@@ -26,6 +27,10 @@ constexpr int kZero = 2;
 
 // ---- Time ----
 
+Place place_of(const Event& event) {
+  return {std::string(base_name(event.at.file)), event.at.line};
+}
+
 bool on_host(const Event& event) {
   return event.kind == EventKind::copy || (event.kind == EventKind::update && event.lane == front::Lane::host);
 }
@@ -39,22 +44,35 @@ std::vector<Event> on_lane(const CheckContext& check, int rank, front::Lane lane
   return found;
 }
 
-void diagnose_time(CheckContext& check, int rank) {
+/// What makes the step longer, and the line to look at.
+struct Delay {
+  std::string mistake;
+  Standstill standstill;  // without time: it is a call that comes too late
+};
+
+Delay delay_of(const CheckContext& check, int rank) {
   const auto backwards = check.events(rank, EventKind::backward);
   const auto drains = on_lane(check, rank, front::Lane::to_host);
   const auto updates = on_lane(check, rank, front::Lane::host);
   const auto fills = on_lane(check, rank, front::Lane::to_device);
   const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
-  if (layers < 2 || backwards.size() < layers || drains.empty() || updates.empty()) return;
+  const Standstill first_copy{check.place_of_first(rank, EventKind::copy), Nanos(0)};
+  if (backwards.size() < layers || drains.empty() || updates.empty()) return {"", first_copy};
   const auto first = std::min_element(updates.begin(), updates.end(),
                                       [](const Event& a, const Event& b) { return a.posted < b.posted; });
-  if (first->posted >= backwards[layers - 1].end && overlaps(drains, backwards)) {
-    return check.diagnose("updated_after_backward");
-  }
   const bool drained_beside = overlaps(drains, backwards), updated_beside = overlaps(updates, backwards);
-  if (drained_beside && updated_beside) return check.diagnose("waited_too_early");
-  if (updated_beside) return check.diagnose("waited_for_copy");
-  check.diagnose(overlaps(fills, backwards) ? "waited_for_update" : "one_after_another");
+  if (first->posted >= backwards[layers - 1].end && drained_beside) {
+    return {"updated_after_backward", {place_of(*first), Nanos(0)}};
+  }
+  const Nanos turn = backwards.front().begin, last = backwards.back().begin;
+  if (drained_beside && updated_beside) {
+    return {"waited_too_early", longest_standstill(check, rank, last, Nanos(check.end_time(rank)))};
+  }
+  Standstill before_last = longest_standstill(check, rank, turn, last);
+  if (before_last.time == Nanos(0)) before_last = first_copy;
+  if (layers < 2) return {"", before_last};
+  if (updated_beside) return {"waited_for_copy", before_last};
+  return {overlaps(fills, backwards) ? "waited_for_update" : "one_after_another", before_last};
 }
 
 // ---- Memory ----
@@ -194,11 +212,14 @@ SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const int rank = check.slowest_rank();
   const OffloadPath path = longest_offload_path(kase);
+  const Delay delay = delay_of(check, rank);
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), kase.steps * path.ns(),
-                    path.text(kase.steps), "ns", check.place_of_first(rank, EventKind::copy))) {
+                    path.text(kase.steps), "ns", delay.standstill.place)) {
     return;
   }
-  check.detail(
-      fmt::format("the program stood still for copies and Adam: {}", to_text(check.counters(rank).waited_for_host)));
-  diagnose_time(check, rank);
+  std::string stood =
+      fmt::format("the program stood still for copies and Adam: {}", to_text(check.counters(rank).waited_for_host));
+  if (delay.standstill.time > Nanos(0)) stood += fmt::format("; at the line below it waited {}", to_text(delay.standstill.time));
+  check.detail(stood);
+  if (!delay.mistake.empty()) check.diagnose(delay.mistake);
 }

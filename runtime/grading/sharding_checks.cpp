@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "base/text.h"
 #include "grading/sharding.h"
+#include "grading/standstill.h"
 
 namespace shardlings::grading {
 namespace {
@@ -24,36 +20,21 @@ bool or_list_collectives(CheckContext& check, int rank, bool held) {
   return held;
 }
 
-/// The source line to which the largest sum of `weight` over its events belongs; `otherwise` if all sums are 0.
-Place heaviest_line(const std::vector<front::Event>& events, Place otherwise, auto weight) {
-  std::map<std::pair<std::string_view, int>, std::int64_t> sums;
-  std::int64_t largest = 0;
-  for (const front::Event& event : events) {
-    const std::string_view file = base_name(event.at.file);
-    const std::int64_t sum = sums[{file, event.at.line}] += weight(event);
-    if (sum <= largest) continue;
-    largest = sum;
-    otherwise = {std::string(file), event.at.line};
-  }
-  return otherwise;
-}
-
 /// Where the program stood still longest while there was something left to compute; if it never did, where the first
 /// collective was started.
 Place place_of_waiting(const CheckContext& check, int rank) {
   const auto forwards = check.events(rank, EventKind::forward), backwards = check.events(rank, EventKind::backward);
   Place first = check.place_of_first(rank, EventKind::collective);
   if (forwards.empty() || backwards.empty()) return first;
-  return heaviest_line(check.events(rank, EventKind::wait), first, [&](const front::Event& wait) {
-    const bool between = wait.begin >= forwards.front().end && wait.begin <= backwards.back().begin;
-    return between ? (wait.end - wait.begin).value() : 0;
-  });
+  const Standstill longest = longest_standstill(check, rank, forwards.front().end, backwards.back().begin);
+  return longest.time > Nanos(0) ? longest.place : first;
 }
 
 /// Where most bytes were sent.
 Place place_of_sending(const CheckContext& check, int rank) {
-  return heaviest_line(check.events(rank, EventKind::collective), check.place_of_last(rank, EventKind::collective),
-                       [](const front::Event& event) { return event.bytes.value(); });
+  const Place heaviest = heaviest_line(check.events(rank, EventKind::collective),
+                                       [](const front::Event& event) { return event.bytes.value(); });
+  return heaviest.line > 0 ? heaviest : check.place_of_last(rank, EventKind::collective);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "grading/standstill.h"
+
 namespace shardlings::grading {
 namespace {
 
@@ -65,6 +67,27 @@ TEST_F(PlaceOfFailure, TimeIsTheFirstCollectiveWhereNothingWaitedInBetween) {
   add(EventKind::collective, 30, 60, 3);
   add(EventKind::collective, 60, 100, 4);
   EXPECT_EQ(line_of_time(), 3);
+}
+
+TEST_F(PlaceOfFailure, StandstillIsOfTheTimeAskedFor) {
+  add(EventKind::wait, 0, 30, 1);
+  add(EventKind::forward, 30, 40, 2);
+  add(EventKind::wait, 40, 45, 3);
+  add(EventKind::wait, 45, 52, 4);
+  add(EventKind::wait, 52, 56, 3);
+  add(EventKind::wait, 60, 99, 5);
+  const auto longest = [&](std::int64_t from, std::int64_t to) {
+    CheckVerdict verdict;
+    const CheckContext context(kase_, result_, nullptr, verdict);
+    return longest_standstill(context, 0, Nanos(from), Nanos(to));
+  };
+  EXPECT_EQ(longest(0, 100).place.line, 5);
+  EXPECT_EQ(longest(0, 59).place.line, 1);
+  EXPECT_EQ(longest(30, 59).place.line, 3) << "5 + 4 are more than 7";
+  EXPECT_EQ(longest(30, 59).time, Nanos(9));
+  EXPECT_EQ(longest(30, 51).place.line, 4);
+  EXPECT_EQ(longest(30, 39).place.line, 0);
+  EXPECT_EQ(longest(30, 39).time, Nanos(0));
 }
 
 TEST_F(PlaceOfFailure, BytesAreWhereMostWereSent) {
