@@ -11,6 +11,7 @@
 #include "front/world.h"
 #include "grading/grid_norm.h"
 #include "grading/harness.h"
+#include "grading/output_pack.h"
 
 // A namespace keeps its train_step and harness apart from those of other puzzles.
 // NOLINTBEGIN(bugprone-suspicious-include)
@@ -106,6 +107,34 @@ TEST_P(RandomGrids, CountEachNumberOnceInTheNorm) {
   const GridNorm norm(kase, reference);
   EXPECT_NEAR(norm.right(), reference.norms.front(), 1e-9 * norm.right());
   EXPECT_EQ(norm.mistake_behind(std::min(1.0, kase.model.clip / norm.right()) / 3), "") << "nobody's norm";
+}
+
+/// The largest share of its tolerance that any number of a layer uses.
+double used(const std::map<std::string, Output>& outputs, const std::string& name, const Layers& expected,
+            const Layers& tolerance) {
+  double most = 0;
+  for (std::size_t l = 0; l < expected.size(); ++l) {
+    const Output& found = outputs.at(fmt::format("{}.{}", name, l));
+    EXPECT_EQ(found.conflict, "");
+    most = std::max(most, distance(found.values, expected[l], tolerance[l]));
+  }
+  return most;
+}
+
+// Also where a gradient is nothing but noise, as those of the keys' biases are.
+TEST_P(RandomGrids, StayWellInsideTheTolerances) {
+  Case kase = random_case();
+  kase.seed = static_cast<std::uint64_t>(GetParam());
+  const front::RunReport report = run_grid(kase);
+  std::vector<std::vector<front::Published>> by_rank;
+  for (const front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
+  const auto outputs = assemble(by_rank);
+  const Reference expected = train_reference(kase);
+  constexpr double kMost = 0.3;
+  EXPECT_LT(used(outputs, "grads", expected.grads, expected.grads_tolerance), kMost);
+  EXPECT_LT(used(outputs, "m", expected.m, expected.m_tolerance), kMost);
+  EXPECT_LT(used(outputs, "v", expected.v, expected.v_tolerance), kMost);
+  EXPECT_LT(used(outputs, "weights", expected.weights, expected.weights_tolerance), kMost);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGrids, testing::Range(1, 21));
