@@ -231,4 +231,10 @@ RankReport RankFront::take_report() {
   return std::move(*kept_);
 }
 
+void RankFront::add_in_flight(RankTrace& trace) {
+  trace_.put_back(std::move(trace));
+  works_->trace_in_flight();
+  trace = trace_.take();
+}
+
 }  // namespace shardlings::front

@@ -95,6 +95,8 @@ class RankFront final : public detail::Port {
   /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
   void check_end();
   RankReport take_report();
+  /// After a run that failed: adds what this rank had started and not waited for to the trace of its report.
+  void add_in_flight(RankTrace& trace);
   /// What the learner's code called last, and where; empty before its first call.
   const char* last_call() const { return last_call_; }
   Location last_place() const { return last_place_; }

@@ -69,6 +69,9 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
   });
   align_measured_times(report);
   report.failure = control.failure();
+  for (std::size_t rank = 0; report.failure && rank < fronts.size(); ++rank) {
+    fronts[rank]->add_in_flight(report.ranks[rank].trace);
+  }
   await_devices(fronts, report);
   // An operation that has turned out meanwhile never to end says more than its device does.
   if (const auto failure = control.failure()) report.failure = failure;

@@ -75,6 +75,42 @@ TEST(Work, AnInputMayBeReadButNotWrittenWhileInFlight) {
   EXPECT_EQ(report.failure->file, "work_test.cpp");
 }
 
+TEST(Work, WhatWasInFlightIsInTheTraceOfAFailedRun) {
+  const auto report = two([](Rank& rank) {
+    Tensor t = rank.zeros(1000, Kind::buffer), u = rank.zeros(1000, Kind::buffer);
+    Work first = rank.world().all_reduce_async(t, ReduceOp::sum);
+    rank.world().all_reduce(u, ReduceOp::sum);  // time passes
+    if (rank.id() == 1) fill(t, 1);
+    first.wait();
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->type, "race");
+  std::vector<front::Event> collectives;
+  for (const front::Event& event : report.ranks[1].trace.events) {
+    if (event.kind == front::EventKind::collective) collectives.push_back(event);
+  }
+  ASSERT_EQ(collectives.size(), 2U) << "the one that was waited for, and then the one in flight";
+  EXPECT_EQ(collectives[1].end, collectives[0].begin) << "all ranks had posted it, so it is known when it ran";
+  EXPECT_LT(collectives[1].begin, collectives[1].end);
+  EXPECT_EQ(collectives[1].bytes, collectives[0].bytes);
+}
+
+TEST(Work, WhatOthersHaveNotPostedIsInFlightUntilTheRankFails) {
+  const auto report = two([](Rank& rank) {
+    if (rank.id() == 0) return;
+    Tensor t = rank.zeros(1000, Kind::buffer);
+    Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
+    compute(rank, 3);
+    fill(t, 1);
+    work.wait();
+  });
+  ASSERT_TRUE(report.failure);
+  const front::Event& event = report.ranks[1].trace.events.back();
+  EXPECT_EQ(event.kind, front::EventKind::collective);
+  EXPECT_EQ(event.begin, event.posted);
+  EXPECT_EQ(event.end - event.begin, Nanos(3 * kMs));
+}
+
 TEST(Work, DroppingATensorInFlightIsReportedAtTheNextCall) {
   const auto report = two([](Rank& rank) {
     Tensor t = rank.zeros(4, Kind::buffer);

@@ -69,6 +69,8 @@ class Control {
   /// Returns when the operation is complete on this rank, and forgets the ticket. Throws Aborted if the run has failed
   /// or if nobody can go on (the report is then in failure()).
   virtual Outcome wait(int rank, Ticket ticket, Location at) = 0;
+  /// When an operation that nobody has waited for runs, as far as that is known: once the run is over.
+  virtual std::optional<Outcome> known(Ticket) const { return std::nullopt; }
   /// Forgets a ticket that nobody will wait for.
   virtual void abandon(int rank, Ticket ticket) noexcept = 0;
   /// Waits for a split.

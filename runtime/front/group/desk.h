@@ -38,6 +38,7 @@ class GroupDesk {
     bool settled() const override { return outcome.has_value(); }
     back::DeviceEvent event() override;
     void pass_time(Location at) override { desk_.pass_time(*this, at); }
+    void trace_in_flight() override;
     const char* name() const override;
     std::string describe() const override { return desk_.describe(*this); }
 
@@ -70,6 +71,7 @@ class GroupDesk {
   void count(const GroupWork& work);
   void label_result(const GroupWork& work);
   void pass_time(GroupWork& work, Location at);
+  Event event_of(const GroupWork& work);
   void add_events(const GroupWork& work, Nanos end, Nanos now, Location at);
   std::string describe(const GroupWork& work) const;
 

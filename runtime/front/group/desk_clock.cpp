@@ -49,7 +49,8 @@ void GroupDesk::pass_time(GroupWork& work, Location at) {
   if (front_.trace().enabled()) add_events(work, end, now, at);
 }
 
-void GroupDesk::add_events(const GroupWork& work, Nanos end, Nanos now, Location at) {
+/// All but its times.
+Event GroupDesk::event_of(const GroupWork& work) {
   Event event;
   event.kind = EventKind::collective;
   if (work.plan.kind == Collective::send_recv) event.kind = work.sends ? EventKind::send : EventKind::recv;
@@ -63,17 +64,30 @@ void GroupDesk::add_events(const GroupWork& work, Nanos end, Nanos now, Location
     if (receiver >= 0) event.peer = group.members[static_cast<std::size_t>(receiver)];
   }
   event.label = work.in ? work.in.label : work.out.label;
-  if (event.kind == EventKind::recv) event.label = work.outcome->label;
   event.at = work.at;
   event.order = work.order;
-  event.begin = work.outcome->start;
-  event.end = end;
   event.posted = work.posted;
   event.bytes = wire_of(work.plan, work.member).sent;
   event.live_after = front_.live();
+  return event;
+}
+
+void GroupDesk::add_events(const GroupWork& work, Nanos end, Nanos now, Location at) {
+  Event event = event_of(work);
+  if (event.kind == EventKind::recv) event.label = work.outcome->label;
+  event.begin = work.outcome->start;
+  event.end = end;
   front_.trace().add(event, work.outcome->marks);
   event.peer = work.peer;  // of a message; waiting for a collective is for all of its members
   if (end > now) front_.trace().add(waiting(event, now, at));
+}
+
+void GroupDesk::GroupWork::trace_in_flight() {
+  Event event = desk_.event_of(*this);
+  const std::optional<Outcome> times = outcome ? outcome : desk_.control_.known(ticket);
+  event.begin = times ? times->start : posted;
+  event.end = times ? times->end : desk_.front_.now();
+  desk_.front_.trace().add(event);
 }
 
 }  // namespace shardlings::front

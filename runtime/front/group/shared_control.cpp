@@ -354,6 +354,12 @@ Outcome SharedControl::wait(int rank, Ticket ticket, Location at) {
   return outcome;
 }
 
+std::optional<Outcome> SharedControl::known(Ticket ticket) const {
+  const Meeting* meeting = meeting_of(ticket);
+  if (!meeting->resolved.load(std::memory_order_acquire)) return std::nullopt;
+  return Outcome{meeting->start, meeting->end, meeting->records[0].label};
+}
+
 void SharedControl::abandon(int, Ticket) noexcept {
   // The ticket's reference stays: the meeting's buffers may still be written, so it is never used again.
 }

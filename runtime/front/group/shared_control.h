@@ -39,6 +39,7 @@ class SharedControl final : public Control {
   void abandon(int rank, Ticket ticket) noexcept override;
   SplitOutcome wait_split(int rank, Ticket ticket, Location at) override;
   void restart_clock(int rank) override;
+  std::optional<Outcome> known(Ticket ticket) const override;
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) override;
   bool aborted() const override { return aborted_.load(std::memory_order_relaxed); }
   std::optional<Failure> failure() override;

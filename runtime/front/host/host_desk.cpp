@@ -42,6 +42,7 @@ class HostDesk::HostWork final : public Pending {
   bool can_settle() const { return (!follows || follows->settled()) && (!behind || behind->settled()); }
   back::DeviceEvent event() override { return done_; }
   void pass_time(Location at) override;
+  void trace_in_flight() override;
   const char* name() const override { return name_of(verb); }
   std::string describe() const override { return fmt::format("{} ({})", name(), text); }
 
@@ -59,6 +60,7 @@ class HostDesk::HostWork final : public Pending {
 
  private:
   void launch();
+  Event traced() const;
 
   RankFront& front_;
   std::optional<Times> times_;
@@ -98,6 +100,22 @@ void HostDesk::HostWork::pass_time(Location at) {
   counters.waited_for_host += std::max(Nanos(0), times_->end - now);
   front_.advance_to(times_->end);
   if (!front_.trace().enabled()) return;
+  Event event = traced();
+  event.begin = times_->start;
+  event.end = times_->end;
+  front_.trace().add(event, marks_);
+  if (times_->end > now) front_.trace().add(waiting(event, now, at));
+}
+
+void HostDesk::HostWork::trace_in_flight() {
+  Event event = traced();
+  event.begin = times_ ? times_->start : posted;
+  event.end = times_ ? times_->end : front_.now();
+  front_.trace().add(event);
+}
+
+/// All but its times.
+Event HostDesk::HostWork::traced() const {
   Event event;
   event.kind = verb == detail::Verb::copy ? EventKind::copy : EventKind::update;
   event.lane = lane;
@@ -105,14 +123,11 @@ void HostDesk::HostWork::pass_time(Location at) {
   event.label = label;
   event.at = this->at;
   event.order = order;
-  event.begin = times_->start;
-  event.end = times_->end;
   event.posted = posted;
   event.bytes = bytes;
   event.flops = flops;
   event.live_after = front_.live();
-  front_.trace().add(event, marks_);
-  if (times_->end > now) front_.trace().add(waiting(event, now, at));
+  return event;
 }
 
 std::shared_ptr<HostDesk::HostWork> HostDesk::begin(const Call& call, Lane lane, const back::Kernel& kernel) {

@@ -27,6 +27,8 @@ class Trace {
   /// Asks the device what the marks say. Times are the host's steady clock's.
   void resolve(back::Device& device);
   RankTrace take() { return std::move(trace_); }
+  /// To go on with what was taken.
+  void put_back(RankTrace trace) { trace_ = std::move(trace); }
 
  private:
   struct Measured {

@@ -35,6 +35,9 @@ class Pending {
   virtual back::DeviceEvent event() = 0;
   /// The program waits for it: the clock moves, time is accounted and the events are recorded. At most once.
   virtual void pass_time(Location at) = 0;
+  /// For a run that failed before anybody waited for it: records when it ran, or if that is not known, that it was in
+  /// flight from its call until now.
+  virtual void trace_in_flight() = 0;
   /// "all_reduce": for reports of races.
   virtual const char* name() const = 0;
   /// "all_reduce (group world, 8 f32)": for reports of leaks.

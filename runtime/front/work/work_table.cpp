@@ -100,6 +100,14 @@ void WorkTable::check_end() const {
   throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
 }
 
+void WorkTable::trace_in_flight() const {
+  if (!front_.trace().enabled()) return;
+  std::vector<Pending*> in_order;
+  for (const auto& [id, pending] : pending_) in_order.push_back(pending.get());
+  std::sort(in_order.begin(), in_order.end(), [](const Pending* a, const Pending* b) { return a->order < b->order; });
+  for (Pending* pending : in_order) pending->trace_in_flight();
+}
+
 void WorkTable::mark(const Pending& pending, std::uint64_t work) {
   for (const auto& [operand, writes] : pending.uses) {
     if (!operand || operand.size() == 0) continue;

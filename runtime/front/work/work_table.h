@@ -33,6 +33,8 @@ class WorkTable {
 
   /// Throws if work was started and never waited for.
   void check_end() const;
+  /// After a failure: records what was in flight.
+  void trace_in_flight() const;
 
  private:
   void finish(std::uint64_t id, Location at);
