@@ -181,7 +181,7 @@ bool last_update_is_right(CheckContext& check) {
   }
   if (check.equal_layers("master", updated(kase, before, m, v, number), tolerance)) return true;
   check.detail(
-      fmt::format("that is what Adam's update number {} makes of the moments and weights of this run", number));
+      fmt::format("expected is what Adam's update number {} makes of this run's own moments and weights", number));
   return false;
 }
 
