@@ -63,7 +63,7 @@ std::string blas(const Project& project) {
 
 std::string cuda_toolkit() {
   const std::string on_path = program_path("nvcc");
-  const std::string nvcc = on_path.empty() ? "/usr/local/cuda/bin/nvcc" : on_path;
+  std::string nvcc = on_path.empty() ? "/usr/local/cuda/bin/nvcc" : on_path;
   const Captured answer = capture({nvcc, "--version"});
   if (answer.status != 0) return {};
   for (const std::string& line : lines_of(answer.output)) {

@@ -99,7 +99,7 @@ std::string difference_outside_hole(const std::string& stub, const std::string& 
   };
   if (!a) return marks("stub");
   if (!b) return marks("solution");
-  const std::string above = difference(a->before, b->before, 1, "above");
+  std::string above = difference(a->before, b->before, 1, "above");
   if (!above.empty()) return above;
   const std::size_t first = lines_of(a->before + a->hole).size() + 1;
   return difference(without_last_comment(a->after), without_last_comment(b->after), first, "below");

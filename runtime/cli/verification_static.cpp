@@ -73,7 +73,7 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
 }  // namespace
 
 std::string stub_to_verify(const Project& project, const std::string& id) {
-  const std::string path = project.puzzle_file(id);
+  std::string path = project.puzzle_file(id);
   const std::string text = read_file(path).value_or("");
   if (stub_of_solution(text) == text) return path;  // nobody has filled it
   if (!changed_since_commit(project, id)) return path;

@@ -54,7 +54,8 @@ const std::vector<Rule>& rules() {
       {"runtime/report/",
        kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/event.h"},
        "a report shows a verdict; it runs and judges nothing"},
-      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "train/"}, "the command uses grading and reports"},
+      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "train/"},
+       "the command uses grading and reports"},
       {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
       {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
   };

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <set>
 
 #include "architecture/rules.h"
 
@@ -86,40 +85,6 @@ TEST(Project, MessagesInTheDocumentationAreReal) {
     }
   }
   EXPECT_GT(number, 0);
-  EXPECT_TRUE(violations.empty()) << to_text(violations);
-}
-
-/// Headers that cannot be read without those of CUDA, which may be missing: by what they include, and so on.
-std::set<std::string> headers_of_vendors(const std::vector<Source>& headers) {
-  std::set<std::string> found;
-  std::size_t before;
-  do {
-    before = found.size();
-    for (const Source& header : headers) {
-      for (const Include& include : includes_of(header.text)) {
-        const bool vendor = !include.quoted && starts_with(include.name, "cu");
-        if (vendor || found.count("runtime/" + include.name) > 0) found.insert(header.path);
-      }
-    }
-  } while (found.size() > before);
-  return found;
-}
-
-// A header that some source includes first has been compiled alone already; the others are compiled here.
-TEST(Project, HeadersCompileAlone) {
-  const std::vector<Source> headers = sources("runtime", {".h"});
-  std::set<std::string> proven = headers_of_vendors(headers);
-  for (const Source& source : sources("runtime", {".cpp", ".cu"})) {
-    const auto includes = includes_of(source.text);
-    if (!includes.empty() && includes[0].quoted) proven.insert("runtime/" + includes[0].name);
-  }
-  std::vector<Violation> violations;
-  for (const Source& source : headers) {
-    if (proven.count(source.path) > 0) continue;
-    const std::string twice = " -include '" + project_folder() + "/" + source.path + "'";
-    const CompilerRun run = compile("-fsyntax-only -x c++" + twice + twice + " /dev/null");
-    if (run.status != 0) violations.push_back({source.path, 1, "does not compile alone:\n" + run.output});
-  }
   EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
 

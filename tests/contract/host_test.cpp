@@ -18,7 +18,7 @@ class Host : public OnEveryWorld {};
 
 constexpr AdamStep kStep{.lr = 0.01F, .weight_decay = 0.1F, .step = 3};
 
-std::vector<float> ramp(int rank, int layer, Count size) {
+std::vector<float> host_ramp(int rank, int layer, Count size) {
   std::vector<float> values;
   for (Count i = 0; i < size; ++i) {
     values.push_back(0.3F * static_cast<float>(rank + 1) - 0.1F * static_cast<float>(layer) +
@@ -33,8 +33,8 @@ struct State {
 };
 
 State on_device(Rank& rank, int layer, Count n) {
-  return {load(rank, ramp(rank.id(), layer, n)), load(rank, ramp(rank.id() + 5, layer, n)),
-          load(rank, ramp(0, layer + 1, n)), load(rank, std::vector<float>(static_cast<std::size_t>(n), 0.5F))};
+  return {load(rank, host_ramp(rank.id(), layer, n)), load(rank, host_ramp(rank.id() + 5, layer, n)),
+          load(rank, host_ramp(0, layer + 1, n)), load(rank, std::vector<float>(static_cast<std::size_t>(n), 0.5F))};
 }
 
 State on_host(Rank& rank, const State& device) {
@@ -73,7 +73,7 @@ void offloaded_step(Rank& rank, int layers, Count n) {
   std::vector<State> device, host;
   std::vector<Tensor> shards;
   std::vector<Work> filled;
-  Tensor busy = load(rank, ramp(rank.id(), 9, 64 * 64), {64, 64});
+  Tensor busy = load(rank, host_ramp(rank.id(), 9, 64 * 64), {64, 64});
   for (int l = 0; l < layers; ++l) {
     device.push_back(on_device(rank, l, n + l));
     host.push_back(on_host(rank, device.back()));

@@ -1,6 +1,8 @@
 // Point-to-point: order, rendezvous, independence of directions and groups.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "contract/on_every_world.h"
 #include "support/host.h"
 
@@ -53,7 +55,8 @@ TEST_P(Messages, OfOneDirectionStayInOrder) {
         }
       }
     }
-    for (auto work = works.rbegin(); work != works.rend(); ++work) work->wait();  // any order of waiting will do
+    std::reverse(works.begin(), works.end());
+    for (Work& work : works) work.wait();  // any order of waiting will do
     if (rank.id() == 1) {
       for (int i = 0; i < kLetters; ++i) publish(rank, name_of_letter(i), letters[static_cast<std::size_t>(i)]);
     }

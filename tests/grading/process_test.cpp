@@ -126,7 +126,7 @@ TEST(Process, CpuLimit) {
 TEST(Process, ChildrenThatStayBehindAreKilled) {
   const ProcessEnd end = run_process(shell("sleep 1000 & echo $!; exit 0"));
   EXPECT_EQ(end.status, 0);
-  const pid_t child = static_cast<pid_t>(std::atoi(end.output.c_str()));
+  const auto child = static_cast<pid_t>(std::atoi(end.output.c_str()));
   ASSERT_GT(child, 0);
   bool alive = true;
   for (int i = 0; i < 2000 && alive; ++i) {

@@ -26,7 +26,7 @@ TEST(Tensor, CreatingAllocatesAndDroppingFrees) {
     { Tensor b = rank.zeros(10, Kind::activation, DType::bf16); }
     Tensor c = rank.zeros(5, Kind::other, DType::i32);
     a = std::move(c);
-    require(!c && a.size() == 5, "a move empties its source");
+    require(!c && a.size() == 5, "a move empties its source");  // NOLINT(bugprone-use-after-move)
   });
   ASSERT_FALSE(report.failure) << report.failure->message;
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 24 + 20);

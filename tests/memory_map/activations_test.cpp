@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/random.h"
 #include "memory_map/examples.h"
 
@@ -15,7 +17,7 @@ struct Sizes {
 
 Sizes sizes_of(std::uint64_t seed) {
   const auto number = [&](std::uint32_t bound, std::uint64_t at) {
-    return static_cast<Count>(1 + below_at(bound, seed, at, 7));
+    return 1 + static_cast<Count>(below_at(bound, seed, at, 7));
   };
   const Count t = number(6, 0);
   const Count a = t * number(4, 1);
@@ -34,31 +36,31 @@ Bytes kept(const Sizes& n, bool tp, bool sp, Recompute recompute = Recompute::no
 
 class Korthikanti : public testing::TestWithParam<std::uint64_t> {
  protected:
-  Sizes n = sizes_of(GetParam());
-  Count sbh = n.s * n.b * n.h;
-  Count square = n.a * n.s * n.s * n.b;  // 5 a s/h times s b h is five of these
+  Sizes n_ = sizes_of(GetParam());
+  Count sbh_ = n_.s * n_.b * n_.h;
+  Count square_ = n_.a * n_.s * n_.s * n_.b;  // 5 a s/h times s b h is five of these
 };
 
 TEST_P(Korthikanti, Equation1) {
-  EXPECT_EQ(kept(n, false, false), Bytes(34 * sbh + 5 * square));
+  EXPECT_EQ(kept(n_, false, false), Bytes(34 * sbh_ + 5 * square_));
 }
 
 TEST_P(Korthikanti, Equation2) {
-  EXPECT_EQ(kept(n, true, false), Bytes(10 * sbh + 24 * sbh / n.t + 5 * square / n.t));
+  EXPECT_EQ(kept(n_, true, false), Bytes(10 * sbh_ + 24 * sbh_ / n_.t + 5 * square_ / n_.t));
 }
 
 TEST_P(Korthikanti, Equation4) {
-  EXPECT_EQ(kept(n, true, true), Bytes((34 * sbh + 5 * square) / n.t));
+  EXPECT_EQ(kept(n_, true, true), Bytes((34 * sbh_ + 5 * square_) / n_.t));
 }
 
 TEST_P(Korthikanti, SelectiveRecomputation) {
-  EXPECT_EQ(kept(n, true, true, Recompute::selective), Bytes(34 * sbh / n.t));
-  EXPECT_EQ(kept(n, true, false, Recompute::selective), Bytes(10 * sbh + 24 * sbh / n.t));
+  EXPECT_EQ(kept(n_, true, true, Recompute::selective), Bytes(34 * sbh_ / n_.t));
+  EXPECT_EQ(kept(n_, true, false, Recompute::selective), Bytes(10 * sbh_ + 24 * sbh_ / n_.t));
 }
 
 TEST_P(Korthikanti, FullRecomputation) {
-  EXPECT_EQ(kept(n, false, false, Recompute::full), Bytes(2 * sbh));
-  EXPECT_EQ(kept(n, true, false, Recompute::full), Bytes(2 * sbh));
+  EXPECT_EQ(kept(n_, false, false, Recompute::full), Bytes(2 * sbh_));
+  EXPECT_EQ(kept(n_, true, false, Recompute::full), Bytes(2 * sbh_));
 }
 
 INSTANTIATE_TEST_SUITE_P(RandomSizes, Korthikanti, testing::Range(std::uint64_t{0}, std::uint64_t{40}));
@@ -71,7 +73,7 @@ TEST(Activations, SelectiveRecomputationSavesWhatThePaperSays) {
     const Bytes all = kept_by_one_block(model, {}, training);
     training.recompute = Recompute::selective;
     const double saved = 1 - kept_by_one_block(model, {}, training) / all;
-    EXPECT_EQ(static_cast<int>(100 * saved + 0.5), percent) << name;
+    EXPECT_EQ(std::lround(100 * saved), percent) << name;
   }
 }
 

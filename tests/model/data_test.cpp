@@ -28,7 +28,7 @@ TEST(Random, NumbersAreNormalAndDifferByStream) {
   double sum = 0, squares = 0, product = 0;
   int beyond = 0;
   for (std::uint64_t i = 0; i < kCount; ++i) {
-    const double x = static_cast<double>(normal_at(3, i));
+    const auto x = static_cast<double>(normal_at(3, i));
     sum += x;
     squares += x * x;
     product += x * static_cast<double>(normal_at(3, i, 1));

@@ -86,7 +86,7 @@ TEST_P(AgainstPyTorch, WeightsAfterAdam) {
 TEST_P(AgainstPyTorch, LossAndGradientsOfTheReference) {
   Layers grads = golden_.weights;
   for (auto& layer : grads) std::fill(layer.begin(), layer.end(), 0.0);
-  const double loss =
+  const auto loss =
       grading::reference::train_micro<double>(golden_.kase, golden_.data, golden_.data.tokens, golden_.weights, grads);
   EXPECT_NEAR(loss, golden_.loss, 1e-11);
   expect_close(grads, golden_.grads, 1e-10, "gradient");

@@ -12,7 +12,7 @@
 #include "grading/pipeline.h"
 
 // Each puzzle has a train_step and a harness of its own: a namespace for each keeps them apart.
-// NOLINTBEGIN(bugprone-suspicious-include)
+// NOLINTBEGIN(bugprone-suspicious-include, readability-duplicate-include)
 namespace gpipe {
 #include "../../puzzles/19_gpipe/harness.cpp"
 #include "../../solutions/19_gpipe/solution.cpp"
@@ -33,7 +33,7 @@ namespace receives_ahead {
 #include "../../puzzles/22_latency_1f1b/harness.cpp"
 #include "../../solutions/22_latency_1f1b/mutants/warm_up_of_1f1b.cpp"
 }  // namespace receives_ahead
-// NOLINTEND(bugprone-suspicious-include)
+// NOLINTEND(bugprone-suspicious-include, readability-duplicate-include)
 
 namespace shardlings::grading {
 namespace {

@@ -69,7 +69,7 @@ TEST_F(OnOutput, WhatIsMissingHasNoRanks) {
 /// What diagnose_sum says where two ranks make the terms (1, 2) and (10, 20) of a sum with the bias (100, 300).
 class OfSum : public OnOutput {
  protected:
-  std::string diagnosis(std::vector<float> first, std::vector<float> second) {
+  std::string diagnosis(const std::vector<float>& first, const std::vector<float>& second) {
     verdict_ = {};
     result_.outputs["y"] = {1, 2, first, true, "", {}};
     if (first != second) result_.outputs["y"].replicas = {first, second};

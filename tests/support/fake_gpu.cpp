@@ -131,7 +131,7 @@ class FakeGpu final : public back::Device {
   }
 
   void wait(DeviceLane lane, DeviceEvent event) override {
-    const std::size_t number = static_cast<std::size_t>(event >> kEventShift);
+    const auto number = static_cast<std::size_t>(event >> kEventShift);
     const std::uint64_t done = event & ((std::uint64_t{1} << kEventShift) - 1);
     if (number == 0) return;
     const auto other = system_->lane(number - 1);

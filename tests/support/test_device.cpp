@@ -33,7 +33,7 @@ class Needed : public testing::Environment {
   }
 };
 
-[[maybe_unused]] testing::Environment* const needed = testing::AddGlobalTestEnvironment(new Needed);
+[[maybe_unused]] testing::Environment* const kNeeded = testing::AddGlobalTestEnvironment(new Needed);
 
 }  // namespace
 

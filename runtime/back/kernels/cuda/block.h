@@ -46,25 +46,26 @@ __device__ inline float largest_of_block(float value) {
 }
 
 /// How the columns of a row are dealt out to the threads of a block: N neighbours at a time, whose order of additions
-/// does not depend on where the row begins. With kWhole, one instruction moves them.
-template <int N, bool kWhole>
+/// does not depend on where the row begins. With whole, one instruction moves them.
+template <int N, bool whole>
 struct Columns {
-  static constexpr int n = N;
-  static constexpr bool whole = kWhole;
+  static constexpr int kWidth = N;
+  static constexpr bool kWhole = whole;
 };
 using Single = Columns<1, false>;
 
 /// Calls f(i, x[i]…) for this thread's columns.
 template <class C, class F, class... X>
 __device__ void each_column(Count cols, F f, const X*... x) {
-  for (Count i = threadIdx.x * static_cast<Count>(C::n); i < cols; i += blockDim.x * static_cast<Count>(C::n)) {
-    if constexpr (C::whole) {
+  for (Count i = threadIdx.x * static_cast<Count>(C::kWidth); i < cols;
+       i += blockDim.x * static_cast<Count>(C::kWidth)) {
+    if constexpr (C::kWhole) {
       const auto elements = [&](const auto&... pack) {
-        for (int j = 0; j < C::n; ++j) f(i + j, load(pack.v[j])...);
+        for (int j = 0; j < C::kWidth; ++j) f(i + j, load(pack.v[j])...);
       };
-      elements(Pack<X, C::n>(*reinterpret_cast<const Pack<X, C::n>*>(x + i))...);
+      elements(Pack<X, C::kWidth>(*reinterpret_cast<const Pack<X, C::kWidth>*>(x + i))...);
     } else {
-      for (Count j = i; j < i + C::n && j < cols; ++j) f(j, load(x[j])...);
+      for (Count j = i; j < i + C::kWidth && j < cols; ++j) f(j, load(x[j])...);
     }
   }
 }
@@ -72,16 +73,17 @@ __device__ void each_column(Count cols, F f, const X*... x) {
 /// y[i] = f(i, x[i]…) for this thread's columns. y may be one of the inputs.
 template <class C, class F, class Y, class... X>
 __device__ void map_columns(Count cols, F f, Y* y, const X*... x) {
-  for (Count i = threadIdx.x * static_cast<Count>(C::n); i < cols; i += blockDim.x * static_cast<Count>(C::n)) {
-    if constexpr (C::whole) {
+  for (Count i = threadIdx.x * static_cast<Count>(C::kWidth); i < cols;
+       i += blockDim.x * static_cast<Count>(C::kWidth)) {
+    if constexpr (C::kWhole) {
       const auto elements = [&](const auto&... pack) {
-        Pack<Y, C::n> result;
-        for (int j = 0; j < C::n; ++j) store(result.v[j], f(i + j, load(pack.v[j])...));
-        *reinterpret_cast<Pack<Y, C::n>*>(y + i) = result;
+        Pack<Y, C::kWidth> result;
+        for (int j = 0; j < C::kWidth; ++j) store(result.v[j], f(i + j, load(pack.v[j])...));
+        *reinterpret_cast<Pack<Y, C::kWidth>*>(y + i) = result;
       };
-      elements(Pack<X, C::n>(*reinterpret_cast<const Pack<X, C::n>*>(x + i))...);
+      elements(Pack<X, C::kWidth>(*reinterpret_cast<const Pack<X, C::kWidth>*>(x + i))...);
     } else {
-      for (Count j = i; j < i + C::n && j < cols; ++j) store(y[j], f(j, load(x[j])...));
+      for (Count j = i; j < i + C::kWidth && j < cols; ++j) store(y[j], f(j, load(x[j])...));
     }
   }
 }

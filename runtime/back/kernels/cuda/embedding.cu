@@ -33,7 +33,7 @@ void embedding(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::n)), embedding_kernel<C, T>, out<T>(k, 0),
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), embedding_kernel<C, T>, out<T>(k, 0),
                   in<std::int32_t>(k, 0), in<T>(k, 1), k.n[0], k.n[1], k.n[2], k.n[3]);
         },
         out<T>(k, 0), in<T>(k, 1));
@@ -103,7 +103,7 @@ void add_positions(const Kernel& k, const LaneContext& lane) {
         k.n[2],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0] * k.n[1], ceil_div(k.n[2], C::n)), add_positions_kernel<C, T>, out<T>(k, 0),
+          enqueue(lane, grid_of_rows(k.n[0] * k.n[1], ceil_div(k.n[2], C::kWidth)), add_positions_kernel<C, T>, out<T>(k, 0),
                   in<T>(k, 0), k.n[0] * k.n[1], k.n[1], k.n[2]);
         },
         out<T>(k, 0), in<T>(k, 0));

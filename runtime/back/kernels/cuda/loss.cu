@@ -55,7 +55,7 @@ void cross_entropy(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(rows, ceil_div(k.n[1], C::n)), cross_entropy_kernel<C, T>, out<T>(k, 0),
+          enqueue(lane, grid_of_rows(rows, ceil_div(k.n[1], C::kWidth)), cross_entropy_kernel<C, T>, out<T>(k, 0),
                   room.as<float>(), in<std::int32_t>(k, 0), rows, k.n[1], static_cast<float>(k.n[2]));
         },
         out<T>(k, 0));

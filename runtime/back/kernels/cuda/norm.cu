@@ -75,7 +75,7 @@ void layer_norm(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::n)), layer_norm_kernel<C, T>, out<T>(k, 0),
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), layer_norm_kernel<C, T>, out<T>(k, 0),
                   out<float>(k, 1), in<T>(k, 0), in<T>(k, 1), in<T>(k, 2), k.n[0], k.n[1], k.f[0]);
         },
         out<T>(k, 0), in<T>(k, 0), in<T>(k, 1), in<T>(k, 2));
@@ -96,7 +96,7 @@ void layer_norm_backward(const Kernel& k, const LaneContext& lane) {
         cols,
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(rows, ceil_div(cols, C::n)), grad_of_x_kernel<C, T>, out<T>(k, 2), in<T>(k, 0),
+          enqueue(lane, grid_of_rows(rows, ceil_div(cols, C::kWidth)), grad_of_x_kernel<C, T>, out<T>(k, 2), in<T>(k, 0),
                   in<T>(k, 1), stats, in<T>(k, 3), rows, cols);
         },
         out<T>(k, 2), in<T>(k, 0), in<T>(k, 1), in<T>(k, 3));

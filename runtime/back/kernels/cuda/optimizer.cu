@@ -55,9 +55,9 @@ void adam(const Kernel& k, const LaneContext& lane) {
   };
   const AdamNumbers a{k.f[0], k.f[1], k.f[2], k.f[3], k.f[4], correction(k.f[1]), correction(k.f[2])};
   const Decisions decided{in<float>(k, 1), in<float>(k, 2)};
-  float* w = out<float>(k, 0);
-  float* m = out<float>(k, 1);
-  float* v = out<float>(k, 2);
+  auto* w = out<float>(k, 0);
+  auto* m = out<float>(k, 1);
+  auto* v = out<float>(k, 2);
   by_float(k.dtype, [&](auto type) {
     using T = decltype(type);
     const auto* grad = in<T>(k, 0);

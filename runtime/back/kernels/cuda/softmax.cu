@@ -41,7 +41,7 @@ void softmax(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::n)), softmax_kernel<C, T>, out<T>(k, 0), in<T>(k, 0),
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), softmax_kernel<C, T>, out<T>(k, 0), in<T>(k, 0),
                   k.n[0], k.n[1]);
         },
         out<T>(k, 0), in<T>(k, 0));
@@ -55,7 +55,7 @@ void softmax_backward(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::n)), softmax_backward_kernel<C, T>, out<T>(k, 0),
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), softmax_backward_kernel<C, T>, out<T>(k, 0),
                   in<T>(k, 0), in<T>(k, 1), k.n[0], k.n[1]);
         },
         out<T>(k, 0), in<T>(k, 0), in<T>(k, 1));

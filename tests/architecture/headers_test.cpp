@@ -1,0 +1,81 @@
+// Every header includes what it needs of the project. The build cannot tell: it compiles several files at once.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "architecture/tree.h"
+
+namespace shardlings::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Headers that cannot be read without those of CUDA, which may be missing: by what they include, and so on.
+std::set<std::string> headers_of_vendors(const std::vector<Source>& headers) {
+  std::set<std::string> found;
+  std::size_t before;
+  do {
+    before = found.size();
+    for (const Source& header : headers) {
+      for (const Include& include : includes_of(header.text)) {
+        const bool vendor = !include.quoted && starts_with(include.name, "cu");
+        if (vendor || found.count("runtime/" + include.name) > 0) found.insert(header.path);
+      }
+    }
+  } while (found.size() > before);
+  return found;
+}
+
+/// The headers of the standard library that the project's own include, compiled once: reading them is most of the time.
+class StandardHeaders {
+ public:
+  explicit StandardHeaders(const std::vector<Source>& readers)
+      : folder_(fs::temp_directory_path() / ("shardlings_headers_" + std::to_string(getpid()))) {
+    std::set<std::string> names;
+    for (const Source& reader : readers) {
+      for (const Include& include : includes_of(reader.text)) {
+        if (!include.quoted && include.name.find_first_of("./") == std::string::npos) names.insert(include.name);
+      }
+    }
+    fs::create_directories(folder_);
+    std::ofstream file(path());
+    for (const std::string& name : names) file << "#include <" << name << ">\n";
+    file.close();
+    run_ = compile("-x c++-header '" + path() + "' -o '" + path() + ".gch'");
+  }
+  StandardHeaders(const StandardHeaders&) = delete;
+  StandardHeaders& operator=(const StandardHeaders&) = delete;
+  ~StandardHeaders() { fs::remove_all(folder_); }
+
+  std::string path() const { return folder_ / "standard.h"; }
+  const CompilerRun& run() const { return run_; }
+
+ private:
+  fs::path folder_;
+  CompilerRun run_;
+};
+
+TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
+  std::vector<Source> headers = sources("runtime", {".h"});
+  const std::set<std::string> of_vendors = headers_of_vendors(headers);
+  std::erase_if(headers, [&](const Source& header) { return of_vendors.count(header.path) > 0; });
+  ASSERT_GT(headers.size(), 100U);
+  const StandardHeaders standard(headers);
+  ASSERT_EQ(standard.run().status, 0) << standard.run().output;
+  std::vector<Violation> violations;
+  for (const Source& header : headers) {
+    const std::string own = project_folder() + "/" + header.path;
+    std::string arguments = "-fsyntax-only -x c++";
+    for (const std::string& name : {standard.path(), own, own})
+      arguments.append(" -include '").append(name).append("'");
+    const CompilerRun run = compile(arguments.append(" /dev/null"));
+    if (run.status != 0) violations.push_back({header.path, 1, "does not compile alone:\n" + run.output});
+  }
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+}  // namespace
+}  // namespace shardlings::architecture
