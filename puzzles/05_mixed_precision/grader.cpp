@@ -77,7 +77,7 @@ bool scaled_layer_by_layer(const Layers& found, const Layers& right) {
 
 /// The ranks' own scales are not the same any more.
 bool disagree_about_scale(const CheckContext& check) {
-  const Output* scales = check.output("loss scale");
+  const auto* scales = check.output("loss scale");
   if (scales == nullptr) return false;
   const auto steps = static_cast<std::size_t>(check.kase().steps);
   for (std::size_t i = steps; i < scales->values.size(); ++i) {

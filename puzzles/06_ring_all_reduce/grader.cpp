@@ -13,7 +13,6 @@
 
 using namespace shardlings;
 using namespace shardlings::grading;
-using front::Collective;
 using front::EventKind;
 
 namespace {

@@ -14,7 +14,6 @@
 using namespace shardlings;
 using namespace shardlings::grading;
 using front::Collective;
-using front::EventKind;
 
 namespace {
 

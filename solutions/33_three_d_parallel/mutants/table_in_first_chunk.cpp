@@ -13,9 +13,8 @@ using namespace shardlings;
 /// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p divides the number m of micro-batches.
 ///
 /// model, chunks  layers are divided over the tensor-parallel group, and their calls add up over it by themselves
-/// state          weights, grads (zero) and optimizer of the layers l of all chunks: (model.size(l)), this rank's part
-/// of
-///                the layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
+/// state          weights, grads (zero) and optimizer of the layers l of all chunks: (model.size(l)), a part of the
+///                layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
 /// down, up       the ranks of this pipeline, twice: a group for activations, and one for gradients
 /// dp, ends       the ranks that hold the same weights; the first and the last rank of the pipeline: this rank alone if
 ///                p = 1, an empty group (false) on ranks in between

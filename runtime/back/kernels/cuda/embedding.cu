@@ -103,8 +103,8 @@ void add_positions(const Kernel& k, const LaneContext& lane) {
         k.n[2],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0] * k.n[1], ceil_div(k.n[2], C::kWidth)), add_positions_kernel<C, T>, out<T>(k, 0),
-                  in<T>(k, 0), k.n[0] * k.n[1], k.n[1], k.n[2]);
+          enqueue(lane, grid_of_rows(k.n[0] * k.n[1], ceil_div(k.n[2], C::kWidth)), add_positions_kernel<C, T>,
+                  out<T>(k, 0), in<T>(k, 0), k.n[0] * k.n[1], k.n[1], k.n[2]);
         },
         out<T>(k, 0), in<T>(k, 0));
   });

@@ -96,8 +96,8 @@ void layer_norm_backward(const Kernel& k, const LaneContext& lane) {
         cols,
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(rows, ceil_div(cols, C::kWidth)), grad_of_x_kernel<C, T>, out<T>(k, 2), in<T>(k, 0),
-                  in<T>(k, 1), stats, in<T>(k, 3), rows, cols);
+          enqueue(lane, grid_of_rows(rows, ceil_div(cols, C::kWidth)), grad_of_x_kernel<C, T>, out<T>(k, 2),
+                  in<T>(k, 0), in<T>(k, 1), stats, in<T>(k, 3), rows, cols);
         },
         out<T>(k, 2), in<T>(k, 0), in<T>(k, 1), in<T>(k, 3));
   });

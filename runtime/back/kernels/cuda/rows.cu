@@ -52,8 +52,8 @@ void row_max(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), row_max_kernel<C, T>, out<T>(k, 0), in<T>(k, 0),
-                  k.n[0], k.n[1]);
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), row_max_kernel<C, T>, out<T>(k, 0),
+                  in<T>(k, 0), k.n[0], k.n[1]);
         },
         in<T>(k, 0));
   });
@@ -66,8 +66,8 @@ void row_sum(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), row_sum_kernel<C, T>, out<T>(k, 0), in<T>(k, 0),
-                  k.n[0], k.n[1]);
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), row_sum_kernel<C, T>, out<T>(k, 0),
+                  in<T>(k, 0), k.n[0], k.n[1]);
         },
         in<T>(k, 0));
   });
@@ -81,8 +81,8 @@ void by_row(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), by_row_kernel<C, F, T>, out<T>(k, 0), in<T>(k, 0),
-                  k.n[0], k.n[1]);
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), by_row_kernel<C, F, T>, out<T>(k, 0),
+                  in<T>(k, 0), k.n[0], k.n[1]);
         },
         out<T>(k, 0));
   });

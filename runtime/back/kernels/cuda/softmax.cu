@@ -41,8 +41,8 @@ void softmax(const Kernel& k, const LaneContext& lane) {
         k.n[1],
         [&](auto c) {
           using C = decltype(c);
-          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), softmax_kernel<C, T>, out<T>(k, 0), in<T>(k, 0),
-                  k.n[0], k.n[1]);
+          enqueue(lane, grid_of_rows(k.n[0], ceil_div(k.n[1], C::kWidth)), softmax_kernel<C, T>, out<T>(k, 0),
+                  in<T>(k, 0), k.n[0], k.n[1]);
         },
         out<T>(k, 0), in<T>(k, 0));
   });
