@@ -37,7 +37,7 @@ void diagnose_scaling(CheckContext& check, const Scaling& expected) {
   if (scales == nullptr || counts == nullptr) return;
   double before = static_cast<double>(check.kase().integer("scale"));
   for (std::size_t step = 0; step < expected.scales.size(); ++step) {
-    const double found = static_cast<double>(scales->values[step]);
+    const auto found = static_cast<double>(scales->values[step]);
     const double wanted = expected.scales[step];
     if (found != wanted && wanted < before) return check.diagnose("scale_not_halved");
     if (found != wanted && wanted > before) return check.diagnose("scale_not_doubled");

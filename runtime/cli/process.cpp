@@ -100,7 +100,7 @@ std::string program_path(const std::string& name) {
   std::string_view rest = variable ? variable : "";
   while (!rest.empty()) {
     const auto end = rest.find(':');
-    const std::string path = std::string(rest.substr(0, end)) + "/" + name;
+    std::string path = std::string(rest.substr(0, end)) + "/" + name;
     if (access(path.c_str(), X_OK) == 0) return path;
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);

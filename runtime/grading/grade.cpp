@@ -125,7 +125,7 @@ Verdict grade_anew(const Job& job) {
   const BuildOutcome outcome = build_submission(job.toolchain, job.id, job.source.string(),
                                                 (job.puzzle / "harness.cpp").string(), job.folder.string());
   if (!outcome.built) {
-    const Verdict verdict = did_not_build(job.manifest, outcome.log);
+    Verdict verdict = did_not_build(job.manifest, outcome.log);
     save(verdict, job);
     return verdict;
   }

@@ -22,9 +22,9 @@ SHARDLINGS_KERNEL void adam(const Kernel& k, Workspace&) {
   const float decay = k.f[4];
   const auto correction1 = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(beta1), step)));
   const auto correction2 = static_cast<float>(1.0 / (1.0 - std::pow(static_cast<double>(beta2), step)));
-  float* w = out<float>(k, 0);
-  float* m = out<float>(k, 1);
-  float* v = out<float>(k, 2);
+  auto* w = out<float>(k, 0);
+  auto* m = out<float>(k, 1);
+  auto* v = out<float>(k, 2);
   by_float(k.dtype, [&](auto type) {
     const auto* grad = in<decltype(type)>(k, 0);
 #pragma omp simd
@@ -40,7 +40,7 @@ SHARDLINGS_KERNEL void adam(const Kernel& k, Workspace&) {
 
 SHARDLINGS_KERNEL void sgd(const Kernel& k, Workspace&) {
   const float rate = k.f[0] * scalar(k, 1, 1.0F);
-  float* w = out<float>(k, 0);
+  auto* w = out<float>(k, 0);
   by_float(k.dtype, [&](auto type) {
     map(w, w, in<decltype(type)>(k, 0), k.n[0], [rate](float a, float g) { return a - rate * g; });
   });
