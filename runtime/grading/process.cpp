@@ -92,7 +92,7 @@ struct Launch {
     execve(launch.arguments[0], launch.arguments.data(), launch.environment.data());
   }
   const int reason = errno;
-  if (write(launch.error, &reason, sizeof reason) < 0) _exit(126);
+  if (::write(launch.error, &reason, sizeof reason) < 0) _exit(126);
   _exit(127);
 }
 
@@ -136,7 +136,7 @@ void Process::start() {
   setpgid(pid_, pid_);
   error.write.reset();
   int reason = 0;
-  if (read(error.read.get(), &reason, sizeof reason) == static_cast<ssize_t>(sizeof reason)) {
+  if (::read(error.read.get(), &reason, sizeof reason) == static_cast<ssize_t>(sizeof reason)) {
     end_.error = std::strerror(reason);
     return;
   }
@@ -154,7 +154,7 @@ void Process::say(const std::string& text) {
   const char* next = text.data();
   std::size_t left = text.size();
   while (left > 0) {
-    const ssize_t n = write(input_, next, left);
+    const ssize_t n = ::write(input_, next, left);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
     next += n;
@@ -169,7 +169,7 @@ bool Process::drain(int timeout_ms) {
   pollfd wanted{output_, POLLIN, 0};
   if (poll(&wanted, 1, timeout_ms) <= 0) return true;
   char buffer[64 * 1024];
-  const ssize_t n = read(output_, buffer, sizeof buffer);
+  const ssize_t n = ::read(output_, buffer, sizeof buffer);
   if (n < 0) return errno == EAGAIN || errno == EINTR;
   if (n == 0) return false;
   const std::size_t room = options_.kept_output - std::min(end_.output.size(), options_.kept_output);

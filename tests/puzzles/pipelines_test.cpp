@@ -67,9 +67,9 @@ Case case_of(const Setting& setting) {
   return kase;
 }
 
-using Entry = void (*)(Harness&);
+using HarnessEntry = void (*)(Harness&);
 
-front::RunReport run(const Setting& setting, Entry entry) {
+front::RunReport run(const Setting& setting, HarnessEntry entry) {
   const Case kase = case_of(setting);
   front::WorldOptions options;
   options.ranks = kase.ranks;
@@ -88,11 +88,11 @@ std::int64_t end_of(const front::RunReport& report) {
   return end;
 }
 
-double milliseconds(const Setting& setting, Entry entry) {
+double milliseconds(const Setting& setting, HarnessEntry entry) {
   return static_cast<double>(end_of(run(setting, entry))) / 1e6;
 }
 
-std::vector<int> in_flight(const Setting& setting, Entry entry) {
+std::vector<int> in_flight(const Setting& setting, HarnessEntry entry) {
   std::vector<int> numbers;
   for (const front::RankReport& rank : run(setting, entry).ranks) {
     numbers.push_back(static_cast<int>(rank.counters.saved_peak));
@@ -106,7 +106,7 @@ std::int64_t closed_form(const Setting& s) {
 }
 
 /// A run of a solution takes the closed form, sends what crosses its boundaries, and has `most(r)` in flight on rank r.
-void expect_formulas(const Setting& setting, Entry entry, auto most) {
+void expect_formulas(const Setting& setting, HarnessEntry entry, auto most) {
   SCOPED_TRACE(setting.text());
   const front::RunReport report = run(setting, entry);
   EXPECT_EQ(end_of(report), closed_form(setting));
