@@ -63,8 +63,7 @@ int group_of_micro_batches(const TrainOptions& options) {
   return options.vp > 1 ? options.pp : 1;
 }
 
-/// Micro-batches of each replica: as many as were asked for, or twice the ranks of a pipeline if the batch can be cut
-/// so.
+/// Micro-batches of each replica: as many as were asked for, or twice the ranks of a pipeline if the batch allows it.
 int micro_batches_of(const TrainOptions& options) {
   if (options.batch % options.dp != 0) {
     throw UsageError(

@@ -1,6 +1,5 @@
 #include "grading/grid_norm.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/parts.h"
@@ -111,7 +110,7 @@ std::string GridNorm::mistake_behind(double factor) const {
   double nearest = kNear * factor;
   std::string id;
   for (const Mistake& mistake : mistakes()) {
-    const double distance = std::abs(std::min(1.0, kase_.model.clip / std::sqrt(mistake.squares)) - factor);
+    const double distance = std::abs(clip_factor_of(kase_, std::sqrt(mistake.squares)) - factor);
     if (distance > nearest) continue;
     nearest = distance;
     id = mistake.id;

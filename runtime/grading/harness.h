@@ -79,8 +79,7 @@ class SHARDLINGS_API Harness {
   const Case& kase() const { return kase_; }
   Model model() const;
   /// Divides each layer of the model over `tp`: from now on model() is this rank's part, and so are weights, states and
-  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error for a model that cannot be divided
-  /// so.
+  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error if the model cannot be divided.
   void divide_layers(const Group& tp);
 
   /// Collective over the world, whose size is t p d.

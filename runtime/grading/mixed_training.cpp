@@ -95,10 +95,6 @@ double kept_of_m(const Case& kase, double factor) {
   return wrong / right;
 }
 
-double clip_factor_of(const Case& kase, double norm) {
-  return std::min(1.0, static_cast<double>(kase.model.clip) / norm);
-}
-
 double norm_of(const Layers& layers) {
   double squares = 0;
   for (const std::vector<double>& layer : layers) {
@@ -130,11 +126,11 @@ Layers updated(const Case& kase, const Layers& weights, const Layers& m, const L
 }
 
 std::int64_t number_of_weights(const Case& kase) {
-  return weight_bytes(layer_bytes(kase)) / 4;
+  return weight_bytes(layer_bytes(kase)) / kElement;
 }
 
 std::int64_t mixed_given_bytes(const Case& kase) {
-  return batch_bytes(kase) + (kase.steps + 2) * 4;
+  return batch_bytes(kase) + (kase.steps + 2) * kElement;
 }
 
 bool computes_in_f32(const CheckContext& check, int rank) {

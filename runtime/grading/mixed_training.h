@@ -31,8 +31,6 @@ std::vector<double> mixed_loss_shares(const Case& kase, int step);
 /// multiplied it by `factor`; relative to what it should be.
 double kept_of_m(const Case& kase, double factor);
 
-/// What the case's limit makes of a gradient of this norm: min(1, limit / norm).
-double clip_factor_of(const Case& kase, double norm);
 /// Of all layers together: the Euclidean norm, and the largest magnitude.
 double norm_of(const Layers& layers);
 double largest(const Layers& layers);

@@ -1,5 +1,6 @@
 #include "grading/training.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "front/model/memory.h"
@@ -106,6 +107,10 @@ Layers combine(const Layers& a, double factor, const Layers& b) {
     for (std::size_t i = 0; i < a[l].size(); ++i) sum[l][i] += factor * b[l][i];
   }
   return sum;
+}
+
+double clip_factor_of(const Case& kase, double norm) {
+  return std::min(1.0, static_cast<double>(kase.model.clip) / norm);
 }
 
 Layers scaled(const Layers& a, double factor) {

@@ -58,6 +58,8 @@ Layers layers_of_rank(const Result& result, const std::string& name, int rank);
 /// a + factor b. Layers of different sizes give an empty result.
 Layers combine(const Layers& a, double factor, const Layers& b);
 Layers scaled(const Layers& a, double factor);
+/// What the case's limit makes of a gradient of this norm: min(1, limit / norm).
+double clip_factor_of(const Case& kase, double norm);
 bool all_finite(const Layers& a);
 /// The Euclidean distance of a and b is at most a hundredth of b's length.
 bool alike(const Layers& a, const Layers& b);
