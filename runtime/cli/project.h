@@ -29,7 +29,7 @@ struct Project {
   std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
 };
 
-/// The project of a program at <build>/bin/<program>: the source folder is the one that the build folder was configured
+/// The project of a program at BUILD/bin/PROGRAM: the source folder is the one that the build folder was configured
 /// for. Environment variables SHARDLINGS_ROOT and SHARDLINGS_BUILD, where set, win.
 /// Throws UsageError where there is no such folder.
 Project find_project(const std::string& program);

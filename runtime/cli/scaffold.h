@@ -12,7 +12,7 @@ namespace shardlings::cli {
 /// Marks what an author still has to write, in the template and in what is made from it.
 inline constexpr const char* kBlank = "FILL";
 
-/// Makes puzzles/<id> and solutions/<id> from the template; returns the paths of the new files.
+/// Makes puzzles/ID and solutions/ID from the template; returns the paths of the new files.
 /// Throws UsageError if the name is no good or taken.
 std::vector<std::string> make_puzzle(const Project& project, const std::string& id);
 

@@ -1,5 +1,5 @@
 /// \file
-/// What `./shardlings train` is asked for, as data that crosses to the process that trains.
+/// What the verb `train` of the command is asked for, as data that crosses to the process that trains.
 #pragma once
 
 #include <string>

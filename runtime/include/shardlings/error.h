@@ -12,12 +12,16 @@ namespace shardlings {
 /// Base of all errors thrown by the runtime. `what()` says what happened, with the call's source line.
 class SHARDLINGS_API Error : public std::exception {
  public:
+  /// `message` is copied.
   Error(const char* message, Location at);
+  /// Exceptions are copied when they are thrown; throws nothing but std::bad_alloc.
   Error(const Error& other);
   Error& operator=(const Error&) = delete;
   ~Error() override;
 
+  /// The finished sentence, or several lines.
   const char* what() const noexcept override { return message_; }
+  /// The call that failed.
   Location where() const noexcept { return at_; }
 
  private:
@@ -40,14 +44,22 @@ class SHARDLINGS_API OutOfMemory : public Error {
   ~OutOfMemory() override;
 };
 
-/// What a misuse of collectives or of asynchronous work is called.
-enum class Misuse { mismatch, deadlock, desertion, race, leak };
+/// What a misuse of collectives or of asynchronous work is called (docs/reference/misuse.md shows each).
+enum class Misuse {
+  mismatch,   ///< the ranks of a group make calls that do not belong together
+  deadlock,   ///< ranks wait for one another in a circle
+  desertion,  ///< ranks wait for one that has returned
+  race,       ///< a tensor is used while an operation that is in flight needs it
+  leak        ///< something that was started is never waited for
+};
 
 /// Collectives or asynchronous work used wrongly; the message names ranks, calls and source lines.
 class SHARDLINGS_API MisuseError : public Error {
  public:
+  /// `message` is copied.
   MisuseError(Misuse misuse, const char* message, Location at) : Error(message, at), misuse_(misuse) {}
   ~MisuseError() override;
+  /// Which kind it is.
   Misuse misuse() const noexcept { return misuse_; }
 
  private:
@@ -64,6 +76,7 @@ class SHARDLINGS_API Aborted : public Error {
 /// The hole of a puzzle that nobody has filled yet.
 class SHARDLINGS_API NotImplemented : public Error {
  public:
+  /// The message names the line of the hole.
   explicit NotImplemented(Location at = Location::current());
   ~NotImplemented() override;
 };

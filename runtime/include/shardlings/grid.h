@@ -28,7 +28,7 @@ namespace shardlings {
 /// One direction of a grid.
 struct Axis {
   const char* name = "";  ///< must outlive the grid; literals do
-  int size = 1;
+  int size = 1;           ///< ranks along it, at least 1
 };
 
 /// A group's ranks, in order, as the cells of a box. Made of Group::split and nothing else: it takes no device memory,
@@ -42,14 +42,16 @@ class SHARDLINGS_API Grid {
 
   /// All ranks: the group that the grid was made of.
   Group all() const { return all_; }
+  /// As they were given, outermost first.
   const std::vector<Axis>& axes() const { return axes_; }
 
-  /// How many ranks lie along this axis, and which of them this one is. throws: InvalidArgument for an unknown axis.
+  /// How many ranks lie along this axis. throws: InvalidArgument for an unknown axis.
   int size(const char* axis, Location at = Location::current()) const;
+  /// Which of them this rank is, 0 to size(axis)-1. throws: InvalidArgument for an unknown axis.
   int coordinate(const char* axis, Location at = Location::current()) const;
 
   /// The ranks that differ from this one in this axis only. Its rank is the coordinate, its size that of the axis, its
-  /// name in reports that of the axis. The same group at every call.
+  /// name in reports that of the axis. The same group at every call. throws: InvalidArgument for an unknown axis.
   Group along(const char* axis, Location at = Location::current()) const;
 
   /// The ranks that differ from this one in these axes only, in the order of the grid, whatever the order of the names.

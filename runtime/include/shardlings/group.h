@@ -5,6 +5,11 @@
 /// bit-identical on all ranks and from run to run. "n" below is a number of elements, "size" bytes of all n of them,
 /// N the size of the group. Misuse (mismatch, deadlock, desertion) ends the whole run with a report that names ranks,
 /// calls and source lines. Parts of n elements are those of Group::part: the first n % N parts hold one element more.
+///
+/// Every call but rank(), size(), part() and mine() throws InvalidArgument if it makes no sense on this rank alone (an
+/// empty Group or view, sizes or types that do not fit, a rank that the group does not have), MisuseError(race) for a
+/// tensor that is in flight, and Aborted if the run has failed on another rank. What is started by an ..._async call
+/// has the same bytes and the same sums as the blocking one, in the same order among the group's calls.
 #pragma once
 
 #include "shardlings/tensor.h"
@@ -17,7 +22,7 @@ enum class ReduceOp : std::uint8_t { sum, mean, max, min };
 /// The rank that is nobody: sending to it or receiving from it does nothing, splitting with it joins no group.
 inline constexpr int kNobody = -1;
 
-/// An operation that was started and must be waited for once or more; move-only.
+/// An operation that was started and has to be waited for; move-only.
 ///
 /// Until then its tensors are in flight: an input may be read but not written, an output neither.
 /// A Work that is dropped without wait() is a leak, unless another one comes after it (see host.h): waiting for that
@@ -25,13 +30,16 @@ inline constexpr int kNobody = -1;
 class [[nodiscard]] SHARDLINGS_API Work {
  public:
   Work() = default;
+  /// `other` waits for nothing afterwards.
   Work(Work&& other) noexcept;
+  /// As if what was there were dropped; `other` waits for nothing afterwards.
   Work& operator=(Work&& other) noexcept;
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   ~Work();
 
   /// Returns when the operation's result is in place; the virtual clock moves to its end. Again: does nothing.
+  /// throws: Aborted if the run has failed on another rank, MisuseError if no rank can go on any more.
   void wait(Location at = Location::current());
 
   /// Holds a tensor until wait(), so that it may be "dropped" while in flight: `f(t).keep(std::move(t))`.
@@ -50,64 +58,83 @@ class SHARDLINGS_API Group {
 
   /// This rank's number inside the group, 0 to size()-1.
   int rank() const { return rank_; }
+  /// How many ranks it has, N; 0 for an empty Group.
   int size() const { return size_; }
+  /// It is not empty.
   explicit operator bool() const { return size_ > 0; }
 
   /// Which of n elements belong to rank r: consecutive parts, the first n % N of them one element longer.
+  /// Empty for an empty Group.
   Range part(Count n, int r) const;
   /// part(n, rank()).
   Range mine(Count n) const { return part(n, rank_); }
 
   /// Combines `data` (n elements on every rank) over all ranks, in place.
-  /// wire: 2(N-1)/N size sent per rank. throws: MisuseError(race), InvalidArgument; Aborted if the run has failed.
+  /// wire: 2(N-1)/N size sent per rank (Patarasuk and Yuan 2009).
   void all_reduce(View data, ReduceOp op, Location at = Location::current());
+  /// Starts all_reduce().
   Work all_reduce_async(View data, ReduceOp op, Location at = Location::current());
 
   /// Combines `in` (n elements) over all ranks; rank r keeps part(n, r) of the result in `out`.
   /// wire: (N-1)/N size. `out` may be `in.part(mine(n))` or apart from `in`.
   void reduce_scatter(ConstView in, View out, ReduceOp op, Location at = Location::current());
+  /// Starts reduce_scatter().
   Work reduce_scatter_async(ConstView in, View out, ReduceOp op, Location at = Location::current());
 
   /// Collects part(n, r) from every rank r (`in`) into all n elements (`out`) on all ranks.
   /// wire: (N-1)/N size. `in` may be `out.part(mine(n))` or apart from `out`.
   void all_gather(ConstView in, View out, Location at = Location::current());
+  /// Starts all_gather().
   Work all_gather_async(ConstView in, View out, Location at = Location::current());
 
-  /// Copies `data` of rank `root` to all ranks. wire: ring, each rank but the last passes size on.
+  /// Copies `data` (n elements on every rank) of rank `root` to all ranks. wire: ring, each rank but the last passes
+  /// size on.
   void broadcast(View data, int root, Location at = Location::current());
+  /// Starts broadcast().
   Work broadcast_async(View data, int root, Location at = Location::current());
 
-  /// Combines `data` over all ranks into `data` of rank `root`; the others' `data` stay as they are.
+  /// Combines `data` over all ranks into `data` of rank `root`; the others' `data` stay as they are. wire: ring, each
+  /// rank but the root passes size on.
   void reduce(View data, ReduceOp op, int root, Location at = Location::current());
+  /// Starts reduce().
   Work reduce_async(View data, ReduceOp op, int root, Location at = Location::current());
 
   /// Collects part(n, r) from every rank r (`in`) into `out` (n elements) of rank `root`; elsewhere `out` is `{}`.
+  /// wire: each rank but the root sends its part.
   void gather(ConstView in, View out, int root, Location at = Location::current());
+  /// Starts gather().
   Work gather_async(ConstView in, View out, int root, Location at = Location::current());
 
   /// Hands part(n, r) of `in` (n elements) of rank `root` to every rank r (`out`); elsewhere `in` is `{}`.
+  /// wire: the root sends all parts but its own.
   void scatter(ConstView in, View out, int root, Location at = Location::current());
+  /// Starts scatter().
   Work scatter_async(ConstView in, View out, int root, Location at = Location::current());
 
   /// Sends part(n, r) of `in` (n elements, the same n everywhere) to every rank r. Rank r receives N parts of
   /// part(n, r).size() elements into `out`, in the order of the senders. wire: (N-1)/N size.
   void all_to_all(ConstView in, View out, Location at = Location::current());
+  /// Starts all_to_all().
   Work all_to_all_async(ConstView in, View out, Location at = Location::current());
 
   /// Sends to rank `to` of the group. Rendezvous: complete only when the receiver has posted its receive.
   /// Messages between the same two ranks of the same group in the same direction stay in order. wire: size.
   void send(ConstView data, int to, Location at = Location::current());
+  /// Starts send().
   Work send_async(ConstView data, int to, Location at = Location::current());
+  /// Receives from rank `from` of the group, as many elements as that sends. wire: nothing is sent.
   void recv(View data, int from, Location at = Location::current());
+  /// Starts recv().
   Work recv_async(View data, int from, Location at = Location::current());
-  /// Sends and receives at once, so that a ring of ranks that all do it does not deadlock.
+  /// Sends and receives at once, so that a ring of ranks that all do it does not deadlock. wire: size of `out`.
   void send_recv(ConstView out, int to, View in, int from, Location at = Location::current());
 
-  /// Returns when every rank has called it.
+  /// Returns when every rank of the group has called it. wire: nothing.
   void barrier(Location at = Location::current());
 
   /// Divides this group: ranks with the same color form a group, ordered by key (then by rank here).
   /// Collective over this group; color kNobody joins none and gets an empty Group. `name` is for reports.
+  /// wire: nothing.
   Group split(int color, int key, const char* name = "", Location at = Location::current());
 
  private:

@@ -23,10 +23,12 @@
 namespace shardlings {
 
 /// to = from, at least one of which is in the host's memory; same size and type.
-/// host link: its bytes, in the direction of the copy. throws: InvalidArgument, MisuseError(race).
+/// host link: its bytes, in the direction of the copy. throws: InvalidArgument if sizes or types differ or both are in
+/// the device's memory, MisuseError(race) on a tensor that is in flight for anything but `after`, Aborted.
 SHARDLINGS_API Work copy_async(View to, ConstView from, const Work& after = {}, Location at = Location::current());
 
-/// adam() of ops.h by the host's processor, on tensors of the host's memory.
+/// adam() of ops.h by the host's processor, on tensors of the host's memory. throws: as adam(), and InvalidArgument for
+/// tensors of the device's memory.
 SHARDLINGS_API Work adam_async(View w, ConstView grad, View m, View v, AdamStep step, const Work& after = {},
                                ConstView factor = {}, ConstView skip = {}, Location at = Location::current());
 

@@ -8,9 +8,10 @@ namespace shardlings {
 ///
 /// std::source_location would do the same, but neither clang 14 nor a light header can use it.
 struct Location {
-  const char* file = "";
-  int line = 0;
+  const char* file = "";  ///< as the compiler was given it
+  int line = 0;           ///< from 1; 0: unknown
 
+  /// Where the call stands that this is a default argument of.
   static constexpr Location current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
   }

@@ -15,22 +15,25 @@ enum class Split : std::uint8_t { whole, rows, cols };
 
 /// One matrix or vector inside a layer's flat weights.
 struct Entry {
-  const char* name = "";
-  Range range;     ///< of the layer's flat tensor
-  Count rows = 0;  ///< outputs
-  Count cols = 0;  ///< inputs; 1 for a vector
-  Split split = Split::whole;
+  const char* name = "";       ///< "norm.weight", for example
+  Range range;                 ///< of the layer's flat tensor
+  Count rows = 0;              ///< outputs
+  Count cols = 0;              ///< inputs; 1 for a vector
+  Split split = Split::whole;  ///< how the ranks of a tensor-parallel group divide it
 };
 
 /// What a layer's backward needs besides its input. Lives in device memory and is counted; dropping it frees.
 class SHARDLINGS_API Saved {
  public:
   Saved() = default;
+  /// `other` is empty afterwards.
   Saved(Saved&& other) noexcept;
+  /// Frees what was there; `other` is empty afterwards.
   Saved& operator=(Saved&& other) noexcept;
   Saved(const Saved&) = delete;
   Saved& operator=(const Saved&) = delete;
   ~Saved();
+  /// It holds something: a forward has filled it, and no backward has used it up.
   explicit operator bool() const { return id_ != 0; }
 
  private:
@@ -42,7 +45,7 @@ class SHARDLINGS_API Saved {
 /// What the optimizer keeps of a layer; empty for plain SGD.
 struct OptimizerState {
   Tensor m;      ///< first moment, as long as the weights
-  Tensor v;      ///< second moment
+  Tensor v;      ///< second moment, as long as the weights
   int step = 0;  ///< updates made so far
 };
 
@@ -71,13 +74,17 @@ struct ModelPlan;
 /// the loss included, is whole and the same on every rank of it; only the logits are this rank's part of the
 /// vocabulary.
 ///
-/// All of its calls throw InvalidArgument for a layer that is not there, and for a default-constructed Model.
+/// All of its calls throw InvalidArgument for a layer that is not there, and for a default-constructed Model. Those
+/// that compute throw what the operations of ops.h throw.
 class SHARDLINGS_API Model {
  public:
+  /// How many layers there are; layer l is 0 to num_layers()-1.
   int num_layers(Location at = Location::current()) const;
-  /// Number of weights of layer l, of all layers, and where layer l's begin in a flat tensor of all.
+  /// Number of weights of layer l.
   Count size(int l, Location at = Location::current()) const;
+  /// Number of weights of all layers.
   Count total(Location at = Location::current()) const;
+  /// Where layer l's weights are in a flat tensor of all.
   Range range(int l, Location at = Location::current()) const;
   /// The matrices inside layer l's weights.
   const std::vector<Entry>& entries(int l, Location at = Location::current()) const;

@@ -27,11 +27,12 @@ struct MicroBatch {
 /// What this rank trains on in one step.
 class SHARDLINGS_API Batch {
  public:
-  /// Everything at once; with several micro-batches, one after another.
-  ConstView inputs;
-  ConstView targets;
+  ConstView inputs;   ///< of everything at once; with several micro-batches, one after another
+  ConstView targets;  ///< likewise
 
+  /// How many micro-batches there are, at least 1.
   int num_micro() const { return static_cast<int>(micros_.size()); }
+  /// Micro-batch i, 0 to num_micro()-1; any other i is undefined.
   const MicroBatch& micro(int i) const { return micros_[static_cast<std::size_t>(i)]; }
   /// Targets that count in the whole step: of all micro-batches and all ranks. The denominator of the loss.
   Count tokens_of_step() const { return tokens_of_step_; }
@@ -44,12 +45,12 @@ class SHARDLINGS_API Batch {
 
 /// The weights of a model on this rank and what belongs to them, a tensor for each layer.
 struct TrainState {
-  std::vector<Tensor> weights;
-  std::vector<Tensor> grads;  ///< empty tensors where the puzzle makes its own
-  std::vector<OptimizerState> optimizer;
+  std::vector<Tensor> weights;            ///< flat, as Model::range and entries describe them
+  std::vector<Tensor> grads;              ///< as long as weights; empty tensors where the puzzle makes its own
+  std::vector<OptimizerState> optimizer;  ///< what the optimizer keeps
 };
 
-/// Marks the hole of a puzzle.
+/// Marks the hole of a puzzle. throws: NotImplemented, always.
 [[noreturn]] SHARDLINGS_API void not_implemented(Location at = Location::current());
 
 }  // namespace shardlings

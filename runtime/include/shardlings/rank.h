@@ -15,18 +15,22 @@ class SHARDLINGS_API Rank {
 
   /// Number in the world, 0 to size()-1.
   int id() const { return world_.rank(); }
+  /// How many ranks there are in the world.
   int size() const { return world_.size(); }
   /// The group of all ranks.
   Group& world() { return world_; }
 
-  /// Allocates; what the elements are is undefined (NaN while grading). Throws OutOfMemory.
+  /// Allocates; what the elements are is undefined (NaN while grading). throws: OutOfMemory; InvalidArgument for a
+  /// negative extent.
   Tensor empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
-  /// Allocates and fills with zeros.
+  /// empty(), filled with zeros.
   Tensor zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
-  /// The same in the host's memory, which the device cannot compute on: see host.h.
+  /// empty() in the host's memory, which the device cannot compute on: see host.h.
   Tensor host_empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
+  /// host_empty(), filled with zeros.
   Tensor host_zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
-  /// Gives one element to the program. The only way a number leaves the device; waits for the device.
+  /// Gives one element to the program, as f32. The only way a number leaves the device; waits for the device.
+  /// throws: InvalidArgument for more or fewer than one element, MisuseError(race) on one that is in flight.
   float read(ConstView scalar, Location at = Location::current());
 
  private:

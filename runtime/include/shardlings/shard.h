@@ -8,8 +8,9 @@ namespace shardlings {
 
 /// Some rows and columns of a matrix. Weights are (outputs, inputs): a linear layer's rows are its outputs.
 struct Rectangle {
-  Range rows;
-  Range cols;
+  Range rows;  ///< of the whole matrix
+  Range cols;  ///< of the whole matrix
+  /// The same rows and columns.
   constexpr bool operator==(const Rectangle&) const = default;
 };
 

@@ -13,6 +13,7 @@ namespace shardlings {
 /// Lives in device memory and is counted; dropping it frees.
 class SHARDLINGS_API StageSaved {
  public:
+  /// It holds something: a forward has filled it, and no backward has used it up.
   explicit operator bool() const { return !saved_.empty(); }
 
  private:
@@ -27,7 +28,7 @@ class SHARDLINGS_API Stage {
  public:
   Stage() = default;
   /// `tokens` is (s, b) of a micro-batch. weights[l] and grads[l] are those of layer l of the model; of layers outside
-  /// the stage they may be empty. They must outlive the stage. Throws InvalidArgument for layers that are not there.
+  /// the stage they may be empty. They must outlive the stage. throws: InvalidArgument for layers that are not there.
   Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights, std::vector<Tensor>& grads,
         Location at = Location::current());
 
@@ -35,13 +36,15 @@ class SHARDLINGS_API Stage {
   /// less memory for a second forward.
   Stage recomputing() const;
 
+  /// Which layers of the model it computes.
   Range layers() const { return layers_; }
   /// It begins with the first layer of the model, so its input is that of the model.
   bool is_first() const { return is_first_; }
   /// It ends with the last layer of the model, so its output is the logits.
   bool is_last() const { return is_last_; }
-  /// (s, b, width); of token ids (s, b).
+  /// What forward takes: (s, b, width); of token ids (s, b).
   Shape input_shape() const { return input_; }
+  /// What forward returns: (s, b, width).
   Shape output_shape() const { return output_; }
 
   /// Output of the last layer for input x of the first. Fills `saved`, if given, with what backward needs besides x.

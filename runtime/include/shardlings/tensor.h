@@ -25,9 +25,11 @@ enum class Kind : std::uint8_t { parameter, gradient, optimizer, activation, buf
 
 /// A half-open range of elements [begin, end).
 struct Range {
-  Count begin = 0;
-  Count end = 0;
+  Count begin = 0;  ///< the first one
+  Count end = 0;    ///< one behind the last one
+  /// How many there are.
   constexpr Count size() const { return end - begin; }
+  /// The same elements.
   constexpr bool operator==(const Range&) const = default;
 };
 
@@ -41,19 +43,24 @@ constexpr Range intersect(Range a, Range b) {
 /// Up to four extents, slowest first. Activations are (s, b, h), weights (out, in).
 class Shape {
  public:
-  static constexpr int kMaxDims = 4;
+  static constexpr int kMaxDims = 4;  ///< how many extents there may be
 
+  /// No extent and no element.
   constexpr Shape() = default;
+  /// One extent: n elements in a row.
   constexpr Shape(Count n) : dims_{n}, rank_(1) {}  // NOLINT: a count is a one-dimensional shape
+  /// Extents, slowest first; what is beyond kMaxDims is left out.
   constexpr Shape(std::initializer_list<Count> dims) {
     for (Count d : dims) {
       if (rank_ < kMaxDims) dims_[rank_++] = d;
     }
   }
 
+  /// How many extents there are.
   constexpr int rank() const { return rank_; }
+  /// Extent i, 0 to rank()-1.
   constexpr Count operator[](int i) const { return dims_[i]; }
-  /// Number of elements.
+  /// Number of elements; 0 for an empty shape.
   constexpr Count size() const {
     Count n = 1;
     for (int i = 0; i < rank_; ++i) n *= dims_[i];
@@ -67,6 +74,7 @@ class Shape {
     for (int i = 0; i + 1 < rank_; ++i) n *= dims_[i];
     return n;
   }
+  /// The same extents: {6} is not {2, 3}.
   constexpr bool operator==(const Shape&) const = default;
 
  private:
@@ -95,67 +103,101 @@ struct Access;
 /// Borrows a contiguous stretch of a tensor, for reading.
 class SHARDLINGS_API ConstView {
  public:
+  /// A view of nothing.
   ConstView() = default;
 
+  /// Number of elements.
   Count size() const { return ref_.shape.size(); }
+  /// Its extents.
   const Shape& shape() const { return ref_.shape; }
+  /// Shape::rows().
   Count rows() const { return ref_.shape.rows(); }
+  /// Shape::cols().
   Count cols() const { return ref_.shape.cols(); }
+  /// Type of the elements.
   DType dtype() const { return ref_.dtype; }
+  /// It was made of a tensor, which may be gone by now.
   explicit operator bool() const { return ref_.storage != 0; }
 
   /// Elements [range.begin, range.end) of this view, as a one-dimensional view.
-  /// Throws InvalidArgument if the range leaves the view.
+  /// throws: InvalidArgument if the range leaves the view.
   ConstView part(Range range, Location at = Location::current()) const;
   /// Rows [range.begin, range.end) of the first dimension; the other extents stay.
+  /// throws: InvalidArgument if the range leaves the view.
   ConstView rows_part(Range range, Location at = Location::current()) const;
-  /// The same elements with another shape of the same size.
+  /// The same elements with another shape. throws: InvalidArgument if it has another size.
   ConstView reshaped(Shape shape, Location at = Location::current()) const;
 
  protected:
+  /// \cond
   friend struct detail::Access;
   detail::Port* port_ = nullptr;
   detail::Ref ref_;
+  /// \endcond
 };
 
 /// Borrows a contiguous stretch of a tensor, for reading and writing.
 class SHARDLINGS_API View : public ConstView {
  public:
+  /// A view of nothing.
   View() = default;
-  /// As in ConstView, but writable.
+  /// ConstView::part(), writable.
   View part(Range range, Location at = Location::current()) const;
+  /// ConstView::rows_part(), writable.
   View rows_part(Range range, Location at = Location::current()) const;
+  /// ConstView::reshaped(), writable.
   View reshaped(Shape shape, Location at = Location::current()) const;
 };
 
 /// Owns device memory of one rank. Move-only; `t = {}` frees at once.
 class SHARDLINGS_API Tensor {
  public:
+  /// Owns nothing.
   Tensor() = default;
+  /// `other` owns nothing afterwards.
   Tensor(Tensor&& other) noexcept;
+  /// Frees what was there; `other` owns nothing afterwards.
   Tensor& operator=(Tensor&& other) noexcept;
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
   /// Frees. Dropping a tensor that is still in flight is a race, reported at the rank's next call.
   ~Tensor();
 
+  /// It owns memory: it was not default-constructed, moved from or used up.
   explicit operator bool() const { return static_cast<bool>(view_); }
-  Count size() const { return view_.size(); }
-  const Shape& shape() const { return view_.shape(); }
-  Count rows() const { return view_.rows(); }
-  Count cols() const { return view_.cols(); }
-  DType dtype() const { return view_.dtype(); }
 
+  /// \name As in ConstView and View
+  /// @{
+  Count size() const { return view_.size(); }           ///< number of elements
+  const Shape& shape() const { return view_.shape(); }  ///< its extents
+  Count rows() const { return view_.rows(); }           ///< Shape::rows()
+  Count cols() const { return view_.cols(); }           ///< Shape::cols()
+  DType dtype() const { return view_.dtype(); }         ///< type of the elements
+
+  /// Elements of the range, as a one-dimensional view. throws: InvalidArgument if the range leaves the tensor.
   View part(Range range, Location at = Location::current()) { return view_.part(range, at); }
+  /// Likewise, for reading.
   ConstView part(Range range, Location at = Location::current()) const { return view_.part(range, at); }
+  /// Rows of the first dimension. throws: InvalidArgument if the range leaves the tensor.
   View rows_part(Range range, Location at = Location::current()) { return view_.rows_part(range, at); }
+  /// Likewise, for reading.
   ConstView rows_part(Range range, Location at = Location::current()) const { return view_.rows_part(range, at); }
+  /// The same elements with another shape. throws: InvalidArgument if it has another size.
   View reshaped(Shape shape, Location at = Location::current()) { return view_.reshaped(shape, at); }
+  /// Likewise, for reading.
   ConstView reshaped(Shape shape, Location at = Location::current()) const { return view_.reshaped(shape, at); }
+  /// @}
 
-  operator View() { return view_; }             // NOLINT: a tensor is its whole view
-  operator ConstView() { return view_; }        // NOLINT: or the compiler warns of having chosen between the two others
+  /// \name The whole of it, where a view is asked for
+  /// @{
+
+  /// To write.
+  operator View() { return view_; }  // NOLINT: a tensor is its whole view
+  /// To read; without it the compiler warns of having chosen between the two others.
+  operator ConstView() { return view_; }  // NOLINT
+  /// To read.
   operator ConstView() const { return view_; }  // NOLINT
+  /// @}
 
  private:
   friend struct detail::Access;
