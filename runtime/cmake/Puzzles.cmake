@@ -17,22 +17,40 @@ endif()
 add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/grading/submission_main.cpp)
 target_link_libraries(shardlings_submission PRIVATE shardlings_options)
 
-# The public header, compiled once: a third of the time to compile a puzzle. (g++ only: clang has another way.)
-set(SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_INCLUDE})
+# What every puzzle needs: if this does not build, nothing runs. `learner` adds harnesses and graders, each of which may
+# fail alone.
+add_custom_target(command)
+add_dependencies(command shardlings shardlings_submission shardlings_gpus)
+if(TARGET shardlings_command)
+  add_dependencies(command shardlings_command)
+endif()
 add_custom_target(puzzles ALL)
-add_dependencies(puzzles shardlings shardlings_submission shardlings_gpus)
+add_dependencies(puzzles command)
+
+# The public header as puzzles see it. With g++ it is compiled once, which saves a third of the time to compile a puzzle;
+# clang has another way.
+set(SHARDLINGS_PUBLIC ${CMAKE_BINARY_DIR}/pch)
+set(SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_PUBLIC} ${SHARDLINGS_INCLUDE})
+set(header ${SHARDLINGS_PUBLIC}/shardlings/puzzle.h)
+file(WRITE ${header}.new "#include \"${SHARDLINGS_INCLUDE}/shardlings/puzzle.h\"\n#include <algorithm>\n#include <utility>\n#include <vector>\n")
+configure_file(${header}.new ${header} COPYONLY)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set(SHARDLINGS_PCH ${CMAKE_BINARY_DIR}/pch)
-  set(header ${SHARDLINGS_PCH}/shardlings/puzzle.h)
-  file(WRITE ${header}.new "#include \"${SHARDLINGS_INCLUDE}/shardlings/puzzle.h\"\n#include <algorithm>\n#include <utility>\n#include <vector>\n")
-  configure_file(${header}.new ${header} COPYONLY)
   file(GLOB public_headers CONFIGURE_DEPENDS ${SHARDLINGS_INCLUDE}/shardlings/*.h)
   add_custom_command(OUTPUT ${header}.gch DEPENDS ${header} ${public_headers}
     COMMAND ${CMAKE_CXX_COMPILER} ${SHARDLINGS_SUBMISSION_FLAGS} -I${SHARDLINGS_INCLUDE} -x c++-header ${header} -o ${header}.gch
     COMMENT "Precompiling shardlings/puzzle.h" VERBATIM)
   add_custom_target(shardlings_precompiled DEPENDS ${header}.gch)
-  add_dependencies(puzzles shardlings_precompiled)
-  list(PREPEND SHARDLINGS_SUBMISSION_INCLUDES ${SHARDLINGS_PCH})
+  add_dependencies(command shardlings_precompiled)
+endif()
+
+# For editors. clangd finds build/compile_commands.json by itself; these entries say how a learner's file is compiled, and
+# without them it would guess from a grader's. Nobody builds the target.
+file(GLOB submissions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/puzzles/*/puzzle.cpp ${CMAKE_SOURCE_DIR}/solutions/*/solution.cpp)
+if(submissions)
+  add_library(shardlings_for_editors OBJECT EXCLUDE_FROM_ALL ${submissions})
+  target_compile_options(shardlings_for_editors PRIVATE ${SHARDLINGS_SUBMISSION_FLAGS})
+  target_include_directories(shardlings_for_editors PRIVATE ${SHARDLINGS_SUBMISSION_INCLUDES})
+  set_target_properties(shardlings_for_editors PROPERTIES POSITION_INDEPENDENT_CODE OFF CXX_COMPILER_LAUNCHER "")
 endif()
 
 # shardlings_json_list(OUT ITEM...): a JSON list of texts.
@@ -52,7 +70,7 @@ function(shardlings_check_tests folder id)
   set(in_checks FALSE)
   foreach(line ${lines})
     if(line MATCHES "^id *= *\"([A-Za-z0-9_]+)\"")
-      if(in_checks)
+      if(in_checks AND NOT TEST puzzle.${id}.${CMAKE_MATCH_1})  # two of a name are the manifest's mistake, named by it
         add_test(NAME puzzle.${id}.${CMAKE_MATCH_1} COMMAND shardlings_command check ${id} ${CMAKE_MATCH_1})
         set_tests_properties(puzzle.${id}.${CMAKE_MATCH_1} PROPERTIES LABELS puzzle WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
       endif()
@@ -107,8 +125,13 @@ file(GLOB manifests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/puzzles/*/puzzle.toml)
 foreach(manifest ${manifests})
   get_filename_component(folder ${manifest} DIRECTORY)
   get_filename_component(id ${folder} NAME)
+  # The command says so, too, where a learner sees it (cli's course).
   if(NOT EXISTS ${folder}/harness.cpp OR NOT EXISTS ${folder}/grader.cpp)
     message(WARNING "puzzles/${id} has no harness.cpp or no grader.cpp yet: it is left out")
+    continue()
+  endif()
+  if(NOT id MATCHES "^[A-Za-z0-9_]+$")
+    message(WARNING "puzzles/${id} is left out: a name has letters, digits and _ only")
     continue()
   endif()
   shardlings_add_puzzle(${folder} entry)

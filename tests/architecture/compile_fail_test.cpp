@@ -9,19 +9,19 @@ namespace {
 
 using ::testing::HasSubstr;
 
-CompilerRun compile_snippet(const std::string& name) {
+ProgramRun compile_snippet(const std::string& name) {
   return compile("-fsyntax-only -Wall -Wextra -Werror '" + project_folder() + "/tests/architecture/snippets/" + name +
                  "'");
 }
 
 void expect_refused(const std::string& name, const std::string& message) {
-  const CompilerRun run = compile_snippet(name);
+  const ProgramRun run = compile_snippet(name);
   EXPECT_NE(run.status, 0) << name << " compiles";
   EXPECT_THAT(run.output, HasSubstr(message)) << name;
 }
 
 TEST(CompileFail, TheControlCompiles) {
-  const CompilerRun run = compile_snippet("control.cpp");
+  const ProgramRun run = compile_snippet("control.cpp");
   EXPECT_EQ(run.status, 0) << run.output;
 }
 

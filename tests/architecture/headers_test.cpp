@@ -51,11 +51,11 @@ class StandardHeaders {
   ~StandardHeaders() { fs::remove_all(folder_); }
 
   std::string path() const { return folder_ / "standard.h"; }
-  const CompilerRun& run() const { return run_; }
+  const ProgramRun& run() const { return run_; }
 
  private:
   fs::path folder_;
-  CompilerRun run_;
+  ProgramRun run_;
 };
 
 TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
@@ -71,7 +71,7 @@ TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
     std::string arguments = "-fsyntax-only -x c++";
     for (const std::string& name : {standard.path(), own, own})
       arguments.append(" -include '").append(name).append("'");
-    const CompilerRun run = compile(arguments.append(" /dev/null"));
+    const ProgramRun run = compile(arguments.append(" /dev/null"));
     if (run.status != 0) violations.push_back({header.path, 1, "does not compile alone:\n" + run.output});
   }
   EXPECT_TRUE(violations.empty()) << to_text(violations);

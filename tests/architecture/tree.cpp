@@ -137,20 +137,24 @@ std::string project_folder() {
   return SHARDLINGS_PROJECT_FOLDER;
 }
 
-CompilerRun compile(const std::string& arguments) {
-  const std::string runtime = project_folder() + "/runtime";
-  const std::string command = std::string(SHARDLINGS_COMPILER) + " -std=c++20 -I'" + runtime + "' -I'" + runtime +
-                              "/include' -I'" + project_folder() + "/tests' " + arguments + " 2>&1";
-  CompilerRun run;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return run;
+ProgramRun run(const std::string& command) {
+  ProgramRun ended;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return ended;
   std::array<char, 65536> buffer{};
   for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    run.output.append(buffer.data(), n);
+    ended.output.append(buffer.data(), n);
   }
   const int status = pclose(pipe);
-  run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return run;
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return ended;
+}
+
+ProgramRun compile(const std::string& arguments) {
+  const std::string runtime = project_folder() + "/runtime";
+  const std::string command = std::string(SHARDLINGS_COMPILER) + " -std=c++20 -I'" + runtime + "' -I'" + runtime +
+                              "/include' -I'" + project_folder() + "/tests' " + arguments;
+  return run(command);
 }
 
 }  // namespace shardlings::architecture

@@ -46,11 +46,14 @@ bool ends_with(const std::string& text, const std::string& suffix);
 /// The project's folder, absolute.
 std::string project_folder();
 
-/// Runs a compiler on a file with the project's include folders. Both streams come back.
-struct CompilerRun {
+/// How a program ended; both of its streams.
+struct ProgramRun {
   int status = -1;
   std::string output;
 };
-CompilerRun compile(const std::string& arguments);
+/// Runs a command of the shell.
+ProgramRun run(const std::string& command);
+/// Runs a compiler with the project's include folders.
+ProgramRun compile(const std::string& arguments);
 
 }  // namespace shardlings::architecture

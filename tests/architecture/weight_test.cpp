@@ -11,7 +11,7 @@ namespace shardlings::architecture {
 namespace {
 
 std::string preprocessed() {
-  const CompilerRun run = compile("-E -x c++ '" + project_folder() + "/runtime/include/shardlings/puzzle.h'");
+  const ProgramRun run = compile("-E -x c++ '" + project_folder() + "/runtime/include/shardlings/puzzle.h'");
   EXPECT_EQ(run.status, 0) << run.output;
   return run.output;
 }
