@@ -27,6 +27,7 @@ endif()
 
 add_library(shardlings_options INTERFACE)
 target_compile_options(shardlings_options INTERFACE -Wall -Wextra -Wconversion -fvisibility=hidden
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>  # clang counts it to -Wconversion; g++ does not
   $<$<BOOL:${SHARDLINGS_WERROR}>:-Werror>)
 target_include_directories(shardlings_options INTERFACE ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_SOURCE_DIR}/runtime/include)
 

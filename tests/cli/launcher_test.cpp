@@ -18,18 +18,21 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Configures by noting where, and builds a command that prints its arguments and ends with 7.
+// Configures by noting where, and builds a command that prints its arguments and ends with 7. What it says of puzzles
+// that do not build is in the file $PUZZLES.
 constexpr const char* kCMake = R"(#!/bin/bash
 echo "cmake $*" >> "$CALLS"
 if [[ -e $BROKEN ]]; then echo "something is wrong with line 3"; exit 1; fi
 if [[ $1 == -S ]]; then
   mkdir -p "$4"
   printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_CACHEFILE_DIR:INTERNAL=%s\n' "$2" "$4" > "$4/CMakeCache.txt"
+  if [[ $* == *-DSHARDLINGS_WERROR=ON* ]]; then echo SHARDLINGS_WERROR:BOOL=ON >> "$4/CMakeCache.txt"; fi
 else
   mkdir -p "$2/bin"
   echo "[1/1] Building"
   printf '#!/bin/bash\necho "command: $*"\nexit 7\n' > "$2/bin/shardlings"
   chmod +x "$2/bin/shardlings"
+  if [[ $* == *"--target learner"* && -e $PUZZLES ]]; then cat "$PUZZLES"; exit 1; fi
 fi
 )";
 
@@ -50,8 +53,8 @@ class Launcher : public testing::Test {
     }
     script("cmake", kCMake);
     script("apt-get", kAptGet);
-    for (const char* tool : {"bash", "cat", "chmod", "dirname", "env", "find", "flock", "mkdir", "mv", "readlink",
-                             "sed", "sleep", "tail", "touch"}) {
+    for (const char* tool : {"bash", "cat", "chmod", "dirname", "env", "find", "flock", "grep", "mkdir", "mv",
+                             "readlink", "sed", "sleep", "tail", "touch"}) {
       const std::string path = fs::exists(std::string("/usr/bin/") + tool) ? "/usr/bin/" : "/bin/";
       fs::create_symlink(path + tool, folder_ / "tools/" + tool);
     }
@@ -63,12 +66,14 @@ class Launcher : public testing::Test {
     fs::permissions(folder_ / "tools/" + name, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
   }
 
-  Answer start(const std::vector<std::string>& arguments = {}) {
+  Answer start(const std::vector<std::string>& arguments = {}, const std::vector<std::string>& more = {}) {
     std::vector<std::string> command = {clone_ + "/shardlings"};
     command.insert(command.end(), arguments.begin(), arguments.end());
     fs::remove(folder_ / "calls");
-    return answer_of("/", command,
-                     {"PATH=" + (folder_ / "tools"), "CALLS=" + (folder_ / "calls"), "BROKEN=" + (folder_ / "broken")});
+    std::vector<std::string> environment = {"PATH=" + (folder_ / "tools"), "CALLS=" + (folder_ / "calls"),
+                                            "BROKEN=" + (folder_ / "broken"), "PUZZLES=" + (folder_ / "puzzles.log")};
+    environment.insert(environment.end(), more.begin(), more.end());
+    return answer_of("/", command, environment);
   }
   std::string calls() const { return folder_.read("calls"); }
 
@@ -146,10 +151,54 @@ TEST_F(Launcher, ShowsTheEndOfTheLogWhenTheBuildFails) {
   EXPECT_EQ(start().out, "command: \n") << "a failed build is no reason not to try again";
 }
 
+TEST_F(Launcher, GoesOnWhenAPuzzleDoesNotBuild) {
+  folder_.write("puzzles.log",
+                "FAILED: CMakeFiles/grader_01_a.dir/puzzles/01_a/grader.cpp.o\n"
+                "c++ -c grader.cpp\n"
+                "../puzzles/01_a/grader.cpp:3:1: error: what is this?\n");
+  const Answer answer = start({"run", "02"});
+  EXPECT_EQ(answer.status, 7);
+  EXPECT_EQ(answer.out, "command: run 02\n");
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("Some puzzles do not build"), HasSubstr("build.log")));
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--target learner -- -k 0"), HasSubstr("--target command")));
+  EXPECT_THAT(folder_.read("a clone/build/build.log"), HasSubstr("grader.cpp:3:1: error: what is this?"));
+  start();
+  EXPECT_THAT(calls(), IsEmpty()) << "the same source would fail again";
+  folder_.write("a clone/puzzles/01_a/grader.cpp", "mended");
+  start();
+  EXPECT_THAT(calls(), HasSubstr("--build"));
+}
+
+TEST_F(Launcher, TriesAgainWhatFailedForAnotherReasonThanTheSource) {
+  folder_.write("puzzles.log",
+                "FAILED: CMakeFiles/grader_01_a.dir/puzzles/01_a/grader.cpp.o\n"
+                "../puzzles/01_a/grader.cpp:3:1: error: what is this?\n"
+                "FAILED: CMakeFiles/grader_02_b.dir/puzzles/02_b/grader.cpp.o\n"
+                "c++: fatal error: Killed signal terminated program cc1plus\n");
+  EXPECT_EQ(start().out, "command: \n");
+  start();
+  EXPECT_THAT(calls(), HasSubstr("--build"));
+}
+
+TEST_F(Launcher, MakesWarningsErrorsForDevelopersOnly) {
+  script("doxygen", "#!/bin/bash\n");
+  start();
+  EXPECT_THAT(calls(), Not(HasSubstr("WERROR")));
+  start({}, {"SHARDLINGS_DEVELOPER=1"});
+  EXPECT_THAT(calls(), HasSubstr("-DSHARDLINGS_WERROR=ON"));
+  start({}, {"SHARDLINGS_DEVELOPER=1"});
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(Launcher, WantsWhatOnlyDevelopersNeedForThemOnly) {
+  EXPECT_THAT(start().err, Not(HasSubstr("doxygen")));
+  EXPECT_THAT(start({}, {"SHARDLINGS_DEVELOPER=1"}).err, HasSubstr("doxygen"));
+}
+
 TEST_F(Launcher, WorksThroughASymbolicLink) {
   fs::create_symlink(clone_ + "/shardlings", folder_ / "link");
-  const Answer answer =
-      answer_of(folder_.path(), {folder_ / "link"}, {"PATH=" + (folder_ / "tools"), "CALLS=/dev/null", "BROKEN=/none"});
+  const Answer answer = answer_of(folder_.path(), {folder_ / "link"},
+                                  {"PATH=" + (folder_ / "tools"), "CALLS=/dev/null", "BROKEN=/none", "PUZZLES=/none"});
   EXPECT_EQ(answer.out, "command: \n") << answer.err;
 }
 
