@@ -21,7 +21,7 @@ namespace {
 /// The case's extents, and where the weights lie if both layers are one flat tensor.
 struct Mlp {
   explicit Mlp(const Case& kase)
-      : plan(detail::make_plan(kase.model)),
+      : plan(model::make_plan(kase.model)),
         ranks(kase.ranks),
         tokens(kase.model.sequence * kase.batch),
         width(kase.model.hidden),
@@ -29,12 +29,12 @@ struct Mlp {
   /// Of the rank that has most.
   Count part() const { return part_of(middle, ranks, 0).size(); }
   Range entry(int layer, const char* name) const {
-    const detail::LayerPlan& owner = plan.layers[static_cast<std::size_t>(layer)];
-    const Range inside = detail::entry_of(owner, name).range;
+    const model::LayerPlan& owner = plan.layers[static_cast<std::size_t>(layer)];
+    const Range inside = model::entry_of(owner, name).range;
     return {owner.range.begin + inside.begin, owner.range.begin + inside.end};
   }
 
-  detail::ModelPlan plan;
+  model::ModelPlan plan;
   int ranks;
   Count tokens, width, middle;  // s b, h, f
 };

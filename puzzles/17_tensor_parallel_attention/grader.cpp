@@ -24,7 +24,7 @@ namespace {
 /// The case's extents. Parts are those of the rank that has most.
 struct Gpt {
   explicit Gpt(const Case& kase)
-      : plan(detail::make_plan(kase.model)),
+      : plan(model::make_plan(kase.model)),
         ranks(kase.ranks),
         blocks(kase.model.layers),
         heads(kase.model.heads),
@@ -36,17 +36,17 @@ struct Gpt {
   Count part(Count n) const { return part_of(n, ranks, 0).size(); }
   Count width_part() const { return part(heads) * (width / heads); }
   Count middle_part() const { return part(4 * width); }
-  const detail::LayerPlan& last() const { return plan.layers.back(); }
+  const model::LayerPlan& last() const { return plan.layers.back(); }
   int last_number() const { return static_cast<int>(plan.layers.size()) - 1; }
 
-  detail::ModelPlan plan;
+  model::ModelPlan plan;
   int ranks;
   Count blocks, heads, batch, sequence, tokens, width, vocabulary;
 };
 
 /// From the entry `first` to the entry `last` of a layer, which lie one behind the other.
-Range entries(const detail::LayerPlan& layer, const char* first, const char* last) {
-  return {detail::entry_of(layer, first).range.begin, detail::entry_of(layer, last).range.end};
+Range entries(const model::LayerPlan& layer, const char* first, const char* last) {
+  return {model::entry_of(layer, first).range.begin, model::entry_of(layer, last).range.end};
 }
 
 /// A gradient as it is published, and its place in the layer's flat gradient.
@@ -56,12 +56,12 @@ struct Named {
 };
 
 /// In the order in which backward makes them. Queries, keys and values are one weight and one bias.
-std::vector<Named> gradients_of(const detail::LayerPlan& layer) {
-  using Type = detail::LayerPlan::Type;
-  const auto one = [&](const char* entry) { return Named{entry, detail::entry_of(layer, entry).range}; };
+std::vector<Named> gradients_of(const model::LayerPlan& layer) {
+  using Type = model::LayerPlan::Type;
+  const auto one = [&](const char* entry) { return Named{entry, model::entry_of(layer, entry).range}; };
   if (layer.type == Type::embedding) return {one("position"), one("token")};
   if (layer.type == Type::head) {
-    return {{"head.weight", detail::entry_of(layer, "weight").range}, one("norm.weight"), one("norm.bias")};
+    return {{"head.weight", model::entry_of(layer, "weight").range}, one("norm.weight"), one("norm.bias")};
   }
   std::vector<Named> named;
   for (const char* entry :
@@ -118,14 +118,14 @@ PartReference attention_of(const Case& kase, Count heads) {
     inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
   }
   inputs.grad_output.resize(static_cast<std::size_t>(gpt.tokens * gpt.width));
-  const detail::LayerPlan &table = gpt.plan.layers[0], &block = gpt.plan.layers[1];
-  const auto at = [&](const char* name) { return block.range.begin + detail::entry_of(block, name).range.begin; };
+  const model::LayerPlan &table = gpt.plan.layers[0], &block = gpt.plan.layers[1];
+  const auto at = [&](const char* name) { return block.range.begin + model::entry_of(block, name).range.begin; };
   const MicroData data = micro_of(kase, 0, 0);
   return part_reference(inputs, [&]<class Real>() {
     reference::Parts<Real> parts;
     parts.push_back(reference::make_embedding<Real>(data.ids, gpt.batch, gpt.width,
-                                                    detail::entry_of(table, "token").range.begin,
-                                                    detail::entry_of(table, "position").range.begin));
+                                                    model::entry_of(table, "token").range.begin,
+                                                    model::entry_of(table, "position").range.begin));
     parts.push_back(reference::make_norm<Real>(gpt.width, at("ln1.weight"), at("ln1.bias")));
     parts.push_back(reference::make_linear<Real>(gpt.width, 3 * gpt.width, at("query.weight"), at("query.bias")));
     parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(heads)));
@@ -188,13 +188,13 @@ void diagnose_attention(CheckContext& check, const std::vector<double>& right) {
     return check.diagnose("heads_of_all");
   }
   const std::vector<double> bias =
-      slice(weights_in_double(kase, 1), detail::entry_of(gpt.plan.layers[1], "proj.bias").range);
+      slice(weights_in_double(kase, 1), model::entry_of(gpt.plan.layers[1], "proj.bias").range);
   diagnose_sum(check, name, right, bias, "output_partial");
 }
 
 DividedHead head_on(const Case& kase, std::vector<double> x) {
   const Gpt gpt(kase);
-  const Range range = detail::entry_of(gpt.last(), "weight").range;
+  const Range range = model::entry_of(gpt.last(), "weight").range;
   return {std::move(x), slice(weights_in_double(kase, gpt.last_number()), range), micro_of(kase, 0, 0).targets,
           gpt.width, gpt.ranks};
 }

@@ -202,7 +202,7 @@ class Block {
 
 /// The loss of logits whose exponentials no f32 can hold: it tells whether the largest of all is subtracted.
 void put_large_loss(Harness& h, Group& tp, LinearShard& head, ConstView targets) {
-  const ModelSpec& model = h.kase().model;
+  const model::ModelSpec& model = h.kase().model;
   Tensor x = h.normals(0, {model.sequence, h.kase().batch, model.hidden}, Kind::other);
   scale(x, static_cast<float>(h.integer("enlarged")));
   Tensor loss = h.rank().zeros(1, Kind::other);

@@ -24,7 +24,7 @@ using Run = reference::PartRun<double>;
 /// The case's extents. The piece is the second half of the model's first block.
 struct Mlp {
   explicit Mlp(const Case& kase)
-      : block(detail::make_plan(kase.model).layers.at(1)),
+      : block(model::make_plan(kase.model).layers.at(1)),
         ranks(kase.ranks),
         micros(kase.micro_batches),
         sequence(kase.model.sequence),
@@ -34,7 +34,7 @@ struct Mlp {
         middle(4 * width) {}
   /// Of the middle, on the rank that has most.
   Count part() const { return part_of(middle, ranks, 0).size(); }
-  Range entry(const char* name) const { return detail::entry_of(block, name).range; }
+  Range entry(const char* name) const { return model::entry_of(block, name).range; }
   Count elements() const { return tokens * width; }
   /// The rank that has this row of all micro-batches, one behind the other.
   int owner(Count row) const {
@@ -44,7 +44,7 @@ struct Mlp {
     return rank;
   }
 
-  detail::LayerPlan block;
+  model::LayerPlan block;
   int ranks, micros;
   Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
 };

@@ -74,12 +74,12 @@ struct Access {
     return g;
   }
   static Rank rank(Port* port, const Group& world) { return Rank(port, world); }
-  static Model model(const ModelPlan* plan) {
+  static Model model(const RankModel* model) {
     Model m;
-    m.plan_ = plan;
+    m.model_ = model;
     return m;
   }
-  static const ModelPlan* plan(const Model& m) { return m.plan_; }
+  static const RankModel* rank_model(const Model& m) { return m.model_; }
   static Batch batch(ConstView inputs, ConstView targets, std::vector<MicroBatch> micros, Count tokens_of_step) {
     Batch b;
     b.inputs = inputs;

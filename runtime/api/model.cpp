@@ -6,40 +6,40 @@
 
 #include "api/access.h"
 #include "api/invalid.h"
-#include "front/model/flops.h"
-#include "front/model/memory.h"
-#include "front/model/plan.h"
+#include "api/rank_model.h"
+#include "model/flops.h"
+#include "model/memory.h"
 
 namespace shardlings {
 
 using detail::Access;
 using detail::Call;
-using detail::LayerPlan;
-using detail::ModelPlan;
 using detail::Port;
+using detail::RankModel;
 using detail::throw_invalid;
 using detail::Verb;
+using model::LayerPlan;
 
 namespace {
 
-const ModelPlan& plan_of(const ModelPlan* plan, Location at) {
-  if (!plan) throw_invalid("this Model was default-constructed: it has no layers", at);
-  return *plan;
+const RankModel& checked(const RankModel* model, Location at) {
+  if (!model) throw_invalid("this Model was default-constructed: it has no layers", at);
+  return *model;
 }
 
-const LayerPlan& layer_of(const ModelPlan* maybe, int l, const char* query, Location at) {
-  const ModelPlan& plan = plan_of(maybe, at);
+const LayerPlan& layer_of(const RankModel* model, int l, const char* query, Location at) {
+  const model::ModelPlan& plan = checked(model, at).plan;
   const int layers = static_cast<int>(plan.layers.size());
   if (l >= 0 && l < layers) return plan.layers[static_cast<std::size_t>(l)];
   throw_invalid(
       fmt::format("{} of layer {}: there is no such layer; the model has layers 0 to {}", query, l, layers - 1), at);
 }
 
-Call model_call(Verb verb, const ModelPlan& plan, std::initializer_list<ConstView> tensors, Location at) {
+Call model_call(Verb verb, const RankModel& model, std::initializer_list<ConstView> tensors, Location at) {
   Call call;
   call.verb = verb;
   call.at = at;
-  call.host = &plan;
+  call.host = &model;
   for (const ConstView& tensor : tensors) call.tensor[call.num_tensors++] = Access::ref(tensor);
   return call;
 }
@@ -74,27 +74,27 @@ Saved::~Saved() {
 }
 
 int Model::num_layers(Location at) const {
-  return static_cast<int>(plan_of(plan_, at).layers.size());
+  return static_cast<int>(checked(model_, at).plan.layers.size());
 }
 Count Model::size(int l, Location at) const {
-  return layer_of(plan_, l, "size", at).range.size();
+  return layer_of(model_, l, "size", at).range.size();
 }
 Count Model::total(Location at) const {
-  return plan_of(plan_, at).total;
+  return checked(model_, at).plan.total;
 }
 Range Model::range(int l, Location at) const {
-  return layer_of(plan_, l, "range", at).range;
+  return layer_of(model_, l, "range", at).range;
 }
 const std::vector<Entry>& Model::entries(int l, Location at) const {
-  return layer_of(plan_, l, "entries", at).entries;
+  return layer_of(model_, l, "entries", at).entries;
 }
 
 std::vector<Range> Model::owned(int l, Location at) const {
-  const LayerPlan& layer = layer_of(plan_, l, "owned", at);
+  const LayerPlan& layer = layer_of(model_, l, "owned", at);
   const Range second = layer.type == LayerPlan::Type::head ? tied(l, at) : Range{};
   std::vector<Range> ranges;
   for (const Entry& entry : layer.entries) {
-    const bool replica = entry.split == Split::whole && plan_->tp.rank() > 0;
+    const bool replica = entry.split == Split::whole && model_->tp.rank() > 0;
     if (replica || entry.range.size() == 0 || (second.size() > 0 && entry.range == second)) continue;
     if (!ranges.empty() && ranges.back().end == entry.range.begin) {
       ranges.back().end = entry.range.end;
@@ -106,30 +106,30 @@ std::vector<Range> Model::owned(int l, Location at) const {
 }
 
 Range Model::tied(int l, Location at) const {
-  const LayerPlan& layer = layer_of(plan_, l, "tied", at);
-  if (!plan_->spec.tied) return {};
+  const LayerPlan& layer = layer_of(model_, l, "tied", at);
+  if (!model_->plan.spec.tied) return {};
   if (layer.type == LayerPlan::Type::embedding) return entry_of(layer, "token").range;
   if (layer.type == LayerPlan::Type::head) return entry_of(layer, "weight").range;
   return {};
 }
 
 LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location at) const {
-  const LayerPlan& layer = layer_of(plan_, l, "cost", at);
+  const LayerPlan& layer = layer_of(model_, l, "cost", at);
   const Count tokens = sequence * batch;
   LayerCost cost;
-  cost.input = detail::input_bytes(layer, tokens, dtype).value();
-  cost.output = detail::output_bytes(layer, tokens, dtype).value();
-  cost.saved = detail::saved_bytes(layer, tokens, batch, dtype).value();
-  cost.forward = detail::forward_peak(layer, tokens, batch, true, dtype).value();
-  cost.backward = detail::backward_peak(layer, tokens, batch, dtype).value();
-  cost.flops = detail::forward_flops(layer, tokens, batch).value();
+  cost.input = model::input_bytes(layer, tokens, dtype).value();
+  cost.output = model::output_bytes(layer, tokens, dtype).value();
+  cost.saved = model::saved_bytes(layer, tokens, batch, dtype).value();
+  cost.forward = model::forward_peak(layer, tokens, batch, true, dtype).value();
+  cost.backward = model::backward_peak(layer, tokens, batch, dtype).value();
+  cost.flops = model::forward_flops(layer, tokens, batch).value();
   return cost;
 }
 
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
   Port& port = port_of({weights, x}, "forward", at);
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
-  Call call = model_call(Verb::layer_forward, plan_of(plan_, at), {weights, x}, at);
+  Call call = model_call(Verb::layer_forward, checked(model_, at), {weights, x}, at);
   call.number[0] = l;
   call.number[1] = saved ? 1 : 0;
   const detail::Reply reply = port.call(call);
@@ -141,7 +141,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
                        Location at) const {
   const ConstView given = grad;
   Port& port = port_of({weights, x, given}, "backward", at);
-  Call call = model_call(Verb::layer_backward, plan_of(plan_, at), {weights, x, given, grad_weights}, at);
+  Call call = model_call(Verb::layer_backward, checked(model_, at), {weights, x, given, grad_weights}, at);
   Access::release(std::move(grad));
   call.number[0] = l;
   call.id = Access::release(std::move(saved));
@@ -151,7 +151,7 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
   const ConstView given = logits;
   Port& port = port_of({given, targets, loss}, "loss", at);
-  Call call = model_call(Verb::layer_loss, plan_of(plan_, at), {given, targets, loss}, at);
+  Call call = model_call(Verb::layer_loss, checked(model_, at), {given, targets, loss}, at);
   Access::release(std::move(logits));
   call.number[0] = tokens_of_step;
   return Access::adopt(&port, port.call(call).tensor[0]);
@@ -160,7 +160,8 @@ Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, Vie
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,
                    Location at) const {
   Port& port = port_of({weights, grad}, "update", at);
-  Call call = model_call(Verb::layer_update, plan_of(plan_, at), {weights, grad, optimizer.m, optimizer.v, factor}, at);
+  Call call =
+      model_call(Verb::layer_update, checked(model_, at), {weights, grad, optimizer.m, optimizer.v, factor}, at);
   call.number[0] = l;
   call.number[1] = optimizer.step + 1;
   port.call(call);

@@ -8,11 +8,11 @@
 
 #include "api/access.h"
 #include "api/invalid.h"
-#include "front/model/plan.h"
+#include "api/rank_model.h"
 
 namespace shardlings {
-using detail::LayerPlan;
 using detail::throw_invalid;
+using model::LayerPlan;
 
 namespace {
 
@@ -47,7 +47,7 @@ Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<T
     : model_(model), layers_(layers) {
   const Count all = model.num_layers(at);
   check_layers(layers, all, weights.size(), grads.size(), at);
-  const auto& plans = detail::Access::plan(model)->layers;
+  const auto& plans = detail::Access::rank_model(model)->plan.layers;
   is_first_ = layers.begin == 0;
   is_last_ = layers.end == all;
   input_ = shape_of(plans[static_cast<std::size_t>(layers.begin)], tokens, true);

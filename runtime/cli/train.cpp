@@ -90,16 +90,16 @@ int micro_batches_of(const TrainOptions& options) {
       options.vp, options.pp, of_replica, 2 * options.pp * options.dp));
 }
 
-ModelSpec model_of(const TrainOptions& options, const train::Text& text) {
-  ModelSpec model;
-  model.family = ModelSpec::Family::gpt;
+model::ModelSpec model_of(const TrainOptions& options, const train::Text& text) {
+  model::ModelSpec model;
+  model.family = model::ModelSpec::Family::gpt;
   model.layers = options.layers;
   model.hidden = options.hidden;
   model.heads = options.heads;
   model.sequence = options.sequence;
   model.outputs = text.vocabulary();
   model.tied = true;
-  model.optimizer = ModelSpec::Optimizer::adam;
+  model.optimizer = model::ModelSpec::Optimizer::adam;
   model.lr = options.lr;
   model.eps = 1e-8F;
   model.clip = options.clip;

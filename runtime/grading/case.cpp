@@ -80,15 +80,15 @@ front::Cluster cluster_from(const Json& object) {
   return cluster;
 }
 
-Json model_to_json(const ModelSpec& model) {
-  Json json = {{"family", model.family == ModelSpec::Family::mlp ? "mlp" : "gpt"},
+Json model_to_json(const model::ModelSpec& model) {
+  Json json = {{"family", model.family == model::ModelSpec::Family::mlp ? "mlp" : "gpt"},
                {"layers", model.layers},
                {"hidden", model.hidden},
                {"widths", model.widths},
                {"outputs", model.outputs},
                {"heads", model.heads},
                {"sequence", model.sequence},
-               {"optimizer", model.optimizer == ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
+               {"optimizer", model.optimizer == model::ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
                {"lr", model.lr},
                {"eps", model.eps},
                {"clip", model.clip}};
@@ -105,9 +105,10 @@ bool is_second(const Json& object, const char* key, const char* first, const cha
   return value == second;
 }
 
-ModelSpec model_from(const Json& object) {
-  ModelSpec model;
-  model.family = is_second(object, "family", "mlp", "gpt") ? ModelSpec::Family::gpt : ModelSpec::Family::mlp;
+model::ModelSpec model_from(const Json& object) {
+  model::ModelSpec model;
+  model.family =
+      is_second(object, "family", "mlp", "gpt") ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
   model.layers = at<int>(object, "layers");
   model.hidden = at<Count>(object, "hidden");
   model.widths = at<std::vector<Count>>(object, "widths");
@@ -115,8 +116,8 @@ ModelSpec model_from(const Json& object) {
   model.heads = at<int>(object, "heads");
   model.sequence = at<Count>(object, "sequence");
   model.tied = object.contains("tied") && at<bool>(object, "tied");
-  model.optimizer =
-      is_second(object, "optimizer", "sgd", "adam") ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
+  model.optimizer = is_second(object, "optimizer", "sgd", "adam") ? model::ModelSpec::Optimizer::adam
+                                                                  : model::ModelSpec::Optimizer::sgd;
   model.lr = at<float>(object, "lr");
   model.eps = at<float>(object, "eps");
   model.clip = at<float>(object, "clip");

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "front/clock/cluster.h"
-#include "front/model/plan.h"
+#include "model/plan.h"
 #include "shardlings/export.h"
 
 namespace shardlings::grading {
@@ -17,7 +17,7 @@ struct SHARDLINGS_API Case {
   std::string name;     ///< "4 ranks, uneven"
   bool hidden = false;  ///< graded, but not shown in the statement
   int ranks = 1;
-  ModelSpec model;             ///< layers = 0: the puzzle has no model
+  model::ModelSpec model;      ///< layers = 0: the puzzle has no model
   Count batch = 2;             ///< b: sequences of one micro-batch
   int micro_batches = 1;       ///< of each rank
   bool uneven_tokens = false;  ///< micro-batches and ranks have different numbers of targets that count

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "front/model/flops.h"
-#include "front/model/memory.h"
+#include "model/flops.h"
+#include "model/memory.h"
 
 namespace shardlings::grading {
 namespace {
@@ -32,15 +32,15 @@ void consider(Choices& choices, std::int64_t kept, Choice choice, const PlannedL
 std::vector<PlannedLayer> planned_layers(const Case& kase) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<PlannedLayer> layers;
-  for (const detail::LayerPlan& plan : detail::make_plan(kase.model).layers) {
+  for (const model::LayerPlan& plan : model::make_plan(kase.model).layers) {
     PlannedLayer layer;
-    layer.input = detail::input_bytes(plan, tokens).value();
-    layer.saved = detail::saved_bytes(plan, tokens, kase.batch).value();
-    layer.kept_work = detail::backward_peak(plan, tokens, kase.batch).value();
+    layer.input = model::input_bytes(plan, tokens).value();
+    layer.saved = model::saved_bytes(plan, tokens, kase.batch).value();
+    layer.kept_work = model::backward_peak(plan, tokens, kase.batch).value();
     // The gradient of the output waits while the output is made again.
-    const Bytes making = detail::forward_peak(plan, tokens, kase.batch, true) + detail::output_bytes(plan, tokens);
+    const Bytes making = model::forward_peak(plan, tokens, kase.batch, true) + model::output_bytes(plan, tokens);
     layer.again_work = std::max(layer.kept_work, making.value());
-    layer.flops = detail::forward_flops(plan, tokens, kase.batch).value();
+    layer.flops = model::forward_flops(plan, tokens, kase.batch).value();
     layers.push_back(layer);
   }
   return layers;

@@ -72,7 +72,7 @@ std::string ratio_text(double ratio) {
 std::string element_text(const Case& kase, int layer, std::size_t index) {
   const auto flat = static_cast<Count>(index);
   if (layer >= 0 && kase.has_model()) {
-    const detail::ModelPlan plan = detail::make_plan(kase.model);
+    const model::ModelPlan plan = model::make_plan(kase.model);
     if (static_cast<std::size_t>(layer) < plan.layers.size()) {
       for (const Entry& entry : plan.layers[static_cast<std::size_t>(layer)].entries) {
         if (flat < entry.range.begin || flat >= entry.range.end) continue;

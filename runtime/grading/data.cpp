@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/random.h"
-#include "front/model/plan.h"
+#include "model/plan.h"
 
 namespace shardlings::grading {
 namespace {
@@ -80,7 +80,7 @@ void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_
 namespace {
 
 /// The head's weight as the embedding's table is.
-void tie(const Case& kase, const detail::LayerPlan& head, std::vector<float>& weights) {
+void tie(const Case& kase, const model::LayerPlan& head, std::vector<float>& weights) {
   const Range tied = entry_of(head, "weight").range;
   const std::vector<float> first = weights_of(kase, 0);  // the table is its first matrix
   std::copy_n(first.begin(), tied.size(), weights.begin() + tied.begin);
@@ -89,8 +89,8 @@ void tie(const Case& kase, const detail::LayerPlan& head, std::vector<float>& we
 }  // namespace
 
 std::vector<float> weights_of(const Case& kase, int layer) {
-  const detail::ModelPlan model = detail::make_plan(kase.model);
-  const detail::LayerPlan& plan = model.layers[static_cast<std::size_t>(layer)];
+  const model::ModelPlan model = model::make_plan(kase.model);
+  const model::LayerPlan& plan = model.layers[static_cast<std::size_t>(layer)];
   std::vector<float> weights = normal_numbers(plan.range.size(), kase.seed, stream_of(Purpose::weights, layer));
   for (const Entry& entry : plan.entries) {
     for (Count i = entry.range.begin; i < entry.range.end; ++i) {
@@ -98,7 +98,7 @@ std::vector<float> weights_of(const Case& kase, int layer) {
       weight = weight_from(weight, entry);
     }
   }
-  if (kase.model.tied && plan.type == detail::LayerPlan::Type::head) tie(kase, plan, weights);
+  if (kase.model.tied && plan.type == model::LayerPlan::Type::head) tie(kase, plan, weights);
   return weights;
 }
 
@@ -106,7 +106,7 @@ MicroData micro_of(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
   const std::uint64_t inputs = stream_of(Purpose::inputs, batch, micro);
   MicroData data;
-  if (kase.model.family == ModelSpec::Family::mlp) {
+  if (kase.model.family == model::ModelSpec::Family::mlp) {
     data.inputs = normal_numbers(rows * kase.model.hidden, kase.seed, inputs);
   } else {
     data.ids = whole_numbers(rows, kase.model.outputs, kase.seed, inputs);

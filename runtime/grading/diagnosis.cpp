@@ -125,7 +125,7 @@ std::optional<Gradients> gradients_of(const Case& kase, const Reference& referen
                                       const Layers& found) {
   if (!same_sizes(found, reference.grads)) return std::nullopt;
   if (name == "grads") return Gradients{found, reference.grads_tolerance};
-  if (kase.model.optimizer != ModelSpec::Optimizer::sgd || kase.steps != 1) return std::nullopt;
+  if (kase.model.optimizer != model::ModelSpec::Optimizer::sgd || kase.steps != 1) return std::nullopt;
   return used_by_sgd(kase, reference, found);
 }
 

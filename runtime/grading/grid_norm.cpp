@@ -5,7 +5,7 @@
 #include "base/parts.h"
 #include "grading/data.h"
 #include "grading/reference/trainer.h"
-#include "grading/stretches.h"
+#include "model/stretches.h"
 
 namespace shardlings::grading {
 namespace {
@@ -17,11 +17,11 @@ struct Beside {
 };
 
 std::vector<Range> owned(const GridRank& rank, Count l, Beside beside = {}) {
-  const detail::LayerPlan& layer = rank.layer(l);
+  const model::LayerPlan& layer = rank.layer(l);
   std::vector<Range> ranges;
   for (const Entry& entry : layer.entries) {
     const bool is_second_table =
-        rank.plan.spec.tied && layer.type == detail::LayerPlan::Type::head && std::string_view(entry.name) == "weight";
+        rank.plan.spec.tied && layer.type == model::LayerPlan::Type::head && std::string_view(entry.name) == "weight";
     const bool is_replica = rank.tp > 0 && entry.split == Split::whole;
     if ((is_second_table && !beside.second_table) || (is_replica && !beside.replicas)) continue;
     ranges.push_back(entry.range);
@@ -65,7 +65,7 @@ std::vector<Range> whole_layer(const GridRank& rank, Count l) {
 }  // namespace
 
 GridNorm::GridNorm(const Case& kase, const Reference& expected)
-    : kase_(kase), expected_(expected), whole_(detail::make_plan(kase.model)) {
+    : kase_(kase), expected_(expected), whole_(model::make_plan(kase.model)) {
   for (int rank = 0; rank < kase.ranks; ++rank) ranks_.emplace_back(kase, rank);
   const Layers weights = reference::initial_weights<double>(kase);
   const Count tokens = tokens_of_step(kase);
@@ -84,7 +84,7 @@ double GridNorm::squares(const Ranges& counted, const Values& values) const {
   for (const GridRank& rank : ranks_) {
     for (const Count l : rank.layers) {
       const auto at = static_cast<std::size_t>(l);
-      const std::vector<Stretch> all = stretches(whole_.layers[at], rank.layer(l));
+      const std::vector<model::Stretch> all = stretches(whole_.layers[at], rank.layer(l));
       for (const Range& range : counted(rank, l)) {
         for (const auto& [part, first] : all) {
           const Range common = intersect(part, range);

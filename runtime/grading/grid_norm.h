@@ -49,7 +49,7 @@ class GridNorm {
 
   const Case& kase_;
   const Reference& expected_;
-  detail::ModelPlan whole_;
+  model::ModelPlan whole_;
   std::vector<GridRank> ranks_;
   std::vector<Layers> uses_apart_;  ///< by batch
   Layers sum_of_uses_apart_;

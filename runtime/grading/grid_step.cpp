@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/parts.h"
-#include "front/model/memory.h"
 #include "grading/sharding.h"
 #include "grading/tensor_parallel.h"
+#include "model/memory.h"
 
 namespace shardlings::grading {
 namespace {
@@ -19,8 +19,8 @@ Budget bytes_inside_layers(const Case& kase, const GridRank& own) {
   Count wide = 0, narrow = 0;
   for (const Count l : own.layers) {
     const auto type = own.layer(l).type;
-    wide += type == detail::LayerPlan::Type::block ? 4 : 1;
-    if (type == detail::LayerPlan::Type::head) narrow += 3;
+    wide += type == model::LayerPlan::Type::block ? 4 : 1;
+    if (type == model::LayerPlan::Type::head) narrow += 3;
   }
   const Count tokens = kase.model.sequence * kase.batch;
   const std::int64_t of_wide = all_reduce_bytes(tokens * kase.model.hidden, own.t, own.tp);
@@ -66,8 +66,8 @@ GridRank::GridRank(const Case& kase, int rank)
       tp(rank % t),
       pp(rank / t % p),
       dp(rank / t / p),
-      plan(detail::make_part(kase.model, t, tp)) {
-  const detail::LayerPlan& head = plan.layers.back();
+      plan(model::make_part(kase.model, t, tp)) {
+  const model::LayerPlan& head = plan.layers.back();
   const Count tokens = kase.model.sequence * kase.batch;
   const std::int64_t loss = (loss_peak(head, kase.model.outputs, tokens) - output_bytes(head, tokens)).value();
   pipeline = {p, kase.micro_batches, v, layer_bytes(kase, plan), loss};

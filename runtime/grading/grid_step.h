@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "front/model/plan.h"
 #include "grading/pipeline.h"
+#include "model/plan.h"
 
 namespace shardlings::grading {
 
@@ -21,13 +21,13 @@ struct GridRank {
 
   int t, p, d, v;
   int tp, pp, dp;             ///< coordinates
-  detail::ModelPlan plan;     ///< its part of every layer of the model
+  model::ModelPlan plan;      ///< its part of every layer of the model
   Pipeline pipeline;          ///< with the bytes of these parts
   std::vector<Count> layers;  ///< of its chunks, in ascending order
 
   bool is_first() const { return pp == 0; }
   bool is_last() const { return pp == p - 1; }
-  const detail::LayerPlan& layer(Count l) const { return plan.layers[static_cast<std::size_t>(l)]; }
+  const model::LayerPlan& layer(Count l) const { return plan.layers[static_cast<std::size_t>(l)]; }
   /// Weights of its part of a layer.
   Count size(Count l) const { return layer(l).range.size(); }
   /// Those of them for which the optimizer works here.

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "api/access.h"
-#include "front/model/plan.h"
+#include "api/rank_model.h"
 #include "grading/data.h"
-#include "grading/stretches.h"
+#include "model/stretches.h"
 
 namespace shardlings::grading {
 namespace {
@@ -53,16 +53,17 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 }  // namespace
 
-/// What lives as long as the harness: the model's plan, that of all ranks' parts together, and the batch.
+/// What lives as long as the harness: the rank's model, the plan of all ranks' parts together, and the batch.
 struct Harness::Data {
-  detail::ModelPlan plan, whole;
-  const detail::LayerPlan& layer(int l) const { return plan.layers.at(static_cast<std::size_t>(l)); }
-  const detail::LayerPlan& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
+  detail::RankModel own;
+  model::ModelPlan whole;
+  const model::LayerPlan& layer(int l) const { return own.plan.layers.at(static_cast<std::size_t>(l)); }
+  const model::LayerPlan& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
   Tensor inputs, targets;
 };
 
 Harness::Harness(Rank& rank, const Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
-  if (kase.has_model()) data_->plan = data_->whole = detail::make_plan(kase.model);
+  if (kase.has_model()) data_->own.plan = data_->whole = model::make_plan(kase.model);
 }
 
 Harness::~Harness() {
@@ -71,24 +72,24 @@ Harness::~Harness() {
 
 void Harness::divide_layers(const Group& tp) {
   try {
-    data_->plan = detail::make_part(kase_.model, tp.size(), tp.rank());
+    data_->own.plan = model::make_part(kase_.model, tp.size(), tp.rank());
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
   }
-  data_->plan.tp = tp;
+  data_->own.tp = tp;
 }
 
 Model Harness::model() const {
   if (!kase_.has_model()) throw std::runtime_error("this case has no model: add `model = {…}` to puzzle.toml");
-  return Access::model(&data_->plan);
+  return Access::model(&data_->own);
 }
 
 /// Of all weights of a layer, those of this rank's part.
 std::vector<float> Harness::own_weights(int layer) const {
   std::vector<float> all = weights_of(kase_, layer);
-  if (data_->plan.tp.size() <= 1) return all;
+  if (data_->own.tp.size() <= 1) return all;
   std::vector<float> own;
-  for (const Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {
+  for (const model::Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {
     own.insert(own.end(), all.begin() + stretch.whole, all.begin() + stretch.whole + stretch.part.size());
   }
   return own;
@@ -170,7 +171,7 @@ void Harness::mark_layer(ConstView tensor, int layer) {
 }
 
 Batch Harness::batch(const BatchChoice& choice) {
-  const bool has_ids = kase_.model.family == ModelSpec::Family::gpt;
+  const bool has_ids = kase_.model.family == model::ModelSpec::Family::gpt;
   std::vector<float> values;
   std::vector<std::int32_t> ids, targets;
   std::vector<Count> tokens;
@@ -263,7 +264,7 @@ void Harness::put_layers(const std::string& name, const std::vector<Tensor>& ten
   for (std::size_t l = 0; l < tensors.size(); ++l) {
     const int layer = static_cast<int>(l);
     const std::string full_name = fmt::format("{}.{}", name, l);
-    if (data_->plan.tp.size() > 1 && tensors[l].size() == model().size(layer)) {
+    if (data_->own.tp.size() > 1 && tensors[l].size() == model().size(layer)) {
       put_stretch(full_name, layer, tensors[l], {0, tensors[l].size()});
     } else {
       put(full_name, tensors[l]);
@@ -283,8 +284,8 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
 
 /// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
 void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
-  const detail::LayerPlan& whole = data_->whole_layer(layer);
-  for (const Stretch& each : stretches(whole, data_->layer(layer))) {
+  const model::LayerPlan& whole = data_->whole_layer(layer);
+  for (const model::Stretch& each : stretches(whole, data_->layer(layer))) {
     const Range common = intersect(each.part, stretch);
     if (common.size() == 0) continue;
     const Count at = each.whole + common.begin - each.part.begin;

@@ -78,7 +78,7 @@ TrainState Harness::state_of_chunks(const std::vector<Range>& chunks, const Grou
     };
     state.weights[at] = weights(l, held(divided.weights));
     state.grads[at] = zeros(divided.grads, Kind::gradient);
-    if (kase_.model.optimizer == ModelSpec::Optimizer::sgd) continue;
+    if (kase_.model.optimizer == model::ModelSpec::Optimizer::sgd) continue;
     state.optimizer[at].m = zeros(divided.optimizer, Kind::optimizer);
     state.optimizer[at].v = zeros(divided.optimizer, Kind::optimizer);
   }

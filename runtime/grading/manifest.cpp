@@ -72,9 +72,10 @@ Diagnosis read_diagnosis(TomlSection& section) {
   return diagnosis;
 }
 
-ModelSpec read_model(TomlSection& section) {
-  ModelSpec model;
-  model.family = word(section, "family", {"mlp", "gpt"}) == "gpt" ? ModelSpec::Family::gpt : ModelSpec::Family::mlp;
+model::ModelSpec read_model(TomlSection& section) {
+  model::ModelSpec model;
+  model.family =
+      word(section, "family", {"mlp", "gpt"}) == "gpt" ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
   model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
   model.hidden = section.integer_or("hidden", model.hidden, 1);
   model.widths = section.integers_or_none("widths", 1);
@@ -84,15 +85,15 @@ ModelSpec read_model(TomlSection& section) {
   model.tied = section.flag_or("tied", model.tied);
   const std::string optimizer = section.text_or("optimizer", "sgd");
   if (optimizer != "sgd") word(section, "optimizer", {"sgd", "adam"});
-  model.optimizer = optimizer == "adam" ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
+  model.optimizer = optimizer == "adam" ? model::ModelSpec::Optimizer::adam : model::ModelSpec::Optimizer::sgd;
   model.lr = static_cast<float>(section.number_or("lr", model.lr, 0));
   model.eps = static_cast<float>(section.number_or("eps", model.eps, 0));
   model.clip = static_cast<float>(section.number_or("clip", model.clip, 0));
-  if (model.family == ModelSpec::Family::gpt && model.hidden % model.heads != 0) {
+  if (model.family == model::ModelSpec::Family::gpt && model.hidden % model.heads != 0) {
     section.fail("heads", fmt::format("hidden = {} is not divisible by heads = {}", model.hidden, model.heads));
   }
   try {
-    detail::make_plan(model);
+    model::make_plan(model);
   } catch (const std::invalid_argument& error) {
     section.fail("widths", error.what());
   }

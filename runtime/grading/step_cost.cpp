@@ -21,7 +21,7 @@ StepPeak standing(const Case& kase, int rank, int zero) {
   StepPeak peak;
   peak.weights = zero >= 3 ? part : whole;
   peak.gradients = zero >= 2 ? part : whole;
-  if (kase.model.optimizer == ModelSpec::Optimizer::adam) peak.optimizer = 2 * (zero >= 1 ? part : whole);
+  if (kase.model.optimizer == model::ModelSpec::Optimizer::adam) peak.optimizer = 2 * (zero >= 1 ? part : whole);
   peak.batch = batch_bytes(kase) + loss;
   return peak;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "front/model/memory.h"
+#include "model/memory.h"
 
 namespace shardlings::grading {
 namespace {
@@ -24,22 +24,22 @@ double dot(const Layers& a, const Layers& b) {
 }  // namespace
 
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype) {
-  return layer_bytes(kase, detail::make_plan(kase.model), dtype);
+  return layer_bytes(kase, model::make_plan(kase.model), dtype);
 }
 
-std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& part, DType dtype) {
+std::vector<LayerBytes> layer_bytes(const Case& kase, const model::ModelPlan& part, DType dtype) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<LayerBytes> all;
-  for (const detail::LayerPlan& layer : part.layers) {
+  for (const model::LayerPlan& layer : part.layers) {
     LayerBytes bytes;
     bytes.weights = bytes_of(layer.range.size(), dtype).value();
-    bytes.input = detail::input_bytes(layer, tokens, dtype).value();
-    bytes.output = detail::output_bytes(layer, tokens, dtype).value();
-    if (layer.type != detail::LayerPlan::Type::embedding) bytes.input_gradient = bytes.input;
-    bytes.saved = detail::saved_bytes(layer, tokens, kase.batch, dtype).value();
-    bytes.forward = detail::forward_peak(layer, tokens, kase.batch, false, dtype).value();
-    bytes.forward_saving = detail::forward_peak(layer, tokens, kase.batch, true, dtype).value();
-    bytes.backward = detail::backward_peak(layer, tokens, kase.batch, dtype).value();
+    bytes.input = model::input_bytes(layer, tokens, dtype).value();
+    bytes.output = model::output_bytes(layer, tokens, dtype).value();
+    if (layer.type != model::LayerPlan::Type::embedding) bytes.input_gradient = bytes.input;
+    bytes.saved = model::saved_bytes(layer, tokens, kase.batch, dtype).value();
+    bytes.forward = model::forward_peak(layer, tokens, kase.batch, false, dtype).value();
+    bytes.forward_saving = model::forward_peak(layer, tokens, kase.batch, true, dtype).value();
+    bytes.backward = model::backward_peak(layer, tokens, kase.batch, dtype).value();
     all.push_back(bytes);
   }
   return all;

@@ -16,7 +16,7 @@ namespace shardlings::grading {
 /// One value for each weight, by layer.
 /// \name Bytes
 /// @{
-/// What a layer's calls hold for one micro-batch; the formulas are those of front/model/memory.h.
+/// What a layer's calls hold for one micro-batch; the formulas are those of model/memory.h.
 struct LayerBytes {
   std::int64_t weights = 0;
   std::int64_t input = 0;           ///< x[l]
@@ -30,7 +30,7 @@ struct LayerBytes {
 /// `dtype` is that of weights and activations.
 std::vector<LayerBytes> layer_bytes(const Case& kase, DType dtype = DType::f32);
 /// The same for one rank's part of the case's model.
-std::vector<LayerBytes> layer_bytes(const Case& kase, const detail::ModelPlan& part, DType dtype = DType::f32);
+std::vector<LayerBytes> layer_bytes(const Case& kase, const model::ModelPlan& part, DType dtype = DType::f32);
 /// 0 for a layer that is not there.
 std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "front/model/plan.h"
+#include "model/plan.h"
 
 namespace shardlings::train {
 namespace {
@@ -26,7 +26,7 @@ constexpr const char* kFormat = "shardlings checkpoint 1";
 
 /// What two trainings must have in common.
 Json identity(const Settings& settings, const Text& text) {
-  const ModelSpec& model = settings.kase.model;
+  const model::ModelSpec& model = settings.kase.model;
   return {{"layers", model.layers}, {"hidden", model.hidden},      {"heads", model.heads}, {"sequence", model.sequence},
           {"tied", model.tied},     {"vocabulary", model.outputs}, {"text", text.hash()}};
 }
@@ -93,7 +93,7 @@ Json head_of(std::istream& file, const std::string& path) {
 
 Checkpoint empty_checkpoint(const Settings& settings) {
   Checkpoint checkpoint;
-  for (const detail::LayerPlan& layer : detail::make_plan(settings.kase.model).layers) {
+  for (const model::LayerPlan& layer : model::make_plan(settings.kase.model).layers) {
     const std::vector<float> zeros(static_cast<std::size_t>(layer.range.size()));
     checkpoint.layers.push_back({zeros, zeros, zeros});
   }

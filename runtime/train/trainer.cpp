@@ -8,11 +8,12 @@
 #include <stdexcept>
 
 #include "api/access.h"
-#include "front/model/flops.h"
+#include "api/rank_model.h"
 #include "front/rank_front.h"
 #include "front/world.h"
 #include "grading/harness.h"
-#include "grading/stretches.h"
+#include "model/flops.h"
+#include "model/stretches.h"
 #include "train/checkpoint.h"
 
 namespace shardlings::train {
@@ -142,20 +143,20 @@ class RankTrainer {
   /// [part.begin, part.end) of the rank's part of the layer lie in them.
   template <class Visit>
   void for_each_layer(Visit visit) {
-    const detail::ModelPlan whole = detail::make_plan(shared_.settings.kase.model);
+    const model::ModelPlan whole = model::make_plan(shared_.settings.kase.model);
     for (const Stage& chunk : chunks_) {
       for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) {
         const auto at = static_cast<std::size_t>(l);
-        visit(at, grading::stretches(whole.layers[at], Access::plan(h_.model())->layers[at]));
+        visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->plan.layers[at]));
       }
     }
   }
 
   /// This rank's numbers, from `range` of its part of a layer on, out of the whole layer.
-  static std::vector<float> taken(const std::vector<float>& whole, const std::vector<grading::Stretch>& stretches,
+  static std::vector<float> taken(const std::vector<float>& whole, const std::vector<model::Stretch>& stretches,
                                   Range range) {
     std::vector<float> own;
-    for (const grading::Stretch& stretch : stretches) {
+    for (const model::Stretch& stretch : stretches) {
       const Range common = intersect(stretch.part, range);
       const auto begin = whole.begin() + stretch.whole + common.begin - stretch.part.begin;
       if (common.size() > 0) own.insert(own.end(), begin, begin + common.size());
@@ -163,9 +164,9 @@ class RankTrainer {
     return own;
   }
 
-  static void put(std::vector<float>& whole, const std::vector<grading::Stretch>& stretches, Range range,
+  static void put(std::vector<float>& whole, const std::vector<model::Stretch>& stretches, Range range,
                   const std::vector<float>& own) {
-    for (const grading::Stretch& stretch : stretches) {
+    for (const model::Stretch& stretch : stretches) {
       const Range common = intersect(stretch.part, range);
       if (common.size() == 0) continue;
       const auto begin = own.begin() + common.begin - range.begin;
@@ -175,7 +176,7 @@ class RankTrainer {
 
   void restore() {
     if (shared_.checkpoint.step == 0) return;
-    for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
+    for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
       const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
       const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       OptimizerState& optimizer = state_.optimizer[l];
@@ -187,7 +188,7 @@ class RankTrainer {
   }
 
   void save_with_others(int steps_made) {
-    for_each_layer([&](std::size_t l, const std::vector<grading::Stretch>& stretches) {
+    for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
       const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
                                v = values_of(state_.optimizer[l].v);
@@ -242,8 +243,8 @@ Checkpoint start_of(const Settings& settings, const Text& text) {
 double flops_of_step(const Settings& settings) {
   const Count b = settings.kase.batch, tokens = settings.kase.model.sequence * b;
   double forward = 0;
-  for (const detail::LayerPlan& layer : detail::make_plan(settings.kase.model).layers) {
-    forward += static_cast<double>(detail::forward_flops(layer, tokens, b).value());
+  for (const model::LayerPlan& layer : model::make_plan(settings.kase.model).layers) {
+    forward += static_cast<double>(model::forward_flops(layer, tokens, b).value());
   }
   const Count micro_batches = sequences_of_step(settings) / b;
   return 3 * forward * static_cast<double>(micro_batches);

@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "api/access.h"
-#include "front/model/plan.h"
+#include "api/rank_model.h"
 #include "front/world.h"
 #include "shardlings/puzzle.h"
 
@@ -15,15 +15,15 @@ using namespace shardlings;
 
 constexpr Count kBatch = 8;
 
-ModelSpec spec() {
-  ModelSpec spec;
-  spec.family = ModelSpec::Family::gpt;
+model::ModelSpec spec() {
+  model::ModelSpec spec;
+  spec.family = model::ModelSpec::Family::gpt;
   spec.layers = 4;
   spec.hidden = 256;
   spec.outputs = 256;
   spec.heads = 4;
   spec.sequence = 64;
-  spec.optimizer = ModelSpec::Optimizer::adam;
+  spec.optimizer = model::ModelSpec::Optimizer::adam;
   spec.lr = 3e-4F;
   return spec;
 }
@@ -71,8 +71,9 @@ void step(const Model& model, TrainState& state, ConstView inputs, ConstView tar
 }
 
 void gpt_step(benchmark::State& timer) {
-  const detail::ModelPlan plan = detail::make_plan(spec());
-  const Model model = detail::Access::model(&plan);
+  const model::ModelPlan plan = model::make_plan(spec());
+  const detail::RankModel own{plan, {}};
+  const Model model = detail::Access::model(&own);
   const auto report = front::run_world({}, [&](Rank& rank) {
     TrainState state = state_of(rank, model);
     const Tensor inputs = ids(rank, 2);

@@ -5,9 +5,9 @@
 
 #include "api/access.h"
 #include "api/call.h"
+#include "api/rank_model.h"
 #include "contract/on_every_world.h"
 #include "front/handlers.h"
-#include "front/model/plan.h"
 #include "support/host.h"
 
 namespace shardlings::contract {
@@ -178,17 +178,18 @@ TEST_P(Computation, OfEveryOperation) {
 }
 
 /// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on.
-void train(Rank& rank, const detail::ModelPlan& plan, Count sequence, Count batch) {
-  const Model model = Access::model(&plan);
+void train(Rank& rank, const model::ModelPlan& plan, Count sequence, Count batch) {
+  const detail::RankModel own{plan, {}};
+  const Model model = Access::model(&own);
   const int last = model.num_layers();
-  const bool tokens = plan.spec.family == ModelSpec::Family::gpt;
+  const bool tokens = plan.spec.family == model::ModelSpec::Family::gpt;
   std::vector<Tensor> weights, grads;
   std::vector<OptimizerState> optimizer(static_cast<std::size_t>(last));
   for (int l = 0; l < last; ++l) {
     weights.push_back(rank.empty(model.size(l), Kind::parameter));
     random_normal(weights.back(), 42, model.range(l).begin, 0.2F);
     grads.push_back(rank.zeros(model.size(l), Kind::gradient));
-    if (plan.spec.optimizer == ModelSpec::Optimizer::adam) {
+    if (plan.spec.optimizer == model::ModelSpec::Optimizer::adam) {
       optimizer[static_cast<std::size_t>(l)].m = rank.zeros(model.size(l), Kind::optimizer);
       optimizer[static_cast<std::size_t>(l)].v = rank.zeros(model.size(l), Kind::optimizer);
     }
@@ -223,13 +224,13 @@ void train(Rank& rank, const detail::ModelPlan& plan, Count sequence, Count batc
 }
 
 TEST_P(Computation, OfTrainingSteps) {
-  ModelSpec gpt;
-  gpt.family = ModelSpec::Family::gpt;
-  gpt.optimizer = ModelSpec::Optimizer::adam;
-  ModelSpec mlp;
+  model::ModelSpec gpt;
+  gpt.family = model::ModelSpec::Family::gpt;
+  gpt.optimizer = model::ModelSpec::Optimizer::adam;
+  model::ModelSpec mlp;
   mlp.layers = 3;
-  for (const ModelSpec& spec : {mlp, gpt}) {
-    const detail::ModelPlan plan = detail::make_plan(spec);
+  for (const model::ModelSpec& spec : {mlp, gpt}) {
+    const model::ModelPlan plan = model::make_plan(spec);
     for (const int ranks : {2, 4}) {
       if (!supports(ranks)) continue;
       const RunReport report = run(

@@ -16,8 +16,8 @@ Case sample_case() {
   kase.name = "4 ranks, uneven";
   kase.hidden = true;
   kase.ranks = 4;
-  kase.model.family = ModelSpec::Family::gpt;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.family = model::ModelSpec::Family::gpt;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.layers = 3;
   kase.model.lr = 0.3F;
   kase.model.eps = 1e-5F;
@@ -51,7 +51,7 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
   EXPECT_EQ(back.cluster.host_links[1].latency, Nanos(19));
   EXPECT_EQ(back.cluster.host.memory, Bytes(987654321));
-  EXPECT_EQ(back.model.family, ModelSpec::Family::gpt);
+  EXPECT_EQ(back.model.family, model::ModelSpec::Family::gpt);
 }
 
 TEST(Case, NamesTheKeyAtFault) {

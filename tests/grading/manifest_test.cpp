@@ -53,7 +53,7 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(kase.batches, 1);
   EXPECT_EQ(kase.puzzle, "07_seven");
   EXPECT_EQ(kase.capacity, Bytes(3 << 19));
-  EXPECT_EQ(kase.model.optimizer, ModelSpec::Optimizer::adam);
+  EXPECT_EQ(kase.model.optimizer, model::ModelSpec::Optimizer::adam);
   EXPECT_EQ(kase.cluster.ranks_per_node, 2);
   EXPECT_EQ(kase.cluster.links[0].latency, Nanos(0));
   EXPECT_EQ(kase.cluster.links[1].latency, Nanos(7)) << "of the links between nodes alone";
@@ -70,7 +70,7 @@ TEST(Manifest, ReadsEverything) {
 TEST(Manifest, ModelsMayHaveLayersOfUnequalSizeAndALimitOfTheNorm) {
   const Manifest manifest =
       parse(kHead + kCheck + kCase + "model={family='mlp',layers=3,hidden=4,widths=[8,2],outputs=5,clip=0.5}\n");
-  const ModelSpec& model = manifest.cases.at(0).model;
+  const model::ModelSpec& model = manifest.cases.at(0).model;
   EXPECT_EQ(model.widths, (std::vector<Count>{8, 2}));
   EXPECT_EQ(model.clip, 0.5F);
 }

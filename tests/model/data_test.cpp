@@ -58,7 +58,7 @@ TEST(Data, WeightsDependOnTheSeedAndTheLayer) {
 
 TEST(Data, NormsAreNearOneAndBiasesNotZero) {
   const grading::Case kase = case_of(gpt(1, 32, 4, 10, 4), 2);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const auto weights = grading::weights_of(kase, 1);
   const auto values = [&](const char* name) {
     const Range range = entry_of(plan.layers[1], name).range;

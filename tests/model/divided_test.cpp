@@ -7,34 +7,33 @@
 #include <mutex>
 
 #include "api/access.h"
-#include "front/model/flops.h"
-#include "front/model/memory.h"
 #include "grading/reference/reference.h"
-#include "grading/stretches.h"
+#include "model/flops.h"
+#include "model/memory.h"
 #include "model/on_model.h"
+#include "model/stretches.h"
 
 namespace shardlings::model_test {
 namespace {
 
-using detail::ModelPlan;
+using detail::RankModel;
+using model::ModelPlan;
 
 constexpr int kHeads = 5;
 
-ModelSpec spec_of(bool tied) {
-  ModelSpec spec = gpt(2, 10, kHeads, 13, 4);
+model::ModelSpec spec_of(bool tied) {
+  model::ModelSpec spec = gpt(2, 10, kHeads, 13, 4);
   spec.tied = tied;
   return spec;
 }
 
 /// Runs `body` on t ranks with the model of a case divided over them.
-void on_ranks(int t, const ModelSpec& spec, const std::function<void(Rank&, const ModelPlan&)>& body) {
+void on_ranks(int t, const model::ModelSpec& spec, const std::function<void(Rank&, const RankModel&)>& body) {
   front::WorldOptions options;
   options.ranks = t;
   options.poison_empty = true;
   const front::RunReport report = front::run_world(options, [&](Rank& rank) {
-    ModelPlan plan = detail::make_part(spec, t, rank.id());
-    plan.tp = rank.world();
-    body(rank, plan);
+    body(rank, {model::make_part(spec, t, rank.id()), rank.world()});
   });
   if (report.failure) ADD_FAILURE() << report.failure->message;
 }
@@ -50,7 +49,7 @@ Layers cut(const Layers& whole, const ModelPlan& all, const ModelPlan& part) {
   Layers own;
   for (std::size_t l = 0; l < whole.size(); ++l) {
     own.emplace_back();
-    for (const auto& [range, at] : grading::stretches(all.layers[l], part.layers[l])) {
+    for (const auto& [range, at] : model::stretches(all.layers[l], part.layers[l])) {
       own.back().insert(own.back().end(), whole[l].begin() + at, whole[l].begin() + at + range.size());
     }
   }
@@ -59,16 +58,16 @@ Layers cut(const Layers& whole, const ModelPlan& all, const ModelPlan& part) {
 
 void put_back(const Layers& own, const ModelPlan& all, const ModelPlan& part, Layers& whole) {
   for (std::size_t l = 0; l < own.size(); ++l) {
-    for (const auto& [range, at] : grading::stretches(all.layers[l], part.layers[l])) {
+    for (const auto& [range, at] : model::stretches(all.layers[l], part.layers[l])) {
       std::copy(own[l].begin() + range.begin, own[l].begin() + range.end, whole[l].begin() + at);
     }
   }
 }
 
 /// Adds 1 to every element of the whole layer that lies in `ranges` of the part.
-void count(const std::vector<Range>& ranges, const detail::LayerPlan& all, const detail::LayerPlan& part,
+void count(const std::vector<Range>& ranges, const model::LayerPlan& all, const model::LayerPlan& part,
            std::vector<double>& counts) {
-  for (const auto& [stretch, at] : grading::stretches(all, part)) {
+  for (const auto& [stretch, at] : model::stretches(all, part)) {
     for (const Range& range : ranges) {
       const Range common = intersect(range, stretch);
       for (Count i = common.begin; i < common.end; ++i) ++counts[static_cast<std::size_t>(at + i - stretch.begin)];
@@ -80,11 +79,11 @@ class Divided : public testing::TestWithParam<int> {};
 
 TEST_P(Divided, PartsOfAllRanksAreTheWhole) {
   const int t = GetParam();
-  const ModelPlan all = detail::make_plan(spec_of(false));
+  const ModelPlan all = model::make_plan(spec_of(false));
   for (std::size_t l = 0; l < all.layers.size(); ++l) {
     std::vector<double> counts(static_cast<std::size_t>(all.layers[l].range.size()));
     for (int i = 0; i < t; ++i) {
-      const detail::LayerPlan part = detail::make_part(all.spec, t, i).layers[l];
+      const model::LayerPlan part = model::make_part(all.spec, t, i).layers[l];
       count({{0, part.range.size()}}, all.layers[l], part, counts);
     }
     for (const Entry& entry : all.layers[l].entries) {
@@ -101,36 +100,36 @@ TEST_P(Divided, TrainsAsOneDevice) {
   kase.uneven_tokens = true;  // some targets count for nothing
   kase.batches = 1;
   const grading::Reference expected = grading::train_reference(kase);
-  const ModelPlan all = detail::make_plan(kase.model);
+  const ModelPlan all = model::make_plan(kase.model);
   const Layers weights = weights_of(kase);
   Layers grads = zeros_like(weights);
   std::mutex lock;
-  on_ranks(t, kase.model, [&](Rank& rank, const ModelPlan& part) {
-    OnDevice on(rank, part, cut(weights, all, part));
+  on_ranks(t, kase.model, [&](Rank& rank, const RankModel& own) {
+    OnDevice on(rank, own, cut(weights, all, own.plan));
     for (int i = 0; i < kase.micro_batches; ++i) {
       train_micro(rank, on, kase, grading::micro_of(kase, 0, i), grading::tokens_of_step(kase));
     }
     EXPECT_NEAR(get(on.loss)[0], expected.loss, expected.loss_tolerance) << "whole on every rank";
-    const Layers own = get_layers(on.state.grads);
+    const Layers part = get_layers(on.state.grads);
     const std::lock_guard guard(lock);
-    put_back(own, all, part, grads);
+    put_back(part, all, own.plan, grads);
   });
   expect_within(grads, expected.grads, expected.grads_tolerance, "gradients");
 }
 
 TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
   const grading::Case kase = case_of(spec_of(false), 3);
-  const ModelPlan all = detail::make_plan(kase.model);
+  const ModelPlan all = model::make_plan(kase.model);
   const grading::MicroData data = grading::micro_of(kase, 0, 0);
   const Count batch = kase.batch, tokens = batch * kase.model.sequence;
-  on_ranks(GetParam(), kase.model, [&](Rank& rank, const ModelPlan& part) {
-    OnDevice on(rank, part, cut(weights_of(kase), all, part));
+  on_ranks(GetParam(), kase.model, [&](Rank& rank, const RankModel& own) {
+    OnDevice on(rank, own, cut(weights_of(kase), all, own.plan));
     const Tensor targets = targets_of(rank, kase, data);
     front::Ledger& ledger = front_of(rank).ledger();
     Tensor x = inputs_of(rank, kase, data);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       const auto at = static_cast<std::size_t>(l);
-      const detail::LayerPlan& layer = part.layers[at];
+      const model::LayerPlan& layer = own.plan.layers[at];
       const Bytes before = ledger.live();
       const auto peak = [&] { return ledger.use().peak - before; };
       ledger.reset_peak({});
@@ -164,15 +163,15 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
 TEST_P(Divided, EveryWeightIsOwnedOnce) {
   const int t = GetParam();
   for (const bool tied : {false, true}) {
-    const ModelPlan all = detail::make_plan(spec_of(tied));
+    const ModelPlan all = model::make_plan(spec_of(tied));
     for (std::size_t l = 0; l < all.layers.size(); ++l) {
       std::vector<double> counts(static_cast<std::size_t>(all.layers[l].range.size()));
-      on_ranks(t, all.spec, [&](Rank& rank, const ModelPlan& part) {
+      on_ranks(t, all.spec, [&](Rank& rank, const RankModel& own) {
         static std::mutex lock;
         const std::lock_guard guard(lock);
-        const Model model = detail::Access::model(&part);
-        EXPECT_EQ(model.size(static_cast<int>(l)), part.layers[l].range.size());
-        count(model.owned(static_cast<int>(l)), all.layers[l], part.layers[l], counts);
+        const Model model = detail::Access::model(&own);
+        EXPECT_EQ(model.size(static_cast<int>(l)), own.plan.layers[l].range.size());
+        count(model.owned(static_cast<int>(l)), all.layers[l], own.plan.layers[l], counts);
         EXPECT_EQ(rank.size(), t);
       });
       for (const Entry& entry : all.layers[l].entries) {
@@ -188,26 +187,26 @@ TEST_P(Divided, EveryWeightIsOwnedOnce) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Divided, testing::Range(1, kHeads + 1));
 
 TEST(Owned, RangesAreJoinedWhereTheyMeet) {
-  const ModelPlan plan = detail::make_plan(spec_of(true));
-  const Model model = detail::Access::model(&plan);
+  const RankModel own{model::make_plan(spec_of(true)), {}};
+  const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.owned(1), (std::vector<Range>{{0, model.size(1)}}));
   EXPECT_EQ(model.owned(3), (std::vector<Range>{{0, 20}})) << "the norm, but not the weight";
   EXPECT_EQ(model.tied(0), (Range{0, 130}));
   EXPECT_EQ(model.tied(1), Range{});
   EXPECT_EQ(model.tied(3), (Range{20, 150}));
-  const ModelPlan untied = detail::make_plan(spec_of(false));
+  const RankModel untied{model::make_plan(spec_of(false)), {}};
   EXPECT_EQ(detail::Access::model(&untied).tied(0), Range{});
   EXPECT_EQ(detail::Access::model(&untied).owned(3), (std::vector<Range>{{0, 150}}));
 }
 
 TEST(Tied, TensorsTrainAsOneInTheReference) {
   grading::Case kase = case_of(spec_of(true), 2);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.steps = 2;
   const grading::Reference tied = grading::train_reference(kase);
   const Model model = [&] {
-    static const ModelPlan plan = detail::make_plan(kase.model);
-    return detail::Access::model(&plan);
+    static const RankModel own{model::make_plan(kase.model), {}};
+    return detail::Access::model(&own);
   }();
   const Range first = model.tied(0), last = model.tied(3);
   const auto part = [](const std::vector<double>& all, Range range) {
@@ -229,7 +228,7 @@ TEST(Tied, TensorsTrainAsOneInTheReference) {
 TEST(Tied, GradientIsTheSumOfBothUses) {
   const grading::Case tied = case_of(spec_of(true), 2);
   // The same weights without the tie: one gradient from the embedding, one from the head.
-  const ModelPlan plan = detail::make_plan(tied.model);
+  const ModelPlan plan = model::make_plan(tied.model);
   const grading::Reference expected = grading::train_reference(tied);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(tied));
@@ -242,11 +241,11 @@ TEST(Tied, GradientIsTheSumOfBothUses) {
 }
 
 TEST(DividedPlan, ImpossiblePartsAreRefused) {
-  EXPECT_THROW(detail::make_part(spec_of(false), kHeads + 1, 0), std::invalid_argument);
-  EXPECT_THROW(detail::make_part(mlp(2, 4, 4, 2), 2, 0), std::invalid_argument);
-  ModelSpec tied = mlp(2, 4, 4, 2);
+  EXPECT_THROW(model::make_part(spec_of(false), kHeads + 1, 0), std::invalid_argument);
+  EXPECT_THROW(model::make_part(mlp(2, 4, 4, 2), 2, 0), std::invalid_argument);
+  model::ModelSpec tied = mlp(2, 4, 4, 2);
   tied.tied = true;
-  EXPECT_THROW(detail::make_plan(tied), std::invalid_argument);
+  EXPECT_THROW(model::make_plan(tied), std::invalid_argument);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Golden load(const std::string& family) {
   const auto& spec = golden.json["spec"];
   golden.kase = case_of(mlp(spec["layers"], spec["hidden"], spec["outputs"], spec["sequence"]), spec["batch"]);
   golden.kase.model.heads = spec["heads"];
-  if (family == "gpt") golden.kase.model.family = ModelSpec::Family::gpt;
+  if (family == "gpt") golden.kase.model.family = model::ModelSpec::Family::gpt;
   golden.kase.model.lr = golden.json["lr"];
   golden.kase.model.eps = golden.json["eps"];
   const auto& batch = golden.json["batch"];
@@ -48,9 +48,9 @@ class AgainstPyTorch : public testing::TestWithParam<const char*> {
  protected:
   AgainstPyTorch() : golden_(load(GetParam())) {}
 
-  void check_optimizer(ModelSpec::Optimizer optimizer, const std::string& name) {
+  void check_optimizer(model::ModelSpec::Optimizer optimizer, const std::string& name) {
     golden_.kase.model.optimizer = optimizer;
-    const auto plan = detail::make_plan(golden_.kase.model);
+    const auto plan = model::make_plan(golden_.kase.model);
     on_rank([&](Rank& rank) {
       OnDevice on(rank, plan, golden_.weights);
       for (int step = 0; step < golden_.json[name]["steps"].get<int>(); ++step) {
@@ -66,7 +66,7 @@ class AgainstPyTorch : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(AgainstPyTorch, LossAndGradientsOfTheRuntime) {
-  const auto plan = detail::make_plan(golden_.kase.model);
+  const auto plan = model::make_plan(golden_.kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, golden_.weights);
     train_micro(rank, on, golden_.kase, golden_.data, golden_.data.tokens);
@@ -76,11 +76,11 @@ TEST_P(AgainstPyTorch, LossAndGradientsOfTheRuntime) {
 }
 
 TEST_P(AgainstPyTorch, WeightsAfterSgd) {
-  check_optimizer(ModelSpec::Optimizer::sgd, "sgd");
+  check_optimizer(model::ModelSpec::Optimizer::sgd, "sgd");
 }
 
 TEST_P(AgainstPyTorch, WeightsAfterAdam) {
-  check_optimizer(ModelSpec::Optimizer::adam, "adam");
+  check_optimizer(model::ModelSpec::Optimizer::adam, "adam");
 }
 
 TEST_P(AgainstPyTorch, LossAndGradientsOfTheReference) {

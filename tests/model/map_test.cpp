@@ -9,7 +9,7 @@ namespace shardlings::model_test {
 namespace {
 
 grading::MemoryMap map_of(const grading::Case& kase) {
-  const ModelSpec& spec = kase.model;
+  const model::ModelSpec& spec = kase.model;
   grading::Transformer model;
   model.name = "own";
   model.layers = spec.layers;
@@ -20,15 +20,15 @@ grading::MemoryMap map_of(const grading::Case& kase) {
   model.tied = false;
   grading::Training training;
   training.precision = grading::precision_of("f32");
-  training.moments = grading::moments_of(spec.optimizer == ModelSpec::Optimizer::adam ? "adam" : "sgd");
+  training.moments = grading::moments_of(spec.optimizer == model::ModelSpec::Optimizer::adam ? "adam" : "sgd");
   training.kept_by = grading::KeptBy::shardlings;
   training.micro_batch = kase.batch;
   return map_memory(model, {}, training);
 }
 
-void check_counters(const ModelSpec& spec, Count batch) {
+void check_counters(const model::ModelSpec& spec, Count batch) {
   const grading::Case kase = case_of(spec, batch);
-  const auto plan = detail::make_plan(spec);
+  const auto plan = model::make_plan(spec);
   const grading::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
     const auto live = [&](Kind kind) { return front_of(rank).ledger().live_by_kind()[static_cast<std::size_t>(kind)]; };
@@ -51,9 +51,9 @@ void check_counters(const ModelSpec& spec, Count batch) {
 }
 
 TEST(MemoryMap, OfTheOwnModelIsWhatIsCounted) {
-  ModelSpec spec = gpt(1, 12, 3, 7, 5);
+  model::ModelSpec spec = gpt(1, 12, 3, 7, 5);
   check_counters(spec, 3);
-  spec.optimizer = ModelSpec::Optimizer::adam;
+  spec.optimizer = model::ModelSpec::Optimizer::adam;
   check_counters(spec, 1);
   check_counters(gpt(4, 8, 4, 50, 9), 2);
   check_counters(gpt(2, 4, 4, 3, 40), 2);

@@ -1,5 +1,5 @@
-// The formulas of front/model/memory.h and flops.h, and what learners are told of them, against what is counted.
-#include "front/model/memory.h"
+// The formulas of model/memory.h and flops.h, and what learners are told of them, against what is counted.
+#include "model/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace shardlings::model_test {
 namespace {
 
-using detail::LayerPlan;
+using model::LayerPlan;
 
 /// Measures one call: what is alive beyond `before` at its worst moment, and after it.
 class Meter {
@@ -62,10 +62,10 @@ void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const T
   EXPECT_EQ(meter.held(), output_bytes(plan, n.tokens, n.dtype));
 }
 
-void check_all_layers_in(DType dtype, const ModelSpec& spec, Count batch) {
+void check_all_layers_in(DType dtype, const model::ModelSpec& spec, Count batch) {
   SCOPED_TRACE(name_of(dtype));
   const grading::Case kase = case_of(spec, batch);
-  const auto plan = detail::make_plan(spec);
+  const auto plan = model::make_plan(spec);
   const Sizes n{spec.sequence * batch, batch, dtype};
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
@@ -81,14 +81,14 @@ void check_all_layers_in(DType dtype, const ModelSpec& spec, Count batch) {
   });
 }
 
-void check_all_layers(const ModelSpec& spec, Count batch) {
+void check_all_layers(const model::ModelSpec& spec, Count batch) {
   for (const DType dtype : {DType::f32, DType::bf16}) check_all_layers_in(dtype, spec, batch);
 }
 
 TEST(LayerMemory, OfAnMlpIsAsTheFormulasSay) {
   check_all_layers(mlp(3, 9, 5, 4), 3);
   check_all_layers(mlp(2, 5, 40, 4), 3);
-  ModelSpec uneven = mlp(4, 9, 5, 4);
+  model::ModelSpec uneven = mlp(4, 9, 5, 4);
   uneven.widths = {30, 2, 13};
   check_all_layers(uneven, 3);
 }
@@ -100,7 +100,7 @@ TEST(LayerMemory, OfAGptIsAsTheFormulasSay) {
 }
 
 TEST(LayerMemory, OfABlockIsTheTextbooks) {
-  const auto plan = detail::make_plan(gpt(1, 12, 3, 7, 5));
+  const auto plan = model::make_plan(gpt(1, 12, 3, 7, 5));
   const Count tokens = 15, batch = 3;
   const Count a = 4 * tokens * 12, p = 4 * batch * 3 * 5 * 5;
   EXPECT_EQ(saved_bytes(plan.layers[1], tokens, batch), Bytes(15 * a + p + 16 * tokens));
@@ -110,8 +110,8 @@ TEST(LayerMemory, OfABlockIsTheTextbooks) {
 
 TEST(LayerMemory, LossAndUpdateTakeNone) {
   grading::Case kase = case_of(mlp(1, 6, 5, 4), 3);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
-  const auto plan = detail::make_plan(kase.model);
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     const auto data = grading::micro_of(kase, 0, 0);

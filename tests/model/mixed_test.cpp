@@ -17,7 +17,7 @@ using grading::reference::Precision;
 
 /// Weights, activations and (but for f32) gradients in bf16.
 struct Mixed {
-  Mixed(Rank& rank, const detail::ModelPlan& plan, const Case& kase, DType grads) : on(rank, plan, weights_of(kase)) {
+  Mixed(Rank& rank, const model::ModelPlan& plan, const Case& kase, DType grads) : on(rank, plan, weights_of(kase)) {
     for (std::size_t l = 0; l < on.state.weights.size(); ++l) {
       const Count size = on.state.weights[l].size();
       master.push_back(std::move(on.state.weights[l]));
@@ -71,7 +71,7 @@ double used(const Layers& got, const Layers& want, const Layers& tolerance) {
 }
 
 double used_by_a_step(const Case& kase, DType grads) {
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const grading::Reference expected = grading::train_reference(kase, Precision::mixed);
   double most = 0;
   on_rank([&](Rank& rank) {
@@ -139,7 +139,7 @@ TEST(Mixed, TheJudgeRoundsAsTheRuntime) {
 }
 
 /// Overflow flag, norm, clip factor and update of all layers: nothing of it is read by the program.
-void update_on_device(Rank& rank, Mixed& mixed, const ModelSpec& spec) {
+void update_on_device(Rank& rank, Mixed& mixed, const model::ModelSpec& spec) {
   Tensor overflow = rank.zeros(1, Kind::other), squares = rank.zeros(1, Kind::other);
   for (const Tensor& grad : mixed.on.state.grads) {
     flag_nonfinite(overflow, grad);
@@ -164,8 +164,8 @@ Layers moments_of(Mixed& mixed, Tensor OptimizerState::*moment) {
 }
 
 Case clipped_case(int layers) {
-  ModelSpec spec = mlp(layers, 13, 7, 6);
-  spec.optimizer = ModelSpec::Optimizer::adam;
+  model::ModelSpec spec = mlp(layers, 13, 7, 6);
+  spec.optimizer = model::ModelSpec::Optimizer::adam;
   spec.lr = 2e-4F;
   spec.eps = 1e-5F;
   spec.clip = 0.1F;
@@ -175,7 +175,7 @@ Case clipped_case(int layers) {
 TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
   for (int layers = 1; layers <= 4; ++layers) {
     const Case kase = clipped_case(layers);
-    const auto plan = detail::make_plan(kase.model);
+    const auto plan = model::make_plan(kase.model);
     const grading::Reference expected = grading::train_reference(kase, Precision::mixed);
     on_rank([&](Rank& rank) {
       Mixed mixed(rank, plan, kase, DType::bf16);
@@ -193,7 +193,7 @@ TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
 
 TEST(Mixed, AStepThatOverflowsChangesNothing) {
   const Case kase = clipped_case(3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     Mixed mixed(rank, plan, kase, DType::bf16);
     mixed.train(rank, kase, 0);
@@ -211,7 +211,7 @@ TEST(Mixed, MatrixProductsRunAtTheSpeedOfBf16) {
     front::WorldOptions options;
     options.cluster.uses_table = false;
     options.cluster.roofline = {1e9, 4e9, 1e30, Nanos(0)};
-    const auto plan = detail::make_plan(mlp(1, 40, 30, 4));
+    const auto plan = model::make_plan(mlp(1, 40, 30, 4));
     const auto report = front::run_world(options, [&](Rank& rank) {
       OnDevice on(rank, plan, {std::vector<double>(static_cast<std::size_t>(plan.total), 0.1)});
       const Tensor weights = cast(on.state.weights[0], dtype);
@@ -227,7 +227,7 @@ TEST(Mixed, MatrixProductsRunAtTheSpeedOfBf16) {
 }
 
 TEST(Mixed, TypesThatDoNotFitAreNamed) {
-  const auto plan = detail::make_plan(mlp(1, 4, 3, 2));
+  const auto plan = model::make_plan(mlp(1, 4, 3, 2));
   const auto error = [&](DType w, DType x, DType grads) {
     return error_of([&](Rank& rank) {
       OnDevice on(rank, plan, {std::vector<double>(static_cast<std::size_t>(plan.total), 0.1)});

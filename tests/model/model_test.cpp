@@ -17,7 +17,7 @@ using front::EventKind;
 
 void expect_reference(const grading::Case& kase) {
   const grading::Reference expected = grading::train_reference(kase);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     for (int step = 0; step < kase.steps; ++step) {
@@ -37,7 +37,7 @@ void expect_reference(const grading::Case& kase) {
     };
     expect_within(get_layers(on.state.grads), expected.grads, quarter(expected.grads_tolerance), "gradient");
     expect_within(get_layers(on.state.weights), expected.weights, quarter(expected.weights_tolerance), "weights");
-    if (kase.model.optimizer == ModelSpec::Optimizer::sgd) return;
+    if (kase.model.optimizer == model::ModelSpec::Optimizer::sgd) return;
     for (std::size_t l = 0; l < expected.m.size(); ++l) {
       const auto found = [&](const Tensor& moment) {
         const std::vector<float> values = get(moment);
@@ -86,14 +86,14 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomSizes, testing::Range(1, 13));
 
 TEST(Model, AdamTrainsLikeTheReference) {
   grading::Case kase = case_of(gpt(1, 12, 2, 9, 5), 3);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.lr = 0.01F;
   kase.steps = 3;
   expect_reference(kase);
 }
 
 TEST_P(RandomSizes, LayersOfUnequalSizeTrainLikeTheReference) {
-  ModelSpec spec = mlp(static_cast<int>(between(2, 5)), between(1, 13), between(2, 9), between(1, 6));
+  model::ModelSpec spec = mlp(static_cast<int>(between(2, 5)), between(1, 13), between(2, 9), between(1, 6));
   for (int l = 0; l + 1 < spec.layers; ++l) spec.widths.push_back(between(1, 23));
   grading::Case kase = case_of(spec, between(1, 4), 2);
   kase.seed = static_cast<std::uint64_t>(GetParam());
@@ -101,8 +101,8 @@ TEST_P(RandomSizes, LayersOfUnequalSizeTrainLikeTheReference) {
 }
 
 TEST_P(RandomSizes, ClippedStepsAreThoseOfTheReference) {
-  ModelSpec spec = mlp(static_cast<int>(between(1, 3)), between(2, 13), between(2, 9), between(1, 6));
-  spec.optimizer = GetParam() % 2 == 0 ? ModelSpec::Optimizer::adam : ModelSpec::Optimizer::sgd;
+  model::ModelSpec spec = mlp(static_cast<int>(between(1, 3)), between(2, 13), between(2, 9), between(1, 6));
+  spec.optimizer = GetParam() % 2 == 0 ? model::ModelSpec::Optimizer::adam : model::ModelSpec::Optimizer::sgd;
   spec.lr = 0.05F;
   grading::Case kase = case_of(spec, between(1, 4));
   kase.seed = static_cast<std::uint64_t>(GetParam());
@@ -113,9 +113,9 @@ TEST_P(RandomSizes, ClippedStepsAreThoseOfTheReference) {
 }
 
 TEST(Model, RecomputedBackwardIsEqualBitByBit) {
-  for (const ModelSpec& spec : {mlp(3, 9, 5, 4), gpt(2, 10, 2, 7, 5)}) {
+  for (const model::ModelSpec& spec : {mlp(3, 9, 5, 4), gpt(2, 10, 2, 7, 5)}) {
     const grading::Case kase = case_of(spec, 3);
-    const auto plan = detail::make_plan(spec);
+    const auto plan = model::make_plan(spec);
     std::array<Layers, 2> grads;
     for (const bool recompute : {false, true}) {
       on_rank([&](Rank& rank) {
@@ -130,7 +130,7 @@ TEST(Model, RecomputedBackwardIsEqualBitByBit) {
 
 TEST(Model, BackwardAddsToGradients) {
   const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     const auto data = grading::micro_of(kase, 0, 0);
@@ -145,8 +145,8 @@ TEST(Model, BackwardAddsToGradients) {
 }
 
 TEST(Model, ShorterSequencesUseTheFirstPositions) {
-  const ModelSpec spec = gpt(1, 8, 2, 7, 6);
-  const auto plan = detail::make_plan(spec);
+  const model::ModelSpec spec = gpt(1, 8, 2, 7, 6);
+  const auto plan = model::make_plan(spec);
   grading::Case kase = case_of(spec, 2);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
@@ -163,8 +163,8 @@ TEST(Model, ShorterSequencesUseTheFirstPositions) {
 
 TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
   grading::Case kase = case_of(mlp(1, 6, 5, 3), 2);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
-  const auto plan = detail::make_plan(kase.model);
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice whole(rank, plan, weights_of(kase)), parts(rank, plan, weights_of(kase));
     fill(whole.state.grads[0], 0.5F);
@@ -183,7 +183,7 @@ TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
 
 TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
   const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     const auto data = grading::micro_of(kase, 0, 0);
@@ -208,7 +208,7 @@ TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
 
 TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
   const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   front::WorldOptions options;
   options.cluster.table.forward = Nanos(1000);
   const Count batch_bytes = 4 * 15, scalar = 4, activation = 4 * 15 * 8;
@@ -231,8 +231,8 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
 }
 
 TEST(Model, TellsItsSizes) {
-  const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
-  const Model model = detail::Access::model(&plan);
+  const detail::RankModel own{model::make_plan(gpt(2, 6, 3, 11, 4)), {}};
+  const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.num_layers(), 4);
   EXPECT_EQ(model.size(1), 12 * 36 + 13 * 6);
   EXPECT_EQ(model.range(1).begin, model.size(0));
@@ -244,7 +244,7 @@ TEST(Model, TellsItsSizes) {
 
 TEST(Model, CallsAreCountedAndCostTheTable) {
   const grading::Case kase = case_of(gpt(2, 8, 2, 7, 5), 3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     front_of(rank).begin_measuring({});
@@ -272,7 +272,7 @@ TEST(Model, CallsAreCountedAndCostTheTable) {
 
 TEST(Model, FlopsAreThoseOfTheProducts) {
   const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 6);
@@ -290,7 +290,7 @@ TEST(Model, FlopsAreThoseOfTheProducts) {
 
 TEST(Model, LabelsFlowFromTheMicroBatch) {
   const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     const auto data = grading::micro_of(kase, 0, 0);

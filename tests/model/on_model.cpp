@@ -12,8 +12,8 @@ namespace shardlings::model_test {
 
 using detail::Access;
 
-ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence) {
-  ModelSpec spec;
+model::ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence) {
+  model::ModelSpec spec;
   spec.layers = layers;
   spec.hidden = hidden;
   spec.outputs = outputs;
@@ -21,14 +21,14 @@ ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence) {
   return spec;
 }
 
-ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence) {
-  ModelSpec spec = mlp(layers, hidden, vocabulary, sequence);
-  spec.family = ModelSpec::Family::gpt;
+model::ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence) {
+  model::ModelSpec spec = mlp(layers, hidden, vocabulary, sequence);
+  spec.family = model::ModelSpec::Family::gpt;
   spec.heads = heads;
   return spec;
 }
 
-grading::Case case_of(const ModelSpec& spec, Count batch, int micro_batches) {
+grading::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches) {
   grading::Case kase;
   kase.model = spec;
   kase.batch = batch;
@@ -100,9 +100,11 @@ Layers get_layers(const std::vector<Tensor>& tensors) {
   return layers;
 }
 
-OnDevice::OnDevice(Rank& rank, const detail::ModelPlan& plan, const Layers& weights)
-    : model(Access::model(&plan)), loss(rank.zeros(1, Kind::other)) {
-  const bool adam = plan.spec.optimizer == ModelSpec::Optimizer::adam;
+OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
+    : own(std::make_unique<const detail::RankModel>(std::move(of))),
+      model(Access::model(own.get())),
+      loss(rank.zeros(1, Kind::other)) {
+  const bool adam = own->plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (const std::vector<double>& layer : weights) {
     const std::vector<float> rounded(layer.begin(), layer.end());
     const auto size = static_cast<Count>(layer.size());
@@ -117,7 +119,7 @@ OnDevice::OnDevice(Rank& rank, const detail::ModelPlan& plan, const Layers& weig
 
 Layers weights_of(const grading::Case& kase) {
   Layers weights;
-  const auto layers = static_cast<int>(detail::make_plan(kase.model).layers.size());
+  const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
     const std::vector<float> layer = grading::weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());
@@ -126,8 +128,8 @@ Layers weights_of(const grading::Case& kase) {
 }
 
 Tensor inputs_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data) {
-  const ModelSpec& spec = kase.model;
-  if (spec.family == ModelSpec::Family::gpt) return put(rank, {spec.sequence, kase.batch}, data.ids);
+  const model::ModelSpec& spec = kase.model;
+  if (spec.family == model::ModelSpec::Family::gpt) return put(rank, {spec.sequence, kase.batch}, data.ids);
   return put(rank, {spec.sequence, kase.batch, spec.hidden}, data.inputs);
 }
 
@@ -152,7 +154,7 @@ void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grad
                              on.state.grads[l]);
     x[l] = {};
   }
-  EXPECT_EQ(static_cast<bool>(grad), kase.model.family == ModelSpec::Family::mlp);
+  EXPECT_EQ(static_cast<bool>(grad), kase.model.family == model::ModelSpec::Family::mlp);
 }
 
 void update(Rank& rank, OnDevice& on, float clip) {

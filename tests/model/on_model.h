@@ -3,10 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "front/model/plan.h"
+#include "api/rank_model.h"
 #include "front/rank_front.h"
 #include "front/world.h"
 #include "grading/case.h"
@@ -18,9 +19,9 @@ namespace shardlings::model_test {
 using Layers = std::vector<std::vector<double>>;
 
 /// Small models whose extents divide one another in no way.
-ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence);
-ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence);
-grading::Case case_of(const ModelSpec& spec, Count batch, int micro_batches = 1);
+model::ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence);
+model::ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence);
+grading::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches = 1);
 
 /// Runs `body` on one rank of a cluster with a table of calls; its errors fail the test.
 front::RunReport on_rank(const std::function<void(Rank&)>& body);
@@ -35,8 +36,11 @@ Layers get_layers(const std::vector<Tensor>& tensors);
 
 /// The model of a case with weights, gradients (zero) and optimizer states on the device.
 struct OnDevice {
-  OnDevice(Rank& rank, const detail::ModelPlan& plan, const Layers& weights);
+  OnDevice(Rank& rank, detail::RankModel of, const Layers& weights);
+  OnDevice(Rank& rank, const model::ModelPlan& plan, const Layers& weights)
+      : OnDevice(rank, detail::RankModel{plan, {}}, weights) {}
 
+  std::unique_ptr<const detail::RankModel> own;  ///< what `model` stands for
   Model model;
   TrainState state;
   Tensor loss;

@@ -1,4 +1,4 @@
-#include "front/model/plan.h"
+#include "model/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 namespace shardlings::model_test {
 namespace {
 
-using detail::LayerPlan;
+using model::LayerPlan;
 using Type = LayerPlan::Type;
 
 TEST(Plan, MlpIsLinearWithGeluButForTheLast) {
-  const auto plan = detail::make_plan(mlp(3, 7, 5, 4));
+  const auto plan = model::make_plan(mlp(3, 7, 5, 4));
   ASSERT_EQ(plan.layers.size(), 3U);
   EXPECT_EQ(plan.layers[0].type, Type::linear_gelu);
   EXPECT_EQ(plan.layers[1].type, Type::linear_gelu);
@@ -26,9 +26,9 @@ TEST(Plan, MlpIsLinearWithGeluButForTheLast) {
 }
 
 TEST(Plan, WidthsAreThoseOfTheOutputs) {
-  ModelSpec spec = mlp(4, 7, 5, 4);
+  model::ModelSpec spec = mlp(4, 7, 5, 4);
   spec.widths = {3, 11, 2};
-  const auto plan = detail::make_plan(spec);
+  const auto plan = model::make_plan(spec);
   const Count widths[] = {7, 3, 11, 2, 5};
   for (std::size_t l = 0; l < 4; ++l) {
     EXPECT_EQ(plan.layers[l].in, widths[l]);
@@ -38,7 +38,7 @@ TEST(Plan, WidthsAreThoseOfTheOutputs) {
 }
 
 TEST(Plan, GptIsEmbeddingBlocksHead) {
-  const auto plan = detail::make_plan(gpt(2, 6, 3, 11, 4));
+  const auto plan = model::make_plan(gpt(2, 6, 3, 11, 4));
   ASSERT_EQ(plan.layers.size(), 4U);
   EXPECT_EQ(plan.layers[0].type, Type::embedding);
   EXPECT_EQ(plan.layers[0].range.size(), (11 + 4) * 6);
@@ -50,10 +50,10 @@ TEST(Plan, GptIsEmbeddingBlocksHead) {
 }
 
 TEST(Plan, EntriesFillTheLayerWithoutGaps) {
-  ModelSpec uneven = mlp(3, 7, 5, 4);
+  model::ModelSpec uneven = mlp(3, 7, 5, 4);
   uneven.widths = {2, 9};
-  for (const ModelSpec& spec : {mlp(3, 7, 5, 4), uneven, gpt(2, 6, 3, 11, 4)}) {
-    const auto plan = detail::make_plan(spec);
+  for (const model::ModelSpec& spec : {mlp(3, 7, 5, 4), uneven, gpt(2, 6, 3, 11, 4)}) {
+    const auto plan = model::make_plan(spec);
     Count end_of_layer = 0;
     for (const LayerPlan& layer : plan.layers) {
       EXPECT_EQ(layer.range.begin, end_of_layer);
@@ -73,7 +73,7 @@ TEST(Plan, EntriesFillTheLayerWithoutGaps) {
 }
 
 TEST(Plan, SplitsFollowMegatron) {
-  const auto plan = detail::make_plan(gpt(1, 6, 3, 11, 4));
+  const auto plan = model::make_plan(gpt(1, 6, 3, 11, 4));
   const LayerPlan& block = plan.layers[1];
   for (const char* name : {"query.weight", "key.bias", "value.weight", "fc.weight", "fc.bias"}) {
     EXPECT_EQ(entry_of(block, name).split, Split::rows) << name;
@@ -87,18 +87,18 @@ TEST(Plan, SplitsFollowMegatron) {
 }
 
 TEST(Plan, ImpossibleModelsAreRefused) {
-  EXPECT_THROW(detail::make_plan(mlp(0, 7, 5, 4)), std::invalid_argument);
-  EXPECT_THROW(detail::make_plan(mlp(1, 0, 5, 4)), std::invalid_argument);
-  EXPECT_THROW(detail::make_plan(gpt(1, 7, 2, 5, 4)), std::invalid_argument);
-  ModelSpec spec = mlp(3, 7, 5, 4);
+  EXPECT_THROW(model::make_plan(mlp(0, 7, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(model::make_plan(mlp(1, 0, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(model::make_plan(gpt(1, 7, 2, 5, 4)), std::invalid_argument);
+  model::ModelSpec spec = mlp(3, 7, 5, 4);
   spec.widths = {3};
-  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
+  EXPECT_THROW(model::make_plan(spec), std::invalid_argument);
   spec.widths = {3, 0};
-  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
+  EXPECT_THROW(model::make_plan(spec), std::invalid_argument);
   spec = gpt(2, 6, 3, 11, 4);
   spec.widths = {3};
-  EXPECT_THROW(detail::make_plan(spec), std::invalid_argument);
-  EXPECT_THROW(entry_of(detail::make_plan(mlp(1, 2, 2, 2)).layers[0], "query.weight"), std::out_of_range);
+  EXPECT_THROW(model::make_plan(spec), std::invalid_argument);
+  EXPECT_THROW(entry_of(model::make_plan(mlp(1, 2, 2, 2)).layers[0], "query.weight"), std::out_of_range);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST(Reference, ALongGradientIsShortenedToTheLimit) {
 
 TEST(Reference, MomentsAreAveragesOfTheClippedGradient) {
   grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.clip = 0.01F;
   const grading::Reference found = grading::train_reference(kase);
   const double factor = static_cast<double>(kase.model.clip) / found.norms[0];
@@ -138,7 +138,7 @@ TEST(Reference, MomentsAreAveragesOfTheClippedGradient) {
 }
 
 TEST(Reference, StepsLowerTheLoss) {
-  for (const auto optimizer : {ModelSpec::Optimizer::sgd, ModelSpec::Optimizer::adam}) {
+  for (const auto optimizer : {model::ModelSpec::Optimizer::sgd, model::ModelSpec::Optimizer::adam}) {
     grading::Case kase = case_of(gpt(1, 8, 2, 6, 4), 2);
     kase.model.optimizer = optimizer;
     const double before = grading::train_reference(kase).loss;
@@ -152,7 +152,7 @@ TEST(Reference, ToleranceIsFarBelowTheGradientsAndNeverZero) {
   const grading::Reference found = grading::train_reference(kase);
   EXPECT_GT(found.loss_tolerance, 0);
   EXPECT_LT(found.loss_tolerance, 1e-4 * found.loss);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   for (std::size_t l = 0; l < found.grads.size(); ++l) {
     for (const Entry& entry : plan.layers[l].entries) {
       if (std::string(entry.name) == "key.bias") continue;  // softmax does not see it: its gradient is 0

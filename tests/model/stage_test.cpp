@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/parts.h"
-#include "front/model/memory.h"
+#include "model/memory.h"
 #include "model/on_model.h"
 
 namespace shardlings::model_test {
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 /// A model on the device, cut into stages.
 struct InStages {
-  InStages(Rank& rank, const detail::ModelPlan& plan, const grading::Case& kase, int count)
+  InStages(Rank& rank, const model::ModelPlan& plan, const grading::Case& kase, int count)
       : on(rank, plan, weights_of(kase)) {
     for (int i = 0; i < count; ++i) {
       const Range layers = part_of(on.model.num_layers(), count, i);
@@ -44,9 +44,9 @@ void train_in_stages(Rank& rank, InStages& in, const grading::Case& kase, const 
 class Stages : public testing::TestWithParam<int> {};
 
 TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
-  for (const ModelSpec& spec : {mlp(5, 9, 5, 4), gpt(3, 12, 3, 7, 5)}) {
+  for (const model::ModelSpec& spec : {mlp(5, 9, 5, 4), gpt(3, 12, 3, 7, 5)}) {
     const grading::Case kase = case_of(spec, 3);
-    const auto plan = detail::make_plan(spec);
+    const auto plan = model::make_plan(spec);
     const grading::MicroData data = grading::micro_of(kase, 0, 0);
     on_rank([&](Rank& rank) {
       OnDevice whole(rank, plan, weights_of(kase));
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Numbers, Stages, testing::Range(1, 6));
 
 TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
   const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
     InStages in(rank, plan, kase, 2);
@@ -91,7 +91,7 @@ TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
 
 TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
   const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const grading::MicroData data = grading::micro_of(kase, 0, 0);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
@@ -115,7 +115,7 @@ TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
 
 TEST(StageMisuse, IsToldWithItsLine) {
   const grading::Case kase = case_of(mlp(4, 9, 9, 4), 3);
-  const auto plan = detail::make_plan(kase.model);
+  const auto plan = model::make_plan(kase.model);
   const auto error = [&](auto body) {
     return error_of([&](Rank& rank) {
       InStages in(rank, plan, kase, 2);

@@ -30,14 +30,14 @@ Case grid_case(int t, int p, int d, int v, int micro_batches) {
   kase.batches = d;
   kase.batch = 1;
   kase.micro_batches = micro_batches;
-  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.layers = (p * v < 3 ? 4 : p * v) - 2;  // with embedding and head one layer for each stage, or two
   kase.model.hidden = 6;
   kase.model.heads = 3;
   kase.model.sequence = 3;
   kase.model.outputs = 7;
   kase.model.tied = true;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.clip = 0.1F;
   kase.numbers = {{"t", t}, {"p", p}, {"d", d}, {"v", v}};
   kase.cluster.uses_table = true;

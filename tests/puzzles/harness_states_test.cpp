@@ -23,7 +23,7 @@ Case small_case(int ranks) {
   kase.model.hidden = 6;
   kase.model.outputs = 5;
   kase.model.sequence = 3;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   return kase;
 }
 

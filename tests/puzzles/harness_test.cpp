@@ -157,7 +157,7 @@ class DividedState : public testing::TestWithParam<int> {
  protected:
   static Case adam_case() {
     Case kase = small_case();
-    kase.model.optimizer = ModelSpec::Optimizer::adam;
+    kase.model.optimizer = model::ModelSpec::Optimizer::adam;
     return kase;
   }
   front::RunReport run(const std::function<void(Harness&)>& body) {
@@ -172,7 +172,7 @@ class DividedState : public testing::TestWithParam<int> {
     return report;
   }
   static Count held_by(int rank, int layer, bool is_divided) {
-    const Count whole = detail::make_plan(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
+    const Count whole = model::make_plan(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
     return is_divided ? part_of(whole, GetParam(), rank).size() : whole;
   }
   static std::map<std::string, Output> outputs_of(front::RunReport& report) {
@@ -273,10 +273,10 @@ class DividedLayers : public testing::TestWithParam<int> {};
 TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
   const int t = GetParam(), d = 3;
   Case kase = small_case();
-  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.hidden = 12;
   kase.model.heads = 4;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   front::WorldOptions options;
   options.ranks = t * d;
   const front::RunReport report = front::run_world(options, [&](Rank& rank) {

@@ -22,7 +22,7 @@ Case mixed_case(std::uint64_t seed) {
   kase.model.hidden = 3 + pick(3, 9);
   kase.model.outputs = 2 + pick(4, 7);
   kase.model.sequence = 2 + pick(5, 6);
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.lr = 1e-3F;
   kase.model.eps = 1e-2F;
   kase.model.clip = seed % 3 == 0 ? 0.1F : 100;

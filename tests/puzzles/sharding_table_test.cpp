@@ -44,13 +44,13 @@ Case example(const Toolchain& toolchain, int ranks) {
   kase.batch = 2;
   kase.uneven_tokens = false;
   kase.model = {};
-  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.layers = 4;
   kase.model.hidden = 30;
   kase.model.heads = 3;
   kase.model.outputs = 61;
   kase.model.sequence = 16;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.clip = 1;
   kase.cluster.ranks_per_node = kRanksOfANode;
   return kase;

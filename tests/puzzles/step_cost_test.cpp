@@ -17,7 +17,7 @@ Case perceptron(int ranks) {
   kase.model.hidden = 3;
   kase.model.outputs = 2;
   kase.model.sequence = 2;
-  kase.model.optimizer = ModelSpec::Optimizer::adam;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.batch = 2;
   return kase;
 }

@@ -12,7 +12,7 @@ namespace {
 
 Case perceptron() {
   Case kase;
-  kase.model.family = ModelSpec::Family::mlp;
+  kase.model.family = model::ModelSpec::Family::mlp;
   kase.model.layers = 2;
   kase.model.hidden = 3;
   kase.model.outputs = 2;
@@ -38,7 +38,7 @@ TEST(LayerBytes, OfAPerceptronAreThoseOfTheTextbook) {
 
 TEST(LayerBytes, TokenIdsHaveNoGradient) {
   Case kase = perceptron();
-  kase.model.family = ModelSpec::Family::gpt;
+  kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.hidden = 4;
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   ASSERT_EQ(layers.size(), 4U) << "embedding, two blocks, head";

@@ -9,11 +9,11 @@
 namespace shardlings::front {
 
 using detail::Call;
-using detail::LayerPlan;
+using model::LayerPlan;
 using Type = LayerPlan::Type;
 
-const detail::ModelPlan& plan_of(const Call& call) {
-  return *static_cast<const detail::ModelPlan*>(call.host);
+const detail::RankModel& model_of(const Call& call) {
+  return *static_cast<const detail::RankModel*>(call.host);
 }
 
 std::string call_text(const Call& call, Count layer) {
@@ -21,7 +21,7 @@ std::string call_text(const Call& call, Count layer) {
 }
 
 const LayerPlan& checked_layer(RankFront& front, const Call& call, Count layer) {
-  const auto& layers = plan_of(call).layers;
+  const auto& layers = model_of(call).plan.layers;
   const auto count = static_cast<Count>(layers.size());
   if (layer < 0 || layer >= count) {
     front.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}", call_text(call, layer),
@@ -91,7 +91,7 @@ void check_grad(RankFront& front, const Call& call, Count layer, const Operand& 
 void check_loss(RankFront& front, const Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss) {
   if (!targets) front.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
-  const Count width = plan_of(call).layers.back().out;
+  const Count width = model_of(call).plan.layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
     front.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
                                     "layer returned",
@@ -120,7 +120,7 @@ void check_update(RankFront& front, const Call& call, Count layer) {
     front.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
   }
   static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
-  const bool adam = plan_of(call).spec.optimizer == ModelSpec::Optimizer::adam;
+  const bool adam = model_of(call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (int i = 1; i < (adam ? 4 : 2); ++i) {
     const Count found = call.tensor[i].shape.size();
     if (found == updated) continue;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "front/model/plan.h"
+#include "api/rank_model.h"
 #include "front/rank_front.h"
 
 namespace shardlings::front {
@@ -12,7 +12,7 @@ namespace shardlings::front {
 /// "forward of layer 2", for messages.
 std::string call_text(const detail::Call& call, Count layer);
 /// The layer of that number; throws InvalidArgument if the model has no such layer.
-const detail::LayerPlan& checked_layer(RankFront& front, const detail::Call& call, Count layer);
+const model::LayerPlan& checked_layer(RankFront& front, const detail::Call& call, Count layer);
 /// All throw InvalidArgument if the argument does not fit.
 void check_weights(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const char* what);
 void check_input(RankFront& front, const detail::Call& call, Count layer, const Operand& x);
@@ -26,8 +26,8 @@ void check_loss(RankFront& front, const detail::Call& call, const Operand& logit
 /// All arguments of an update are equally long parts of a layer.
 void check_update(RankFront& front, const detail::Call& call, Count layer);
 
-const detail::ModelPlan& plan_of(const detail::Call& call);
+const detail::RankModel& model_of(const detail::Call& call);
 /// The shape of a layer's output for input x.
-Shape output_shape(const detail::LayerPlan& layer, const Shape& x);
+Shape output_shape(const model::LayerPlan& layer, const Shape& x);
 
 }  // namespace shardlings::front

@@ -1,4 +1,4 @@
-// The calls of a model. `host` is the ModelPlan in all of them but drop_saved.
+// The calls of a model. `host` is the RankModel in all of them but drop_saved.
 //   layer_forward: tensor = weights, x; number = layer, 1 to save; reply: the output, id of the Saved
 //   layer_backward: tensor = weights, x, gradient (taken over), gradients of the weights; number = layer; id: the Saved
 //   layer_loss: tensor = logits (taken over), targets, loss; number = tokens; reply: the gradient
@@ -21,8 +21,8 @@ namespace {
 
 using detail::Access;
 using detail::Call;
-using detail::LayerPlan;
 using detail::Reply;
+using model::LayerPlan;
 
 /// Runs `work` as one call of the model: on clusters with a table of calls it costs a fixed time.
 template <class Work>
@@ -72,7 +72,7 @@ Reply forward(RankFront& front, const Call& call) {
                              {plan, view(front, call, 0), call.at},
                              Access::labelled(view(front, call, 1), label.micro),
                              call.at,
-                             plan_of(call).tp};
+                             model_of(call).tp};
   std::vector<Tensor> saved;
   Tensor y = as_one_call(front, call, EventKind::forward, label,
                          [&] { return layer_forward(layer, saving ? &saved : nullptr); });
@@ -128,7 +128,7 @@ Reply backward(RankFront& front, const Call& call) {
                              {plan, view(front, call, 0), call.at},
                              Access::labelled(view(front, call, 1), label.micro),
                              call.at,
-                             plan_of(call).tp};
+                             model_of(call).tp};
   const Entries<View> grads(plan, view(front, call, 3), call.at);
   Tensor grad_x = as_one_call(front, call, EventKind::backward, label,
                               [&] { return layer_backward(layer, std::move(entry.tensors), std::move(grad), grads); });
@@ -143,10 +143,10 @@ Reply loss(RankFront& front, const Call& call) {
   const Operand found = front.writing(call, 0);
   check_loss(front, call, found, front.reading(call, 1), front.writing(call, 2));
   const Label label{found.label.micro, -1};
-  const detail::ModelPlan& plan = plan_of(call);
+  const auto& [plan, tp] = model_of(call);
   Tensor grad = as_one_call(front, call, EventKind::loss, label, [&] {
-    if (plan.tp.size() > 1) {
-      return divided_loss(plan.tp, {plan.layers.back().vocabulary, plan.spec.outputs}, std::move(logits),
+    if (tp.size() > 1) {
+      return divided_loss(tp, {plan.layers.back().vocabulary, plan.spec.outputs}, std::move(logits),
                           view(front, call, 1), call.number[0], view(front, call, 2), call.at);
     }
     return cross_entropy(std::move(logits), view(front, call, 1), call.number[0], view(front, call, 2), call.at);
@@ -158,9 +158,9 @@ Reply loss(RankFront& front, const Call& call) {
 
 Reply update(RankFront& front, const Call& call) {
   check_update(front, call, call.number[0]);
-  const ModelSpec& spec = plan_of(call).spec;
+  const model::ModelSpec& spec = model_of(call).plan.spec;
   as_one_call(front, call, EventKind::update, {-1, layer_of(call)}, [&]() -> Tensor {
-    if (spec.optimizer == ModelSpec::Optimizer::sgd) {
+    if (spec.optimizer == model::ModelSpec::Optimizer::sgd) {
       sgd(view(front, call, 0), view(front, call, 1), spec.lr, view(front, call, 4), call.at);
     } else {
       AdamStep step;

@@ -5,7 +5,7 @@
 namespace shardlings::front {
 namespace {
 
-using Type = detail::LayerPlan::Type;
+using Type = model::LayerPlan::Type;
 
 Tensor linear_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   Tensor z = matmul(layer.x, layer.weights.matrix("weight"), nt, layer.at);

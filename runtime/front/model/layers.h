@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "front/model/plan.h"
+#include "model/plan.h"
 #include "shardlings/group.h"
 #include "shardlings/ops.h"
 
@@ -17,7 +17,7 @@ namespace shardlings::front {
 template <class V>
 class Entries {
  public:
-  Entries(const detail::LayerPlan& plan, V flat, Location at) : plan_(plan), flat_(flat), at_(at) {}
+  Entries(const model::LayerPlan& plan, V flat, Location at) : plan_(plan), flat_(flat), at_(at) {}
 
   V vector(std::string_view name) const { return flat_.part(entry_of(plan_, name).range, at_); }
   V matrix(std::string_view name) const { return stacked(name, name); }
@@ -32,14 +32,14 @@ class Entries {
   }
 
  private:
-  const detail::LayerPlan& plan_;
+  const model::LayerPlan& plan_;
   V flat_;
   Location at_;
 };
 
 /// What all functions of a layer are given.
 struct LayerArguments {
-  const detail::LayerPlan& plan;
+  const model::LayerPlan& plan;
   Entries<ConstView> weights;
   ConstView x;
   Location at;

@@ -1,9 +1,9 @@
 // Operations element by element. tensor[]: as in shardlings/ops.h; number[0]: dtype (cast), seed (random_normal);
 // number[1]: number of the first element (random_normal); scalar[0]: value, alpha, factor or deviation.
 #include "base/dtype.h"
-#include "front/ops/flops.h"
 #include "front/host/host_desk.h"
 #include "front/ops/op.h"
+#include "model/operation_flops.h"
 
 namespace shardlings::front {
 namespace {
@@ -121,7 +121,7 @@ Reply backward(RankFront& front, const Call& call, KernelId id, Count flops) {
 }
 
 Reply gelu(RankFront& front, const Call& call) {
-  return unary(front, call, KernelId::gelu, kGeluFlops);
+  return unary(front, call, KernelId::gelu, model::kGeluFlops);
 }
 Reply gelu_backward(RankFront& front, const Call& call) {
   return backward(front, call, KernelId::gelu_backward, kGeluBackward);

@@ -1,7 +1,7 @@
 // Layer norm and attention. tensor[]: as in shardlings/ops.h, without results; number[0]: heads (attention), 1 if
 // the statistics are kept (layer_norm); number[1]: 1 if the probabilities are kept (attention).
-#include "front/ops/flops.h"
 #include "front/ops/op.h"
+#include "model/operation_flops.h"
 
 namespace shardlings::front {
 namespace {
@@ -29,7 +29,7 @@ Reply layer_norm(RankFront& front, const Call& call) {
   op.returns(x.shape(), x.dtype());
   if (call.number[0] != 0) op.returns({2, x.rows()}, DType::f32);
   op.scalars({kEpsilon});
-  return op.run(KernelId::layer_norm, {x.rows(), x.cols()}, kNormFlops * x.size());
+  return op.run(KernelId::layer_norm, {x.rows(), x.cols()}, model::kNormFlops * x.size());
 }
 
 Reply layer_norm_backward(RankFront& front, const Call& call) {

@@ -6,12 +6,12 @@
 #include <stdexcept>
 
 #include "base/parts.h"
-#include "front/model/activations.h"
+#include "model/activations.h"
 
 namespace shardlings::grading {
 namespace {
 
-using detail::LayerPlan;
+using model::LayerPlan;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::invalid_argument(why);
@@ -25,7 +25,7 @@ Count sequence_of(const Transformer& model, const Training& training) {
   return training.sequence > 0 ? training.sequence : model.sequence;
 }
 
-detail::ActivationFormat format_of(const Training& training) {
+model::ActivationFormat format_of(const Training& training) {
   const bool small = training.kept_by == KeptBy::shardlings;
   return {training.precision.activation, !small, small};
 }
@@ -83,7 +83,7 @@ struct BlockBytes {
 BlockBytes block_bytes(const Transformer& model, const Parallel& parallel, const Training& training) {
   BlockBytes sums;
   const Count sequence = sequence_of(model, training);
-  for (const detail::KeptTensor& tensor :
+  for (const model::KeptTensor& tensor :
        kept_by_block(model.hidden, model.heads, sequence, training.micro_batch, format_of(training))) {
     const bool is_divided = tensor.divided || parallel.sp;
     const Bytes bytes(is_divided ? divided(tensor.bytes.value(), parallel.tp) : tensor.bytes.value());
@@ -215,7 +215,7 @@ class Mapper {
   Parallel parallel_;
   Training training_;
   Count sequence_;
-  detail::ModelPlan plan_;
+  model::ModelPlan plan_;
 };
 
 bool has_less(const StageMemory& a, const StageMemory& b) {

@@ -1,6 +1,6 @@
 /// \file
 /// The map of memory: how many bytes of what are on each rank of a training run. The list of activations is that of
-/// front/model/activations.h and the rule of shares that of base/parts.h, from which the budgets of puzzles are made
+/// model/activations.h and the rule of shares that of base/parts.h, from which the budgets of puzzles are made
 /// too.
 #pragma once
 

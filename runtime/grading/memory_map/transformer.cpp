@@ -94,15 +94,15 @@ Transformer described(const std::string& text) {
 
 }  // namespace
 
-detail::ModelPlan plan_of(const Transformer& model) {
-  ModelSpec spec;
-  spec.family = ModelSpec::Family::gpt;
+model::ModelPlan plan_of(const Transformer& model) {
+  model::ModelSpec spec;
+  spec.family = model::ModelSpec::Family::gpt;
   spec.layers = model.layers;
   spec.hidden = model.hidden;
   spec.heads = model.heads;
   spec.outputs = model.vocabulary;
   spec.sequence = model.sequence;
-  return detail::make_plan(spec);
+  return model::make_plan(spec);
 }
 
 Count parameters_of(const Transformer& model) {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "front/model/plan.h"
+#include "model/plan.h"
 
 namespace shardlings::grading {
 
-/// A GPT as of front/model/plan.h. Without layers only the number of parameters is known, and no activations.
+/// A GPT as of model/plan.h. Without layers only the number of parameters is known, and no activations.
 struct Transformer {
   std::string name;
   std::string title;      ///< "GPT-2 XL"
@@ -25,7 +25,7 @@ struct Transformer {
 };
 
 /// Its layers, the embedding and the head included; for a tied model the head still has its matrix.
-detail::ModelPlan plan_of(const Transformer& model);
+model::ModelPlan plan_of(const Transformer& model);
 /// Parameters of the whole model, counted from its layers where it has some.
 Count parameters_of(const Transformer& model);
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "front/model/plan.h"
 #include "grading/reference/noise.h"
 #include "grading/reference/trainer.h"
+#include "model/plan.h"
 
 namespace shardlings::grading {
 namespace {
@@ -39,7 +39,7 @@ reference::Layers<double> difference(const reference::Layers<double>& a, const r
 class Noise {
  public:
   Noise(const Case& kase, reference::Precision precision)
-      : model_(detail::make_plan(kase.model)), least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
+      : model_(model::make_plan(kase.model)), least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
     // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
     const std::uint64_t first = precision == reference::Precision::mixed ? 1 : 0;
     for (std::uint64_t run = 0; run < reference::kRuns; ++run) {
@@ -92,7 +92,7 @@ class Noise {
     return tensors;
   }
 
-  detail::ModelPlan model_;
+  model::ModelPlan model_;
   double least_;
   std::vector<Trained<float>> runs_;
 };

@@ -10,7 +10,8 @@
 namespace shardlings::grading {
 
 /// Results of training on the whole global batch (all batches, all micro-batches). Layers flat, as Model's weights.
-/// Tied tensors (see ModelSpec) are two here: equal, each with the gradient of both, and counted once in the norm.
+/// Tied tensors (see model::ModelSpec) are two here: equal, each with the gradient of both, and counted once in the
+/// norm.
 struct Reference {
   double loss = 0;                                  ///< of the last step
   std::vector<std::vector<double>> grads;           ///< of the last step, before clipping

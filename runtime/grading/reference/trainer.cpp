@@ -9,7 +9,7 @@
 namespace shardlings::grading::reference {
 namespace {
 
-using detail::LayerPlan;
+using model::LayerPlan;
 
 /// The pieces that make a layer, for one micro-batch.
 template <class Real>
@@ -126,9 +126,9 @@ MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t sha
 
 /// Where two tensors of the first and the last layer lie that train as one.
 struct Tie {
-  explicit Tie(const ModelSpec& spec) {
+  explicit Tie(const model::ModelSpec& spec) {
     if (!spec.tied) return;
-    const detail::ModelPlan model = detail::make_plan(spec);
+    const model::ModelPlan model = model::make_plan(spec);
     first = entry_of(model.layers.front(), "token").range;
     last = entry_of(model.layers.back(), "weight").range;
   }
@@ -164,7 +164,7 @@ Real norm_of(const Tie& tie, const Layers<Real>& layers) {
 template <class Real>
 class Optimizer {
  public:
-  Optimizer(ModelSpec spec, Trained<Real>& trained) : spec_(std::move(spec)), trained_(trained) {
+  Optimizer(model::ModelSpec spec, Trained<Real>& trained) : spec_(std::move(spec)), trained_(trained) {
     trained_.m = trained_.v = zeros_like(trained_.weights);
   }
 
@@ -176,7 +176,7 @@ class Optimizer {
     for (std::size_t l = 0; l < trained_.weights.size(); ++l) {
       for (std::size_t i = 0; i < trained_.weights[l].size(); ++i) {
         const Real g = factor * trained_.grads[l][i];
-        const bool sgd = spec_.optimizer == ModelSpec::Optimizer::sgd;
+        const bool sgd = spec_.optimizer == model::ModelSpec::Optimizer::sgd;
         trained_.weights[l][i] -= lr * (sgd ? g : direction(trained_.m[l][i], trained_.v[l][i], g));
       }
     }
@@ -193,7 +193,7 @@ class Optimizer {
     return m_hat / (std::sqrt(v_hat) + Real(spec_.eps));
   }
 
-  ModelSpec spec_;
+  model::ModelSpec spec_;
   Trained<Real>& trained_;
   int step_ = 0;
 };
@@ -203,7 +203,7 @@ class Optimizer {
 template <class Real>
 Layers<Real> initial_weights(const Case& kase) {
   Layers<Real> weights;
-  const auto layers = static_cast<int>(detail::make_plan(kase.model).layers.size());
+  const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
     const std::vector<float> layer = weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());
@@ -214,7 +214,7 @@ Layers<Real> initial_weights(const Case& kase) {
 template <class Real>
 Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
                  Layers<Real>& grads, Rounding<Real>* rounding) {
-  const detail::ModelPlan model = detail::make_plan(kase.model);
+  const model::ModelPlan model = model::make_plan(kase.model);
   Parts<Real> layers;
   Array<Real> x(data.inputs.begin(), data.inputs.end());
   keep(rounding, x);

@@ -60,7 +60,7 @@ struct LayerCost {
 };
 
 namespace detail {
-struct ModelPlan;
+struct RankModel;
 }
 
 /// The layers' math. Holds no weights: they are the caller's. A light handle, the same on every rank.
@@ -119,7 +119,7 @@ class SHARDLINGS_API Model {
 
  private:
   friend struct detail::Access;
-  const detail::ModelPlan* plan_ = nullptr;
+  const detail::RankModel* model_ = nullptr;
 };
 
 }  // namespace shardlings

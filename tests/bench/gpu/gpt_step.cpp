@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "api/access.h"
+#include "api/rank_model.h"
 #include "bench/gpu/bench.h"
-#include "front/model/plan.h"
 #include "front/world.h"
 #include "shardlings/puzzle.h"
 
@@ -17,19 +17,19 @@ namespace shardlings::bench {
 namespace {
 
 struct Size {
-  ModelSpec spec;
+  model::ModelSpec spec;
   Count batch = 8;
 };
 
 Size size_of_model(const Place& place) {
   Size size;
-  size.spec.family = ModelSpec::Family::gpt;
+  size.spec.family = model::ModelSpec::Family::gpt;
   size.spec.layers = static_cast<int>(place.size(12, 2));
   size.spec.hidden = place.size(2048, 32);
   size.spec.outputs = place.size(50304, 64);
   size.spec.heads = static_cast<int>(place.size(16, 2));
   size.spec.sequence = place.size(1024, 8);
-  size.spec.optimizer = ModelSpec::Optimizer::adam;
+  size.spec.optimizer = model::ModelSpec::Optimizer::adam;
   size.spec.lr = 3e-4F;
   size.batch = place.size(8, 2);
   return size;
@@ -89,8 +89,9 @@ class Training {
 };
 
 /// Seconds of a step.
-double step(const Place& place, const detail::ModelPlan& plan, const Size& size, bool instruments) {
-  const Model model = detail::Access::model(&plan);
+double step(const Place& place, const model::ModelPlan& plan, const Size& size, bool instruments) {
+  const detail::RankModel own{plan, {}};
+  const Model model = detail::Access::model(&own);
   front::WorldOptions options;
   options.trace = instruments;
   options.checks = instruments;
@@ -107,7 +108,7 @@ double step(const Place& place, const detail::ModelPlan& plan, const Size& size,
 void gpt_step(const Place& place) {
   constexpr double kMilli = 1e-3, kTera = 1e12;
   const Size size = size_of_model(place);
-  const detail::ModelPlan plan = detail::make_plan(size.spec);
+  const model::ModelPlan plan = model::make_plan(size.spec);
   const double with = step(place, plan, size, true), without = step(place, plan, size, false);
   const Count tokens = size.spec.sequence * size.batch;
   const Count attention = 12 * size.spec.layers * size.spec.hidden * size.spec.sequence;

@@ -4,9 +4,9 @@
 
 #include "shardlings/tensor.h"
 
-namespace shardlings::front {
+namespace shardlings::model {
 
 inline constexpr Count kGeluFlops = 16;
 inline constexpr Count kNormFlops = 8;
 
-}  // namespace shardlings::front
+}  // namespace shardlings::model

@@ -1,14 +1,14 @@
-#include "front/model/flops.h"
+#include "model/flops.h"
 
-#include "front/ops/flops.h"
+#include "model/operation_flops.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 
 Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch) {
   using Type = LayerPlan::Type;
   const Count in = layer.in, out = layer.out, sequence = batch > 0 ? tokens / batch : 0;
   const Count product = 2 * tokens * in * out;
-  const Count gelu = front::kGeluFlops, norm = front::kNormFlops;
+  const Count gelu = kGeluFlops, norm = kNormFlops;
   switch (layer.type) {
     case Type::linear: return Flops(product + tokens * out);
     case Type::linear_gelu: return Flops(product + (1 + gelu) * tokens * out);
@@ -23,4 +23,4 @@ Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch) {
   return Flops(0);
 }
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

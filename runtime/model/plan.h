@@ -5,11 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "shardlings/group.h"
 #include "shardlings/model.h"
 #include "shardlings/shard.h"
 
-namespace shardlings {
+namespace shardlings::model {
 
 /// What a model is made of; part of a case.
 struct ModelSpec {
@@ -30,8 +29,6 @@ struct ModelSpec {
   float clip = 0;     ///< largest norm of the whole gradient that an update may use; 0: any
 };
 
-namespace detail {
-
 struct LayerPlan {
   enum class Type : std::uint8_t { linear_gelu, linear, embedding, block, head };
   Type type = Type::linear;
@@ -50,7 +47,6 @@ struct ModelPlan {
   ModelSpec spec;
   std::vector<LayerPlan> layers;
   Count total = 0;
-  Group tp;  ///< over which the layers are divided; empty: they are not
 };
 
 /// mlp: layers-1 times linear + GELU (h to h, or as `widths` says), then linear (to outputs).
@@ -71,11 +67,10 @@ struct ModelPlan {
 ModelPlan make_plan(const ModelSpec& spec);
 
 /// What one of `parts` ranks has of each layer, as the entries' splits say: heads, middle and vocabulary are dealt as
-/// Group::part deals them. `tp` stays empty. Throws std::invalid_argument for more parts than heads, or an mlp.
+/// Group::part deals them. Throws std::invalid_argument for more parts than heads, or an mlp.
 ModelPlan make_part(const ModelSpec& spec, int parts, int part);
 
 /// The entry of that name; throws std::out_of_range if the layer has none.
 const Entry& entry_of(const LayerPlan& layer, std::string_view name);
 
-}  // namespace detail
-}  // namespace shardlings
+}  // namespace shardlings::model

@@ -1,4 +1,4 @@
-#include "front/model/plan.h"
+#include "model/plan.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 #include "base/parts.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 namespace {
 
 /// Puts entries one behind the other.
@@ -179,4 +179,4 @@ const Entry& entry_of(const LayerPlan& layer, std::string_view name) {
   throw std::out_of_range("no entry " + std::string(name));
 }
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

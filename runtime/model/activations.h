@@ -28,7 +28,7 @@
 #include "base/units.h"
 #include "shardlings/tensor.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 
 /// How an implementation keeps activations.
 struct ActivationFormat {
@@ -60,4 +60,4 @@ struct BlockPart {
 std::vector<KeptTensor> kept_by_block(const BlockPart& part, Count sequence, Count batch,
                                       const ActivationFormat& format);
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "front/model/plan.h"
+#include "model/plan.h"
 
-namespace shardlings::grading {
+namespace shardlings::model {
 
 /// Elements that lie one behind the other both in a rank's part of a layer and in the whole layer.
 struct Stretch {
@@ -14,7 +14,7 @@ struct Stretch {
   Count whole = 0;  ///< where the first of them is
 };
 
-/// All of a rank's part (see detail::make_part), in order. Of a layer that is not divided it is a single one.
-std::vector<Stretch> stretches(const detail::LayerPlan& whole, const detail::LayerPlan& part);
+/// All of a rank's part (see make_part), in order. Of a layer that is not divided it is a single one.
+std::vector<Stretch> stretches(const LayerPlan& whole, const LayerPlan& part);
 
-}  // namespace shardlings::grading
+}  // namespace shardlings::model

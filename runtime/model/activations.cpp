@@ -1,6 +1,6 @@
-#include "front/model/activations.h"
+#include "model/activations.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 
 std::vector<KeptTensor> kept_by_block(Count hidden, int heads, Count sequence, Count batch,
                                       const ActivationFormat& format) {
@@ -32,4 +32,4 @@ std::vector<KeptTensor> kept_by_block(const BlockPart& part, Count sequence, Cou
   return kept;
 }
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

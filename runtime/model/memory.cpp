@@ -1,11 +1,11 @@
-#include "front/model/memory.h"
+#include "model/memory.h"
 
 #include <algorithm>
 
 #include "base/dtype.h"
-#include "front/model/activations.h"
+#include "model/activations.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 namespace {
 
 using Type = LayerPlan::Type;
@@ -81,4 +81,4 @@ Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens) {
   return logits + std::max(3 * numbers, 2 * numbers + wide(vocabulary, 1, DType::f32));
 }
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

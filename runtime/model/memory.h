@@ -19,7 +19,7 @@
 ///   gradients of z and of x (Y + A).
 /// - block saves, in this order: normed x (A) and its statistics, qkv (3 A), context (A), probabilities (P), x plus
 ///   attention (A), that normed (A) and its statistics, the input and the output of the GELU (4 A each): the list of
-///   front/model/activations.h without x. With x these are the 16 A of Korthikanti et al. 2022 (equation 1, without
+///   model/activations.h without x. With x these are the 16 A of Korthikanti et al. 2022 (equation 1, without
 ///   dropout masks and for 4-byte numbers).
 ///   Forward holds all of it and its output at the end; without saving, most are x plus attention (A) and both sides of
 ///   the GELU (4 A each). Backward starts with the gradient and all that is saved (16 A + P + 16 T), drops the GELU's
@@ -35,9 +35,9 @@
 #pragma once
 
 #include "base/units.h"
-#include "front/model/plan.h"
+#include "model/plan.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 
 /// What forward returns, for `tokens` rows of input.
 Bytes output_bytes(const LayerPlan& layer, Count tokens, DType dtype = DType::f32);
@@ -52,4 +52,4 @@ Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dty
 /// The most that loss holds at once, with the logits that it is given; `vocabulary` is that of all ranks. All f32.
 Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens);
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

@@ -1,8 +1,8 @@
-#include "grading/stretches.h"
+#include "model/stretches.h"
 
-namespace shardlings::grading {
+namespace shardlings::model {
 
-std::vector<Stretch> stretches(const detail::LayerPlan& whole, const detail::LayerPlan& part) {
+std::vector<Stretch> stretches(const LayerPlan& whole, const LayerPlan& part) {
   std::vector<Stretch> all;
   const auto add = [&](Range range, Count at) {
     const bool follows = !all.empty() && all.back().whole + all.back().part.size() == at;
@@ -23,4 +23,4 @@ std::vector<Stretch> stretches(const detail::LayerPlan& whole, const detail::Lay
   return all;
 }
 
-}  // namespace shardlings::grading
+}  // namespace shardlings::model

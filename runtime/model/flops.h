@@ -19,11 +19,11 @@
 #pragma once
 
 #include "base/units.h"
-#include "front/model/plan.h"
+#include "model/plan.h"
 
-namespace shardlings::detail {
+namespace shardlings::model {
 
 /// `tokens` are s b; `batch` is b.
 Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch);
 
-}  // namespace shardlings::detail
+}  // namespace shardlings::model

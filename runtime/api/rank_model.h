@@ -1,0 +1,16 @@
+/// \file
+/// What a public Model stands for on one rank.
+#pragma once
+
+#include "model/plan.h"
+#include "shardlings/group.h"
+
+namespace shardlings::detail {
+
+/// Layers as data, and the group in which the terms of divided ones are added up.
+struct RankModel {
+  model::ModelPlan plan;  ///< of the whole layers, or of this rank's part of each
+  Group tp;               ///< over which the layers are divided; empty: they are not
+};
+
+}  // namespace shardlings::detail
