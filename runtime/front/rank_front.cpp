@@ -30,7 +30,7 @@ Count sequences_of(const Ref& x) {
 
 }  // namespace
 
-RankFront::RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
+RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
     : options_(options),
       rank_(rank),
       control_(control),

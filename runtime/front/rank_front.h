@@ -13,8 +13,9 @@
 #include "back/kernels/kernels.h"
 #include "front/clock/cost.h"
 #include "front/memory/memory_desk.h"
+#include "front/rank/options.h"
+#include "front/trace/run_report.h"
 #include "front/trace/trace.h"
-#include "front/world.h"
 #include "shardlings/error.h"
 
 namespace shardlings::front {
@@ -27,7 +28,7 @@ class WorkTable;
 
 class RankFront final : public detail::Port {
  public:
-  RankFront(const WorldOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control);
+  RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control);
   ~RankFront();
   RankFront(const RankFront&) = delete;
   RankFront& operator=(const RankFront&) = delete;
@@ -38,7 +39,7 @@ class RankFront final : public detail::Port {
   /// \name For the handlers of verbs
   /// @{
   int rank() const { return rank_; }
-  const WorldOptions& options() const { return options_; }
+  const RankOptions& options() const { return options_; }
   back::Device& device() { return *device_; }
 
   /// Argument i, to be read or written, in the device's memory: see MemoryDesk::find. An argument in the host's memory
@@ -110,7 +111,7 @@ class RankFront final : public detail::Port {
                  back::Marks& marks);
   Counters counted();
 
-  const WorldOptions& options_;
+  const RankOptions& options_;
   int rank_;
   Control& control_;
   std::unique_ptr<back::Device> device_;

@@ -77,7 +77,7 @@ BackendChoice chosen_automatically(const Machine& machine, const std::vector<Cas
 
 std::optional<Backend> backend_wished(const std::string& word) {
   if (word == "auto") return std::nullopt;
-  if (const auto backend = front::backend_from(word)) return backend;
+  if (const auto backend = world::backend_from(word)) return backend;
   throw std::runtime_error(fmt::format("There is no backend \"{}\": it is cpu, cuda, nccl or auto.", word));
 }
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "front/backend.h"
 #include "grading/case.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 
-using front::Backend;
-using front::Machine;
+using world::Backend;
+using world::Machine;
 
 /// A wish as it is written: "cpu", "cuda", "nccl", or "auto", which is no backend. Throws std::runtime_error that lists
 /// them for anything else.

@@ -8,7 +8,7 @@
 
 namespace shardlings::grading {
 
-CaseRuns::CaseRuns(std::vector<Case> cases, front::Backend backend) : backend_(backend) {
+CaseRuns::CaseRuns(std::vector<Case> cases, world::Backend backend) : backend_(backend) {
   for (Case& kase : cases) entries_.emplace_back().kase = std::move(kase);
 }
 

@@ -10,22 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "front/backend.h"
 #include "grading/case.h"
 #include "grading/process.h"
 #include "grading/reference/reference.h"
 #include "grading/result.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 
 class CaseRuns {
  public:
-  explicit CaseRuns(std::vector<Case> cases, front::Backend backend = front::Backend::cpu);
+  explicit CaseRuns(std::vector<Case> cases, world::Backend backend = world::Backend::cpu);
   ~CaseRuns();
   CaseRuns(const CaseRuns&) = delete;
   CaseRuns& operator=(const CaseRuns&) = delete;
 
-  front::Backend backend() const { return backend_; }
+  world::Backend backend() const { return backend_; }
   std::size_t size() const { return entries_.size(); }
   const Case& kase(std::size_t i) const { return entries_[i].kase; }
 
@@ -51,7 +51,7 @@ class CaseRuns {
   };
   void run_one(const std::string& submission, Entry& entry);
 
-  front::Backend backend_;
+  world::Backend backend_;
   std::deque<Entry> entries_;
   std::jthread references_;
   std::mutex mutex_;

@@ -157,13 +157,20 @@ front::Counters counters_from_json(const Json& json) {
 }
 
 Json failure_to_json(const front::Failure& failure) {
-  return {{"type", failure.type}, {"rank", failure.rank}, {"message", failure.message},
-          {"file", failure.file}, {"line", failure.line}, {"time_ns", failure.time.value()}};
+  return {{"type", front::name_of(failure.kind)},
+          {"rank", failure.rank},
+          {"message", failure.message},
+          {"file", failure.file},
+          {"line", failure.line},
+          {"time_ns", failure.time.value()}};
 }
 
 front::Failure failure_from_json(const Json& json) {
   front::Failure failure;
-  failure.type = json.at("type").get<std::string>();
+  const auto type = json.at("type").get<std::string>();
+  const auto kind = front::failure_kind_from(type);
+  if (!kind) throw std::runtime_error("there is no failure of type '" + type + "'");
+  failure.kind = *kind;
   failure.rank = json.at("rank").get<int>();
   failure.message = json.at("message").get<std::string>();
   failure.file = json.at("file").get<std::string>();

@@ -4,7 +4,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "front/trace/event.h"
+#include "front/trace/counters.h"
+#include "front/trace/failure.h"
 
 namespace shardlings::grading {
 

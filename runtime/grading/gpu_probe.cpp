@@ -8,7 +8,7 @@ namespace shardlings::grading {
 
 using Json = nlohmann::json;
 
-std::string to_json(const front::Machine& machine) {
+std::string to_json(const world::Machine& machine) {
   Json gpus = Json::array();
   for (const auto& gpu : machine.gpus) {
     gpus.push_back({{"name", gpu.name}, {"memory", gpu.memory}, {"capability", gpu.capability}});
@@ -19,9 +19,9 @@ std::string to_json(const front::Machine& machine) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-front::Machine machine_from_json(const std::string& text) try {
+world::Machine machine_from_json(const std::string& text) try {
   const Json json = Json::parse(text);
-  front::Machine machine;
+  world::Machine machine;
   for (const Json& gpu : json.at("gpus")) {
     machine.gpus.push_back(
         {gpu.at("name").get<std::string>(), gpu.at("memory").get<std::int64_t>(), gpu.at("capability").get<int>()});
@@ -37,7 +37,7 @@ front::Machine machine_from_json(const std::string& text) try {
 }
 
 int gpu_probe_main() {
-  std::puts(to_json(front::look_at_machine()).c_str());
+  std::puts(to_json(world::look_at_machine()).c_str());
   return 0;
 }
 

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "front/backend.h"
 #include "shardlings/export.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 
-std::string to_json(const front::Machine& machine);
+std::string to_json(const world::Machine& machine);
 /// Throws std::runtime_error if the text is not what to_json() wrote.
-front::Machine machine_from_json(const std::string& text);
+world::Machine machine_from_json(const std::string& text);
 
 /// The program's main function.
 SHARDLINGS_API int gpu_probe_main();

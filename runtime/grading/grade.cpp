@@ -50,8 +50,8 @@ fs::path normal(const std::string& path) {
 }
 
 /// The backend and its libraries, which lie beside the runtime.
-std::string stamp_of(front::Backend backend, const fs::path& runtime) {
-  if (backend == front::Backend::cpu) return name_of(backend);
+std::string stamp_of(world::Backend backend, const fs::path& runtime) {
+  if (backend == world::Backend::cpu) return name_of(backend);
   const fs::path folder = runtime.parent_path();
   return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") + file_stamp(folder / "libshardlings_nccl.so");
 }

@@ -45,7 +45,7 @@ GraderOptions parse_grader_options(int argc, char** argv) {
     if (name == "--seed") {
       options.seed = parse_seed(argv[i]);
     } else if (name == "--backend") {
-      const auto backend = front::backend_from(argv[i]);
+      const auto backend = world::backend_from(argv[i]);
       if (!backend) throw std::runtime_error(fmt::format("--backend {}: there is none of that name", argv[i]));
       options.backend = *backend;
     } else {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "front/backend.h"
 #include "grading/verdict.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 
@@ -26,7 +26,7 @@ struct GraderOptions {
   std::string traces;      ///< file to write; empty: none
   std::string case_name;
   std::optional<std::uint64_t> seed;
-  front::Backend backend = front::Backend::cpu;
+  world::Backend backend = world::Backend::cpu;
   /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
   bool wait_for_submission = false;
 };

@@ -23,7 +23,7 @@ const CheckSpec& carrier(const Manifest& manifest) {
 }
 
 std::string failure_type(const Result& result) {
-  if (result.ending == Ending::failed && result.report.failure) return result.report.failure->type;
+  if (result.ending == Ending::failed && result.report.failure) return front::name_of(result.report.failure->kind);
   return name_of(result.ending);
 }
 
@@ -216,8 +216,8 @@ Verdict did_not_build(const Manifest& manifest, const std::string& build_log) {
   return verdict;
 }
 
-std::string reproduction(const Manifest& manifest, const Case& kase, front::Backend backend) {
-  const std::string on = backend == front::Backend::cpu ? "" : fmt::format(" --backend {}", name_of(backend));
+std::string reproduction(const Manifest& manifest, const Case& kase, world::Backend backend) {
+  const std::string on = backend == world::Backend::cpu ? "" : fmt::format(" --backend {}", name_of(backend));
   return fmt::format("./shardlings run {:02} --case '{}' --seed {}{}", manifest.number, kase.name, kase.seed, on);
 }
 

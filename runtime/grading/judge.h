@@ -46,6 +46,6 @@ class Judge {
 Verdict did_not_build(const Manifest& manifest, const std::string& build_log);
 
 /// "./shardlings run 09 --case '4 ranks' --seed 7": repeats exactly this case.
-std::string reproduction(const Manifest& manifest, const Case& kase, front::Backend backend = front::Backend::cpu);
+std::string reproduction(const Manifest& manifest, const Case& kase, world::Backend backend = world::Backend::cpu);
 
 }  // namespace shardlings::grading

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "front/world.h"
+#include "front/trace/run_report.h"
 #include "grading/pack.h"
 #include "grading/result.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "front/world.h"
+#include "front/trace/run_report.h"
 
 namespace shardlings::grading {
 

@@ -7,10 +7,10 @@
 #include <exception>
 #include <new>
 
-#include "front/backend.h"
 #include "grading/crash_notes.h"
 #include "grading/memory_file.h"
 #include "grading/result_pack.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 namespace {
@@ -20,8 +20,8 @@ const void* program_of(HarnessFunction harness) {
   return dladdr(reinterpret_cast<const void*>(harness), &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-front::WorldOptions options_of(const Case& kase, front::BlackBox& box) {
-  front::WorldOptions options;
+world::Options options_of(const Case& kase, front::BlackBox& box) {
+  world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
   options.capacity = kase.capacity;
@@ -48,22 +48,22 @@ void run_harness(Rank& rank, const Case& kase, HarnessFunction harness, CrashNot
   }
 }
 
-void run(MappedFile& file, front::Backend backend, HarnessFunction harness) {
+void run(MappedFile& file, world::Backend backend, HarnessFunction harness) {
   const Case kase = case_from_json(std::string(file.case_text()));
   front::BlackBox box = file.black_box();
   if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
   CrashNotes notes(file.header().crash, box, program_of(harness));
-  front::WorldOptions options = options_of(kase, box);
+  world::Options options = options_of(kase, box);
   use_backend(options, backend);
   const front::RunReport report =
-      front::run_world(options, [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
+      world::run(options, [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
   file.finish(pack_report(report));
 }
 
 }  // namespace
 
 int submission_main(int argc, char** argv, HarnessFunction harness) try {
-  const auto backend = argc == 3 ? front::backend_from(argv[2]) : std::nullopt;
+  const auto backend = argc == 3 ? world::backend_from(argv[2]) : std::nullopt;
   if (!backend) {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;

@@ -212,7 +212,7 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
 
 }  // namespace
 
-ProcessLimits default_limits(int ranks, front::Backend backend) {
+ProcessLimits default_limits(int ranks, world::Backend backend) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   ProcessLimits limits;
   limits.cpu_seconds = kSanitized ? 60 : 5;
@@ -223,7 +223,7 @@ ProcessLimits default_limits(int ranks, front::Backend backend) {
   limits.memory_bytes = kSanitized ? 0 : (1024 + kRank * ranks) * kMebibyte;
   limits.file_bytes = 2048 * kMebibyte;
   limits.output_bytes = 64 * kMebibyte;
-  if (front::capabilities_of(backend).needs_gpu) {
+  if (world::capabilities_of(backend).needs_gpu) {
     limits.cpu_seconds = 60;
     limits.wall_seconds = 120;
     limits.memory_bytes = 0;
@@ -231,7 +231,7 @@ ProcessLimits default_limits(int ranks, front::Backend backend) {
   return limits;
 }
 
-Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits, front::Backend backend) {
+Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits, world::Backend backend) {
   Result result;
   const CaseFile file(kase);
   const TemporaryFolder folder;

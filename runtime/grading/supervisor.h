@@ -4,20 +4,20 @@
 
 #include <string>
 
-#include "front/backend.h"
 #include "grading/case.h"
 #include "grading/process.h"
 #include "grading/result.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
 
 /// Limits for a case of so many ranks. A case takes some hundredths of a second, so only a runaway meets them; on GPUs
 /// the driver's own start takes a second or two, and reserves memory as it likes.
-ProcessLimits default_limits(int ranks, front::Backend backend = front::Backend::cpu);
+ProcessLimits default_limits(int ranks, world::Backend backend = world::Backend::cpu);
 
 /// Never throws for what the submission does; whatever it leaves behind, the result is consistent.
 /// The backend is no part of the case: whatever is counted is the same on all.
 Result run_case(const std::string& submission, const Case& kase, const ProcessLimits& limits,
-                front::Backend backend = front::Backend::cpu);
+                world::Backend backend = world::Backend::cpu);
 
 }  // namespace shardlings::grading

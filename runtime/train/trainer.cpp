@@ -10,11 +10,11 @@
 #include "api/access.h"
 #include "api/rank_model.h"
 #include "front/rank_front.h"
-#include "front/world.h"
 #include "grading/harness.h"
 #include "model/flops.h"
 #include "model/stretches.h"
 #include "train/checkpoint.h"
+#include "world/world.h"
 
 namespace shardlings::train {
 namespace {
@@ -216,8 +216,8 @@ class RankTrainer {
   Batch batch_;
 };
 
-front::WorldOptions options_of(const Settings& settings) {
-  front::WorldOptions options;
+world::Options options_of(const Settings& settings) {
+  world::Options options;
   options.ranks = settings.layout.ranks();
   options.cluster = settings.kase.cluster;
   options.capacity = settings.kase.capacity;
@@ -259,7 +259,7 @@ Trained train(const Settings& settings, StepFunction step, const std::function<b
   shared.losses.resize(static_cast<std::size_t>(settings.layout.ranks()));
   shared.result.first_step = shared.checkpoint.step;
   const front::RunReport report =
-      front::run_world(options_of(settings), [&](Rank& rank) { RankTrainer(rank, shared).run(); });
+      world::run(options_of(settings), [&](Rank& rank) { RankTrainer(rank, shared).run(); });
   if (report.failure) shared.result.failure = text_of(*report.failure);
   for (const front::RankReport& rank : report.ranks) {
     if (rank.counters.peak <= shared.result.peak) continue;

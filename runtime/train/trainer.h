@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "front/trace/event.h"
+#include "front/trace/memory_use.h"
 #include "shardlings/puzzle.h"
 #include "train/settings.h"
 

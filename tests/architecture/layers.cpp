@@ -15,8 +15,10 @@ struct Rule {
   std::string why;
 };
 
-const Names kBackSeams = {"back/engine/engine.h",      "back/fabric/fabric.h", "back/kernels/kernels.h",
-                          "back/kernels/kernel_ids.h", "back/kernels/gpus.h",  "back/fabric/nccl.h"};
+const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
+                          "back/kernels/kernel_ids.h"};
+/// Which implementations there are, and what they need.
+const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -48,12 +50,16 @@ const std::vector<Rule>& rules() {
        "memory is below groups, models and operations"},
       {"runtime/front/misuse/", kBottom + Names{"front/misuse/", "front/group/", "front/trace/"},
        "misuse sees calls, not data"},
-      {"runtime/grading/", kBottom + Names{"grading/", "front/", "model/", "api/access.h", "api/rank_model.h"},
+      {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
+       "a world is made of a front and of the back's parts"},
+      {"runtime/grading/",
+       kBottom + Names{"grading/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
        "grading uses front's data and no back"},
-      {"runtime/train/", kBottom + Names{"train/", "grading/", "front/", "model/", "api/access.h", "api/rank_model.h"},
+      {"runtime/train/",
+       kBottom + Names{"train/", "grading/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
        "training is a run of its own, set up as a harness does"},
       {"runtime/report/",
-       kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/event.h"},
+       kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/"},
        "a report shows a verdict; it runs and judges nothing"},
       {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "train/"},
        "the command uses grading and reports"},

@@ -11,9 +11,9 @@ std::vector<Violation> layers(const std::string& path, const std::string& includ
 }
 
 TEST(Layers, ArrowsPointDown) {
-  EXPECT_TRUE(layers("runtime/front/world.cpp", "\"back/engine/engine.h\"").empty());
+  EXPECT_TRUE(layers("runtime/world/world.cpp", "\"back/engine/engine.h\"").empty());
   EXPECT_TRUE(layers("runtime/cli/run.cpp", "\"grading/grade.h\"").empty());
-  EXPECT_EQ(layers("runtime/back/kernels/kernels.h", "\"front/world.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/back/kernels/kernels.h", "\"world/world.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/grading/grade.cpp", "\"back/kernels/kernels.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/report/terminal.cpp", "\"grading/grade.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/front/clock/cost.cpp", "\"front/memory/storage.h\"").size(), 1U);
@@ -22,7 +22,7 @@ TEST(Layers, ArrowsPointDown) {
 TEST(Layers, NobodyNamesAnotherImplementation) {
   EXPECT_TRUE(layers("runtime/back/kernels/cpu/blas.cpp", "\"back/kernels/cpu/blas.h\"").empty());
   EXPECT_EQ(layers("runtime/back/kernels/cuda/blas.cpp", "\"back/kernels/cpu/blas.h\"").size(), 1U);
-  EXPECT_EQ(layers("runtime/front/world.cpp", "\"back/fabric/in_process/reduce.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/world/world.cpp", "\"back/fabric/in_process/reduce.h\"").size(), 1U);
 }
 
 TEST(Layers, PublicHeadersAreLight) {
@@ -35,19 +35,19 @@ TEST(Layers, LearnersSeeThePublicHeadersAlone) {
   EXPECT_TRUE(layers("puzzles/01_a/puzzle.cpp", "<shardlings/puzzle.h>").empty());
   EXPECT_EQ(layers("puzzles/01_a/puzzle.cpp", "\"grading/harness.h\"").size(), 1U);
   EXPECT_TRUE(layers("puzzles/01_a/harness.cpp", "\"grading/harness.h\"").empty());
-  EXPECT_EQ(layers("puzzles/01_a/harness.cpp", "\"front/world.h\"").size(), 1U);
+  EXPECT_EQ(layers("puzzles/01_a/harness.cpp", "\"world/world.h\"").size(), 1U);
   EXPECT_TRUE(layers("puzzles/01_a/grader.cpp", "\"grading/grader.h\"").empty());
   EXPECT_EQ(layers("solutions/01_a/mutants/b.cpp", "\"base/parts.h\"").size(), 1U);
 }
 
 TEST(Layers, NameFileLineAndRule) {
-  const auto found = check_layers({"runtime/base/text.h", "\n\n#include \"front/world.h\"\n"});
-  EXPECT_EQ(to_text(found), "\nruntime/base/text.h:3: includes front/world.h, but base knows nothing of the rest");
+  const auto found = check_layers({"runtime/base/text.h", "\n\n#include \"world/world.h\"\n"});
+  EXPECT_EQ(to_text(found), "\nruntime/base/text.h:3: includes world/world.h, but base knows nothing of the rest");
 }
 
 TEST(Backends, StayBehindTheirSeam) {
-  EXPECT_EQ(check_backends({"runtime/front/world.cpp", "#include <mpi.h>\n"}).size(), 1U);
-  EXPECT_EQ(check_backends({"runtime/front/world.cpp", "#ifdef SHARDLINGS_CUDA\n#endif\n"}).size(), 1U);
+  EXPECT_EQ(check_backends({"runtime/world/world.cpp", "#include <mpi.h>\n"}).size(), 1U);
+  EXPECT_EQ(check_backends({"runtime/world/world.cpp", "#ifdef SHARDLINGS_CUDA\n#endif\n"}).size(), 1U);
   EXPECT_TRUE(check_backends({"runtime/back/fabric/mpi/fabric.cpp", "#include <mpi.h>\n"}).empty());
 }
 

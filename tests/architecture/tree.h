@@ -8,7 +8,7 @@
 namespace shardlings::architecture {
 
 struct Source {
-  std::string path;  ///< from the project's folder: "runtime/front/world.cpp"
+  std::string path;  ///< from the project's folder: "runtime/world/world.cpp"
   std::string text;
 };
 
@@ -20,7 +20,7 @@ struct Violation {
   bool operator==(const Violation&) const = default;
 };
 
-/// "runtime/front/world.cpp:12: rule", a line each.
+/// "runtime/world/world.cpp:12: rule", a line each.
 std::string to_text(const std::vector<Violation>& violations);
 
 /// All files below `folder` (from the project's folder; "." for those of the top alone) whose names end with one of the

@@ -15,8 +15,8 @@
 
 #include "back/engine/engine.h"
 #include "base/parts.h"
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace {
 
@@ -132,12 +132,12 @@ double memcpy_rate(std::int64_t bytes) {
 
 // Median seconds of `step` on rank 0, all ranks meeting before each.
 double ours(int ranks, int rounds, const std::function<std::function<void()>(Rank&)>& prepare) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = ranks;
   options.cluster.ranks_per_node = ranks;
   options.trace = false;
   std::vector<double> times;
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     const std::function<void()> step = prepare(rank);
     for (int k = -3; k < rounds; ++k) {
       rank.world().barrier();

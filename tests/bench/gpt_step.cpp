@@ -6,8 +6,8 @@
 
 #include "api/access.h"
 #include "api/rank_model.h"
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace {
 
@@ -74,7 +74,7 @@ void gpt_step(benchmark::State& timer) {
   const model::ModelPlan plan = model::make_plan(spec());
   const detail::RankModel own{plan, {}};
   const Model model = detail::Access::model(&own);
-  const auto report = front::run_world({}, [&](Rank& rank) {
+  const auto report = world::run({}, [&](Rank& rank) {
     TrainState state = state_of(rank, model);
     const Tensor inputs = ids(rank, 2);
     const Tensor targets = ids(rank, 3);

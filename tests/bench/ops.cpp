@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace {
 
@@ -22,7 +22,7 @@ Tensor normal(Rank& rank, const Shape& shape) {
 /// Times what `prepare` returns; `bytes` and `flops` are those of one call.
 void time(benchmark::State& timer, double bytes, double flops,
           const std::function<std::function<void()>(Rank&)>& prepare) {
-  const auto report = front::run_world({}, [&](Rank& rank) {
+  const auto report = world::run({}, [&](Rank& rank) {
     const std::function<void()> call = prepare(rank);
     call();
     for (auto _ : timer) call();

@@ -186,13 +186,13 @@ TEST(DeviceSchedule, NobodyWritesWhatAnotherUsesInTheSamePhase) {
 // Blocking calls of the front return when all have posted, not when the devices are done.
 TEST(DeviceCopyInAWorld, RanksRunAheadOfTheirDevices) {
   FakeGpus gpus;
-  front::WorldOptions options = support::options_for(4);
+  world::Options options = support::options_for(4);
   options.poison_empty = false;
   options.make_device = [&] { return gpus.make_device(); };
   options.make_fabric = back::make_device_copy_fabric;
   gpus.pause();
   std::atomic<int> ahead{0};
-  const front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
     Tensor data = rank.zeros(100, Kind::buffer);
     for (int i = 0; i < 10; ++i) rank.world().all_reduce(data, ReduceOp::sum);
     if (++ahead == 4) {

@@ -40,7 +40,7 @@ TEST(ForkedWorld, NamesTheRankWhoseProcessDied) {
     rank.world().all_reduce(data, ReduceOp::sum);
   });
   ASSERT_TRUE(report.failure.has_value());
-  EXPECT_EQ(report.failure->type, "exception");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::exception);
   EXPECT_EQ(report.failure->rank, 1);
   EXPECT_EQ(report.failure->message, "the process of rank 1 ended in the middle of the run");
 }

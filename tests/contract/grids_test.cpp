@@ -122,8 +122,8 @@ INSTANTIATE_TEST_SUITE_P(World, Grids, testing::ValuesIn(support::world_kinds())
 
 /// On threads with CPU devices.
 RunReport run_plainly(int ranks, const support::Body& body) {
-  front::WorldOptions options = support::options_for(ranks);
-  return front::run_world(options, body);
+  world::Options options = support::options_for(ranks);
+  return world::run(options, body);
 }
 
 TEST(Grid, CostsNoMemoryNoBytesAndNoTime) {

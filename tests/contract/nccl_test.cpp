@@ -98,10 +98,10 @@ TEST(NcclSchedule, LeavesOutWhatMovesNothing) {
 class NcclFabric : public testing::Test {
  protected:
   front::RunReport run(int ranks, const support::Body& body, double timeout = 60) {
-    front::WorldOptions options = support::options_for(ranks);
+    world::Options options = support::options_for(ranks);
     options.make_device = [&] { return gpus_.make_device(); };
     options.make_fabric = [&, ranks] { return back::nccl::make_fabric(nccl_, ranks, timeout); };
-    return front::run_world(options, body);
+    return world::run(options, body);
   }
 
   FakeGpus gpus_{{3, 50}};
@@ -191,7 +191,7 @@ TEST_F(NcclFabric, IsNotAskedForWhatDoesNotMatch) {
     rank.world().all_reduce(data, ReduceOp::sum);
   });
   ASSERT_TRUE(report.failure.has_value());
-  EXPECT_EQ(report.failure->type, "mismatch");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::mismatch);
   EXPECT_EQ(nccl_.operations(), 0) << "NCCL would hang";
 }
 
@@ -208,7 +208,7 @@ TEST_F(NcclFabric, ReportsAnOperationThatDoesNotEnd) {
       },
       0.3);
   ASSERT_TRUE(report.failure.has_value());
-  EXPECT_EQ(report.failure->type, "hang");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::hang);
   EXPECT_EQ(report.failure->file, "nccl_test.cpp");
   EXPECT_THAT(report.failure->message,
               AllOf(HasSubstr("call number 3 of group world was started and does not come to its end"),

@@ -25,7 +25,7 @@ class RandomPrograms : public OnEveryWorld {
     const int ranks = least(1) + static_cast<int>(seed % static_cast<std::uint64_t>(most(9) - least(1) + 1));
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(ranks) + " ranks");
     const RandomProgram program = make_random_program(seed, ranks);
-    const front::WorldOptions options = support::options_for(ranks);
+    const world::Options options = support::options_for(ranks);
     const front::RunReport report =
         support::run_well(GetParam(), options, {seed, 30}, [&](Rank& rank) { run_program(rank, program, seed); });
     if (report.failure) return;

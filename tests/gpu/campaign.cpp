@@ -20,8 +20,8 @@ namespace shardlings::gpu_tests {
 namespace {
 
 namespace fs = std::filesystem;
-using front::Backend;
 using grading::Verdict;
+using world::Backend;
 
 constexpr const char* kSolution = "solution";
 constexpr double kWallSeconds = 900;
@@ -71,7 +71,7 @@ Verdict only_case(const Verdict& verdict, const std::string& name) {
 
 /// All cases at once where all fit, else those that do, one by one.
 std::vector<std::string> portions(const Tree& tree, const std::string& id, Backend backend,
-                                  const front::Machine& machine) {
+                                  const world::Machine& machine) {
   std::vector<std::string> fitting = cases_that_fit(tree, id, backend, machine);
   const auto all = grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases.size();
   if (fitting.size() == all) fitting = {""};
@@ -83,7 +83,7 @@ void skip(Outcome& outcome, const std::string& why) {
   outcome.skips.push_back(why);
 }
 
-std::string no_case_fits(const front::Machine& machine) {
+std::string no_case_fits(const world::Machine& machine) {
   return fmt::format("every case has more ranks than there are GPUs ({})", machine.gpus.size());
 }
 
@@ -155,7 +155,7 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
 }
 
 std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, Backend backend,
-                                        const front::Machine& machine) {
+                                        const world::Machine& machine) {
   std::vector<std::string> names;
   for (const auto& kase : grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases) {
     const bool fits =
@@ -165,7 +165,7 @@ std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id,
   return names;
 }
 
-Outcome try_solution(const Tree& tree, const std::string& id, Backend backend, const front::Machine& machine) {
+Outcome try_solution(const Tree& tree, const std::string& id, Backend backend, const world::Machine& machine) {
   Outcome outcome;
   const std::vector<std::string> parts = portions(tree, id, backend, machine);
   if (parts.empty()) skip(outcome, no_case_fits(machine));
@@ -180,7 +180,7 @@ Outcome try_solution(const Tree& tree, const std::string& id, Backend backend, c
   return outcome;
 }
 
-Outcome try_mutants(const Tree& tree, const std::string& id, Backend backend, const front::Machine& machine) {
+Outcome try_mutants(const Tree& tree, const std::string& id, Backend backend, const world::Machine& machine) {
   Outcome outcome;
   // With some cases left out, a mutant that only those catch would pass.
   if (portions(tree, id, backend, machine) != std::vector<std::string>{""}) {

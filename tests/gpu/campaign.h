@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "front/backend.h"
 #include "grading/verdict.h"
+#include "world/backend.h"
 
 namespace shardlings::gpu_tests {
 
@@ -34,12 +34,12 @@ std::vector<std::string> mutants_of(const Tree& tree, const std::string& id);
 
 /// One submission graded on a backend, with its traces: all cases, or the one of that name. Throws std::runtime_error
 /// if the grader breaks.
-grading::Verdict graded(const Tree& tree, const std::string& id, const std::string& name, front::Backend backend,
+grading::Verdict graded(const Tree& tree, const std::string& id, const std::string& name, world::Backend backend,
                         const std::string& case_name = "");
 
 /// The names of the cases that a backend can run on this machine.
-std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, front::Backend backend,
-                                        const front::Machine& machine);
+std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, world::Backend backend,
+                                        const world::Machine& machine);
 
 struct Outcome {
   int passed = 0;
@@ -49,8 +49,8 @@ struct Outcome {
 };
 
 /// The solution passes, and is alike on the CPU.
-Outcome try_solution(const Tree& tree, const std::string& id, front::Backend backend, const front::Machine& machine);
+Outcome try_solution(const Tree& tree, const std::string& id, world::Backend backend, const world::Machine& machine);
 /// Every mutant fails with the diagnosis that it declares.
-Outcome try_mutants(const Tree& tree, const std::string& id, front::Backend backend, const front::Machine& machine);
+Outcome try_mutants(const Tree& tree, const std::string& id, world::Backend backend, const world::Machine& machine);
 
 }  // namespace shardlings::gpu_tests

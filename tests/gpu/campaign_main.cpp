@@ -17,8 +17,8 @@
 namespace shardlings::gpu_tests {
 namespace {
 
-using front::Backend;
-using front::Machine;
+using world::Backend;
+using world::Machine;
 
 struct Wishes {
   std::string package;

@@ -17,11 +17,11 @@ namespace shardlings::gpu_tests {
 namespace {
 
 namespace fs = std::filesystem;
-using front::Backend;
-using front::Machine;
 using grading::Case;
 using grading::CaseVerdict;
 using grading::Verdict;
+using world::Backend;
+using world::Machine;
 
 struct Subject {
   std::string puzzle;

@@ -57,10 +57,10 @@ TEST(Backends, AreNamed) {
   for (const char* wrong : {"", "tpu", "CUDA", "cuda "}) {
     EXPECT_THROW(backend_wished(wrong), std::runtime_error) << wrong;
   }
-  for (int i = 0; i < front::kBackends; ++i) {
+  for (int i = 0; i < world::kBackends; ++i) {
     const auto backend = static_cast<Backend>(i);
-    EXPECT_EQ(front::capabilities_of(backend).backend, backend);
-    EXPECT_EQ(front::backend_from(name_of(backend)), backend);
+    EXPECT_EQ(world::capabilities_of(backend).backend, backend);
+    EXPECT_EQ(world::backend_from(name_of(backend)), backend);
   }
 }
 
@@ -70,8 +70,8 @@ TEST(Backends, PromiseWhatTheirPageSays) {
   std::stringstream text;
   text << page.rdbuf();
   const auto answer = [](bool holds) { return holds ? "yes" : "no"; };
-  for (int i = 0; i < front::kBackends; ++i) {
-    const front::Capabilities& c = front::capabilities_of(static_cast<Backend>(i));
+  for (int i = 0; i < world::kBackends; ++i) {
+    const world::Capabilities& c = world::capabilities_of(static_cast<Backend>(i));
     const std::string row = fmt::format("| `{}` | {} | {} | {} | {} |", c.name, c.ranks, answer(c.sums_in_rank_order),
                                         answer(c.equal_every_run), answer(c.measures_time));
     EXPECT_THAT(text.str(), HasSubstr(row));

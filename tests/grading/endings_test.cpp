@@ -124,7 +124,7 @@ TEST(Endings, ExceptionIsAFailureWithItsPlace) {
       run("  rank.world().barrier();\n  if (rank.id() == 1) throw std::runtime_error(\"no idea\");\n"
           "  rank.world().barrier();");
   ASSERT_EQ(result.ending, Ending::failed);
-  EXPECT_EQ(result.report.failure->type, "exception");
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::exception);
   EXPECT_EQ(result.report.failure->rank, 1);
   EXPECT_THAT(result.explanation, HasSubstr("rank 1, after barrier at puzzle.cpp:11: no idea"));
 }
@@ -190,14 +190,14 @@ TEST(Endings, MemoryHog) {
 TEST(Endings, Deadlock) {
   const Result result = run("  rank.world().recv(data, 1 - rank.id());");
   ASSERT_EQ(result.ending, Ending::failed);
-  EXPECT_EQ(result.report.failure->type, "deadlock");
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::deadlock);
   EXPECT_THAT(result.explanation, HasSubstr("puzzle.cpp:11"));
 }
 
 TEST(Endings, NotImplemented) {
   const Result result = run("  not_implemented();");
   ASSERT_EQ(result.ending, Ending::failed);
-  EXPECT_EQ(result.report.failure->type, "not_implemented");
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::not_implemented);
 }
 
 TEST(Endings, NotStarted) {

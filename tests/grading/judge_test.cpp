@@ -55,10 +55,10 @@ class JudgeTest : public testing::Test {
     result.report.ranks.resize(1);
     results_.push_back(result);
   }
-  void fail_run(std::size_t kase, const std::string& type, const std::string& message) {
+  void fail_run(std::size_t kase, front::FailureKind kind, const std::string& message) {
     results_[kase].ending = Ending::failed;
     results_[kase].explanation = message;
-    results_[kase].report.failure = front::Failure{type, 0, message, "puzzle.cpp", 31, Nanos(0)};
+    results_[kase].report.failure = front::Failure{kind, 0, message, "puzzle.cpp", 31, Nanos(0)};
   }
   Verdict verdict() {
     CaseRuns runs(cases_);
@@ -178,7 +178,7 @@ TEST_F(JudgeTest, DependentCheckIsBlocked) {
 
 TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
   add_case(42);
-  fail_run(0, "deadlock", "deadlock: nobody can go on\nrank 0 waits for rank 1");
+  fail_run(0, front::FailureKind::deadlock, "deadlock: nobody can go on\nrank 0 waits for rank 1");
   const Verdict all = verdict();
   const CheckVerdict& output = all.cases[0].checks[1];
   EXPECT_EQ(output.passed, false);
@@ -195,9 +195,9 @@ TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
 TEST_F(JudgeTest, NotImplementedOnlyIfEveryCaseIs) {
   add_case(42);
   add_case(42);
-  fail_run(0, "not_implemented", "x");
+  fail_run(0, front::FailureKind::not_implemented, "x");
   EXPECT_EQ(verdict().status, "graded");
-  fail_run(1, "not_implemented", "x");
+  fail_run(1, front::FailureKind::not_implemented, "x");
   EXPECT_EQ(verdict().status, "not_implemented");
   EXPECT_FALSE(verdict().passed);
 }

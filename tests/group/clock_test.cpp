@@ -21,7 +21,7 @@ const Counters& counters(const RunReport& report, int rank) {
 
 TEST(Clock, ACollectiveStartsWhenTheLastMemberHasPosted) {
   // 4 ranks, 4 MB: 2 * 3 steps of 1 MB at 1 GB/s and 10 us each.
-  const auto report = run_world(world_of(4, Nanos(10'000)), [](Rank& rank) {
+  const auto report = world::run(world_of(4, Nanos(10'000)), [](Rank& rank) {
     Tensor t = rank.empty(1'000'000, Kind::buffer);
     compute(rank, rank.id());
     rank.world().all_reduce(t, ReduceOp::sum);
@@ -37,7 +37,7 @@ TEST(Clock, ACollectiveStartsWhenTheLastMemberHasPosted) {
 }
 
 TEST(Clock, AsyncTransferOverlapsWithComputation) {
-  const auto report = run_world(world_of(2), [](Rank& rank) {
+  const auto report = world::run(world_of(2), [](Rank& rank) {
     Tensor t = rank.empty(1'000'000, Kind::buffer);  // 2 steps of 2 MB: 4 ms
     Work work = rank.world().all_reduce_async(t, ReduceOp::sum);
     compute(rank, 3);
@@ -51,7 +51,7 @@ TEST(Clock, AsyncTransferOverlapsWithComputation) {
 }
 
 TEST(Clock, CollectivesOfOneLaneRunOneAfterAnotherWhateverTheirGroup) {
-  const auto report = run_world(world_of(2), [](Rank& rank) {
+  const auto report = world::run(world_of(2), [](Rank& rank) {
     Group other = rank.world().split(0, rank.id());
     Tensor a = rank.empty(500'000, Kind::buffer), b = rank.empty(500'000, Kind::buffer);  // 2 ms each
     Work first = rank.world().all_reduce_async(a, ReduceOp::sum);
@@ -64,7 +64,7 @@ TEST(Clock, CollectivesOfOneLaneRunOneAfterAnotherWhateverTheirGroup) {
 }
 
 TEST(Clock, OppositeOrderOfTwoGroupsIsADeadlockAsOnOneStream) {
-  const auto report = run_world(world_of(2), [](Rank& rank) {
+  const auto report = world::run(world_of(2), [](Rank& rank) {
     Group other = rank.world().split(0, rank.id(), "other");
     Tensor a = rank.zeros(8, Kind::buffer), b = rank.zeros(8, Kind::buffer);
     Group& world = rank.world();
@@ -74,12 +74,12 @@ TEST(Clock, OppositeOrderOfTwoGroupsIsADeadlockAsOnOneStream) {
     second.wait();
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "deadlock");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::deadlock);
   EXPECT_NE(report.failure->message.find("queued behind"), std::string::npos) << report.failure->message;
 }
 
 TEST(Clock, AMessageTakesLatencyPlusOccupancyFromTheLaterOfTheTwoPosts) {
-  const auto report = run_world(world_of(2, Nanos(500'000)), [](Rank& rank) {
+  const auto report = world::run(world_of(2, Nanos(500'000)), [](Rank& rank) {
     Tensor t = rank.zeros(250'000, Kind::buffer);  // zeros: 1 MB, no cost of its own
     if (rank.id() == 0) {
       rank.world().send(t, 1);
@@ -95,7 +95,7 @@ TEST(Clock, AMessageTakesLatencyPlusOccupancyFromTheLaterOfTheTwoPosts) {
 }
 
 TEST(Clock, SendsTakeTheSendersLinkInTheOrderOfTheirPosts) {
-  const auto report = run_world(world_of(3), [](Rank& rank) {
+  const auto report = world::run(world_of(3), [](Rank& rank) {
     Tensor t = rank.zeros(250'000, Kind::buffer), u = rank.zeros(250'000, Kind::buffer);
     if (rank.id() == 0) {
       Work a = rank.world().send_async(t, 1);
@@ -112,7 +112,7 @@ TEST(Clock, SendsTakeTheSendersLinkInTheOrderOfTheirPosts) {
 }
 
 TEST(Clock, MessagesThatArriveTogetherTakeTheReceiversLinkOneAfterAnother) {
-  const auto report = run_world(world_of(3), [](Rank& rank) {
+  const auto report = world::run(world_of(3), [](Rank& rank) {
     Tensor t = rank.zeros(250'000, Kind::buffer), u = rank.zeros(250'000, Kind::buffer);
     if (rank.id() == 0) {
       Work a = rank.world().recv_async(t, 1);
@@ -130,7 +130,7 @@ TEST(Clock, MessagesThatArriveTogetherTakeTheReceiversLinkOneAfterAnother) {
 TEST(Clock, LinksInsideAndBetweenNodesAreDifferentLanes) {
   auto options = world_of(4, Nanos(0), 1e9, 2);
   options.cluster.links[1].bytes_per_second = 1e8;
-  const auto report = run_world(options, [](Rank& rank) {
+  const auto report = world::run(options, [](Rank& rank) {
     Group node = rank.world().split(rank.id() / 2, rank.id(), "node");
     Group across = rank.world().split(rank.id() % 2, rank.id(), "across");
     Tensor a = rank.empty(500'000, Kind::buffer), b = rank.empty(50'000, Kind::buffer);
@@ -152,7 +152,7 @@ TEST(Clock, LinksInsideAndBetweenNodesAreDifferentLanes) {
 TEST(Clock, ARingOfMessagesTakesTheClosedForm) {
   for (int n = 2; n <= 9; ++n) {
     const Count count = 1000 * n;
-    const auto report = run_world(world_of(n, Nanos(7'000), 1e8), [&](Rank& rank) {
+    const auto report = world::run(world_of(n, Nanos(7'000), 1e8), [&](Rank& rank) {
       Tensor data = rank.zeros(count, Kind::buffer), in = rank.zeros(1000, Kind::buffer);
       const int next = (rank.id() + 1) % n, previous = (rank.id() + n - 1) % n;
       for (int step = 0; step < 2 * (n - 1); ++step) {
@@ -168,7 +168,7 @@ TEST(Clock, ARingOfMessagesTakesTheClosedForm) {
 // GPipe with latency 0: (m + p - 1)(F + B), from blocking receives and one send in flight per direction.
 TEST(Clock, APipelineTakesTheClosedForm) {
   for (const auto& [p, m] : std::vector<std::array<int, 2>>{{2, 4}, {4, 8}, {3, 2}, {1, 5}}) {
-    const auto report = run_world(world_of(p, Nanos(0), 1e18), [p = p, m = m](Rank& rank) {
+    const auto report = world::run(world_of(p, Nanos(0), 1e18), [p = p, m = m](Rank& rank) {
       Group down = rank.world().split(0, rank.id(), "down"), up = rank.world().split(0, rank.id(), "up");
       const int before = rank.id() > 0 ? rank.id() - 1 : kNobody, after = rank.id() + 1 < p ? rank.id() + 1 : kNobody;
       Tensor in = rank.zeros(4, Kind::activation);
@@ -192,7 +192,7 @@ TEST(Clock, APipelineTakesTheClosedForm) {
 }
 
 TEST(Clock, MeasuringBeginsAnew) {
-  const auto report = run_world(world_of(2), [](Rank& rank) {
+  const auto report = world::run(world_of(2), [](Rank& rank) {
     Tensor t = rank.empty(500'000, Kind::buffer);
     rank.world().all_reduce(t, ReduceOp::sum);
     compute(rank, 5);

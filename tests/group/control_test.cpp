@@ -12,7 +12,7 @@ namespace {
 using front::RunReport;
 
 TEST(Control, ManyOperationsAheadStayInOrder) {
-  const auto report = run_world(world_of(3), [](Rank& rank) {
+  const auto report = world::run(world_of(3), [](Rank& rank) {
     constexpr int kAhead = 300;
     std::vector<Tensor> tensors;
     std::vector<Work> works;
@@ -31,7 +31,7 @@ TEST(Control, ManyOperationsAheadStayInOrder) {
 }
 
 TEST(Control, MoreRanksThanCoresMakeProgress) {
-  const auto report = run_world(world_of(64), [](Rank& rank) {
+  const auto report = world::run(world_of(64), [](Rank& rank) {
     for (int i = 0; i < 20; ++i) rank.world().barrier();
   });
   EXPECT_FALSE(report.failure);
@@ -39,7 +39,7 @@ TEST(Control, MoreRanksThanCoresMakeProgress) {
 
 TEST(Control, TheFirstFailureInVirtualTimeIsThePrimaryOne) {
   for (int run = 0; run < 30; ++run) {
-    const auto report = run_world(world_of(4), [](Rank& rank) {
+    const auto report = world::run(world_of(4), [](Rank& rank) {
       compute(rank, 4 - rank.id());  // rank 3 fails first in virtual time
       throw std::runtime_error("rank " + std::to_string(rank.id()));
     });
@@ -51,7 +51,7 @@ TEST(Control, TheFirstFailureInVirtualTimeIsThePrimaryOne) {
 TEST(Control, ReportsAreTheSameInEveryRun) {
   std::set<std::string> messages;
   for (int run = 0; run < 50; ++run) {
-    const auto report = run_world(world_of(5), [](Rank& rank) {
+    const auto report = world::run(world_of(5), [](Rank& rank) {
       Tensor t = rank.zeros(4, Kind::buffer);
       if (rank.id() % 2 == 0) rank.world().barrier();
       rank.world().send(t, (rank.id() + 1) % 5);
@@ -63,7 +63,7 @@ TEST(Control, ReportsAreTheSameInEveryRun) {
 }
 
 TEST(Control, SwallowedErrorsDoNotHang) {
-  const auto report = run_world(world_of(3), [](Rank& rank) {
+  const auto report = world::run(world_of(3), [](Rank& rank) {
     Tensor t = rank.zeros(rank.id() == 1 ? 5 : 4, Kind::buffer);
     for (int i = 0; i < 10; ++i) {
       try {
@@ -73,11 +73,11 @@ TEST(Control, SwallowedErrorsDoNotHang) {
     }
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "mismatch");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::mismatch);
 }
 
 TEST(Control, SplitOrdersByKeyAndLeavesNobodyOut) {
-  const auto report = run_world(world_of(6), [](Rank& rank) {
+  const auto report = world::run(world_of(6), [](Rank& rank) {
     Group group = rank.world().split(rank.id() == 5 ? kNobody : rank.id() % 2, -rank.id(), "half");
     if (rank.id() == 5) {
       if (group) throw std::runtime_error("nobody has a group");
@@ -94,7 +94,7 @@ TEST(Control, SplitOrdersByKeyAndLeavesNobodyOut) {
 }
 
 TEST(Control, ASplitMakesAllRanksMeet) {
-  const auto report = run_world(world_of(3), [](Rank& rank) {
+  const auto report = world::run(world_of(3), [](Rank& rank) {
     compute(rank, rank.id());
     rank.world().split(rank.id() == 0 ? kNobody : 0, 0);
   });
@@ -112,9 +112,9 @@ TEST(Control, CountersAreTheSameUnderAnySchedule) {
       work.wait();
     }
   };
-  const RunReport first = run_world(world_of(8, Nanos(1000), 1e8), program);
+  const RunReport first = world::run(world_of(8, Nanos(1000), 1e8), program);
   for (int run = 0; run < 20; ++run) {
-    const RunReport again = run_world(world_of(8, Nanos(1000), 1e8), program);
+    const RunReport again = world::run(world_of(8, Nanos(1000), 1e8), program);
     for (std::size_t r = 0; r < 8; ++r) EXPECT_EQ(first.ranks[r].counters, again.ranks[r].counters) << "rank " << r;
   }
 }

@@ -4,15 +4,15 @@
 
 #include <functional>
 
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings::test {
 
 /// A cluster on which every operation takes exactly one millisecond and links are what the test says.
-inline front::WorldOptions world_of(int ranks, Nanos latency = Nanos(0), double bytes_per_second = 1e9,
-                                    int ranks_per_node = 64) {
-  front::WorldOptions options;
+inline world::Options world_of(int ranks, Nanos latency = Nanos(0), double bytes_per_second = 1e9,
+                               int ranks_per_node = 64) {
+  world::Options options;
   options.ranks = ranks;
   options.cluster.uses_table = false;
   options.cluster.roofline = {1e30, 1e30, 1e30, Nanos(1'000'000)};

@@ -9,7 +9,7 @@ namespace {
 using front::RunReport;
 
 RunReport two(const std::function<void(Rank&)>& body) {
-  return run_world(world_of(2), body);
+  return world::run(world_of(2), body);
 }
 
 TEST(Work, WaitingTwiceAndWaitingForNothingAreFine) {
@@ -70,7 +70,7 @@ TEST(Work, AnInputMayBeReadButNotWrittenWhileInFlight) {
   EXPECT_FALSE(two(program(false)).failure);
   const auto report = two(program(true));
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "race");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::race);
   EXPECT_EQ(report.failure->rank, 0);
   EXPECT_EQ(report.failure->file, "work_test.cpp");
 }
@@ -84,7 +84,7 @@ TEST(Work, WhatWasInFlightIsInTheTraceOfAFailedRun) {
     first.wait();
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "race");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::race);
   std::vector<front::Event> collectives;
   for (const front::Event& event : report.ranks[1].trace.events) {
     if (event.kind == front::EventKind::collective) collectives.push_back(event);
@@ -119,7 +119,7 @@ TEST(Work, DroppingATensorInFlightIsReportedAtTheNextCall) {
     work.wait();
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "race");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::race);
 }
 
 TEST(Work, DroppingAWorkIsALeak) {
@@ -131,7 +131,7 @@ TEST(Work, DroppingAWorkIsALeak) {
       if (!at_end) fill(t, 0);
     });
     ASSERT_TRUE(report.failure);
-    EXPECT_EQ(report.failure->type, "leak");
+    EXPECT_EQ(report.failure->kind, front::FailureKind::leak);
   }
 }
 
@@ -143,7 +143,7 @@ TEST(Work, NothingIsInFlightAfterAnExceptionUnwinds) {
     work.wait();
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "exception");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::exception);
   EXPECT_NE(report.failure->message.find("learner's own error"), std::string::npos);
 }
 

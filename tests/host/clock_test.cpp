@@ -23,7 +23,7 @@ const front::Copies& copies(const Counters& counters, HostLink link) {
 TEST(HostClock, ABlockingCopyTakesLatencyPlusBytesByBandwidth) {
   auto options = world_with_host(1, Nanos(500));
   options.cluster.host_links[1].bytes_per_second = 5e8;
-  const Counters counters = counters_of(run_world(options, [](Rank& rank) {
+  const Counters counters = counters_of(world::run(options, [](Rank& rank) {
     Tensor device = rank.zeros(1000, Kind::other);
     Tensor host = rank.host_zeros(1000, Kind::other);
     copy(host, device);
@@ -39,7 +39,7 @@ TEST(HostClock, ABlockingCopyTakesLatencyPlusBytesByBandwidth) {
 }
 
 TEST(HostClock, CopiesOfBf16AreHalfAsLong) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor device = rank.zeros(1000, Kind::other, DType::bf16);
     Tensor host = rank.host_zeros(1000, Kind::other, DType::bf16);
     copy(host, device);
@@ -48,7 +48,7 @@ TEST(HostClock, CopiesOfBf16AreHalfAsLong) {
 }
 
 TEST(HostClock, AdamTakesAsLongAsTheHostNeedsForItsMemory) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     OnHost state(rank, 1000);
     adam(state.w, state.grad, state.m, state.v, {});
   }));
@@ -59,7 +59,7 @@ TEST(HostClock, AdamTakesAsLongAsTheHostNeedsForItsMemory) {
 }
 
 TEST(HostClock, WhatIsStartedRunsBesideTheProgram) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor device = rank.zeros(3 * kMillisecond, Kind::other);
     Tensor host = rank.host_zeros(3 * kMillisecond, Kind::other);
     Work work = copy_async(host, device);
@@ -71,7 +71,7 @@ TEST(HostClock, WhatIsStartedRunsBesideTheProgram) {
 }
 
 TEST(HostClock, TheThreeLanesShareNothing) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor a = rank.zeros(kMillisecond, Kind::other), b = rank.zeros(kMillisecond, Kind::other);
     Tensor c = rank.host_zeros(kMillisecond, Kind::other), d = rank.host_zeros(kMillisecond, Kind::other);
     OnHost state(rank, kMillisecond);
@@ -85,7 +85,7 @@ TEST(HostClock, TheThreeLanesShareNothing) {
 }
 
 TEST(HostClock, CopiesInOneDirectionGoOneAfterAnother) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor a = rank.zeros(kMillisecond, Kind::other), b = rank.zeros(kMillisecond, Kind::other);
     Tensor c = rank.host_zeros(kMillisecond, Kind::other), d = rank.host_zeros(kMillisecond, Kind::other);
     Work one = copy_async(c, a);
@@ -99,7 +99,7 @@ TEST(HostClock, CopiesInOneDirectionGoOneAfterAnother) {
 }
 
 TEST(HostClock, ACopyInsideTheHostIsTheProcessorsWork) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor a = rank.host_zeros(7000, Kind::other), b = rank.host_zeros(7000, Kind::other);
     copy(a, b);
   }));
@@ -114,7 +114,7 @@ std::int64_t end_of_offload(int layers, int backward_ms, int copy_ms, int adam_m
   auto options = world_with_host();
   options.cluster.host_links.fill(front::LinkSpeed{Nanos(0), 1e9 / copy_ms});
   options.cluster.host.bytes_per_second = 7e9 / adam_ms;
-  const Counters counters = counters_of(run_world(options, [&](Rank& rank) {
+  const Counters counters = counters_of(world::run(options, [&](Rank& rank) {
     std::vector<Tensor> weights;
     std::vector<OnHost> states;
     std::vector<Work> filled;
@@ -151,7 +151,7 @@ TEST(HostClock, AnOffloadedStepTakesItsSlowestLanePlusTheFirstAndTheLastUnit) {
 }
 
 TEST(HostClock, WaitingForTheLastOfAChainIsWaitingForEach) {
-  const RunReport report = run_world(world_with_host(), [](Rank& rank) {
+  const RunReport report = world::run(world_with_host(), [](Rank& rank) {
     OnHost state(rank, kMillisecond);
     Tensor weights = rank.zeros(kMillisecond, Kind::parameter), grad = rank.zeros(kMillisecond, Kind::gradient);
     const Work drained = copy_async(state.grad, grad);
@@ -177,7 +177,7 @@ TEST(HostClock, WaitingForTheLastOfAChainIsWaitingForEach) {
 
 // A shard of the gradient goes to the host as soon as it is reduced; the program waits for neither.
 TEST(HostClock, ACopyMayComeAfterACollective) {
-  const RunReport report = run_world(world_with_host(2), [](Rank& rank) {
+  const RunReport report = world::run(world_with_host(2), [](Rank& rank) {
     Tensor grad = rank.zeros(500'000, Kind::gradient);
     Tensor shard = rank.zeros(kMillisecond, Kind::gradient);
     Tensor host = rank.host_zeros(kMillisecond, Kind::gradient);
@@ -197,7 +197,7 @@ TEST(HostClock, ACopyMayComeAfterACollective) {
 
 // What stands on a lane behind something that waits for others waits with it; other lanes go on.
 TEST(HostClock, ALaneKeepsItsOrderWhateverItsFirstWaitsFor) {
-  const RunReport report = run_world(world_with_host(2), [](Rank& rank) {
+  const RunReport report = world::run(world_with_host(2), [](Rank& rank) {
     Tensor grad = rank.zeros(500'000, Kind::gradient);
     Tensor shard = rank.zeros(kMillisecond, Kind::gradient), other = rank.zeros(kMillisecond, Kind::other);
     Tensor a = rank.host_zeros(kMillisecond, Kind::gradient), b = rank.host_zeros(kMillisecond, Kind::other);
@@ -215,7 +215,7 @@ TEST(HostClock, ALaneKeepsItsOrderWhateverItsFirstWaitsFor) {
 TEST(HostClock, OnATableTheHostStillTakesTime) {
   auto options = world_with_host();
   options.cluster.uses_table = true;
-  const Counters counters = counters_of(run_world(options, [](Rank& rank) {
+  const Counters counters = counters_of(world::run(options, [](Rank& rank) {
     OnHost state(rank, kMillisecond);
     adam(state.w, state.grad, state.m, state.v, {});
     Tensor device = rank.zeros(kMillisecond, Kind::other);

@@ -15,7 +15,7 @@ std::int64_t of_kind(const front::KindBytes& bytes, Kind kind) {
 }
 
 TEST(HostMemory, IsCountedApartFromTheDevices) {
-  const Counters counters = counters_of(run_world(world_with_host(), [](Rank& rank) {
+  const Counters counters = counters_of(world::run(world_with_host(), [](Rank& rank) {
     Tensor weights = rank.zeros(10, Kind::parameter);
     Tensor m = rank.host_zeros(100, Kind::optimizer);
     { Tensor more = rank.host_empty({4, 5}, Kind::buffer, DType::bf16); }
@@ -32,7 +32,7 @@ TEST(HostMemory, IsCountedApartFromTheDevices) {
 }
 
 TEST(HostMemory, HasACurveOfItsOwn) {
-  const auto report = run_world(world_with_host(), [](Rank& rank) {
+  const auto report = world::run(world_with_host(), [](Rank& rank) {
     Tensor a = rank.host_zeros(10, Kind::optimizer);
     compute(rank, 1);
     a = {};
@@ -49,13 +49,13 @@ TEST(HostMemory, HasACapacityOfItsOwn) {
   auto options = world_with_host();
   options.capacity = Bytes(10);
   options.host_capacity = Bytes(1000);
-  const auto report = run_world(options, [](Rank& rank) {
+  const auto report = world::run(options, [](Rank& rank) {
     Tensor fits = rank.host_zeros(200, Kind::optimizer);
     Tensor device = rank.zeros(1, Kind::other);
     Tensor does_not = rank.host_zeros(51, Kind::gradient);
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "out_of_memory");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::out_of_memory);
   for (const char* part : {"out of host memory on rank 0", "204 B more (gradient)", "800 B of 1000 B", "optimizer"}) {
     EXPECT_NE(report.failure->message.find(part), std::string::npos) << part << "\n" << report.failure->message;
   }
@@ -65,7 +65,7 @@ TEST(HostMemory, HasACapacityOfItsOwn) {
 TEST(HostMemory, FreshMemoryIsNaNWhereAsked) {
   auto options = world_with_host();
   options.poison_empty = true;
-  const auto report = run_world(options, [](Rank& rank) {
+  const auto report = world::run(options, [](Rank& rank) {
     const float value = rank.read(rank.host_empty(1, Kind::other));
     if (value == value) throw std::runtime_error("a number");
     if (rank.read(rank.host_zeros(1, Kind::other)) != 0) throw std::runtime_error("not zero");
@@ -75,7 +75,7 @@ TEST(HostMemory, FreshMemoryIsNaNWhereAsked) {
 }
 
 TEST(HostMemory, KeepsWhatWasCopiedThereAndBack) {
-  const auto report = run_world(world_with_host(), [](Rank& rank) {
+  const auto report = world::run(world_with_host(), [](Rank& rank) {
     Tensor a = rank.empty(9, Kind::other);
     random_normal(a, 1, 0, 1);
     Tensor host = rank.host_empty(9, Kind::other), back = rank.empty(9, Kind::other);

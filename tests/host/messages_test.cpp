@@ -7,9 +7,9 @@ namespace shardlings::test {
 namespace {
 
 void expect_invalid(const std::function<void(Rank&)>& body, const char* part) {
-  const auto report = run_world(world_with_host(), body);
+  const auto report = world::run(world_with_host(), body);
   ASSERT_TRUE(report.failure) << "expected: " << part;
-  EXPECT_EQ(report.failure->type, "invalid_argument");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument);
   EXPECT_EQ(report.failure->file, "messages_test.cpp");
   EXPECT_NE(report.failure->message.find(part), std::string::npos) << report.failure->message;
 }

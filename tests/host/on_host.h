@@ -9,8 +9,8 @@
 namespace shardlings::test {
 
 /// Operations of the device take 1 ms each, a byte of a copy 1 ns; Adam reads and writes 28 bytes for a weight.
-inline front::WorldOptions world_with_host(int ranks = 1, Nanos latency = Nanos(0)) {
-  front::WorldOptions options = world_of(ranks);
+inline world::Options world_with_host(int ranks = 1, Nanos latency = Nanos(0)) {
+  world::Options options = world_of(ranks);
   options.cluster.host_links = {front::LinkSpeed{latency, 1e9}, front::LinkSpeed{latency, 1e9}};
   options.cluster.host.bytes_per_second = 7e9;
   return options;

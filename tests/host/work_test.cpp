@@ -9,12 +9,12 @@ namespace {
 using front::RunReport;
 
 RunReport alone(const std::function<void(Rank&)>& body) {
-  return run_world(world_with_host(), body);
+  return world::run(world_with_host(), body);
 }
 
-void expect_misuse(const RunReport& report, const char* type, const char* part) {
-  ASSERT_TRUE(report.failure) << "expected: " << type;
-  EXPECT_EQ(report.failure->type, type);
+void expect_misuse(const RunReport& report, front::FailureKind kind, const char* part) {
+  ASSERT_TRUE(report.failure) << "expected: " << name_of(kind);
+  EXPECT_EQ(report.failure->kind, kind);
   EXPECT_NE(report.failure->message.find(part), std::string::npos) << report.failure->message;
 }
 
@@ -28,9 +28,12 @@ TEST(HostWork, UsingWhatIsOnItsWayIsARace) {
       work.wait();
     });
   };
-  expect_misuse(program([](Tensor& device, Tensor&, OnHost&) { scale(device, 2); }), "race", "scale writes");
-  expect_misuse(program([](Tensor&, Tensor& host, OnHost& s) { adam(s.w, host, s.m, s.v, {}); }), "race", "adam reads");
-  expect_misuse(program([](Tensor& device, Tensor& host, OnHost&) { copy(device, host); }), "race", "copy writes");
+  expect_misuse(program([](Tensor& device, Tensor&, OnHost&) { scale(device, 2); }), front::FailureKind::race,
+                "scale writes");
+  expect_misuse(program([](Tensor&, Tensor& host, OnHost& s) { adam(s.w, host, s.m, s.v, {}); }),
+                front::FailureKind::race, "adam reads");
+  expect_misuse(program([](Tensor& device, Tensor& host, OnHost&) { copy(device, host); }), front::FailureKind::race,
+                "copy writes");
   // Reading what is only read, and all other elements, is fine.
   EXPECT_FALSE(program([](Tensor& device, Tensor&, OnHost&) { const Tensor same = clone(device); }).failure);
   EXPECT_FALSE(program([](Tensor& device, Tensor&, OnHost&) { fill(device.part({4, 8}), 1); }).failure);
@@ -60,7 +63,7 @@ TEST(HostWork, WithoutAfterTheOrderOfALaneIsNoPromise) {
                   one.wait();
                   two.wait();
                 }),
-                "race", "adam");
+                front::FailureKind::race, "adam");
 }
 
 TEST(HostWork, WhatALaterOneComesAfterNeedNoWait) {
@@ -94,7 +97,7 @@ TEST(HostWork, TheLastOneOfAChainMustBeWaitedFor) {
                   Work last;
                   chain(rank, last);
                 }),
-                "leak", "dropped the Work of adam (8 f32 on the host)");
+                front::FailureKind::leak, "dropped the Work of adam (8 f32 on the host)");
 }
 
 TEST(HostWork, DroppingATensorOnItsWayIsARace) {
@@ -104,7 +107,7 @@ TEST(HostWork, DroppingATensorOnItsWayIsARace) {
                   device = {};
                   work.wait();
                 }),
-                "race", "while copy of");
+                front::FailureKind::race, "while copy of");
 }
 
 TEST(HostWork, ComingAfterNothingOrAfterWhatIsOverIsFine) {
@@ -135,7 +138,7 @@ TEST(HostWork, SeveralMayComeAfterOne) {
 
 // Ranks wait for a collective through the copy that comes after it; who never joins is named as anywhere else.
 TEST(HostWork, ACollectiveThatNobodyJoinsIsFoundBehindACopy) {
-  const RunReport report = run_world(world_with_host(2), [](Rank& rank) {
+  const RunReport report = world::run(world_with_host(2), [](Rank& rank) {
     Tensor grad = rank.zeros(8, Kind::gradient), shard = rank.zeros(4, Kind::gradient);
     Tensor host = rank.host_zeros(4, Kind::gradient);
     if (rank.id() == 1) return;
@@ -143,12 +146,12 @@ TEST(HostWork, ACollectiveThatNobodyJoinsIsFoundBehindACopy) {
     Work drained = copy_async(host, shard, reduced);
     drained.wait();
   });
-  expect_misuse(report, "desertion", "reduce_scatter of 8 f32");
+  expect_misuse(report, front::FailureKind::desertion, "reduce_scatter of 8 f32");
 }
 
 // The copy waits for the reduction, the program does not: rank 0 goes on to what rank 1 needs before it can join.
 TEST(HostWork, StartingAfterACollectiveNeverBlocks) {
-  const RunReport report = run_world(world_with_host(2), [](Rank& rank) {
+  const RunReport report = world::run(world_with_host(2), [](Rank& rank) {
     Tensor grad = rank.zeros(8, Kind::gradient), shard = rank.zeros(4, Kind::gradient);
     Tensor host = rank.host_zeros(4, Kind::gradient), message = rank.zeros(1, Kind::other);
     if (rank.id() == 1) rank.world().recv(message, 0);

@@ -4,16 +4,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings {
 namespace {
 
 front::RunReport on_one_rank(const std::function<void(Rank&)>& body, Bytes capacity = Bytes(1 << 20)) {
-  front::WorldOptions options;
+  world::Options options;
   options.capacity = capacity;
-  return front::run_world(options, body);
+  return world::run(options, body);
 }
 
 void require(bool holds, const char* what) {
@@ -66,7 +66,7 @@ TEST(Tensor, AViewOfAFreedTensorIsAnError) {
     fill(view, 1);
   });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "invalid_argument");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument);
   EXPECT_EQ(report.failure->file, "tensor_test.cpp");
   EXPECT_NE(report.failure->message.find("has been freed already"), std::string::npos);
 }
@@ -78,7 +78,7 @@ TEST(Tensor, PartsOutsideTheViewAreErrors) {
       fill(t.part(range), 1);
     });
     ASSERT_TRUE(report.failure);
-    EXPECT_EQ(report.failure->type, "invalid_argument");
+    EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument);
   }
 }
 
@@ -91,16 +91,16 @@ TEST(Tensor, OutOfMemoryListsWhatIsAlive) {
       },
       Bytes(1000));
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "out_of_memory");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::out_of_memory);
   for (const char* part : {"400 B more (activation)", "800 B of 1000 B", "parameter", "gradient", "tensor_test.cpp:"}) {
     EXPECT_NE(report.failure->message.find(part), std::string::npos) << part << "\n" << report.failure->message;
   }
 }
 
 TEST(Tensor, FreshMemoryIsNaNWhereAsked) {
-  front::WorldOptions options;
+  world::Options options;
   options.poison_empty = true;
-  const auto report = front::run_world(options, [](Rank& rank) {
+  const auto report = world::run(options, [](Rank& rank) {
     const float value = rank.read(rank.empty(1, Kind::other));
     require(value != value, "not a number");
     require(rank.read(rank.zeros(1, Kind::other)) == 0, "zero");
@@ -111,7 +111,7 @@ TEST(Tensor, FreshMemoryIsNaNWhereAsked) {
 TEST(Model, WithoutAPlanItSaysSo) {
   const auto report = on_one_rank([](Rank&) { Model().num_layers(); });
   ASSERT_TRUE(report.failure);
-  EXPECT_EQ(report.failure->type, "invalid_argument");
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument);
   EXPECT_NE(report.failure->message.find("tensor_test.cpp:"), std::string::npos) << report.failure->message;
   EXPECT_NE(report.failure->message.find(": this Model was default-constructed"), std::string::npos);
 }

@@ -25,8 +25,8 @@ std::string report_of(const WorldKind& kind, const WrongProgram& program, int ra
   if (!report.failure) return "nothing was reported\n";
   const front::Failure& f = *report.failure;
   std::ostringstream text;
-  text << f.type << " on rank " << f.rank << " at " << f.file << ":" << f.line << ", virtual time " << to_text(f.time)
-       << "\n\n"
+  text << name_of(f.kind) << " on rank " << f.rank << " at " << f.file << ":" << f.line << ", virtual time "
+       << to_text(f.time) << "\n\n"
        << f.message << "\n";
   return text.str();
 }

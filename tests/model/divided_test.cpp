@@ -29,10 +29,10 @@ model::ModelSpec spec_of(bool tied) {
 
 /// Runs `body` on t ranks with the model of a case divided over them.
 void on_ranks(int t, const model::ModelSpec& spec, const std::function<void(Rank&, const RankModel&)>& body) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = t;
   options.poison_empty = true;
-  const front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
     body(rank, {model::make_part(spec, t, rank.id()), rank.world()});
   });
   if (report.failure) ADD_FAILURE() << report.failure->message;

@@ -208,11 +208,11 @@ TEST(Mixed, AStepThatOverflowsChangesNothing) {
 
 TEST(Mixed, MatrixProductsRunAtTheSpeedOfBf16) {
   const auto time = [](DType dtype) {
-    front::WorldOptions options;
+    world::Options options;
     options.cluster.uses_table = false;
     options.cluster.roofline = {1e9, 4e9, 1e30, Nanos(0)};
     const auto plan = model::make_plan(mlp(1, 40, 30, 4));
-    const auto report = front::run_world(options, [&](Rank& rank) {
+    const auto report = world::run(options, [&](Rank& rank) {
       OnDevice on(rank, plan, {std::vector<double>(static_cast<std::size_t>(plan.total), 0.1)});
       const Tensor weights = cast(on.state.weights[0], dtype);
       const Tensor x = rank.zeros({4, 1, 40}, Kind::other, dtype);

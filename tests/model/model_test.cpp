@@ -209,12 +209,12 @@ TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
 TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
   const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
-  front::WorldOptions options;
+  world::Options options;
   options.cluster.table.forward = Nanos(1000);
   const Count batch_bytes = 4 * 15, scalar = 4, activation = 4 * 15 * 8;
   // Room for the weights, their gradients and ten activations: enough to run the block, not to save it.
   options.capacity = Bytes(2 * 4 * plan.total + batch_bytes + scalar + 10 * activation);
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     const Tensor ids = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
     const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);

@@ -39,10 +39,10 @@ grading::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batch
 namespace {
 
 front::RunReport run(const std::function<void(Rank&)>& body) {
-  front::WorldOptions options;
+  world::Options options;
   options.poison_empty = true;
   options.cluster.table = {Nanos(1000), Nanos(2000), Nanos(300), Nanos(70)};
-  return front::run_world(options, body);
+  return world::run(options, body);
 }
 
 Tensor load(Rank& rank, Shape shape, const void* host, DType dtype, Kind kind) {

@@ -9,10 +9,10 @@
 
 #include "api/rank_model.h"
 #include "front/rank_front.h"
-#include "front/world.h"
 #include "grading/case.h"
 #include "grading/data.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings::model_test {
 

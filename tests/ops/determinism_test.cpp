@@ -116,10 +116,10 @@ TEST(Repetition, IsBitEqualAtAnyAlignment) {
 TEST(Repetition, IsBitEqualOnManyThreadsAtOnce) {
   std::mutex mutex;
   std::vector<Floats> results;
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = 6;
   options.make_device = support::test_device().make;
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     for (int i = 0; i < 5; ++i) {
       Floats values = everything(rank, rank.id() * support::test_device().same_bits_at);
       const std::lock_guard lock(mutex);

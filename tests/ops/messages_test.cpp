@@ -135,10 +135,10 @@ TEST(Messages, RefuseOverlaps) {
 }
 
 TEST(Messages, RefuseTensorsOfTwoRanks) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = 2;
   std::array<ConstView, 2> views;
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     const Tensor mine = zeros(rank, 4);
     views[static_cast<std::size_t>(rank.id())] = mine;
     rank.world().barrier();

@@ -17,10 +17,10 @@ namespace {
 
 /// Fresh memory is NaN, so that no result can rest on what was there before.
 front::RunReport run(const std::function<void(Rank&)>& body) {
-  front::WorldOptions options;
+  world::Options options;
   options.poison_empty = true;
   options.make_device = support::test_device().make;
-  return front::run_world(options, body);
+  return world::run(options, body);
 }
 
 }  // namespace

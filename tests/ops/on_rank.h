@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings::ops_test {
 

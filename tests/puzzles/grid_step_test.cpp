@@ -8,10 +8,10 @@
 #include <map>
 
 #include "base/random.h"
-#include "front/world.h"
 #include "grading/grid_norm.h"
 #include "grading/harness.h"
 #include "grading/output_pack.h"
+#include "world/world.h"
 
 // A namespace keeps its train_step and harness apart from those of other puzzles.
 // NOLINTBEGIN(bugprone-suspicious-include)
@@ -47,10 +47,10 @@ Case grid_case(int t, int p, int d, int v, int micro_batches) {
 }
 
 front::RunReport run_grid(const Case& kase) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
-  front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  front::RunReport report = world::run(options, [&](Rank& rank) {
     Harness harness(rank, kase);
     grid_of_ranks::shardlings_harness(harness);
   });

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/parts.h"
-#include "front/world.h"
 #include "grading/data.h"
 #include "grading/harness.h"
 #include "grading/reference/rounding.h"
+#include "world/world.h"
 
 namespace shardlings::grading {
 namespace {
@@ -28,9 +28,9 @@ Case small_case(int ranks) {
 }
 
 front::RunReport with_harness(const Case& kase, const std::function<void(Harness&)>& body) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = kase.ranks;
-  return front::run_world(options, [&](Rank& rank) {
+  return world::run(options, [&](Rank& rank) {
     Harness harness(rank, kase);
     body(harness);
   });

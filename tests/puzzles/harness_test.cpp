@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/parts.h"
-#include "front/world.h"
 #include "grading/data.h"
 #include "grading/output_pack.h"
+#include "world/world.h"
 
 namespace shardlings::grading {
 namespace {
@@ -28,7 +28,7 @@ Case small_case() {
 
 front::RunReport with_harness(const std::function<void(Harness&)>& body) {
   const Case kase = small_case();
-  return front::run_world({}, [&](Rank& rank) {
+  return world::run({}, [&](Rank& rank) {
     Harness harness(rank, kase);
     body(harness);
   });
@@ -161,10 +161,10 @@ class DividedState : public testing::TestWithParam<int> {
     return kase;
   }
   front::RunReport run(const std::function<void(Harness&)>& body) {
-    front::WorldOptions options;
+    world::Options options;
     options.ranks = GetParam();
     const Case kase = adam_case();
-    front::RunReport report = front::run_world(options, [&](Rank& rank) {
+    front::RunReport report = world::run(options, [&](Rank& rank) {
       Harness harness(rank, kase);
       body(harness);
     });
@@ -277,9 +277,9 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
   kase.model.hidden = 12;
   kase.model.heads = 4;
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = t * d;
-  const front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
     Harness h(rank, kase);
     const Group tp = rank.world().split(rank.id() / t, rank.id(), "tp"),
                 dp = rank.world().split(rank.id() % t, 0, "dp");
@@ -307,10 +307,10 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
 }
 
 TEST(DividedLayersOfAnMlp, AreRefused) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = 2;
   const Case kase = small_case();
-  const auto report = front::run_world(options, [&](Rank& rank) { Harness(rank, kase).divide_layers(rank.world()); });
+  const auto report = world::run(options, [&](Rank& rank) { Harness(rank, kase).divide_layers(rank.world()); });
   ASSERT_TRUE(report.failure);
   EXPECT_NE(report.failure->message.find("only the layers of a gpt"), std::string::npos) << report.failure->message;
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "front/world.h"
 #include "grading/harness.h"
 #include "grading/pipeline.h"
+#include "world/world.h"
 
 // Each puzzle has a train_step and a harness of its own: a namespace for each keeps them apart.
 // NOLINTBEGIN(bugprone-suspicious-include, readability-duplicate-include)
@@ -71,10 +71,10 @@ using HarnessEntry = void (*)(Harness&);
 
 front::RunReport run(const Setting& setting, HarnessEntry entry) {
   const Case kase = case_of(setting);
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
-  front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  front::RunReport report = world::run(options, [&](Rank& rank) {
     Harness harness(rank, kase);
     entry(harness);
   });

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "front/world.h"
 #include "grading/harness.h"
 #include "grading/training.h"
+#include "world/world.h"
 
 // NOLINTBEGIN(bugprone-suspicious-include)
 #pragma GCC diagnostic push
@@ -73,10 +73,10 @@ struct Steps {
 
 Steps steps_of(const Size& size, void (*entry)(Harness&)) {
   const Case kase = case_of(size);
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
-  const front::RunReport report = front::run_world(options, [&](Rank& rank) {
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
     Harness harness(rank, kase);
     entry(harness);
   });

@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "front/world.h"
+#include "world/world.h"
 
 namespace shardlings::grading {
 namespace {
 
 front::RunReport run_on(int ranks, const std::function<void(Rank&)>& body) {
-  front::WorldOptions options;
+  world::Options options;
   options.ranks = ranks;
-  return front::run_world(options, body);
+  return world::run(options, body);
 }
 
 TEST(WireBytes, AreWhatTheRuntimeCounts) {

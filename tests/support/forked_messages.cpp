@@ -103,10 +103,10 @@ Reader& operator>>(Reader& from, front::GroupInfo& group) {
 }
 
 Writer& operator<<(Writer& to, const front::Failure& f) {
-  return to << f.type << f.rank << f.message << f.file << f.line << f.time;
+  return to << f.kind << f.rank << f.message << f.file << f.line << f.time;
 }
 Reader& operator>>(Reader& from, front::Failure& f) {
-  return from >> f.type >> f.rank >> f.message >> f.file >> f.line >> f.time;
+  return from >> f.kind >> f.rank >> f.message >> f.file >> f.line >> f.time;
 }
 
 Writer& operator<<(Writer& to, const front::TrafficKey& key) {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "front/group/control.h"
-#include "front/world.h"
 #include "support/archive.h"
+#include "world/world.h"
 
 namespace shardlings::support {
 

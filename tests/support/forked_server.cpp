@@ -138,7 +138,7 @@ class Server {
   void process_gone() {
     if (finished_) return;
     Failure failure;
-    failure.type = "exception";
+    failure.kind = front::FailureKind::exception;
     failure.rank = rank_;
     failure.message = fmt::format("the process of rank {} ended in the middle of the run", rank_);
     control_.finish(rank_, failure, "something", {});

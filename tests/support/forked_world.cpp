@@ -8,23 +8,23 @@
 
 #include "front/group/desk.h"
 #include "front/group/shared_control.h"
-#include "front/run_rank.h"
 #include "support/forked_control.h"
+#include "world/run_rank.h"
 
 namespace shardlings::support {
 namespace {
 
 using front::RunReport;
-using front::WorldOptions;
+using world::Options;
 
 // The whole life of a rank's process. Returns its exit status.
-int run_process(const WorldOptions& options, int rank, const front::GroupInfo& world, Channel& server,
+int run_process(const Options& options, int rank, const front::GroupInfo& world, Channel& server,
                 const std::shared_ptr<SharedArena>& arena, const std::function<void(Rank&)>& body) try {
   const auto fabric = make_forked_fabric(arena);
   ForkedControl control(server, arena, *fabric, world);
   front::RankFront front(options, rank, back::make_cpu_device(), control);
   Writer message;
-  message << Request::report << front::run_rank(front, control, body);
+  message << Request::report << world::run_rank(front, control, body);
   server.send(message);
   server.receive();
   return 0;
@@ -41,7 +41,7 @@ pid_t start_process(const std::function<int()>& body) {
 
 }  // namespace
 
-RunReport run_forked_world(const WorldOptions& options, const std::function<void(Rank&)>& body) {
+RunReport run_forked_world(const Options& options, const std::function<void(Rank&)>& body) {
   const auto arena = std::make_shared<SharedArena>();
   const auto engine = back::make_threads_engine();
   const auto fabric = make_relay_fabric(arena);

@@ -17,18 +17,18 @@ namespace shardlings::support {
 namespace {
 
 using front::RunReport;
-using front::WorldOptions;
+using world::Options;
 
-RunReport run_threads(const WorldOptions& options, const Disturbance&, const Body& body) {
-  return front::run_world(options, body);
+RunReport run_threads(const Options& options, const Disturbance&, const Body& body) {
+  return world::run(options, body);
 }
 
-RunReport run_fake_gpus(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+RunReport run_fake_gpus(const Options& options, const Disturbance& disturbance, const Body& body) {
   FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
-  WorldOptions with_gpus = options;
+  Options with_gpus = options;
   with_gpus.make_device = [&] { return gpus.make_device(); };
   with_gpus.make_fabric = back::make_device_copy_fabric;
-  RunReport report = front::run_world(with_gpus, body);
+  RunReport report = world::run(with_gpus, body);
   for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
   if (!report.failure) {
     EXPECT_EQ(gpus.blocks_alive(), 0) << "device memory that nobody released";
@@ -36,14 +36,14 @@ RunReport run_fake_gpus(const WorldOptions& options, const Disturbance& disturba
   return report;
 }
 
-RunReport run_on(const TestDevice& device, const WorldOptions& options, const Body& body) {
-  WorldOptions with_device = options;
+RunReport run_on(const TestDevice& device, const Options& options, const Body& body) {
+  Options with_device = options;
   with_device.make_device = device.make;
   with_device.make_fabric = back::make_device_copy_fabric;
-  return front::run_world(with_device, body);
+  return world::run(with_device, body);
 }
 
-RunReport run_emulated_cuda(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+RunReport run_emulated_cuda(const Options& options, const Disturbance& disturbance, const Body& body) {
   emulation::delay_streams(disturbance.seed, disturbance.max_delay_us);
   RunReport report = run_on(emulated_cuda_device(), options, body);
   for (const std::string& fault : emulation::take_faults()) ADD_FAILURE() << "emulated GPU: " << fault;
@@ -51,7 +51,7 @@ RunReport run_emulated_cuda(const WorldOptions& options, const Disturbance& dist
   return report;
 }
 
-RunReport run_cuda(const WorldOptions& options, const Disturbance&, const Body& body) {
+RunReport run_cuda(const Options& options, const Disturbance&, const Body& body) {
   return run_on(cuda_device(), options, body);
 }
 
@@ -60,14 +60,14 @@ std::string cuda_missing() {
 }
 
 /// A GPU for each rank and NCCL between them.
-RunReport run_fake_nccl(const WorldOptions& options, const Disturbance& disturbance, const Body& body) {
+RunReport run_fake_nccl(const Options& options, const Disturbance& disturbance, const Body& body) {
   constexpr double kTimeout = 60;
   FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
   FakeNccl nccl(gpus);
-  WorldOptions with_gpus = options;
+  Options with_gpus = options;
   with_gpus.make_device = [&] { return gpus.make_device(); };
   with_gpus.make_fabric = [&] { return back::nccl::make_fabric(nccl, options.ranks, kTimeout); };
-  RunReport report = front::run_world(with_gpus, body);
+  RunReport report = world::run(with_gpus, body);
   for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
   for (const std::string& fault : nccl.faults()) ADD_FAILURE() << "fake NCCL: " << fault;
   if (!report.failure) {
@@ -77,7 +77,7 @@ RunReport run_fake_nccl(const WorldOptions& options, const Disturbance& disturba
   return report;
 }
 
-RunReport run_forked(const WorldOptions& options, const Disturbance&, const Body& body) {
+RunReport run_forked(const Options& options, const Disturbance&, const Body& body) {
   return run_forked_world(options, body);
 }
 
@@ -176,26 +176,25 @@ front::Cluster test_cluster() {
   return cluster;
 }
 
-front::WorldOptions options_for(int ranks) {
-  front::WorldOptions options;
+world::Options options_for(int ranks) {
+  world::Options options;
   options.ranks = ranks;
   options.cluster = test_cluster();
   options.poison_empty = true;
   return options;
 }
 
-RunReport run_well(const WorldKind& kind, const WorldOptions& options, const Disturbance& disturbance,
-                   const Body& body) {
+RunReport run_well(const WorldKind& kind, const Options& options, const Disturbance& disturbance, const Body& body) {
   RunReport report = kind.run(options, disturbance, body);
   if (report.failure) {
-    ADD_FAILURE() << kind.name << ", " << options.ranks << " ranks: " << report.failure->type << " on rank "
+    ADD_FAILURE() << kind.name << ", " << options.ranks << " ranks: " << name_of(report.failure->kind) << " on rank "
                   << report.failure->rank << ":\n"
                   << report.failure->message;
   }
   return report;
 }
 
-RunReport run_and_compare(const WorldKind& kind, const WorldOptions& options, const Disturbance& disturbance,
+RunReport run_and_compare(const WorldKind& kind, const Options& options, const Disturbance& disturbance,
                           const Body& body, double tolerance) {
   SCOPED_TRACE(fmt::format("{}, {} ranks", kind.name, options.ranks));
   RunReport report = run_well(kind, options, disturbance, body);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "front/world.h"
+#include "world/world.h"
 
 namespace shardlings::support {
 
@@ -33,7 +33,7 @@ struct WorldKind {
   int min_ranks;
   int max_ranks;
   bool own_arithmetic;  ///< it does not run the CPU's kernels
-  front::RunReport (*run)(const front::WorldOptions& options, const Disturbance& disturbance, const Body& body);
+  front::RunReport (*run)(const world::Options& options, const Disturbance& disturbance, const Body& body);
   std::string (*missing)() = nothing_missing;  ///< why it cannot run here; empty if it can
   Equality equality = Equality::bits;
 };
@@ -44,15 +44,15 @@ const std::vector<WorldKind>& world_kinds();
 
 /// Computation and both classes of links take time, so that clocks have something to show. Four ranks in a node.
 front::Cluster test_cluster();
-front::WorldOptions options_for(int ranks);
+world::Options options_for(int ranks);
 
 /// Runs on this kind of world and on the first, and expects the same report (see expect_same). Fails the test if the
 /// run failed. Returns the report of this kind. With a tolerance, numbers that were computed with other arithmetic may
 /// differ by so much of the largest.
-front::RunReport run_and_compare(const WorldKind& kind, const front::WorldOptions& options,
-                                 const Disturbance& disturbance, const Body& body, double tolerance = 0);
+front::RunReport run_and_compare(const WorldKind& kind, const world::Options& options, const Disturbance& disturbance,
+                                 const Body& body, double tolerance = 0);
 /// Runs on this kind only; the run must succeed.
-front::RunReport run_well(const WorldKind& kind, const front::WorldOptions& options, const Disturbance& disturbance,
+front::RunReport run_well(const WorldKind& kind, const world::Options& options, const Disturbance& disturbance,
                           const Body& body);
 
 /// `what` says of which values.

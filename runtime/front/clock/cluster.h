@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/units.h"
-#include "front/trace/event.h"
+#include "front/trace/lanes.h"
 
 namespace shardlings::front {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/dtype.h"
 namespace shardlings::front {
 namespace {
 

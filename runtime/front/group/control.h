@@ -12,6 +12,8 @@
 
 #include "back/fabric/fabric.h"
 #include "front/trace/event.h"
+#include "front/trace/failure.h"
+#include "front/trace/lanes.h"
 
 namespace shardlings::front {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "front/trace/counters.h"
 #include "shardlings/error.h"
 
 namespace shardlings::front {

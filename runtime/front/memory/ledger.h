@@ -5,7 +5,7 @@
 #include <string>
 
 #include "front/memory/storage.h"
-#include "front/trace/event.h"
+#include "front/trace/memory_use.h"
 
 namespace shardlings::front {
 

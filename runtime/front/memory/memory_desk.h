@@ -10,6 +10,7 @@
 #include "front/memory/ledger.h"
 #include "front/memory/operand.h"
 #include "front/memory/storage.h"
+#include "front/trace/counters.h"
 
 namespace shardlings::front {
 

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "api/call.h"
+#include "base/dtype.h"
 #include "front/trace/event.h"
+#include "front/trace/memory_use.h"
 
 namespace shardlings::front {
 

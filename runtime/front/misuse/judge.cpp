@@ -74,8 +74,8 @@ std::string calls_text(const Meeting& meeting) {
   return text;
 }
 
-Failure failure_at(const char* type, int rank, Location at, Nanos time, std::string message) {
-  return {type, rank, std::move(message), std::string(base_name(at.file)), at.line, time};
+Failure failure_at(FailureKind kind, int rank, Location at, Nanos time, std::string message) {
+  return {kind, rank, std::move(message), std::string(base_name(at.file)), at.line, time};
 }
 
 Nanos latest_post(const Meeting& meeting) {
@@ -137,7 +137,7 @@ std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
         what, first.number, first.group->name, calls_text(first));
   }
   if (what == "sizes" && first.rooted()) message += "\n" + owed_text(first, odd);
-  return failure_at("mismatch", first.rank_of(odd), record.at, latest_post(first), std::move(message));
+  return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
 
 // Ranks that this meeting misses; if all have posted, those that its lanes' predecessors miss.
@@ -211,7 +211,7 @@ std::optional<Failure> desertion(const Statuses& ranks) {
       for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
       return failure_at(
-          "desertion", waiter, status.at,
+          FailureKind::desertion, waiter, status.at,
           status.blocked_in->records[static_cast<std::size_t>(status.blocked_in->member_of(waiter))].posted,
           std::move(message));
     }
@@ -276,7 +276,8 @@ Failure deadlock(const Statuses& ranks) {
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];
   const auto member = static_cast<std::size_t>(status.blocked_in->member_of(first));
-  return failure_at("deadlock", first, status.at, status.blocked_in->records[member].posted, std::move(message));
+  return failure_at(FailureKind::deadlock, first, status.at, status.blocked_in->records[member].posted,
+                    std::move(message));
 }
 
 }  // namespace
@@ -285,9 +286,10 @@ Failure hang(const Meeting* meeting, const std::string& why) {
   constexpr const char* kAdvice =
       "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
       "them, or run with --backend cuda or cpu.";
-  if (meeting == nullptr) return failure_at("hang", -1, {}, {}, "hang: communication has failed: " + why + kAdvice);
+  if (meeting == nullptr)
+    return failure_at(FailureKind::hang, -1, {}, {}, "hang: communication has failed: " + why + kAdvice);
   const CallRecord& first = meeting->records.front();
-  return failure_at("hang", meeting->rank_of(0), first.at, latest_post(*meeting),
+  return failure_at(FailureKind::hang, meeting->rank_of(0), first.at, latest_post(*meeting),
                     fmt::format("hang: call number {} of group {} was started and does not come to its end: {}.{}{}",
                                 meeting->number, meeting->group->name, why, calls_text(*meeting), kAdvice));
 }

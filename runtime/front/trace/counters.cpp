@@ -1,4 +1,4 @@
-#include "front/trace/event.h"
+#include "front/trace/counters.h"
 
 namespace shardlings::front {
 

@@ -1,37 +1,19 @@
 /// \file
-/// What a run leaves behind on every rank: events and counters. Plain data, shared with grading.
+/// What a run leaves behind of its course: events, and the curve of each memory. Plain data, shared with grading.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "back/fabric/fabric.h"
-#include "base/dtype.h"
 #include "base/units.h"
+#include "front/trace/lanes.h"
+#include "front/trace/memory_use.h"
 #include "shardlings/location.h"
 
 namespace shardlings::front {
-
-using back::Collective;
-
-/// Where time passes on a rank: its program, its links (ranks inside a node are joined by other links than nodes are),
-/// the two directions of its link with the host, and the host's processor.
-enum class Lane : std::uint8_t { compute, intra_node, inter_node, to_host, to_device, host };
-inline constexpr int kLanes = 6;
-/// The class of a link: which communication lane an operation uses.
-enum class Link : std::uint8_t { intra_node, inter_node };
-inline constexpr int kLinks = 2;
-/// The memories of a rank.
-enum class Memory : std::uint8_t { device, host };
-inline constexpr int kMemories = 2;
-/// The direction of a copy between the device's memory and the host's.
-enum class HostLink : std::uint8_t { to_host, to_device };
-inline constexpr int kHostLinks = 2;
 
 /// What an event shows. Kept runs hold these as numbers: new ones come last.
 enum class EventKind : std::uint8_t {
@@ -89,80 +71,6 @@ inline Event waiting(Event event, Nanos now, Location at) {
   return event;
 }
 
-/// Bytes and calls of one kind of communication in one group over one class of link.
-struct Traffic {
-  std::int64_t calls = 0;
-  Bytes sent;
-  Bytes received;
-  auto operator<=>(const Traffic&) const = default;
-};
-
-struct TrafficKey {
-  Collective kind = Collective::barrier;
-  std::string group;
-  Link link = Link::intra_node;
-  auto operator<=>(const TrafficKey&) const = default;
-};
-
-using KindBytes = std::array<Bytes, kNumKinds>;
-
-/// How full one of a rank's memories is and was.
-struct MemoryUse {
-  Bytes live;
-  KindBytes live_by_kind{};
-  Bytes peak;
-  KindBytes peak_by_kind{};  ///< what was alive at the peak
-  std::string peak_file;
-  int peak_line = 0;
-
-  bool operator==(const MemoryUse&) const = default;
-};
-
-/// Copies in one direction.
-struct Copies {
-  std::int64_t calls = 0;
-  Bytes bytes;
-  bool operator==(const Copies&) const = default;
-};
-
-/// Everything that is counted on one rank. Two runs of one case have equal counters, on every backend. Memory of which
-/// nothing is said is the device's.
-struct Counters : MemoryUse {
-  // memory
-  MemoryUse host;               ///< this rank's part of the host's memory
-  std::int64_t saved_peak = 0;  ///< most Saved alive at once
-  // work, of the device and of the host
-  Flops flops;
-  std::int64_t operations = 0;
-  std::int64_t layer_forwards = 0;
-  std::int64_t layer_backwards = 0;
-  // communication
-  std::map<TrafficKey, Traffic> traffic;
-  Bytes sent_to_host;  ///< read by the host
-  std::int64_t host_reads = 0;
-  std::array<Copies, kHostLinks> copies{};  ///< between the memories, by HostLink
-  // virtual time
-  Nanos end;
-  std::array<Nanos, kLanes> busy{};
-  Nanos waited_for_peers;
-  Nanos exposed_transfer;
-  Nanos overlapped_transfer;
-  Nanos waited_for_host;  ///< stood still for copies and for the host's work
-
-  bool operator==(const Counters&) const = default;
-
-  Bytes bytes_sent() const;
-  /// Sent by one kind of operation, in all groups or in one.
-  Bytes bytes_sent(Collective kind) const;
-  std::int64_t calls(Collective kind) const;
-};
-
-/// One point of a rank's memory curve: after every change of live memory, in program order.
-struct MemoryPoint {
-  Nanos time;
-  KindBytes live{};
-};
-
 struct RankTrace {
   std::vector<Event> events;
   std::vector<MemoryPoint> memory;       ///< of the device
@@ -171,17 +79,6 @@ struct RankTrace {
   std::vector<std::string> groups;
   std::vector<std::vector<int>> members;                 ///< of each group: world ranks in its order
   std::shared_ptr<const std::deque<std::string>> files;  ///< read back from a file: what Event::at points to
-};
-
-/// Why a run failed: the primary error, the same on every run of the same program.
-struct Failure {
-  std::string type;  ///< mismatch, deadlock, desertion, race, leak, out_of_memory, invalid_argument,
-                     ///< not_implemented, exception
-  int rank = -1;
-  std::string message;  ///< all lines, ready to print
-  std::string file;
-  int line = 0;
-  Nanos time;
 };
 
 }  // namespace shardlings::front

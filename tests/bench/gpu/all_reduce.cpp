@@ -10,8 +10,8 @@
 #include "back/kernels/kernel_ids.h"
 #include "base/dtype.h"
 #include "bench/gpu/bench.h"
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings::bench {
 namespace {
@@ -19,13 +19,13 @@ namespace {
 constexpr double kGiga = 1e9;
 
 /// Seconds of one all_reduce of `count` f32 by so many ranks.
-double all_reduce(const Place& place, front::Backend backend, int ranks, Count count) {
-  front::WorldOptions options;
+double all_reduce(const Place& place, world::Backend backend, int ranks, Count count) {
+  world::Options options;
   options.ranks = ranks;
   options.trace = false;
   use_backend(options, backend);
   double seconds = 0;
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     Tensor data = rank.zeros(count, Kind::buffer);
     const Tensor last = rank.zeros(1, Kind::buffer);
     const View view = data;
@@ -76,7 +76,7 @@ void all_reduces(const Place& place) {
     fmt::print("skipped: NCCL's bus bandwidth takes 2 GPUs\n");
     return;
   }
-  const double seconds = all_reduce(place, front::Backend::nccl, place.gpus, count);
+  const double seconds = all_reduce(place, world::Backend::nccl, place.gpus, count);
   print(fmt::format("NCCL all_reduce, {} GPUs, {} MiB, bus bandwidth", place.gpus, size.value() >> 20),
         2.0 * (place.gpus - 1) / place.gpus * bytes / seconds / kGiga, "GB/s");
 }

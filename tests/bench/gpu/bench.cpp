@@ -22,7 +22,7 @@ int run(int argc, char** argv, int gpus, const std::function<void(const Place&)>
   const back::Gpus machine = back::find_gpus();
   place.gpus = static_cast<int>(machine.found.size());
   if (place.is_trial) {
-    place.backend = front::Backend::cpu;
+    place.backend = world::Backend::cpu;
     place.gpu = "CPU, a trial: no figure means anything";
   } else if (place.gpus < gpus) {
     fmt::print("skipped: {}\n", machine.found.empty() ? machine.problem : fmt::format("it takes {} GPUs", gpus));

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "back/kernels/kernels.h"
-#include "front/backend.h"
+#include "world/backend.h"
 
 namespace shardlings::bench {
 
@@ -18,7 +18,7 @@ inline constexpr int kSkipped = 77;  ///< exit status
 
 struct Place {
   bool is_trial = false;
-  front::Backend backend = front::Backend::cuda;
+  world::Backend backend = world::Backend::cuda;
   int gpus = 0;
   std::string gpu;  ///< its name
 

@@ -10,8 +10,8 @@
 #include "api/access.h"
 #include "api/rank_model.h"
 #include "bench/gpu/bench.h"
-#include "front/world.h"
 #include "shardlings/puzzle.h"
+#include "world/world.h"
 
 namespace shardlings::bench {
 namespace {
@@ -92,12 +92,12 @@ class Training {
 double step(const Place& place, const model::ModelPlan& plan, const Size& size, bool instruments) {
   const detail::RankModel own{plan, {}};
   const Model model = detail::Access::model(&own);
-  front::WorldOptions options;
+  world::Options options;
   options.trace = instruments;
   options.checks = instruments;
   use_backend(options, place.backend);
   double seconds = 0;
-  const auto report = front::run_world(options, [&](Rank& rank) {
+  const auto report = world::run(options, [&](Rank& rank) {
     Training training(rank, model, size);
     seconds = seconds_of([&] { rank.read(training.loss()); }, [&] { training.step(); }, place.is_trial);
   });

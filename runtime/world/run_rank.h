@@ -6,10 +6,11 @@
 
 #include "front/group/control.h"
 #include "front/rank_front.h"
+#include "shardlings/rank.h"
 
-namespace shardlings::front {
+namespace shardlings::world {
 
 /// Calls `body`, tells the control plane how it ended, and takes the report. Never throws for what the body does.
-RankReport run_rank(RankFront& front, Control& control, const std::function<void(Rank&)>& body);
+front::RankReport run_rank(front::RankFront& front, front::Control& control, const std::function<void(Rank&)>& body);
 
-}  // namespace shardlings::front
+}  // namespace shardlings::world

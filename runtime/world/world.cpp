@@ -1,4 +1,4 @@
-#include "front/world.h"
+#include "world/world.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,16 @@
 #include "front/group/desk.h"
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
-#include "front/run_rank.h"
+#include "world/run_rank.h"
 
-namespace shardlings::front {
+namespace shardlings::world {
+
+using front::Event;
+using front::Failure;
+using front::RankFront;
+using front::RankReport;
+using front::RunReport;
+
 namespace {
 
 template <class Maker, class Default>
@@ -45,17 +52,17 @@ void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunRep
       if (report.failure) continue;
       const std::string message = fmt::format("the device of rank {} failed in something that it was still doing: {}",
                                               front->rank(), error.what());
-      report.failure = Failure{"exception", front->rank(), message, "", 0, front->now()};
+      report.failure = Failure{front::FailureKind::exception, front->rank(), message, "", 0, front->now()};
     }
   }
 }
 
 }  // namespace
 
-RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)>& body) {
+RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   const auto engine = made(options.make_engine, back::make_threads_engine);
   const auto fabric = made(options.make_fabric, back::make_in_process_fabric);
-  SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
+  front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
   RunReport report;
   report.ranks.resize(static_cast<std::size_t>(options.ranks));
   // Devices outlive the ranks: an operation of one may still read another's memory.
@@ -78,4 +85,4 @@ RunReport run_world(const WorldOptions& options, const std::function<void(Rank&)
   return report;
 }
 
-}  // namespace shardlings::front
+}  // namespace shardlings::world

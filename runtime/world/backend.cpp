@@ -1,4 +1,4 @@
-#include "front/backend.h"
+#include "world/backend.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "back/fabric/nccl.h"
 #include "back/kernels/gpus.h"
 
-namespace shardlings::front {
+namespace shardlings::world {
 namespace {
 
 constexpr std::array<Capabilities, kBackends> kCapabilities{{
@@ -34,7 +34,7 @@ std::string version_text(int version) {
   return version > 0 ? fmt::format("{}.{}", version / 1000, version % 1000 / 10) : std::string();
 }
 
-/// Devices for rank after rank: run_world() makes them in that order.
+/// Devices for rank after rank: run() makes them in that order.
 auto device_maker(bool gpu_per_rank) {
   return [gpu_per_rank, rank = 0]() mutable { return back::make_cuda_device(gpu_per_rank ? rank++ : 0); };
 }
@@ -69,7 +69,7 @@ Machine look_at_machine() {
   return machine;
 }
 
-void use_backend(WorldOptions& options, Backend backend) {
+void use_backend(Options& options, Backend backend) {
   if (backend == Backend::cpu) return;
   const back::Gpus gpus = back::find_gpus();
   if (gpus.found.empty()) throw std::runtime_error(fmt::format("backend {}: {}", name_of(backend), gpus.problem));
@@ -86,4 +86,4 @@ void use_backend(WorldOptions& options, Backend backend) {
   }
 }
 
-}  // namespace shardlings::front
+}  // namespace shardlings::world

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "front/world.h"
+#include "world/world.h"
 
-namespace shardlings::front {
+namespace shardlings::world {
 
 enum class Backend : std::uint8_t {
   cpu,   ///< ranks are threads of the host
@@ -53,6 +53,6 @@ struct Machine {
 Machine look_at_machine();
 
 /// Sets the parts of `options` for a backend and options.ranks. Throws std::runtime_error with what is missing.
-void use_backend(WorldOptions& options, Backend backend);
+void use_backend(Options& options, Backend backend);
 
-}  // namespace shardlings::front
+}  // namespace shardlings::world

@@ -1,0 +1,23 @@
+/// \file
+/// What is the same for every rank of a run and is decided before it begins.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+#include "front/clock/cluster.h"
+#include "front/misuse/black_box.h"
+
+namespace shardlings::front {
+
+struct RankOptions {
+  Cluster cluster;
+  Bytes capacity{std::int64_t{1} << 40};       ///< of each device
+  Bytes host_capacity{std::int64_t{1} << 40};  ///< of each rank's part of the host's memory
+  bool poison_empty = false;                   ///< fill fresh memory with NaN
+  bool trace = true;
+  bool checks = true;             ///< misuse detection; off only for measuring what it costs
+  BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
+};
+
+}  // namespace shardlings::front

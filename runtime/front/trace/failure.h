@@ -1,0 +1,41 @@
+/// \file
+/// Why a run failed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/units.h"
+
+namespace shardlings::front {
+
+enum class FailureKind : std::uint8_t {
+  mismatch,   ///< ranks of a group make different calls where they must make the same
+  deadlock,   ///< ranks wait for one another
+  desertion,  ///< a rank has returned while others wait for it
+  race,       ///< data of an operation in flight were touched
+  leak,       ///< an operation was started and never waited for
+  out_of_memory,
+  invalid_argument,
+  not_implemented,  ///< the hole is unfilled
+  exception,        ///< anything else that the function threw, or that failed below it
+  hang              ///< the back says that an operation which all ranks have joined does not come to its end
+};
+/// "out_of_memory": as verdicts and files have it.
+const char* name_of(FailureKind kind);
+/// Nothing for a name that no kind has.
+std::optional<FailureKind> failure_kind_from(std::string_view name);
+
+/// The primary error of a run, the same on every run of the same program (but for a hang).
+struct Failure {
+  FailureKind kind = FailureKind::exception;
+  int rank = -1;
+  std::string message;  ///< all lines, ready to print
+  std::string file;
+  int line = 0;
+  Nanos time;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,80 @@
+#include "world/run_rank.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "api/access.h"
+#include "base/text.h"
+#include "front/handlers.h"
+#include "shardlings/error.h"
+
+namespace shardlings::world {
+
+using front::Failure;
+using front::FailureKind;
+using front::RankFront;
+
+namespace {
+
+FailureKind kind_of(Misuse misuse) {
+  switch (misuse) {
+    case Misuse::mismatch: return FailureKind::mismatch;
+    case Misuse::deadlock: return FailureKind::deadlock;
+    case Misuse::desertion: return FailureKind::desertion;
+    case Misuse::race: return FailureKind::race;
+    case Misuse::leak: return FailureKind::leak;
+  }
+  return FailureKind::exception;
+}
+
+Failure failure_of(const RankFront& front, FailureKind kind, const std::string& message, Location at) {
+  return {kind, front.rank(), message, std::string(base_name(at.file)), at.line, front.now()};
+}
+
+std::string after(const RankFront& front) {
+  if (front.last_call()[0] == '\0') return fmt::format("rank {}, before its first call", front.rank());
+  return fmt::format("rank {}, after {} at {}", front.rank(), front.last_call(), to_text(front.last_place()));
+}
+
+// Runs the function; what it throws becomes a Failure. Nothing if it returned, or only stopped because others failed.
+std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function<void(Rank&)>& body) {
+  try {
+    body(rank);
+    front.check_end();
+  } catch (const Aborted&) {
+    return std::nullopt;
+  } catch (const MisuseError& error) {
+    return failure_of(front, kind_of(error.misuse()), error.what(), error.where());
+  } catch (const OutOfMemory& error) {
+    return failure_of(front, FailureKind::out_of_memory, error.what(), error.where());
+  } catch (const NotImplemented& error) {
+    return failure_of(front, FailureKind::not_implemented, error.what(), error.where());
+  } catch (const InvalidArgument& error) {
+    return failure_of(front, FailureKind::invalid_argument, error.what(), error.where());
+  } catch (const Error& error) {
+    return failure_of(front, FailureKind::exception, error.what(), error.where());
+  } catch (const std::bad_alloc&) {
+    return failure_of(front, FailureKind::exception, "the host ran out of memory (std::bad_alloc) on " + after(front),
+                      front.last_place());
+  } catch (const std::exception& error) {
+    return failure_of(front, FailureKind::exception,
+                      fmt::format("an exception escaped on {}: {}", after(front), error.what()), front.last_place());
+  } catch (...) {
+    return failure_of(front, FailureKind::exception,
+                      "something that is no std::exception was thrown on " + after(front), front.last_place());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+front::RankReport run_rank(RankFront& front, front::Control& control, const std::function<void(Rank&)>& body) {
+  const int ranks = static_cast<int>(control.world().members.size());
+  Rank rank = detail::Access::rank(&front, detail::Access::group(&front, 0, front.rank(), ranks));
+  const std::optional<Failure> failure = attempt(front, rank, body);
+  control.finish(front.rank(), failure, front.last_call(), front.last_place());
+  return front.take_report();
+}
+
+}  // namespace shardlings::world

@@ -1,0 +1,27 @@
+/// \file
+/// A run: N ranks with devices, clocks and counters, what they did and why it failed if it did.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "back/engine/engine.h"
+#include "back/fabric/fabric.h"
+#include "front/rank/options.h"
+#include "front/trace/run_report.h"
+#include "shardlings/rank.h"
+
+namespace shardlings::world {
+
+struct Options : front::RankOptions {
+  int ranks = 1;
+  // The parts. Left empty, they are threads, CPU devices and the in-process fabric.
+  std::function<std::unique_ptr<back::Engine>()> make_engine;
+  std::function<std::unique_ptr<back::Device>()> make_device;
+  std::function<std::unique_ptr<back::Fabric>()> make_fabric;
+};
+
+/// Runs `body` on every rank and reports. Never throws for what the body does.
+front::RunReport run(const Options& options, const std::function<void(Rank&)>& body);
+
+}  // namespace shardlings::world
