@@ -32,6 +32,14 @@ TEST(Project, ArrowsPointDown) {
   expect_all(all({"runtime", "puzzles", "solutions"}, kCode), check_layers);
 }
 
+TEST(Project, NoFolderIncludesItselfThroughOthers) {
+  const std::vector<Source> found = all({"runtime"}, kCode);
+  for (const std::string root : {"runtime/", "runtime/back/"}) {
+    const std::vector<Violation> violations = check_cycles(found, root);
+    EXPECT_TRUE(violations.empty()) << root << to_text(violations);
+  }
+}
+
 TEST(Project, BackendsStayBehindTheirSeams) {
   expect_all(all({"runtime", "tests", "puzzles", "solutions"}, kCode), check_backends);
 }

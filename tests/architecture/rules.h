@@ -11,6 +11,9 @@ namespace shardlings::architecture {
 
 /// Who may include whom (docs/architecture.md has the picture).
 std::vector<Violation> check_layers(const Source& source);
+/// The folders below `root` ("runtime/front/") do not include one another in a circle. Of several circles one is told,
+/// an include for each of its arrows; what lies in `root` itself is the folder ".".
+std::vector<Violation> check_cycles(const std::vector<Source>& sources, const std::string& root);
 /// Headers of CUDA, MPI, NCCL and BLAS, and conditions on them, stay below back/<part>/<implementation>/.
 std::vector<Violation> check_backends(const Source& source);
 /// At most 400 lines to a file and 80 to a function.

@@ -45,6 +45,26 @@ TEST(Layers, NameFileLineAndRule) {
   EXPECT_EQ(to_text(found), "\nruntime/base/text.h:3: includes world/world.h, but base knows nothing of the rest");
 }
 
+TEST(Cycles, AreFound) {
+  const std::vector<Source> line = {{"runtime/front/a/x.h", "#include \"front/b/y.h\"\n"},
+                                    {"runtime/front/b/y.h", "\n#include \"front/c/z.h\"\n"},
+                                    {"runtime/front/front.h", "#include \"front/a/x.h\"\n#include \"base/text.h\"\n"}};
+  EXPECT_TRUE(check_cycles(line, "runtime/front/").empty());
+  std::vector<Source> circle = line;
+  circle.push_back({"runtime/front/c/z.h", "// back to the first\n#include \"front/a/w.h\"\n"});
+  EXPECT_EQ(to_text(check_cycles(circle, "runtime/front/")),
+            "\nruntime/front/a/x.h:1: closes a circle of folders: a -> b -> c -> a"
+            "\nruntime/front/b/y.h:2: closes a circle of folders: a -> b -> c -> a"
+            "\nruntime/front/c/z.h:2: closes a circle of folders: a -> b -> c -> a");
+  EXPECT_TRUE(check_cycles(circle, "runtime/").empty()) << "all of them are front's";
+}
+
+TEST(Cycles, GoThroughTheFolderItself) {
+  const std::vector<Source> circle = {{"runtime/front/front.cpp", "#include \"front/a/x.h\"\n"},
+                                      {"runtime/front/a/x.cpp", "#include \"front/front.h\"\n"}};
+  EXPECT_EQ(check_cycles(circle, "runtime/front/").size(), 2U);
+}
+
 TEST(Backends, StayBehindTheirSeam) {
   EXPECT_EQ(check_backends({"runtime/world/world.cpp", "#include <mpi.h>\n"}).size(), 1U);
   EXPECT_EQ(check_backends({"runtime/world/world.cpp", "#ifdef SHARDLINGS_CUDA\n#endif\n"}).size(), 1U);
