@@ -1,15 +1,15 @@
 // Judges one training step on one device: numbers, peak of memory, virtual time.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <algorithm>
 
-#include "grading/compare.h"
-#include "grading/data.h"
-#include "grading/training.h"
+#include "case/data.h"
+#include "grading/formulas/training.h"
+#include "grading/judge/compare.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::EventKind;
 
 namespace {

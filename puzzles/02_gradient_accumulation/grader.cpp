@@ -1,15 +1,15 @@
 // Judges gradient accumulation: numbers of the whole batch, memory of one micro-batch, no work done twice.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <utility>
 
-#include "grading/data.h"
+#include "case/data.h"
+#include "grading/formulas/training.h"
 #include "grading/reference/trainer.h"
-#include "grading/training.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::EventKind;
 
 namespace {

@@ -1,14 +1,14 @@
 // Judges activation checkpointing: numbers as without, memory of the checkpoints and one segment, calls of forward.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <algorithm>
 
-#include "grading/data.h"
-#include "grading/training.h"
+#include "case/data.h"
+#include "grading/formulas/training.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Event;
 using front::EventKind;
 

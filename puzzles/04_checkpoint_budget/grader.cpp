@@ -1,6 +1,6 @@
 // Judges a plan of checkpoints: numbers as without, a peak within the budget, no more operations than the best plan.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "grading/checkpoint_plan.h"
-#include "grading/data.h"
-#include "grading/training.h"
+#include "case/data.h"
+#include "grading/formulas/checkpoint_plan.h"
+#include "grading/formulas/training.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Event;
 using front::EventKind;
 

@@ -1,7 +1,7 @@
 // Judges mixed precision: the optimizer in f32, bf16 weights that are its rounded ones, skipped steps, 16 bytes a
 // weight.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@
 
 #include "base/parts.h"
 #include "base/text.h"
-#include "grading/mixed_training.h"
+#include "grading/formulas/mixed_training.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/training.h"
 #include "grading/reference/rounding.h"
-#include "grading/sharding_checks.h"
-#include "grading/training.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

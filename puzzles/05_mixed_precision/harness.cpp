@@ -1,7 +1,7 @@
 // Sets the rank up with 16-bit weights and gradients and a 32-bit optimizer, trains as many steps as the case has,
 // spoils one rank's gradient in some of them, of all layers or of one, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 #include <limits>
 

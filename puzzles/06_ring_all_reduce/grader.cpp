@@ -1,6 +1,6 @@
 // Judges a ring all-reduce: sums on every rank, bytes of each rank, the buffer, virtual time.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 
 #include "base/parts.h"
 #include "base/text.h"
-#include "grading/data.h"
+#include "case/data.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::EventKind;
 
 namespace {

@@ -1,6 +1,6 @@
 // Gives every rank its numbers, calls the learner's ring_all_reduce, and publishes what has become of them.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

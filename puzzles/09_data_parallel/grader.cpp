@@ -1,6 +1,6 @@
 // Judges data parallel training: every rank as one device on the whole batch, one all-reduce, hidden, nothing twice.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "base/text.h"
-#include "grading/data.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/step_cost.h"
+#include "case/data.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

@@ -1,6 +1,6 @@
 // Sets the rank up, calls the learner's train_step, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

@@ -1,6 +1,6 @@
 // Judges ZeRO-1: every rank as one device on all batches, moments divided, the norm that of the whole gradient.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 
 #include "base/parts.h"
 #include "base/text.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/step_cost.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

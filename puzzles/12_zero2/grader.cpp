@@ -1,19 +1,19 @@
 // Judges ZeRO-2: numbers of one device, parts of gradients, two buckets, hidden reduce-scatters.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "grading/data.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/step_cost.h"
+#include "case/data.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

@@ -1,7 +1,7 @@
 // Sets the rank up with parts of gradients and optimizer states, trains as many steps as the case has, and publishes
 // what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

@@ -1,18 +1,18 @@
 // Judges ZeRO-3: numbers of one device, two units of weights and of gradients, everything but the ends hidden.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "grading/data.h"
-#include "grading/gathered_units.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/step_cost.h"
+#include "case/data.h"
+#include "grading/formulas/gathered_units.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 
 namespace {

@@ -1,6 +1,6 @@
 // Sets the rank up with parts of everything, trains as many steps as the case has, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

@@ -1,21 +1,21 @@
 // Judges hybrid sharding: numbers of one device, memory of one node, bytes by class of link, everything hidden but the
 // ends.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "grading/data.h"
-#include "grading/gathered_units.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/step_cost.h"
+#include "case/data.h"
+#include "grading/formulas/gathered_units.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::Event;
 using front::EventKind;

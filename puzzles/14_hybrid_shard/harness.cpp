@@ -1,6 +1,6 @@
 // Divides everything over the ranks of a node, trains as many steps as the case has, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 #include <algorithm>
 

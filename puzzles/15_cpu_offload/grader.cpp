@@ -1,20 +1,20 @@
 // Judges the optimizer on the host: numbers of one device, memory of both places, bytes of both links, hidden lanes.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "grading/offload.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/standstill.h"
-#include "grading/step_cost.h"
+#include "grading/formulas/offload.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/standstill.h"
+#include "grading/formulas/step_cost.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::Event;
 using front::EventKind;
@@ -219,7 +219,8 @@ SHARDLINGS_CHECK(time) {
   }
   std::string stood =
       fmt::format("the program stood still for copies and Adam: {}", to_text(check.counters(rank).waited_for_host));
-  if (delay.standstill.time > Nanos(0)) stood += fmt::format("; at the line below it waited {}", to_text(delay.standstill.time));
+  if (delay.standstill.time > Nanos(0))
+    stood += fmt::format("; at the line below it waited {}", to_text(delay.standstill.time));
   check.detail(stood);
   if (!delay.mistake.empty()) check.diagnose(delay.mistake);
 }

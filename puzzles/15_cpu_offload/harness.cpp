@@ -1,7 +1,7 @@
 // Sets the rank up with weights on the device and the optimizer's part of everything on the host, trains as many steps
 // as the case has, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

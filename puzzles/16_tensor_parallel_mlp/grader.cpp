@@ -1,18 +1,18 @@
 // Judges a tensor-parallel perceptron: numbers of one device, two all-reduces of (s, b, h), a part of weights and work.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/parts.h"
-#include "grading/data.h"
+#include "case/data.h"
+#include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
-#include "grading/tensor_parallel.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

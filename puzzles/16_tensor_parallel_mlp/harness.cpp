@@ -1,6 +1,6 @@
 // Loads the parts that the learner's functions name, calls forward and backward, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 
@@ -23,8 +23,8 @@ std::vector<float> numbers_of(const Rectangle& up, const Rectangle& down) {
 }
 
 Rectangle checked(const std::string& function, Rectangle part, Count rows, Count cols) {
-  grading::Harness::check_choice(function, "rows", part.rows, rows);
-  grading::Harness::check_choice(function, "columns", part.cols, cols);
+  submission::Harness::check_choice(function, "rows", part.rows, rows);
+  submission::Harness::check_choice(function, "columns", part.cols, cols);
   return part;
 }
 
@@ -35,8 +35,9 @@ SHARDLINGS_HARNESS(h) {
   const Count width = h.kase().model.hidden;
   const Count middle = h.model().entries(0).front().rows;
   const Shape shape{h.kase().model.sequence, h.kase().batch, width};
-  grading::LinearShard up = h.linear(0, "", checked("part_of_up", part_of_up(tp, middle, width), middle, width));
-  grading::LinearShard down = h.linear(1, "", checked("part_of_down", part_of_down(tp, width, middle), width, middle));
+  submission::LinearShard up = h.linear(0, "", checked("part_of_up", part_of_up(tp, middle, width), middle, width));
+  submission::LinearShard down =
+      h.linear(1, "", checked("part_of_down", part_of_down(tp, width, middle), width, middle));
   const Tensor x = h.normals(0, shape, Kind::activation);
   const Tensor grad_y = h.normals(1, shape, Kind::activation);
   Tensor z, a;

@@ -1,6 +1,6 @@
 // Judges a GPT divided over ranks: numbers of one device, sums of activations on the wire and nothing else.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "base/parts.h"
-#include "grading/data.h"
-#include "grading/divided_head.h"
+#include "case/data.h"
+#include "grading/formulas/divided_head.h"
+#include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
-#include "grading/tensor_parallel.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

@@ -1,13 +1,13 @@
 // A GPT on t ranks. Attention, embedding and loss are the learner's; layer norms, residuals and the MLP stand here.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 #include <string>
 #include <utility>
 
 using namespace shardlings;
-using grading::Harness;
-using grading::LinearShard;
+using submission::Harness;
+using submission::LinearShard;
 
 std::vector<Range> qkv_rows(const Group& tp, int heads, Count head_width);
 Tensor attend_forward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,

@@ -1,19 +1,19 @@
 // Judges sequence parallelism: numbers of one device, a t-th of everything that is kept, whole tensors one at a time.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/parts.h"
-#include "grading/data.h"
+#include "case/data.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
-#include "grading/sharding.h"
-#include "grading/tensor_parallel.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 

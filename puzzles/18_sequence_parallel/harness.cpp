@@ -1,10 +1,10 @@
 // Gives each rank its positions of some micro-batches, calls the learner's functions, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
-using grading::Harness;
-using grading::LinearShard;
+using submission::Harness;
+using submission::LinearShard;
 
 Tensor mlp_forward(Rank& rank, const Linear& norm, const Linear& up, const Linear& down, ConstView x,
                    std::vector<Tensor>& kept);

@@ -1,11 +1,11 @@
 // Judges a pipeline that goes all forward, then all backward: one device's numbers, messages, time, what is in flight.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
-#include "grading/pipeline_checks.h"
+#include "grading/formulas/pipeline_checks.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::EventKind;
 
 namespace {

@@ -1,6 +1,6 @@
 // Gives each rank the layers of its stage, calls the learner's train_step, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

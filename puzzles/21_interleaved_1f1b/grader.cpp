@@ -1,15 +1,15 @@
 // Judges interleaved 1F1B: one device's numbers, chunks in flight on each rank, time, messages, memory.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "grading/pipeline_checks.h"
+#include "grading/formulas/pipeline_checks.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 
 namespace {
 

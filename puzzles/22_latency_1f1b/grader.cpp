@@ -1,16 +1,16 @@
 // Judges 1F1B with a latency: one device's numbers, what is in flight on each rank, time, messages, memory.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "grading/pipeline_checks.h"
+#include "grading/formulas/pipeline_checks.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Event;
 using front::EventKind;
 

@@ -1,19 +1,19 @@
 // Judges a pipeline of sharded stages: numbers of one device, units gathered once a pass, memory, time.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "grading/breadth_first.h"
-#include "grading/gathered_units.h"
-#include "grading/pipeline_checks.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
+#include "grading/formulas/breadth_first.h"
+#include "grading/formulas/gathered_units.h"
+#include "grading/formulas/pipeline_checks.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::Event;
 using front::EventKind;

@@ -1,7 +1,7 @@
 // Gives each rank its parts of the layers of its chunks, moves micro-batches through the chunks for the learner's
 // train_step, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 #include <utility>
 
@@ -69,7 +69,7 @@ void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vec
 namespace {
 
 /// Weights and zero gradients: of each layer of a chunk the part of this rank.
-void add_parts(grading::Harness& h, Range chunk, const Group& data, TrainState& state) {
+void add_parts(submission::Harness& h, Range chunk, const Group& data, TrainState& state) {
   for (Count l = chunk.begin; l < chunk.end; ++l) {
     const int layer = static_cast<int>(l);
     const Range mine = data.mine(h.model().size(layer));

@@ -1,25 +1,25 @@
 // Judges three-dimensional parallelism: one device's training, the bytes of every group, memory and time of every rank.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "grading/compare.h"
-#include "grading/data.h"
-#include "grading/grid_norm.h"
-#include "grading/grid_step.h"
-#include "grading/pipeline_checks.h"
+#include "case/data.h"
+#include "grading/formulas/grid_norm.h"
+#include "grading/formulas/grid_step.h"
+#include "grading/formulas/pipeline_checks.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/compare.h"
 #include "grading/reference/trainer.h"
-#include "grading/sharding.h"
-#include "grading/sharding_checks.h"
-#include "grading/tensor_parallel.h"
 #include "model/stretches.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 using front::Collective;
 using front::EventKind;
 
@@ -85,7 +85,7 @@ std::vector<double> alone(const GridRank& own, const model::ModelPlan& whole, co
   for (const Count l : own.layers) {
     const auto at = static_cast<std::size_t>(l);
     if (!layers[at]) continue;
-    for (const auto& [part, first] : stretches(whole.layers[at], own.layer(l))) {
+    for (const auto& [part, first] : model::stretches(whole.layers[at], own.layer(l))) {
       for (const Entry& entry : own.layer(l).entries) {
         const Range common = intersect(intersect(part, own.mine(l)), entry.range);
         if (common.size() == 0 || entry.split == Split::whole) continue;
@@ -197,7 +197,7 @@ void diagnose_numbers(CheckContext& check) {
 /// What each rank's loss should be: where the last stage is, its batch's share.
 std::vector<double> loss_by_rank(const CheckContext& check) {
   const Case& kase = check.kase();
-  const reference::Layers<double> weights = reference::initial_weights<double>(kase);
+  const reference::LayersOf<double> weights = reference::initial_weights<double>(kase);
   Layers unused = scaled(weights, 0);
   std::vector<double> losses;
   for (int rank = 0; rank < kase.ranks; ++rank) {

@@ -1,7 +1,7 @@
 // Sets a rank of the grid up with its chunks, its part of each layer and its part of the moments; trains as many steps
 // as the case has, and publishes what is judged.
 
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/course.h"
 #include "cli/error.h"
+#include "cli/learner/course.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli {
@@ -18,7 +18,7 @@ namespace {
 
 /// What was asked for: the chosen verb with its options, ready to be called.
 struct Request {
-  std::function<int(const Context&)> verb = overview;
+  std::function<int(const Context&)> verb = verbs::overview;
   ColourChoice colour = ColourChoice::automatic;
   bool ascii = false;
 };
@@ -51,11 +51,11 @@ void add_backend(CLI::App* verb, std::string& backend) {
 void add_learner_verbs(CLI::App& app, Request& request) {
   {
     auto [verb, options] =
-        add_verb<ListOptions>(app, request, "list", "chapters and puzzles, what is solved, points", list);
+        add_verb<verbs::ListOptions>(app, request, "list", "chapters and puzzles, what is solved, points", verbs::list);
     verb->add_flag("--json", options->json, kJson);
   }
   {
-    auto [verb, options] = add_verb<RunOptions>(app, request, "run", "build and grade one puzzle", run);
+    auto [verb, options] = add_verb<verbs::RunOptions>(app, request, "run", "build and grade one puzzle", verbs::run);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
     verb->add_option("--case", options->case_name, "only the case of that name");
     verb->add_option("--seed", options->seed, "another seed than the cases' own");
@@ -68,33 +68,36 @@ void add_learner_verbs(CLI::App& app, Request& request) {
     verb->add_flag("-v,--verbose", options->verbose, "every failed case, and what the program printed");
   }
   {
-    auto [verb, options] = add_verb<WatchOptions>(app, request, "watch", "grade on every save", watch);
+    auto [verb, options] = add_verb<verbs::WatchOptions>(app, request, "watch", "grade on every save", verbs::watch);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
     add_backend(verb, options->backend);
   }
   {
     auto [verb, options] =
-        add_verb<TraceOptions>(app, request, "trace", "the last run, for the Perfetto viewer", trace);
+        add_verb<verbs::TraceOptions>(app, request, "trace", "the last run, for the Perfetto viewer", verbs::trace);
     verb->add_option("PUZZLE", options->puzzle, kLastPuzzle);
     verb->add_option("--case", options->case_name, "another case than the one that the report shows");
     verb->add_option("--out", options->out, "file to write, - for standard output; without it: trace_<id>.json");
   }
   {
-    auto [verb, options] = add_verb<HintOptions>(app, request, "hint", "the next hint", hint);
+    auto [verb, options] = add_verb<verbs::HintOptions>(app, request, "hint", "the next hint", verbs::hint);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
     verb->add_flag("--all", options->all, "those given so far; once solved, all of them");
     verb->add_flag("--json", options->json, kJson);
   }
   {
-    auto [verb, options] = add_verb<ExplainOptions>(app, request, "explain", "the lesson, in the terminal", explain);
+    auto [verb, options] =
+        add_verb<verbs::ExplainOptions>(app, request, "explain", "the lesson, in the terminal", verbs::explain);
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
   }
   {
-    auto [verb, options] = add_verb<ResetOptions>(app, request, "reset", "back to the stub; your file is kept", reset);
+    auto [verb, options] =
+        add_verb<verbs::ResetOptions>(app, request, "reset", "back to the stub; your file is kept", verbs::reset);
     verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
   }
   {
-    auto [verb, options] = add_verb<SolutionOptions>(app, request, "solution", "the solution, once solved", solution);
+    auto [verb, options] =
+        add_verb<verbs::SolutionOptions>(app, request, "solution", "the solution, once solved", verbs::solution);
     verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
     verb->add_flag("--spoil", options->spoil, "even if the puzzle is not solved");
   }
@@ -102,8 +105,8 @@ void add_learner_verbs(CLI::App& app, Request& request) {
 
 void add_memory_verb(CLI::App& app, Request& request) {
   constexpr Count kMost = 1 << 24;
-  auto [verb, options] = add_verb<MemoryOptions>(
-      app, request, "memory", "how much memory training a model takes, on each of many ranks", memory);
+  auto [verb, options] = add_verb<verbs::MemoryOptions>(
+      app, request, "memory", "how much memory training a model takes, on each of many ranks", verbs::memory);
   verb->add_option("--model", options->models, "a named model, or layers=…,hidden=…,heads=…,vocabulary=…,sequence=…");
   verb->add_option("--parallel", options->parallel,
                    "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
@@ -124,8 +127,8 @@ void add_memory_verb(CLI::App& app, Request& request) {
 
 void add_train_verb(CLI::App& app, Request& request) {
   constexpr int kMost = 1 << 20;
-  auto [verb, options] =
-      add_verb<TrainOptions>(app, request, "train", "train a small GPT on a text, divided as you like", train);
+  auto [verb, options] = add_verb<verbs::TrainOptions>(
+      app, request, "train", "train a small GPT on a text, divided as you like", verbs::train);
   const auto number = [verb = verb](const char* name, auto& value, const char* meaning, int least = 1) {
     verb->add_option(name, value, meaning)->check(CLI::Range(least, kMost))->capture_default_str();
   };
@@ -158,7 +161,8 @@ void add_train_verb(CLI::App& app, Request& request) {
 }
 
 void add_view_verbs(CLI::App& app, Request& request) {
-  auto [verb, options] = add_verb<ViewOptions>(app, request, "view", "the last run as a page for the browser", view);
+  auto [verb, options] =
+      add_verb<verbs::ViewOptions>(app, request, "view", "the last run as a page for the browser", verbs::view);
   verb->add_option("PUZZLE", options->puzzle, kLastPuzzle);
   verb->add_option("--case", options->case_name, "the case to begin with, instead of the one that the report shows");
   verb->add_option("--against", options->against, "beside it: LAST, the run before, or a file that --export wrote");
@@ -172,9 +176,9 @@ void add_view_verbs(CLI::App& app, Request& request) {
 
 void add_author_verbs(CLI::App& app, Request& request) {
   {
-    auto [verb, options] = add_verb<VerifyOptions>(
+    auto [verb, options] = add_verb<verbs::VerifyOptions>(
         app, request, "verify", "for authors: the solution passes, the stub is refused, every mutant is caught",
-        verify);
+        verbs::verify);
     verb->add_option("PUZZLE", options->puzzles, "number, id or a part of the name; without one: all");
     verb->add_option("-j,--jobs", options->jobs, "submissions graded at once")->check(CLI::Range(1, 64));
     add_backend(verb, options->backend);
@@ -183,20 +187,21 @@ void add_author_verbs(CLI::App& app, Request& request) {
   }
   {
     auto [verb, options] =
-        add_verb<NewOptions>(app, request, "new", "for authors: a puzzle from the template", new_puzzle);
+        add_verb<verbs::NewOptions>(app, request, "new", "for authors: a puzzle from the template", verbs::new_puzzle);
     verb->add_option("PUZZLE", options->puzzle, "its folder's name, such as 42_my_puzzle")->required();
   }
   {
-    auto [verb, options] =
-        add_verb<DoctorOptions>(app, request, "doctor", "what is found and missing, and how to fix it", doctor);
+    auto [verb, options] = add_verb<verbs::DoctorOptions>(
+        app, request, "doctor", "what is found and missing, and how to fix it", verbs::doctor);
     verb->add_flag("--json", options->json, kJson);
   }
   {
-    auto [verb, options] = add_verb<TestOptions>(app, request, "test", "the project's own tests", test);
+    auto [verb, options] = add_verb<verbs::TestOptions>(app, request, "test", "the project's own tests", verbs::test);
     verb->add_option("-R,--tests-regex", options->filter, "only tests with such a name");
   }
   {
-    auto [verb, options] = add_verb<CheckOptions>(app, request, "check", "the outcome of one check, for ctest", check);
+    auto [verb, options] =
+        add_verb<verbs::CheckOptions>(app, request, "check", "the outcome of one check, for ctest", verbs::check);
     verb->add_option("PUZZLE", options->puzzle, kNamedPuzzle)->required();
     verb->add_option("CHECK", options->check, "the check's id")->required();
     add_backend(verb, options->backend);
@@ -244,7 +249,7 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
     std::vector<std::string> names;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(sub->get_name());
-    const auto near = near_names(arguments[0], names);
+    const auto near = learner::near_names(arguments[0], names);
     return fmt::format("There is no command \"{}\".{} {}", arguments[0],
                        near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")), help);
   }
@@ -258,7 +263,7 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
 
 int call(const std::string& program, const Request& request, std::ostream& out, std::ostream& err) {
   try {
-    Context context = make_context(find_project(program), out, err, request.colour);
+    Context context = make_context(system::find_project(program), out, err, request.colour);
     if (request.ascii) context.charset = report::Charset::ascii;
     const int status = request.verb(context);
     out.flush();

@@ -58,7 +58,7 @@ std::string Context::cross() const {
   return paint(Role::bad, charset == report::Charset::unicode ? "✗" : "x");
 }
 
-Context make_context(const Project& project, std::ostream& out, std::ostream& err, ColourChoice choice) {
+Context make_context(const system::Project& project, std::ostream& out, std::ostream& err, ColourChoice choice) {
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   return Context{.project = project,
                  .out = out,

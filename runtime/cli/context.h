@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/project.h"
+#include "cli/system/project.h"
 #include "report/style.h"
 
 namespace shardlings::cli {
@@ -15,7 +15,7 @@ namespace shardlings::cli {
 enum class ColourChoice { automatic, always, never };
 
 struct Context {
-  Project project;
+  system::Project project;
   std::ostream& out;
   std::ostream& err;
   report::Colour colour = report::Colour::none;
@@ -36,6 +36,6 @@ struct Context {
 
 /// A context for a program that writes to the standard output: colours only in a terminal and without NO_COLOR
 /// (CLICOLOR_FORCE asks for them anyway), the width of the terminal (or COLUMNS, or 80).
-Context make_context(const Project& project, std::ostream& out, std::ostream& err, ColourChoice choice);
+Context make_context(const system::Project& project, std::ostream& out, std::ostream& err, ColourChoice choice);
 
 }  // namespace shardlings::cli

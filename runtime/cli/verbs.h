@@ -13,7 +13,7 @@
 #include "grading/grade.h"
 #include "shardlings/tensor.h"
 
-namespace shardlings::cli {
+namespace shardlings::cli::verbs {
 
 /// `./shardlings`: where the learner is and what comes next.
 int overview(const Context& context);
@@ -173,4 +173,4 @@ struct TestOptions {
 /// `test`: builds and runs the project's own tests.
 int test(const Context& context, const TestOptions& options);
 
-}  // namespace shardlings::cli
+}  // namespace shardlings::cli::verbs

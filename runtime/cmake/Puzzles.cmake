@@ -14,7 +14,7 @@ if(SHARDLINGS_LINKER)
   list(APPEND SHARDLINGS_LINK_FLAGS -fuse-ld=${SHARDLINGS_LINKER})
 endif()
 
-add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/grading/submission_main.cpp)
+add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/submission/submission_main.cpp)
 target_link_libraries(shardlings_submission PRIVATE shardlings_options)
 
 # What every puzzle needs: if this does not build, nothing runs. `learner` adds harnesses and graders, each of which may

@@ -8,15 +8,15 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "grading/build_submission.h"
-#include "grading/grade_cache.h"
-#include "grading/grader_options.h"
-#include "grading/judge.h"
-#include "grading/kept_runs.h"
-#include "grading/manifest.h"
-#include "grading/process.h"
-#include "grading/suggest.h"
-#include "grading/toolchain.h"
+#include "base/suggest.h"
+#include "case/manifest.h"
+#include "grading/build/build_submission.h"
+#include "grading/build/toolchain.h"
+#include "grading/judge/grader_options.h"
+#include "grading/judge/judge.h"
+#include "grading/run/process.h"
+#include "grading/verdict/grade_cache.h"
+#include "grading/verdict/kept_runs.h"
 
 namespace shardlings::grading {
 namespace {
@@ -34,10 +34,10 @@ std::string read_file(const fs::path& path) {
 /// Where everything lies.
 struct Job {
   const GradeOptions& options;
-  Toolchain toolchain;
+  build::Toolchain toolchain;
   fs::path puzzle, source;
   std::string id;
-  Manifest manifest;
+  cases::Manifest manifest;
   fs::path folder;  ///< for this content
 
   fs::path verdict() const { return folder / "verdict.json"; }
@@ -53,31 +53,32 @@ fs::path normal(const std::string& path) {
 std::string stamp_of(world::Backend backend, const fs::path& runtime) {
   if (backend == world::Backend::cpu) return name_of(backend);
   const fs::path folder = runtime.parent_path();
-  return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") + file_stamp(folder / "libshardlings_nccl.so");
+  return name_of(backend) + verdict::file_stamp(folder / "libshardlings_cuda.so") +
+         verdict::file_stamp(folder / "libshardlings_nccl.so");
 }
 
 /// Everything that a verdict depends on.
 std::string key_of(const Job& job) {
-  const Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
+  const build::Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
   const auto& seed = job.options.seed;
-  return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_file(job.source),
-                      read_file(job.puzzle / "puzzle.toml"), job.toolchain.text, file_stamp(job.toolchain.library),
-                      file_stamp(puzzle.grader), file_stamp(puzzle.harness), job.options.case_name,
-                      seed ? std::to_string(*seed) : "as declared",
-                      stamp_of(job.options.backend, job.toolchain.library)});
+  return verdict::content_key(
+      {SHARDLINGS_VERSION, job.source.filename().string(), read_file(job.source), read_file(job.puzzle / "puzzle.toml"),
+       job.toolchain.text, verdict::file_stamp(job.toolchain.library), verdict::file_stamp(puzzle.grader),
+       verdict::file_stamp(puzzle.harness), job.options.case_name, seed ? std::to_string(*seed) : "as declared",
+       stamp_of(job.options.backend, job.toolchain.library)});
 }
 
-void check_case(const Manifest& manifest, const std::string& name) {
+void check_case(const cases::Manifest& manifest, const std::string& name) {
   if (name.empty() || manifest.find_case(name)) return;
   std::vector<std::string> known;
-  for (const Case& kase : manifest.cases) known.push_back(kase.name);
+  for (const cases::Case& kase : manifest.cases) known.push_back(kase.name);
   throw std::runtime_error(fmt::format("{} has no case '{}'{}", manifest.id, name, suggestion(name, known)));
 }
 
 Job make_job(const GradeOptions& options) {
-  Job job{options, load_toolchain(options.build_folder), normal(options.puzzle_folder), {}, {}, {}, {}};
+  Job job{options, build::load_toolchain(options.build_folder), normal(options.puzzle_folder), {}, {}, {}, {}};
   job.id = job.puzzle.filename().string();
-  job.manifest = load_manifest(job.puzzle.string(), job.toolchain.clusters);
+  job.manifest = cases::load_manifest(job.puzzle.string(), job.toolchain.clusters);
   check_case(job.manifest, options.case_name);
   job.source = options.source.empty() ? job.puzzle / "puzzle.cpp" : normal(options.source);
   if (!fs::exists(job.source)) throw std::runtime_error(fmt::format("there is no file {}", job.source.string()));
@@ -85,8 +86,8 @@ Job make_job(const GradeOptions& options) {
   return job;
 }
 
-ProcessOptions grader_process(const Job& job) {
-  GraderOptions grader;
+run::ProcessOptions grader_process(const Job& job) {
+  judge::GraderOptions grader;
   grader.submission = (job.folder / "submission").string();
   grader.manifest = job.puzzle.string();
   grader.clusters = job.toolchain.clusters;
@@ -96,87 +97,88 @@ ProcessOptions grader_process(const Job& job) {
   grader.seed = job.options.seed;
   grader.backend = job.options.backend;
   grader.wait_for_submission = true;
-  ProcessOptions process;
+  run::ProcessOptions process;
   process.program = job.toolchain.puzzle(job.id).grader;
-  process.arguments = to_arguments(grader);
-  process.environment = capabilities_of(job.options.backend).needs_gpu ? gpu_environment("/") : clean_environment("/");
+  process.arguments = judge::to_arguments(grader);
+  process.environment =
+      capabilities_of(job.options.backend).needs_gpu ? run::gpu_environment("/") : run::clean_environment("/");
   process.folder = job.folder.string();
   process.has_input = true;
   process.limits.wall_seconds = 900;
   return process;
 }
 
-void save(const Verdict& verdict, const Job& job) {
-  GraderOptions files;
+void save(const verdict::Verdict& verdict, const Job& job) {
+  judge::GraderOptions files;
   files.verdict = job.verdict().string();
   files.traces = job.traces().string();
-  write_verdict(verdict, files);
+  judge::write_verdict(verdict, files);
 }
 
 /// Builds while the grader computes its references, then lets it run the cases.
-Verdict grade_anew(const Job& job) {
+verdict::Verdict grade_anew(const Job& job) {
   std::error_code ignored;
   fs::remove(job.verdict(), ignored);
-  job.options.progress(Stage::building);
-  ProgressReader reader(job.options.cases);
-  ProcessOptions process = grader_process(job);
+  job.options.progress(Phase::building);
+  judge::ProgressReader reader(job.options.cases);
+  run::ProcessOptions process = grader_process(job);
   process.on_output = [&reader](std::string_view output) { reader.read(output); };
-  Process grader(process);
-  const BuildOutcome outcome = build_submission(job.toolchain, job.id, job.source.string(),
-                                                (job.puzzle / "harness.cpp").string(), job.folder.string());
+  run::Process grader(process);
+  const build::BuildOutcome outcome = build::build_submission(
+      job.toolchain, job.id, job.source.string(), (job.puzzle / "harness.cpp").string(), job.folder.string());
   if (!outcome.built) {
-    Verdict verdict = did_not_build(job.manifest, outcome.log);
+    verdict::Verdict verdict = judge::did_not_build(job.manifest, outcome.log);
     save(verdict, job);
     return verdict;
   }
-  job.options.progress(Stage::running);
+  job.options.progress(Phase::running);
   grader.say("ready\n");
-  const ProcessEnd end = grader.wait();
+  const run::ProcessEnd end = grader.wait();
   if (!fs::exists(job.verdict())) {
     throw std::runtime_error(
         fmt::format("the grader of {} broke ({}): this is a fault of the puzzle, not of yours\n{}{}", job.id,
                     end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal), end.error,
-                    without_progress(end.output)));
+                    judge::without_progress(end.output)));
   }
-  Verdict verdict = verdict_from_json(read_file(job.verdict()));
+  verdict::Verdict verdict = verdict::verdict_from_json(read_file(job.verdict()));
   verdict.build_log = outcome.log;  // warnings
   return verdict;
 }
 
 /// What did not build is tried again: the fault may have been one of the installation, which is mended by now.
 bool was_built(const Job& job) {
-  return verdict_from_json(read_file(job.verdict())).status != "did_not_build";
+  return verdict::verdict_from_json(read_file(job.verdict())).status != "did_not_build";
 }
 
-Verdict read_graded(const Job& job) {
-  Verdict verdict = verdict_from_json(read_file(job.verdict()));
+verdict::Verdict read_graded(const Job& job) {
+  verdict::Verdict verdict = verdict::verdict_from_json(read_file(job.verdict()));
   fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
   return verdict;
 }
 
 }  // namespace
 
-Verdict grade_puzzle(const GradeOptions& options) {
+verdict::Verdict grade_puzzle(const GradeOptions& options) {
   constexpr std::size_t kKept = 64;
   const auto begin = std::chrono::steady_clock::now();
   const Job job = make_job(options);
   fs::create_directories(job.folder);
-  options.progress(Stage::waiting);
-  const FileLock lock(job.folder.string() + ".lock");
+  options.progress(Phase::waiting);
+  const verdict::FileLock lock(job.folder.string() + ".lock");
   fs::create_directories(job.folder);
   // Who had to wait takes what was made meanwhile, even if it wanted it anew.
   const bool is_there = fs::exists(job.verdict()) && (lock.waited() || (options.use_cache && was_built(job)));
-  Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
+  verdict::Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
   if (!is_there) {
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    GraderOptions files;
+    judge::GraderOptions files;
     files.verdict = job.verdict().string();
-    write_verdict(verdict, files);
-    prune_folders(job.folder.parent_path().string(), kKept);
+    judge::write_verdict(verdict, files);
+    verdict::prune_folders(job.folder.parent_path().string(), kKept);
   }
-  if (options.keep) keep_run(options.build_folder, job.id, job.folder.string());
-  if (options.traces && fs::exists(job.traces())) read_traces(verdict, job.traces().string());
-  options.progress(Stage::done);
+  if (options.keep) verdict::keep_run(options.build_folder, job.id, job.folder.string());
+  if (options.traces && fs::exists(job.traces())) verdict::read_traces(verdict, job.traces().string());
+  options.progress(Phase::done);
   return verdict;
 }
 

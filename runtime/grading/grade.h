@@ -12,13 +12,13 @@
 #include <optional>
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "world/backend.h"
 
 namespace shardlings::grading {
 
 /// What grading is at; for progress lines.
-enum class Stage { waiting, building, running, done };
+enum class Phase { waiting, building, running, done };
 
 struct GradeOptions {
   std::string puzzle_folder;                           ///< puzzles/09_data_parallel
@@ -30,7 +30,7 @@ struct GradeOptions {
   bool use_cache = true;                               ///< false: grade even if the verdict is there (and replace it)
   bool traces = true;                                  ///< read the traces into the verdict (for timelines)
   bool keep = false;                                   ///< as the puzzle's last run (kept_runs.h)
-  std::function<void(Stage)> progress = [](Stage) {};  ///< called from the calling thread
+  std::function<void(Phase)> progress = [](Phase) {};  ///< called from the calling thread
   /// While running: how many of how many cases have come to their end. Called from the calling thread.
   std::function<void(int done, int total)> cases = [](int, int) {};
 };
@@ -38,6 +38,6 @@ struct GradeOptions {
 /// Grades. Several processes may grade the same content at once: one does it, the others wait and read.
 /// A source that does not build gives a verdict as well (status did_not_build, nothing passed).
 /// Throws std::runtime_error for what is no fault of the source: no build folder, no such case, a broken grader.
-Verdict grade_puzzle(const GradeOptions& options);
+verdict::Verdict grade_puzzle(const GradeOptions& options);
 
 }  // namespace shardlings::grading

@@ -6,12 +6,12 @@
 namespace shardlings::report {
 namespace {
 
-bool failed(const grading::CheckVerdict& check) {
+bool failed(const grading::verdict::CheckVerdict& check) {
   return check.passed.has_value() && !*check.passed;
 }
 
-auto interest(const grading::CaseVerdict& verdict) {
-  const grading::Case& kase = verdict.kase;
+auto interest(const grading::verdict::CaseVerdict& verdict) {
+  const cases::Case& kase = verdict.kase;
   const bool takes_time = std::any_of(verdict.counters.begin(), verdict.counters.end(),
                                       [](const front::Counters& rank) { return rank.end > Nanos(0); });
   return std::make_tuple(!kase.hidden, takes_time, kase.ranks > 1, kase.micro_batches > 1);
@@ -19,18 +19,18 @@ auto interest(const grading::CaseVerdict& verdict) {
 
 }  // namespace
 
-const grading::CheckVerdict* failed_check(const grading::CaseVerdict& kase, const std::string& id) {
+const grading::verdict::CheckVerdict* failed_check(const grading::verdict::CaseVerdict& kase, const std::string& id) {
   const auto found = std::find_if(kase.checks.begin(), kase.checks.end(),
                                   [&](const auto& check) { return check.id == id && failed(check); });
   return found == kase.checks.end() ? nullptr : &*found;
 }
 
-bool repeats_explanation(const grading::CaseVerdict& kase, const grading::CheckVerdict& check) {
+bool repeats_explanation(const grading::verdict::CaseVerdict& kase, const grading::verdict::CheckVerdict& check) {
   return !kase.explanation.empty() && kase.explanation.compare(0, check.found.size(), check.found) == 0;
 }
 
-const grading::CaseVerdict* case_to_show(const grading::Verdict& verdict) {
-  const grading::CaseVerdict* best = nullptr;
+const grading::verdict::CaseVerdict* case_to_show(const grading::verdict::Verdict& verdict) {
+  const grading::verdict::CaseVerdict* best = nullptr;
   for (const auto& kase : verdict.cases) {
     if (kase.counters.empty()) continue;
     if (std::any_of(kase.checks.begin(), kase.checks.end(), failed)) return &kase;

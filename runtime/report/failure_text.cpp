@@ -7,7 +7,7 @@
 
 namespace shardlings::report {
 
-std::string failure_text(const grading::CaseVerdict& kase, const grading::CheckVerdict& check) {
+std::string failure_text(const grading::verdict::CaseVerdict& kase, const grading::verdict::CheckVerdict& check) {
   std::string text = fmt::format("case: {}\nexpected: {}\nfound: {}\n", kase.kase.name, check.expected, check.found);
   for (const std::string& line : check.details) text += line + '\n';
   if (check.where.line > 0) text += "where: " + to_text(Location{check.where.file.c_str(), check.where.line}) + '\n';

@@ -4,11 +4,11 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
 /// Case, expected, found, details, where, likely cause, how to repeat: a line each.
-std::string failure_text(const grading::CaseVerdict& kase, const grading::CheckVerdict& check);
+std::string failure_text(const grading::verdict::CaseVerdict& kase, const grading::verdict::CheckVerdict& check);
 
 }  // namespace shardlings::report

@@ -11,9 +11,9 @@
 namespace shardlings::report {
 namespace {
 
-using grading::CheckSummary;
-using grading::CheckVerdict;
-using grading::Verdict;
+using grading::verdict::CheckSummary;
+using grading::verdict::CheckVerdict;
+using grading::verdict::Verdict;
 
 std::string clean(std::string_view text) {
   return harmless(text, Charset::unicode);

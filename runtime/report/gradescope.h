@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
 /// One test for each check of the puzzle, worth its points; what failed says the same as in the terminal. Checks that
 /// were not judged score 0 and say for what they wait. What did not build scores 0 as a whole, with the compiler's
 /// words.
-std::string to_gradescope(const grading::Verdict& verdict);
+std::string to_gradescope(const grading::verdict::Verdict& verdict);
 
 }  // namespace shardlings::report

@@ -8,8 +8,8 @@
 namespace shardlings::report {
 namespace {
 
-using grading::CaseVerdict;
-using grading::CheckVerdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::CheckVerdict;
 
 // Text that XML 1.0 allows: harmless() has made the control characters visible.
 std::string xml(std::string_view text) {
@@ -20,7 +20,7 @@ std::string xml(std::string_view text) {
 
 class Suite {
  public:
-  explicit Suite(const grading::Verdict& verdict) : verdict_(verdict) {}
+  explicit Suite(const grading::verdict::Verdict& verdict) : verdict_(verdict) {}
 
   std::string text() {
     for (const CaseVerdict& kase : verdict_.cases) {
@@ -71,7 +71,7 @@ class Suite {
     open(name, fmt::format("<error message=\"{}\">{}</error>", message, xml(text)));
   }
 
-  const grading::Verdict& verdict_;
+  const grading::verdict::Verdict& verdict_;
   std::string cases_;
   int tests_ = 0;
   int failures_ = 0;
@@ -81,7 +81,7 @@ class Suite {
 
 }  // namespace
 
-std::string to_junit(const grading::Verdict& verdict) {
+std::string to_junit(const grading::verdict::Verdict& verdict) {
   return Suite(verdict).text();
 }
 

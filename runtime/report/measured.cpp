@@ -29,10 +29,10 @@ std::vector<front::RankTrace> measured_traces(const std::vector<front::RankTrace
   return any ? measured : std::vector<front::RankTrace>();
 }
 
-std::optional<grading::Verdict> measured_run(const grading::Verdict& run) {
-  grading::Verdict measured = run;
-  for (grading::CaseVerdict& kase : measured.cases) kase.traces = measured_traces(kase.traces);
-  std::erase_if(measured.cases, [](const grading::CaseVerdict& kase) { return kase.traces.empty(); });
+std::optional<grading::verdict::Verdict> measured_run(const grading::verdict::Verdict& run) {
+  grading::verdict::Verdict measured = run;
+  for (grading::verdict::CaseVerdict& kase : measured.cases) kase.traces = measured_traces(kase.traces);
+  std::erase_if(measured.cases, [](const grading::verdict::CaseVerdict& kase) { return kase.traces.empty(); });
   if (measured.cases.empty()) return std::nullopt;
   return measured;
 }

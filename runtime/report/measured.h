@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -17,6 +17,6 @@ front::RankTrace measured_trace(const front::RankTrace& trace);
 std::vector<front::RankTrace> measured_traces(const std::vector<front::RankTrace>& traces);
 
 /// A whole run with measured times, of the cases that have some; nothing if none has.
-std::optional<grading::Verdict> measured_run(const grading::Verdict& run);
+std::optional<grading::verdict::Verdict> measured_run(const grading::verdict::Verdict& run);
 
 }  // namespace shardlings::report

@@ -214,7 +214,7 @@ std::vector<Threads> write_ranks(Writer& out, const std::vector<RankTrace>& trac
 
 }  // namespace
 
-std::string perfetto_trace(const grading::CaseVerdict& kase) {
+std::string perfetto_trace(const grading::verdict::CaseVerdict& kase) {
   Writer out;
   write_messages(out, kase.traces, write_ranks(out, kase.traces, 0, ""));
   const std::vector<RankTrace> measured = measured_traces(kase.traces);

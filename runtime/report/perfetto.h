@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -12,6 +12,6 @@ namespace shardlings::report {
 /// process for each rank, a thread for each lane (several where operations of a lane overlap), a complete event for
 /// each operation with its source line, bytes, flops, memory, layer and micro-batch, a counter of memory by kind, and
 /// an arrow from each send to its receive. Times are virtual, in microseconds.
-std::string perfetto_trace(const grading::CaseVerdict& kase);
+std::string perfetto_trace(const grading::verdict::CaseVerdict& kase);
 
 }  // namespace shardlings::report

@@ -20,7 +20,7 @@ std::string shortest(Bytes size) {
 }
 
 /// The words of a summary in full.
-std::vector<std::string> words_of(const grading::CaseVerdict& kase, const Totals& totals) {
+std::vector<std::string> words_of(const grading::verdict::CaseVerdict& kase, const Totals& totals) {
   std::vector<std::string> parts;
   if (totals.end > Nanos(0)) parts.push_back("virtual time " + to_text(totals.end));
   if (totals.computes) parts.push_back(fmt::format("idle (bubble) {:.1f} %", 100 * totals.idle));
@@ -36,7 +36,7 @@ std::vector<std::string> words_of(const grading::CaseVerdict& kase, const Totals
 }
 
 /// The same for narrow terminals.
-std::vector<std::string> brief_words_of(const grading::CaseVerdict& kase, const Totals& totals) {
+std::vector<std::string> brief_words_of(const grading::verdict::CaseVerdict& kase, const Totals& totals) {
   std::vector<std::string> parts;
   if (totals.end > Nanos(0)) parts.push_back(to_text(totals.end));
   if (totals.computes) parts.push_back(fmt::format("bubble {:.1f}%", 100 * totals.idle));
@@ -77,8 +77,8 @@ std::string brief(Bytes size) {
   return text.substr(0, text.find(" ("));
 }
 
-std::vector<std::string> summary_lines(const grading::CaseVerdict& kase, const Totals& totals, const Style& style,
-                                       int width, const std::string& note) {
+std::vector<std::string> summary_lines(const grading::verdict::CaseVerdict& kase, const Totals& totals,
+                                       const Style& style, int width, const std::string& note) {
   if (kase.counters.empty()) return {};
   std::vector<std::string> lines = joined(words_of(kase, totals), style, width);
   if (lines.size() > 1) lines = joined(brief_words_of(kase, totals), style, width);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "report/style.h"
 #include "report/totals.h"
 
@@ -16,7 +16,7 @@ std::string brief(Bytes size);
 
 /// One line in the longest form that fits into `width` (more lines if none does), then, dim, where the peak was
 /// reached, with `note`. Nothing if there are no counters.
-std::vector<std::string> summary_lines(const grading::CaseVerdict& kase, const Totals& totals, const Style& style,
-                                       int width, const std::string& note);
+std::vector<std::string> summary_lines(const grading::verdict::CaseVerdict& kase, const Totals& totals,
+                                       const Style& style, int width, const std::string& note);
 
 }  // namespace shardlings::report

@@ -79,7 +79,7 @@ std::vector<std::vector<Block>> tracks_of(const std::vector<Block>& blocks) {
 
 class SvgTimeline {
  public:
-  SvgTimeline(const grading::CaseVerdict& kase, const std::string& title)
+  SvgTimeline(const grading::verdict::CaseVerdict& kase, const std::string& title)
       : kase_(kase),
         title_(title),
         run_(blocks_of(kase.traces)),
@@ -257,7 +257,7 @@ class SvgTimeline {
     return text;
   }
 
-  const grading::CaseVerdict& kase_;
+  const grading::verdict::CaseVerdict& kase_;
   const std::string& title_;
   RunBlocks run_;
   Totals totals_;
@@ -271,7 +271,7 @@ class SvgTimeline {
 
 }  // namespace
 
-std::string timeline_svg(const grading::CaseVerdict& kase, const std::string& title) {
+std::string timeline_svg(const grading::verdict::CaseVerdict& kase, const std::string& title) {
   return SvgTimeline(kase, title).document();
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -12,6 +12,6 @@ namespace shardlings::report {
 /// its budget's line, a legend and the summary. Text stays text, the picture follows the reader's light or dark
 /// scheme, and what a case is named cannot become markup. The same run gives the same bytes on every machine.
 /// `title`: the heading; of many ranks the same are shown as in the terminal.
-std::string timeline_svg(const grading::CaseVerdict& kase, const std::string& title);
+std::string timeline_svg(const grading::verdict::CaseVerdict& kase, const std::string& title);
 
 }  // namespace shardlings::report

@@ -21,7 +21,7 @@ double x_of(std::size_t column, const Box& box) {
 
 }  // namespace
 
-SvgMemory::SvgMemory(const grading::CaseVerdict& kase, Nanos end) : kase_(kase) {
+SvgMemory::SvgMemory(const grading::verdict::CaseVerdict& kase, Nanos end) : kase_(kase) {
   std::optional<std::int64_t> lowest;
   for (std::size_t rank = 0; rank < kase.traces.size(); ++rank) {
     curves_.push_back(memory_curve(kase.traces[rank], end, kCurveSamples));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "report/svg_canvas.h"
 
 namespace shardlings::report {
@@ -15,7 +15,7 @@ namespace shardlings::report {
 /// The memory of all ranks on one scale, from the lowest value of any of them to the highest peak or budget.
 class SvgMemory {
  public:
-  SvgMemory(const grading::CaseVerdict& kase, Nanos end);
+  SvgMemory(const grading::verdict::CaseVerdict& kase, Nanos end);
 
   /// Nothing was recorded, or nothing changes: there is nothing to draw.
   bool empty() const { return curves_.empty(); }
@@ -32,7 +32,7 @@ class SvgMemory {
   void too_much(SvgCanvas& canvas, const std::vector<std::int64_t>& curve, std::int64_t budget,
                 const SvgCanvas::Box& box) const;
 
-  const grading::CaseVerdict& kase_;
+  const grading::verdict::CaseVerdict& kase_;
   std::vector<std::vector<std::int64_t>> curves_;  // by rank
   std::int64_t lowest_ = 0, highest_ = 0, top_ = 1;
   std::optional<Bytes> budget_;  // the highest of any rank

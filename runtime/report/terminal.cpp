@@ -16,10 +16,10 @@
 namespace shardlings::report {
 namespace {
 
-using grading::CaseVerdict;
-using grading::CheckSummary;
-using grading::CheckVerdict;
-using grading::Verdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::CheckSummary;
+using grading::verdict::CheckVerdict;
+using grading::verdict::Verdict;
 
 /// How much is shown: given up step by step where the lines are limited.
 struct Detail {
@@ -114,7 +114,7 @@ class Report {
     }
   }
 
-  std::string place_text(const grading::Place& place) const {
+  std::string place_text(const wire::Place& place) const {
     return harmless_line(to_text(Location{place.file.c_str(), place.line}), style_.charset());
   }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "report/style.h"
 
 namespace shardlings::report {
@@ -22,6 +22,6 @@ struct TerminalOptions {
 
 /// The whole report, every line ended by '\n', no line wider than `width`. Nothing that the submission wrote reaches
 /// the terminal as a control sequence.
-std::string terminal_report(const grading::Verdict& verdict, const TerminalOptions& options);
+std::string terminal_report(const grading::verdict::Verdict& verdict, const TerminalOptions& options);
 
 }  // namespace shardlings::report

@@ -30,7 +30,7 @@ std::string lane_label(front::Lane lane) {
 
 class Picture {
  public:
-  Picture(const grading::CaseVerdict& kase, const Style& style, const TimelineText& options)
+  Picture(const grading::verdict::CaseVerdict& kase, const Style& style, const TimelineText& options)
       : kase_(kase), style_(style), options_(options), totals_(totals_of(kase.counters)) {
     margin_ = margin();
     timeline_ = lay_out(kase.traces, options.width - margin_ - kEdges);
@@ -184,7 +184,7 @@ class Picture {
                        allowed ? "the budget, " + brief(Bytes(*allowed)) : brief(Bytes(highest_)));
   }
 
-  const grading::CaseVerdict& kase_;
+  const grading::verdict::CaseVerdict& kase_;
   const Style& style_;
   const TimelineText& options_;
   Totals totals_;
@@ -198,7 +198,7 @@ class Picture {
 
 }  // namespace
 
-std::vector<std::string> timeline_lines(const grading::CaseVerdict& kase, const Style& style,
+std::vector<std::string> timeline_lines(const grading::verdict::CaseVerdict& kase, const Style& style,
                                         const TimelineText& options) {
   return Picture(kase, style, options).lines();
 }

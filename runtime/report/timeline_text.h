@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "report/style.h"
 
 namespace shardlings::report {
@@ -30,7 +30,7 @@ struct TimelineText {
 
 /// Ranks as rows, a row for each of their lanes, blocks in virtual time, memory with its budget, and one summary.
 /// Without traces the summary alone; nothing if there are no counters.
-std::vector<std::string> timeline_lines(const grading::CaseVerdict& kase, const Style& style,
+std::vector<std::string> timeline_lines(const grading::verdict::CaseVerdict& kase, const Style& style,
                                         const TimelineText& options);
 
 }  // namespace shardlings::report

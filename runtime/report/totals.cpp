@@ -53,11 +53,11 @@ std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end,
   return curve;
 }
 
-std::optional<Bytes> peak_budget(const grading::CaseVerdict& kase, int rank) {
+std::optional<Bytes> peak_budget(const grading::verdict::CaseVerdict& kase, int rank) {
   std::optional<Bytes> budget;
-  for (const grading::CheckVerdict& check : kase.checks) {
-    for (const grading::Bound& bound : check.bounds) {
-      const bool meant = bound.of == grading::Bound::Of::peak && (bound.rank == rank || bound.rank < 0);
+  for (const grading::verdict::CheckVerdict& check : kase.checks) {
+    for (const grading::verdict::Bound& bound : check.bounds) {
+      const bool meant = bound.of == grading::verdict::Bound::Of::peak && (bound.rank == rank || bound.rank < 0);
       if (meant && (!budget || Bytes(bound.bound) < *budget)) budget = Bytes(bound.bound);
     }
   }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -33,6 +33,6 @@ Totals totals_of(const std::vector<front::Counters>& counters);
 std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end, int columns);
 
 /// What a rank's peak may be at most by the checks of this case; nothing if none says so.
-std::optional<Bytes> peak_budget(const grading::CaseVerdict& kase, int rank);
+std::optional<Bytes> peak_budget(const grading::verdict::CaseVerdict& kase, int rank);
 
 }  // namespace shardlings::report

@@ -11,7 +11,7 @@ using Json = nlohmann::json;
 
 std::string to_json(const Settings& settings) {
   const Layout& layout = settings.layout;
-  return Json{{"case", Json::parse(grading::to_json(settings.kase))},
+  return Json{{"case", Json::parse(to_json(settings.kase))},
               {"t", layout.t},
               {"p", layout.p},
               {"d", layout.d},
@@ -27,7 +27,7 @@ std::string to_json(const Settings& settings) {
 Settings settings_from_json(const std::string& text) try {
   const Json json = Json::parse(text);
   Settings settings;
-  settings.kase = grading::case_from_json(json.at("case").dump());
+  settings.kase = cases::case_from_json(json.at("case").dump());
   settings.layout = {json.at("t"), json.at("p"), json.at("d"), json.at("recompute"), json.at("v")};
   json.at("text").get_to(settings.text);
   json.at("checkpoint").get_to(settings.checkpoint);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grading/case.h"
+#include "case/case.h"
 #include "shardlings/export.h"
 
 namespace shardlings::train {
@@ -21,7 +21,7 @@ struct Layout {
 
 struct Settings {
   /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. Its numbers are not used.
-  grading::Case kase;
+  cases::Case kase;
   Layout layout;
   std::string text;        ///< path
   std::string checkpoint;  ///< path; empty: nothing is read or written

@@ -36,7 +36,7 @@ std::string Text::hash() const {
 }
 
 Tokens sequences(const Text& text, Count s, Count b, std::uint64_t first, std::uint64_t seed) {
-  constexpr std::uint64_t kStream = 0x7465787400000000;  // apart from all streams of grading/data.cpp
+  constexpr std::uint64_t kStream = 0x7465787400000000;  // apart from all streams of case/data.cpp
   Tokens tokens;
   const auto size = static_cast<std::size_t>(s * b);
   tokens.inputs.resize(size);

@@ -10,9 +10,9 @@
 #include "api/access.h"
 #include "api/rank_model.h"
 #include "front/rank_front.h"
-#include "grading/harness.h"
 #include "model/flops.h"
 #include "model/stretches.h"
+#include "submission/harness.h"
 #include "train/checkpoint.h"
 #include "world/world.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 using detail::Access;
 using detail::kNoPlace;
-using grading::Harness;
+using submission::Harness;
 
 /// What the ranks of a training have in common; they are threads of one process.
 struct Shared {
@@ -116,7 +116,7 @@ class RankTrainer {
   }
 
   void load_batch(int step) {
-    const grading::Case& kase = shared_.settings.kase;
+    const cases::Case& kase = shared_.settings.kase;
     const Count s = kase.model.sequence, b = kase.batch, m = kase.micro_batches;
     const Count first = step * sequences_of_step(shared_.settings) + groups_.dp.rank() * m * b;
     Tokens all;
@@ -209,7 +209,7 @@ class RankTrainer {
   Rank& rank_;
   Shared& shared_;
   Harness h_;
-  grading::GridGroups groups_;
+  submission::GridGroups groups_;
   TrainState state_;
   std::vector<Stage> chunks_;
   Tensor loss_, inputs_, targets_;

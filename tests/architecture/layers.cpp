@@ -52,16 +52,24 @@ const std::vector<Rule>& rules() {
        "misuse sees calls, not data"},
       {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
        "a world is made of a front and of the back's parts"},
-      {"runtime/grading/",
-       kBottom + Names{"grading/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
-       "grading uses front's data and no back"},
+      {"runtime/case/", kBottom + Names{"case/", "front/clock/cluster.h", "model/plan.h"},
+       "a case is data that both sides of a run read"},
+      {"runtime/submission/",
+       kBottom + Names{"submission/", "case/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
+       "what serves a learner's function knows nothing of the judge"},
+      {"runtime/submission/wire/", kBottom + Names{"submission/wire/", "world/world.h", "front/"},
+       "what a submission leaves behind is data"},
+      {"runtime/grading/", kBottom + Names{"grading/", "case/", "submission/wire/", "world/", "front/", "model/"},
+       "the judge reads what a submission left behind, and runs none of its code"},
+      {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
       {"runtime/train/",
-       kBottom + Names{"train/", "grading/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
+       kBottom +
+           Names{"train/", "case/", "submission/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h"},
        "training is a run of its own, set up as a harness does"},
       {"runtime/report/",
-       kBottom + Names{"report/", "grading/verdict.h", "grading/case.h", "grading/result.h", "front/trace/"},
+       kBottom + Names{"report/", "grading/verdict/verdict.h", "case/", "submission/wire/result.h", "front/trace/"},
        "a report shows a verdict; it runs and judges nothing"},
-      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "train/"},
+      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "memory_map/", "case/", "train/"},
        "the command uses grading and reports"},
       {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
       {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
@@ -71,9 +79,10 @@ const std::vector<Rule>& rules() {
 
 // Files of a puzzle that are not the learner's.
 bool allowed_beside_puzzle(const std::string& path, const std::string& name) {
-  if (ends_with(path, "/harness.cpp")) return name == "grading/harness.h";
+  if (ends_with(path, "/harness.cpp")) return name == "submission/harness.h";
   if (!ends_with(path, "/grader.cpp")) return false;
-  return starts_with(name, "grading/") || starts_with(name, "base/") || starts_with(name, "model/");
+  return starts_with(name, "grading/") || starts_with(name, "case/") || starts_with(name, "base/") ||
+         starts_with(name, "model/");
 }
 
 // "runtime/back/kernels/cpu/blas.h" -> "back/kernels/cpu/"; empty for a file that is in no implementation's folder.

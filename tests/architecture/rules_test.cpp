@@ -12,7 +12,7 @@ std::vector<Violation> layers(const std::string& path, const std::string& includ
 
 TEST(Layers, ArrowsPointDown) {
   EXPECT_TRUE(layers("runtime/world/world.cpp", "\"back/engine/engine.h\"").empty());
-  EXPECT_TRUE(layers("runtime/cli/run.cpp", "\"grading/grade.h\"").empty());
+  EXPECT_TRUE(layers("runtime/cli/verbs/run.cpp", "\"grading/grade.h\"").empty());
   EXPECT_EQ(layers("runtime/back/kernels/kernels.h", "\"world/world.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/grading/grade.cpp", "\"back/kernels/kernels.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/report/terminal.cpp", "\"grading/grade.h\"").size(), 1U);
@@ -33,10 +33,10 @@ TEST(Layers, PublicHeadersAreLight) {
 
 TEST(Layers, LearnersSeeThePublicHeadersAlone) {
   EXPECT_TRUE(layers("puzzles/01_a/puzzle.cpp", "<shardlings/puzzle.h>").empty());
-  EXPECT_EQ(layers("puzzles/01_a/puzzle.cpp", "\"grading/harness.h\"").size(), 1U);
-  EXPECT_TRUE(layers("puzzles/01_a/harness.cpp", "\"grading/harness.h\"").empty());
+  EXPECT_EQ(layers("puzzles/01_a/puzzle.cpp", "\"submission/harness.h\"").size(), 1U);
+  EXPECT_TRUE(layers("puzzles/01_a/harness.cpp", "\"submission/harness.h\"").empty());
   EXPECT_EQ(layers("puzzles/01_a/harness.cpp", "\"world/world.h\"").size(), 1U);
-  EXPECT_TRUE(layers("puzzles/01_a/grader.cpp", "\"grading/grader.h\"").empty());
+  EXPECT_TRUE(layers("puzzles/01_a/grader.cpp", "\"grading/judge/grader.h\"").empty());
   EXPECT_EQ(layers("solutions/01_a/mutants/b.cpp", "\"base/parts.h\"").size(), 1U);
 }
 

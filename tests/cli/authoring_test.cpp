@@ -1,17 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/author/scaffold.h"
+#include "cli/author/verification.h"
 #include "cli/error.h"
 #include "cli/folder.h"
-#include "cli/scaffold.h"
-#include "cli/verification.h"
-#include "grading/run_file.h"
+#include "grading/verdict/run_file.h"
 
 namespace shardlings::cli {
 namespace {
 
-using grading::Manifest;
-using grading::Verdict;
+using cases::Manifest;
+using grading::verdict::Verdict;
 using namespace std::string_literals;
 using testing::Contains;
 using testing::HasSubstr;
@@ -21,8 +21,9 @@ constexpr const char* kStub = "void f() {\n  // >>> your code (about 1 line)\n  
 constexpr const char* kSolution = "void f() {\n  // >>> your code (about 1 line)\n  g();\n  // <<<\n}\n";
 
 /// A verdict on the puzzle's only check.
-Verdict verdict(const Manifest& puzzle, const std::string& status, bool passed, std::vector<std::string> diagnoses) {
-  Verdict result;
+grading::verdict::Verdict verdict(const cases::Manifest& puzzle, const std::string& status, bool passed,
+                                  std::vector<std::string> diagnoses) {
+  grading::verdict::Verdict result;
   result.puzzle = puzzle.id;
   result.status = status;
   result.passed = passed;
@@ -33,9 +34,10 @@ Verdict verdict(const Manifest& puzzle, const std::string& status, bool passed, 
 }
 
 /// The same, with numbers compared on one case.
-Verdict compared(const Manifest& puzzle, bool passed, double distance) {
-  Verdict result = verdict(puzzle, "graded", passed, passed ? std::vector<std::string>{} : std::vector{"mixed_up"s});
-  grading::CheckVerdict check;
+grading::verdict::Verdict compared(const cases::Manifest& puzzle, bool passed, double distance) {
+  grading::verdict::Verdict result =
+      verdict(puzzle, "graded", passed, passed ? std::vector<std::string>{} : std::vector{"mixed_up"s});
+  grading::verdict::CheckVerdict check;
   check.passed = passed;
   check.distance = distance;
   result.cases.emplace_back().kase.name = "small";
@@ -53,22 +55,25 @@ class Verification : public testing::Test {
     folder_.write("puzzles/01_a/goal.json", goal());
   }
 
-  std::string goal() const { return grading::run_to_text(grading::goal_of(verdict(puzzle_, "graded", true, {}))); }
+  std::string goal() const {
+    return grading::verdict::run_to_text(grading::verdict::goal_of(verdict(puzzle_, "graded", true, {})));
+  }
 
-  PuzzleOutcome verify_with(const std::function<Verdict(const std::string&)>& of_mutant,
-                            const std::string& solution_status = "graded", const std::string& stub = "not_implemented",
-                            Goals goals = Goals::check) {
-    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+  author::PuzzleOutcome verify_with(const std::function<grading::verdict::Verdict(const std::string&)>& of_mutant,
+                                    const std::string& solution_status = "graded",
+                                    const std::string& stub = "not_implemented",
+                                    author::Goals goals = author::Goals::check) {
+    const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return verdict(puzzle, solution_status, solution_status == "graded", {});
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, stub, false, {});
       return of_mutant(source);
     };
-    return verify_puzzles(project_, {puzzle_}, {2, goals}, grade, [](int, int, const std::string&) {}).at(0);
+    return author::verify_puzzles(project_, {puzzle_}, {2, goals}, grade, [](int, int, const std::string&) {}).at(0);
   }
 
   TemporaryFolder folder_;
-  Project project_{folder_.path(), folder_ / "build"};
-  Manifest puzzle_ = small_puzzle(1, "a", "A");
+  system::Project project_{folder_.path(), folder_ / "build"};
+  cases::Manifest puzzle_ = small_puzzle(1, "a", "A");
 };
 
 TEST_F(Verification, AcceptsAGoodPuzzle) {
@@ -80,12 +85,14 @@ TEST_F(Verification, AcceptsAGoodPuzzle) {
 
 TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
   const auto with = [&](double solution, double mutant) {
-    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+    const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return compared(puzzle, true, solution);
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
       return compared(puzzle, false, mutant);
     };
-    return verify_puzzles(project_, {puzzle_}, {1, Goals::write}, grade, [](int, int, const std::string&) {}).at(0);
+    return author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::write}, grade,
+                                  [](int, int, const std::string&) {})
+        .at(0);
   };
   const auto sound = with(0.2, 30);
   EXPECT_THAT(sound.problems, IsEmpty());
@@ -113,7 +120,7 @@ TEST_F(Verification, AMutantThatPassesIsAProblem) {
 
 TEST_F(Verification, ABlockedCheckIsNotAFailedOne) {
   const auto outcome = verify_with([&](const std::string&) {
-    Verdict result = verdict(puzzle_, "graded", false, {"mixed_up"});
+    grading::verdict::Verdict result = verdict(puzzle_, "graded", false, {"mixed_up"});
     result.checks[0].passed = std::nullopt;
     return result;
   });
@@ -145,52 +152,53 @@ TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {
   std::filesystem::remove(folder_ / "puzzles/01_a/goal.json");
   EXPECT_THAT(verify_with(caught).problems,
               Contains(HasSubstr("goal.json is missing: ./shardlings verify --goals 01_a")));
-  EXPECT_THAT(verify_with(caught, "graded", "not_implemented", Goals::write).problems, IsEmpty());
+  EXPECT_THAT(verify_with(caught, "graded", "not_implemented", author::Goals::write).problems, IsEmpty());
   EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), goal());
 }
 
 TEST_F(Verification, TheLessonShowsThePictureOfTheGoal) {
-  Verdict ran = verdict(puzzle_, "graded", true, {});
+  grading::verdict::Verdict ran = verdict(puzzle_, "graded", true, {});
   ran.cases.emplace_back().kase.name = "small";
   ran.cases[0].counters.resize(1);
-  const auto verify_run = [&](Goals goals) {
-    const auto grade = [&](const Manifest& puzzle, const std::string& source) {
+  const auto verify_run = [&](author::Goals goals) {
+    const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return ran;
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
       return verdict(puzzle_, "graded", false, {"mixed_up"});
     };
-    return verify_puzzles(project_, {puzzle_}, {1, goals}, grade, [](int, int, const std::string&) {}).at(0);
+    return author::verify_puzzles(project_, {puzzle_}, {1, goals}, grade, [](int, int, const std::string&) {}).at(0);
   };
-  EXPECT_THAT(verify_run(Goals::check).problems, Contains(HasSubstr("goal.svg is missing")));
-  EXPECT_THAT(verify_run(Goals::write).problems, IsEmpty());
+  EXPECT_THAT(verify_run(author::Goals::check).problems, Contains(HasSubstr("goal.svg is missing")));
+  EXPECT_THAT(verify_run(author::Goals::write).problems, IsEmpty());
   EXPECT_THAT(folder_.read("puzzles/01_a/goal.svg"), HasSubstr("<svg"));
-  EXPECT_THAT(verify_run(Goals::check).problems, IsEmpty());
+  EXPECT_THAT(verify_run(author::Goals::check).problems, IsEmpty());
   folder_.write("puzzles/01_a/goal.svg", folder_.read("puzzles/01_a/goal.svg") + " ");
-  EXPECT_THAT(verify_run(Goals::check).problems, Contains(HasSubstr("goal.svg is not the run")));
+  EXPECT_THAT(verify_run(author::Goals::check).problems, Contains(HasSubstr("goal.svg is not the run")));
   folder_.write("puzzles/01_a/README.md", "# A\n");
-  EXPECT_THAT(verify_run(Goals::write).problems, Contains(HasSubstr("the lesson shows no goal")));
+  EXPECT_THAT(verify_run(author::Goals::write).problems, Contains(HasSubstr("the lesson shows no goal")));
 }
 
 TEST_F(Verification, NoGoalIsMadeFromASolutionThatFails) {
   const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
   folder_.write("puzzles/01_a/goal.json", "as it was");
-  EXPECT_FALSE(verify_with(caught, "did_not_build", "not_implemented", Goals::write).solution_passed);
+  EXPECT_FALSE(verify_with(caught, "did_not_build", "not_implemented", author::Goals::write).solution_passed);
   EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), "as it was");
 }
 
 TEST_F(Verification, AGraderThatThrowsIsAProblem) {
-  const auto outcome = verify_with([](const std::string&) -> Verdict { throw std::runtime_error("grader broken"); });
+  const auto outcome =
+      verify_with([](const std::string&) -> grading::verdict::Verdict { throw std::runtime_error("grader broken"); });
   EXPECT_THAT(outcome.problems, Contains(HasSubstr("grader broken")));
 }
 
 TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
-  EXPECT_THAT(static_problems(project_, puzzle_), IsEmpty());
+  EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
   puzzle_.hints.pop_back();
   puzzle_.hints.push_back({"where", " ", "nobody"});
   puzzle_.answer_lines = 3;
   folder_.write("puzzles/01_a/README.md", "");
   folder_.write("solutions/01_a/solution.cpp", "int a;\n" + std::string(kSolution) + "// FILL\n");
-  const auto problems = static_problems(project_, puzzle_);
+  const auto problems = author::static_problems(project_, puzzle_);
   EXPECT_THAT(problems, Contains(HasSubstr("no hint of level near-code")));
   EXPECT_THAT(problems, Contains(HasSubstr("a hint (where) is empty")));
   EXPECT_THAT(problems, Contains(HasSubstr("speaks to nobody")));
@@ -204,9 +212,9 @@ TEST_F(Verification, LinesOfCodeInAHintNeedAFence) {
   const std::string problem = "the lines of the near-code hint are not between ``` marks";
   puzzle_.hints.push_back({"near-code", "one line of code", ""});
   puzzle_.hints.push_back({"near-code", "```\nforward\nbackward\n```", ""});
-  EXPECT_THAT(static_problems(project_, puzzle_), IsEmpty());
+  EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
   puzzle_.hints.push_back({"near-code", "forward\nbackward\n", ""});
-  EXPECT_THAT(static_problems(project_, puzzle_), Contains(problem));
+  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(problem));
 }
 
 TEST_F(Verification, ALongStubIsAProblem) {
@@ -214,13 +222,13 @@ TEST_F(Verification, ALongStubIsAProblem) {
   for (int i = 0; i < 80; ++i) comment += "// line\n";
   folder_.write("puzzles/01_a/puzzle.cpp", comment + kStub);
   folder_.write("solutions/01_a/solution.cpp", comment + kSolution);
-  EXPECT_THAT(static_problems(project_, puzzle_), Contains(HasSubstr("the stub has 85 lines")));
+  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("the stub has 85 lines")));
 }
 
 TEST(DeclaredDiagnosis, IsTheFirstLine) {
-  EXPECT_EQ(declared_diagnosis("// diagnosis: not_averaged\nint a;\n"), "not_averaged");
-  EXPECT_EQ(declared_diagnosis("// diagnosis: not_averaged  \r\n"), "not_averaged");
-  EXPECT_EQ(declared_diagnosis("int a;\n// diagnosis: not_averaged\n"), "");
+  EXPECT_EQ(author::declared_diagnosis("// diagnosis: not_averaged\nint a;\n"), "not_averaged");
+  EXPECT_EQ(author::declared_diagnosis("// diagnosis: not_averaged  \r\n"), "not_averaged");
+  EXPECT_EQ(author::declared_diagnosis("int a;\n// diagnosis: not_averaged\n"), "");
 }
 
 class Scaffold : public testing::Test {
@@ -233,18 +241,18 @@ class Scaffold : public testing::Test {
   }
   std::string refusal(const std::string& id) {
     try {
-      make_puzzle(project_, id);
+      author::make_puzzle(project_, id);
     } catch (const UsageError& error) {
       return error.what();
     }
     return "made";
   }
   TemporaryFolder folder_{"a project"};
-  Project project_{folder_.path(), folder_ / "build"};
+  system::Project project_{folder_.path(), folder_ / "build"};
 };
 
 TEST_F(Scaffold, MakesAllFilesUnderTheirName) {
-  make_puzzle(project_, "42_my_puzzle");
+  author::make_puzzle(project_, "42_my_puzzle");
   for (const char* file : {"README.md", "puzzle.cpp", "puzzle.toml", "harness.cpp", "grader.cpp"}) {
     EXPECT_NE(folder_.read("puzzles/42_my_puzzle/" + std::string(file)), "") << file;
   }
@@ -262,15 +270,15 @@ TEST_F(Scaffold, RefusesBadAndTakenNames) {
 }
 
 TEST_F(Scaffold, LeavesBlanksThatAreFound) {
-  make_puzzle(project_, "42_my_puzzle");
-  EXPECT_THAT(blanks_left(project_, "42_my_puzzle"), Contains("puzzles/42_my_puzzle/README.md:3"));
-  EXPECT_THAT(blanks_left(project_, "09_data_parallel"), IsEmpty());
+  author::make_puzzle(project_, "42_my_puzzle");
+  EXPECT_THAT(author::blanks_left(project_, "42_my_puzzle"), Contains("puzzles/42_my_puzzle/README.md:3"));
+  EXPECT_THAT(author::blanks_left(project_, "09_data_parallel"), IsEmpty());
 }
 
 TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
-  make_puzzle(project_, "42_my_puzzle");
-  Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
-  EXPECT_THAT(static_problems(project_, puzzle), testing::ElementsAre(HasSubstr("blanks (FILL) are left")));
+  author::make_puzzle(project_, "42_my_puzzle");
+  cases::Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
+  EXPECT_THAT(author::static_problems(project_, puzzle), testing::ElementsAre(HasSubstr("blanks (FILL) are left")));
 }
 
 }  // namespace

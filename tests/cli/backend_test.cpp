@@ -6,7 +6,7 @@
 
 #include "cli/learner.h"
 #include "gpu/alike.h"
-#include "grading/kept_runs.h"
+#include "grading/verdict/kept_runs.h"
 
 namespace shardlings::cli {
 namespace {
@@ -26,8 +26,8 @@ std::vector<std::string> with_gpus(int number) {
   return variables;
 }
 
-grading::Verdict kept(const Learner& shardlings) {
-  return *grading::load_run(shardlings.folder() / "build", kPuzzle, grading::KeptRun::last);
+grading::verdict::Verdict kept(const Learner& shardlings) {
+  return *grading::verdict::load_run(shardlings.folder() / "build", kPuzzle, grading::verdict::KeptRun::last);
 }
 
 TEST(Backend, IsTheCpuUnlessAskedFor) {
@@ -44,11 +44,11 @@ TEST(Backend, GivesTheSameRunOnAll) {
   const Learner shardlings;
   shardlings.solve(kPuzzle);
   ASSERT_EQ(shardlings({"run", "09"}).status, 0);
-  const grading::Verdict reference = kept(shardlings);
+  const grading::verdict::Verdict reference = kept(shardlings);
   for (const std::string backend : {"cuda", "nccl"}) {
     const Answer answer = shardlings({"run", "09", "--backend", backend}, kFakeGpus);
     EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
-    const grading::Verdict run = kept(shardlings);
+    const grading::verdict::Verdict run = kept(shardlings);
     EXPECT_EQ(run.backend, backend);
     EXPECT_THAT(gpu_tests::differences(reference, run), testing::IsEmpty());
   }

@@ -1,4 +1,4 @@
-#include "cli/course.h"
+#include "cli/learner/course.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,20 +12,21 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Course course() {
-  return Course({small_puzzle(1, "training_step", "One training step"),
-                 small_puzzle(2, "gradient_accumulation", "Gradient accumulation"),
-                 small_puzzle(9, "data_parallel", "Data parallel"), small_puzzle(10, "overlap_buckets", "Overlap")});
+learner::Course course() {
+  return learner::Course({small_puzzle(1, "training_step", "One training step"),
+                          small_puzzle(2, "gradient_accumulation", "Gradient accumulation"),
+                          small_puzzle(9, "data_parallel", "Data parallel"),
+                          small_puzzle(10, "overlap_buckets", "Overlap")});
 }
 
-Progress solved(const std::vector<std::string>& ids) {
-  Progress progress;
+learner::Progress solved(const std::vector<std::string>& ids) {
+  learner::Progress progress;
   for (const std::string& id : ids) progress.puzzles[id].solved_hash = "1";
   return progress;
 }
 
 std::string refusal(const std::string& name) {
-  const Course puzzles = course();
+  const learner::Course puzzles = course();
   try {
     puzzles.find(name);
   } catch (const UsageError& error) {
@@ -37,7 +38,7 @@ std::string refusal(const std::string& name) {
 class NamesOfAPuzzle : public testing::TestWithParam<const char*> {};
 
 TEST_P(NamesOfAPuzzle, FindIt) {
-  const Course puzzles = course();
+  const learner::Course puzzles = course();
   EXPECT_EQ(puzzles.find(GetParam()).id, "09_data_parallel");
 }
 
@@ -61,7 +62,7 @@ TEST(Course, APartThatSeveralHaveIsRefusedWithTheirNames) {
 }
 
 TEST(Course, NextIsTheFirstThatIsNotSolved) {
-  const Course puzzles = course();
+  const learner::Course puzzles = course();
   EXPECT_EQ(puzzles.next({})->id, "01_training_step");
   EXPECT_EQ(puzzles.next(solved({"01_training_step", "09_data_parallel"}))->id, "02_gradient_accumulation");
   EXPECT_EQ(puzzles.next_after("02_gradient_accumulation", solved({"09_data_parallel"}))->id, "10_overlap_buckets");
@@ -69,16 +70,16 @@ TEST(Course, NextIsTheFirstThatIsNotSolved) {
 }
 
 TEST(Course, WithEverythingSolvedThereIsNoNext) {
-  const Course puzzles = course();
-  const Progress all =
+  const learner::Course puzzles = course();
+  const learner::Progress all =
       solved({"01_training_step", "02_gradient_accumulation", "09_data_parallel", "10_overlap_buckets"});
   EXPECT_EQ(puzzles.next(all), nullptr);
-  EXPECT_EQ(named_or_next(puzzles, "", all).id, "10_overlap_buckets");
+  EXPECT_EQ(learner::named_or_next(puzzles, "", all).id, "10_overlap_buckets");
 }
 
 TEST(NearNames, AreSortedByDistance) {
-  EXPECT_THAT(near_names("lis", {"run", "list", "lists", "verify"}), ElementsAre("list"));
-  EXPECT_THAT(near_names("hnit", {"run", "hint"}), ElementsAre("hint")) << "neighbours in the wrong order";
+  EXPECT_THAT(learner::near_names("lis", {"run", "list", "lists", "verify"}), ElementsAre("list"));
+  EXPECT_THAT(learner::near_names("hnit", {"run", "hint"}), ElementsAre("hint")) << "neighbours in the wrong order";
 }
 
 }  // namespace

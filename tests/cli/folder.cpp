@@ -73,8 +73,8 @@ Answer answer_of(const std::string& folder, const std::vector<std::string>& comm
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, outputs.read("out"), outputs.read("err")};
 }
 
-grading::Manifest small_puzzle(int number, const std::string& name, const std::string& title) {
-  grading::Manifest puzzle;
+cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title) {
+  cases::Manifest puzzle;
   puzzle.number = number;
   puzzle.id = fmt::format("{:02}_{}", number, name);
   puzzle.title = title;

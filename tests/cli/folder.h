@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/project.h"
-#include "grading/manifest.h"
+#include "case/manifest.h"
+#include "cli/system/project.h"
 
 namespace shardlings::cli {
 
@@ -39,6 +39,6 @@ Answer answer_of(const std::string& folder, const std::vector<std::string>& comm
                  const std::vector<std::string>& environment);
 
 /// A puzzle with one check, two general hints and one for the diagnosis "mixed_up".
-grading::Manifest small_puzzle(int number, const std::string& name, const std::string& title);
+cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title);
 
 }  // namespace shardlings::cli

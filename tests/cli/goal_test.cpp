@@ -1,15 +1,15 @@
 // The goals that are committed, of all puzzles there are.
-#include "cli/goal.h"
+#include "cli/learner/goal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "cli/course.h"
-#include "cli/file.h"
 #include "cli/folder.h"
-#include "grading/run_file.h"
+#include "cli/learner/course.h"
+#include "cli/system/file.h"
+#include "grading/verdict/run_file.h"
 
 namespace shardlings::cli {
 namespace {
@@ -17,27 +17,27 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const Project kRepository{SHARDLINGS_SOURCE, ""};
+const system::Project kRepository{SHARDLINGS_SOURCE, ""};
 
 TEST(Goals, HaveUpToDatePicturesThatTheLessonsShow) {
-  const Course course = load_course(kRepository);
-  for (const grading::Manifest& puzzle : course.puzzles()) {
-    const auto goal = read_file(kRepository.goal_file(puzzle.id));
+  const learner::Course course = learner::load_course(kRepository);
+  for (const cases::Manifest& puzzle : course.puzzles()) {
+    const auto goal = system::read_file(kRepository.goal_file(puzzle.id));
     ASSERT_TRUE(goal) << puzzle.id << ": ./shardlings verify --goals " << puzzle.id;
-    EXPECT_EQ(goal_picture(puzzle, grading::run_from_text(*goal)),
-              read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
+    EXPECT_EQ(learner::goal_picture(puzzle, grading::verdict::run_from_text(*goal)),
+              system::read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
         << puzzle.id << "/goal.svg is out of date: .ci/pictures draws it anew";
-    const auto lesson = read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");
-    EXPECT_THAT(lesson.value_or(""), HasSubstr(kGoalAddress)) << puzzle.id;
+    const auto lesson = system::read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");
+    EXPECT_THAT(lesson.value_or(""), HasSubstr(learner::kGoalAddress)) << puzzle.id;
   }
 }
 
 TEST(Goals, AreDrawnInTheTerminalsLesson) {
   std::ostringstream out;
   const Context context{.project = kRepository, .out = out, .err = out};
-  const Course course = load_course(kRepository);
-  for (const grading::Manifest& puzzle : course.puzzles()) {
-    const std::string lesson = with_goal(context, puzzle, "before\n\n![a picture](goal.svg)\n\nafter\n");
+  const learner::Course course = learner::load_course(kRepository);
+  for (const cases::Manifest& puzzle : course.puzzles()) {
+    const std::string lesson = learner::with_goal(context, puzzle, "before\n\n![a picture](goal.svg)\n\nafter\n");
     EXPECT_THAT(lesson, HasSubstr("before\n\n```\nThe goal: ")) << puzzle.id;
     EXPECT_THAT(lesson, HasSubstr("rank 0"));
     EXPECT_THAT(lesson, HasSubstr("```\n\nafter\n"));
@@ -48,13 +48,13 @@ TEST(Goals, AreDrawnInTheTerminalsLesson) {
 TEST(Goals, ThatCannotBeReadLeaveTheLessonAsItWas) {
   const TemporaryFolder folder;
   std::ostringstream out;
-  const Context context{.project = Project{folder.path(), ""}, .out = out, .err = out};
-  grading::Manifest puzzle;
+  const Context context{.project = system::Project{folder.path(), ""}, .out = out, .err = out};
+  cases::Manifest puzzle;
   puzzle.id = "01_a";
   const std::string lesson = "![a picture](goal.svg)\n";
-  EXPECT_EQ(with_goal(context, puzzle, lesson), lesson);
+  EXPECT_EQ(learner::with_goal(context, puzzle, lesson), lesson);
   folder.write("puzzles/01_a/goal.json", "{");
-  EXPECT_EQ(with_goal(context, puzzle, lesson), lesson);
+  EXPECT_EQ(learner::with_goal(context, puzzle, lesson), lesson);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/ladder.h"
+#include "cli/learner/ladder.h"
 
 #include <gtest/gtest.h>
 
@@ -7,16 +7,16 @@
 namespace shardlings::cli {
 namespace {
 
-std::string next_text(const grading::Manifest& puzzle, PuzzleProgress& progress) {
-  const Rung rung = next_rung(puzzle, progress);
+std::string next_text(const cases::Manifest& puzzle, learner::PuzzleProgress& progress) {
+  const learner::Rung rung = learner::next_rung(puzzle, progress);
   if (!rung.hint) return "";
-  give(progress, *rung.hint);
+  learner::give(progress, *rung.hint);
   return rung.hint->text;
 }
 
 TEST(Ladder, GoesUpOneRungAtATime) {
   const auto puzzle = small_puzzle(1, "a", "A");
-  PuzzleProgress progress;
+  learner::PuzzleProgress progress;
   EXPECT_EQ(next_text(puzzle, progress), "think");
   EXPECT_EQ(next_text(puzzle, progress), "look");
   EXPECT_EQ(next_text(puzzle, progress), "always true");
@@ -26,28 +26,28 @@ TEST(Ladder, GoesUpOneRungAtATime) {
 
 TEST(Ladder, SpeaksToTheLastMistakeFirst) {
   const auto puzzle = small_puzzle(1, "a", "A");
-  PuzzleProgress progress;
+  learner::PuzzleProgress progress;
   progress.diagnoses = {{"unknown_one", "?"}, {"mixed_up", "Two things were mixed up."}};
-  const Rung rung = next_rung(puzzle, progress);
+  const learner::Rung rung = learner::next_rung(puzzle, progress);
   ASSERT_TRUE(rung.hint);
   EXPECT_EQ(rung.hint->text, "the second line");
   EXPECT_EQ(rung.diagnosis_text, "Two things were mixed up.");
-  give(progress, *rung.hint);
+  learner::give(progress, *rung.hint);
   EXPECT_EQ(next_text(puzzle, progress), "think") << "the same hint does not come twice";
 }
 
 TEST(Ladder, CountsWhatWasGiven) {
   const auto puzzle = small_puzzle(1, "a", "A");
-  PuzzleProgress progress;
+  learner::PuzzleProgress progress;
   next_text(puzzle, progress);
-  const Rung rung = next_rung(puzzle, progress);
+  const learner::Rung rung = learner::next_rung(puzzle, progress);
   EXPECT_EQ(rung.given, 2);
   EXPECT_EQ(rung.total, 4);
 }
 
 TEST(Ladder, AHintThatTheAuthorAddsDoesNotMoveTheOthers) {
   auto puzzle = small_puzzle(1, "a", "A");
-  PuzzleProgress progress;
+  learner::PuzzleProgress progress;
   next_text(puzzle, progress);
   puzzle.hints.insert(puzzle.hints.begin(), {"concept", "new", ""});
   EXPECT_EQ(next_text(puzzle, progress), "new");

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "cli/file.h"
 #include "cli/folder.h"
+#include "cli/system/file.h"
 
 namespace shardlings::cli {
 namespace {
@@ -112,7 +112,7 @@ TEST_P(LauncherInput, IsBuiltAnew) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Launcher, LauncherInput,
-                         testing::Values("CMakeLists.txt", "runtime/cli/run.cpp", "runtime/new.cpp",
+                         testing::Values("CMakeLists.txt", "runtime/cli/verbs/run.cpp", "runtime/new.cpp",
                                          "puzzles/01_a/harness.cpp", "puzzles/01_a/grader.cpp",
                                          "puzzles/01_a/puzzle.toml", "puzzles/02_b/grader.cpp"));
 

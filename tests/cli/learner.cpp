@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/stub.h"
+#include "cli/author/stub.h"
 
 namespace shardlings::cli {
 
@@ -15,7 +15,7 @@ std::string command_path() {
 
 Learner::Learner() {
   for (const char* part :
-       {"puzzles", "solutions", "runtime/cli/template", "runtime/front/clock/clusters", "runtime/grading/memory_map"}) {
+       {"puzzles", "solutions", "runtime/cli/template", "runtime/front/clock/clusters", "runtime/memory_map"}) {
     fs::create_directories(folder_ / part);
     fs::copy(std::string(SHARDLINGS_SOURCE "/") + part, folder_ / part, fs::copy_options::recursive);
   }
@@ -24,7 +24,7 @@ Learner::Learner() {
   // Whoever runs these tests may have solved puzzles in their own copy.
   for (const auto& entry : fs::directory_iterator(folder_ / "puzzles")) {
     const std::string id = entry.path().filename().string();
-    const auto stub = stub_of_solution(folder_.read("solutions/" + id + "/solution.cpp"));
+    const auto stub = author::stub_of_solution(folder_.read("solutions/" + id + "/solution.cpp"));
     if (stub) folder_.write(file_of(id), *stub);
   }
 }

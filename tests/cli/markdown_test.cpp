@@ -1,12 +1,12 @@
-#include "cli/markdown.h"
+#include "cli/terminal/markdown.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/file.h"
-#include "cli/text.h"
+#include "cli/system/file.h"
+#include "cli/terminal/text.h"
 
 namespace shardlings::cli {
 namespace {
@@ -21,12 +21,12 @@ std::string rendered(const std::string& text, int width = 80, bool colour = fals
                         .err = out,
                         .colour = colour ? report::Colour::sixteen : report::Colour::none,
                         .width = width};
-  return render_markdown(text, context);
+  return terminal::render_markdown(text, context);
 }
 
 int widest(const std::string& text) {
   int width = 0;
-  for (const std::string& line : lines_of(text)) width = std::max(width, shown_width(line));
+  for (const std::string& line : system::lines_of(text)) width = std::max(width, terminal::shown_width(line));
   return width;
 }
 

@@ -1,4 +1,4 @@
-#include "cli/progress_line.h"
+#include "cli/terminal/progress_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class ProgressLineTest : public testing::Test {
   Context context(bool terminal, int width = 80) {
     return Context{.project = {}, .out = out_, .err = err_, .width = width, .rewrites_errors = terminal};
   }
-  ProgressLine::Now clock() {
+  terminal::ProgressLine::Now clock() {
     return [this] { return now_; };
   }
   /// What was written since the last call.
@@ -28,13 +28,13 @@ class ProgressLineTest : public testing::Test {
   }
 
   std::ostringstream out_, err_;
-  ProgressLine::Clock::time_point now_;
+  terminal::ProgressLine::Clock::time_point now_;
 };
 
 TEST_F(ProgressLineTest, IsRewrittenOnATerminalAndErasedAtTheEnd) {
   const Context terminal = context(true);
   {
-    ProgressLine line(terminal, clock());
+    terminal::ProgressLine line(terminal, clock());
     line.show("building");
     EXPECT_EQ(written(), "\r\x1b[Kbuilding");
     now_ += 1500ms;
@@ -55,7 +55,7 @@ TEST_F(ProgressLineTest, IsRewrittenOnATerminalAndErasedAtTheEnd) {
 
 TEST_F(ProgressLineTest, NeverWrapsAndShowsNoControlCharacters) {
   const Context narrow = context(true, 20);
-  ProgressLine line(narrow, clock());
+  terminal::ProgressLine line(narrow, clock());
   now_ += 12s;
   line.show("a file \x1b[2J with a name that is long");
   EXPECT_EQ(written(), "\r\x1b[Ka file \\x1b[ (12 s)");
@@ -63,7 +63,7 @@ TEST_F(ProgressLineTest, NeverWrapsAndShowsNoControlCharacters) {
 
 TEST_F(ProgressLineTest, SaysNothingInALogForTenSeconds) {
   const Context log = context(false);
-  ProgressLine line(log, clock());
+  terminal::ProgressLine line(log, clock());
   for (int i = 0; i < 99; ++i) {
     line.show("file " + std::to_string(i));
     now_ += 100ms;
@@ -76,7 +76,7 @@ TEST_F(ProgressLineTest, SaysNothingInALogForTenSeconds) {
 
 TEST_F(ProgressLineTest, WritesALineEveryTenSecondsIntoALog) {
   const Context log = context(false);
-  ProgressLine line(log, clock());
+  terminal::ProgressLine line(log, clock());
   for (int i = 0; i <= 600; ++i) {
     line.show("working");
     now_ += 100ms;
@@ -92,7 +92,7 @@ TEST_F(ProgressLineTest, WritesALineEveryTenSecondsIntoALog) {
 TEST_F(ProgressLineTest, MayBeUsedByManyThreads) {
   const Context terminal = context(true);
   {
-    ProgressLine line(terminal);
+    terminal::ProgressLine line(terminal);
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&line, i] {

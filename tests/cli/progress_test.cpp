@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/learner/progress.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,16 +14,16 @@ namespace {
 using testing::HasSubstr;
 
 void solve(const std::string& folder, const std::string& id) {
-  update_progress(folder, [&](Progress& progress) { progress.puzzles[id].solved_hash = "abc"; });
+  learner::update_progress(folder, [&](learner::Progress& progress) { progress.puzzles[id].solved_hash = "abc"; });
 }
 
 TEST(Progress, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
-  update_progress(folder.path(), [](Progress& progress) {
-    PuzzleProgress& puzzle = progress.puzzles["09_data_parallel"];
+  learner::update_progress(folder.path(), [](learner::Progress& progress) {
+    learner::PuzzleProgress& puzzle = progress.puzzles["09_data_parallel"];
     puzzle = {"abc", 100, "def", false, 40, {{"not_averaged", "Summed, not averaged."}}, {"h1", "h2"}};
   });
-  const PuzzleProgress read = load_progress(folder.path()).of("09_data_parallel");
+  const learner::PuzzleProgress read = learner::load_progress(folder.path()).of("09_data_parallel");
   EXPECT_EQ(read.solved_hash, "abc");
   EXPECT_EQ(read.points, 100);
   EXPECT_EQ(read.last_hash, "def");
@@ -37,7 +37,7 @@ TEST(Progress, IsReadAsItWasWritten) {
 
 TEST(Progress, WithoutAFileThereIsNoneAndNoWarning) {
   const TemporaryFolder folder;
-  const Progress progress = load_progress(folder / "not there");
+  const learner::Progress progress = learner::load_progress(folder / "not there");
   EXPECT_TRUE(progress.puzzles.empty());
   EXPECT_EQ(progress.warning, "");
 }
@@ -49,7 +49,7 @@ TEST_P(DamagedProgress, IsReplacedByTheOneBefore) {
   solve(folder.path(), "01_a");
   solve(folder.path(), "02_b");  // makes the backup that knows 01_a
   folder.write("progress.json", GetParam());
-  const Progress progress = load_progress(folder.path());
+  const learner::Progress progress = learner::load_progress(folder.path());
   EXPECT_TRUE(progress.of("01_a").solved());
   EXPECT_THAT(progress.warning, HasSubstr("damaged"));
 }
@@ -59,8 +59,8 @@ TEST_P(DamagedProgress, IsKeptAsideByTheNextWrite) {
   folder.write("progress.json", GetParam());
   solve(folder.path(), "03_c");
   EXPECT_EQ(folder.read("progress.damaged.json"), GetParam());
-  EXPECT_TRUE(load_progress(folder.path()).of("03_c").solved());
-  EXPECT_EQ(load_progress(folder.path()).warning, "");
+  EXPECT_TRUE(learner::load_progress(folder.path()).of("03_c").solved());
+  EXPECT_EQ(learner::load_progress(folder.path()).warning, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Progress, DamagedProgress,
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Progress, DamagedProgress,
 /// Writes until it is killed.
 [[noreturn]] void write_forever(const std::string& folder) {
   for (int i = 0;; ++i) {
-    update_progress(folder, [i](Progress& progress) {
+    learner::update_progress(folder, [i](learner::Progress& progress) {
       progress.puzzles["01_a"].solved_hash = "abc";
       progress.puzzles["01_a"].hints.assign(static_cast<std::size_t>(i % 500), "0123456789abcdef");
     });
@@ -87,7 +87,7 @@ TEST(Progress, SurvivesAKillAtAnyMoment) {
     usleep(static_cast<useconds_t>(500 + 700 * round));
     kill(writer, SIGKILL);
     waitpid(writer, nullptr, 0);
-    const Progress progress = load_progress(folder.path());
+    const learner::Progress progress = learner::load_progress(folder.path());
     ASSERT_EQ(progress.warning, "") << "round " << round;
     ASSERT_TRUE(progress.of("01_a").solved()) << "round " << round;
   }
@@ -96,7 +96,8 @@ TEST(Progress, SurvivesAKillAtAnyMoment) {
 TEST(Progress, TwoWritersLoseNothing) {
   const TemporaryFolder folder;
   const auto count = [&](const std::string& id) {
-    for (int i = 0; i < 25; ++i) update_progress(folder.path(), [&](Progress& p) { ++p.puzzles[id].points; });
+    for (int i = 0; i < 25; ++i)
+      learner::update_progress(folder.path(), [&](learner::Progress& p) { ++p.puzzles[id].points; });
   };
   const pid_t other = fork();
   if (other == 0) {
@@ -105,21 +106,21 @@ TEST(Progress, TwoWritersLoseNothing) {
   }
   count("02_b");
   waitpid(other, nullptr, 0);
-  EXPECT_EQ(load_progress(folder.path()).of("01_a").points, 25);
-  EXPECT_EQ(load_progress(folder.path()).of("02_b").points, 25);
+  EXPECT_EQ(learner::load_progress(folder.path()).of("01_a").points, 25);
+  EXPECT_EQ(learner::load_progress(folder.path()).of("02_b").points, 25);
 }
 
 TEST(Standing, FollowsTheFileAndTheLastRun) {
-  PuzzleProgress puzzle;
-  EXPECT_EQ(standing(puzzle, "a"), Standing::untouched);
+  learner::PuzzleProgress puzzle;
+  EXPECT_EQ(learner::standing(puzzle, "a"), learner::Standing::untouched);
   puzzle.last_hash = "a";
-  EXPECT_EQ(standing(puzzle, "a"), Standing::started);
+  EXPECT_EQ(learner::standing(puzzle, "a"), learner::Standing::started);
   puzzle.solved_hash = "b";
-  EXPECT_EQ(standing(puzzle, "b"), Standing::solved);
-  EXPECT_EQ(standing(puzzle, "c"), Standing::changed);
-  EXPECT_EQ(standing(puzzle, "a"), Standing::broken);
+  EXPECT_EQ(learner::standing(puzzle, "b"), learner::Standing::solved);
+  EXPECT_EQ(learner::standing(puzzle, "c"), learner::Standing::changed);
+  EXPECT_EQ(learner::standing(puzzle, "a"), learner::Standing::broken);
   puzzle.last_passed = true;
-  EXPECT_EQ(standing(puzzle, "a"), Standing::solved);
+  EXPECT_EQ(learner::standing(puzzle, "a"), learner::Standing::solved);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/stub.h"
+#include "cli/author/stub.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }
 
 TEST(Stub, IsTheSolutionWithoutItsHoleAndLastComment) {
-  EXPECT_EQ(stub_of_solution(kSolutionText), kStubText);
+  EXPECT_EQ(author::stub_of_solution(kSolutionText), kStubText);
 }
 
 TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
@@ -48,35 +48,35 @@ TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
   const std::string stub = std::string("int a;\n\n") + kMark +
                            "/// First.\nint f(int n) {\n  not_implemented();\n}\n\n"
                            "int g(int n,\n      int m) {\n  not_implemented();\n}\n// <<<\n";
-  EXPECT_EQ(stub_of_solution(solution), stub);
-  EXPECT_EQ(stub_of_solution(stub), stub);
-  EXPECT_EQ(difference_outside_hole(stub, solution), "");
+  EXPECT_EQ(author::stub_of_solution(solution), stub);
+  EXPECT_EQ(author::stub_of_solution(stub), stub);
+  EXPECT_EQ(author::difference_outside_hole(stub, solution), "");
 }
 
 TEST(Stub, NeedsExactlyOneHole) {
-  EXPECT_FALSE(stub_of_solution("int a;\n"));
-  EXPECT_FALSE(stub_of_solution(std::string(kSolutionText) + kSolutionText));
-  EXPECT_FALSE(cut_at_hole("// <<<\n// >>> your code\n"));
+  EXPECT_FALSE(author::stub_of_solution("int a;\n"));
+  EXPECT_FALSE(author::stub_of_solution(std::string(kSolutionText) + kSolutionText));
+  EXPECT_FALSE(author::cut_at_hole("// <<<\n// >>> your code\n"));
 }
 
 TEST(Stub, BelongsToItsSolution) {
-  EXPECT_EQ(difference_outside_hole(kStubText, kSolutionText), "");
+  EXPECT_EQ(author::difference_outside_hole(kStubText, kSolutionText), "");
 }
 
 TEST(Stub, ADifferenceAboveTheHoleIsNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "int a = n;", "int b = n;"), kSolutionText),
+  EXPECT_THAT(author::difference_outside_hole(replaced(kStubText, "int a = n;", "int b = n;"), kSolutionText),
               HasSubstr("line 3 above the hole differs"));
 }
 
 TEST(Stub, ADifferenceBelowTheHoleIsNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "}\n", "}\nint g();\n"), kSolutionText),
+  EXPECT_THAT(author::difference_outside_hole(replaced(kStubText, "}\n", "}\nint g();\n"), kSolutionText),
               HasSubstr("line 9 below the hole differs: the stub has \"int g();\""));
 }
 
 TEST(Stub, MissingMarksAreNamed) {
-  EXPECT_THAT(difference_outside_hole(replaced(kStubText, "// <<<", ""), kSolutionText),
+  EXPECT_THAT(author::difference_outside_hole(replaced(kStubText, "// <<<", ""), kSolutionText),
               HasSubstr("the stub needs one hole"));
-  EXPECT_THAT(difference_outside_hole(kStubText, "void f() {}\n"), HasSubstr("the solution needs one hole"));
+  EXPECT_THAT(author::difference_outside_hole(kStubText, "void f() {}\n"), HasSubstr("the solution needs one hole"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/text.h"
+#include "cli/terminal/text.h"
 #include "report/text.h"
 
 namespace shardlings::cli {

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "cli/error.h"
-#include "cli/file.h"
-#include "cli/file_watcher.h"
 #include "cli/folder.h"
-#include "cli/job.h"
-#include "cli/screen.h"
-#include "cli/text.h"
+#include "cli/system/file.h"
+#include "cli/system/file_watcher.h"
+#include "cli/system/job.h"
+#include "cli/terminal/screen.h"
+#include "cli/terminal/text.h"
 
 namespace shardlings::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Asks the watcher as `watch` does, until it has seen a change or so many rounds have passed.
-bool notices(FileWatcher& watcher, int rounds = 100) {
+bool notices(system::FileWatcher& watcher, int rounds = 100) {
   for (int i = 0; i < rounds; ++i) {
     pollfd wanted{watcher.descriptor(), POLLIN, 0};
     poll(&wanted, watcher.descriptor() >= 0 ? 1 : 0, 20);
@@ -38,7 +38,7 @@ class Watching : public testing::TestWithParam<bool> {
 
 TEST_P(Watching, NoticesASave) {
   folder_.write("puzzle.cpp", "1");
-  FileWatcher watcher(file_, GetParam());
+  system::FileWatcher watcher(file_, GetParam());
   EXPECT_FALSE(notices(watcher, 2));
   folder_.write("puzzle.cpp", "22");
   EXPECT_TRUE(notices(watcher));
@@ -47,7 +47,7 @@ TEST_P(Watching, NoticesASave) {
 
 TEST_P(Watching, NoticesAReplacedFile) {
   folder_.write("puzzle.cpp", "1");
-  FileWatcher watcher(file_, GetParam());
+  system::FileWatcher watcher(file_, GetParam());
   folder_.write("puzzle.cpp~", "2");
   std::filesystem::rename(folder_ / "puzzle.cpp~", file_);
   EXPECT_TRUE(notices(watcher));
@@ -55,14 +55,14 @@ TEST_P(Watching, NoticesAReplacedFile) {
 
 TEST_P(Watching, IsNotDisturbedByNeighbours) {
   folder_.write("puzzle.cpp", "1");
-  FileWatcher watcher(file_, GetParam());
+  system::FileWatcher watcher(file_, GetParam());
   folder_.write("README.md", "2");
   EXPECT_FALSE(notices(watcher, 3));
 }
 
 TEST_P(Watching, WaitsForAFileThatIsGone) {
   folder_.write("puzzle.cpp", "1");
-  FileWatcher watcher(file_, GetParam());
+  system::FileWatcher watcher(file_, GetParam());
   std::filesystem::remove(file_);
   EXPECT_FALSE(notices(watcher, 3));
   folder_.write("puzzle.cpp", "2");
@@ -71,7 +71,7 @@ TEST_P(Watching, WaitsForAFileThatIsGone) {
 
 TEST_P(Watching, FollowsAReplacedFolder) {
   folder_.write("p/puzzle.cpp", "1");
-  FileWatcher watcher(folder_ / "p/puzzle.cpp", GetParam());
+  system::FileWatcher watcher(folder_ / "p/puzzle.cpp", GetParam());
   std::filesystem::remove_all(folder_ / "p");
   folder_.write("p/puzzle.cpp", "22");
   EXPECT_TRUE(notices(watcher));
@@ -83,10 +83,10 @@ INSTANTIATE_TEST_SUITE_P(Kernel, Watching, testing::Bool());
 
 TEST(FileWatcher, FallsBackToLookingWhereTheKernelCannotTell) {
   const TemporaryFolder folder;
-  EXPECT_EQ(FileWatcher(folder / "nowhere/puzzle.cpp").descriptor(), -1);
+  EXPECT_EQ(system::FileWatcher(folder / "nowhere/puzzle.cpp").descriptor(), -1);
 }
 
-void finish(Job& job) {
+void finish(system::Job& job) {
   while (job.running()) {
     pollfd wanted{job.descriptor(), POLLIN, 0};
     poll(&wanted, 1, 1000);
@@ -95,8 +95,8 @@ void finish(Job& job) {
 }
 
 TEST(Job, BringsTextStagesAndStatus) {
-  Job job;
-  job.start([](const Job::Say& say, std::string& text) {
+  system::Job job;
+  job.start([](const system::Job::Say& say, std::string& text) {
     say("building");
     say("running");
     text = "report\n";
@@ -109,8 +109,8 @@ TEST(Job, BringsTextStagesAndStatus) {
 }
 
 TEST(Job, BringsLongTexts) {
-  Job job;
-  job.start([](const Job::Say&, std::string& text) {
+  system::Job job;
+  job.start([](const system::Job::Say&, std::string& text) {
     text.assign(1 << 20, 'x');
     return kPassed;
   });
@@ -119,20 +119,20 @@ TEST(Job, BringsLongTexts) {
 }
 
 TEST(Job, AnExceptionBecomesText) {
-  Job job;
-  job.start([](const Job::Say&, std::string&) -> int { throw UsageError("no such case"); });
+  system::Job job;
+  job.start([](const system::Job::Say&, std::string&) -> int { throw UsageError("no such case"); });
   finish(job);
   EXPECT_THAT(job.text(), HasSubstr("no such case"));
   EXPECT_EQ(job.status(), kWrongUse);
 }
 
 TEST(Job, CanBeDroppedAndStartedAnew) {
-  Job job;
-  job.start([](const Job::Say&, std::string&) {
+  system::Job job;
+  job.start([](const system::Job::Say&, std::string&) {
     pause();
     return kPassed;
   });
-  job.start([](const Job::Say&, std::string& text) {
+  job.start([](const system::Job::Say&, std::string& text) {
     text = "second";
     return kPassed;
   });
@@ -141,8 +141,8 @@ TEST(Job, CanBeDroppedAndStartedAnew) {
 }
 
 TEST(Job, ADeathIsSaid) {
-  Job job;
-  job.start([](const Job::Say&, std::string&) {
+  system::Job job;
+  job.start([](const system::Job::Say&, std::string&) {
     raise(SIGKILL);
     return kPassed;
   });
@@ -156,24 +156,24 @@ Context plain_context() {
 }
 
 TEST(Screen, FitsIntoTheTerminal) {
-  Screen screen{"09 Data parallel", "building…", "", "./shardlings run 09", true};
+  terminal::Screen screen{"09 Data parallel", "building…", "", "./shardlings run 09", true};
   for (int i = 0; i < 100; ++i) screen.body += std::string(200, 'x') + "\n";
-  const auto lines = lines_of(compose(screen, {24, 80}, plain_context()));
+  const auto lines = system::lines_of(terminal::compose(screen, {24, 80}, plain_context()));
   EXPECT_LE(lines.size(), 24u);
-  for (const std::string& line : lines) EXPECT_LE(shown_width(line), 80) << line;
+  for (const std::string& line : lines) EXPECT_LE(terminal::shown_width(line), 80) << line;
 }
 
 TEST(Screen, SaysWhereTheRestIs) {
-  const Screen screen{"t", "", "1\n2\n3\n4\n5\n6\n", "./shardlings run 09", false};
-  EXPECT_THAT(compose(screen, {9, 80}, plain_context()), HasSubstr("(3 more lines: ./shardlings run 09)"));
-  EXPECT_THAT(compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("more lines")));
+  const terminal::Screen screen{"t", "", "1\n2\n3\n4\n5\n6\n", "./shardlings run 09", false};
+  EXPECT_THAT(terminal::compose(screen, {9, 80}, plain_context()), HasSubstr("(3 more lines: ./shardlings run 09)"));
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("more lines")));
 }
 
 TEST(Screen, OffersTheNextPuzzleOnlyAfterAPass) {
-  Screen screen{"t", "", "", "", false};
-  EXPECT_THAT(compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("next puzzle")));
+  terminal::Screen screen{"t", "", "", "", false};
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("next puzzle")));
   screen.can_go_on = true;
-  EXPECT_THAT(compose(screen, {24, 80}, plain_context()), HasSubstr("next puzzle"));
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), HasSubstr("next puzzle"));
 }
 
 }  // namespace

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "grading/counters_json.h"
+#include "submission/wire/counters_json.h"
 
 namespace shardlings::gpu_tests {
 namespace {
 
-using grading::CaseVerdict;
-using grading::counters_to_json;
-using grading::Verdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::Verdict;
 using nlohmann::json;
+using wire::counters_to_json;
 
 /// "counters /busy/0: 12 is 13".
 std::string first_difference(const json& reference, const json& other) {

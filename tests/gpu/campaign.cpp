@@ -9,18 +9,18 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "case/manifest.h"
 #include "gpu/alike.h"
-#include "grading/build_submission.h"
-#include "grading/grader_options.h"
-#include "grading/manifest.h"
-#include "grading/process.h"
-#include "grading/toolchain.h"
+#include "grading/build/build_submission.h"
+#include "grading/build/toolchain.h"
+#include "grading/judge/grader_options.h"
+#include "grading/run/process.h"
 
 namespace shardlings::gpu_tests {
 namespace {
 
 namespace fs = std::filesystem;
-using grading::Verdict;
+using grading::verdict::Verdict;
 using world::Backend;
 
 constexpr const char* kSolution = "solution";
@@ -73,7 +73,7 @@ Verdict only_case(const Verdict& verdict, const std::string& name) {
 std::vector<std::string> portions(const Tree& tree, const std::string& id, Backend backend,
                                   const world::Machine& machine) {
   std::vector<std::string> fitting = cases_that_fit(tree, id, backend, machine);
-  const auto all = grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases.size();
+  const auto all = cases::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases.size();
   if (fitting.size() == all) fitting = {""};
   return fitting;
 }
@@ -95,7 +95,7 @@ Tree Tree::of_package(const std::string& folder) {
 }
 
 int build_submissions(const std::string& build_folder, const std::string& source_folder, const std::string& folder) {
-  grading::Toolchain toolchain = grading::load_toolchain(build_folder);
+  grading::build::Toolchain toolchain = grading::build::load_toolchain(build_folder);
   toolchain.link_flags.emplace_back("-Wl,-rpath,$ORIGIN/../../../lib");
   int built = 0;
   for (const auto& [id, puzzle] : toolchain.puzzles) {
@@ -131,7 +131,7 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
                const std::string& case_name) {
   const fs::path folder = fs::temp_directory_path() / fmt::format("shardlings-gpu-{}", getpid());
   fs::create_directories(folder);
-  grading::GraderOptions options;
+  grading::judge::GraderOptions options;
   options.submission = (fs::path(tree.submissions) / id / name / "submission").string();
   options.manifest = (fs::path(tree.puzzles) / id).string();
   options.clusters = tree.clusters;
@@ -139,16 +139,16 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
   options.traces = (folder / "traces.bin").string();
   options.case_name = case_name;
   options.backend = backend;
-  grading::ProcessOptions process;
+  grading::run::ProcessOptions process;
   process.program = tree.graders + "/grader_" + id;
   process.arguments = to_arguments(options);
-  process.environment = grading::gpu_environment("/");
+  process.environment = grading::run::gpu_environment("/");
   process.limits.wall_seconds = kWallSeconds;
-  const grading::ProcessEnd end = grading::run_process(process);
+  const grading::run::ProcessEnd end = grading::run::run_process(process);
   if (!fs::exists(options.verdict)) {
     throw std::runtime_error(fmt::format("{} broke: {}{}", process.program, end.error, end.output));
   }
-  Verdict verdict = grading::verdict_from_json(text_of(options.verdict));
+  Verdict verdict = grading::verdict::verdict_from_json(text_of(options.verdict));
   if (fs::exists(options.traces)) read_traces(verdict, options.traces);
   fs::remove_all(folder);
   return verdict;
@@ -157,7 +157,7 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
 std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, Backend backend,
                                         const world::Machine& machine) {
   std::vector<std::string> names;
-  for (const auto& kase : grading::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases) {
+  for (const auto& kase : cases::load_manifest(tree.puzzles + "/" + id, tree.clusters).cases) {
     const bool fits =
         !capabilities_of(backend).gpu_per_rank || static_cast<std::size_t>(kase.ranks) <= machine.gpus.size();
     if (fits) names.push_back(kase.name);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 #include "world/backend.h"
 
 namespace shardlings::gpu_tests {
@@ -34,8 +34,8 @@ std::vector<std::string> mutants_of(const Tree& tree, const std::string& id);
 
 /// One submission graded on a backend, with its traces: all cases, or the one of that name. Throws std::runtime_error
 /// if the grader breaks.
-grading::Verdict graded(const Tree& tree, const std::string& id, const std::string& name, world::Backend backend,
-                        const std::string& case_name = "");
+grading::verdict::Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
+                                 world::Backend backend, const std::string& case_name = "");
 
 /// The names of the cases that a backend can run on this machine.
 std::vector<std::string> cases_that_fit(const Tree& tree, const std::string& id, world::Backend backend,

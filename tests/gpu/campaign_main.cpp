@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "gpu/campaign.h"
-#include "grading/backends.h"
+#include "grading/run/backends.h"
 
 namespace shardlings::gpu_tests {
 namespace {
@@ -34,7 +34,7 @@ Wishes wishes_of(const std::vector<std::string>& arguments) {
     if (arguments[i] == "--solutions-only") {
       wishes.mutants = false;
     } else if (arguments[i] == "--backend" && has_value) {
-      const auto backend = grading::backend_wished(arguments[++i]);
+      const auto backend = grading::run::backend_wished(arguments[++i]);
       if (backend) wishes.backends.push_back(*backend);
     } else if (arguments[i] == "--only" && has_value) {
       wishes.only.push_back(arguments[++i]);
@@ -93,7 +93,7 @@ bool campaign(const Wishes& wishes, Backend backend, const Machine& machine, con
 }
 
 int run(const Wishes& wishes) {
-  const Machine machine = grading::examine_machine(wishes.package + "/bin/shardlings_gpus");
+  const Machine machine = grading::run::examine_machine(wishes.package + "/bin/shardlings_gpus");
   std::vector<Backend> backends = wishes.backends;
   if (backends.empty() && !machine.gpus.empty()) backends.push_back(Backend::cuda);
   if (backends.size() == 1 && machine.gpus.size() > 1 && !machine.nccl.empty() && wishes.backends.empty()) {

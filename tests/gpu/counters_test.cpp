@@ -6,20 +6,20 @@
 
 #include <filesystem>
 
+#include "case/manifest.h"
 #include "gpu/alike.h"
-#include "grading/backends.h"
-#include "grading/build_submission.h"
-#include "grading/manifest.h"
-#include "grading/supervisor.h"
-#include "grading/toolchain.h"
+#include "grading/build/build_submission.h"
+#include "grading/build/toolchain.h"
+#include "grading/run/backends.h"
+#include "grading/run/supervisor.h"
 
 namespace shardlings::gpu_tests {
 namespace {
 
 namespace fs = std::filesystem;
-using grading::Case;
-using grading::CaseVerdict;
-using grading::Verdict;
+using cases::Case;
+using grading::verdict::CaseVerdict;
+using grading::verdict::Verdict;
 using world::Backend;
 using world::Machine;
 
@@ -43,8 +43,8 @@ std::vector<Subject> subjects() {
   return list;
 }
 
-const Machine& machine(const grading::Toolchain& toolchain) {
-  static const Machine examined = grading::examine_machine(toolchain.gpu_probe);
+const Machine& machine(const grading::build::Toolchain& toolchain) {
+  static const Machine examined = grading::run::examine_machine(toolchain.gpu_probe);
   return examined;
 }
 
@@ -52,7 +52,7 @@ const Machine& machine(const grading::Toolchain& toolchain) {
 std::string missing(Backend backend, const Machine& on, const std::vector<Case>& cases) {
   if (cases.empty()) return fmt::format("every case has more ranks than there are GPUs ({})", on.gpus.size());
   try {
-    choose_backend(backend, on, cases);
+    grading::run::choose_backend(backend, on, cases);
     return "";
   } catch (const std::runtime_error& error) {
     return error.what();
@@ -60,8 +60,8 @@ std::string missing(Backend backend, const Machine& on, const std::vector<Case>&
 }
 
 /// The cases that have a GPU for each rank, where that is needed.
-std::vector<Case> cases_of(const std::string& puzzle, const grading::Toolchain& toolchain, Backend backend) {
-  std::vector<Case> cases = grading::load_manifest(puzzle, toolchain.clusters).cases;
+std::vector<Case> cases_of(const std::string& puzzle, const grading::build::Toolchain& toolchain, Backend backend) {
+  std::vector<Case> cases = cases::load_manifest(puzzle, toolchain.clusters).cases;
   const std::size_t gpus = machine(toolchain).gpus.size();
   if (gpus > 0 && capabilities_of(backend).gpu_per_rank) {
     std::erase_if(cases, [&](const Case& kase) { return static_cast<std::size_t>(kase.ranks) > gpus; });
@@ -72,8 +72,8 @@ std::vector<Case> cases_of(const std::string& puzzle, const grading::Toolchain& 
 Verdict run(const std::string& program, const std::vector<Case>& cases, Backend backend) {
   Verdict verdict;
   for (const Case& kase : cases) {
-    const grading::Result result = run_case(program, kase, grading::default_limits(kase.ranks, backend), backend);
-    EXPECT_EQ(result.ending, grading::Ending::finished) << kase.name << ": " << result.explanation;
+    const wire::Result result = run_case(program, kase, grading::run::default_limits(kase.ranks, backend), backend);
+    EXPECT_EQ(result.ending, wire::Ending::finished) << kase.name << ": " << result.explanation;
     CaseVerdict& of = verdict.cases.emplace_back();
     of.kase = kase;
     of.ending = name_of(result.ending);
@@ -92,7 +92,7 @@ TEST_P(Counters, AreTheSameAsOnTheCpu) {
   if (!fs::exists(SHARDLINGS_BUILD_FOLDER "/toolchain.json")) {
     GTEST_SKIP() << "there is no build folder: gpu_campaign compares the solutions of a package";
   }
-  const grading::Toolchain toolchain = grading::load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const grading::build::Toolchain toolchain = grading::build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
   const std::string puzzle = std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + id;
   const std::vector<Case> cases = cases_of(puzzle, toolchain, backend);
   if (const std::string reason = missing(backend, machine(toolchain), cases); !reason.empty()) GTEST_SKIP() << reason;

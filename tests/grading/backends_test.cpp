@@ -1,5 +1,5 @@
 // Which backend a run gets, and what is said where it cannot be had. Machines are made up here: no GPU is needed.
-#include "grading/backends.h"
+#include "grading/run/backends.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,9 +10,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "grading/gpu_probe.h"
+#include "grading/run/gpu_probe.h"
 
-namespace shardlings::grading {
+namespace shardlings::grading::run {
 namespace {
 
 using testing::AllOf;
@@ -29,10 +29,10 @@ Machine machine_with(int gpus, bool nccl) {
   return machine;
 }
 
-std::vector<Case> cases_of(const std::vector<int>& ranks) {
-  std::vector<Case> cases;
+std::vector<cases::Case> cases_of(const std::vector<int>& ranks) {
+  std::vector<cases::Case> cases;
   for (const int n : ranks) {
-    Case kase;
+    cases::Case kase;
     kase.name = std::to_string(n) + " ranks";
     kase.ranks = n;
     cases.push_back(kase);
@@ -42,7 +42,7 @@ std::vector<Case> cases_of(const std::vector<int>& ranks) {
 
 std::string refusal(Backend wish, const Machine& machine, const std::vector<int>& ranks) {
   try {
-    choose_backend(wish, machine, cases_of(ranks));
+    run::choose_backend(wish, machine, cases_of(ranks));
   } catch (const std::runtime_error& error) {
     return error.what();
   }
@@ -50,12 +50,12 @@ std::string refusal(Backend wish, const Machine& machine, const std::vector<int>
 }
 
 TEST(Backends, AreNamed) {
-  EXPECT_EQ(backend_wished("cpu"), Backend::cpu);
-  EXPECT_EQ(backend_wished("cuda"), Backend::cuda);
-  EXPECT_EQ(backend_wished("nccl"), Backend::nccl);
-  EXPECT_EQ(backend_wished("auto"), std::nullopt);
+  EXPECT_EQ(run::backend_wished("cpu"), Backend::cpu);
+  EXPECT_EQ(run::backend_wished("cuda"), Backend::cuda);
+  EXPECT_EQ(run::backend_wished("nccl"), Backend::nccl);
+  EXPECT_EQ(run::backend_wished("auto"), std::nullopt);
   for (const char* wrong : {"", "tpu", "CUDA", "cuda "}) {
-    EXPECT_THROW(backend_wished(wrong), std::runtime_error) << wrong;
+    EXPECT_THROW(run::backend_wished(wrong), std::runtime_error) << wrong;
   }
   for (int i = 0; i < world::kBackends; ++i) {
     const auto backend = static_cast<Backend>(i);
@@ -80,7 +80,7 @@ TEST(Backends, PromiseWhatTheirPageSays) {
 
 TEST(Backends, AutoTakesTheBestThatFitsAllCases) {
   const auto chosen = [](const Machine& machine, const std::vector<int>& ranks) {
-    const BackendChoice choice = choose_backend(std::nullopt, machine, cases_of(ranks));
+    const run::BackendChoice choice = run::choose_backend(std::nullopt, machine, cases_of(ranks));
     EXPECT_THAT(choice.why, HasSubstr("auto chose " + std::string(name_of(choice.backend)) + ": "));
     return choice.backend;
   };
@@ -93,7 +93,9 @@ TEST(Backends, AutoTakesTheBestThatFitsAllCases) {
 }
 
 TEST(Backends, AutoSaysWhy) {
-  const auto why = [](const Machine& machine) { return choose_backend(std::nullopt, machine, cases_of({1, 4})).why; };
+  const auto why = [](const Machine& machine) {
+    return run::choose_backend(std::nullopt, machine, cases_of({1, 4})).why;
+  };
   EXPECT_EQ(why(machine_with(0, false)), "auto chose cpu: there is no driver: install it.");
   EXPECT_EQ(why(machine_with(1, true)),
             "auto chose cuda: there is 1 GPU (Model T) for up to 4 ranks, which share the first.");
@@ -102,9 +104,9 @@ TEST(Backends, AutoSaysWhy) {
 }
 
 TEST(Backends, GetsWhatWasAskedFor) {
-  EXPECT_EQ(choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).backend, Backend::cuda);
-  EXPECT_EQ(choose_backend(Backend::nccl, machine_with(2, true), cases_of({1, 2})).backend, Backend::nccl);
-  EXPECT_EQ(choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).why, "") << "nothing was chosen";
+  EXPECT_EQ(run::choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).backend, Backend::cuda);
+  EXPECT_EQ(run::choose_backend(Backend::nccl, machine_with(2, true), cases_of({1, 2})).backend, Backend::nccl);
+  EXPECT_EQ(run::choose_backend(Backend::cuda, machine_with(1, false), cases_of({9})).why, "") << "nothing was chosen";
 }
 
 TEST(Backends, SaysWhatIsMissing) {
@@ -120,10 +122,10 @@ TEST(Backends, SaysWhatIsMissing) {
 }
 
 TEST(Backends, HiddenCasesAreNotProposed) {
-  std::vector<Case> cases = cases_of({2, 8});
+  std::vector<cases::Case> cases = cases_of({2, 8});
   cases[0].hidden = true;
   try {
-    choose_backend(Backend::nccl, machine_with(2, true), cases);
+    run::choose_backend(Backend::nccl, machine_with(2, true), cases);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), Not(HasSubstr("--case")));
@@ -132,7 +134,7 @@ TEST(Backends, HiddenCasesAreNotProposed) {
 
 TEST(Machine, SurvivesItsJson) {
   const Machine machine = machine_with(2, true);
-  const Machine again = machine_from_json(to_json(machine));
+  const Machine again = run::machine_from_json(to_json(machine));
   ASSERT_EQ(again.gpus.size(), 2U);
   EXPECT_EQ(again.gpus[1].name, "Model T");
   EXPECT_EQ(again.gpus[1].memory, 16LL << 30);
@@ -140,7 +142,7 @@ TEST(Machine, SurvivesItsJson) {
   EXPECT_EQ(again.nccl, "2.28.9");
   EXPECT_EQ(to_json(again), to_json(machine));
   for (const char* damaged : {"", "{}", "[]", "{\"gpus\": 3}"}) {
-    EXPECT_THROW(machine_from_json(damaged), std::runtime_error) << damaged;
+    EXPECT_THROW(run::machine_from_json(damaged), std::runtime_error) << damaged;
   }
 }
 
@@ -164,24 +166,24 @@ class Probe {
 
 TEST(Machine, IsExaminedByAnotherProgram) {
   const Probe probe("echo a driver says something first\ncat <<'JSON'\n" + to_json(machine_with(3, true)) + "\nJSON\n");
-  EXPECT_EQ(examine_machine(probe.path()).gpus.size(), 3U);
-  EXPECT_EQ(choose_backend("auto", probe.path(), cases_of({3})).backend, Backend::nccl);
+  EXPECT_EQ(run::examine_machine(probe.path()).gpus.size(), 3U);
+  EXPECT_EQ(run::choose_backend("auto", probe.path(), cases_of({3})).backend, Backend::nccl);
 }
 
 TEST(Machine, HasNoGpusWhereTheProbeGivesNoAnswer) {
   const Probe crash("kill -SEGV $$\n");
   const Probe failing("echo no; exit 3\n");
   for (const std::string& path : {crash.path(), failing.path(), std::string("/does/not/exist")}) {
-    const Machine machine = examine_machine(path);
+    const Machine machine = run::examine_machine(path);
     EXPECT_TRUE(machine.gpus.empty());
     EXPECT_THAT(machine.gpu_problem, HasSubstr(path + " gives no answer"));
   }
 }
 
 TEST(Machine, IsNotExaminedForTheCpu) {
-  EXPECT_EQ(choose_backend("cpu", "/does/not/exist", cases_of({2})).backend, Backend::cpu);
-  EXPECT_THROW(choose_backend("tpu", "/does/not/exist", cases_of({2})), std::runtime_error);
+  EXPECT_EQ(run::choose_backend("cpu", "/does/not/exist", cases_of({2})).backend, Backend::cpu);
+  EXPECT_THROW(run::choose_backend("tpu", "/does/not/exist", cases_of({2})), std::runtime_error);
 }
 
 }  // namespace
-}  // namespace shardlings::grading
+}  // namespace shardlings::grading::run

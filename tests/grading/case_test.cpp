@@ -1,4 +1,4 @@
-#include "grading/case.h"
+#include "case/case.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@ namespace {
 
 using testing::ThrowsMessage;
 
-Case sample_case() {
-  Case kase;
+cases::Case sample_case() {
+  cases::Case kase;
   kase.puzzle = "09_data_parallel";
   kase.name = "4 ranks, uneven";
   kase.hidden = true;
@@ -41,7 +41,7 @@ Case sample_case() {
 }
 
 TEST(Case, SurvivesJson) {
-  const Case back = case_from_json(to_json(sample_case()));
+  const cases::Case back = cases::case_from_json(to_json(sample_case()));
   EXPECT_EQ(to_json(back), to_json(sample_case()));
   EXPECT_EQ(back.seed, 0xFFFFFFFFFFFFFFFFULL);
   EXPECT_EQ(back.model.lr, 0.3F);
@@ -57,23 +57,24 @@ TEST(Case, SurvivesJson) {
 TEST(Case, NamesTheKeyAtFault) {
   std::string text = to_json(sample_case());
   text.replace(text.find("\"batch\":3"), 9, "\"batch\":[]");
-  EXPECT_THAT([&] { case_from_json(text); }, ThrowsMessage<std::runtime_error>("case: key 'batch' has the wrong type"));
-  EXPECT_THAT([] { case_from_json("{}"); }, ThrowsMessage<std::runtime_error>("case: key 'puzzle' is missing"));
-  EXPECT_THAT([] { case_from_json("not json"); }, ThrowsMessage<std::runtime_error>("case: not a JSON object"));
+  EXPECT_THAT([&] { cases::case_from_json(text); },
+              ThrowsMessage<std::runtime_error>("case: key 'batch' has the wrong type"));
+  EXPECT_THAT([] { cases::case_from_json("{}"); }, ThrowsMessage<std::runtime_error>("case: key 'puzzle' is missing"));
+  EXPECT_THAT([] { cases::case_from_json("not json"); }, ThrowsMessage<std::runtime_error>("case: not a JSON object"));
 }
 
 TEST(Case, KeepsCostsThatFewClustersHave) {
-  Case kase = sample_case();
+  cases::Case kase = sample_case();
   EXPECT_EQ(to_json(kase).find("collective_ns"), std::string::npos) << "files without them stay as they are";
   kase.cluster.table.per_sequence = true;
   kase.cluster.collective = Nanos(7);
-  const Case back = case_from_json(to_json(kase));
+  const cases::Case back = cases::case_from_json(to_json(kase));
   EXPECT_TRUE(back.cluster.table.per_sequence);
   EXPECT_EQ(back.cluster.collective, Nanos(7));
 }
 
 TEST(Case, ConsecutiveRanksShareABatch) {
-  Case kase = sample_case();
+  cases::Case kase = sample_case();
   EXPECT_EQ(kase.num_batches(), 2);
   EXPECT_EQ((std::vector<int>{kase.batch_of(0), kase.batch_of(1), kase.batch_of(2), kase.batch_of(3)}),
             (std::vector<int>{0, 0, 1, 1}));
@@ -81,7 +82,7 @@ TEST(Case, ConsecutiveRanksShareABatch) {
   EXPECT_EQ(kase.num_batches(), 4);
   EXPECT_EQ(kase.batch_of(3), 3);
   kase.batches = 3;
-  EXPECT_THAT([&] { case_from_json(to_json(kase)); },
+  EXPECT_THAT([&] { cases::case_from_json(to_json(kase)); },
               ThrowsMessage<std::runtime_error>("case: key 'batches' must divide 'ranks'"));
 }
 

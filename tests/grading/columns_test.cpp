@@ -1,4 +1,4 @@
-#include "grading/columns.h"
+#include "grading/verdict/columns.h"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 
 TEST(Columns, WriteRegularNumbersShortly) {
-  EXPECT_EQ(to_column({}), "");
-  EXPECT_EQ(to_column({7}), "7");
-  EXPECT_EQ(to_column({0, 0, 1000, 2000, 3000}), "0*2 1000*3");
-  EXPECT_EQ(to_column({-1, -1, -1, 4}), "-1 0*2 5");
+  EXPECT_EQ(verdict::to_column({}), "");
+  EXPECT_EQ(verdict::to_column({7}), "7");
+  EXPECT_EQ(verdict::to_column({0, 0, 1000, 2000, 3000}), "0*2 1000*3");
+  EXPECT_EQ(verdict::to_column({-1, -1, -1, 4}), "-1 0*2 5");
 }
 
 TEST(Columns, ReadWhatTheyWrote) {
@@ -29,14 +29,15 @@ TEST(Columns, ReadWhatTheyWrote) {
       const Numbers choices = {0, 1, any % 1000, any, kLeast, kMost};
       number = choices[random() % choices.size()];
     }
-    EXPECT_EQ(from_column(to_column(numbers), numbers.size()), numbers) << to_column(numbers);
+    EXPECT_EQ(verdict::from_column(verdict::to_column(numbers), numbers.size()), numbers)
+        << verdict::to_column(numbers);
   }
 }
 
 TEST(Columns, RefuseWhatIsNone) {
   for (const char* text : {"1", "1*2 1*2", "1*3 0*-1", "1*0 2 3 4", "a", "1 2 ", "1  2 3", "1*99999999999999999999",
                            "1*18446744073709551615", "99999999999999999999 1 1"}) {
-    EXPECT_THROW(from_column(text, 3), std::runtime_error) << text;
+    EXPECT_THROW(verdict::from_column(text, 3), std::runtime_error) << text;
   }
 }
 

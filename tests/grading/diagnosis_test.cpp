@@ -1,4 +1,4 @@
-#include "grading/diagnosis.h"
+#include "grading/judge/diagnosis.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace shardlings::grading {
 namespace {
 
-using Layers = std::vector<std::vector<double>>;
+using reference::Layers;
 
 /// A model with one layer of two weights, on four ranks with two micro-batches each.
 class DiagnosisTest : public testing::Test {
@@ -26,17 +26,17 @@ class DiagnosisTest : public testing::Test {
   }
 
   std::string of(const std::string& name, std::vector<std::vector<float>> replicas) const {
-    Result result;
-    Output& output = result.outputs[name + ".0"];
+    wire::Result result;
+    wire::Output& output = result.outputs[name + ".0"];
     output.values = replicas.front();
     if (replicas.size() > 1) output.replicas = std::move(replicas);
-    return recognise(kase_, reference_, result, name);
+    return judge::recognise(kase_, reference_, result, name);
   }
   std::string of_grads(std::vector<float> values) const { return of("grads", {std::move(values)}); }
   std::string of_weights(std::vector<float> values) const { return of("weights", {std::move(values)}); }
 
-  Case kase_;
-  Reference reference_;
+  cases::Case kase_;
+  reference::Reference reference_;
 };
 
 TEST_F(DiagnosisTest, ScaledGradients) {
@@ -73,11 +73,11 @@ TEST_F(DiagnosisTest, OtherOutputsAndSizesAreNotGuessedAt) {
 }
 
 TEST_F(DiagnosisTest, ManifestsSentenceWins) {
-  Manifest manifest;
-  EXPECT_NE(diagnosis_text(manifest, "deadlock"), "");
+  cases::Manifest manifest;
+  EXPECT_NE(judge::diagnosis_text(manifest, "deadlock"), "");
   manifest.diagnoses = {{"deadlock", "my own"}};
-  EXPECT_EQ(diagnosis_text(manifest, "deadlock"), "my own");
-  EXPECT_EQ(diagnosis_text(manifest, "unheard_of"), "");
+  EXPECT_EQ(judge::diagnosis_text(manifest, "deadlock"), "my own");
+  EXPECT_EQ(judge::diagnosis_text(manifest, "unheard_of"), "");
 }
 
 }  // namespace

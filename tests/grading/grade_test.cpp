@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "grading/grade.h"
-#include "grading/grade_cache.h"
 #include "grading/submission_folder.h"
+#include "grading/verdict/grade_cache.h"
 
 namespace shardlings::grading {
 namespace {
@@ -27,14 +27,14 @@ GradeOptions options_for(const SubmissionFolder& folder) {
   return options;
 }
 
-const CheckVerdict& check_of(const Verdict& verdict, std::size_t kase, std::size_t check) {
+const verdict::CheckVerdict& check_of(const verdict::Verdict& verdict, std::size_t kase, std::size_t check) {
   return verdict.cases.at(kase).checks.at(check);
 }
 
 constexpr const char* kRight = "  rank.world().all_reduce(data, ReduceOp::sum);";
 
 TEST(Grade, RightSolutionGetsAllPoints) {
-  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder(kRight)));
+  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder(kRight)));
   EXPECT_EQ(verdict.status, "graded");
   EXPECT_TRUE(verdict.passed) << to_json(verdict);
   EXPECT_EQ(verdict.points, 100);
@@ -45,11 +45,11 @@ TEST(Grade, RightSolutionGetsAllPoints) {
 }
 
 TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
-  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + kRight)));
+  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + kRight)));
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.points, 10) << "memory does not rest on the output";
   EXPECT_THAT(verdict.diagnoses, ElementsAre("twice"));
-  const CheckVerdict& output = check_of(verdict, 0, 0);
+  const verdict::CheckVerdict& output = check_of(verdict, 0, 0);
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.diagnosis_text, "The sum was made twice.");
   EXPECT_THAT(output.details, testing::Contains("every element is 2 times too large"));
@@ -59,13 +59,13 @@ TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
 }
 
 TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
-  const Verdict verdict = grade_puzzle(
+  const verdict::Verdict verdict = grade_puzzle(
       options_for(SubmissionFolder(std::string("  if (rank.size() == 3 && rank.id() == 2) std::abort();\n") + kRight)));
   EXPECT_EQ(verdict.status, "graded");
   EXPECT_EQ(verdict.cases[0].ending, "finished");
   EXPECT_EQ(check_of(verdict, 0, 0).passed, true);
   EXPECT_EQ(verdict.cases[1].ending, "crashed");
-  const CheckVerdict& output = check_of(verdict, 1, 0);
+  const verdict::CheckVerdict& output = check_of(verdict, 1, 0);
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.found, "rank 2 crashed at puzzle.cpp:11 with abort().");
   EXPECT_EQ(output.where.file, "puzzle.cpp");
@@ -75,7 +75,7 @@ TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
 }
 
 TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
-  const Verdict verdict =
+  const verdict::Verdict verdict =
       grade_puzzle(options_for(SubmissionFolder("  rank.world().recv(data, (rank.id() + 1) % rank.size());")));
   EXPECT_THAT(verdict.diagnoses, ElementsAre("deadlock"));
   EXPECT_EQ(check_of(verdict, 0, 0).diagnosis_text, "Two ranks wait for one another.");
@@ -84,14 +84,14 @@ TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
 }
 
 TEST(Grade, UntouchedStub) {
-  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  not_implemented();")));
+  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  not_implemented();")));
   EXPECT_EQ(verdict.status, "not_implemented");
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.points, 0);
 }
 
 TEST(Grade, ExpectationOfGoogleTestFailsItsCheck) {
-  const Verdict verdict =
+  const verdict::Verdict verdict =
       grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + "\n  rank.read(data.part({0, 1}));")));
   EXPECT_EQ(verdict.checks[0].passed, true);
   EXPECT_EQ(verdict.checks[2].passed, false);
@@ -99,7 +99,7 @@ TEST(Grade, ExpectationOfGoogleTestFailsItsCheck) {
 }
 
 TEST(Grade, CompilerErrorIsNeverAPass) {
-  const Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  no_such_thing();")));
+  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  no_such_thing();")));
   EXPECT_EQ(verdict.status, "did_not_build");
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.max_points, 100);
@@ -113,7 +113,7 @@ TEST(Grade, OneCaseWithAnotherSeed) {
   GradeOptions options = options_for(folder);
   options.case_name = "2 ranks";
   options.seed = 99;
-  const Verdict verdict = grade_puzzle(options);
+  const verdict::Verdict verdict = grade_puzzle(options);
   ASSERT_EQ(verdict.cases.size(), 1U);
   EXPECT_EQ(verdict.cases[0].kase.seed, 99U);
   EXPECT_TRUE(verdict.passed);
@@ -127,28 +127,28 @@ TEST(Grade, WhatDidNotBuildIsTriedAgain) {
   GradeOptions options = options_for(folder);
   options.use_cache = true;
   grade_puzzle(options);
-  std::vector<Stage> stages;
-  options.progress = [&](Stage stage) { stages.push_back(stage); };
+  std::vector<Phase> phases;
+  options.progress = [&](Phase phase) { phases.push_back(phase); };
   EXPECT_EQ(grade_puzzle(options).status, "did_not_build");
-  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::building, Stage::done));
+  EXPECT_THAT(phases, ElementsAre(Phase::waiting, Phase::building, Phase::done));
 }
 
 TEST(Grade, SameContentIsGradedOnce) {
   const SubmissionFolder folder(std::string(kRight) + "  // " + std::to_string(getpid()));
   GradeOptions options = options_for(folder);
   options.use_cache = true;
-  std::vector<Stage> stages;
-  options.progress = [&](Stage stage) { stages.push_back(stage); };
+  std::vector<Phase> phases;
+  options.progress = [&](Phase phase) { phases.push_back(phase); };
   std::vector<std::pair<int, int>> cases;
   options.cases = [&](int done, int total) { cases.emplace_back(done, total); };
-  const Verdict first = grade_puzzle(options);
+  const verdict::Verdict first = grade_puzzle(options);
   const auto total = static_cast<int>(first.cases.size());
   ASSERT_EQ(cases.size(), first.cases.size());
   for (int i = 0; i < total; ++i) EXPECT_EQ(cases[static_cast<std::size_t>(i)], std::pair(i + 1, total));
-  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::building, Stage::running, Stage::done));
-  stages.clear();
-  const Verdict second = grade_puzzle(options);
-  EXPECT_THAT(stages, ElementsAre(Stage::waiting, Stage::done));
+  EXPECT_THAT(phases, ElementsAre(Phase::waiting, Phase::building, Phase::running, Phase::done));
+  phases.clear();
+  const verdict::Verdict second = grade_puzzle(options);
+  EXPECT_THAT(phases, ElementsAre(Phase::waiting, Phase::done));
   EXPECT_EQ(to_json(first), to_json(second));
   EXPECT_EQ(second.cases[0].traces.size(), 2U);
 }
@@ -162,7 +162,7 @@ TEST(Grade, OneOfManyGradesAndTheOthersRead) {
       checks.emplace_back([&] {
         GradeOptions options = options_for(folder);
         options.use_cache = true;
-        options.progress = [&](Stage stage) { builds += stage == Stage::building ? 1 : 0; };
+        options.progress = [&](Phase phase) { builds += phase == Phase::building ? 1 : 0; };
         passed += grade_puzzle(options).passed ? 1 : 0;
       });
     }
@@ -172,10 +172,10 @@ TEST(Grade, OneOfManyGradesAndTheOthersRead) {
 }
 
 TEST(Cache, KeysTellTextsApart) {
-  EXPECT_EQ(content_key({"a", "b"}), content_key({"a", "b"}));
-  EXPECT_NE(content_key({"a", "b"}), content_key({"ab", ""}));
-  EXPECT_NE(content_key({"a", "b"}), content_key({"b", "a"}));
-  EXPECT_EQ(content_key({}).size(), 32U);
+  EXPECT_EQ(verdict::content_key({"a", "b"}), verdict::content_key({"a", "b"}));
+  EXPECT_NE(verdict::content_key({"a", "b"}), verdict::content_key({"ab", ""}));
+  EXPECT_NE(verdict::content_key({"a", "b"}), verdict::content_key({"b", "a"}));
+  EXPECT_EQ(verdict::content_key({}).size(), 32U);
 }
 
 }  // namespace

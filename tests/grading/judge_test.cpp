@@ -1,4 +1,4 @@
-#include "grading/judge.h"
+#include "grading/judge/judge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,38 +46,38 @@ class JudgeTest : public testing::Test {
     manifest_.diagnoses = {{"wrong_answer", "Think again."}};
   }
   void add_case(double answer, double peak = 0) {
-    Case kase;
+    cases::Case kase;
     kase.name = "case " + std::to_string(cases_.size());
     kase.numbers = {{"answer", answer}, {"peak", peak}};
     cases_.push_back(kase);
-    Result result;
-    result.ending = Ending::finished;
+    wire::Result result;
+    result.ending = wire::Ending::finished;
     result.report.ranks.resize(1);
     results_.push_back(result);
   }
   void fail_run(std::size_t kase, front::FailureKind kind, const std::string& message) {
-    results_[kase].ending = Ending::failed;
+    results_[kase].ending = wire::Ending::failed;
     results_[kase].explanation = message;
     results_[kase].report.failure = front::Failure{kind, 0, message, "puzzle.cpp", 31, Nanos(0)};
   }
-  Verdict verdict() {
-    CaseRuns runs(cases_);
+  verdict::Verdict verdict() {
+    run::CaseRuns runs(cases_);
     for (std::size_t i = 0; i < results_.size(); ++i) runs.set_result(i, results_[i]);
-    Judge judge(manifest_, runs, catching);
-    for (const CheckSpec& spec : manifest_.checks) {
+    judge::Judge judge(manifest_, runs, catching);
+    for (const cases::CheckSpec& spec : manifest_.checks) {
       for (std::size_t i = 0; i < runs.size(); ++i) judge.judge(spec.id, i);
     }
     return judge.verdict();
   }
 
-  Manifest manifest_;
-  std::vector<Case> cases_;
-  std::vector<Result> results_;
+  cases::Manifest manifest_;
+  std::vector<cases::Case> cases_;
+  std::vector<wire::Result> results_;
 };
 
 TEST_F(JudgeTest, EverythingHolds) {
   add_case(42);
-  const Verdict all = verdict();
+  const verdict::Verdict all = verdict();
   EXPECT_TRUE(all.passed);
   EXPECT_EQ(all.points, 100);
   EXPECT_EQ(all.status, "graded");
@@ -86,7 +86,7 @@ TEST_F(JudgeTest, EverythingHolds) {
 
 TEST_F(JudgeTest, FailureHasFormulaPlaceAndDiagnosis) {
   add_case(41);
-  const CheckVerdict output = verdict().cases[0].checks[1];
+  const verdict::CheckVerdict output = verdict().cases[0].checks[1];
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.expected, "answer: 42 points = 6 x 7");
   EXPECT_EQ(output.found, "41 points");
@@ -97,22 +97,22 @@ TEST_F(JudgeTest, FailureHasFormulaPlaceAndDiagnosis) {
 
 TEST_F(JudgeTest, BudgetsAreReadable) {
   add_case(42, 3072);
-  const CheckVerdict memory = verdict().cases[0].checks[0];
+  const verdict::CheckVerdict memory = verdict().cases[0].checks[0];
   EXPECT_EQ(memory.expected, "peak: at most 2 KiB (2048 B) = 2 K");
   EXPECT_EQ(memory.found, "3 KiB (3072 B) (+50 %)");
 }
 
 TEST_F(JudgeTest, BoundsAreKeptWhetherTheyHoldOrNot) {
   add_case(42, 3072);
-  const Verdict all = verdict();
-  const CheckVerdict& memory = all.cases[0].checks[0];
+  const verdict::Verdict all = verdict();
+  const verdict::CheckVerdict& memory = all.cases[0].checks[0];
   ASSERT_EQ(memory.bounds.size(), 1U);
   EXPECT_EQ(memory.bounds[0].bound, 2048);
   EXPECT_EQ(memory.bounds[0].found, 3072);
   EXPECT_EQ(memory.bounds[0].relation, "at most");
-  EXPECT_EQ(memory.bounds[0].of, Bound::Of::other);
+  EXPECT_EQ(memory.bounds[0].of, verdict::Bound::Of::other);
   EXPECT_FALSE(memory.bounds[0].held);
-  const CheckVerdict& output = all.cases[0].checks[1];
+  const verdict::CheckVerdict& output = all.cases[0].checks[1];
   ASSERT_EQ(output.bounds.size(), 1U);
   EXPECT_EQ(output.bounds[0].formula, "6 x 7");
   EXPECT_TRUE(output.bounds[0].held);
@@ -123,17 +123,18 @@ class PeakTest : public testing::Test {
  protected:
   PeakTest() {
     kase_.ranks = 2;
-    result_.ending = Ending::finished;
+    result_.ending = wire::Ending::finished;
     result_.report.ranks.resize(2);
     for (const std::size_t rank : {0, 1}) {
       result_.report.ranks[rank].counters.peak = Bytes(rank == 0 ? 100 : 300);
       result_.report.ranks[rank].counters.peak_line = 7;
     }
   }
-  Case kase_;
-  Result result_;
-  CheckVerdict verdict_;
-  CheckContext check_{kase_, result_, []() -> const Reference& { throw std::logic_error("none"); }, verdict_};
+  cases::Case kase_;
+  wire::Result result_;
+  verdict::CheckVerdict verdict_;
+  judge::CheckContext check_{kase_, result_, []() -> const reference::Reference& { throw std::logic_error("none"); },
+                             verdict_};
 };
 
 TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
@@ -142,7 +143,7 @@ TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
   EXPECT_EQ(verdict_.expected, "peak memory of rank 1: at most 299 B = 3 x 100 - 1");
   EXPECT_EQ(verdict_.where.line, 7);
   ASSERT_EQ(verdict_.bounds.size(), 2U);
-  EXPECT_EQ(verdict_.bounds[0].of, Bound::Of::peak);
+  EXPECT_EQ(verdict_.bounds[0].of, verdict::Bound::Of::peak);
   EXPECT_EQ(verdict_.bounds[0].rank, -1);
   EXPECT_EQ(verdict_.bounds[1].found, 300);
 }
@@ -157,7 +158,7 @@ TEST_F(PeakTest, OfOneRankIsItsOwn) {
 TEST_F(JudgeTest, PointsOnlyForWhatHoldsOnEveryCase) {
   add_case(42, 100);
   add_case(42, 5000);
-  const Verdict all = verdict();
+  const verdict::Verdict all = verdict();
   EXPECT_FALSE(all.passed);
   EXPECT_EQ(all.points, 70);
   EXPECT_EQ(all.checks[0].passed, false);
@@ -167,7 +168,7 @@ TEST_F(JudgeTest, PointsOnlyForWhatHoldsOnEveryCase) {
 TEST_F(JudgeTest, DependentCheckIsBlocked) {
   add_case(42);
   add_case(1);
-  const Verdict all = verdict();
+  const verdict::Verdict all = verdict();
   EXPECT_EQ(all.cases[0].checks[2].passed, true);
   EXPECT_EQ(all.cases[1].checks[2].passed, std::nullopt);
   EXPECT_EQ(all.cases[1].checks[2].blocked_by, "output");
@@ -179,8 +180,8 @@ TEST_F(JudgeTest, DependentCheckIsBlocked) {
 TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
   add_case(42);
   fail_run(0, front::FailureKind::deadlock, "deadlock: nobody can go on\nrank 0 waits for rank 1");
-  const Verdict all = verdict();
-  const CheckVerdict& output = all.cases[0].checks[1];
+  const verdict::Verdict all = verdict();
+  const verdict::CheckVerdict& output = all.cases[0].checks[1];
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.found, "deadlock: nobody can go on");
   EXPECT_THAT(output.details, ElementsAre("rank 0 waits for rank 1"));
@@ -213,13 +214,13 @@ TEST_F(JudgeTest, NoCheckRanIsNeverAPass) {
 TEST_F(JudgeTest, ExceptionOfTheGraderFailsTheCheck) {
   manifest_.checks = {{"broken", "output", "", 10, {}}};
   add_case(42);
-  const Verdict all = verdict();
+  const verdict::Verdict all = verdict();
   EXPECT_FALSE(all.passed);
   EXPECT_EQ(all.cases[0].checks[0].found, "no reference");
 }
 
 TEST_F(JudgeTest, SourceThatDidNotBuild) {
-  const Verdict all = did_not_build(manifest_, "error: oops");
+  const verdict::Verdict all = judge::did_not_build(manifest_, "error: oops");
   EXPECT_EQ(all.status, "did_not_build");
   EXPECT_FALSE(all.passed);
   EXPECT_EQ(all.max_points, 100);

@@ -1,11 +1,11 @@
-#include "grading/manifest.h"
+#include "case/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "grading/suggest.h"
+#include "base/suggest.h"
 
 namespace shardlings::grading {
 namespace {
@@ -17,8 +17,8 @@ const std::string kHead = "title = 'T'\nchapter = '1 One'\nsummary = 'S'\nanswer
 const std::string kCheck = "[[checks]]\nid = 'output'\nkind = 'output'\ntitle = 'X'\npoints = 40\n";
 const std::string kCase = "[[cases]]\nname = 'one'\n";
 
-Manifest parse(const std::string& text) {
-  return parse_manifest(text, "/p/07_seven", SHARDLINGS_CLUSTERS);
+cases::Manifest parse(const std::string& text) {
+  return cases::parse_manifest(text, "/p/07_seven", SHARDLINGS_CLUSTERS);
 }
 
 std::string error_of(const std::string& text) {
@@ -31,7 +31,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Manifest, ReadsEverything) {
-  const Manifest manifest =
+  const cases::Manifest manifest =
       parse(kHead + kCheck +
             "[[checks]]\nid='time'\nkind='time'\ntitle='Y'\npoints=60\nafter=['output']\n"
             "[[hints]]\nlevel='near-code'\ntext='do it'\ndiagnosis='d'\n"
@@ -48,7 +48,7 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(manifest.check("time")->after, std::vector<std::string>{"output"});
   EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.") << "one sentence on one line";
   EXPECT_EQ(manifest.hints.at(0).diagnosis, "d");
-  const Case& kase = manifest.cases.at(0);
+  const cases::Case& kase = manifest.cases.at(0);
   EXPECT_TRUE(kase.hidden && kase.uneven_tokens);
   EXPECT_EQ(kase.batches, 1);
   EXPECT_EQ(kase.puzzle, "07_seven");
@@ -68,7 +68,7 @@ TEST(Manifest, ReadsEverything) {
 }
 
 TEST(Manifest, ModelsMayHaveLayersOfUnequalSizeAndALimitOfTheNorm) {
-  const Manifest manifest =
+  const cases::Manifest manifest =
       parse(kHead + kCheck + kCase + "model={family='mlp',layers=3,hidden=4,widths=[8,2],outputs=5,clip=0.5}\n");
   const model::ModelSpec& model = manifest.cases.at(0).model;
   EXPECT_EQ(model.widths, (std::vector<Count>{8, 2}));

@@ -1,5 +1,5 @@
 // What is refused in a puzzle's object file and in its #include lines; real objects from the system's compiler.
-#include "grading/object_check.h"
+#include "grading/build/object_check.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "grading/include_check.h"
-#include "grading/process.h"
+#include "grading/build/include_check.h"
+#include "grading/run/process.h"
 
 namespace shardlings::grading {
 namespace {
@@ -21,11 +21,11 @@ using testing::StartsWith;
 std::string compiled(const std::string& source) {
   const std::string base = testing::TempDir() + "object" + std::to_string(getpid());
   std::ofstream(base + ".cpp") << source;
-  ProcessOptions options;
+  run::ProcessOptions options;
   options.program = SHARDLINGS_CXX;
   options.arguments = {"-std=c++20", "-O1", "-fPIE", "-c", base + ".cpp", "-o", base + ".o"};
-  options.environment = clean_environment("/");
-  const ProcessEnd end = run_process(options);
+  options.environment = run::clean_environment("/");
+  const run::ProcessEnd end = run::run_process(options);
   EXPECT_EQ(end.status, 0) << end.output;
   std::ifstream file(base + ".o", std::ios::binary);
   std::stringstream bytes;
@@ -36,7 +36,7 @@ std::string compiled(const std::string& source) {
 }
 
 std::string checked(const std::string& source) {
-  return check_object(parse_object(compiled(source)), "puzzle.cpp");
+  return build::check_object(build::parse_object(compiled(source)), "puzzle.cpp");
 }
 
 TEST(ObjectCheck, PlainCodeIsInOrder) {
@@ -94,12 +94,12 @@ TEST(ObjectCheck, DefinitionsInTheLibrarysPlaceAreRefused) {
 }
 
 TEST(ObjectFile, AnythingElseIsRefused) {
-  EXPECT_THROW(parse_object(""), std::runtime_error);
-  EXPECT_THROW(parse_object(std::string(200, 'x')), std::runtime_error);
+  EXPECT_THROW(build::parse_object(""), std::runtime_error);
+  EXPECT_THROW(build::parse_object(std::string(200, 'x')), std::runtime_error);
   const std::string good = compiled("int f() { return 1; }");
   for (std::size_t size = 0; size < good.size(); size += 7) {
     try {
-      check_object(parse_object(good.substr(0, size)), "puzzle.cpp");
+      build::check_object(build::parse_object(good.substr(0, size)), "puzzle.cpp");
     } catch (const std::runtime_error&) {
       continue;
     }
@@ -107,25 +107,26 @@ TEST(ObjectFile, AnythingElseIsRefused) {
 }
 
 TEST(Includes, LightHeadersOnly) {
-  EXPECT_EQ(
-      check_includes("#include <shardlings/puzzle.h>\n  # include \"shardlings/ops.h\"\n#include <vector>\n", "p.cpp"),
-      "");
-  EXPECT_THAT(check_includes("\n#include <thread>\n", "p.cpp"),
+  EXPECT_EQ(build::check_includes(
+                "#include <shardlings/puzzle.h>\n  # include \"shardlings/ops.h\"\n#include <vector>\n", "p.cpp"),
+            "");
+  EXPECT_THAT(build::check_includes("\n#include <thread>\n", "p.cpp"),
               StartsWith("p.cpp:2: #include <thread>: a puzzle includes"));
-  EXPECT_THAT(check_includes("#include <shardlings/../api/call.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
-  EXPECT_THAT(check_includes("#include HEADER\n", "p.cpp"), StartsWith("p.cpp:1: #include HEADER"));
-  EXPECT_THAT(check_includes("%:include <unistd.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
-  EXPECT_EQ(check_includes("// #include <thread>\n#define X 1\n", "p.cpp"), "");
+  EXPECT_THAT(build::check_includes("#include <shardlings/../api/call.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
+  EXPECT_THAT(build::check_includes("#include HEADER\n", "p.cpp"), StartsWith("p.cpp:1: #include HEADER"));
+  EXPECT_THAT(build::check_includes("%:include <unistd.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
+  EXPECT_EQ(build::check_includes("// #include <thread>\n#define X 1\n", "p.cpp"), "");
 }
 
 TEST(Includes, WhatTheCompilerHasReadCounts) {
   const std::vector<std::string> folders = {"/r/include", "/b/pch"};
-  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp /r/include/shardlings/a.h \\\n /b/pch/shardlings/puzzle.h.gch\n",
-                               "/p/09/puzzle.cpp", folders),
-            "");
-  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp /r/include/../api/call.h\n", "/p/09/puzzle.cpp", folders),
+  EXPECT_EQ(
+      build::check_dependencies("puzzle.o: puzzle.cpp /r/include/shardlings/a.h \\\n /b/pch/shardlings/puzzle.h.gch\n",
+                                "/p/09/puzzle.cpp", folders),
+      "");
+  EXPECT_EQ(build::check_dependencies("puzzle.o: puzzle.cpp /r/include/../api/call.h\n", "/p/09/puzzle.cpp", folders),
             "puzzle.cpp: it includes /r/include/../api/call.h, which is not for puzzles.");
-  EXPECT_EQ(check_dependencies("puzzle.o: puzzle.cpp ../../runtime/x.h\n", "/p/09/puzzle.cpp", folders),
+  EXPECT_EQ(build::check_dependencies("puzzle.o: puzzle.cpp ../../runtime/x.h\n", "/p/09/puzzle.cpp", folders),
             "puzzle.cpp: it includes ../../runtime/x.h, which is not for puzzles.");
 }
 

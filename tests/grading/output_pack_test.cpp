@@ -1,4 +1,4 @@
-#include "grading/output_pack.h"
+#include "submission/wire/output_pack.h"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ front::Published rows(Range range, const Values& values) {
   return {"w", 4, 2, range, {0, 2}, values};
 }
 
-std::map<std::string, Output> through(const std::vector<std::vector<front::Published>>& published) {
+std::map<std::string, wire::Output> through(const std::vector<std::vector<front::Published>>& published) {
   std::vector<front::RankReport> ranks(published.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].published = published[rank];
   Packer out;
-  pack_outputs(ranks, out);
+  wire::pack_outputs(ranks, out);
   const std::string bytes = out.take();
   Unpacker in(bytes);
-  return assemble(unpack_outputs(ranks.size(), in));
+  return wire::assemble(wire::unpack_outputs(ranks.size(), in));
 }
 
 TEST(Outputs, EqualReplicasCrossOnce) {
@@ -31,7 +31,7 @@ TEST(Outputs, EqualReplicasCrossOnce) {
   std::vector<front::RankReport> ranks(8);
   for (auto& rank : ranks) rank.published = {whole("w", large)};
   Packer out;
-  pack_outputs(ranks, out);
+  wire::pack_outputs(ranks, out);
   EXPECT_LT(out.take().size(), 10000 * sizeof(float) * 11 / 10);
 }
 

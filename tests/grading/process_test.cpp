@@ -1,4 +1,4 @@
-#include "grading/process.h"
+#include "grading/run/process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,16 +9,16 @@
 #include <fstream>
 #include <string>
 
-#include "grading/grader_options.h"
+#include "grading/judge/grader_options.h"
 
 namespace shardlings::grading {
 namespace {
 
-ProcessOptions shell(const std::string& script) {
-  ProcessOptions options;
+run::ProcessOptions shell(const std::string& script) {
+  run::ProcessOptions options;
   options.program = "/bin/sh";
   options.arguments = {"-c", script};
-  options.environment = clean_environment("/");
+  options.environment = run::clean_environment("/");
   return options;
 }
 
@@ -30,7 +30,7 @@ bool is_running(pid_t pid) {
 }
 
 TEST(Process, StatusAndOutputOfBothStreams) {
-  const ProcessEnd end = run_process(shell("echo out; echo err >&2; exit 7"));
+  const run::ProcessEnd end = run::run_process(shell("echo out; echo err >&2; exit 7"));
   EXPECT_TRUE(end.started && end.exited);
   EXPECT_EQ(end.status, 7);
   EXPECT_EQ(end.output, "out\nerr\n");
@@ -38,93 +38,93 @@ TEST(Process, StatusAndOutputOfBothStreams) {
 }
 
 TEST(Process, Signal) {
-  const ProcessEnd end = run_process(shell("kill -SEGV $$"));
+  const run::ProcessEnd end = run::run_process(shell("kill -SEGV $$"));
   EXPECT_FALSE(end.exited);
   EXPECT_EQ(end.signal, SIGSEGV);
-  EXPECT_EQ(end.killed, Kill::none);
+  EXPECT_EQ(end.killed, run::Kill::none);
 }
 
 TEST(Process, NotStarted) {
-  ProcessOptions options;
+  run::ProcessOptions options;
   options.program = "/no/such/program";
-  const ProcessEnd end = run_process(options);
+  const run::ProcessEnd end = run::run_process(options);
   EXPECT_FALSE(end.started);
   EXPECT_EQ(end.error, "No such file or directory");
 }
 
 TEST(Process, NothingIsInherited) {
   setenv("SHARDLINGS_SECRET", "42", 1);
-  ProcessOptions options =
+  run::ProcessOptions options =
       shell("echo ${SHARDLINGS_SECRET-none} ${OPENBLAS_NUM_THREADS}; pwd; read line || echo empty");
   options.folder = "/usr";
-  EXPECT_EQ(run_process(options).output, "none 1\n/usr\nempty\n");
+  EXPECT_EQ(run::run_process(options).output, "none 1\n/usr\nempty\n");
   unsetenv("SHARDLINGS_SECRET");
 }
 
 TEST(Process, PassesOutputOnAsItComes) {
-  ProcessOptions options = shell("echo one; echo two");
+  run::ProcessOptions options = shell("echo one; echo two");
   std::string all;
   options.on_output = [&](std::string_view output) { all += output; };
-  EXPECT_EQ(run_process(options).output, "one\ntwo\n");
+  EXPECT_EQ(run::run_process(options).output, "one\ntwo\n");
   EXPECT_EQ(all, "one\ntwo\n");
 }
 
 TEST(GraderProgress, IsFoundAmongOtherOutput) {
-  const std::string output = "[ RUN ]\n" + progress_line(1, 3) + "3 9\n" + progress_line(2, 3) + "end";
+  const std::string output = "[ RUN ]\n" + judge::progress_line(1, 3) + "3 9\n" + judge::progress_line(2, 3) + "end";
   std::vector<std::pair<int, int>> told;
-  ProgressReader reader([&](int done, int total) { told.emplace_back(done, total); });
+  judge::ProgressReader reader([&](int done, int total) { told.emplace_back(done, total); });
   for (const char c : output) reader.read({&c, 1});  // in pieces, as pipes have it
   EXPECT_EQ(told, (std::vector<std::pair<int, int>>{{1, 3}, {2, 3}}));
-  EXPECT_EQ(without_progress(output), "[ RUN ]\n3 9\nend");
-  EXPECT_EQ(without_progress(""), "");
+  EXPECT_EQ(judge::without_progress(output), "[ RUN ]\n3 9\nend");
+  EXPECT_EQ(judge::without_progress(""), "");
 }
 
 TEST(Process, SaysALine) {
-  ProcessOptions options = shell("read line; echo got $line");
+  run::ProcessOptions options = shell("read line; echo got $line");
   options.has_input = true;
-  Process process(options);
+  run::Process process(options);
   process.say("ready\n");
   EXPECT_EQ(process.wait().output, "got ready\n");
 }
 
 TEST(Process, SpeakingToTheDeadIsHarmless) {
-  ProcessOptions options = shell("exit 3");
+  run::ProcessOptions options = shell("exit 3");
   options.has_input = true;
-  Process process(options);
+  run::Process process(options);
   for (int i = 0; i < 100; ++i) process.say(std::string(1000, 'x'));
   EXPECT_EQ(process.wait().status, 3);
 }
 
 TEST(Process, OutputIsKeptUpToALimit) {
-  ProcessOptions options = shell("i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done");
+  run::ProcessOptions options = shell("i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done");
   options.kept_output = 100;
-  const ProcessEnd end = run_process(options);
+  const run::ProcessEnd end = run::run_process(options);
   EXPECT_TRUE(end.exited) << "it was drained to its end";
   EXPECT_EQ(end.output.size(), 100U);
   EXPECT_TRUE(end.output_truncated);
 }
 
 TEST(Process, FloodIsStopped) {
-  ProcessOptions options = shell("while true; do echo 0123456789; done");
+  run::ProcessOptions options = shell("while true; do echo 0123456789; done");
   options.limits.output_bytes = 100'000;
-  EXPECT_EQ(run_process(options).killed, Kill::output_limit);
+  EXPECT_EQ(run::run_process(options).killed, run::Kill::output_limit);
 }
 
 TEST(Process, WallLimitCountsSleepers) {
-  ProcessOptions options = shell("sleep 1000");
+  run::ProcessOptions options = shell("sleep 1000");
   options.limits.wall_seconds = 0.2;
-  EXPECT_EQ(run_process(options).killed, Kill::wall_limit);
+  EXPECT_EQ(run::run_process(options).killed, run::Kill::wall_limit);
 }
 
 TEST(Process, CpuLimit) {
-  ProcessOptions options = shell("while true; do :; done");
+  run::ProcessOptions options = shell("while true; do :; done");
   options.limits.cpu_seconds = 1;
-  const ProcessEnd end = run_process(options);
+  const run::ProcessEnd end = run::run_process(options);
   EXPECT_EQ(end.signal, SIGXCPU);
 }
 
 TEST(Process, ChildrenThatStayBehindAreKilled) {
-  const ProcessEnd end = run_process(shell("sleep 1000 & echo $!; exit 0"));
+  const run::ProcessEnd end = run::run_process(shell("sleep 1000 & echo $!; exit 0"));
   EXPECT_EQ(end.status, 0);
   const auto child = static_cast<pid_t>(std::atoi(end.output.c_str()));
   ASSERT_GT(child, 0);
@@ -138,9 +138,9 @@ TEST(Process, ChildrenThatStayBehindAreKilled) {
 
 TEST(Process, FileIsDescriptorThree) {
   const int file = memfd_create("test", MFD_CLOEXEC);
-  ProcessOptions options = shell("echo hello >&3");
+  run::ProcessOptions options = shell("echo hello >&3");
   options.file = file;
-  run_process(options);
+  run::run_process(options);
   char text[6] = {};
   EXPECT_EQ(pread(file, text, 6, 0), 6);
   EXPECT_EQ(std::string(text, 6), "hello\n");

@@ -1,11 +1,11 @@
 // What comes back from an untrusted process: whatever the bytes are, they are read or refused, never believed.
-#include "grading/result_pack.h"
+#include "submission/wire/result_pack.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "grading/pack.h"
+#include "base/pack.h"
 
 namespace shardlings::grading {
 namespace {
@@ -29,9 +29,9 @@ front::RunReport sample_report() {
 }
 
 /// True if the bytes could be read; anything but BadPack that is thrown ends the test.
-bool readable(const std::string& bytes, Result& result) {
+bool readable(const std::string& bytes, wire::Result& result) {
   try {
-    unpack_report(bytes, 2, result);
+    wire::unpack_report(bytes, 2, result);
     return true;
   } catch (const std::runtime_error&) {
     return false;
@@ -39,8 +39,8 @@ bool readable(const std::string& bytes, Result& result) {
 }
 
 TEST(ResultPack, ReadsWhatItWrote) {
-  Result result;
-  ASSERT_TRUE(readable(pack_report(sample_report()), result));
+  wire::Result result;
+  ASSERT_TRUE(readable(wire::pack_report(sample_report()), result));
   EXPECT_EQ(result.report.ranks[1].counters.peak, Bytes(99));
   ASSERT_EQ(result.report.ranks[1].trace.events.size(), 5U);
   EXPECT_EQ(result.report.ranks[1].trace.events[4].measured_end, Nanos(12));
@@ -51,24 +51,24 @@ TEST(ResultPack, ReadsWhatItWrote) {
 }
 
 TEST(ResultPack, TooShortTooLongOrOfOtherRanks) {
-  const std::string bytes = pack_report(sample_report());
+  const std::string bytes = wire::pack_report(sample_report());
   for (std::size_t size = 0; size < bytes.size(); size += 3) {
-    Result result;
+    wire::Result result;
     EXPECT_FALSE(readable(bytes.substr(0, size), result)) << size;
   }
-  Result result;
+  wire::Result result;
   EXPECT_FALSE(readable(bytes + "x", result));
-  EXPECT_THROW(unpack_report(bytes, 3, result), BadPack);
+  EXPECT_THROW(wire::unpack_report(bytes, 3, result), BadPack);
 }
 
 TEST(ResultPack, DamagedBytesAreReadOrRefused) {
-  const std::string good = pack_report(sample_report());
+  const std::string good = wire::pack_report(sample_report());
   std::mt19937 random(5);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
     std::string bytes = good;
     for (int i = 0; i < 4; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
-    Result result;
+    wire::Result result;
     if (!readable(bytes, result)) {
       ++refused;
       continue;
@@ -88,7 +88,7 @@ TEST(ResultPack, NoiseIsRefused) {
   for (int round = 0; round < 2000; ++round) {
     std::string bytes(random() % 300, 0);
     for (char& byte : bytes) byte = static_cast<char>(random());
-    Result result;
+    wire::Result result;
     EXPECT_FALSE(readable(bytes, result));
   }
 }

@@ -1,4 +1,4 @@
-#include "grading/run_file.h"
+#include "grading/verdict/run_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,25 +46,25 @@ front::RankTrace trace(int rank, int ranks) {
   return trace;
 }
 
-Verdict ring(int ranks) {
-  Verdict run;
+verdict::Verdict ring(int ranks) {
+  verdict::Verdict run;
   run.puzzle = "06_ring";
   run.status = "graded";
   run.passed = true;
   run.version = "0.1.0";
   run.seconds = 1.5;
-  CaseVerdict kase;
+  verdict::CaseVerdict kase;
   kase.kase.name = "ring";
   kase.kase.ranks = ranks;
   kase.ending = "finished";
   kase.seconds = 0.25;
   kase.stdout_text = "hello";
-  CheckVerdict memory;
+  verdict::CheckVerdict memory;
   memory.id = "memory";
   memory.case_name = "ring";
   memory.passed = true;
   memory.distance = 0.5;
-  memory.bounds = {{Bound::Of::peak, -1, "peak", "at most", 10, 9, "bytes", "2 x 5", true}};
+  memory.bounds = {{verdict::Bound::Of::peak, -1, "peak", "at most", 10, 9, "bytes", "2 x 5", true}};
   kase.checks = {memory};
   for (int rank = 0; rank < ranks; ++rank) {
     kase.counters.push_back({});
@@ -77,10 +77,10 @@ Verdict ring(int ranks) {
 }
 
 TEST(RunFile, ReadsWhatItWrote) {
-  const Verdict run = ring(3);
-  const std::string text = run_to_text(run);
-  const Verdict back = run_from_text(text);
-  EXPECT_EQ(run_to_text(back), text);
+  const verdict::Verdict run = ring(3);
+  const std::string text = verdict::run_to_text(run);
+  const verdict::Verdict back = verdict::run_from_text(text);
+  EXPECT_EQ(verdict::run_to_text(back), text);
   EXPECT_EQ(to_json(back), to_json(run));
   ASSERT_EQ(back.cases[0].traces.size(), 3U);
   const front::Event& sent = back.cases[0].traces[2].events[2];
@@ -97,12 +97,12 @@ TEST(RunFile, ReadsWhatItWrote) {
 }
 
 TEST(RunFile, KeepsMeasuredTimesWhereThereAreSome) {
-  Verdict run = ring(2);
-  EXPECT_EQ(run_to_text(run).find("measured"), std::string::npos);
+  verdict::Verdict run = ring(2);
+  EXPECT_EQ(verdict::run_to_text(run).find("measured"), std::string::npos);
   front::Event& event = run.cases[0].traces[1].events[2];
   event.measured_begin = Nanos(70);
   event.measured_end = Nanos(95);
-  const Verdict back = run_from_text(run_to_text(run));
+  const verdict::Verdict back = verdict::run_from_text(verdict::run_to_text(run));
   EXPECT_EQ(back.cases[0].traces[1].events[2].measured_begin, Nanos(70));
   EXPECT_EQ(back.cases[0].traces[1].events[2].measured_end, Nanos(95));
   EXPECT_EQ(back.cases[0].traces[1].events[1].measured_begin, Nanos(-1));
@@ -110,45 +110,47 @@ TEST(RunFile, KeepsMeasuredTimesWhereThereAreSome) {
 }
 
 TEST(RunFile, WritesRanksThatDoTheSameOnce) {
-  Verdict run = ring(4);
-  EXPECT_EQ(ordered_json::parse(run_to_text(run))["cases"][0]["ranks"].size(), 1U);
+  verdict::Verdict run = ring(4);
+  EXPECT_EQ(ordered_json::parse(verdict::run_to_text(run))["cases"][0]["ranks"].size(), 1U);
   run.cases[0].counters[2].peak = Bytes(1);
-  const auto ranks = ordered_json::parse(run_to_text(run))["cases"][0]["ranks"];
+  const auto ranks = ordered_json::parse(verdict::run_to_text(run))["cases"][0]["ranks"];
   ASSERT_EQ(ranks.size(), 2U);
   EXPECT_EQ(ranks[0]["ranks"], (std::vector<int>{0, 1, 3}));
-  EXPECT_EQ(run_to_text(run_from_text(run_to_text(run))), run_to_text(run));
+  EXPECT_EQ(verdict::run_to_text(verdict::run_from_text(verdict::run_to_text(run))), verdict::run_to_text(run));
 }
 
 TEST(RunFile, KeepsCountersWithoutTraces) {
-  Verdict run = ring(2);
+  verdict::Verdict run = ring(2);
   run.cases[0].traces.clear();
-  const Verdict back = run_from_text(run_to_text(run));
+  const verdict::Verdict back = verdict::run_from_text(verdict::run_to_text(run));
   EXPECT_EQ(back.cases[0].counters.size(), 2U);
   EXPECT_TRUE(back.cases[0].traces.empty());
 }
 
 TEST(RunFile, RefusesWhatIsNone) {
-  EXPECT_THROW(run_from_text(""), std::runtime_error);
-  EXPECT_THROW(run_from_text("{}"), std::runtime_error);
-  EXPECT_THROW(run_from_text(to_json(ring(1))), std::runtime_error) << "a verdict is no run";
+  EXPECT_THROW(verdict::run_from_text(""), std::runtime_error);
+  EXPECT_THROW(verdict::run_from_text("{}"), std::runtime_error);
+  EXPECT_THROW(verdict::run_from_text(to_json(ring(1))), std::runtime_error) << "a verdict is no run";
   const auto damaged = [](auto damage) {
-    auto json = ordered_json::parse(run_to_text(ring(2)));
+    auto json = ordered_json::parse(verdict::run_to_text(ring(2)));
     damage(json["cases"][0]["ranks"][0]);
     return json.dump();
   };
-  EXPECT_THROW(run_from_text(damaged([](auto& rank) { rank["ranks"][1] = 5; })), std::runtime_error);
+  EXPECT_THROW(verdict::run_from_text(damaged([](auto& rank) { rank["ranks"][1] = 5; })), std::runtime_error);
   for (const char* column : {"kind", "lane", "name", "group", "file", "depth"}) {
-    EXPECT_THROW(run_from_text(damaged([&](auto& rank) { rank["trace"]["events"][column] = "300*3"; })),
+    EXPECT_THROW(verdict::run_from_text(damaged([&](auto& rank) { rank["trace"]["events"][column] = "300*3"; })),
                  std::runtime_error)
         << column;
   }
-  EXPECT_THROW(run_from_text(damaged([](auto& rank) { rank["trace"]["events"]["count"] = 1'000'000'000'000; })),
+  EXPECT_THROW(
+      verdict::run_from_text(damaged([](auto& rank) { rank["trace"]["events"]["count"] = 1'000'000'000'000; })),
+      std::runtime_error);
+  EXPECT_THROW(verdict::run_from_text(damaged([](auto& rank) { rank["trace"]["memory"].erase("time"); })),
                std::runtime_error);
-  EXPECT_THROW(run_from_text(damaged([](auto& rank) { rank["trace"]["memory"].erase("time"); })), std::runtime_error);
 }
 
 TEST(Goal, IsTheRunWithoutItsSource) {
-  const Verdict goal = goal_of(ring(2));
+  const verdict::Verdict goal = verdict::goal_of(ring(2));
   const front::RankTrace& trace = goal.cases[0].traces[1];
   ASSERT_EQ(trace.events.size(), 2U) << "calls of the model as wholes";
   EXPECT_EQ(trace.names, (std::vector<std::string>{"forward", "send"}));
@@ -157,18 +159,19 @@ TEST(Goal, IsTheRunWithoutItsSource) {
   EXPECT_EQ(goal.cases[0].counters[0].peak_line, 0);
   EXPECT_TRUE(trace.members.empty());
   EXPECT_EQ(goal.cases[0].checks[0].bounds[0].formula, "2 x 5");
-  const std::string text = run_to_text(goal);
-  EXPECT_EQ(run_to_text(run_from_text(text)), text);
+  const std::string text = verdict::run_to_text(goal);
+  EXPECT_EQ(verdict::run_to_text(verdict::run_from_text(text)), text);
   EXPECT_THAT(text, Not(HasSubstr("puzzle.cpp")));
   EXPECT_THAT(text, Not(HasSubstr("hello")));
-  Verdict slower = ring(2);
+  verdict::Verdict slower = ring(2);
   slower.seconds = slower.cases[0].seconds = 99;
   slower.version = "9.9.9";
-  EXPECT_EQ(run_to_text(goal_of(slower)), text) << "what differs from machine to machine is not in it";
+  EXPECT_EQ(verdict::run_to_text(verdict::goal_of(slower)), text)
+      << "what differs from machine to machine is not in it";
 }
 
 TEST(Goal, KeepsTheHighestAndTheLastMemoryOfAnInstant) {
-  const auto memory = goal_of(ring(1)).cases[0].traces[0].memory;
+  const auto memory = verdict::goal_of(ring(1)).cases[0].traces[0].memory;
   ASSERT_EQ(memory.size(), 3U);
   EXPECT_EQ(memory[0].live[2], Bytes(100));
   EXPECT_EQ(memory[1].live[2], Bytes(10));

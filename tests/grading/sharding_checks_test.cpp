@@ -1,10 +1,10 @@
-#include "grading/sharding_checks.h"
+#include "grading/formulas/sharding_checks.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "grading/standstill.h"
+#include "grading/formulas/standstill.h"
 
 namespace shardlings::grading {
 namespace {
@@ -29,22 +29,22 @@ class PlaceOfFailure : public testing::Test {
     result_.report.ranks[0].trace.events.push_back(event);
   }
   int line_of(auto check) {
-    CheckVerdict verdict;
-    CheckContext context(
-        kase_, result_, []() -> const Reference& { throw std::logic_error("no reference"); }, verdict);
+    verdict::CheckVerdict verdict;
+    judge::CheckContext context(
+        kase_, result_, []() -> const reference::Reference& { throw std::logic_error("no reference"); }, verdict);
     EXPECT_FALSE(check(context));
     EXPECT_EQ(verdict.where.file, "puzzle.cpp");
     return verdict.where.line;
   }
   int line_of_time() {
-    return line_of([](CheckContext& check) { return finishes_within(check, 99, ""); });
+    return line_of([](judge::CheckContext& check) { return formulas::finishes_within(check, 99, ""); });
   }
   int line_of_bytes() {
-    return line_of([](CheckContext& check) { return sends_exactly(check, 0, 1, ""); });
+    return line_of([](judge::CheckContext& check) { return formulas::sends_exactly(check, 0, 1, ""); });
   }
 
-  Case kase_;
-  Result result_;
+  cases::Case kase_;
+  wire::Result result_;
 };
 
 TEST_F(PlaceOfFailure, TimeIsWhereTheProgramWaitedLongestWithWorkLeft) {
@@ -77,9 +77,9 @@ TEST_F(PlaceOfFailure, StandstillIsOfTheTimeAskedFor) {
   add(EventKind::wait, 52, 56, 3);
   add(EventKind::wait, 60, 99, 5);
   const auto longest = [&](std::int64_t from, std::int64_t to) {
-    CheckVerdict verdict;
-    const CheckContext context(kase_, result_, nullptr, verdict);
-    return longest_standstill(context, 0, Nanos(from), Nanos(to));
+    verdict::CheckVerdict verdict;
+    const judge::CheckContext context(kase_, result_, nullptr, verdict);
+    return formulas::longest_standstill(context, 0, Nanos(from), Nanos(to));
   };
   EXPECT_EQ(longest(0, 100).place.line, 5);
   EXPECT_EQ(longest(0, 59).place.line, 1);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "grading/build_submission.h"
+#include "grading/build/build_submission.h"
 
 namespace shardlings::grading {
 
@@ -30,8 +30,8 @@ void SubmissionFolder::write(const std::string& text) const {
 }
 
 std::string SubmissionFolder::build() const {
-  const BuildOutcome outcome = build_submission(load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", source(),
-                                                SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder_);
+  const build::BuildOutcome outcome = build::build_submission(build::load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum",
+                                                              source(), SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder_);
   EXPECT_TRUE(outcome.built) << outcome.log;
   return outcome.program;
 }

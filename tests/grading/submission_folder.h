@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "grading/result.h"
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
+#include "submission/wire/result.h"
 
 namespace shardlings::grading {
 

@@ -1,4 +1,4 @@
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "grading/pack.h"
+#include "base/pack.h"
 
 namespace shardlings::grading {
 namespace {
 
-Verdict sample_verdict() {
-  Verdict verdict;
+verdict::Verdict sample_verdict() {
+  verdict::Verdict verdict;
   verdict.puzzle = "09_data_parallel";
   verdict.status = "graded";
   verdict.points = 40;
@@ -24,7 +24,7 @@ Verdict sample_verdict() {
   verdict.diagnoses = {"not_averaged"};
   verdict.checks = {{{"output", "output", "Right numbers", 40, {}}, true, 40, ""},
                     {{"time", "time", "In time", 60, {"output"}}, std::nullopt, 0, "output"}};
-  CaseVerdict kase;
+  verdict::CaseVerdict kase;
   kase.kase.name = "4 ranks";
   kase.kase.ranks = 1;
   kase.ending = "finished";
@@ -32,8 +32,8 @@ Verdict sample_verdict() {
   kase.reproduce = "./shardlings run 09";
   kase.checks = {
       {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", "", 0, {}}};
-  kase.checks[0].bounds = {{Bound::Of::peak, 1, "peak memory", "at most", 9, 10, "bytes", "3 x 3", false},
-                           {Bound::Of::other, -1, "calls", "exactly", 2, 2, "calls", "", true}};
+  kase.checks[0].bounds = {{verdict::Bound::Of::peak, 1, "peak memory", "at most", 9, 10, "bytes", "3 x 3", false},
+                           {verdict::Bound::Of::other, -1, "calls", "exactly", 2, 2, "calls", "", true}};
   front::Counters counters;
   counters.peak = Bytes(4096);
   counters.peak_by_kind[1] = Bytes(7);
@@ -66,14 +66,14 @@ Verdict sample_verdict() {
 
 TEST(VerdictJson, ReadsWhatItWrote) {
   const std::string text = to_json(sample_verdict());
-  const Verdict back = verdict_from_json(text);
+  const verdict::Verdict back = verdict::verdict_from_json(text);
   EXPECT_EQ(to_json(back), text);
   EXPECT_EQ(back.checks[1].passed, std::nullopt);
   EXPECT_EQ(back.cases[0].checks[0].passed, false);
   EXPECT_EQ(back.cases[0].checks[0].case_name, "4 ranks");
   EXPECT_EQ(back.cases[0].counters, sample_verdict().cases[0].counters);
   ASSERT_EQ(back.cases[0].checks[0].bounds.size(), 2U);
-  EXPECT_EQ(back.cases[0].checks[0].bounds[0].of, Bound::Of::peak);
+  EXPECT_EQ(back.cases[0].checks[0].bounds[0].of, verdict::Bound::Of::peak);
   EXPECT_EQ(back.cases[0].checks[0].bounds[0].bound, 9);
 }
 
@@ -82,15 +82,15 @@ TEST(VerdictJson, NullIsNull) {
 }
 
 TEST(VerdictJson, RefusesWhatIsNone) {
-  EXPECT_THROW(verdict_from_json("{"), std::runtime_error);
-  EXPECT_THROW(verdict_from_json("{\"puzzle\": 3}"), std::runtime_error);
+  EXPECT_THROW(verdict::verdict_from_json("{"), std::runtime_error);
+  EXPECT_THROW(verdict::verdict_from_json("{\"puzzle\": 3}"), std::runtime_error);
 }
 
 TEST(Traces, ReadWhatWasWritten) {
   const std::string path = testing::TempDir() + "traces" + std::to_string(getpid());
-  write_traces(sample_verdict(), path);
-  Verdict back = verdict_from_json(to_json(sample_verdict()));
-  read_traces(back, path);
+  verdict::write_traces(sample_verdict(), path);
+  verdict::Verdict back = verdict::verdict_from_json(to_json(sample_verdict()));
+  verdict::read_traces(back, path);
   ASSERT_EQ(back.cases[0].traces.size(), 1U);
   const front::RankTrace& trace = back.cases[0].traces[0];
   ASSERT_EQ(trace.events.size(), 2U);
@@ -102,9 +102,9 @@ TEST(Traces, ReadWhatWasWritten) {
   EXPECT_EQ(trace.members, (std::vector<std::vector<int>>{{0, 1, 2}, {2, 0}}));
   EXPECT_EQ(trace.names, std::vector<std::string>{"matmul"});
   std::ofstream(path) << "something else entirely";
-  EXPECT_THROW(read_traces(back, path), BadPack);
+  EXPECT_THROW(verdict::read_traces(back, path), BadPack);
   std::remove(path.c_str());
-  EXPECT_THROW(read_traces(back, path), std::runtime_error);
+  EXPECT_THROW(verdict::read_traces(back, path), std::runtime_error);
 }
 
 }  // namespace

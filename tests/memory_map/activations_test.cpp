@@ -24,14 +24,14 @@ Sizes sizes_of(std::uint64_t seed) {
   return {t * number(40, 2), number(5, 3), a * number(16, 4), a, t};
 }
 
-Bytes kept(const Sizes& n, bool tp, bool sp, Recompute recompute = Recompute::none) {
-  Parallel parallel;
+Bytes kept(const Sizes& n, bool tp, bool sp, memory_map::Recompute recompute = memory_map::Recompute::none) {
+  memory_map::Parallel parallel;
   if (tp) parallel.tp = static_cast<int>(n.t);
   parallel.sp = sp && parallel.tp > 1;
-  Training training = mixed();
+  memory_map::Training training = mixed();
   training.micro_batch = n.b;
   training.recompute = recompute;
-  return kept_by_one_block(gpt_of(3, n.h, static_cast<int>(n.a), 17, n.s), parallel, training);
+  return memory_map::kept_by_one_block(gpt_of(3, n.h, static_cast<int>(n.a), 17, n.s), parallel, training);
 }
 
 class Korthikanti : public testing::TestWithParam<std::uint64_t> {
@@ -54,13 +54,13 @@ TEST_P(Korthikanti, Equation4) {
 }
 
 TEST_P(Korthikanti, SelectiveRecomputation) {
-  EXPECT_EQ(kept(n_, true, true, Recompute::selective), Bytes(34 * sbh_ / n_.t));
-  EXPECT_EQ(kept(n_, true, false, Recompute::selective), Bytes(10 * sbh_ + 24 * sbh_ / n_.t));
+  EXPECT_EQ(kept(n_, true, true, memory_map::Recompute::selective), Bytes(34 * sbh_ / n_.t));
+  EXPECT_EQ(kept(n_, true, false, memory_map::Recompute::selective), Bytes(10 * sbh_ + 24 * sbh_ / n_.t));
 }
 
 TEST_P(Korthikanti, FullRecomputation) {
-  EXPECT_EQ(kept(n_, false, false, Recompute::full), Bytes(2 * sbh_));
-  EXPECT_EQ(kept(n_, true, false, Recompute::full), Bytes(2 * sbh_));
+  EXPECT_EQ(kept(n_, false, false, memory_map::Recompute::full), Bytes(2 * sbh_));
+  EXPECT_EQ(kept(n_, true, false, memory_map::Recompute::full), Bytes(2 * sbh_));
 }
 
 INSTANTIATE_TEST_SUITE_P(RandomSizes, Korthikanti, testing::Range(std::uint64_t{0}, std::uint64_t{40}));
@@ -68,22 +68,22 @@ INSTANTIATE_TEST_SUITE_P(RandomSizes, Korthikanti, testing::Range(std::uint64_t{
 /// Section 5: without the inner part of attention GPT-3 keeps 70 % less, MT-NLG 65 %.
 TEST(Activations, SelectiveRecomputationSavesWhatThePaperSays) {
   for (const auto& [name, percent] : {std::pair{"megatron-175b", 70}, std::pair{"mt-nlg-530b", 65}}) {
-    const Transformer model = named(name);
-    Training training = mixed();
-    const Bytes all = kept_by_one_block(model, {}, training);
-    training.recompute = Recompute::selective;
-    const double saved = 1 - kept_by_one_block(model, {}, training) / all;
+    const memory_map::Transformer model = named(name);
+    memory_map::Training training = mixed();
+    const Bytes all = memory_map::kept_by_one_block(model, {}, training);
+    training.recompute = memory_map::Recompute::selective;
+    const double saved = 1 - memory_map::kept_by_one_block(model, {}, training) / all;
     EXPECT_EQ(std::lround(100 * saved), percent) << name;
   }
 }
 
 TEST(Activations, OwnModelKeepsFloatsWithoutDropout) {
-  Training training;
-  training.precision = precision_of("f32");
-  training.kept_by = KeptBy::shardlings;
+  memory_map::Training training;
+  training.precision = memory_map::precision_of("f32");
+  training.kept_by = memory_map::KeptBy::shardlings;
   training.micro_batch = 3;
   const Count s = 5, b = 3, h = 12, a = 4;
-  EXPECT_EQ(kept_by_one_block(gpt_of(1, h, a, 7, s), {}, training),
+  EXPECT_EQ(memory_map::kept_by_one_block(gpt_of(1, h, a, 7, s), {}, training),
             Bytes(4 * (16 * s * b * h + a * s * s * b) + 16 * s * b));
 }
 

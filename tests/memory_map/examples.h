@@ -2,12 +2,12 @@
 /// Models and settings for the tests of the map of memory.
 #pragma once
 
-#include "grading/memory_map/memory_map.h"
+#include "memory_map/memory_map.h"
 
 namespace shardlings::grading {
 
-inline Transformer gpt_of(int layers, Count hidden, int heads, Count vocabulary, Count sequence) {
-  Transformer model;
+inline memory_map::Transformer gpt_of(int layers, Count hidden, int heads, Count vocabulary, Count sequence) {
+  memory_map::Transformer model;
   model.name = "test";
   model.layers = layers;
   model.hidden = hidden;
@@ -18,14 +18,14 @@ inline Transformer gpt_of(int layers, Count hidden, int heads, Count vocabulary,
 }
 
 /// The names of the ZeRO paper: 16 bits and Adam.
-inline Training mixed() {
-  Training training;
-  training.precision = precision_of("mixed");
+inline memory_map::Training mixed() {
+  memory_map::Training training;
+  training.precision = memory_map::precision_of("mixed");
   return training;
 }
 
-inline Transformer named(const std::string& name) {
-  return find_transformer(load_transformers(SHARDLINGS_TRANSFORMERS), name);
+inline memory_map::Transformer named(const std::string& name) {
+  return memory_map::find_transformer(memory_map::load_transformers(SHARDLINGS_TRANSFORMERS), name);
 }
 
 }  // namespace shardlings::grading

@@ -1,6 +1,6 @@
 // Reading the command's settings.
 
-#include "grading/memory_map/settings.h"
+#include "memory_map/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 std::string settings_refusal(const std::string& text) {
   try {
-    parallel_of(text);
+    memory_map::parallel_of(text);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -22,7 +22,7 @@ std::string settings_refusal(const std::string& text) {
 }
 
 TEST(Settings, OfGroups) {
-  const Parallel parallel = parallel_of("dp=64,zero=3,shard=16,tp=8,sp,pp=4,v=2");
+  const memory_map::Parallel parallel = memory_map::parallel_of("dp=64,zero=3,shard=16,tp=8,sp,pp=4,v=2");
   EXPECT_EQ(parallel.dp, 64);
   EXPECT_EQ(parallel.zero, 3);
   EXPECT_EQ(parallel.shards(), 16);
@@ -31,9 +31,9 @@ TEST(Settings, OfGroups) {
   EXPECT_EQ(parallel.pp, 4);
   EXPECT_EQ(parallel.virtual_stages, 2);
   EXPECT_EQ(parallel.ranks(), 64 * 8 * 4);
-  EXPECT_EQ(parallel_of("pp=2").ranks(), 2);
-  EXPECT_EQ(parallel_of("dp=2").shards(), 2);
-  EXPECT_FALSE(parallel_of("tp=2,sp=0").sp);
+  EXPECT_EQ(memory_map::parallel_of("pp=2").ranks(), 2);
+  EXPECT_EQ(memory_map::parallel_of("dp=2").shards(), 2);
+  EXPECT_FALSE(memory_map::parallel_of("tp=2,sp=0").sp);
 }
 
 TEST(Settings, ThatAreWrongSayWhatIsRight) {
@@ -46,10 +46,10 @@ TEST(Settings, ThatAreWrongSayWhatIsRight) {
   EXPECT_THAT(settings_refusal("fsdp=2"), HasSubstr("dp, zero, shard, tp, sp, pp and v, not 'fsdp'"));
   EXPECT_THAT(settings_refusal(""), HasSubstr("not a list such as dp=64,zero=3"));
   EXPECT_THAT(settings_refusal("dp=2,,tp=2"), HasSubstr("not a list"));
-  EXPECT_THROW(precision_of("fp8"), std::invalid_argument);
-  EXPECT_THROW(moments_of("lion"), std::invalid_argument);
-  EXPECT_THROW(recompute_of("some"), std::invalid_argument);
-  EXPECT_THROW(kept_by_of("me"), std::invalid_argument);
+  EXPECT_THROW(memory_map::precision_of("fp8"), std::invalid_argument);
+  EXPECT_THROW(memory_map::moments_of("lion"), std::invalid_argument);
+  EXPECT_THROW(memory_map::recompute_of("some"), std::invalid_argument);
+  EXPECT_THROW(memory_map::kept_by_of("me"), std::invalid_argument);
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ TEST(States, AreThoseOfTheZeroPapersTable) {
   const char* const models[] = {"zero-7.5b", "zero-128b", "zero-1t"};
   for (std::size_t row = 0; row < 6; ++row) {
     for (std::size_t column = 0; column < 9; ++column) {
-      const Count parameters = parameters_of(named(models[column / 3]));
-      const Bytes bytes = states_of(parameters, mixed(), static_cast<int>(column % 3 + 1), kDegrees[row]).total();
+      const Count parameters = memory_map::parameters_of(named(models[column / 3]));
+      const Bytes bytes =
+          memory_map::states_of(parameters, mixed(), static_cast<int>(column % 3 + 1), kDegrees[row]).total();
       EXPECT_TRUE(prints_as(static_cast<double>(bytes.value()) / 1e9, kTable[row][column]))
           << models[column / 3] << ", N = " << kDegrees[row] << ", ZeRO-" << column % 3 + 1 << ": " << bytes.value()
           << " bytes, and the paper has " << kTable[row][column];
@@ -44,11 +45,11 @@ TEST(States, AreThoseOfTheZeroPapersTable) {
 }
 
 TEST(States, WithoutShardingAre16BytesAParameter) {
-  EXPECT_EQ(states_of(1000, mixed(), 0, 64).total(), Bytes(16'000));
+  EXPECT_EQ(memory_map::states_of(1000, mixed(), 0, 64).total(), Bytes(16'000));
 }
 
 TEST(States, AreSharesOfTheLongestPart) {
-  const StateBytes bytes = states_of(10, mixed(), 3, 4);  // parts of 3, 3, 2 and 2
+  const memory_map::StateBytes bytes = memory_map::states_of(10, mixed(), 3, 4);  // parts of 3, 3, 2 and 2
   EXPECT_EQ(bytes.weights, Bytes(6));
   EXPECT_EQ(bytes.gradients, Bytes(6));
   EXPECT_EQ(bytes.optimizer, Bytes(36));
@@ -56,15 +57,15 @@ TEST(States, AreSharesOfTheLongestPart) {
 
 /// Bytes of a parameter as Megatron-LM's documents have them (docs/user-guide/features/dist_optimizer.md).
 TEST(States, FollowTheRecipe) {
-  Training training;
-  training.precision = precision_of("mixed-f32-grads");
-  EXPECT_EQ(states_of(1, training, 0, 1).total(), Bytes(18));
-  EXPECT_EQ(states_of(8, training, 1, 8).total(), Bytes(8 * 6 + 12));
-  training.precision = precision_of("f32");
-  EXPECT_EQ(states_of(1, training, 0, 1).total(), Bytes(16));
-  training.moments = moments_of("sgd");
-  EXPECT_EQ(states_of(1, training, 0, 1).total(), Bytes(8));
-  training.precision = precision_of("mixed");
+  memory_map::Training training;
+  training.precision = memory_map::precision_of("mixed-f32-grads");
+  EXPECT_EQ(memory_map::states_of(1, training, 0, 1).total(), Bytes(18));
+  EXPECT_EQ(memory_map::states_of(8, training, 1, 8).total(), Bytes(8 * 6 + 12));
+  training.precision = memory_map::precision_of("f32");
+  EXPECT_EQ(memory_map::states_of(1, training, 0, 1).total(), Bytes(16));
+  training.moments = memory_map::moments_of("sgd");
+  EXPECT_EQ(memory_map::states_of(1, training, 0, 1).total(), Bytes(8));
+  training.precision = memory_map::precision_of("mixed");
   EXPECT_EQ(training.optimizer_bytes(), 4);  // the f32 copy alone
 }
 

@@ -1,4 +1,4 @@
-#include "grading/data.h"
+#include "case/data.h"
 
 #include <gtest/gtest.h>
 
@@ -47,19 +47,19 @@ TEST(Random, BelowReachesEveryNumber) {
 }
 
 TEST(Data, WeightsDependOnTheSeedAndTheLayer) {
-  grading::Case kase = case_of(mlp(3, 8, 8, 4), 2);
-  const auto weights = grading::weights_of(kase, 0);
+  cases::Case kase = case_of(mlp(3, 8, 8, 4), 2);
+  const auto weights = cases::weights_of(kase, 0);
   EXPECT_EQ(weights.size(), 72U);
-  EXPECT_EQ(weights, grading::weights_of(kase, 0));
-  EXPECT_NE(weights, grading::weights_of(kase, 1));
+  EXPECT_EQ(weights, cases::weights_of(kase, 0));
+  EXPECT_NE(weights, cases::weights_of(kase, 1));
   kase.seed = 2;
-  EXPECT_NE(weights, grading::weights_of(kase, 0));
+  EXPECT_NE(weights, cases::weights_of(kase, 0));
 }
 
 TEST(Data, NormsAreNearOneAndBiasesNotZero) {
-  const grading::Case kase = case_of(gpt(1, 32, 4, 10, 4), 2);
+  const cases::Case kase = case_of(gpt(1, 32, 4, 10, 4), 2);
   const auto plan = model::make_plan(kase.model);
-  const auto weights = grading::weights_of(kase, 1);
+  const auto weights = cases::weights_of(kase, 1);
   const auto values = [&](const char* name) {
     const Range range = entry_of(plan.layers[1], name).range;
     return std::vector<float>(weights.begin() + range.begin, weights.begin() + range.end);
@@ -74,21 +74,21 @@ TEST(Data, NormsAreNearOneAndBiasesNotZero) {
 }
 
 TEST(Data, MicroBatchesOfRanksDiffer) {
-  grading::Case kase = case_of(gpt(1, 8, 2, 50, 6), 3, 2);
+  cases::Case kase = case_of(gpt(1, 8, 2, 50, 6), 3, 2);
   kase.ranks = 2;
-  const auto data = grading::micro_of(kase, 0, 0);
+  const auto data = cases::micro_of(kase, 0, 0);
   EXPECT_EQ(data.ids.size(), 18U);
   EXPECT_TRUE(data.inputs.empty());
   EXPECT_EQ(data.tokens, 18);
   for (const std::int32_t id : data.ids) EXPECT_TRUE(id >= 0 && id < 50);
-  EXPECT_NE(data.ids, grading::micro_of(kase, 0, 1).ids);
-  EXPECT_NE(data.ids, grading::micro_of(kase, 1, 0).ids);
+  EXPECT_NE(data.ids, cases::micro_of(kase, 0, 1).ids);
+  EXPECT_NE(data.ids, cases::micro_of(kase, 1, 0).ids);
   EXPECT_NE(data.targets, data.ids);
-  EXPECT_EQ(grading::tokens_of_step(kase), 4 * 18);
+  EXPECT_EQ(cases::tokens_of_step(kase), 4 * 18);
 }
 
 TEST(Data, UnevenTokensDifferBetweenMicroBatchesAndRanks) {
-  grading::Case kase = case_of(mlp(2, 4, 5, 8), 2, 3);
+  cases::Case kase = case_of(mlp(2, 4, 5, 8), 2, 3);
   kase.ranks = 3;
   kase.uneven_tokens = true;
   Count all = 0;
@@ -96,7 +96,7 @@ TEST(Data, UnevenTokensDifferBetweenMicroBatchesAndRanks) {
   for (int rank = 0; rank < kase.ranks; ++rank) {
     Count of_rank = 0;
     for (int micro = 0; micro < kase.micro_batches; ++micro) {
-      const auto data = grading::micro_of(kase, rank, micro);
+      const auto data = cases::micro_of(kase, rank, micro);
       EXPECT_EQ(std::count_if(data.targets.begin(), data.targets.end(), [](int t) { return t >= 0; }), data.tokens);
       EXPECT_GE(data.tokens, 1);
       by_micro.insert(data.tokens);
@@ -107,15 +107,15 @@ TEST(Data, UnevenTokensDifferBetweenMicroBatchesAndRanks) {
   }
   EXPECT_EQ(by_micro.size(), 9U);
   EXPECT_EQ(by_rank.size(), 3U);
-  EXPECT_EQ(grading::tokens_of_step(kase), all);
+  EXPECT_EQ(cases::tokens_of_step(kase), all);
 }
 
 TEST(Data, IntegersAreWholeAndSmallAndDifferByRank) {
-  const grading::Case kase = case_of(mlp(1, 2, 2, 2), 1);
-  const auto values = grading::integers_of(kase, 0, 100);
+  const cases::Case kase = case_of(mlp(1, 2, 2, 2), 1);
+  const auto values = cases::integers_of(kase, 0, 100);
   EXPECT_EQ(values.size(), 100U);
   for (const float v : values) EXPECT_TRUE(v == std::round(v) && std::abs(v) <= 9);
-  EXPECT_NE(values, grading::integers_of(kase, 1, 100));
+  EXPECT_NE(values, cases::integers_of(kase, 1, 100));
 }
 
 }  // namespace

@@ -96,10 +96,10 @@ TEST_P(Divided, PartsOfAllRanksAreTheWhole) {
 
 TEST_P(Divided, TrainsAsOneDevice) {
   const int t = GetParam();
-  grading::Case kase = case_of(spec_of(false), 3, 2);
+  cases::Case kase = case_of(spec_of(false), 3, 2);
   kase.uneven_tokens = true;  // some targets count for nothing
   kase.batches = 1;
-  const grading::Reference expected = grading::train_reference(kase);
+  const grading::reference::Reference expected = grading::reference::train_reference(kase);
   const ModelPlan all = model::make_plan(kase.model);
   const Layers weights = weights_of(kase);
   Layers grads = zeros_like(weights);
@@ -107,7 +107,7 @@ TEST_P(Divided, TrainsAsOneDevice) {
   on_ranks(t, kase.model, [&](Rank& rank, const RankModel& own) {
     OnDevice on(rank, own, cut(weights, all, own.plan));
     for (int i = 0; i < kase.micro_batches; ++i) {
-      train_micro(rank, on, kase, grading::micro_of(kase, 0, i), grading::tokens_of_step(kase));
+      train_micro(rank, on, kase, cases::micro_of(kase, 0, i), cases::tokens_of_step(kase));
     }
     EXPECT_NEAR(get(on.loss)[0], expected.loss, expected.loss_tolerance) << "whole on every rank";
     const Layers part = get_layers(on.state.grads);
@@ -118,9 +118,9 @@ TEST_P(Divided, TrainsAsOneDevice) {
 }
 
 TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
-  const grading::Case kase = case_of(spec_of(false), 3);
+  const cases::Case kase = case_of(spec_of(false), 3);
   const ModelPlan all = model::make_plan(kase.model);
-  const grading::MicroData data = grading::micro_of(kase, 0, 0);
+  const cases::MicroData data = cases::micro_of(kase, 0, 0);
   const Count batch = kase.batch, tokens = batch * kase.model.sequence;
   on_ranks(GetParam(), kase.model, [&](Rank& rank, const RankModel& own) {
     OnDevice on(rank, own, cut(weights_of(kase), all, own.plan));
@@ -200,10 +200,10 @@ TEST(Owned, RangesAreJoinedWhereTheyMeet) {
 }
 
 TEST(Tied, TensorsTrainAsOneInTheReference) {
-  grading::Case kase = case_of(spec_of(true), 2);
+  cases::Case kase = case_of(spec_of(true), 2);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.steps = 2;
-  const grading::Reference tied = grading::train_reference(kase);
+  const grading::reference::Reference tied = grading::reference::train_reference(kase);
   const Model model = [&] {
     static const RankModel own{model::make_plan(kase.model), {}};
     return detail::Access::model(&own);
@@ -226,13 +226,13 @@ TEST(Tied, TensorsTrainAsOneInTheReference) {
 }
 
 TEST(Tied, GradientIsTheSumOfBothUses) {
-  const grading::Case tied = case_of(spec_of(true), 2);
+  const cases::Case tied = case_of(spec_of(true), 2);
   // The same weights without the tie: one gradient from the embedding, one from the head.
   const ModelPlan plan = model::make_plan(tied.model);
-  const grading::Reference expected = grading::train_reference(tied);
+  const grading::reference::Reference expected = grading::reference::train_reference(tied);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(tied));
-    train_micro(rank, on, tied, grading::micro_of(tied, 0, 0), grading::tokens_of_step(tied));
+    train_micro(rank, on, tied, cases::micro_of(tied, 0, 0), cases::tokens_of_step(tied));
     const Model& model = on.model;
     add(on.state.grads.front().part(model.tied(0)), on.state.grads.back().part(model.tied(3)));
     copy(on.state.grads.back().part(model.tied(3)), on.state.grads.front().part(model.tied(0)));

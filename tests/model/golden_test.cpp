@@ -16,8 +16,8 @@ namespace {
 constexpr double kTolerance = 5e-6;
 
 struct Golden {
-  grading::Case kase;
-  grading::MicroData data;
+  cases::Case kase;
+  cases::MicroData data;
   nlohmann::json json;
   Layers weights, grads;
   double loss = 0;

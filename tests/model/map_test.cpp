@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "grading/memory_map/memory_map.h"
+#include "memory_map/memory_map.h"
 #include "model/on_model.h"
 
 namespace shardlings::model_test {
 namespace {
 
-grading::MemoryMap map_of(const grading::Case& kase) {
+memory_map::MemoryMap map_of(const cases::Case& kase) {
   const model::ModelSpec& spec = kase.model;
-  grading::Transformer model;
+  memory_map::Transformer model;
   model.name = "own";
   model.layers = spec.layers;
   model.hidden = spec.hidden;
@@ -18,18 +18,18 @@ grading::MemoryMap map_of(const grading::Case& kase) {
   model.vocabulary = spec.outputs;
   model.sequence = spec.sequence;
   model.tied = false;
-  grading::Training training;
-  training.precision = grading::precision_of("f32");
-  training.moments = grading::moments_of(spec.optimizer == model::ModelSpec::Optimizer::adam ? "adam" : "sgd");
-  training.kept_by = grading::KeptBy::shardlings;
+  memory_map::Training training;
+  training.precision = memory_map::precision_of("f32");
+  training.moments = memory_map::moments_of(spec.optimizer == model::ModelSpec::Optimizer::adam ? "adam" : "sgd");
+  training.kept_by = memory_map::KeptBy::shardlings;
   training.micro_batch = kase.batch;
   return map_memory(model, {}, training);
 }
 
 void check_counters(const model::ModelSpec& spec, Count batch) {
-  const grading::Case kase = case_of(spec, batch);
+  const cases::Case kase = case_of(spec, batch);
   const auto plan = model::make_plan(spec);
-  const grading::StageMemory map = map_of(kase).stages[0];
+  const memory_map::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
     const auto live = [&](Kind kind) { return front_of(rank).ledger().live_by_kind()[static_cast<std::size_t>(kind)]; };
     OnDevice on(rank, plan, weights_of(kase));
@@ -40,7 +40,7 @@ void check_counters(const model::ModelSpec& spec, Count batch) {
     std::vector<Tensor> x;
     std::vector<Saved> saved(plan.layers.size());
     const Bytes before = live(Kind::activation);
-    const Tensor ids = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     x.push_back(clone(ids));
     for (std::size_t l = 0; l < plan.layers.size(); ++l) {
       x.push_back(on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], &saved[l]));

@@ -64,13 +64,13 @@ void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const T
 
 void check_all_layers_in(DType dtype, const model::ModelSpec& spec, Count batch) {
   SCOPED_TRACE(name_of(dtype));
-  const grading::Case kase = case_of(spec, batch);
+  const cases::Case kase = case_of(spec, batch);
   const auto plan = model::make_plan(spec);
   const Sizes n{spec.sequence * batch, batch, dtype};
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     for (Tensor& weights : on.state.weights) weights = cast(weights, dtype);
-    Tensor x = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    Tensor x = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     if (x.dtype() == DType::f32) x = cast(x, dtype);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       SCOPED_TRACE("layer " + std::to_string(l));
@@ -109,12 +109,12 @@ TEST(LayerMemory, OfABlockIsTheTextbooks) {
 }
 
 TEST(LayerMemory, LossAndUpdateTakeNone) {
-  grading::Case kase = case_of(mlp(1, 6, 5, 4), 3);
+  cases::Case kase = case_of(mlp(1, 6, 5, 4), 3);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     const Tensor x = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
     Tensor y = on.model.forward(0, on.state.weights[0], x, nullptr);
     const Meter meter(rank);

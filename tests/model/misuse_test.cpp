@@ -34,10 +34,10 @@ struct Scene {
 };
 
 std::string message_of(const std::function<void(Scene&)>& mistake) {
-  const grading::Case kase = case_of(mlp(3, 9, 5, 4), 2);
+  const cases::Case kase = case_of(mlp(3, 9, 5, 4), 2);
   const auto plan = model::make_plan(kase.model);
   return error_of([&](Rank& rank) {
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     Scene scene{rank, OnDevice(rank, plan, weights_of(kase)), {}, std::vector<Saved>(3), targets_of(rank, kase, data)};
     scene.x.push_back(inputs_of(rank, kase, data));
     for (int l = 0; l < 3; ++l) {
@@ -235,7 +235,7 @@ TEST(ModelMisuse, SavedThatNobodyOwnsGoesWithTheRank) {
 }
 
 TEST(ModelMisuse, EmbeddingWantsIds) {
-  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
   EXPECT_THAT(error_of([&](Rank& rank) {
                 OnDevice on(rank, plan, weights_of(kase));

@@ -12,7 +12,7 @@
 namespace shardlings::model_test {
 namespace {
 
-using grading::Case;
+using cases::Case;
 using grading::reference::Precision;
 
 /// Weights, activations and (but for f32) gradients in bf16.
@@ -27,7 +27,7 @@ struct Mixed {
   }
 
   void train(Rank& rank, const Case& kase, int micro) {
-    const auto data = grading::micro_of(kase, 0, micro);
+    const auto data = cases::micro_of(kase, 0, micro);
     const auto layers = static_cast<std::size_t>(on.model.num_layers());
     std::vector<Tensor> x(layers + 1);
     std::vector<Saved> saved(layers);
@@ -38,7 +38,7 @@ struct Mixed {
       x[l + 1] = on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], &saved[l]);
       EXPECT_EQ(x[l + 1].dtype(), DType::bf16);
     }
-    Tensor grad = on.model.loss(std::move(x[layers]), targets, grading::tokens_of_step(kase), on.loss);
+    Tensor grad = on.model.loss(std::move(x[layers]), targets, cases::tokens_of_step(kase), on.loss);
     for (std::size_t l = layers; l-- > 0;) {
       grad = on.model.backward(static_cast<int>(l), on.state.weights[l], x[l], std::move(saved[l]), std::move(grad),
                                on.state.grads[l]);
@@ -72,7 +72,7 @@ double used(const Layers& got, const Layers& want, const Layers& tolerance) {
 
 double used_by_a_step(const Case& kase, DType grads) {
   const auto plan = model::make_plan(kase.model);
-  const grading::Reference expected = grading::train_reference(kase, Precision::mixed);
+  const grading::reference::Reference expected = grading::reference::train_reference(kase, Precision::mixed);
   double most = 0;
   on_rank([&](Rank& rank) {
     Mixed mixed(rank, plan, kase, grads);
@@ -118,7 +118,7 @@ TEST(Mixed, TheJudgeKnowsWhereNumbersAreRounded) {
   const Case kase = case_of(mlp(4, 16, 8, 8), 2);
   const auto mixed = grading::reference::train<double>(kase, 0, Precision::mixed);
   const auto full = grading::reference::train<double>(kase);
-  const grading::Reference expected = grading::train_reference(kase, Precision::mixed);
+  const grading::reference::Reference expected = grading::reference::train_reference(kase, Precision::mixed);
   EXPECT_EQ(used(mixed.grads, expected.grads, expected.grads_tolerance), 0);
   EXPECT_GT(used(full.grads, expected.grads, expected.grads_tolerance), 4 * used_by_a_step(kase, DType::bf16));
 }
@@ -176,7 +176,7 @@ TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
   for (int layers = 1; layers <= 4; ++layers) {
     const Case kase = clipped_case(layers);
     const auto plan = model::make_plan(kase.model);
-    const grading::Reference expected = grading::train_reference(kase, Precision::mixed);
+    const grading::reference::Reference expected = grading::reference::train_reference(kase, Precision::mixed);
     on_rank([&](Rank& rank) {
       Mixed mixed(rank, plan, kase, DType::bf16);
       mixed.train(rank, kase, 0);

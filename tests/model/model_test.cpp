@@ -15,8 +15,8 @@ namespace {
 
 using front::EventKind;
 
-void expect_reference(const grading::Case& kase) {
-  const grading::Reference expected = grading::train_reference(kase);
+void expect_reference(const cases::Case& kase) {
+  const grading::reference::Reference expected = grading::reference::train_reference(kase);
   const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
@@ -24,7 +24,7 @@ void expect_reference(const grading::Case& kase) {
       for (Tensor& grad : on.state.grads) fill(grad, 0);
       fill(on.loss, 0);
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
-        train_micro(rank, on, kase, grading::micro_of(kase, 0, micro), grading::tokens_of_step(kase));
+        train_micro(rank, on, kase, cases::micro_of(kase, 0, micro), cases::tokens_of_step(kase));
       }
       update(rank, on, kase.model.clip);
     }
@@ -65,7 +65,7 @@ class RandomSizes : public testing::TestWithParam<int> {
 TEST_P(RandomSizes, MlpTrainsLikeTheReference) {
   const auto layers = static_cast<int>(between(1, 4));
   const Count hidden = between(1, 21), outputs = between(2, 13), sequence = between(1, 7);
-  grading::Case kase = case_of(mlp(layers, hidden, outputs, sequence), between(1, 5), 2);
+  cases::Case kase = case_of(mlp(layers, hidden, outputs, sequence), between(1, 5), 2);
   kase.uneven_tokens = GetParam() % 2 == 0;
   kase.seed = static_cast<std::uint64_t>(GetParam());
   kase.steps = 2;
@@ -75,7 +75,7 @@ TEST_P(RandomSizes, MlpTrainsLikeTheReference) {
 TEST_P(RandomSizes, GptTrainsLikeTheReference) {
   const auto layers = static_cast<int>(between(1, 3)), heads = static_cast<int>(between(1, 3));
   const Count hidden = heads * between(2, 9), vocabulary = between(2, 19), sequence = between(1, 9);
-  grading::Case kase = case_of(gpt(layers, hidden, heads, vocabulary, sequence), between(1, 4), 2);
+  cases::Case kase = case_of(gpt(layers, hidden, heads, vocabulary, sequence), between(1, 4), 2);
   kase.uneven_tokens = GetParam() % 2 == 1;
   kase.seed = static_cast<std::uint64_t>(GetParam());
   kase.steps = 2;
@@ -85,7 +85,7 @@ TEST_P(RandomSizes, GptTrainsLikeTheReference) {
 INSTANTIATE_TEST_SUITE_P(Sizes, RandomSizes, testing::Range(1, 13));
 
 TEST(Model, AdamTrainsLikeTheReference) {
-  grading::Case kase = case_of(gpt(1, 12, 2, 9, 5), 3);
+  cases::Case kase = case_of(gpt(1, 12, 2, 9, 5), 3);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.lr = 0.01F;
   kase.steps = 3;
@@ -95,7 +95,7 @@ TEST(Model, AdamTrainsLikeTheReference) {
 TEST_P(RandomSizes, LayersOfUnequalSizeTrainLikeTheReference) {
   model::ModelSpec spec = mlp(static_cast<int>(between(2, 5)), between(1, 13), between(2, 9), between(1, 6));
   for (int l = 0; l + 1 < spec.layers; ++l) spec.widths.push_back(between(1, 23));
-  grading::Case kase = case_of(spec, between(1, 4), 2);
+  cases::Case kase = case_of(spec, between(1, 4), 2);
   kase.seed = static_cast<std::uint64_t>(GetParam());
   expect_reference(kase);
 }
@@ -104,23 +104,23 @@ TEST_P(RandomSizes, ClippedStepsAreThoseOfTheReference) {
   model::ModelSpec spec = mlp(static_cast<int>(between(1, 3)), between(2, 13), between(2, 9), between(1, 6));
   spec.optimizer = GetParam() % 2 == 0 ? model::ModelSpec::Optimizer::adam : model::ModelSpec::Optimizer::sgd;
   spec.lr = 0.05F;
-  grading::Case kase = case_of(spec, between(1, 4));
+  cases::Case kase = case_of(spec, between(1, 4));
   kase.seed = static_cast<std::uint64_t>(GetParam());
   kase.steps = 3;
-  const double norm = grading::train_reference(kase).norms.front();
+  const double norm = grading::reference::train_reference(kase).norms.front();
   kase.model.clip = static_cast<float>(norm * (GetParam() % 3 == 0 ? 2 : 0.3));  // now and then it changes nothing
   expect_reference(kase);
 }
 
 TEST(Model, RecomputedBackwardIsEqualBitByBit) {
   for (const model::ModelSpec& spec : {mlp(3, 9, 5, 4), gpt(2, 10, 2, 7, 5)}) {
-    const grading::Case kase = case_of(spec, 3);
+    const cases::Case kase = case_of(spec, 3);
     const auto plan = model::make_plan(spec);
     std::array<Layers, 2> grads;
     for (const bool recompute : {false, true}) {
       on_rank([&](Rank& rank) {
         OnDevice on(rank, plan, weights_of(kase));
-        train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), grading::tokens_of_step(kase), recompute);
+        train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), cases::tokens_of_step(kase), recompute);
         grads[recompute ? 1 : 0] = get_layers(on.state.grads);
       });
     }
@@ -129,11 +129,11 @@ TEST(Model, RecomputedBackwardIsEqualBitByBit) {
 }
 
 TEST(Model, BackwardAddsToGradients) {
-  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
     Layers twice = get_layers(on.state.grads);
     for (auto& layer : twice) {
@@ -147,11 +147,11 @@ TEST(Model, BackwardAddsToGradients) {
 TEST(Model, ShorterSequencesUseTheFirstPositions) {
   const model::ModelSpec spec = gpt(1, 8, 2, 7, 6);
   const auto plan = model::make_plan(spec);
-  grading::Case kase = case_of(spec, 2);
+  cases::Case kase = case_of(spec, 2);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     kase.model.sequence = 4;
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
     const std::vector<float> grads = get(on.state.grads[0]);
     const Range positions = entry_of(plan.layers[0], "position").range;
@@ -162,7 +162,7 @@ TEST(Model, ShorterSequencesUseTheFirstPositions) {
 }
 
 TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
-  grading::Case kase = case_of(mlp(1, 6, 5, 3), 2);
+  cases::Case kase = case_of(mlp(1, 6, 5, 3), 2);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
@@ -182,11 +182,11 @@ TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
 }
 
 TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
-  const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
+  const cases::Case kase = case_of(mlp(2, 6, 5, 3), 2);
   const auto plan = model::make_plan(kase.model);
   on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
     Tensor weights = rank.empty(plan.total, Kind::parameter), grads = rank.zeros(plan.total, Kind::gradient);
     for (int l = 0; l < 2; ++l) copy(weights.part(on.model.range(l)), on.state.weights[static_cast<std::size_t>(l)]);
@@ -207,7 +207,7 @@ TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
 }
 
 TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
-  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
   world::Options options;
   options.cluster.table.forward = Nanos(1000);
@@ -216,7 +216,7 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
   options.capacity = Bytes(2 * 4 * plan.total + batch_bytes + scalar + 10 * activation);
   const auto report = world::run(options, [&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    const Tensor ids = inputs_of(rank, kase, grading::micro_of(kase, 0, 0));
+    const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);
     const Bytes before = front_of(rank).ledger().live();
     Saved saved;
@@ -243,12 +243,12 @@ TEST(Model, TellsItsSizes) {
 }
 
 TEST(Model, CallsAreCountedAndCostTheTable) {
-  const grading::Case kase = case_of(gpt(2, 8, 2, 7, 5), 3);
+  const cases::Case kase = case_of(gpt(2, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
     front_of(rank).begin_measuring({});
-    train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 15, true);
+    train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), 15, true);
     update(rank, on);
     front_of(rank).end_measuring();
   });
@@ -271,11 +271,11 @@ TEST(Model, CallsAreCountedAndCostTheTable) {
 }
 
 TEST(Model, FlopsAreThoseOfTheProducts) {
-  const grading::Case kase = case_of(mlp(2, 6, 5, 3), 2);
+  const cases::Case kase = case_of(mlp(2, 6, 5, 3), 2);
   const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    train_micro(rank, on, kase, grading::micro_of(kase, 0, 0), 6);
+    train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), 6);
   });
   std::map<EventKind, Flops> flops;
   for (const front::Event& event : report.ranks[0].trace.events) {
@@ -289,11 +289,11 @@ TEST(Model, FlopsAreThoseOfTheProducts) {
 }
 
 TEST(Model, LabelsFlowFromTheMicroBatch) {
-  const grading::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
+  const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
   const auto plan = model::make_plan(kase.model);
   const auto report = on_rank([&](Rank& rank) {
     OnDevice on(rank, plan, weights_of(kase));
-    const auto data = grading::micro_of(kase, 0, 0);
+    const auto data = cases::micro_of(kase, 0, 0);
     const Tensor ids = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
     std::vector<Tensor> x;
     std::vector<Saved> saved(3);

@@ -28,8 +28,8 @@ model::ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Coun
   return spec;
 }
 
-grading::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches) {
-  grading::Case kase;
+cases::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches) {
+  cases::Case kase;
   kase.model = spec;
   kase.batch = batch;
   kase.micro_batches = micro_batches;
@@ -117,27 +117,27 @@ OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
   }
 }
 
-Layers weights_of(const grading::Case& kase) {
+Layers weights_of(const cases::Case& kase) {
   Layers weights;
   const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
-    const std::vector<float> layer = grading::weights_of(kase, l);
+    const std::vector<float> layer = cases::weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());
   }
   return weights;
 }
 
-Tensor inputs_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data) {
+Tensor inputs_of(Rank& rank, const cases::Case& kase, const cases::MicroData& data) {
   const model::ModelSpec& spec = kase.model;
   if (spec.family == model::ModelSpec::Family::gpt) return put(rank, {spec.sequence, kase.batch}, data.ids);
   return put(rank, {spec.sequence, kase.batch, spec.hidden}, data.inputs);
 }
 
-Tensor targets_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data) {
+Tensor targets_of(Rank& rank, const cases::Case& kase, const cases::MicroData& data) {
   return put(rank, {kase.model.sequence, kase.batch}, data.targets);
 }
 
-void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grading::MicroData& data, Count tokens,
+void train_micro(Rank& rank, OnDevice& on, const cases::Case& kase, const cases::MicroData& data, Count tokens,
                  bool recompute) {
   const auto layers = static_cast<std::size_t>(on.model.num_layers());
   std::vector<Tensor> x(layers + 1);

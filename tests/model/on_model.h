@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "api/rank_model.h"
+#include "case/case.h"
+#include "case/data.h"
 #include "front/rank_front.h"
-#include "grading/case.h"
-#include "grading/data.h"
 #include "shardlings/puzzle.h"
 #include "world/world.h"
 
@@ -21,7 +21,7 @@ using Layers = std::vector<std::vector<double>>;
 /// Small models whose extents divide one another in no way.
 model::ModelSpec mlp(int layers, Count hidden, Count outputs, Count sequence);
 model::ModelSpec gpt(int layers, Count hidden, int heads, Count vocabulary, Count sequence);
-grading::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches = 1);
+cases::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches = 1);
 
 /// Runs `body` on one rank of a cluster with a table of calls; its errors fail the test.
 front::RunReport on_rank(const std::function<void(Rank&)>& body);
@@ -46,13 +46,13 @@ struct OnDevice {
   Tensor loss;
 };
 /// The same with the case's own weights.
-Layers weights_of(const grading::Case& kase);
-Tensor inputs_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data);
-Tensor targets_of(Rank& rank, const grading::Case& kase, const grading::MicroData& data);
+Layers weights_of(const cases::Case& kase);
+Tensor inputs_of(Rank& rank, const cases::Case& kase, const cases::MicroData& data);
+Tensor targets_of(Rank& rank, const cases::Case& kase, const cases::MicroData& data);
 
 /// Forward, loss and backward of one micro-batch; adds to gradients and loss. With `recompute`, backward runs on what
 /// a second forward saves.
-void train_micro(Rank& rank, OnDevice& on, const grading::Case& kase, const grading::MicroData& data, Count tokens,
+void train_micro(Rank& rank, OnDevice& on, const cases::Case& kase, const cases::MicroData& data, Count tokens,
                  bool recompute = false);
 /// One step, on the clipped gradient where the case says so.
 void update(Rank& rank, OnDevice& on, float clip = 0);

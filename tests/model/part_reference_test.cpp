@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "grading/data.h"
+#include "case/data.h"
 
 namespace shardlings::grading {
 namespace {
@@ -23,32 +23,33 @@ constexpr auto kMlp = []<class Real>() {
   return reference::make_sequence<Real>(std::move(parts));
 };
 
-PartInputs inputs() {
-  const Case kase;
-  return {normals_of(kase, 0, kLast + kOut),
+reference::PartInputs inputs() {
+  const cases::Case kase;
+  return {cases::normals_of(kase, 0, kLast + kOut),
           {{0, kFirst}, {kFirst, kSecond}, {kSecond, kLast}, {kLast, kLast + kOut}},
-          normals_of(kase, 1, kRows * kIn),
-          normals_of(kase, 2, kRows * kOut)};
+          cases::normals_of(kase, 1, kRows * kIn),
+          cases::normals_of(kase, 2, kRows * kOut)};
 }
 
 /// The sum of outputs times grad_output: what the gradients are those of.
-double along_gradient(const PartInputs& at, const std::vector<double>& weights, const std::vector<double>& x) {
+double along_gradient(const reference::PartInputs& at, const std::vector<double>& weights,
+                      const std::vector<double>& x) {
   const std::vector<double> y = kMlp.operator()<double>()->forward(weights, x);
   return std::inner_product(y.begin(), y.end(), at.grad_output.begin(), 0.0);
 }
 
 TEST(PartReference, OutputOfOneLinearLayerIsThatOfPaper) {
-  const PartInputs two = {{2, 3, 10}, {{0, 2}, {2, 3}}, {1, 2}, {5}};  // weight (1, 2), bias (1); one row
-  const PartReference found =
-      part_reference(two, []<class Real>() { return reference::make_linear<Real>(2, 1, 0, 2); });
+  const reference::PartInputs two = {{2, 3, 10}, {{0, 2}, {2, 3}}, {1, 2}, {5}};  // weight (1, 2), bias (1); one row
+  const reference::PartReference found =
+      reference::part_reference(two, []<class Real>() { return reference::make_linear<Real>(2, 1, 0, 2); });
   EXPECT_EQ(found.output, std::vector<double>{2 * 1 + 3 * 2 + 10});
   EXPECT_EQ(found.grad_input, (std::vector<double>{10, 15}));
   EXPECT_EQ(found.grads, (std::vector<double>{5, 10, 5}));
 }
 
 TEST(PartReference, GradientsAreThoseOfTheOutput) {
-  const PartInputs at = inputs();
-  const PartReference found = part_reference(at, kMlp);
+  const reference::PartInputs at = inputs();
+  const reference::PartReference found = reference::part_reference(at, kMlp);
   const std::vector<double> weights(at.weights.begin(), at.weights.end()), x(at.x.begin(), at.x.end());
   constexpr double kStep = 1e-5;
   const auto slope = [&](std::vector<double> values, std::size_t i, auto along) {
@@ -68,8 +69,8 @@ TEST(PartReference, GradientsAreThoseOfTheOutput) {
 }
 
 TEST(PartReference, AnotherComputationInF32IsWithinTheTolerance) {
-  const PartInputs at = inputs();
-  const PartReference found = part_reference(at, kMlp);
+  const reference::PartInputs at = inputs();
+  const reference::PartReference found = reference::part_reference(at, kMlp);
   constexpr std::uint64_t kUnused = 77;  // none of the runs that the tolerance comes from
   const auto run = reference::run_part<float>(*kMlp.operator()<float>(), at, kUnused);
   for (std::size_t i = 0; i < run.grads.size(); ++i) {
@@ -82,7 +83,7 @@ TEST(PartReference, AnotherComputationInF32IsWithinTheTolerance) {
 }
 
 TEST(PartReference, EveryTensorHasAToleranceOfItsOwn) {
-  const PartReference found = part_reference(inputs(), kMlp);
+  const reference::PartReference found = reference::part_reference(inputs(), kMlp);
   EXPECT_EQ(found.grads_tolerance.front(), found.grads_tolerance[kFirst - 1]);
   EXPECT_NE(found.grads_tolerance.front(), found.grads_tolerance[kSecond]);
   EXPECT_GT(found.grads_tolerance.back(), 0);

@@ -13,12 +13,12 @@ namespace {
 
 namespace reference = grading::reference;
 
-double loss_of(const grading::Case& kase, const Layers& weights) {
+double loss_of(const cases::Case& kase, const Layers& weights) {
   double loss = 0;
   Layers unused = weights;
   for (int rank = 0; rank < kase.ranks; ++rank) {
     for (int micro = 0; micro < kase.micro_batches; ++micro) {
-      loss += reference::train_micro<double>(kase, grading::micro_of(kase, rank, micro), grading::tokens_of_step(kase),
+      loss += reference::train_micro<double>(kase, cases::micro_of(kase, rank, micro), cases::tokens_of_step(kase),
                                              weights, unused);
     }
   }
@@ -26,7 +26,7 @@ double loss_of(const grading::Case& kase, const Layers& weights) {
 }
 
 /// Every weight of the model, by central differences.
-void check_gradients(const grading::Case& kase) {
+void check_gradients(const cases::Case& kase) {
   const auto trained = reference::train<double>(kase);
   Layers weights = reference::initial_weights<double>(kase);
   constexpr double kStep = 1e-5;
@@ -44,22 +44,22 @@ void check_gradients(const grading::Case& kase) {
 }
 
 TEST(Reference, GradientsOfAnMlpAreThoseOfItsLoss) {
-  grading::Case kase = case_of(mlp(3, 5, 4, 3), 2, 2);
+  cases::Case kase = case_of(mlp(3, 5, 4, 3), 2, 2);
   kase.ranks = 2;
   kase.uneven_tokens = true;
   check_gradients(kase);
 }
 
 TEST(Reference, GradientsOfAGptAreThoseOfItsLoss) {
-  grading::Case kase = case_of(gpt(2, 6, 2, 7, 3), 2, 2);
+  cases::Case kase = case_of(gpt(2, 6, 2, 7, 3), 2, 2);
   kase.uneven_tokens = true;
   check_gradients(kase);
 }
 
 TEST(Reference, LocalGradientsAddUp) {
-  grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  cases::Case kase = case_of(mlp(2, 5, 4, 3), 2);
   kase.ranks = 3;
-  const grading::Reference found = grading::train_reference(kase);
+  const grading::reference::Reference found = grading::reference::train_reference(kase);
   ASSERT_EQ(found.local_grads.size(), 3U);
   for (std::size_t l = 0; l < found.grads.size(); ++l) {
     for (std::size_t i = 0; i < found.grads[l].size(); ++i) {
@@ -72,23 +72,23 @@ TEST(Reference, LocalGradientsAddUp) {
 }
 
 TEST(Reference, RanksThatShareABatchTrainOnItOnce) {
-  grading::Case shared = case_of(mlp(2, 5, 4, 3), 2, 2);
+  cases::Case shared = case_of(mlp(2, 5, 4, 3), 2, 2);
   shared.uneven_tokens = true;
-  const grading::Reference one_rank = grading::train_reference(shared);
-  const Count tokens = grading::tokens_of_step(shared);
+  const grading::reference::Reference one_rank = grading::reference::train_reference(shared);
+  const Count tokens = cases::tokens_of_step(shared);
   shared.ranks = 4;
   shared.batches = 1;
-  EXPECT_EQ(grading::tokens_of_step(shared), tokens);
-  const grading::Reference four_ranks = grading::train_reference(shared);
+  EXPECT_EQ(cases::tokens_of_step(shared), tokens);
+  const grading::reference::Reference four_ranks = grading::reference::train_reference(shared);
   EXPECT_EQ(four_ranks.grads, one_rank.grads);
   EXPECT_EQ(four_ranks.loss, one_rank.loss);
   shared.batches = 2;
-  EXPECT_EQ(grading::train_reference(shared).local_grads.size(), 2U);
+  EXPECT_EQ(grading::reference::train_reference(shared).local_grads.size(), 2U);
 }
 
 TEST(Reference, SgdFollowsTheGradient) {
-  const grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
-  const grading::Reference found = grading::train_reference(kase);
+  const cases::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  const grading::reference::Reference found = grading::reference::train_reference(kase);
   for (std::size_t l = 0; l < found.grads.size(); ++l) {
     for (std::size_t i = 0; i < found.grads[l].size(); ++i) {
       EXPECT_NEAR(found.weights[l][i], found.weights_before[l][i] - static_cast<double>(0.1F) * found.grads[l][i],
@@ -98,8 +98,8 @@ TEST(Reference, SgdFollowsTheGradient) {
 }
 
 TEST(Reference, ALongGradientIsShortenedToTheLimit) {
-  grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
-  const grading::Reference free = grading::train_reference(kase);
+  cases::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  const grading::reference::Reference free = grading::reference::train_reference(kase);
   double squares = 0;
   for (const auto& layer : free.grads) {
     for (const double g : layer) squares += g * g;
@@ -107,7 +107,7 @@ TEST(Reference, ALongGradientIsShortenedToTheLimit) {
   ASSERT_EQ(free.norms.size(), 1U);
   EXPECT_NEAR(free.norms[0], std::sqrt(squares), 1e-14);
   kase.model.clip = static_cast<float>(free.norms[0] / 4);
-  const grading::Reference clipped = grading::train_reference(kase);
+  const grading::reference::Reference clipped = grading::reference::train_reference(kase);
   EXPECT_EQ(clipped.grads, free.grads) << "gradients are those before clipping";
   const double factor = static_cast<double>(kase.model.clip) / free.norms[0];
   for (std::size_t l = 0; l < free.weights.size(); ++l) {
@@ -117,14 +117,14 @@ TEST(Reference, ALongGradientIsShortenedToTheLimit) {
     }
   }
   kase.model.clip = static_cast<float>(free.norms[0] * 4);
-  EXPECT_EQ(grading::train_reference(kase).weights, free.weights);
+  EXPECT_EQ(grading::reference::train_reference(kase).weights, free.weights);
 }
 
 TEST(Reference, MomentsAreAveragesOfTheClippedGradient) {
-  grading::Case kase = case_of(mlp(2, 5, 4, 3), 2);
+  cases::Case kase = case_of(mlp(2, 5, 4, 3), 2);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   kase.model.clip = 0.01F;
-  const grading::Reference found = grading::train_reference(kase);
+  const grading::reference::Reference found = grading::reference::train_reference(kase);
   const double factor = static_cast<double>(kase.model.clip) / found.norms[0];
   ASSERT_LT(factor, 1);
   for (std::size_t l = 0; l < found.grads.size(); ++l) {
@@ -139,17 +139,17 @@ TEST(Reference, MomentsAreAveragesOfTheClippedGradient) {
 
 TEST(Reference, StepsLowerTheLoss) {
   for (const auto optimizer : {model::ModelSpec::Optimizer::sgd, model::ModelSpec::Optimizer::adam}) {
-    grading::Case kase = case_of(gpt(1, 8, 2, 6, 4), 2);
+    cases::Case kase = case_of(gpt(1, 8, 2, 6, 4), 2);
     kase.model.optimizer = optimizer;
-    const double before = grading::train_reference(kase).loss;
+    const double before = grading::reference::train_reference(kase).loss;
     kase.steps = 6;
-    EXPECT_LT(grading::train_reference(kase).loss, 0.9 * before);
+    EXPECT_LT(grading::reference::train_reference(kase).loss, 0.9 * before);
   }
 }
 
 TEST(Reference, ToleranceIsFarBelowTheGradientsAndNeverZero) {
-  const grading::Case kase = case_of(gpt(2, 12, 3, 9, 5), 3);
-  const grading::Reference found = grading::train_reference(kase);
+  const cases::Case kase = case_of(gpt(2, 12, 3, 9, 5), 3);
+  const grading::reference::Reference found = grading::reference::train_reference(kase);
   EXPECT_GT(found.loss_tolerance, 0);
   EXPECT_LT(found.loss_tolerance, 1e-4 * found.loss);
   const auto plan = model::make_plan(kase.model);

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 /// A model on the device, cut into stages.
 struct InStages {
-  InStages(Rank& rank, const model::ModelPlan& plan, const grading::Case& kase, int count)
+  InStages(Rank& rank, const model::ModelPlan& plan, const cases::Case& kase, int count)
       : on(rank, plan, weights_of(kase)) {
     for (int i = 0; i < count; ++i) {
       const Range layers = part_of(on.model.num_layers(), count, i);
@@ -25,7 +25,7 @@ struct InStages {
   std::vector<Stage> stages;
 };
 
-void train_in_stages(Rank& rank, InStages& in, const grading::Case& kase, const grading::MicroData& data) {
+void train_in_stages(Rank& rank, InStages& in, const cases::Case& kase, const cases::MicroData& data) {
   const std::size_t count = in.stages.size();
   std::vector<Tensor> x(count);
   std::vector<StageSaved> saved(count);
@@ -45,9 +45,9 @@ class Stages : public testing::TestWithParam<int> {};
 
 TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
   for (const model::ModelSpec& spec : {mlp(5, 9, 5, 4), gpt(3, 12, 3, 7, 5)}) {
-    const grading::Case kase = case_of(spec, 3);
+    const cases::Case kase = case_of(spec, 3);
     const auto plan = model::make_plan(spec);
-    const grading::MicroData data = grading::micro_of(kase, 0, 0);
+    const cases::MicroData data = cases::micro_of(kase, 0, 0);
     on_rank([&](Rank& rank) {
       OnDevice whole(rank, plan, weights_of(kase));
       train_micro(rank, whole, kase, data, data.tokens);
@@ -64,7 +64,7 @@ TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
 INSTANTIATE_TEST_SUITE_P(Numbers, Stages, testing::Range(1, 6));
 
 TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
-  const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
+  const cases::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
   const auto plan = model::make_plan(kase.model);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
@@ -90,9 +90,9 @@ TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
 }
 
 TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
-  const grading::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
+  const cases::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
   const auto plan = model::make_plan(kase.model);
-  const grading::MicroData data = grading::micro_of(kase, 0, 0);
+  const cases::MicroData data = cases::micro_of(kase, 0, 0);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
     OnDevice whole(rank, plan, weights_of(kase));
@@ -114,7 +114,7 @@ TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
 }
 
 TEST(StageMisuse, IsToldWithItsLine) {
-  const grading::Case kase = case_of(mlp(4, 9, 9, 4), 3);
+  const cases::Case kase = case_of(mlp(4, 9, 9, 4), 3);
   const auto plan = model::make_plan(kase.model);
   const auto error = [&](auto body) {
     return error_of([&](Rank& rank) {

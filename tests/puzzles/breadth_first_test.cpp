@@ -1,20 +1,20 @@
 // Pipelines of sharded stages: closed forms by hand, and the solution of puzzle 25 against them on all its cases.
-#include "grading/breadth_first.h"
+#include "grading/formulas/breadth_first.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "grading/manifest.h"
+#include "case/manifest.h"
 #include "puzzles/solutions.h"
 
 namespace shardlings::grading {
 namespace {
 
 /// Six layers of 12 weights (the last one 8) on two stages of three ranks; 48 bytes are 16 + 16 + 16.
-Case six_layers(int chunks, int micro_batches) {
-  Case kase;
+cases::Case six_layers(int chunks, int micro_batches) {
+  cases::Case kase;
   kase.ranks = 6;
   kase.batches = 3;
   kase.micro_batches = micro_batches;
@@ -33,34 +33,38 @@ Case six_layers(int chunks, int micro_batches) {
 }
 
 TEST(BreadthFirst, TakesAllMicroBatchesThroughAChunk) {
-  const Pipeline pipeline = pipeline_of(pipeline_axis(six_layers(2, 3)));
-  const Order order = breadth_first(pipeline);
-  const Order expected = {{true, 0, 0},  {true, 1, 0},  {true, 2, 0},  {true, 0, 1},  {true, 1, 1},  {true, 2, 1},
-                          {false, 0, 1}, {false, 1, 1}, {false, 2, 1}, {false, 0, 0}, {false, 1, 0}, {false, 2, 0}};
+  const formulas::Pipeline pipeline = formulas::pipeline_of(formulas::pipeline_axis(six_layers(2, 3)));
+  const formulas::Order order = formulas::breadth_first(pipeline);
+  const formulas::Order expected = {{true, 0, 0},  {true, 1, 0},  {true, 2, 0},  {true, 0, 1},
+                                    {true, 1, 1},  {true, 2, 1},  {false, 0, 1}, {false, 1, 1},
+                                    {false, 2, 1}, {false, 0, 0}, {false, 1, 0}, {false, 2, 0}};
   EXPECT_EQ(order, expected);
 }
 
 TEST(BreadthFirst, TimeIsThatOfInterleavingAndTheEnds) {
   const std::int64_t gather = 2 * (2 + 16);  // (D-1) (alpha + part / W)
-  EXPECT_EQ(breadth_first_time(six_layers(3, 4)).value, gather + (3 * 4 + 1) * 30 + gather);
-  EXPECT_EQ(breadth_first_time(six_layers(3, 1)).value, gather + (2 * 2 + 1 + 1) * 30 + gather) << "fewer than p";
-  EXPECT_EQ(breadth_first_time(six_layers(1, 4)).value, 3 * gather + (4 + 1) * 90 + 3 * gather);
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 4)).value, gather + (3 * 4 + 1) * 30 + gather);
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 1)).value, gather + (2 * 2 + 1 + 1) * 30 + gather)
+      << "fewer than p";
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(1, 4)).value, 3 * gather + (4 + 1) * 90 + 3 * gather);
 }
 
 TEST(BreadthFirst, BytesDoNotDependOnMicroBatches) {
   for (const int m : {1, 2, 7}) {
-    const Case kase = six_layers(3, m);
-    EXPECT_EQ(gathered_bytes(kase, 1).value, 3 * 32 + 2 * 32 + 3 * 32) << "scattered, gathered again, gathered";
+    const cases::Case kase = six_layers(3, m);
+    EXPECT_EQ(formulas::gathered_bytes(kase, 1).value, 3 * 32 + 2 * 32 + 3 * 32)
+        << "scattered, gathered again, gathered";
     // Stage 5 has 8 weights: 3, 3 and 2 of them. Rank 5 has the last part, and sends on all but the first one.
-    EXPECT_EQ(gathered_bytes(kase, 5).value, 2 * (32 + 32) + 4 * (8 - 3) + 32 + 32 + 4 * (8 - 2));
+    EXPECT_EQ(formulas::gathered_bytes(kase, 5).value, 2 * (32 + 32) + 4 * (8 - 3) + 32 + 32 + 4 * (8 - 2));
   }
 }
 
 TEST(BreadthFirst, HoldsTwoUnitsOfEach) {
-  const Case kase = six_layers(3, 2);
-  const PipelineMemory memory = breadth_first_memory(kase, 0);
-  const PipelineMemory whole =
-      memory_along(pipeline_axis(kase), 0, breadth_first(pipeline_of(pipeline_axis(kase))), {.rounds_in_flight = true});
+  const cases::Case kase = six_layers(3, 2);
+  const formulas::PipelineMemory memory = formulas::breadth_first_memory(kase, 0);
+  const formulas::PipelineMemory whole = formulas::memory_along(
+      formulas::pipeline_axis(kase), 0, formulas::breadth_first(formulas::pipeline_of(formulas::pipeline_axis(kase))),
+      {.rounds_in_flight = true});
   const std::int64_t parts = 2 * 3 * 16, all_whole = 2 * 3 * 48;
   const auto units = [&](std::size_t slot) { return memory.during[slot] - whole.during[slot] + all_whole - parts; };
   EXPECT_EQ(units(0), 2 * 48) << "chunks 0 and 1";
@@ -72,23 +76,24 @@ TEST(BreadthFirst, HoldsTwoUnitsOfEach) {
 
 // Bytes, peaks and the end of the step are those of the formulas, on every rank of every case of the puzzle.
 TEST(BreadthFirst, IsWhatTheSolutionDoes) {
-  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
   const std::string folder = std::string(SHARDLINGS_SOURCE_FOLDER) + "/puzzles/25_pipeline_fsdp";
   const Solution solution(toolchain, "25_pipeline_fsdp");
-  for (const Case& kase : load_manifest(folder, toolchain.clusters).cases) {
+  for (const cases::Case& kase : cases::load_manifest(folder, toolchain.clusters).cases) {
     SCOPED_TRACE(kase.name);
-    const Result result = solution.run(kase);
-    ASSERT_EQ(result.ending, Ending::finished) << result.explanation;
+    const wire::Result result = solution.run(kase);
+    ASSERT_EQ(result.ending, wire::Ending::finished) << result.explanation;
     Nanos end(0);
     for (int rank = 0; rank < kase.ranks; ++rank) {
       const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
-      const Case column = pipeline_axis(kase);
-      EXPECT_EQ(counters.peak.value(), breadth_first_memory(kase, rank).peak.value) << "rank " << rank;
+      const cases::Case column = formulas::pipeline_axis(kase);
+      EXPECT_EQ(counters.peak.value(), formulas::breadth_first_memory(kase, rank).peak.value) << "rank " << rank;
       EXPECT_EQ(counters.bytes_sent().value(),
-                gathered_bytes(kase, rank).value + message_bytes(pipeline_of(column), rank / data_axis(kase).ranks));
+                formulas::gathered_bytes(kase, rank).value +
+                    formulas::message_bytes(formulas::pipeline_of(column), rank / formulas::data_axis(kase).ranks));
       end = std::max(end, counters.end);
     }
-    EXPECT_EQ(end.value(), breadth_first_time(kase).value);
+    EXPECT_EQ(end.value(), formulas::breadth_first_time(kase).value);
   }
 }
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "grading/build_submission.h"
-#include "grading/manifest.h"
-#include "grading/supervisor.h"
+#include "case/manifest.h"
+#include "grading/build/build_submission.h"
+#include "grading/run/supervisor.h"
 
 namespace shardlings::grading {
 namespace {
@@ -35,9 +35,9 @@ std::vector<std::string> puzzle_ids() {
 }
 
 /// The case with most ranks: at least eight, if it has several.
-Case widest_case(const Manifest& manifest) {
-  Case widest = manifest.cases.front();
-  for (const Case& kase : manifest.cases) {
+cases::Case widest_case(const cases::Manifest& manifest) {
+  cases::Case widest = manifest.cases.front();
+  for (const cases::Case& kase : manifest.cases) {
     if (kase.ranks > widest.ranks) widest = kase;
   }
   if (widest.ranks > 1) widest.ranks = std::max(widest.ranks, kRanks);
@@ -50,8 +50,8 @@ std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   return result;
 }
 
-void expect_same(const Result& first, const Result& again) {
-  ASSERT_EQ(again.ending, Ending::finished) << again.explanation;
+void expect_same(const wire::Result& first, const wire::Result& again) {
+  ASSERT_EQ(again.ending, wire::Ending::finished) << again.explanation;
   ASSERT_EQ(first.report.ranks.size(), again.report.ranks.size());
   for (std::size_t r = 0; r < first.report.ranks.size(); ++r) {
     EXPECT_EQ(first.report.ranks[r].counters, again.report.ranks[r].counters) << "rank " << r;
@@ -69,16 +69,16 @@ TEST_P(Determinism, EveryRunOfTheSolutionIsTheSame) {
   const std::string solution = std::string(SHARDLINGS_SOURCE_FOLDER "/solutions/") + GetParam() + "/solution.cpp";
   const fs::path folder = fs::path(testing::TempDir()) / ("determinism_" + GetParam());
   fs::create_directories(folder);
-  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
-  const BuildOutcome built =
-      build_submission(toolchain, GetParam(), solution, puzzle + "/harness.cpp", folder.string());
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const build::BuildOutcome built =
+      build::build_submission(toolchain, GetParam(), solution, puzzle + "/harness.cpp", folder.string());
   ASSERT_TRUE(built.built) << built.log;
-  const Case kase = widest_case(load_manifest(puzzle, toolchain.clusters));
-  const Result first = run_case(built.program, kase, default_limits(kase.ranks));
-  ASSERT_EQ(first.ending, Ending::finished) << first.explanation;
+  const cases::Case kase = widest_case(cases::load_manifest(puzzle, toolchain.clusters));
+  const wire::Result first = run::run_case(built.program, kase, run::default_limits(kase.ranks));
+  ASSERT_EQ(first.ending, wire::Ending::finished) << first.explanation;
   ASSERT_FALSE(first.outputs.empty());
   for (int run = 1; run < repeats() && !HasFailure(); ++run) {
-    expect_same(first, run_case(built.program, kase, default_limits(kase.ranks)));
+    expect_same(first, run::run_case(built.program, kase, run::default_limits(kase.ranks)));
   }
   fs::remove_all(folder);
 }

@@ -1,5 +1,5 @@
 // Closed forms of a step on a grid of ranks: the solution of puzzle 33, on random grids, against the judge's formulas.
-#include "grading/grid_step.h"
+#include "grading/formulas/grid_step.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <map>
 
 #include "base/random.h"
-#include "grading/grid_norm.h"
-#include "grading/harness.h"
-#include "grading/output_pack.h"
+#include "grading/formulas/grid_norm.h"
+#include "submission/harness.h"
+#include "submission/wire/output_pack.h"
 #include "world/world.h"
 
 // A namespace keeps its train_step and harness apart from those of other puzzles.
@@ -24,8 +24,8 @@ namespace grid_of_ranks {
 namespace shardlings::grading {
 namespace {
 
-Case grid_case(int t, int p, int d, int v, int micro_batches) {
-  Case kase;
+cases::Case grid_case(int t, int p, int d, int v, int micro_batches) {
+  cases::Case kase;
   kase.ranks = t * p * d;
   kase.batches = d;
   kase.batch = 1;
@@ -46,12 +46,12 @@ Case grid_case(int t, int p, int d, int v, int micro_batches) {
   return kase;
 }
 
-front::RunReport run_grid(const Case& kase) {
+front::RunReport run_grid(const cases::Case& kase) {
   world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
   front::RunReport report = world::run(options, [&](Rank& rank) {
-    Harness harness(rank, kase);
+    submission::Harness harness(rank, kase);
     grid_of_ranks::shardlings_harness(harness);
   });
   if (report.failure) ADD_FAILURE() << report.failure->message;
@@ -72,7 +72,7 @@ class RandomGrids : public testing::TestWithParam<int> {
     const auto width = static_cast<std::uint32_t>(last - first + 1);
     return first + static_cast<int>(below_at(width, static_cast<std::uint64_t>(GetParam()), next_++));
   }
-  Case random_case() {
+  cases::Case random_case() {
     const int p = between(1, 4), v = p > 1 ? between(1, 3) : 1;
     return grid_case(between(1, 3), p, between(1, 2), v, v > 1 ? p * between(1, 2) : between(1, 6));
   }
@@ -82,54 +82,54 @@ class RandomGrids : public testing::TestWithParam<int> {
 };
 
 TEST_P(RandomGrids, CostWhatTheFormulasSay) {
-  const Case kase = random_case();
+  const cases::Case kase = random_case();
   const front::RunReport report = run_grid(kase);
   std::int64_t end = 0;
   for (int rank = 0; rank < kase.ranks; ++rank) {
-    const GridRank own(kase, rank);
+    const formulas::GridRank own(kase, rank);
     SCOPED_TRACE(fmt::format("t {} p {} d {} v {} m {}, rank {}", own.t, own.p, own.d, own.v, own.pipeline.m, rank));
     const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
-    EXPECT_EQ(counters.peak.value(), peak_of(kase, own).value);
+    EXPECT_EQ(counters.peak.value(), formulas::peak_of(kase, own).value);
     std::int64_t sent = 0;
-    for (const auto& [groups, budget] : bytes_of_groups(kase, own)) {
+    for (const auto& [groups, budget] : formulas::bytes_of_groups(kase, own)) {
       EXPECT_EQ(sent_in(counters, groups), budget.value) << groups.front() << ": " << budget.formula;
       sent += budget.value;
     }
     EXPECT_EQ(counters.bytes_sent().value(), sent);
     end = std::max(end, counters.end.value());
   }
-  EXPECT_EQ(end, step_time(kase, GridRank(kase, 0).pipeline).value);
+  EXPECT_EQ(end, formulas::step_time(kase, formulas::GridRank(kase, 0).pipeline).value);
 }
 
 TEST_P(RandomGrids, CountEachNumberOnceInTheNorm) {
-  const Case kase = random_case();
-  const Reference reference = train_reference(kase);
-  const GridNorm norm(kase, reference);
+  const cases::Case kase = random_case();
+  const reference::Reference reference = reference::train_reference(kase);
+  const formulas::GridNorm norm(kase, reference);
   EXPECT_NEAR(norm.right(), reference.norms.front(), 1e-9 * norm.right());
   EXPECT_EQ(norm.mistake_behind(std::min(1.0, kase.model.clip / norm.right()) / 3), "") << "nobody's norm";
 }
 
 /// The largest share of its tolerance that any number of a layer uses.
-double used(const std::map<std::string, Output>& outputs, const std::string& name, const Layers& expected,
-            const Layers& tolerance) {
+double used(const std::map<std::string, wire::Output>& outputs, const std::string& name,
+            const reference::Layers& expected, const reference::Layers& tolerance) {
   double most = 0;
   for (std::size_t l = 0; l < expected.size(); ++l) {
-    const Output& found = outputs.at(fmt::format("{}.{}", name, l));
+    const wire::Output& found = outputs.at(fmt::format("{}.{}", name, l));
     EXPECT_EQ(found.conflict, "");
-    most = std::max(most, distance(found.values, expected[l], tolerance[l]));
+    most = std::max(most, judge::distance(found.values, expected[l], tolerance[l]));
   }
   return most;
 }
 
 // Also where a gradient is nothing but noise, as those of the keys' biases are.
 TEST_P(RandomGrids, StayWellInsideTheTolerances) {
-  Case kase = random_case();
+  cases::Case kase = random_case();
   kase.seed = static_cast<std::uint64_t>(GetParam());
   const front::RunReport report = run_grid(kase);
   std::vector<std::vector<front::Published>> by_rank;
   for (const front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
-  const auto outputs = assemble(by_rank);
-  const Reference expected = train_reference(kase);
+  const auto outputs = wire::assemble(by_rank);
+  const reference::Reference expected = reference::train_reference(kase);
   constexpr double kMost = 0.3;
   EXPECT_LT(used(outputs, "grads", expected.grads, expected.grads_tolerance), kMost);
   EXPECT_LT(used(outputs, "m", expected.m, expected.m_tolerance), kMost);
@@ -140,21 +140,21 @@ TEST_P(RandomGrids, StayWellInsideTheTolerances) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGrids, testing::Range(1, 21));
 
 TEST(GridRank, DealsRanksAndLayersAsTheHarnessDoes) {
-  const Case kase = grid_case(2, 3, 2, 2, 6);
-  const GridRank rank(kase, 9);  // 1 + 2 (1 + 3 x 1) = 9
+  const cases::Case kase = grid_case(2, 3, 2, 2, 6);
+  const formulas::GridRank rank(kase, 9);  // 1 + 2 (1 + 3 x 1) = 9
   EXPECT_EQ(rank.tp, 1);
   EXPECT_EQ(rank.pp, 1);
   EXPECT_EQ(rank.dp, 1);
   EXPECT_EQ(rank.layers, (std::vector<Count>{1, 4}));
-  EXPECT_EQ(chunk_of_layer(rank.pipeline, 2), 0);
-  EXPECT_EQ(chunk_of_layer(rank.pipeline, 3), 1);
+  EXPECT_EQ(formulas::chunk_of_layer(rank.pipeline, 2), 0);
+  EXPECT_EQ(formulas::chunk_of_layer(rank.pipeline, 3), 1);
   EXPECT_FALSE(rank.is_first() || rank.is_last());
 }
 
 // By hand: t = 1, two ranks, one layer on each of two chunks; V = 7, h = 6, s = 3, b = 1 and m = 2.
 TEST(GridRank, SendsWhatAPersonCounts) {
-  const Case kase = grid_case(1, 2, 1, 2, 2);
-  const auto bytes = bytes_of_groups(kase, GridRank(kase, 0));
+  const cases::Case kase = grid_case(1, 2, 1, 2, 2);
+  const auto bytes = formulas::bytes_of_groups(kase, formulas::GridRank(kase, 0));
   const std::int64_t activation = 4 * 3 * 6;
   std::map<std::string, std::int64_t> sent;
   for (const auto& [groups, budget] : bytes) sent[groups.front()] = budget.value;

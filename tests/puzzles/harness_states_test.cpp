@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "base/parts.h"
-#include "grading/data.h"
-#include "grading/harness.h"
+#include "case/data.h"
 #include "grading/reference/rounding.h"
+#include "submission/harness.h"
 #include "world/world.h"
 
 namespace shardlings::grading {
 namespace {
 
-Case small_case(int ranks) {
-  Case kase;
+cases::Case small_case(int ranks) {
+  cases::Case kase;
   kase.ranks = ranks;
   kase.batch = 2;
   kase.uneven_tokens = true;
@@ -27,19 +27,19 @@ Case small_case(int ranks) {
   return kase;
 }
 
-front::RunReport with_harness(const Case& kase, const std::function<void(Harness&)>& body) {
+front::RunReport with_harness(const cases::Case& kase, const std::function<void(submission::Harness&)>& body) {
   world::Options options;
   options.ranks = kase.ranks;
   return world::run(options, [&](Rank& rank) {
-    Harness harness(rank, kase);
+    submission::Harness harness(rank, kase);
     body(harness);
   });
 }
 
 TEST(HarnessStates, HoldTheLayersOfAllChunksOfARank) {
-  Case kase = small_case(2);
+  cases::Case kase = small_case(2);
   kase.model.layers = 5;
-  const auto report = with_harness(kase, [](Harness& h) {
+  const auto report = with_harness(kase, [](submission::Harness& h) {
     const std::vector<Range> chunks = h.layers_of_chunks(h.rank().id(), 2, 2);
     const std::vector<Range> first = {{0, 2}, {3, 4}}, second = {{2, 3}, {4, 5}};
     EXPECT_EQ(chunks, h.rank().id() == 0 ? first : second);
@@ -59,9 +59,9 @@ TEST(HarnessStates, HoldTheLayersOfAllChunksOfARank) {
 }
 
 TEST(HarnessGroups, DivideAGridInItsThreeWays) {
-  const auto report = with_harness(small_case(12), [](Harness& h) {
+  const auto report = with_harness(small_case(12), [](submission::Harness& h) {
     const int id = h.rank().id();
-    const GridGroups groups = h.grid_groups(2, 3, 2);
+    const submission::GridGroups groups = h.grid_groups(2, 3, 2);
     EXPECT_EQ(groups.tp.size(), 2);
     EXPECT_EQ(groups.tp.rank(), id % 2);
     for (const Group& pipeline : {groups.down, groups.up}) {
@@ -76,7 +76,7 @@ TEST(HarnessGroups, DivideAGridInItsThreeWays) {
 }
 
 TEST(HarnessGroups, OfAPipelineOfOneHaveBothEndsHere) {
-  const auto report = with_harness(small_case(2), [](Harness& h) {
+  const auto report = with_harness(small_case(2), [](submission::Harness& h) {
     EXPECT_EQ(h.grid_groups(1, 1, 2).ends.size(), 1);
     EXPECT_THROW(h.grid_groups(1, 1, 3), InvalidArgument) << "the world has two ranks";
   });
@@ -84,8 +84,8 @@ TEST(HarnessGroups, OfAPipelineOfOneHaveBothEndsHere) {
 }
 
 TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {
-  const Case kase = small_case(1);
-  const auto report = with_harness(kase, [](Harness& h) {
+  const cases::Case kase = small_case(1);
+  const auto report = with_harness(kase, [](submission::Harness& h) {
     std::vector<Tensor> master;
     const TrainState state = h.state_mixed(master);
     h.put("rounded", state.weights[1]);
@@ -96,7 +96,7 @@ TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {
   });
   ASSERT_FALSE(report.failure) << report.failure->message;
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 16 * (6 * 6 + 6 + 6 * 5 + 5));
-  const std::vector<float> weights = weights_of(kase, 1);
+  const std::vector<float> weights = cases::weights_of(kase, 1);
   const std::vector<float>& rounded = report.ranks[0].published.at(0).values;
   ASSERT_EQ(rounded.size(), weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -106,14 +106,14 @@ TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {
 
 TEST(HarnessStates, TheHostHoldsThisRanksParts) {
   for (const int ranks : {1, 3}) {
-    const Case kase = small_case(ranks);
-    const auto report = with_harness(kase, [](Harness& h) {
+    const cases::Case kase = small_case(ranks);
+    const auto report = with_harness(kase, [](submission::Harness& h) {
       const TrainState state = h.state_on_host(h.rank().world());
       h.begin();
       h.put("part", state.weights[0]);
     });
     ASSERT_FALSE(report.failure) << report.failure->message;
-    const std::vector<float> weights = weights_of(kase, 0);
+    const std::vector<float> weights = cases::weights_of(kase, 0);
     for (int rank = 0; rank < ranks; ++rank) {
       const auto& of_rank = report.ranks[static_cast<std::size_t>(rank)];
       const Range part = part_of(42, ranks, rank);
@@ -126,8 +126,8 @@ TEST(HarnessStates, TheHostHoldsThisRanksParts) {
 }
 
 TEST(HarnessStates, ASpoiltBatchMakesNanAndIsMendedAgain) {
-  const Case kase = small_case(2);
-  const auto report = with_harness(kase, [](Harness& h) {
+  const cases::Case kase = small_case(2);
+  const auto report = with_harness(kase, [](submission::Harness& h) {
     const Model model = h.model();
     TrainState state = h.state();
     const Batch batch = h.batch();

@@ -1,6 +1,6 @@
 // Loading by the harness: whole layers, stretches, rectangles, divided states; only what was asked for is allocated.
 // And publishing of what is divided.
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 #include <gtest/gtest.h>
 
@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "base/parts.h"
-#include "grading/data.h"
-#include "grading/output_pack.h"
+#include "case/data.h"
+#include "submission/wire/output_pack.h"
 #include "world/world.h"
 
 namespace shardlings::grading {
 namespace {
 
-Case small_case() {
-  Case kase;
+cases::Case small_case() {
+  cases::Case kase;
   kase.puzzle = "test";
   kase.model.layers = 2;
   kase.model.hidden = 6;
@@ -26,10 +26,10 @@ Case small_case() {
   return kase;
 }
 
-front::RunReport with_harness(const std::function<void(Harness&)>& body) {
-  const Case kase = small_case();
+front::RunReport with_harness(const std::function<void(submission::Harness&)>& body) {
+  const cases::Case kase = small_case();
   return world::run({}, [&](Rank& rank) {
-    Harness harness(rank, kase);
+    submission::Harness harness(rank, kase);
     body(harness);
   });
 }
@@ -39,9 +39,9 @@ std::vector<float> published(const front::RunReport& report) {
 }
 
 TEST(HarnessWeights, AStretchIsThatPartOfTheLayer) {
-  const auto report = with_harness([](Harness& h) { h.put("part", h.weights(0, {5, 17})); });
+  const auto report = with_harness([](submission::Harness& h) { h.put("part", h.weights(0, {5, 17})); });
   ASSERT_FALSE(report.failure) << report.failure->message;
-  const std::vector<float> all = weights_of(small_case(), 0);
+  const std::vector<float> all = cases::weights_of(small_case(), 0);
   EXPECT_EQ(published(report), std::vector<float>(all.begin() + 5, all.begin() + 17));
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 12 * 4);  // never the whole layer
 }
@@ -49,14 +49,14 @@ TEST(HarnessWeights, AStretchIsThatPartOfTheLayer) {
 TEST(HarnessWeights, ARectangleIsCutFromTheMatrixOfThatName) {
   std::string name;
   Range range;
-  const auto report = with_harness([&](Harness& h) {
+  const auto report = with_harness([&](submission::Harness& h) {
     const Entry matrix = h.model().entries(1).front();
     name = matrix.name;
     range = matrix.range;
     h.put("part", h.weights(1, name, {1, 4}, {2, 5}));
   });
   ASSERT_FALSE(report.failure) << report.failure->message;
-  const std::vector<float> all = weights_of(small_case(), 1);
+  const std::vector<float> all = cases::weights_of(small_case(), 1);
   std::vector<float> expected;
   for (Count row = 1; row < 4; ++row) {
     for (Count col = 2; col < 5; ++col) expected.push_back(all[static_cast<std::size_t>(range.begin + row * 6 + col)]);
@@ -66,25 +66,25 @@ TEST(HarnessWeights, ARectangleIsCutFromTheMatrixOfThatName) {
 }
 
 TEST(HarnessWeights, TheWholeLayerIsAllOfIt) {
-  const auto report = with_harness([](Harness& h) { h.put("all", h.weights(1)); });
+  const auto report = with_harness([](submission::Harness& h) { h.put("all", h.weights(1)); });
   ASSERT_FALSE(report.failure);
-  EXPECT_EQ(published(report), weights_of(small_case(), 1));
+  EXPECT_EQ(published(report), cases::weights_of(small_case(), 1));
 }
 
 TEST(HarnessWeights, PartsThatDoNotExistAreErrors) {
   for (const Range range : {Range{-1, 3}, Range{0, 100000}, Range{4, 2}}) {
-    const auto report = with_harness([&](Harness& h) { h.weights(0, range); });
+    const auto report = with_harness([&](submission::Harness& h) { h.weights(0, range); });
     ASSERT_TRUE(report.failure);
     EXPECT_NE(report.failure->message.find("layer 0 has"), std::string::npos) << report.failure->message;
   }
-  const auto report = with_harness([](Harness& h) { h.weights(0, "no such matrix", {0, 1}, {0, 1}); });
+  const auto report = with_harness([](submission::Harness& h) { h.weights(0, "no such matrix", {0, 1}, {0, 1}); });
   ASSERT_TRUE(report.failure);
   EXPECT_NE(report.failure->message.find("no such matrix"), std::string::npos);
 }
 
 TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
-  const auto report = with_harness([](Harness& h) {
-    LinearShard shard = h.linear(1, "", {{1, 4}, {2, 6}});
+  const auto report = with_harness([](submission::Harness& h) {
+    submission::LinearShard shard = h.linear(1, "", {{1, 4}, {2, 6}});
     const Linear linear = shard.linear();
     EXPECT_EQ(linear.weight.shape(), Shape({3, 4}));
     EXPECT_EQ(linear.bias.shape(), Shape(3));
@@ -97,7 +97,7 @@ TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 2 * (3 * 4 + 3) * 4) << "never the whole matrix";
   const auto& published = report.ranks[0].published;
   ASSERT_EQ(published.size(), 3U);
-  const std::vector<float> all = weights_of(small_case(), 1);
+  const std::vector<float> all = cases::weights_of(small_case(), 1);
   const auto bias = all.end() - 5;  // the last entry
   EXPECT_EQ(published[0].values, std::vector<float>(bias + 1, bias + 4));
   EXPECT_EQ(published[1].name, "g.weight");
@@ -110,62 +110,62 @@ TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
 }
 
 TEST(HarnessChoice, OutsideOfTheExtentIsRefusedByName) {
-  EXPECT_NO_THROW(Harness::check_choice("mine", "rows", {0, 4}, 4));
-  EXPECT_NO_THROW(Harness::check_choice("mine", "rows", {4, 4}, 4)) << "empty";
+  EXPECT_NO_THROW(submission::Harness::check_choice("mine", "rows", {0, 4}, 4));
+  EXPECT_NO_THROW(submission::Harness::check_choice("mine", "rows", {4, 4}, 4)) << "empty";
   for (const Range range : {Range{-1, 2}, Range{0, 5}, Range{3, 2}}) {
-    EXPECT_THROW(Harness::check_choice("mine", "rows", range, 4), InvalidArgument);
+    EXPECT_THROW(submission::Harness::check_choice("mine", "rows", range, 4), InvalidArgument);
   }
   try {
-    Harness::check_choice("mine", "rows", {0, 5}, 4);
+    submission::Harness::check_choice("mine", "rows", {0, 5}, 4);
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(), "mine returns rows [0, 5), but there are only [0, 4)");
   }
 }
 
 TEST(HarnessNormals, AreThoseOfTheCase) {
-  const auto report = with_harness([](Harness& h) { h.put("x", h.normals(3, {2, 3}, Kind::activation)); });
+  const auto report = with_harness([](submission::Harness& h) { h.put("x", h.normals(3, {2, 3}, Kind::activation)); });
   ASSERT_FALSE(report.failure);
-  EXPECT_EQ(published(report), normals_of(small_case(), 3, 6));
-  EXPECT_NE(published(report), normals_of(small_case(), 2, 6));
+  EXPECT_EQ(published(report), cases::normals_of(small_case(), 3, 6));
+  EXPECT_NE(published(report), cases::normals_of(small_case(), 2, 6));
 }
 
 TEST(HarnessNormals, RowsArePartOfTheWhole) {
-  const auto report = with_harness([](Harness& h) {
+  const auto report = with_harness([](submission::Harness& h) {
     const Tensor rows = h.normals(3, {5, 2, 3}, {1, 3}, Kind::activation);
     EXPECT_EQ(rows.shape(), Shape({2, 2, 3}));
     h.put("x", rows);
   });
   ASSERT_FALSE(report.failure);
-  const std::vector<float> all = normals_of(small_case(), 3, 30);
+  const std::vector<float> all = cases::normals_of(small_case(), 3, 30);
   EXPECT_EQ(published(report), std::vector<float>(all.begin() + 6, all.begin() + 18));
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 12 * 4) << "never the whole";
 }
 
 TEST(HarnessBatch, IsTheOneThatWasChosen) {
-  const auto report = with_harness([](Harness& h) {
+  const auto report = with_harness([](submission::Harness& h) {
     const Batch batch = h.batch({.targets = false, .which = 2});
     EXPECT_FALSE(batch.targets);
     h.put("x", batch.inputs);
   });
   ASSERT_FALSE(report.failure) << report.failure->message;
-  EXPECT_EQ(published(report), micro_of(small_case(), 2, 0).inputs);
-  EXPECT_NE(published(report), micro_of(small_case(), 0, 0).inputs);
+  EXPECT_EQ(published(report), cases::micro_of(small_case(), 2, 0).inputs);
+  EXPECT_NE(published(report), cases::micro_of(small_case(), 0, 0).inputs);
 }
 
 /// A training state on several ranks, some of it divided; what was published, put together.
 class DividedState : public testing::TestWithParam<int> {
  protected:
-  static Case adam_case() {
-    Case kase = small_case();
+  static cases::Case adam_case() {
+    cases::Case kase = small_case();
     kase.model.optimizer = model::ModelSpec::Optimizer::adam;
     return kase;
   }
-  front::RunReport run(const std::function<void(Harness&)>& body) {
+  front::RunReport run(const std::function<void(submission::Harness&)>& body) {
     world::Options options;
     options.ranks = GetParam();
-    const Case kase = adam_case();
+    const cases::Case kase = adam_case();
     front::RunReport report = world::run(options, [&](Rank& rank) {
-      Harness harness(rank, kase);
+      submission::Harness harness(rank, kase);
       body(harness);
     });
     if (report.failure) ADD_FAILURE() << report.failure->message;
@@ -175,17 +175,18 @@ class DividedState : public testing::TestWithParam<int> {
     const Count whole = model::make_plan(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
     return is_divided ? part_of(whole, GetParam(), rank).size() : whole;
   }
-  static std::map<std::string, Output> outputs_of(front::RunReport& report) {
+  static std::map<std::string, wire::Output> outputs_of(front::RunReport& report) {
     std::vector<std::vector<front::Published>> by_rank;
     for (front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
-    return assemble(by_rank);
+    return wire::assemble(by_rank);
   }
 };
 
 TEST_P(DividedState, HoldsEachRanksPartsOnly) {
-  const Divided choices[] = {{}, {.optimizer = true}, {.grads = true, .optimizer = true}, {true, true, true}};
-  for (const Divided divided : choices) {
-    const auto report = run([&](Harness& h) {
+  const submission::Divided choices[] = {
+      {}, {.optimizer = true}, {.grads = true, .optimizer = true}, {true, true, true}};
+  for (const submission::Divided divided : choices) {
+    const auto report = run([&](submission::Harness& h) {
       const TrainState state = h.state_divided(h.rank().world(), divided);
       for (std::size_t l = 0; l < 2; ++l) {
         const auto held = [&](bool is_divided) { return held_by(h.rank().id(), static_cast<int>(l), is_divided); };
@@ -208,22 +209,22 @@ TEST_P(DividedState, HoldsEachRanksPartsOnly) {
 
 TEST_P(DividedState, IsPublishedInParts) {
   for (const bool divided : {false, true}) {
-    auto report = run([&](Harness& h) {
+    auto report = run([&](submission::Harness& h) {
       const TrainState state = h.state_divided(h.rank().world(), {.weights = divided});
       h.put_parts("weights", state.weights, h.rank().world());
     });
     const auto outputs = outputs_of(report);
     for (int l = 0; l < 2; ++l) {
-      const Output& output = outputs.at("weights." + std::to_string(l));
+      const wire::Output& output = outputs.at("weights." + std::to_string(l));
       EXPECT_TRUE(output.complete);
       EXPECT_EQ(output.conflict, "");
-      EXPECT_EQ(output.values, weights_of(adam_case(), l));
+      EXPECT_EQ(output.values, cases::weights_of(adam_case(), l));
     }
   }
 }
 
 TEST_P(DividedState, MomentsOfAllRanksMakeTheWhole) {
-  auto report = run([](Harness& h) {
+  auto report = run([](submission::Harness& h) {
     TrainState state = h.state_divided(h.rank().world(), {.optimizer = true});
     for (OptimizerState& optimizer : state.optimizer) {
       fill(optimizer.m, static_cast<float>(h.rank().id()));
@@ -245,7 +246,7 @@ TEST_P(DividedState, MomentsOfAllRanksMakeTheWhole) {
 }
 
 TEST_P(DividedState, TensorsOfAnotherSizeDoNotFit) {
-  auto report = run([](Harness& h) {
+  auto report = run([](submission::Harness& h) {
     std::vector<Tensor> grads;
     grads.push_back(h.rank().zeros(7, Kind::gradient));
     grads.emplace_back();
@@ -257,7 +258,7 @@ TEST_P(DividedState, TensorsOfAnotherSizeDoNotFit) {
 }
 
 TEST_P(DividedState, IsClearedWhereItIsStillThere) {
-  auto report = run([](Harness& h) {
+  auto report = run([](submission::Harness& h) {
     TrainState state = h.state_divided(h.rank().world(), {.grads = true});
     fill(state.grads[0], 3);
     state.grads[1] = {};
@@ -272,7 +273,7 @@ class DividedLayers : public testing::TestWithParam<int> {};
 
 TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
   const int t = GetParam(), d = 3;
-  Case kase = small_case();
+  cases::Case kase = small_case();
   kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.hidden = 12;
   kase.model.heads = 4;
@@ -280,7 +281,7 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
   world::Options options;
   options.ranks = t * d;
   const front::RunReport report = world::run(options, [&](Rank& rank) {
-    Harness h(rank, kase);
+    submission::Harness h(rank, kase);
     const Group tp = rank.world().split(rank.id() / t, rank.id(), "tp"),
                 dp = rank.world().split(rank.id() % t, 0, "dp");
     h.divide_layers(tp);
@@ -295,13 +296,13 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
   ASSERT_FALSE(report.failure) << report.failure->message;
   std::vector<std::vector<front::Published>> by_rank;
   for (const front::RankReport& rank : report.ranks) by_rank.push_back(rank.published);
-  const auto outputs = assemble(by_rank);
+  const auto outputs = wire::assemble(by_rank);
   for (int l = 1; l < 4; ++l) {
     for (const char* name : {"weights.", "m."}) {
-      const Output& output = outputs.at(name + std::to_string(l));
+      const wire::Output& output = outputs.at(name + std::to_string(l));
       EXPECT_TRUE(output.complete);
       EXPECT_EQ(output.conflict, "");
-      EXPECT_EQ(output.values, weights_of(kase, l));
+      EXPECT_EQ(output.values, cases::weights_of(kase, l));
     }
   }
 }
@@ -309,8 +310,9 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
 TEST(DividedLayersOfAnMlp, AreRefused) {
   world::Options options;
   options.ranks = 2;
-  const Case kase = small_case();
-  const auto report = world::run(options, [&](Rank& rank) { Harness(rank, kase).divide_layers(rank.world()); });
+  const cases::Case kase = small_case();
+  const auto report =
+      world::run(options, [&](Rank& rank) { submission::Harness(rank, kase).divide_layers(rank.world()); });
   ASSERT_TRUE(report.failure);
   EXPECT_NE(report.failure->message.find("only the layers of a gpt"), std::string::npos) << report.failure->message;
 }

@@ -5,20 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "grading/manifest.h"
-#include "grading/sharding.h"
-#include "grading/step_cost.h"
+#include "case/manifest.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/step_cost.h"
 #include "puzzles/solutions.h"
 
 namespace shardlings::grading {
 namespace {
 
-std::vector<Case> cases_of(const Toolchain& toolchain) {
-  return load_manifest(std::string(SHARDLINGS_SOURCE_FOLDER) + "/puzzles/14_hybrid_shard", toolchain.clusters).cases;
+std::vector<cases::Case> cases_of(const build::Toolchain& toolchain) {
+  return cases::load_manifest(std::string(SHARDLINGS_SOURCE_FOLDER) + "/puzzles/14_hybrid_shard", toolchain.clusters)
+      .cases;
 }
 
-std::int64_t end_of(const Result& result) {
-  EXPECT_EQ(result.ending, Ending::finished) << result.explanation;
+std::int64_t end_of(const wire::Result& result) {
+  EXPECT_EQ(result.ending, wire::Ending::finished) << result.explanation;
   std::int64_t end = 0;
   for (const front::RankReport& rank : result.report.ranks) end = std::max(end, rank.counters.end.value());
   return end;
@@ -26,16 +27,16 @@ std::int64_t end_of(const Result& result) {
 
 // The budgets are what the solution needs, to the byte; on every case of the puzzle.
 TEST(HybridShard, NeedsWhatTheFormulasSay) {
-  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
   const Solution solution(toolchain, "14_hybrid_shard");
-  for (const Case& kase : cases_of(toolchain)) {
+  for (const cases::Case& kase : cases_of(toolchain)) {
     SCOPED_TRACE(kase.name);
-    const Result result = solution.run(kase);
-    ASSERT_EQ(result.ending, Ending::finished) << result.explanation;
+    const wire::Result result = solution.run(kase);
+    ASSERT_EQ(result.ending, wire::Ending::finished) << result.explanation;
     for (int rank = 0; rank < kase.ranks; ++rank) {
       const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
-      const HybridBytes sent = hybrid_bytes(kase, rank);
-      EXPECT_EQ(counters.peak.value(), hybrid_peak(kase, rank).total()) << "rank " << rank;
+      const formulas::HybridBytes sent = formulas::hybrid_bytes(kase, rank);
+      EXPECT_EQ(counters.peak.value(), formulas::hybrid_peak(kase, rank).total()) << "rank " << rank;
       EXPECT_EQ(counters.bytes_sent().value(), kase.steps * (sent.inside + sent.between)) << "rank " << rank;
     }
   }
@@ -43,11 +44,11 @@ TEST(HybridShard, NeedsWhatTheFormulasSay) {
 
 // On every case that has slow links and something to divide inside a node.
 TEST(HybridShard, IsFasterThanFullShardingBetweenNodes) {
-  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
   const Solution hybrid(toolchain, "14_hybrid_shard"), full(toolchain, "13_zero3_fsdp");
   int compared = 0;
-  for (const Case& kase : cases_of(toolchain)) {
-    if (replicas_of(kase).ranks == 1 || node_of(kase).ranks == 1) continue;
+  for (const cases::Case& kase : cases_of(toolchain)) {
+    if (formulas::replicas_of(kase).ranks == 1 || formulas::node_of(kase).ranks == 1) continue;
     SCOPED_TRACE(kase.name);
     EXPECT_LT(end_of(hybrid.run(kase)), end_of(full.run(kase)));
     ++compared;
@@ -55,8 +56,8 @@ TEST(HybridShard, IsFasterThanFullShardingBetweenNodes) {
   EXPECT_GE(compared, 5);
 }
 
-Case four_ranks(int per_node) {
-  Case kase;
+cases::Case four_ranks(int per_node) {
+  cases::Case kase;
   kase.ranks = 4;
   kase.cluster.ranks_per_node = per_node;
   kase.model.layers = 2;
@@ -69,19 +70,19 @@ Case four_ranks(int per_node) {
 
 // Layers of 12 and 8 weights. Rank 3 is the second of the second node: its parts are the second halves.
 TEST(HybridBytes, CountEachClassOfLinks) {
-  const HybridBytes sent = hybrid_bytes(four_ranks(2), 3);
+  const formulas::HybridBytes sent = formulas::hybrid_bytes(four_ranks(2), 3);
   EXPECT_EQ(sent.inside, 2 * 4 * (12 - 6) + 4 * (8 - 4) + 4 * (6 + 4)) << "two gathers, one, two scatters";
   EXPECT_EQ(sent.between, 4 * (6 + 4)) << "2 (R-1)/R = 1";
 }
 
 TEST(HybridBytes, AtItsEndsAreDataParallelAndZero3) {
   for (int rank = 0; rank < 4; ++rank) {
-    const Case alone = four_ranks(1), together = four_ranks(8);
-    EXPECT_EQ(hybrid_bytes(alone, rank).inside, 0);
-    EXPECT_EQ(hybrid_bytes(alone, rank).between, step_bytes(alone, rank, 0));
-    EXPECT_EQ(hybrid_bytes(together, rank).inside, step_bytes(together, rank, 3));
-    EXPECT_EQ(hybrid_bytes(together, rank).between, 0);
-    EXPECT_EQ(hybrid_peak(together, rank).total(), step_peak(together, rank, 3).total());
+    const cases::Case alone = four_ranks(1), together = four_ranks(8);
+    EXPECT_EQ(formulas::hybrid_bytes(alone, rank).inside, 0);
+    EXPECT_EQ(formulas::hybrid_bytes(alone, rank).between, formulas::step_bytes(alone, rank, 0));
+    EXPECT_EQ(formulas::hybrid_bytes(together, rank).inside, formulas::step_bytes(together, rank, 3));
+    EXPECT_EQ(formulas::hybrid_bytes(together, rank).between, 0);
+    EXPECT_EQ(formulas::hybrid_peak(together, rank).total(), formulas::step_peak(together, rank, 3).total());
   }
 }
 

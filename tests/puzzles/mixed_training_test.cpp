@@ -1,5 +1,5 @@
 // What mixed precision with skipped steps is judged by, against the judge's own training.
-#include "grading/mixed_training.h"
+#include "grading/formulas/mixed_training.h"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 namespace shardlings::grading {
 namespace {
 
-Case mixed_case(std::uint64_t seed) {
+cases::Case mixed_case(std::uint64_t seed) {
   const auto pick = [&](std::uint64_t i, std::uint32_t most) { return static_cast<Count>(below_at(most, seed, i, 5)); };
-  Case kase;
+  cases::Case kase;
   kase.seed = seed;
   kase.ranks = static_cast<int>(1 + pick(0, 4));
   kase.steps = static_cast<int>(3 + pick(1, 3));  // the second overflows, and is not the last
@@ -32,59 +32,59 @@ Case mixed_case(std::uint64_t seed) {
 
 TEST(MixedTraining, SharesOfTheLossAddUpToThatOfTheStep) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    const Case kase = mixed_case(seed);
-    const std::vector<double> shares = mixed_loss_shares(kase, kase.steps);
+    const cases::Case kase = mixed_case(seed);
+    const std::vector<double> shares = formulas::mixed_loss_shares(kase, kase.steps);
     EXPECT_EQ(shares.size(), static_cast<std::size_t>(kase.ranks));
-    const double loss = train_reference(without_overflows(kase), reference::Precision::mixed).loss;
+    const double loss = reference::train_reference(formulas::without_overflows(kase), reference::Precision::mixed).loss;
     EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), loss, 1e-12) << seed;
   }
 }
 
 TEST(MixedTraining, AnUpdateOfOwnMomentsIsThatOfTheReference) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
-    Case kase = without_overflows(mixed_case(seed));
-    const Reference after = train_reference(kase, reference::Precision::mixed);
+    cases::Case kase = formulas::without_overflows(mixed_case(seed));
+    const reference::Reference after = reference::train_reference(kase, reference::Precision::mixed);
     const int number = kase.steps--;
-    const Layers before =
-        kase.steps > 0 ? train_reference(kase, reference::Precision::mixed).weights : after.weights_before;
-    const Layers again = updated(kase, before, after.m, after.v, number);
-    EXPECT_LT(largest(combine(again, -1, after.weights)), 1e-12) << seed;
+    const reference::Layers before =
+        kase.steps > 0 ? reference::train_reference(kase, reference::Precision::mixed).weights : after.weights_before;
+    const reference::Layers again = formulas::updated(kase, before, after.m, after.v, number);
+    EXPECT_LT(formulas::largest(formulas::combine(again, -1, after.weights)), 1e-12) << seed;
     if (number > 1) {
-      const Layers as_first = updated(kase, before, after.m, after.v, 1);
-      EXPECT_GT(largest(combine(as_first, -1, after.weights)), 1e-6) << seed;
+      const reference::Layers as_first = formulas::updated(kase, before, after.m, after.v, 1);
+      EXPECT_GT(formulas::largest(formulas::combine(as_first, -1, after.weights)), 1e-6) << seed;
     }
   }
 }
 
 TEST(MixedTraining, ScaleIsHalvedByOverflowsAndDoubledByCleanSteps) {
-  Case kase = mixed_case(1);
+  cases::Case kase = mixed_case(1);
   kase.steps = 7;
   kase.numbers["overflow"] = 2;
   kase.numbers["overflow_again"] = 5;
-  EXPECT_EQ(number_of_overflows(kase), 2);
-  EXPECT_EQ(without_overflows(kase).steps, 5);
-  const Scaling scaling = expected_scaling(kase);
+  EXPECT_EQ(formulas::number_of_overflows(kase), 2);
+  EXPECT_EQ(formulas::without_overflows(kase).steps, 5);
+  const formulas::Scaling scaling = formulas::expected_scaling(kase);
   EXPECT_EQ(scaling.scales, (std::vector<double>{1024, 512, 512, 1024, 512, 512, 1024}));
   EXPECT_EQ(scaling.counts, (std::vector<double>{1, 0, 1, 0, 0, 1, 0}));
 }
 
 TEST(MixedTraining, WhatSkippedStepsLeaveOfTheFirstMoment) {
-  Case kase = mixed_case(1);
+  cases::Case kase = mixed_case(1);
   kase.steps = 3;  // clean, overflow, clean
-  EXPECT_DOUBLE_EQ(kept_of_m(kase, 1), 1);
-  EXPECT_NEAR(kept_of_m(kase, 0.9), (0.1 * 0.9 * 0.9 + 0.1) / 0.19, 1e-6);
-  EXPECT_NEAR(kept_of_m(kase, 0), 0.1 / 0.19, 1e-6);
+  EXPECT_DOUBLE_EQ(formulas::kept_of_m(kase, 1), 1);
+  EXPECT_NEAR(formulas::kept_of_m(kase, 0.9), (0.1 * 0.9 * 0.9 + 0.1) / 0.19, 1e-6);
+  EXPECT_NEAR(formulas::kept_of_m(kase, 0), 0.1 / 0.19, 1e-6);
   kase.steps = 2;
-  EXPECT_EQ(kept_of_m(kase, 0), 0) << "nothing came after the overflow";
+  EXPECT_EQ(formulas::kept_of_m(kase, 0), 0) << "nothing came after the overflow";
 }
 
 TEST(MixedTraining, TheLimitShortensWhatIsLonger) {
-  Case kase = mixed_case(1);
+  cases::Case kase = mixed_case(1);
   kase.model.clip = 2;
-  EXPECT_EQ(clip_factor_of(kase, 1), 1);
-  EXPECT_EQ(clip_factor_of(kase, 8), 0.25);
-  EXPECT_EQ(norm_of({{3}, {0, -4}}), 5);
-  EXPECT_EQ(largest({{3}, {0, -4}}), 4);
+  EXPECT_EQ(formulas::clip_factor_of(kase, 1), 1);
+  EXPECT_EQ(formulas::clip_factor_of(kase, 8), 0.25);
+  EXPECT_EQ(formulas::norm_of({{3}, {0, -4}}), 5);
+  EXPECT_EQ(formulas::largest({{3}, {0, -4}}), 4);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The longest way through a step with the optimizer on the host, against closed forms.
-#include "grading/offload.h"
+#include "grading/formulas/offload.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace shardlings::grading {
 namespace {
 
 /// Equal layers of 8 x 8 weights and 8 biases: 288 bytes each.
-Case equal_layers(int layers, int ranks = 1) {
-  Case kase;
+cases::Case equal_layers(int layers, int ranks = 1) {
+  cases::Case kase;
   kase.ranks = ranks;
   kase.model.layers = layers;
   kase.model.hidden = 8;
@@ -36,14 +36,14 @@ TEST(Offload, StagesPassTheLayersOnLikeAPipeline) {
       return static_cast<std::int64_t>(below_at(most, seed, i, 3));
     };
     const auto layers = static_cast<int>(1 + pick(0, 6));
-    Case kase = equal_layers(layers);
+    cases::Case kase = equal_layers(layers);
     const std::int64_t backward = 1 + pick(1, 1000), out = pick(2, 700), back = pick(3, 700), host = 1 + pick(4, 3);
     kase.cluster.table.backward = Nanos(backward);
     kase.cluster.host_links[0].latency = Nanos(out);
     kase.cluster.host_links[1].latency = Nanos(back);
     kase.cluster.host.bytes_per_second = 7e9 / static_cast<double>(host);
     const std::int64_t drain = kLayer + out, fill = kLayer + back, update = host * kLayer;
-    EXPECT_EQ(longest_offload_path(kase).ns(),
+    EXPECT_EQ(formulas::longest_offload_path(kase).ns(),
               layers * 10 + backward + drain + update + fill + (layers - 1) * std::max({backward, drain, update, fill}))
         << seed;
   }
@@ -52,18 +52,19 @@ TEST(Offload, StagesPassTheLayersOnLikeAPipeline) {
 // After backward and its reduce-scatter, the parts of layer 0 take their way while the layers above are gathered.
 TEST(Offload, ASlowBackwardHidesAllButTheLastLayer) {
   for (const int ranks : {2, 3, 4, 8}) {
-    Case kase = equal_layers(4, ranks);
+    cases::Case kase = equal_layers(4, ranks);
     kase.cluster.table.backward = Nanos(100'000);
     const std::int64_t ring = (ranks - 1) * ((72 + ranks - 1) / ranks) * 4;
     const std::int64_t part = (72 + ranks - 1) / ranks * 4;  // of rank 0, the longest
-    EXPECT_EQ(longest_offload_path(kase).ns(), 4 * 10 + 4 * 100'000 + ring + std::max(3 * part, 3 * ring) + ring);
+    EXPECT_EQ(formulas::longest_offload_path(kase).ns(),
+              4 * 10 + 4 * 100'000 + ring + std::max(3 * part, 3 * ring) + ring);
   }
 }
 
 TEST(Offload, TextNamesWhatTheTimeIsMadeOf) {
-  Case kase = equal_layers(2);
+  cases::Case kase = equal_layers(2);
   kase.cluster.table.backward = Nanos(1000);
-  const OffloadPath path = longest_offload_path(kase);
+  const formulas::OffloadPath path = formulas::longest_offload_path(kase);
   EXPECT_EQ(path.text(1), "forward 20 ns + backward 2 us + to the host 288 ns + Adam 288 ns + to the device 288 ns");
   EXPECT_EQ(path.text(3).substr(0, 5), "3 x (");
 }

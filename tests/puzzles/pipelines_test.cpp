@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "grading/harness.h"
-#include "grading/pipeline.h"
+#include "grading/formulas/pipeline.h"
+#include "submission/harness.h"
 #include "world/world.h"
 
 // Each puzzle has a train_step and a harness of its own: a namespace for each keeps them apart.
@@ -51,8 +51,8 @@ struct Setting {
   }
 };
 
-Case case_of(const Setting& setting) {
-  Case kase;
+cases::Case case_of(const Setting& setting) {
+  cases::Case kase;
   kase.ranks = setting.p;
   kase.batches = 1;
   kase.batch = 1;
@@ -67,15 +67,15 @@ Case case_of(const Setting& setting) {
   return kase;
 }
 
-using HarnessEntry = void (*)(Harness&);
+using HarnessEntry = void (*)(submission::Harness&);
 
 front::RunReport run(const Setting& setting, HarnessEntry entry) {
-  const Case kase = case_of(setting);
+  const cases::Case kase = case_of(setting);
   world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
   front::RunReport report = world::run(options, [&](Rank& rank) {
-    Harness harness(rank, kase);
+    submission::Harness harness(rank, kase);
     entry(harness);
   });
   if (report.failure) ADD_FAILURE() << setting.text() << ": " << report.failure->message;
@@ -110,15 +110,15 @@ void expect_formulas(const Setting& setting, HarnessEntry entry, auto most) {
   SCOPED_TRACE(setting.text());
   const front::RunReport report = run(setting, entry);
   EXPECT_EQ(end_of(report), closed_form(setting));
-  const Case kase = case_of(setting);
-  const Pipeline pipeline = pipeline_of(kase);
-  EXPECT_EQ(step_time(kase, pipeline).value, closed_form(setting));
+  const cases::Case kase = case_of(setting);
+  const formulas::Pipeline pipeline = formulas::pipeline_of(kase);
+  EXPECT_EQ(formulas::step_time(kase, pipeline).value, closed_form(setting));
   for (int rank = 0; rank < setting.p; ++rank) {
     const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
     const int boundaries = 2 * setting.v - (rank == 0 ? 1 : 0) - (rank == setting.p - 1 ? 1 : 0);
     EXPECT_EQ(counters.saved_peak, most(rank)) << "rank " << rank;
     EXPECT_EQ(counters.bytes_sent().value(), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
-    EXPECT_EQ(message_bytes(pipeline, rank), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
+    EXPECT_EQ(formulas::message_bytes(pipeline, rank), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
   }
 }
 
@@ -205,21 +205,22 @@ TEST(GoldenPipelines, PayForTheLatency) {
 }
 
 TEST(Orders, RunEmptyIfEverythingIsBackBeforeTheEnd) {
-  const Pipeline pipeline = pipeline_of(case_of({4, 8}));
-  EXPECT_FALSE(runs_empty(order_of(pipeline, 3)));
-  EXPECT_TRUE(runs_empty(order_of(pipeline, 0))) << "one at a time";
-  EXPECT_FALSE(runs_empty(order_of(pipeline, gpipe_warm_up(pipeline))));
+  const formulas::Pipeline pipeline = formulas::pipeline_of(case_of({4, 8}));
+  EXPECT_FALSE(formulas::runs_empty(formulas::order_of(pipeline, 3)));
+  EXPECT_TRUE(formulas::runs_empty(formulas::order_of(pipeline, 0))) << "one at a time";
+  EXPECT_FALSE(formulas::runs_empty(formulas::order_of(pipeline, formulas::gpipe_warm_up(pipeline))));
 }
 
 TEST(Orders, GoForwardAndBackwardOnceWithEverything) {
   for (const Setting& setting : {Setting{4, 8}, Setting{5, 2}, Setting{3, 6, 3}, Setting{4, 6, 2}, Setting{1, 3}}) {
-    const Pipeline pipeline = pipeline_of(case_of(setting));
+    const formulas::Pipeline pipeline = formulas::pipeline_of(case_of(setting));
     for (int warm_up = 0; warm_up < setting.m * setting.v + 2; ++warm_up) {
-      const Order order = order_of(pipeline, warm_up);
+      const formulas::Order order = formulas::order_of(pipeline, warm_up);
       EXPECT_EQ(order.size(), static_cast<std::size_t>(2 * setting.m * setting.v)) << setting.text();
-      EXPECT_EQ(leading_forwards(order), std::min(warm_up + 1, setting.m * setting.v)) << setting.text();
-      EXPECT_EQ(most_in_flight(order), leading_forwards(order)) << setting.text();
-      for (const Slot& slot : order) EXPECT_EQ(std::count(order.begin(), order.end(), slot), 1) << setting.text();
+      EXPECT_EQ(formulas::leading_forwards(order), std::min(warm_up + 1, setting.m * setting.v)) << setting.text();
+      EXPECT_EQ(formulas::most_in_flight(order), formulas::leading_forwards(order)) << setting.text();
+      for (const formulas::Slot& slot : order)
+        EXPECT_EQ(std::count(order.begin(), order.end(), slot), 1) << setting.text();
     }
   }
 }

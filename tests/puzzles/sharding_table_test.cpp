@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "grading/manifest.h"
-#include "grading/memory_map/memory_map.h"
-#include "grading/sharding.h"
-#include "grading/step_cost.h"
+#include "case/manifest.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/step_cost.h"
+#include "memory_map/memory_map.h"
 #include "puzzles/solutions.h"
 
 namespace shardlings::grading {
@@ -37,8 +37,8 @@ constexpr Scheme kSchemes[] = {{"data parallel", "09_data_parallel", 0, false},
 constexpr int kWorldSizes[] = {2, 4, 8};
 
 /// A GPT whose layers N does not divide.
-Case example(const Toolchain& toolchain, int ranks) {
-  Case kase = load_manifest(kSource + "/puzzles/13_zero3_fsdp", toolchain.clusters).cases.front();
+cases::Case example(const build::Toolchain& toolchain, int ranks) {
+  cases::Case kase = cases::load_manifest(kSource + "/puzzles/13_zero3_fsdp", toolchain.clusters).cases.front();
   kase.name = "table";
   kase.ranks = ranks;
   kase.batch = 2;
@@ -57,14 +57,14 @@ Case example(const Toolchain& toolchain, int ranks) {
 }
 
 /// What a rank should hold at the worst moment, and send over each class of links.
-StepPeak peak_of(const Scheme& scheme, const Case& kase, int rank) {
-  return scheme.hybrid ? hybrid_peak(kase, rank) : step_peak(kase, rank, scheme.zero);
+formulas::StepPeak peak_of(const Scheme& scheme, const cases::Case& kase, int rank) {
+  return scheme.hybrid ? formulas::hybrid_peak(kase, rank) : formulas::step_peak(kase, rank, scheme.zero);
 }
-HybridBytes sent_by(const Scheme& scheme, const Case& kase, int rank) {
-  if (scheme.hybrid) return hybrid_bytes(kase, rank);
-  const std::int64_t norm = scheme.clips ? all_reduce_bytes_of_one(kase, rank) : 0;
-  const std::int64_t bytes = step_bytes(kase, rank, scheme.zero) + norm;
-  return kase.ranks > kRanksOfANode ? HybridBytes{0, bytes} : HybridBytes{bytes, 0};
+formulas::HybridBytes sent_by(const Scheme& scheme, const cases::Case& kase, int rank) {
+  if (scheme.hybrid) return formulas::hybrid_bytes(kase, rank);
+  const std::int64_t norm = scheme.clips ? formulas::all_reduce_bytes_of_one(kase, rank) : 0;
+  const std::int64_t bytes = formulas::step_bytes(kase, rank, scheme.zero) + norm;
+  return kase.ranks > kRanksOfANode ? formulas::HybridBytes{0, bytes} : formulas::HybridBytes{bytes, 0};
 }
 
 std::int64_t sent_over(const front::Counters& counters, front::Link link) {
@@ -78,12 +78,12 @@ std::int64_t bytes_of(const front::Counters& counters, Kind kind) {
 }
 
 /// The peak of every rank, kind by kind, and its bytes are those of the formulas.
-void expect_formulas(const Scheme& scheme, const Case& kase, const Result& result) {
-  const std::int64_t ids = layer_bytes(kase).front().input;  // the copy of the token ids is no activation
+void expect_formulas(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {
+  const std::int64_t ids = formulas::layer_bytes(kase).front().input;  // the copy of the token ids is no activation
   for (int rank = 0; rank < kase.ranks; ++rank) {
     SCOPED_TRACE(fmt::format("{}, {} ranks, rank {}", scheme.name, kase.ranks, rank));
     const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
-    const StepPeak peak = peak_of(scheme, kase, rank);
+    const formulas::StepPeak peak = peak_of(scheme, kase, rank);
     EXPECT_EQ(counters.peak.value(), peak.total());
     EXPECT_EQ(bytes_of(counters, Kind::parameter), peak.weights + peak.gathered_weights);
     EXPECT_EQ(bytes_of(counters, Kind::gradient), peak.gradients + peak.unreduced);
@@ -94,9 +94,9 @@ void expect_formulas(const Scheme& scheme, const Case& kase, const Result& resul
   }
 }
 
-std::string measured_row(const Scheme& scheme, const Case& kase, const Result& result) {
+std::string measured_row(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {
   const front::Counters& counters = result.report.ranks.front().counters;
-  const HybridBytes sent = sent_by(scheme, kase, 0);
+  const formulas::HybridBytes sent = sent_by(scheme, kase, 0);
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", kase.ranks, scheme.name,
                      bytes_of(counters, Kind::parameter), bytes_of(counters, Kind::gradient),
                      bytes_of(counters, Kind::optimizer), bytes_of(counters, Kind::activation),
@@ -104,31 +104,31 @@ std::string measured_row(const Scheme& scheme, const Case& kase, const Result& r
                      counters.bytes_sent().value(), sent.inside + sent.between);
 }
 
-std::string links_row(const Scheme& scheme, const Case& kase, const Result& result) {
+std::string links_row(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {
   const front::Counters& counters = result.report.ranks.front().counters;
-  const HybridBytes sent = sent_by(scheme, kase, 0);
+  const formulas::HybridBytes sent = sent_by(scheme, kase, 0);
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n", kase.ranks, scheme.name,
                      sent_over(counters, front::Link::intra_node), sent.inside,
                      sent_over(counters, front::Link::inter_node), sent.between);
 }
 
-std::string estimated_row(const Scheme& scheme, const Case& kase, const Result& result) {
-  Transformer model;
+std::string estimated_row(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {
+  memory_map::Transformer model;
   model.layers = kase.model.layers;
   model.hidden = kase.model.hidden;
   model.heads = kase.model.heads;
   model.vocabulary = kase.model.outputs;
   model.sequence = kase.model.sequence;
   model.tied = false;
-  Training training;
-  training.precision = precision_of("f32");
-  training.kept_by = KeptBy::shardlings;
+  memory_map::Training training;
+  training.precision = memory_map::precision_of("f32");
+  training.kept_by = memory_map::KeptBy::shardlings;
   training.micro_batch = kase.batch;
-  Parallel parallel;
+  memory_map::Parallel parallel;
   parallel.dp = kase.ranks;
   parallel.zero = scheme.zero;
   parallel.shard = scheme.hybrid ? std::min(kRanksOfANode, kase.ranks) : 0;
-  const std::int64_t estimate = map_memory(model, parallel, training).fullest().total().value();
+  const std::int64_t estimate = memory_map::map_memory(model, parallel, training).fullest().total().value();
   const std::int64_t peak = result.report.ranks.front().counters.peak.value();
   return fmt::format("| {} | {} | {} | {} | {:+.1f} % |\n", kase.ranks, scheme.name, estimate, peak,
                      100.0 * static_cast<double>(estimate - peak) / static_cast<double>(peak));
@@ -139,8 +139,8 @@ struct Tables {
 };
 
 Tables tables() {
-  const Toolchain toolchain = load_toolchain(SHARDLINGS_BUILD_FOLDER);
-  const Case first = example(toolchain, 2);
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  const cases::Case first = example(toolchain, 2);
   Tables all;
   all.measured = fmt::format(
       "\nA GPT of {} blocks, h = {}, {} heads, V = {}, in f32; {} sequences of {} tokens on each rank; Adam; rank 0; "
@@ -148,7 +148,7 @@ Tables tables() {
       "| N | | weights | gradients | moments | activations | other | peak | formula | sent | formula |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n",
       first.model.layers, first.model.hidden, first.model.heads, first.model.outputs, first.batch, first.model.sequence,
-      weight_bytes(layer_bytes(first)));
+      formulas::weight_bytes(formulas::layer_bytes(first)));
   all.links = fmt::format(
       "\nThe same by the class of links, on nodes of {} ranks.\n\n"
       "| N | | inside a node | formula | between nodes | formula |\n|---|---|---|---|---|---|\n",
@@ -157,12 +157,12 @@ Tables tables() {
   std::vector<Solution> solutions;
   for (const Scheme& scheme : kSchemes) solutions.emplace_back(toolchain, scheme.puzzle);
   for (const int ranks : kWorldSizes) {
-    const Case kase = example(toolchain, ranks);
+    const cases::Case kase = example(toolchain, ranks);
     for (std::size_t i = 0; i < solutions.size(); ++i) {
       const Scheme& scheme = kSchemes[i];
-      const Result result = solutions[i].run(kase);
-      EXPECT_EQ(result.ending, Ending::finished) << result.explanation;
-      if (result.ending != Ending::finished) return all;
+      const wire::Result result = solutions[i].run(kase);
+      EXPECT_EQ(result.ending, wire::Ending::finished) << result.explanation;
+      if (result.ending != wire::Ending::finished) return all;
       expect_formulas(scheme, kase, result);
       all.measured += measured_row(scheme, kase, result);
       if (scheme.zero == 3) all.links += links_row(scheme, kase, result);

@@ -1,6 +1,6 @@
 // What the graders of sharded training share: their bytes and times against those that runs are counted by, and sums of
 // gradients and losses against the reference.
-#include "grading/sharding.h"
+#include "grading/formulas/sharding.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace {
 using back::Collective;
 
 /// Layers whose sizes few numbers of ranks divide.
-Case uneven_case(int ranks) {
-  Case kase;
+cases::Case uneven_case(int ranks) {
+  cases::Case kase;
   kase.ranks = ranks;
   kase.batch = 2;
   kase.micro_batches = 3;
@@ -48,54 +48,55 @@ class Sharding : public testing::TestWithParam<int> {};
 
 TEST_P(Sharding, BytesAreThoseThatRunsCount) {
   const int ranks = GetParam();
-  const Case kase = uneven_case(ranks);
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const cases::Case kase = uneven_case(ranks);
+  const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(kase);
   for (int rank = 0; rank < ranks; ++rank) {
     for (std::size_t l = 0; l < layers.size(); ++l) {
       const Count count = layers[l].weights / 4;
-      EXPECT_EQ(reduce_scatter_bytes(kase, rank)[l], counted(Collective::reduce_scatter, count, ranks, rank));
-      EXPECT_EQ(all_gather_bytes(kase, rank)[l], counted(Collective::all_gather, count, ranks, rank));
-      EXPECT_EQ(all_reduce_bytes(kase, count, rank), counted(Collective::all_reduce, count, ranks, rank));
+      EXPECT_EQ(formulas::reduce_scatter_bytes(kase, rank)[l], counted(Collective::reduce_scatter, count, ranks, rank));
+      EXPECT_EQ(formulas::all_gather_bytes(kase, rank)[l], counted(Collective::all_gather, count, ranks, rank));
+      EXPECT_EQ(formulas::all_reduce_bytes(kase, count, rank), counted(Collective::all_reduce, count, ranks, rank));
     }
-    EXPECT_EQ(all_reduce_bytes_of_one(kase, rank), counted(Collective::all_reduce, 1, ranks, rank));
+    EXPECT_EQ(formulas::all_reduce_bytes_of_one(kase, rank), counted(Collective::all_reduce, 1, ranks, rank));
   }
 }
 
 TEST_P(Sharding, PartsMakeTheWhole) {
-  const Case kase = uneven_case(GetParam());
+  const cases::Case kase = uneven_case(GetParam());
   std::int64_t sum = 0;
-  for (int rank = 0; rank < GetParam(); ++rank) sum += sum_of(part_bytes(kase, rank));
-  EXPECT_EQ(sum, weight_bytes(layer_bytes(kase)));
+  for (int rank = 0; rank < GetParam(); ++rank) sum += formulas::sum_of(formulas::part_bytes(kase, rank));
+  EXPECT_EQ(sum, formulas::weight_bytes(formulas::layer_bytes(kase)));
 }
 
 TEST_P(Sharding, TimesAreThoseOfTheClock) {
-  const Case kase = uneven_case(GetParam());
+  const cases::Case kase = uneven_case(GetParam());
   const front::CostModel model(kase.cluster);
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(kase);
   const auto cost = [&](Collective kind, Count count) {
     return model.collective(plan_of(kind, count, GetParam()), front::Link::intra_node).value();
   };
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const Count count = layers[l].weights / 4;
-    EXPECT_EQ(ring_times(kase)[l], cost(Collective::all_gather, count));
-    EXPECT_EQ(ring_times(kase)[l], cost(Collective::reduce_scatter, count));
-    EXPECT_EQ(all_reduce_time(kase, count), cost(Collective::all_reduce, count));
+    EXPECT_EQ(formulas::ring_times(kase)[l], cost(Collective::all_gather, count));
+    EXPECT_EQ(formulas::ring_times(kase)[l], cost(Collective::reduce_scatter, count));
+    EXPECT_EQ(formulas::all_reduce_time(kase, count), cost(Collective::all_reduce, count));
   }
-  EXPECT_EQ(all_reduce_time_of_one(kase), cost(Collective::all_reduce, 1));
+  EXPECT_EQ(formulas::all_reduce_time_of_one(kase), cost(Collective::all_reduce, 1));
 }
 
 TEST_P(Sharding, LossesOfTheRanksAddUp) {
-  const Case kase = uneven_case(GetParam());
-  const std::vector<double> shares = loss_shares(kase);
+  const cases::Case kase = uneven_case(GetParam());
+  const std::vector<double> shares = formulas::loss_shares(kase);
   ASSERT_EQ(shares.size(), static_cast<std::size_t>(GetParam()));
-  EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), train_reference(kase).loss, 1e-12);
+  EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), reference::train_reference(kase).loss, 1e-12);
 }
 
 TEST_P(Sharding, GradientsOfMicroBatchesAddUp) {
-  const Case kase = uneven_case(GetParam());
-  Layers sum = gradient_of_micro(kase, 0);
-  for (int micro = 1; micro < kase.micro_batches; ++micro) sum = combine(sum, 1, gradient_of_micro(kase, micro));
-  const Layers expected = train_reference(kase).grads;
+  const cases::Case kase = uneven_case(GetParam());
+  reference::Layers sum = formulas::gradient_of_micro(kase, 0);
+  for (int micro = 1; micro < kase.micro_batches; ++micro)
+    sum = formulas::combine(sum, 1, formulas::gradient_of_micro(kase, micro));
+  const reference::Layers expected = reference::train_reference(kase).grads;
   for (std::size_t l = 0; l < expected.size(); ++l) {
     for (std::size_t i = 0; i < expected[l].size(); ++i) EXPECT_NEAR(sum[l][i], expected[l][i], 1e-14);
   }
@@ -104,10 +105,10 @@ TEST_P(Sharding, GradientsOfMicroBatchesAddUp) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Sharding, testing::Range(1, 10));
 
 TEST(FromParts, TakesEachPartFromItsOwner) {
-  Case kase;
+  cases::Case kase;
   kase.ranks = 3;
-  const std::vector<Layers> gradients = {{{0, 0, 0, 0}, {0}}, {{1, 1, 1, 1}, {1}}, {{2, 2, 2, 2}, {2}}};
-  EXPECT_EQ(from_parts(kase, gradients), (Layers{{0, 0, 1, 2}, {0}}));
+  const std::vector<reference::Layers> gradients = {{{0, 0, 0, 0}, {0}}, {{1, 1, 1, 1}, {1}}, {{2, 2, 2, 2}, {2}}};
+  EXPECT_EQ(formulas::from_parts(kase, gradients), (reference::Layers{{0, 0, 1, 2}, {0}}));
 }
 
 }  // namespace

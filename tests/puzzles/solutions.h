@@ -4,18 +4,18 @@
 
 #include <string>
 
-#include "grading/case.h"
-#include "grading/result.h"
-#include "grading/toolchain.h"
+#include "case/case.h"
+#include "grading/build/toolchain.h"
+#include "submission/wire/result.h"
 
 namespace shardlings::grading {
 
 /// The solution of a puzzle, built once. Fails the test if it does not build.
 class Solution {
  public:
-  Solution(const Toolchain& toolchain, const std::string& puzzle);
+  Solution(const build::Toolchain& toolchain, const std::string& puzzle);
   /// Runs on this case, whatever puzzle that is from.
-  Result run(const Case& kase) const;
+  wire::Result run(const cases::Case& kase) const;
 
  private:
   std::string puzzle_;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "grading/harness.h"
-#include "grading/training.h"
+#include "grading/formulas/training.h"
+#include "submission/harness.h"
 #include "world/world.h"
 
 // NOLINTBEGIN(bugprone-suspicious-include)
@@ -50,8 +50,8 @@ struct Size {
   int stages = 1;
 };
 
-Case case_of(const Size& size) {
-  Case kase;
+cases::Case case_of(const Size& size) {
+  cases::Case kase;
   kase.ranks = size.ranks;
   kase.batches = size.batches;
   kase.model.layers = size.layers;
@@ -71,18 +71,19 @@ struct Steps {
   double weights = 0, gradients = 0, activations = 0;
 };
 
-Steps steps_of(const Size& size, void (*entry)(Harness&)) {
-  const Case kase = case_of(size);
+Steps steps_of(const Size& size, void (*entry)(submission::Harness&)) {
+  const cases::Case kase = case_of(size);
   world::Options options;
   options.ranks = kase.ranks;
   options.cluster = kase.cluster;
   const front::RunReport report = world::run(options, [&](Rank& rank) {
-    Harness harness(rank, kase);
+    submission::Harness harness(rank, kase);
     entry(harness);
   });
   if (report.failure) ADD_FAILURE() << report.failure->message;
-  const double layer = static_cast<double>(layer_bytes(kase).front().weights);
-  const double activation = static_cast<double>(layer_bytes(kase).front().input) / static_cast<double>(size.sequences);
+  const double layer = static_cast<double>(formulas::layer_bytes(kase).front().weights);
+  const double activation =
+      static_cast<double>(formulas::layer_bytes(kase).front().input) / static_cast<double>(size.sequences);
   Steps most;
   for (const front::RankReport& rank : report.ranks) {
     const auto held = [&](Kind kind) {

@@ -1,5 +1,5 @@
 // Tools for graders of divided layers: bytes against the runtime's own count, and what ranks hold.
-#include "grading/tensor_parallel.h"
+#include "grading/formulas/tensor_parallel.h"
 
 #include <gtest/gtest.h>
 
@@ -27,9 +27,12 @@ TEST(WireBytes, AreWhatTheRuntimeCounts) {
       ASSERT_FALSE(report.failure) << report.failure->message;
       for (int rank = 0; rank < ranks; ++rank) {
         const front::Counters& counters = report.ranks[static_cast<std::size_t>(rank)].counters;
-        EXPECT_EQ(counters.bytes_sent(front::Collective::all_reduce).value(), all_reduce_bytes(n, ranks, rank));
-        EXPECT_EQ(counters.bytes_sent(front::Collective::reduce_scatter).value(), reduce_scatter_bytes(n, ranks, rank));
-        EXPECT_EQ(counters.bytes_sent(front::Collective::all_gather).value(), all_gather_bytes(n, ranks, rank));
+        EXPECT_EQ(counters.bytes_sent(front::Collective::all_reduce).value(),
+                  formulas::all_reduce_bytes(n, ranks, rank));
+        EXPECT_EQ(counters.bytes_sent(front::Collective::reduce_scatter).value(),
+                  formulas::reduce_scatter_bytes(n, ranks, rank));
+        EXPECT_EQ(counters.bytes_sent(front::Collective::all_gather).value(),
+                  formulas::all_gather_bytes(n, ranks, rank));
       }
     }
   }
@@ -42,28 +45,28 @@ class OnOutput : public testing::Test {
     kase_.ranks = 2;
     result_.outputs["y"] = {1, 2, {1, 2}, true, "", {}};
   }
-  CheckContext check() {
-    return {kase_, result_, []() -> const Reference& { throw std::logic_error("none"); }, verdict_};
+  judge::CheckContext check() {
+    return {kase_, result_, []() -> const reference::Reference& { throw std::logic_error("none"); }, verdict_};
   }
-  Case kase_;
-  Result result_;
-  CheckVerdict verdict_;
+  cases::Case kase_;
+  wire::Result result_;
+  verdict::CheckVerdict verdict_;
 };
 
 TEST_F(OnOutput, ReplicasThatAreEqualStandForAllRanks) {
-  EXPECT_EQ(by_rank(check(), "y"), (Layers{{1, 2}, {1, 2}}));
-  EXPECT_EQ(sum_over_ranks(by_rank(check(), "y")), (std::vector<double>{2, 4}));
+  EXPECT_EQ(formulas::by_rank(check(), "y"), (reference::Layers{{1, 2}, {1, 2}}));
+  EXPECT_EQ(formulas::sum_over_ranks(formulas::by_rank(check(), "y")), (std::vector<double>{2, 4}));
 }
 
 TEST_F(OnOutput, ReplicasThatDifferAreThoseOfTheRanks) {
   result_.outputs["y"].replicas = {{1, 2}, {3, 5}};
-  EXPECT_EQ(by_rank(check(), "y"), (Layers{{1, 2}, {3, 5}}));
+  EXPECT_EQ(formulas::by_rank(check(), "y"), (reference::Layers{{1, 2}, {3, 5}}));
 }
 
 TEST_F(OnOutput, WhatIsMissingHasNoRanks) {
-  EXPECT_TRUE(by_rank(check(), "x").empty());
+  EXPECT_TRUE(formulas::by_rank(check(), "x").empty());
   result_.outputs["y"].complete = false;
-  EXPECT_TRUE(by_rank(check(), "y").empty());
+  EXPECT_TRUE(formulas::by_rank(check(), "y").empty());
 }
 
 /// What diagnose_sum says where two ranks make the terms (1, 2) and (10, 20) of a sum with the bias (100, 300).
@@ -73,8 +76,8 @@ class OfSum : public OnOutput {
     verdict_ = {};
     result_.outputs["y"] = {1, 2, first, true, "", {}};
     if (first != second) result_.outputs["y"].replicas = {first, second};
-    CheckContext on_output = check();
-    diagnose_sum(on_output, "y", {111, 322}, {100, 300}, "mine");
+    judge::CheckContext on_output = check();
+    formulas::diagnose_sum(on_output, "y", {111, 322}, {100, 300}, "mine");
     return verdict_.diagnosis;
   }
 };
@@ -97,7 +100,7 @@ TEST_F(OfSum, OtherNumbersHaveNone) {
 }
 
 TEST(PlusRow, AddsToEveryRow) {
-  EXPECT_EQ(plus_row({1, 2, 3, 4}, -2, {1, 10}), (std::vector<double>{-1, -18, 1, -16}));
+  EXPECT_EQ(formulas::plus_row({1, 2, 3, 4}, -2, {1, 10}), (std::vector<double>{-1, -18, 1, -16}));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What the graders of training steps share: bytes of layers by hand, and telling tensors apart.
 
-#include "grading/training.h"
+#include "grading/formulas/training.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 namespace shardlings::grading {
 namespace {
 
-Case perceptron() {
-  Case kase;
+cases::Case perceptron() {
+  cases::Case kase;
   kase.model.family = model::ModelSpec::Family::mlp;
   kase.model.layers = 2;
   kase.model.hidden = 3;
@@ -23,7 +23,7 @@ Case perceptron() {
 }
 
 TEST(LayerBytes, OfAPerceptronAreThoseOfTheTextbook) {
-  const std::vector<LayerBytes> layers = layer_bytes(perceptron());
+  const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(perceptron());
   ASSERT_EQ(layers.size(), 2U);
   EXPECT_EQ(layers[0].weights, 4 * (3 * 3 + 3));
   EXPECT_EQ(layers[0].input, 4 * 10 * 3);
@@ -33,14 +33,14 @@ TEST(LayerBytes, OfAPerceptronAreThoseOfTheTextbook) {
   EXPECT_EQ(layers[1].weights, 4 * (2 * 3 + 2));
   EXPECT_EQ(layers[1].output, 4 * 10 * 2);
   EXPECT_EQ(layers[1].saved, 0);
-  EXPECT_EQ(weight_bytes(layers), 4 * (12 + 8));
+  EXPECT_EQ(formulas::weight_bytes(layers), 4 * (12 + 8));
 }
 
 TEST(LayerBytes, TokenIdsHaveNoGradient) {
-  Case kase = perceptron();
+  cases::Case kase = perceptron();
   kase.model.family = model::ModelSpec::Family::gpt;
   kase.model.hidden = 4;
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(kase);
   ASSERT_EQ(layers.size(), 4U) << "embedding, two blocks, head";
   EXPECT_EQ(layers[0].input, 4 * 10);
   EXPECT_EQ(layers[0].input_gradient, 0);
@@ -48,64 +48,64 @@ TEST(LayerBytes, TokenIdsHaveNoGradient) {
 }
 
 TEST(BatchBytes, AreInputsAndTargetsOfAllMicroBatches) {
-  EXPECT_EQ(batch_bytes(perceptron()), 4 * (4 * 10 * 3 + 4 * 10));
+  EXPECT_EQ(formulas::batch_bytes(perceptron()), 4 * (4 * 10 * 3 + 4 * 10));
 }
 
 TEST(SumText, ShowsTheTerms) {
-  EXPECT_EQ(sum_text({12, 0, 5}), "12 + 0 + 5");
+  EXPECT_EQ(formulas::sum_text({12, 0, 5}), "12 + 0 + 5");
 }
 
 TEST(TableTime, CountsBothDirections) {
-  Case kase = perceptron();
+  cases::Case kase = perceptron();
   kase.cluster.table.forward = Nanos(10);
   kase.cluster.table.backward = Nanos(25);
-  EXPECT_EQ(table_time(kase, 3, 2), 80);
+  EXPECT_EQ(formulas::table_time(kase, 3, 2), 80);
 }
 
 TEST(FoundLayers, EndWhereANumberIsMissing) {
-  Result result;
+  wire::Result result;
   result.outputs["grads.0"].values = {1, 2};
   result.outputs["grads.2"].values = {3};
-  EXPECT_EQ(found_layers(result, "grads"), (Layers{{1, 2}}));
-  EXPECT_TRUE(found_layers(result, "weights").empty());
+  EXPECT_EQ(formulas::found_layers(result, "grads"), (reference::Layers{{1, 2}}));
+  EXPECT_TRUE(formulas::found_layers(result, "weights").empty());
 }
 
 TEST(LayersOfRank, AreItsReplicaWhereTheyDiffer) {
-  Result result;
+  wire::Result result;
   result.outputs["grads.0"].values = {1, 2};
   result.outputs["grads.0"].replicas = {{1, 2}, {3, 4}};
   result.outputs["grads.1"].values = {5};
-  EXPECT_EQ(layers_of_rank(result, "grads", 0), (Layers{{1, 2}, {5}}));
-  EXPECT_EQ(layers_of_rank(result, "grads", 1), (Layers{{3, 4}, {5}}));
+  EXPECT_EQ(formulas::layers_of_rank(result, "grads", 0), (reference::Layers{{1, 2}, {5}}));
+  EXPECT_EQ(formulas::layers_of_rank(result, "grads", 1), (reference::Layers{{3, 4}, {5}}));
 }
 
 TEST(Likeness, AllowsAHundredth) {
-  const Layers a{{3, 4}, {12}};
-  EXPECT_TRUE(alike(a, scaled(a, 1.009)));
-  EXPECT_FALSE(alike(a, scaled(a, 1.02)));
-  EXPECT_FALSE(alike(a, {{3, 4}})) << "another number of layers";
-  EXPECT_FALSE(alike({{0, 0}, {0}}, a));
+  const reference::Layers a{{3, 4}, {12}};
+  EXPECT_TRUE(formulas::alike(a, formulas::scaled(a, 1.009)));
+  EXPECT_FALSE(formulas::alike(a, formulas::scaled(a, 1.02)));
+  EXPECT_FALSE(formulas::alike(a, {{3, 4}})) << "another number of layers";
+  EXPECT_FALSE(formulas::alike({{0, 0}, {0}}, a));
 }
 
 TEST(Likeness, OfNaNIsNone) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(alike({{nan}}, Layers{{1}}));
-  EXPECT_FALSE(all_finite({{1}, {nan}}));
-  EXPECT_EQ(constant_ratio({{nan}}, {{1}}), std::nullopt);
+  EXPECT_FALSE(formulas::alike({{nan}}, reference::Layers{{1}}));
+  EXPECT_FALSE(formulas::all_finite({{1}, {nan}}));
+  EXPECT_EQ(formulas::constant_ratio({{nan}}, {{1}}), std::nullopt);
 }
 
 TEST(ConstantRatio, IsFoundOrRefused) {
-  const Layers b{{1, -2}, {3}};
-  EXPECT_TRUE(near(constant_ratio(scaled(b, -2.5), b), -2.5));
-  EXPECT_EQ(constant_ratio(scaled(b, 0), b), 0.0);
-  EXPECT_EQ(constant_ratio({{1, 2}, {3}}, b), std::nullopt) << "one sign differs";
-  EXPECT_EQ(constant_ratio(b, scaled(b, 0)), std::nullopt);
-  EXPECT_FALSE(near(std::nullopt, 0));
+  const reference::Layers b{{1, -2}, {3}};
+  EXPECT_TRUE(formulas::near(formulas::constant_ratio(formulas::scaled(b, -2.5), b), -2.5));
+  EXPECT_EQ(formulas::constant_ratio(formulas::scaled(b, 0), b), 0.0);
+  EXPECT_EQ(formulas::constant_ratio({{1, 2}, {3}}, b), std::nullopt) << "one sign differs";
+  EXPECT_EQ(formulas::constant_ratio(b, formulas::scaled(b, 0)), std::nullopt);
+  EXPECT_FALSE(formulas::near(std::nullopt, 0));
 }
 
 TEST(Combine, RefusesDifferentSizes) {
-  EXPECT_EQ(combine({{1, 2}}, 3, {{1, 1}}), (Layers{{4, 5}}));
-  EXPECT_TRUE(combine({{1, 2}}, 3, {{1}}).empty());
+  EXPECT_EQ(formulas::combine({{1, 2}}, 3, {{1, 1}}), (reference::Layers{{4, 5}}));
+  EXPECT_TRUE(formulas::combine({{1, 2}}, 3, {{1}}).empty());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ TEST(Junit, WhatDidNotBuildIsAnErrorAndNoPass) {
 }
 
 TEST(Junit, NoCheckIsAnError) {
-  EXPECT_THAT(to_junit(grading::Verdict{}), HasSubstr("errors=\"1\""));
+  EXPECT_THAT(to_junit(grading::verdict::Verdict{}), HasSubstr("errors=\"1\""));
 }
 
 TEST(Junit, EscapesWhatXmlForbids) {

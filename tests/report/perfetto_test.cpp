@@ -159,7 +159,7 @@ class Rules {
   std::map<int, Flow> starts_, ends_;
 };
 
-Json parsed(const grading::CaseVerdict& kase) {
+Json parsed(const grading::verdict::CaseVerdict& kase) {
   return Json::parse(perfetto_trace(kase));
 }
 
@@ -172,8 +172,8 @@ std::vector<Json> of_phase(const Json& file, const std::string& phase) {
 }
 
 /// A message of rank 0 to rank 1 and one back, both in flight at once, with a receive that is posted late.
-grading::CaseVerdict exchange() {
-  grading::CaseVerdict kase = samples::overlap_case(2, 1);
+grading::verdict::CaseVerdict exchange() {
+  grading::verdict::CaseVerdict kase = samples::overlap_case(2, 1);
   for (int rank = 0; rank < 2; ++rank) {
     auto& trace = kase.traces[static_cast<std::size_t>(rank)];
     trace.groups = {"world"};
@@ -190,14 +190,14 @@ grading::CaseVerdict exchange() {
 }
 
 TEST(Perfetto, KeepsTheRulesOfTheFormat) {
-  const std::vector<grading::CaseVerdict> kases{samples::pipeline_case(1, 3, false),
-                                                samples::pipeline_case(4, 6, true),
-                                                samples::overlap_case(3, 4),
-                                                samples::layers_case(3),
-                                                samples::ring_case(5),
-                                                exchange(),
-                                                samples::hostile_verdict().cases[0],
-                                                grading::CaseVerdict{}};
+  const std::vector<grading::verdict::CaseVerdict> kases{samples::pipeline_case(1, 3, false),
+                                                         samples::pipeline_case(4, 6, true),
+                                                         samples::overlap_case(3, 4),
+                                                         samples::layers_case(3),
+                                                         samples::ring_case(5),
+                                                         exchange(),
+                                                         samples::hostile_verdict().cases[0],
+                                                         grading::verdict::CaseVerdict{}};
   for (const auto& kase : kases) EXPECT_THAT(Rules(parsed(kase)).broken(), ElementsAre()) << kase.kase.name;
 }
 
@@ -235,7 +235,7 @@ TEST(Perfetto, HasAProcessForEachRankAndAThreadForEachLane) {
 }
 
 TEST(Perfetto, ShowsMeasuredTimesBesideVirtualOnes) {
-  grading::CaseVerdict kase = exchange();
+  grading::verdict::CaseVerdict kase = exchange();
   EXPECT_EQ(parsed(kase)["otherData"]["times"], "virtual");
   front::Event& event = kase.traces[1].events[0];
   event.measured_begin = Nanos(1500);

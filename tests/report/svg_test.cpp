@@ -41,7 +41,7 @@ std::string malformed(const std::string& xml) {
   return open.empty() ? "" : "no end of " + open.top();
 }
 
-std::vector<std::pair<std::string, grading::CaseVerdict>> svg_samples() {
+std::vector<std::pair<std::string, grading::verdict::CaseVerdict>> svg_samples() {
   return {{"pipeline", samples::with_budget(samples::pipeline_case(4, 6, true))},
           {"overlap", samples::with_budget(samples::overlap_case(2, 4))},
           {"too_much", samples::with_budget(samples::overlap_case(1, 4), Bytes(9000))},

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace samples = shardlings::testing;
 
-std::vector<std::pair<std::string, grading::Verdict>> terminal_samples() {
+std::vector<std::pair<std::string, grading::verdict::Verdict>> terminal_samples() {
   return {{"failed", samples::verdict_with_failure(samples::pipeline_case(4, 6, true))},
           {"passed", samples::passed_verdict(samples::layers_case(3))},
           {"overlapped", samples::passed_verdict(samples::overlap_case(2, 4))},
@@ -183,7 +183,7 @@ TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
 }
 
 TEST(TerminalReport, NeverCallsAVerdictWithoutChecksAPass) {
-  grading::Verdict verdict;
+  grading::verdict::Verdict verdict;
   verdict.puzzle = "09_data_parallel";
   verdict.status = "no_check_ran";
   EXPECT_THAT(terminal_report(verdict, {}), HasSubstr("could not be graded"));

@@ -21,7 +21,7 @@ namespace samples = shardlings::testing;
 
 struct TimelineSample {
   std::string name;
-  grading::CaseVerdict kase;
+  grading::verdict::CaseVerdict kase;
 };
 
 std::vector<TimelineSample> timeline_samples() {
@@ -38,7 +38,7 @@ std::vector<TimelineSample> timeline_samples() {
   return all;
 }
 
-std::string text_of(const grading::CaseVerdict& kase, int width, Colour colour, Charset charset) {
+std::string text_of(const grading::verdict::CaseVerdict& kase, int width, Colour colour, Charset charset) {
   TimelineText options;
   options.width = width;
   options.title = "Where the time went: " + kase.kase.name;

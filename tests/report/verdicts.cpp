@@ -7,10 +7,10 @@ namespace {
 
 using front::Event;
 using front::EventKind;
-using grading::CaseVerdict;
-using grading::CheckSummary;
-using grading::CheckVerdict;
-using grading::Verdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::CheckSummary;
+using grading::verdict::CheckVerdict;
+using grading::verdict::Verdict;
 
 constexpr Nanos kForward = kMs;
 constexpr Nanos kBackward = 2 * kMs;
@@ -63,7 +63,7 @@ CaseVerdict case_of(std::vector<front::RankTrace> traces, std::string name) {
   return kase;
 }
 
-grading::CheckSpec spec(const char* id, const char* kind, const char* title, int points) {
+cases::CheckSpec spec(const char* id, const char* kind, const char* title, int points) {
   return {id, kind, title, points, {}};
 }
 
@@ -189,8 +189,8 @@ CaseVerdict with_budget(CaseVerdict kase, Bytes below) {
   for (const front::Counters& rank : kase.counters) peak = std::max(peak, rank.peak);
   CheckVerdict check;
   check.id = "memory";
-  check.bounds.push_back({grading::Bound::Of::peak, -1, "peak memory", "at most", (peak - below).value(), peak.value(),
-                          "bytes", "", below == Bytes(0)});
+  check.bounds.push_back({grading::verdict::Bound::Of::peak, -1, "peak memory", "at most", (peak - below).value(),
+                          peak.value(), "bytes", "", below == Bytes(0)});
   kase.checks.push_back(check);
   return kase;
 }

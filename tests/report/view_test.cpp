@@ -237,7 +237,7 @@ TEST(CaseData, ARunWithoutTracesHasNoColumns) {
   EXPECT_EQ(json::parse(case_data(kase).json)["ranks"].size(), 2U);
 }
 
-std::string page_of(const grading::Verdict& verdict, const std::string& puzzle = "20 Pipeline") {
+std::string page_of(const grading::verdict::Verdict& verdict, const std::string& puzzle = "20 Pipeline") {
   return view_page({puzzle, {{ViewRole::run, "Your last run", &verdict}}, ""});
 }
 
@@ -248,7 +248,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 }
 
 TEST(ViewPage, HoldsNoMarkUpOfASubmission) {
-  grading::Verdict verdict = testing::hostile_verdict();
+  grading::verdict::Verdict verdict = testing::hostile_verdict();
   const std::string evil = "</script><script>alert(1)</script>{{scripts}}";
   verdict.cases[0].kase.name = verdict.cases[0].stdout_text = verdict.cases[0].explanation = evil;
   verdict.cases[0].checks[2].found = verdict.cases[0].checks[2].where.file = evil;

@@ -39,7 +39,7 @@ inline Settings small_training(const Layout& layout, int micro_batches, int step
   Settings settings;
   settings.layout = layout;
   settings.text = SHARDLINGS_SOURCE_FOLDER "/runtime/train/text.txt";
-  grading::Case& kase = settings.kase;
+  cases::Case& kase = settings.kase;
   kase.ranks = layout.ranks();
   kase.batches = layout.d;
   kase.micro_batches = micro_batches;

@@ -3,10 +3,10 @@
 ///
 /// \code
 /// const PartReference mlp = part_reference(inputs, [&]<class Real>() {
-///   reference::Parts<Real> parts;
-///   parts.push_back(reference::make_linear<Real>(in, middle, 0, in * middle));
-///   parts.push_back(reference::make_gelu<Real>());
-///   return reference::make_sequence<Real>(std::move(parts));
+///   Parts<Real> parts;
+///   parts.push_back(make_linear<Real>(in, middle, 0, in * middle));
+///   parts.push_back(make_gelu<Real>());
+///   return make_sequence<Real>(std::move(parts));
 /// });
 /// \endcode
 #pragma once
@@ -17,7 +17,7 @@
 #include "grading/reference/noise.h"
 #include "grading/reference/parts.h"
 
-namespace shardlings::grading {
+namespace shardlings::grading::reference {
 
 /// What goes into a piece of a model.
 struct PartInputs {
@@ -34,8 +34,6 @@ struct PartReference {
   std::vector<double> output_tolerance, grad_input_tolerance, grads_tolerance;
 };
 
-namespace reference {
-
 /// The same in one number type.
 template <class Real>
 struct PartRun {
@@ -48,17 +46,14 @@ PartRun<Real> run_part(Part<Real>& part, const PartInputs& inputs, std::uint64_t
 
 PartReference with_tolerances(const PartInputs& inputs, PartRun<double> exact, const std::vector<PartRun<float>>& runs);
 
-}  // namespace reference
-
 /// `make` builds the piece, for double and for float: a lambda with a template parameter.
 template <class Make>
 PartReference part_reference(const PartInputs& inputs, const Make& make) {
-  std::vector<reference::PartRun<float>> runs;
-  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) {
-    runs.push_back(reference::run_part<float>(*make.template operator()<float>(), inputs, shake));
+  std::vector<PartRun<float>> runs;
+  for (std::uint64_t shake = 0; shake < kRuns; ++shake) {
+    runs.push_back(run_part<float>(*make.template operator()<float>(), inputs, shake));
   }
-  return reference::with_tolerances(inputs, reference::run_part<double>(*make.template operator()<double>(), inputs, 0),
-                                    runs);
+  return with_tolerances(inputs, run_part<double>(*make.template operator()<double>(), inputs, 0), runs);
 }
 
-}  // namespace shardlings::grading
+}  // namespace shardlings::grading::reference

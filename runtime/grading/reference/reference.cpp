@@ -8,7 +8,7 @@
 #include "grading/reference/trainer.h"
 #include "model/plan.h"
 
-namespace shardlings::grading {
+namespace shardlings::grading::reference {
 namespace {
 
 using reference::tolerance_of;
@@ -27,8 +27,8 @@ double largest_of(const std::vector<double>& values, Range range) {
 }
 
 /// a - b.
-reference::Layers<double> difference(const reference::Layers<double>& a, const reference::Layers<double>& b) {
-  reference::Layers<double> result = a;
+reference::LayersOf<double> difference(const reference::LayersOf<double>& a, const reference::LayersOf<double>& b) {
+  reference::LayersOf<double> result = a;
   for (std::size_t l = 0; l < a.size(); ++l) {
     for (std::size_t i = 0; i < a[l].size(); ++i) result[l][i] -= b[l][i];
   }
@@ -38,7 +38,7 @@ reference::Layers<double> difference(const reference::Layers<double>& a, const r
 /// Computations of a case in f32, whose distances from the exact one are its noise.
 class Noise {
  public:
-  Noise(const Case& kase, reference::Precision precision)
+  Noise(const cases::Case& kase, reference::Precision precision)
       : model_(model::make_plan(kase.model)), least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
     // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
     const std::uint64_t first = precision == reference::Precision::mixed ? 1 : 0;
@@ -49,10 +49,10 @@ class Noise {
 
   /// The tolerance of each number, by layer, the same for all elements of a matrix or vector. `computed` are the
   /// numbers that the layers' math has made, where `exact` are not.
-  reference::Layers<double> tolerances(const reference::Layers<double>& exact,
-                                       reference::Layers<float> Trained<float>::*values,
-                                       const reference::Layers<double>* computed = nullptr) const {
-    reference::Layers<double> all;
+  reference::LayersOf<double> tolerances(const reference::LayersOf<double>& exact,
+                                         reference::LayersOf<float> Trained<float>::*values,
+                                         const reference::LayersOf<double>* computed = nullptr) const {
+    reference::LayersOf<double> all;
     for (std::size_t l = 0; l < model_.layers.size(); ++l) {
       const auto runs = picked([&](const auto& run) -> const auto& { return (run.*values)[l]; });
       std::vector<double>& tolerance = all.emplace_back(exact[l].size());
@@ -100,7 +100,7 @@ class Noise {
 /// A gradient that is nothing but noise has a second moment of noise squared, which no few runs bound: one four times
 /// as noisy is rare, but sixteen times as far off. So each v may be off by the square of what the gradient may be, told
 /// from the tolerance of m.
-void allow_squares_of_noise(const reference::Layers<double>& m_tolerance, reference::Layers<double>& v_tolerance) {
+void allow_squares_of_noise(const reference::LayersOf<double>& m_tolerance, reference::LayersOf<double>& v_tolerance) {
   const double of_m = 1 - static_cast<double>(AdamStep{}.beta1), of_v = 1 - static_cast<double>(AdamStep{}.beta2);
   for (std::size_t l = 0; l < v_tolerance.size(); ++l) {
     for (std::size_t i = 0; i < v_tolerance[l].size(); ++i) {
@@ -112,7 +112,7 @@ void allow_squares_of_noise(const reference::Layers<double>& m_tolerance, refere
 
 }  // namespace
 
-Reference train_reference(const Case& kase, reference::Precision precision) {
+Reference train_reference(const cases::Case& kase, reference::Precision precision) {
   Trained<double> exact = reference::train<double>(kase, 0, precision);
   const Noise noise(kase, precision);
   Reference result;
@@ -120,7 +120,7 @@ Reference train_reference(const Case& kase, reference::Precision precision) {
   result.loss_tolerance = noise.tolerance_of_loss(exact.loss);
   result.norms_tolerance = noise.tolerances_of_norms(exact.norms);
   result.weights_before = reference::initial_weights<double>(kase);
-  const reference::Layers<double> moved = difference(exact.weights, result.weights_before);
+  const reference::LayersOf<double> moved = difference(exact.weights, result.weights_before);
   result.grads_tolerance = noise.tolerances(exact.grads, &Trained<float>::grads);
   result.weights_tolerance = noise.tolerances(exact.weights, &Trained<float>::weights, &moved);
   result.m_tolerance = noise.tolerances(exact.m, &Trained<float>::m);
@@ -135,4 +135,4 @@ Reference train_reference(const Case& kase, reference::Precision precision) {
   return result;
 }
 
-}  // namespace shardlings::grading
+}  // namespace shardlings::grading::reference

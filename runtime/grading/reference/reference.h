@@ -4,10 +4,13 @@
 
 #include <vector>
 
-#include "grading/case.h"
+#include "case/case.h"
 #include "grading/reference/rounding.h"
 
-namespace shardlings::grading {
+namespace shardlings::grading::reference {
+
+/// Numbers of each layer.
+using Layers = std::vector<std::vector<double>>;
 
 /// Results of training on the whole global batch (all batches, all micro-batches). Layers flat, as Model's weights.
 /// Tied tensors (see model::ModelSpec) are two here: equal, each with the gradient of both, and counted once in the
@@ -41,6 +44,6 @@ struct Reference {
 /// from 16 bits is rounded where an operation stores it. The reference rounds in the same places, so that only those
 /// numbers differ which the last bits of a sum push over a boundary: its noise is that of computations whose sums are
 /// shaken, and at least one rounding of bf16.
-Reference train_reference(const Case& kase, reference::Precision precision = reference::Precision::full);
+Reference train_reference(const cases::Case& kase, reference::Precision precision = reference::Precision::full);
 
-}  // namespace shardlings::grading
+}  // namespace shardlings::grading::reference

@@ -15,7 +15,7 @@ using model::LayerPlan;
 template <class Real>
 class Builder {
  public:
-  Builder(const Case& kase, const MicroData& data, const LayerPlan& plan, Rounding<Real>* rounding)
+  Builder(const cases::Case& kase, const cases::MicroData& data, const LayerPlan& plan, Rounding<Real>* rounding)
       : kase_(kase), data_(data), plan_(plan), rounding_(rounding) {}
 
   std::unique_ptr<Part<Real>> build() const {
@@ -67,8 +67,8 @@ class Builder {
     return make_sequence<Real>(std::move(parts));
   }
 
-  const Case& kase_;
-  const MicroData& data_;
+  const cases::Case& kase_;
+  const cases::MicroData& data_;
   const LayerPlan& plan_;
   Rounding<Real>* rounding_;
 };
@@ -96,28 +96,28 @@ Real cross_entropy(Array<Real>& logits, const std::vector<std::int32_t>& targets
 }
 
 template <class Real>
-Layers<Real> zeros_like(const Layers<Real>& layers) {
-  Layers<Real> zeros;
+LayersOf<Real> zeros_like(const LayersOf<Real>& layers) {
+  LayersOf<Real> zeros;
   for (const Array<Real>& layer : layers) zeros.emplace_back(layer.size(), Real(0));
   return zeros;
 }
 
 template <class Real>
-void add_to(Layers<Real>& sum, const Layers<Real>& layers) {
+void add_to(LayersOf<Real>& sum, const LayersOf<Real>& layers) {
   for (std::size_t l = 0; l < sum.size(); ++l) {
     for (std::size_t i = 0; i < sum[l].size(); ++i) sum[l][i] += layers[l][i];
   }
 }
 
 template <class Real>
-void keep_all(Rounding<Real>* rounding, Layers<Real>& layers) {
+void keep_all(Rounding<Real>* rounding, LayersOf<Real>& layers) {
   for (Array<Real>& layer : layers) keep(rounding, layer);
 }
 
 /// A micro-batch, its inputs shaken.
-MicroData shaken_micro(const Case& kase, int batch, int micro, std::uint64_t shake) {
+cases::MicroData shaken_micro(const cases::Case& kase, int batch, int micro, std::uint64_t shake) {
   constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
-  MicroData data = micro_of(kase, batch, micro);
+  cases::MicroData data = cases::micro_of(kase, batch, micro);
   const auto number = static_cast<std::uint64_t>(batch) * static_cast<std::uint64_t>(kase.micro_batches) +
                       static_cast<std::uint64_t>(micro);
   shake_all(data.inputs, shake, kInputs + number);
@@ -137,7 +137,7 @@ struct Tie {
 
 /// The gradient of a tied tensor is the sum over its two uses: both get it.
 template <class Real>
-void add_tied(const Tie& tie, Layers<Real>& grads) {
+void add_tied(const Tie& tie, LayersOf<Real>& grads) {
   for (Count i = 0; i < tie.first.size(); ++i) {
     Real& first = grads.front()[static_cast<std::size_t>(tie.first.begin + i)];
     Real& last = grads.back()[static_cast<std::size_t>(tie.last.begin + i)];
@@ -147,7 +147,7 @@ void add_tied(const Tie& tie, Layers<Real>& grads) {
 
 /// What is tied counts once.
 template <class Real>
-Real norm_of(const Tie& tie, const Layers<Real>& layers) {
+Real norm_of(const Tie& tie, const LayersOf<Real>& layers) {
   Real squares = 0;
   for (const Array<Real>& layer : layers) {
     for (const Real x : layer) squares += x * x;
@@ -201,19 +201,19 @@ class Optimizer {
 }  // namespace
 
 template <class Real>
-Layers<Real> initial_weights(const Case& kase) {
-  Layers<Real> weights;
+LayersOf<Real> initial_weights(const cases::Case& kase) {
+  LayersOf<Real> weights;
   const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
-    const std::vector<float> layer = weights_of(kase, l);
+    const std::vector<float> layer = cases::weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());
   }
   return weights;
 }
 
 template <class Real>
-Real train_micro(const Case& kase, const MicroData& data, Count tokens, const Layers<Real>& weights,
-                 Layers<Real>& grads, Rounding<Real>* rounding) {
+Real train_micro(const cases::Case& kase, const cases::MicroData& data, Count tokens, const LayersOf<Real>& weights,
+                 LayersOf<Real>& grads, Rounding<Real>* rounding) {
   const model::ModelPlan model = model::make_plan(kase.model);
   Parts<Real> layers;
   Array<Real> x(data.inputs.begin(), data.inputs.end());
@@ -230,25 +230,25 @@ Real train_micro(const Case& kase, const MicroData& data, Count tokens, const La
 }
 
 template <class Real>
-Trained<Real> train(const Case& kase, std::uint64_t shake, Precision precision) {
+Trained<Real> train(const cases::Case& kase, std::uint64_t shake, Precision precision) {
   Rounding<Real> to_bf16(shake);
   Rounding<Real>* rounding = precision == Precision::mixed ? &to_bf16 : nullptr;
   Trained<Real> trained;
   trained.weights = initial_weights<Real>(kase);
   for (std::size_t l = 0; l < trained.weights.size(); ++l) shake_all(trained.weights[l], shake, l);
   Optimizer<Real> optimizer(kase.model, trained);
-  const Count tokens = tokens_of_step(kase);
+  const Count tokens = cases::tokens_of_step(kase);
   const Tie tie(kase.model);
   for (int step = 0; step < kase.steps; ++step) {
     trained.loss = 0;
     trained.grads = zeros_like(trained.weights);
     trained.local_grads.assign(static_cast<std::size_t>(kase.num_batches()), zeros_like(trained.weights));
-    Layers<Real> weights = trained.weights;
+    LayersOf<Real> weights = trained.weights;
     keep_all(rounding, weights);
     for (int batch = 0; batch < kase.num_batches(); ++batch) {
-      Layers<Real>& local = trained.local_grads[static_cast<std::size_t>(batch)];
+      LayersOf<Real>& local = trained.local_grads[static_cast<std::size_t>(batch)];
       for (int micro = 0; micro < kase.micro_batches; ++micro) {
-        const MicroData data = shaken_micro(kase, batch, micro, shake);
+        const cases::MicroData data = shaken_micro(kase, batch, micro, shake);
         trained.loss += train_micro(kase, data, tokens, weights, local, rounding);
       }
       add_tied(tie, local);
@@ -260,13 +260,13 @@ Trained<Real> train(const Case& kase, std::uint64_t shake, Precision precision) 
   return trained;
 }
 
-template Layers<float> initial_weights<float>(const Case&);
-template Layers<double> initial_weights<double>(const Case&);
-template float train_micro<float>(const Case&, const MicroData&, Count, const Layers<float>&, Layers<float>&,
-                                  Rounding<float>*);
-template double train_micro<double>(const Case&, const MicroData&, Count, const Layers<double>&, Layers<double>&,
-                                    Rounding<double>*);
-template Trained<float> train<float>(const Case&, std::uint64_t, Precision);
-template Trained<double> train<double>(const Case&, std::uint64_t, Precision);
+template LayersOf<float> initial_weights<float>(const cases::Case&);
+template LayersOf<double> initial_weights<double>(const cases::Case&);
+template float train_micro<float>(const cases::Case&, const cases::MicroData&, Count, const LayersOf<float>&,
+                                  LayersOf<float>&, Rounding<float>*);
+template double train_micro<double>(const cases::Case&, const cases::MicroData&, Count, const LayersOf<double>&,
+                                    LayersOf<double>&, Rounding<double>*);
+template Trained<float> train<float>(const cases::Case&, std::uint64_t, Precision);
+template Trained<double> train<double>(const cases::Case&, std::uint64_t, Precision);
 
 }  // namespace shardlings::grading::reference

@@ -17,8 +17,8 @@ namespace shardlings::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using grading::CaseVerdict;
-using grading::CheckVerdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::CheckVerdict;
 
 std::string shown(const std::string& text) {
   return harmless(text, Charset::unicode);
@@ -33,9 +33,9 @@ Json passed_to_json(const std::optional<bool>& passed) {
   return passed ? Json(*passed) : Json(nullptr);
 }
 
-Json bounds_to_json(const std::vector<grading::Bound>& bounds) {
+Json bounds_to_json(const std::vector<grading::verdict::Bound>& bounds) {
   Json list = Json::array();
-  for (const grading::Bound& bound : bounds) {
+  for (const grading::verdict::Bound& bound : bounds) {
     list.push_back({{"what", shown(bound.what)},
                     {"relation", bound.relation},
                     {"bound", bound.bound},

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -13,6 +13,6 @@ struct CaseData {
   std::string columns;  ///< deflated, base64; empty where nothing was recorded
 };
 
-CaseData case_data(const grading::CaseVerdict& kase);
+CaseData case_data(const grading::verdict::CaseVerdict& kase);
 
 }  // namespace shardlings::report

@@ -14,8 +14,8 @@ namespace shardlings::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using grading::CaseVerdict;
-using grading::Verdict;
+using grading::verdict::CaseVerdict;
+using grading::verdict::Verdict;
 
 std::string html(std::string_view text) {
   return markup(harmless(text, Charset::unicode));
@@ -45,7 +45,7 @@ const char* text_of(ViewRole role) {
   return "other";
 }
 
-Json summary_to_json(const grading::CheckSummary& check) {
+Json summary_to_json(const grading::verdict::CheckSummary& check) {
   return {{"id", check.spec.id},          {"kind", check.spec.kind},
           {"title", check.spec.title},    {"points", check.spec.points},
           {"earned", check.earned},       {"passed", check.passed ? Json(*check.passed) : Json(nullptr)},
@@ -55,7 +55,7 @@ Json summary_to_json(const grading::CheckSummary& check) {
 Json head_of(const ViewedRun& run, const std::string& show) {
   const Verdict& verdict = *run.verdict;
   Json checks = Json::array();
-  for (const grading::CheckSummary& check : verdict.checks) checks.push_back(summary_to_json(check));
+  for (const grading::verdict::CheckSummary& check : verdict.checks) checks.push_back(summary_to_json(check));
   const CaseVerdict* best = show.empty() ? case_to_show(verdict) : nullptr;
   return {{"role", text_of(run.role)},
           {"name", harmless_line(run.name, Charset::unicode)},

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/verdict.h"
+#include "grading/verdict/verdict.h"
 
 namespace shardlings::report {
 
@@ -15,7 +15,7 @@ enum class ViewRole { run, measured, goal, other };
 struct ViewedRun {
   ViewRole role = ViewRole::run;
   std::string name;  ///< "Your last run", "The run before"
-  const grading::Verdict* verdict = nullptr;
+  const grading::verdict::Verdict* verdict = nullptr;
 };
 
 struct ViewPage {

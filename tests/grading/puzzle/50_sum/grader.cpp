@@ -1,11 +1,11 @@
 // The grader of a puzzle that exists for the tests of grading.
 #include <gtest/gtest.h>
 
-#include "grading/data.h"
-#include "grading/grader.h"
+#include "case/data.h"
+#include "grading/judge/grader.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 
 namespace {
 

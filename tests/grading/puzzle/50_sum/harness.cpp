@@ -1,5 +1,5 @@
 // The harness of a puzzle that exists for the tests of grading.
-#include "grading/harness.h"
+#include "submission/harness.h"
 
 using namespace shardlings;
 

@@ -1,11 +1,11 @@
 // Judges puzzle 42: the numbers, and the bytes that each rank sends.
 
-#include "grading/grader.h"
+#include "grading/judge/grader.h"
 
-#include "grading/data.h"
+#include "case/data.h"
 
 using namespace shardlings;
-using namespace shardlings::grading;
+using namespace shardlings::grader;
 
 namespace {
 

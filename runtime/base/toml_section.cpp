@@ -1,0 +1,137 @@
+#include "base/toml_section.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/suggest.h"
+
+namespace shardlings {
+
+const toml::node* TomlSection::find(const std::string& key) {
+  asked_.insert(key);
+  return table_.get(key);
+}
+
+void TomlSection::fail(const std::string& key, const std::string& message) const {
+  const toml::node* node = table_.get(key);
+  const auto line = node ? node->source().begin.line : table_.source().begin.line;
+  throw std::runtime_error(fmt::format("{}:{}: {}", file_, line, message));
+}
+
+std::string TomlSection::text(const std::string& key) {
+  const toml::node* node = find(key);
+  if (!node) fail(key, fmt::format("{} has no '{}'", what_, key));
+  const auto value = node->value_exact<std::string>();
+  if (!value) fail(key, fmt::format("{}: '{}' must be a text in quotes", what_, key));
+  return *value;
+}
+
+std::string TomlSection::text_or(const std::string& key, const std::string& fallback) {
+  return find(key) ? text(key) : fallback;
+}
+
+bool TomlSection::flag_or(const std::string& key, bool fallback) {
+  const toml::node* node = find(key);
+  if (!node) return fallback;
+  const auto value = node->value_exact<bool>();
+  if (!value) fail(key, fmt::format("{}: '{}' must be true or false", what_, key));
+  return *value;
+}
+
+std::int64_t TomlSection::integer(const std::string& key, std::int64_t least) {
+  const toml::node* node = find(key);
+  if (!node) fail(key, fmt::format("{} has no '{}'", what_, key));
+  const auto value = node->value_exact<std::int64_t>();
+  if (!value || *value < least)
+    fail(key, fmt::format("{}: '{}' must be a whole number of at least {}", what_, key, least));
+  return *value;
+}
+
+std::int64_t TomlSection::integer_or(const std::string& key, std::int64_t fallback, std::int64_t least) {
+  return find(key) ? integer(key, least) : fallback;
+}
+
+double TomlSection::number(const std::string& key, const toml::node& node, double least) const {
+  const auto value = node.is_number() ? node.value<double>() : std::nullopt;
+  if (!value || !(*value >= least))
+    fail(key, fmt::format("{}: '{}' must be a number of at least {}", what_, key, least));
+  return *value;
+}
+
+double TomlSection::number_or(const std::string& key, double fallback, double least) {
+  const toml::node* node = find(key);
+  return node ? number(key, *node, least) : fallback;
+}
+
+std::vector<std::string> TomlSection::texts_or_none(const std::string& key) {
+  std::vector<std::string> texts;
+  const toml::node* node = find(key);
+  if (!node) return texts;
+  const toml::array* list = node->as_array();
+  if (!list) fail(key, fmt::format("{}: '{}' must be a list of texts", what_, key));
+  for (const toml::node& item : *list) {
+    const auto value = item.value_exact<std::string>();
+    if (!value) fail(key, fmt::format("{}: '{}' must be a list of texts", what_, key));
+    texts.push_back(*value);
+  }
+  return texts;
+}
+
+std::vector<std::int64_t> TomlSection::integers_or_none(const std::string& key, std::int64_t least) {
+  std::vector<std::int64_t> integers;
+  const toml::node* node = find(key);
+  if (!node) return integers;
+  const toml::array* list = node->as_array();
+  const std::string wanted = fmt::format("{}: '{}' must be a list of whole numbers of at least {}", what_, key, least);
+  if (!list) fail(key, wanted);
+  for (const toml::node& item : *list) {
+    const auto value = item.value_exact<std::int64_t>();
+    if (!value || *value < least) fail(key, wanted);
+    integers.push_back(*value);
+  }
+  return integers;
+}
+
+std::optional<TomlSection> TomlSection::section(const std::string& key) {
+  const toml::node* node = find(key);
+  if (!node) return std::nullopt;
+  const toml::table* table = node->as_table();
+  if (!table) fail(key, fmt::format("{}: '{}' must be a table, {{ … }}", what_, key));
+  return TomlSection(*table, file_, key);
+}
+
+std::vector<TomlSection> TomlSection::sections(const std::string& key) {
+  std::vector<TomlSection> sections;
+  const toml::node* node = find(key);
+  if (!node) return sections;
+  const toml::array* list = node->as_array();
+  for (std::size_t i = 0; list && i < list->size(); ++i) {
+    if (const toml::table* table = list->get(i)->as_table()) {
+      sections.emplace_back(*table, file_, fmt::format("[[{}]]", key));
+    }
+  }
+  if (!list || sections.size() != list->size()) fail(key, fmt::format("'{0}' is written as [[{0}]]", key));
+  return sections;
+}
+
+std::vector<std::pair<std::string, double>> TomlSection::all_numbers() {
+  std::vector<std::pair<std::string, double>> numbers;
+  for (const auto& [key, node] : table_) {
+    const std::string name(key.str());
+    asked_.insert(name);
+    numbers.emplace_back(name, number(name, node, -1e300));
+  }
+  return numbers;
+}
+
+void TomlSection::finish() const {
+  for (const auto& [key, node] : table_) {
+    const std::string name(key.str());
+    if (asked_.contains(name)) continue;
+    const std::vector<std::string> known(asked_.begin(), asked_.end());
+    fail(name, fmt::format("{}: unknown key '{}'{}", what_, name, suggestion(name, known)));
+  }
+}
+
+}  // namespace shardlings

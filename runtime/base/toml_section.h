@@ -1,0 +1,48 @@
+/// \file
+/// A table of a TOML file, read strictly: every key is asked for, has its type, and is known.
+#pragma once
+
+#include <toml++/toml.h>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace shardlings {
+
+class TomlSection {
+ public:
+  /// `what` names it in messages ("[[cases]]"), `file` begins them ("puzzle.toml").
+  TomlSection(const toml::table& table, std::string file, std::string what)
+      : table_(table), file_(std::move(file)), what_(std::move(what)) {}
+
+  std::string text(const std::string& key);
+  std::string text_or(const std::string& key, const std::string& fallback);
+  bool flag_or(const std::string& key, bool fallback);
+  /// A whole number, or any, of at least `least`.
+  std::int64_t integer(const std::string& key, std::int64_t least);
+  std::int64_t integer_or(const std::string& key, std::int64_t fallback, std::int64_t least);
+  double number_or(const std::string& key, double fallback, double least);
+  std::vector<std::string> texts_or_none(const std::string& key);
+  std::vector<std::int64_t> integers_or_none(const std::string& key, std::int64_t least);
+  /// The table under the key, if it is there; every table of a list of tables, none if it is not there.
+  std::optional<TomlSection> section(const std::string& key);
+  std::vector<TomlSection> sections(const std::string& key);
+  /// Every key with its number: for tables whose keys are free.
+  std::vector<std::pair<std::string, double>> all_numbers();
+
+  /// Throws if there is a key that nobody asked for.
+  void finish() const;
+  /// Throws std::runtime_error: "puzzle.toml:12: message", with the line of the key or of the table.
+  [[noreturn]] void fail(const std::string& key, const std::string& message) const;
+
+ private:
+  const toml::node* find(const std::string& key);
+  double number(const std::string& key, const toml::node& node, double least) const;
+
+  const toml::table& table_;
+  std::string file_, what_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,278 @@
+#include "case/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/suggest.h"
+#include "base/toml_section.h"
+
+namespace shardlings::cases {
+namespace {
+
+constexpr const char* kFile = "puzzle.toml";
+
+bool is_identifier(const std::string& text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+bool is_case_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string_view(" .,_=-+").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+/// One of the words, or an error.
+std::string word(TomlSection& section, const std::string& key, const std::vector<std::string>& words) {
+  std::string value = section.text(key);
+  if (std::find(words.begin(), words.end(), value) == words.end()) {
+    section.fail(key, fmt::format("'{}' cannot be '{}'{}", key, value, suggestion(value, words)));
+  }
+  return value;
+}
+
+CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
+  CheckSpec check;
+  check.id = section.text("id");
+  if (!is_identifier(check.id)) section.fail("id", fmt::format("'{}' is no id: letters, digits and _ only", check.id));
+  if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
+  check.kind = word(section, "kind", {"output", "memory", "communication", "time", "rules"});
+  check.title = section.text("title");
+  check.points = static_cast<int>(section.integer("points", 0));
+  check.after = section.texts_or_none("after");
+  for (const std::string& id : check.after) {
+    if (!manifest.check(id))
+      section.fail("after", fmt::format("'{}' is no check that stands before '{}'", id, check.id));
+  }
+  section.finish();
+  return check;
+}
+
+Hint read_hint(TomlSection& section) {
+  Hint hint;
+  hint.level = word(section, "level", {"concept", "where", "invariant", "near-code"});
+  hint.text = section.text("text");
+  hint.diagnosis = section.text_or("diagnosis", "");
+  section.finish();
+  return hint;
+}
+
+Diagnosis read_diagnosis(TomlSection& section) {
+  Diagnosis diagnosis{section.text("id"), section.text("text")};
+  // One sentence, however the file breaks it into lines: reports break it anew.
+  std::replace(diagnosis.text.begin(), diagnosis.text.end(), '\n', ' ');
+  section.finish();
+  return diagnosis;
+}
+
+model::ModelSpec read_model(TomlSection& section) {
+  model::ModelSpec model;
+  model.family =
+      word(section, "family", {"mlp", "gpt"}) == "gpt" ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
+  model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
+  model.hidden = section.integer_or("hidden", model.hidden, 1);
+  model.widths = section.integers_or_none("widths", 1);
+  model.outputs = section.integer_or("outputs", model.outputs, 1);
+  model.sequence = section.integer_or("sequence", model.sequence, 1);
+  model.heads = static_cast<int>(section.integer_or("heads", model.heads, 1));
+  model.tied = section.flag_or("tied", model.tied);
+  const std::string optimizer = section.text_or("optimizer", "sgd");
+  if (optimizer != "sgd") word(section, "optimizer", {"sgd", "adam"});
+  model.optimizer = optimizer == "adam" ? model::ModelSpec::Optimizer::adam : model::ModelSpec::Optimizer::sgd;
+  model.lr = static_cast<float>(section.number_or("lr", model.lr, 0));
+  model.eps = static_cast<float>(section.number_or("eps", model.eps, 0));
+  model.clip = static_cast<float>(section.number_or("clip", model.clip, 0));
+  if (model.family == model::ModelSpec::Family::gpt && model.hidden % model.heads != 0) {
+    section.fail("heads", fmt::format("hidden = {} is not divisible by heads = {}", model.hidden, model.heads));
+  }
+  try {
+    model::make_plan(model);
+  } catch (const std::invalid_argument& error) {
+    section.fail("widths", error.what());
+  }
+  section.finish();
+  return model;
+}
+
+Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
+  const double mib = section.number_or(key, static_cast<double>(otherwise.value()) / (1 << 20), 0);
+  return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
+}
+
+void override_links(TomlSection& section, const std::string& key, std::span<front::LinkSpeed> links) {
+  auto link = section.section(key);
+  if (!link) return;
+  for (front::LinkSpeed& speed : links) {
+    speed.latency = Nanos(link->integer_or("latency_ns", speed.latency.value(), 0));
+    speed.bytes_per_second = link->number_or("bytes_per_second", speed.bytes_per_second, 1);
+  }
+  link->finish();
+}
+
+void override_cluster(TomlSection& section, front::Cluster& cluster) {
+  cluster.ranks_per_node = static_cast<int>(section.integer_or("ranks_per_node", cluster.ranks_per_node, 1));
+  override_links(section, "link", cluster.links);
+  override_links(section, "between_nodes", std::span(cluster.links).last(1));
+  override_links(section, "host_link", cluster.host_links);
+  if (auto host = section.section("host")) {
+    cluster.host.memory = mib_or(*host, "memory_mib", cluster.host.memory);
+    cluster.host.bytes_per_second = host->number_or("bytes_per_second", cluster.host.bytes_per_second, 1);
+    host->finish();
+  }
+  if (auto table = section.section("table")) {
+    front::CallTable& calls = cluster.table;
+    calls.forward = Nanos(table->integer_or("forward_ns", calls.forward.value(), 0));
+    calls.backward = Nanos(table->integer_or("backward_ns", calls.backward.value(), 0));
+    calls.loss = Nanos(table->integer_or("loss_ns", calls.loss.value(), 0));
+    calls.update = Nanos(table->integer_or("update_ns", calls.update.value(), 0));
+    cluster.uses_table = true;
+    table->finish();
+  }
+}
+
+front::Cluster read_cluster(TomlSection& section, const std::string& clusters_folder) {
+  front::Cluster cluster;
+  try {
+    cluster = front::load_cluster(clusters_folder, section.text_or("cluster", "classroom"));
+  } catch (const std::runtime_error& error) {
+    section.fail("cluster", error.what());
+  }
+  override_cluster(section, cluster);
+  return cluster;
+}
+
+Case read_case(TomlSection& section, const Manifest& manifest, const std::string& clusters_folder) {
+  Case kase;
+  kase.puzzle = manifest.id;
+  kase.name = section.text("name");
+  if (!is_case_name(kase.name))
+    section.fail("name", fmt::format("'{}': letters, digits, spaces and .,_=-+ only", kase.name));
+  if (manifest.find_case(kase.name)) section.fail("name", fmt::format("there are two cases '{}'", kase.name));
+  kase.hidden = section.flag_or("hidden", false);
+  kase.ranks = static_cast<int>(section.integer_or("ranks", 1, 1));
+  kase.batch = section.integer_or("batch", 2, 1);
+  kase.micro_batches = static_cast<int>(section.integer_or("micro_batches", 1, 1));
+  kase.batches = static_cast<int>(section.integer_or("batches", 0, 1));
+  if (kase.ranks % kase.num_batches() != 0)
+    section.fail("batches", fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
+  kase.uneven_tokens = section.flag_or("uneven_tokens", false);
+  kase.steps = static_cast<int>(section.integer_or("steps", 1, 1));
+  kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
+  kase.cluster = read_cluster(section, clusters_folder);
+  kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
+  kase.model.layers = 0;
+  if (auto model = section.section("model")) kase.model = read_model(*model);
+  if (auto numbers = section.section("numbers")) {
+    for (const auto& [key, value] : numbers->all_numbers()) kase.numbers[key] = value;
+  }
+  section.finish();
+  return kase;
+}
+
+/// Hints speak to known mistakes only where these exist: built-in ids have no list here, so own ones are not checked.
+void read_lists(TomlSection& root, const std::string& clusters_folder, Manifest& manifest) {
+  for (TomlSection& section : root.sections("checks")) manifest.checks.push_back(read_check(section, manifest));
+  for (TomlSection& section : root.sections("hints")) manifest.hints.push_back(read_hint(section));
+  for (TomlSection& section : root.sections("diagnoses")) {
+    const Diagnosis diagnosis = read_diagnosis(section);
+    if (manifest.diagnosis(diagnosis.id)) section.fail("id", fmt::format("there are two diagnoses '{}'", diagnosis.id));
+    manifest.diagnoses.push_back(diagnosis);
+  }
+  for (TomlSection& section : root.sections("cases")) {
+    manifest.cases.push_back(read_case(section, manifest, clusters_folder));
+  }
+  if (manifest.checks.empty())
+    root.fail("checks", "there are no [[checks]]: a puzzle that nothing checks cannot be passed");
+  if (manifest.cases.empty()) root.fail("cases", "there are no [[cases]]: nothing could be run");
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+int leading_number(const std::string& id) {
+  int number = 0;
+  for (const char c : id) {
+    if (c < '0' || c > '9') break;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+}  // namespace
+
+int Manifest::max_points() const {
+  int points = 0;
+  for (const CheckSpec& spec : checks) points += spec.points;
+  return points;
+}
+
+const CheckSpec* Manifest::check(const std::string& wanted) const {
+  const auto found = std::find_if(checks.begin(), checks.end(), [&](const CheckSpec& c) { return c.id == wanted; });
+  return found == checks.end() ? nullptr : &*found;
+}
+
+const Diagnosis* Manifest::diagnosis(const std::string& wanted) const {
+  const auto found =
+      std::find_if(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& d) { return d.id == wanted; });
+  return found == diagnoses.end() ? nullptr : &*found;
+}
+
+const Case* Manifest::find_case(const std::string& wanted) const {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == wanted; });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+Manifest parse_manifest(const std::string& text, const std::string& folder, const std::string& clusters_folder) {
+  toml::table table;
+  try {
+    table = toml::parse(text, std::string(kFile));
+  } catch (const toml::parse_error& error) {
+    throw std::runtime_error(fmt::format("{}:{}: {}", kFile, error.source().begin.line, error.description()));
+  }
+  Manifest manifest;
+  manifest.folder = folder;
+  manifest.id = std::filesystem::path(folder).filename().string();
+  manifest.number = leading_number(manifest.id);
+  TomlSection root(table, kFile, kFile);
+  manifest.title = root.text("title");
+  manifest.chapter = root.text("chapter");
+  manifest.summary = root.text("summary");
+  manifest.answer_lines = static_cast<int>(root.integer("answer_lines", 1));
+  read_lists(root, clusters_folder, manifest);
+  root.finish();
+  return manifest;
+}
+
+Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder) {
+  const auto folder = std::filesystem::absolute(puzzle_folder).lexically_normal();
+  const auto plain = folder.has_filename() ? folder : folder.parent_path();  // without a slash at the end
+  return parse_manifest(read_file(plain / kFile), plain.string(), clusters_folder);
+}
+
+std::vector<Manifest> load_manifests(const std::string& puzzles_folder, const std::string& clusters_folder) {
+  std::vector<Manifest> manifests;
+  for (const auto& entry : std::filesystem::directory_iterator(puzzles_folder)) {
+    if (!std::filesystem::exists(entry.path() / kFile)) continue;
+    try {
+      manifests.push_back(load_manifest(entry.path().string(), clusters_folder));
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("{}/{}", entry.path().filename().string(), error.what()));
+    }
+  }
+  std::sort(manifests.begin(), manifests.end(), [](const Manifest& a, const Manifest& b) { return a.id < b.id; });
+  return manifests;
+}
+
+}  // namespace shardlings::cases

@@ -1,0 +1,104 @@
+/// \file
+/// A puzzle's folder: puzzle.toml and what lies beside it.
+///
+/// puzzle.toml declares everything; nothing about a puzzle is registered elsewhere. Unknown keys are errors.
+/// \code{.toml}
+/// title = "Data parallel"
+/// chapter = "3 Data parallel and sharding"
+/// summary = "Replicas that train as one"           # one line
+/// answer_lines = 8                                 # size of the solution's hole
+///
+/// [[checks]]                                       # in the order of the report
+/// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _
+/// kind = "output"                                  # output, memory, communication, time or rules
+/// title = "Weights and loss are those of one device"
+/// points = 40
+/// after = []                                       # ids of earlier checks without which this one says nothing
+///
+/// [[hints]]                                        # the ladder, in order; every level may occur more than once
+/// level = "concept"                                # concept, where, invariant or near-code
+/// text = """Each rank sees a part of the batch only."""
+/// diagnosis = "not_averaged"                       # optional: shown first where the last run was so diagnosed
+///
+/// [[diagnoses]]                                    # mistakes that grader.cpp names by check.diagnose("id"), or own
+/// id = "not_averaged"                              # words for one of the built-in ids (see diagnosis.h)
+/// text = "The gradients were summed, not averaged."
+///
+/// [[cases]]
+/// name = "4 ranks"                                 # letters, digits, spaces and .,_=-
+/// hidden = false                                   # graded, but not announced in the statement (default false)
+/// ranks = 4                                        # default 1
+/// batch = 2                                        # sequences of a micro-batch (default 2)
+/// micro_batches = 1                                # of each rank (default 1)
+/// batches = 1                                      # different ones, shared by consecutive ranks (default: `ranks`)
+/// uneven_tokens = false                            # micro-batches have different numbers of targets that count
+/// steps = 1                                        # default 1
+/// seed = 1                                         # default 1
+/// cluster = "classroom"                            # runtime/front/clock/clusters/<name>.toml (default classroom)
+/// capacity_mib = 64.0                              # of each device (default: the cluster's)
+/// model = { family = "mlp", layers = 4, hidden = 16, outputs = 10, sequence = 8, optimizer = "sgd", lr = 0.1 }
+///                                                  # gpt: also heads = 2; adam: also eps = 1e-3
+///                                                  # gpt: tied = true: the head's weight is the embedding's table
+///                                                  # clip = 1.0: the largest norm of the gradient (default: any)
+///                                                  # mlp: widths = [8, 32, 16], of the outputs of all layers but the
+///                                                  # last (default: all as `hidden`)
+/// numbers = { every = 2 }                          # whatever else harness and grader want: kase.number("every")
+/// link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, instead of the cluster's, inside and between nodes
+/// between_nodes = { latency_ns = 0, bytes_per_second = 1e8 } # optional, after `link`: that between nodes alone
+/// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, likewise: to the host and back
+/// host = { memory_mib = 64.0, bytes_per_second = 7e9 }   # optional, likewise: each rank's part of the host
+/// ranks_per_node = 8                               # optional, instead of the cluster's
+/// table = { forward_ns = 1_000_000, backward_ns = 2_000_000, loss_ns = 0, update_ns = 0 }  # optional, likewise
+/// \endcode
+/// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case/case.h"
+#include "case/check_spec.h"
+
+namespace shardlings::cases {
+
+/// One step of the hint ladder. A hint with `diagnosis` is shown first when the last run was so diagnosed.
+struct Hint {
+  std::string level;  ///< concept, where, invariant, near-code
+  std::string text;
+  std::string diagnosis;
+};
+
+/// A known mistake: its id and the sentence that the learner is shown.
+struct Diagnosis {
+  std::string id;
+  std::string text;
+};
+
+struct Manifest {
+  std::string id;      ///< name of the folder, "09_data_parallel"
+  int number = 0;      ///< 9
+  std::string folder;  ///< absolute
+  std::string title;
+  std::string chapter;
+  std::string summary;   ///< one line
+  int answer_lines = 0;  ///< size of the solution's hole
+  std::vector<CheckSpec> checks;
+  std::vector<Hint> hints;
+  std::vector<Diagnosis> diagnoses;
+  std::vector<Case> cases;
+
+  int max_points() const;
+  const CheckSpec* check(const std::string& id) const;
+  /// The manifest's own sentence for a diagnosis; nullptr if it has none.
+  const Diagnosis* diagnosis(const std::string& id) const;
+  const Case* find_case(const std::string& name) const;
+};
+
+/// Reads `puzzles/<id>/puzzle.toml`. Throws std::runtime_error: "puzzle.toml:12: …".
+Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder);
+/// The same from text that was read already; `folder` gives the id.
+Manifest parse_manifest(const std::string& text, const std::string& folder, const std::string& clusters_folder);
+/// All puzzles of a folder, by number.
+std::vector<Manifest> load_manifests(const std::string& puzzles_folder, const std::string& clusters_folder);
+
+}  // namespace shardlings::cases

@@ -1,0 +1,247 @@
+#include "cli/author/verification.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/learner/goal.h"
+#include "cli/system/file.h"
+#include "grading/verdict/run_file.h"
+
+namespace shardlings::cli::author {
+
+namespace fs = std::filesystem;
+using cases::Manifest;
+using grading::verdict::Verdict;
+
+namespace {
+
+enum class FileRole { solution, stub, mutant };
+
+/// One file to be graded, and what came of it.
+struct Task {
+  const cases::Manifest* puzzle;
+  FileRole role;
+  std::string path;
+  grading::verdict::Verdict verdict;
+  std::string error;  ///< why there is no verdict
+};
+
+std::vector<std::string> mutants_of(const system::Project& project, const std::string& id) {
+  std::vector<std::string> paths;
+  const std::string folder = project.solution_folder(id) + "/mutants";
+  if (!fs::is_directory(folder)) return paths;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cpp") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<Task> tasks_of(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
+                           const std::vector<std::string>& stubs) {
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < puzzles.size(); ++i) {
+    const cases::Manifest& puzzle = puzzles[i];
+    tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}});
+    tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}});
+    for (const std::string& mutant : mutants_of(project, puzzle.id)) {
+      tasks.push_back({&puzzle, FileRole::mutant, mutant, {}, {}});
+    }
+  }
+  return tasks;
+}
+
+void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Progressed& progressed) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  int done = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      Task& task = tasks[i];
+      try {
+        task.verdict = grade(*task.puzzle, task.path);
+      } catch (const std::exception& error) {
+        task.error = error.what();
+      }
+      const std::lock_guard lock(mutex);
+      progressed(++done, static_cast<int>(tasks.size()),
+                 task.puzzle->id + "/" + fs::path(task.path).filename().string());
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (int i = 1; i < jobs; ++i) workers.emplace_back(work);
+  work();
+}
+
+/// "output: expected …, found …" of the first failed check, or the status.
+std::string first_failure(const grading::verdict::Verdict& verdict) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.passed != false) continue;
+      return fmt::format("case {}, check {}: expected {}, found {}", kase.kase.name, check.id, check.expected,
+                         check.found);
+    }
+  }
+  return verdict.build_log.empty() ? verdict.status : verdict.status + ":\n" + verdict.build_log;
+}
+
+void judge_solution(const Task& task, PuzzleOutcome& outcome) {
+  outcome.solution_passed = task.error.empty() && task.verdict.passed;
+  if (outcome.solution_passed) return;
+  outcome.problems.push_back("the solution does not pass: " +
+                             (task.error.empty() ? first_failure(task.verdict) : task.error));
+}
+
+/// Compares a file with what it must hold, or writes it.
+void judge_goal_file(const std::string& path, const std::string& content, Goals goals, PuzzleOutcome& outcome) {
+  if (content.empty()) return;
+  if (goals == Goals::write) {
+    system::write_file_atomically(path, content);
+  } else if (system::read_file(path) != content) {
+    outcome.problems.push_back(fmt::format("{} {}: ./shardlings verify --goals {}", fs::path(path).filename().string(),
+                                           fs::exists(path) ? "is not the run of the solution any more" : "is missing",
+                                           outcome.id));
+  }
+}
+
+/// goal.json and goal.svg hold the solution's run.
+void judge_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
+  if (!outcome.solution_passed) return;
+  const grading::verdict::Verdict goal = grading::verdict::goal_of(task.verdict);
+  judge_goal_file(project.goal_file(outcome.id), grading::verdict::run_to_text(goal), goals, outcome);
+  judge_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
+}
+
+void judge_stub(const Task& task, PuzzleOutcome& outcome) {
+  outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == "not_implemented";
+  if (outcome.stub_refused) return;
+  outcome.problems.push_back("the stub must be refused as not_implemented, and is: " +
+                             (task.error.empty() ? first_failure(task.verdict) : task.error));
+}
+
+void judge_mutant(const Task& task, PuzzleOutcome& outcome) {
+  MutantOutcome mutant;
+  mutant.name = fs::path(task.path).filename().string();
+  mutant.declared = declared_diagnosis(system::read_file(task.path).value_or(""));
+  const grading::verdict::Verdict& verdict = task.verdict;
+  if (!verdict.diagnoses.empty()) mutant.found = verdict.diagnoses[0];
+  mutant.caught = task.error.empty() && !verdict.passed && verdict.status != "did_not_build" &&
+                  !mutant.declared.empty() && mutant.found == mutant.declared;
+  if (!mutant.caught) {
+    const std::string what = !task.error.empty()       ? task.error
+                             : mutant.declared.empty() ? "its first line must be \"// diagnosis: <id>\""
+                             : verdict.passed          ? "it passes"
+                             : verdict.status == "did_not_build"
+                                 ? "it does not build:\n" + verdict.build_log
+                                 : fmt::format("declared {}, diagnosed {}", mutant.declared,
+                                               mutant.found.empty() ? "nothing" : mutant.found);
+    outcome.problems.push_back(fmt::format("mutants/{}: {}", mutant.name, what));
+  }
+  outcome.mutants.push_back(mutant);
+}
+
+/// Calls `look` with every check that numbers of this run were compared for.
+void each_comparison(const grading::verdict::Verdict& verdict, const auto& look) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.distance > 0) look(kase, check);
+    }
+  }
+}
+
+Margins margins_of(const cases::Manifest& puzzle, const std::vector<Task>& tasks) {
+  Margins margins;
+  for (const Task& task : tasks) {
+    if (task.puzzle != &puzzle || task.role == FileRole::stub) continue;
+    each_comparison(task.verdict, [&](const auto& kase, const auto& check) {
+      if (task.role == FileRole::solution) margins.solution = std::max(margins.solution, check.distance);
+      const bool wrong = task.role == FileRole::mutant && check.passed == false && check.distance > 1;
+      if (!wrong || check.distance >= margins.mutants.value_or(HUGE_VAL)) return;
+      margins.mutants = check.distance;
+      margins.nearest = fmt::format("mutants/{}, case {}", fs::path(task.path).filename().string(), kase.kase.name);
+    });
+  }
+  return margins;
+}
+
+void judge_margins(PuzzleOutcome& outcome) {
+  const Margins& margins = outcome.margins;
+  if (margins.solution > Margins::kRight) {
+    outcome.problems.push_back(fmt::format("the solution is off by {:.2g} of the tolerance, at most {} is sound",
+                                           margins.solution, Margins::kRight));
+  }
+  if (margins.mutants && *margins.mutants < Margins::kWrong) {
+    outcome.problems.push_back(
+        fmt::format("{}: the wrong output is off by only {:.2g} times the tolerance, {} is sound", margins.nearest,
+                    *margins.mutants, Margins::kWrong));
+  }
+}
+
+/// Checks of the puzzle that no mutant failed: nobody knows whether they can fail at all.
+void judge_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
+  std::set<std::string> failed;
+  for (const Task& task : tasks) {
+    if (task.puzzle != &puzzle || task.role != FileRole::mutant) continue;
+    for (const auto& check : task.verdict.checks) {
+      if (check.passed == false) failed.insert(check.spec.id);
+    }
+  }
+  for (const auto& check : puzzle.checks) {
+    if (!failed.contains(check.id)) outcome.problems.push_back(fmt::format("no mutant fails the check {}", check.id));
+  }
+}
+
+PuzzleOutcome judge(const system::Project& project, const cases::Manifest& puzzle, const std::vector<Task>& tasks,
+                    Goals goals) {
+  PuzzleOutcome outcome;
+  outcome.id = puzzle.id;
+  outcome.problems = static_problems(project, puzzle);
+  for (const Task& task : tasks) {
+    if (task.puzzle != &puzzle) continue;
+    if (task.role == FileRole::solution) {
+      judge_solution(task, outcome);
+      judge_goal(project, task, goals, outcome);
+    }
+    if (task.role == FileRole::stub) judge_stub(task, outcome);
+    if (task.role == FileRole::mutant) judge_mutant(task, outcome);
+  }
+  judge_checks(puzzle, tasks, outcome);
+  outcome.margins = margins_of(puzzle, tasks);
+  judge_margins(outcome);
+  return outcome;
+}
+
+}  // namespace
+
+int PuzzleOutcome::caught() const {
+  return static_cast<int>(std::count_if(mutants.begin(), mutants.end(), [](const auto& m) { return m.caught; }));
+}
+
+std::string declared_diagnosis(const std::string& text) {
+  constexpr std::string_view kMark = "// diagnosis: ";
+  if (!text.starts_with(kMark)) return {};
+  const std::string line = text.substr(0, text.find('\n'));
+  const auto end = line.find_last_not_of(" \r");
+  return line.substr(kMark.size(), end + 1 - kMark.size());
+}
+
+std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
+                                          const VerificationOptions& options, const Grader& grade,
+                                          const Progressed& progressed) {
+  std::vector<std::string> stubs;
+  for (const cases::Manifest& puzzle : puzzles) stubs.push_back(stub_to_verify(project, puzzle.id));
+  std::vector<Task> tasks = tasks_of(project, puzzles, stubs);
+  grade_all(tasks, options.jobs, grade, progressed);
+  std::vector<PuzzleOutcome> outcomes;
+  for (const cases::Manifest& puzzle : puzzles) outcomes.push_back(judge(project, puzzle, tasks, options.goals));
+  return outcomes;
+}
+
+}  // namespace shardlings::cli::author

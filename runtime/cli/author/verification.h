@@ -1,0 +1,75 @@
+/// \file
+/// Whether a puzzle is a good one: the solution passes, the stub is refused, every wrong solution is caught by name.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "case/manifest.h"
+#include "cli/system/project.h"
+#include "grading/verdict/verdict.h"
+
+namespace shardlings::cli::author {
+
+/// A wrong solution and what became of it.
+struct MutantOutcome {
+  std::string name;      ///< "gradients_kept.cpp"
+  std::string declared;  ///< the diagnosis that it must get
+  std::string found;     ///< the first diagnosis that it got; empty: none
+  bool caught = false;   ///< it failed, with the declared diagnosis first
+};
+
+/// How sharply a puzzle's tolerances part right numbers from wrong ones, in units of the tolerance.
+struct Margins {
+  static constexpr double kRight = 0.25;  ///< the solution may come so near to being wrong
+  static constexpr double kWrong = 10;    ///< and a wrong output must be so far from being right
+  double solution = 0;                    ///< the farthest number of the solution
+  std::optional<double> mutants;          ///< the nearest wrong output of a mutant; none failed by its numbers
+  std::string nearest;                    ///< that mutant and its case
+};
+
+struct PuzzleOutcome {
+  std::string id;
+  bool solution_passed = false;
+  bool stub_refused = false;
+  std::vector<MutantOutcome> mutants;
+  Margins margins;
+  std::vector<std::string> problems;  ///< everything that is wrong, ready to print
+
+  int caught() const;
+  bool good() const { return problems.empty() && solution_passed && stub_refused; }
+};
+
+/// Grades one file as that puzzle, the solution with its traces. May be called by several threads at once.
+using Grader = std::function<grading::verdict::Verdict(const cases::Manifest& puzzle, const std::string& source)>;
+
+/// What becomes of goal.json, the solution's run as data (grading/verdict/run_file.h): one that is missing or says
+/// something else is a problem, or is written anew.
+enum class Goals { check, write };
+
+/// Told after each graded file: how many of how many are done, and which it was.
+using Progressed = std::function<void(int done, int total, const std::string& what)>;
+
+struct VerificationOptions {
+  int jobs = 2;  ///< files graded at once
+  Goals goals = Goals::check;
+};
+
+/// Verifies puzzles.
+std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
+                                          const VerificationOptions& options, const Grader& grade,
+                                          const Progressed& progressed);
+
+/// What can be said without grading: hole, length of the stub, hints, lesson, declared diagnoses, blanks.
+std::vector<std::string> static_problems(const system::Project& project, const cases::Manifest& puzzle);
+
+/// The file that stands for the stub: puzzle.cpp or, where a learner has changed that one, what the solution leaves of
+/// itself without its hole, written below the build folder.
+std::string stub_to_verify(const system::Project& project, const std::string& id);
+
+/// The diagnosis that the first line of a mutant declares; empty if it declares none.
+std::string declared_diagnosis(const std::string& text);
+
+}  // namespace shardlings::cli::author

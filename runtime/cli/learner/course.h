@@ -1,0 +1,42 @@
+/// \file
+/// The puzzles in their order, and how a person names one of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case/manifest.h"
+#include "cli/learner/progress.h"
+#include "cli/system/project.h"
+
+namespace shardlings::cli::learner {
+
+class Course {
+ public:
+  explicit Course(std::vector<cases::Manifest> puzzles) : puzzles_(std::move(puzzles)) {}
+
+  const std::vector<cases::Manifest>& puzzles() const { return puzzles_; }
+  /// By number ("9", "09"), id, path, or a part of id or title that only one puzzle has.
+  /// Throws UsageError with the nearest names.
+  const cases::Manifest& find(const std::string& name) const;
+  /// The first puzzle that is not solved; nullptr when all are.
+  const cases::Manifest* next(const Progress& progress) const;
+  /// The same, but beginning after `id`, and starting over at the end.
+  const cases::Manifest* next_after(const std::string& id, const Progress& progress) const;
+
+ private:
+  std::vector<cases::Manifest> puzzles_;
+};
+
+Course load_course(const system::Project& project);
+
+/// The puzzle of that name or, for an empty name, the next one (the last one when all are solved).
+const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress);
+
+/// The `candidates` that `name` may have been meant to be, nearest first, at most three.
+std::vector<std::string> near_names(const std::string& name, const std::vector<std::string>& candidates);
+
+/// "09": how puzzles are named in messages.
+std::string short_name(const cases::Manifest& puzzle);
+
+}  // namespace shardlings::cli::learner

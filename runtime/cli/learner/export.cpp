@@ -1,0 +1,60 @@
+#include "cli/learner/export.h"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+#include "cli/system/file.h"
+#include "report/gradescope.h"
+#include "report/junit.h"
+
+namespace shardlings::cli::learner {
+namespace {
+
+using Format = std::string (*)(const grading::verdict::Verdict&);
+
+const std::map<std::string, Format>& formats() {
+  static const std::map<std::string, Format> all = {{"gradescope", report::to_gradescope}, {"junit", report::to_junit}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<Export> exports_of(const std::vector<std::string>& arguments) {
+  std::vector<Export> exports;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    const std::string format = argument.substr(0, equals);
+    const std::string file = equals == std::string::npos ? "-" : argument.substr(equals + 1);
+    if (!formats().contains(format) || file.empty()) {
+      throw UsageError(fmt::format(
+          "--export {}: write junit or gradescope, and a file if it is not for standard output: junit=results.xml",
+          argument));
+    }
+    exports.push_back({format, file});
+  }
+  if (std::count_if(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; }) > 1) {
+    throw UsageError("Only one export can go to standard output. Name files: --export junit=results.xml");
+  }
+  return exports;
+}
+
+bool takes_stdout(const std::vector<Export>& exports) {
+  return std::any_of(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; });
+}
+
+void write_exports(const std::vector<Export>& exports, const grading::verdict::Verdict& verdict, std::ostream& out) {
+  for (const auto& [format, file] : exports) {
+    const std::string text = formats().at(format)(verdict);
+    if (file == "-") {
+      out << text;
+    } else {
+      system::write_file_atomically(file, text);
+    }
+  }
+}
+
+}  // namespace shardlings::cli::learner

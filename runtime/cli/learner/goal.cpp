@@ -1,0 +1,61 @@
+#include "cli/learner/goal.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "cli/learner/course.h"
+#include "cli/system/file.h"
+#include "grading/verdict/run_file.h"
+#include "report/choice.h"
+#include "report/svg.h"
+#include "report/timeline_text.h"
+
+namespace shardlings::cli::learner {
+namespace {
+
+// Code in a lesson is indented by so many columns.
+constexpr int kIndent = 4;
+
+/// The timeline in characters as a block of code; empty if there is nothing to draw.
+std::string drawn(const Context& context, const grading::verdict::Verdict& goal) {
+  const grading::verdict::CaseVerdict* kase = report::case_to_show(goal);
+  if (kase == nullptr) return "";
+  report::TimelineText options;
+  options.width = std::min(context.width, 100) - kIndent;
+  options.title = "The goal: " + kase->kase.name;
+  options.join_above = 1;
+  std::string text;
+  for (const std::string& line :
+       report::timeline_lines(*kase, report::Style(report::Colour::none, context.charset), options)) {
+    text += line + "\n";
+  }
+  return text.empty() ? "" : "```\n" + text + "```\n";
+}
+
+}  // namespace
+
+std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::Verdict& goal) {
+  const grading::verdict::CaseVerdict* kase = report::case_to_show(goal);
+  if (kase == nullptr) return "";
+  return report::timeline_svg(*kase, fmt::format("{} {}: {}", short_name(puzzle), puzzle.title, kase->kase.name));
+}
+
+std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson) {
+  const auto text = system::read_file(context.project.goal_file(puzzle.id));
+  if (!text) return lesson;
+  std::string picture;
+  try {
+    picture = drawn(context, grading::verdict::run_from_text(*text));
+  } catch (const std::runtime_error&) {
+    return lesson;
+  }
+  std::string result;
+  for (const std::string& line : system::lines_of(lesson)) {
+    const bool image = line.starts_with("![") && line.find(kGoalAddress) != std::string::npos;
+    result += image && !picture.empty() ? picture : line + "\n";
+  }
+  return result;
+}
+
+}  // namespace shardlings::cli::learner

@@ -1,0 +1,22 @@
+/// \file
+/// A puzzle's goal as pictures: the run of its solution that goal.json holds (grading/verdict/run_file.h).
+#pragma once
+
+#include <string>
+
+#include "case/manifest.h"
+#include "cli/context.h"
+#include "grading/verdict/verdict.h"
+
+namespace shardlings::cli::learner {
+
+/// What a lesson says where the picture belongs: "(goal.svg)", the address of an image.
+inline constexpr const char* kGoalAddress = "(goal.svg)";
+
+/// What goal.svg must hold; empty if nothing of the goal ran.
+std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::Verdict& goal);
+
+/// The lesson with its image of the goal drawn in characters. As it was where there is no goal that can be read.
+std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson);
+
+}  // namespace shardlings::cli::learner

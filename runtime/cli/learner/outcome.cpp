@@ -1,0 +1,65 @@
+#include "cli/learner/outcome.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace shardlings::cli::learner {
+
+using cases::Manifest;
+using grading::verdict::Verdict;
+using report::Role;
+
+namespace {
+
+/// The sentence of a diagnosis, from the first check that carries it.
+std::string text_of(const grading::verdict::Verdict& verdict, const std::string& id) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.diagnosis == id && !check.diagnosis_text.empty()) return check.diagnosis_text;
+    }
+  }
+  return {};
+}
+
+std::string congratulation(const Context& context, const Course& course, const cases::Manifest& puzzle,
+                           const grading::verdict::Verdict& verdict, const Progress& progress) {
+  const std::string name = short_name(puzzle);
+  std::string text = "\n" + context.tick() + " " +
+                     context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
+                                                           verdict.points, verdict.max_points)) +
+                     "\n";
+  text += fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
+  if (const cases::Manifest* next = course.next_after(puzzle.id, progress)) {
+    text += fmt::format("  Next: {} {}: ./shardlings explain {}\n", short_name(*next), next->title, short_name(*next));
+  } else {
+    text += "  That was the last one: every puzzle is solved.\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+void remember_diagnoses(PuzzleProgress& progress, const grading::verdict::Verdict& verdict) {
+  progress.diagnoses.clear();
+  for (const std::string& id : verdict.diagnoses) progress.diagnoses.push_back({id, text_of(verdict, id)});
+}
+
+void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& verdict, const std::string& hash) {
+  remember_diagnoses(progress, verdict);
+  progress.last_hash = hash;
+  progress.last_passed = verdict.passed;
+  progress.last_points = verdict.points;
+  progress.points = std::max(progress.points, verdict.points);
+  if (verdict.passed) progress.solved_hash = hash;
+}
+
+std::string closing_words(const Context& context, const Course& course, const cases::Manifest& puzzle,
+                          const grading::verdict::Verdict& verdict, const Progress& progress) {
+  if (verdict.passed) return congratulation(context, course, puzzle, verdict, progress);
+  // The report of an unfilled hole says itself what to do.
+  if (verdict.status == "not_implemented") return {};
+  return fmt::format("\nStuck? ./shardlings hint {}\n", short_name(puzzle));
+}
+
+}  // namespace shardlings::cli::learner

@@ -1,0 +1,163 @@
+#include "cli/learner/progress.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/system/file.h"
+#include "cli/system/project.h"
+
+namespace shardlings::cli::learner {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr int kFormat = 1;
+
+json to_json(const PuzzleProgress& puzzle) {
+  json diagnoses = json::array();
+  for (const PastDiagnosis& diagnosis : puzzle.diagnoses) {
+    diagnoses.push_back({{"id", diagnosis.id}, {"text", diagnosis.text}});
+  }
+  return {{"solved", puzzle.solved_hash},
+          {"points", puzzle.points},
+          {"last", puzzle.last_hash},
+          {"last_passed", puzzle.last_passed},
+          {"last_points", puzzle.last_points},
+          {"diagnoses", diagnoses},
+          {"hints", puzzle.hints}};
+}
+
+PuzzleProgress puzzle_from_json(const json& value) {
+  PuzzleProgress puzzle;
+  puzzle.solved_hash = value.value("solved", "");
+  puzzle.points = value.value("points", 0);
+  puzzle.last_hash = value.value("last", "");
+  puzzle.last_passed = value.value("last_passed", false);
+  puzzle.last_points = value.value("last_points", 0);
+  puzzle.hints = value.value("hints", std::vector<std::string>());
+  for (const json& diagnosis : value.value("diagnoses", json::array())) {
+    puzzle.diagnoses.push_back({diagnosis.value("id", ""), diagnosis.value("text", "")});
+  }
+  return puzzle;
+}
+
+std::optional<Progress> parse(const std::string& text) {
+  try {
+    const json file = json::parse(text);
+    if (file.at("format").get<int>() != kFormat) return std::nullopt;
+    Progress progress;
+    for (const auto& [id, puzzle] : file.at("puzzles").items()) progress.puzzles[id] = puzzle_from_json(puzzle);
+    return progress;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::string print(const Progress& progress) {
+  json puzzles = json::object();
+  for (const auto& [id, puzzle] : progress.puzzles) puzzles[id] = to_json(puzzle);
+  const json file = {{"format", kFormat}, {"puzzles", puzzles}};
+  // The learner may write anything into what becomes a diagnosis; a wrong byte must not lose the progress.
+  return file.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string path_of(const std::string& folder) {
+  return folder + "/progress.json";
+}
+std::string backup_of(const std::string& folder) {
+  return folder + "/progress.before.json";
+}
+std::string damaged_of(const std::string& folder) {
+  return folder + "/progress.damaged.json";
+}
+
+/// Holds the folder's lock while it lives.
+class Lock {
+ public:
+  explicit Lock(const std::string& folder) : fd_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (fd_ < 0) throw std::runtime_error(fmt::format("cannot write into {}: {}", folder, std::strerror(errno)));
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~Lock() { close(fd_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  int fd_;
+};
+
+void store(const std::string& folder, const Progress& progress) {
+  const std::string path = path_of(folder);
+  if (const auto old = system::read_file(path)) {
+    const bool sound = parse(*old).has_value();
+    system::write_file_atomically(sound ? backup_of(folder) : damaged_of(folder), *old);
+  }
+  system::write_file_atomically(path, print(progress));
+}
+
+}  // namespace
+
+const PuzzleProgress& Progress::of(const std::string& id) const {
+  static const PuzzleProgress kNothing;
+  const auto it = puzzles.find(id);
+  return it == puzzles.end() ? kNothing : it->second;
+}
+
+Standing standing(const PuzzleProgress& progress, const std::string& hash_of_file) {
+  if (!progress.solved()) return progress.last_hash.empty() ? Standing::untouched : Standing::started;
+  if (hash_of_file == progress.solved_hash) return Standing::solved;
+  if (hash_of_file != progress.last_hash) return Standing::changed;
+  return progress.last_passed ? Standing::solved : Standing::broken;
+}
+
+std::string to_text(Standing standing) {
+  switch (standing) {
+    case Standing::untouched: return "untouched";
+    case Standing::started: return "started";
+    case Standing::solved: return "solved";
+    case Standing::changed: return "changed";
+    case Standing::broken: return "broken";
+  }
+  return "untouched";
+}
+
+Progress load_progress(const std::string& state_folder) {
+  const auto text = system::read_file(path_of(state_folder));
+  if (text) {
+    if (auto progress = parse(*text)) return *progress;
+  }
+  const auto before = system::read_file(backup_of(state_folder));
+  auto progress = before ? parse(*before) : std::nullopt;
+  const bool recovered = progress.has_value();
+  if (!recovered) progress = Progress();
+  if (text) {
+    progress->warning = fmt::format("{} is damaged; I go on with {}.", system::shown_path(path_of(state_folder)),
+                                    recovered ? "the version before" : "an empty one");
+  }
+  return *progress;
+}
+
+Progress update_progress(const std::string& state_folder, const std::function<void(Progress&)>& change) {
+  std::error_code error;
+  fs::create_directories(state_folder, error);
+  const Lock lock(state_folder);
+  Progress progress = load_progress(state_folder);
+  change(progress);
+  store(state_folder, progress);
+  return progress;
+}
+
+}  // namespace shardlings::cli::learner

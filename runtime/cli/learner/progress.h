@@ -1,0 +1,59 @@
+/// \file
+/// What is remembered about the learner: which puzzles were solved, the last run of each, and the hints given.
+///
+/// One JSON file, .shardlings/progress.json. It is replaced as a whole, so that a kill at any moment leaves the old or
+/// the new one; the one before is kept beside it in case somebody else damages the file.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shardlings::cli::learner {
+
+/// A mistake that the last run was diagnosed with.
+struct PastDiagnosis {
+  std::string id;
+  std::string text;
+};
+
+struct PuzzleProgress {
+  std::string solved_hash;  ///< content of the file that passed; empty: never solved
+  int points = 0;           ///< the most ever reached
+  std::string last_hash;    ///< content of the file at the last run; empty: never run
+  bool last_passed = false;
+  int last_points = 0;
+  std::vector<PastDiagnosis> diagnoses;  ///< of the last run
+  std::vector<std::string> hints;        ///< hashes of the hints that were given, in order
+
+  bool solved() const { return !solved_hash.empty(); }
+};
+
+struct Progress {
+  std::map<std::string, PuzzleProgress> puzzles;  ///< by id
+  std::string warning;                            ///< what was wrong with the file, for the learner; empty: nothing
+
+  const PuzzleProgress& of(const std::string& id) const;
+};
+
+/// Where a learner stands with a puzzle.
+enum class Standing {
+  untouched,  ///< never run
+  started,    ///< run, never passed
+  solved,     ///< the file as it is passed
+  changed,    ///< passed before; the file was edited since and not run
+  broken      ///< passed before; the file as it is fails
+};
+Standing standing(const PuzzleProgress& progress, const std::string& hash_of_file);
+std::string to_text(Standing standing);
+
+/// Reads the file of a state folder. Never throws: a file that is missing is no progress yet, and one that is damaged
+/// is replaced by the one before it (Progress::warning says so).
+Progress load_progress(const std::string& state_folder);
+
+/// Reads, changes and writes under a lock, so that several commands may run at once. Returns what was written.
+/// Throws std::runtime_error where the folder cannot be written.
+Progress update_progress(const std::string& state_folder, const std::function<void(Progress&)>& change);
+
+}  // namespace shardlings::cli::learner

@@ -1,0 +1,43 @@
+/// \file
+/// Where everything lies: the repository and its build folder.
+#pragma once
+
+#include <string>
+
+namespace shardlings::cli::system {
+
+/// Absolute paths, without a slash at the end.
+struct Project {
+  std::string root;   ///< holds puzzles/, solutions/ and runtime/
+  std::string build;  ///< CMake's build folder
+
+  std::string puzzles() const { return root + "/puzzles"; }
+  std::string solutions() const { return root + "/solutions"; }
+  std::string clusters() const { return root + "/runtime/front/clock/clusters"; }
+  std::string transformers() const { return root + "/runtime/memory_map/models.toml"; }
+  std::string puzzle_template() const { return root + "/runtime/cli/template"; }
+  /// What is remembered about the learner; ignored by git.
+  std::string state() const { return root + "/.shardlings"; }
+
+  std::string puzzle_folder(const std::string& id) const { return puzzles() + "/" + id; }
+  std::string puzzle_file(const std::string& id) const { return puzzle_folder(id) + "/puzzle.cpp"; }
+  /// The solution's run as data, to be shown beside the learner's.
+  std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
+  /// The same as a picture, for the lesson.
+  std::string goal_picture_file(const std::string& id) const { return puzzle_folder(id) + "/goal.svg"; }
+  std::string solution_folder(const std::string& id) const { return solutions() + "/" + id; }
+  std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
+};
+
+/// The project of a program at BUILD/bin/PROGRAM: the source folder is the one that the build folder was configured
+/// for. Environment variables SHARDLINGS_ROOT and SHARDLINGS_BUILD, where set, win.
+/// Throws UsageError where there is no such folder.
+Project find_project(const std::string& program);
+
+/// The value of NAME:TYPE=value in a build folder's CMakeCache.txt; empty if there is none.
+std::string cmake_cache_value(const std::string& build, const std::string& name);
+
+/// `path` as seen from the working folder where that is shorter, for messages.
+std::string shown_path(const std::string& path);
+
+}  // namespace shardlings::cli::system

@@ -1,0 +1,75 @@
+#include "cli/terminal/progress_line.h"
+
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "report/text.h"
+
+namespace shardlings::cli::terminal {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr seconds kTick{1};
+constexpr seconds kLogged{10};
+constexpr const char* kErase = "\r\x1b[K";
+
+}  // namespace
+
+ProgressLine::ProgressLine(const Context& context) : ProgressLine(context, [] { return Clock::now(); }) {
+  ticker_ = std::jthread([this](const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!stopping_.wait_for(lock, stop, kTick, [&] { return stop.stop_requested(); })) draw();
+  });
+}
+
+ProgressLine::ProgressLine(const Context& context, Now now)
+    : context_(context), now_(std::move(now)), begin_(now_()), last_logged_(begin_) {}
+
+ProgressLine::~ProgressLine() {
+  if (ticker_.joinable()) {
+    ticker_.request_stop();
+    ticker_.join();
+  }
+  end();
+}
+
+void ProgressLine::show(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  text_ = text;
+  draw();
+}
+
+void ProgressLine::tick() {
+  const std::lock_guard lock(mutex_);
+  draw();
+}
+
+void ProgressLine::end() {
+  const std::lock_guard lock(mutex_);
+  text_.clear();
+  draw();
+}
+
+/// With the lock held.
+void ProgressLine::draw() {
+  const auto now = now_();
+  const auto passed = std::chrono::duration_cast<seconds>(now - begin_);
+  if (context_.rewrites_errors) {
+    if (text_.empty() && !drawn_) return;
+    const std::string time = passed >= kTick ? fmt::format(" ({} s)", passed.count()) : "";
+    const int room = std::max(context_.width - 1 - report::columns_of(time), 1);
+    const std::string line = report::harmless_line(text_, context_.charset);
+    context_.err << kErase;
+    if (!text_.empty()) context_.err << report::first_columns(line, room) << time;
+    context_.err << std::flush;
+    drawn_ = !text_.empty();
+  } else if (!text_.empty() && now - last_logged_ >= kLogged) {
+    last_logged_ = now;
+    context_.err << report::harmless_line(text_, context_.charset) << fmt::format(" ({} s)", passed.count())
+                 << std::endl;
+  }
+}
+
+}  // namespace shardlings::cli::terminal

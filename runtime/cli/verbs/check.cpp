@@ -1,0 +1,80 @@
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/system/backend.h"
+#include "cli/terminal/progress_line.h"
+#include "cli/verbs.h"
+#include "grading/grade.h"
+
+namespace shardlings::cli::verbs {
+
+using grading::verdict::Verdict;
+
+namespace {
+
+void print_failures(const Context& context, const grading::verdict::Verdict& verdict, const std::string& id) {
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      if (check.id != id || check.passed != false) continue;
+      context.out << fmt::format("case {}\n  expected: {}\n  found:    {}\n", kase.kase.name, check.expected,
+                                 check.found);
+      if (!check.where.file.empty())
+        context.out << fmt::format("  where:    {}:{}\n", check.where.file, check.where.line);
+      if (!check.diagnosis_text.empty()) context.out << "  " << check.diagnosis_text << '\n';
+      context.out << "  again:    " << kase.reproduce << '\n';
+    }
+  }
+}
+
+grading::verdict::Verdict graded(const Context& context, const grading::GradeOptions& grade) {
+  terminal::ProgressLine line(context);
+  line.show("grading");
+  return grading::grade_puzzle(grade);
+}
+
+int judge(const Context& context, const grading::verdict::Verdict& verdict,
+          const grading::verdict::CheckSummary& summary) {
+  const std::string name = fmt::format("{} {}", verdict.puzzle, summary.spec.id);
+  if (summary.passed == true) {
+    context.out << fmt::format("{} passed: {} points\n", name, summary.earned);
+    return kPassed;
+  }
+  if (summary.passed == false) {
+    context.out << name << " failed: " << summary.spec.title << '\n';
+    print_failures(context, verdict, summary.spec.id);
+  } else if (!summary.blocked_by.empty()) {
+    context.out << fmt::format("{} could not be judged: {} failed before\n", name, summary.blocked_by);
+  } else {
+    context.out << fmt::format("{} could not be judged: {}\n", name, verdict.status);
+  }
+  return kFailed;
+}
+
+}  // namespace
+
+int check(const Context& context, const CheckOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const cases::Manifest& puzzle = course.find(options.puzzle);
+  if (!puzzle.check(options.check)) {
+    std::string message = fmt::format("Puzzle {} has no check \"{}\". It has:", puzzle.id, options.check);
+    for (const auto& spec : puzzle.checks) message += " " + spec.id;
+    throw UsageError(message);
+  }
+  grading::GradeOptions grade;
+  grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
+  grade.build_folder = context.project.build;
+  grade.backend = system::chosen_backend(context, options.backend, puzzle.cases);
+  grade.traces = false;
+  const grading::verdict::Verdict verdict = graded(context, grade);
+  for (const auto& summary : verdict.checks) {
+    if (summary.spec.id == options.check) return judge(context, verdict, summary);
+  }
+  context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, verdict.status,
+                             verdict.build_log);
+  return kFailed;
+}
+
+}  // namespace shardlings::cli::verbs

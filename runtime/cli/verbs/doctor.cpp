@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/system/findings.h"
+#include "cli/terminal/text.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli::verbs {
+
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+json to_json(const system::Finding& finding) {
+  return {{"name", finding.name},       {"found", finding.found()},
+          {"needed", finding.needed},   {"version", finding.version},
+          {"meaning", finding.meaning}, {"fix", finding.found() ? json(nullptr) : json(finding.fix)}};
+}
+
+void print(const Context& context, const system::Finding& finding) {
+  const std::string mark = finding.found()  ? context.tick()
+                           : finding.needed ? context.cross()
+                                            : context.paint(Role::dim, "-");
+  const std::string state = finding.found() ? finding.version : finding.needed ? "missing" : "not found";
+  context.out << terminal::cut(fmt::format("{} {}{}", mark, terminal::padded(finding.name, 14), state), context.width)
+              << '\n';
+  if (finding.found()) return;
+  for (const std::string& line : terminal::wrapped(finding.meaning, context.width - 4))
+    context.out << "    " << line << '\n';
+  context.out << "    " << context.paint(Role::dim, "To have it: ") << finding.fix << '\n';
+}
+
+}  // namespace
+
+int doctor(const Context& context, const DoctorOptions& options) {
+  const std::vector<system::Finding> findings = system::examine(context.project);
+  const bool well =
+      std::all_of(findings.begin(), findings.end(), [](const system::Finding& f) { return f.found() || !f.needed; });
+  if (options.json) {
+    json list = json::array();
+    for (const system::Finding& finding : findings) list.push_back(to_json(finding));
+    context.out << json{{"findings", list}, {"ok", well}}.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+    return well ? kPassed : kFailed;
+  }
+  for (const system::Finding& finding : findings) print(context, finding);
+  context.out << '\n'
+              << (well ? "Everything that the puzzles need is there." : "Something that the puzzles need is missing.")
+              << '\n';
+  return well ? kPassed : kFailed;
+}
+
+}  // namespace shardlings::cli::verbs

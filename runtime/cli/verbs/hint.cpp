@@ -1,0 +1,89 @@
+#include <ostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/learner/ladder.h"
+#include "cli/terminal/markdown.h"
+#include "cli/terminal/text.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli::verbs {
+
+using cases::Hint;
+using cases::Manifest;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+void print_hint(const Context& context, const cases::Hint& hint, const std::string& heading) {
+  context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, hint.level)) << '\n'
+              << terminal::render_markdown(hint.text, context) << '\n';
+}
+
+int print_json(const Context& context, const cases::Manifest& puzzle, const learner::Rung& rung,
+               const cases::Hint* hint) {
+  const json value = {{"puzzle", puzzle.id},
+                      {"level", hint ? json(hint->level) : json(nullptr)},
+                      {"text", hint ? json(hint->text) : json(nullptr)},
+                      {"diagnosis", hint && !hint->diagnosis.empty() ? json(hint->diagnosis) : json(nullptr)},
+                      {"given", rung.given},
+                      {"total", rung.total}};
+  context.out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  return kPassed;
+}
+
+/// Those given, in the order in which they were; after a pass all, since they teach then, too.
+int print_all(const Context& context, const cases::Manifest& puzzle, const learner::PuzzleProgress& past) {
+  for (const cases::Hint& hint : puzzle.hints) {
+    if (!past.solved() && !learner::was_given(past, hint)) continue;
+    print_hint(context, hint, hint.diagnosis.empty() ? "Hint" : "Hint on " + hint.diagnosis);
+  }
+  if (!past.solved() && past.hints.empty()) {
+    context.out << "No hint was given yet: ./shardlings hint " << learner::short_name(puzzle) << '\n';
+  }
+  return kPassed;
+}
+
+}  // namespace
+
+int hint(const Context& context, const HintOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  learner::Progress progress = learner::load_progress(context.project.state());
+  const cases::Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
+  if (options.all && !options.json) return print_all(context, puzzle, progress.of(puzzle.id));
+
+  const learner::Rung rung = learner::next_rung(puzzle, progress.of(puzzle.id));
+  if (rung.hint) {
+    try {
+      learner::update_progress(context.project.state(),
+                               [&](learner::Progress& p) { learner::give(p.puzzles[puzzle.id], *rung.hint); });
+    } catch (const std::runtime_error& error) {
+      context.err << "The hint could not be noted, so it will come again: " << error.what() << '\n';
+    }
+  }
+  if (options.json) return print_json(context, puzzle, rung, rung.hint);
+  if (!rung.hint) {
+    context.out << "There are no more hints. Those given: ./shardlings hint " << learner::short_name(puzzle)
+                << " --all\n";
+    return kPassed;
+  }
+  if (!rung.hint->diagnosis.empty()) {
+    const auto words = terminal::wrapped("Your last run: " + rung.diagnosis_text, context.width);
+    context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
+    print_hint(context, *rung.hint, "Hint on that mistake");
+  } else {
+    print_hint(context, *rung.hint, fmt::format("Hint {} of {}", rung.given, rung.total));
+  }
+  if (!rung.hint->diagnosis.empty() || rung.given < rung.total) {
+    context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");
+  }
+  return kPassed;
+}
+
+}  // namespace shardlings::cli::verbs

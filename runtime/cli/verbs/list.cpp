@@ -1,0 +1,114 @@
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/system/file.h"
+#include "cli/terminal/text.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli::verbs {
+
+using cases::Manifest;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+struct Entry {
+  const cases::Manifest* puzzle;
+  learner::PuzzleProgress progress;
+  learner::Standing standing;
+};
+
+std::vector<Entry> entries_of(const Context& context, const learner::Course& course,
+                              const learner::Progress& progress) {
+  std::vector<Entry> entries;
+  for (const cases::Manifest& puzzle : course.puzzles()) {
+    const learner::PuzzleProgress& past = progress.of(puzzle.id);
+    entries.push_back(
+        {&puzzle, past, learner::standing(past, system::file_hash(context.project.puzzle_file(puzzle.id)))});
+  }
+  return entries;
+}
+
+int print_json(const Context& context, const std::vector<Entry>& entries, const cases::Manifest* next) {
+  json puzzles = json::array();
+  int points = 0, max_points = 0;
+  for (const Entry& entry : entries) {
+    points += entry.progress.points;
+    max_points += entry.puzzle->max_points();
+    puzzles.push_back({{"id", entry.puzzle->id},
+                       {"number", entry.puzzle->number},
+                       {"title", entry.puzzle->title},
+                       {"chapter", entry.puzzle->chapter},
+                       {"summary", entry.puzzle->summary},
+                       {"file", context.project.puzzle_file(entry.puzzle->id)},
+                       {"standing", learner::to_text(entry.standing)},
+                       {"solved", entry.progress.solved()},
+                       {"points", entry.progress.points},
+                       {"max_points", entry.puzzle->max_points()},
+                       {"hints_given", entry.progress.hints.size()}});
+  }
+  const json all = {{"puzzles", puzzles},
+                    {"points", points},
+                    {"max_points", max_points},
+                    {"next", next ? json(next->id) : json(nullptr)}};
+  context.out << all.dump(2) << '\n';
+  return kPassed;
+}
+
+std::string mark_of(const Context& context, const Entry& entry, bool is_next) {
+  if (entry.standing == learner::Standing::broken) return context.cross();
+  if (entry.progress.solved()) return context.tick();
+  return is_next ? context.paint(Role::strong, ">") : " ";
+}
+
+std::string remark_of(const Context& context, const Entry& entry) {
+  switch (entry.standing) {
+    case learner::Standing::broken: return context.paint(Role::bad, "solved before; the file fails now");
+    case learner::Standing::changed: return context.paint(Role::dim, "solved; edited since");
+    case learner::Standing::started: return context.paint(Role::warning, "started");
+    case learner::Standing::solved:
+    case learner::Standing::untouched: return {};
+  }
+  return {};
+}
+
+void print_text(const Context& context, const std::vector<Entry>& entries, const cases::Manifest* next) {
+  std::string chapter;
+  int points = 0, max_points = 0;
+  for (const Entry& entry : entries) {
+    const cases::Manifest& puzzle = *entry.puzzle;
+    if (puzzle.chapter != chapter) {
+      context.out << (chapter.empty() ? "" : "\n") << context.paint(Role::strong, puzzle.chapter) << '\n';
+      chapter = puzzle.chapter;
+    }
+    const std::string line = fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, entry.puzzle == next),
+                                         learner::short_name(puzzle), terminal::padded(puzzle.title, 28),
+                                         entry.progress.points, puzzle.max_points(), remark_of(context, entry));
+    context.out << terminal::cut(line, context.width) << '\n';
+    points += entry.progress.points;
+    max_points += puzzle.max_points();
+  }
+  context.out << fmt::format("\n{} of {} points.", points, max_points);
+  if (next) context.out << fmt::format(" Next: {}. Go on with ./shardlings watch", next->id);
+  context.out << '\n';
+}
+
+}  // namespace
+
+int list(const Context& context, const ListOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const learner::Progress progress = learner::load_progress(context.project.state());
+  if (!progress.warning.empty()) context.err << progress.warning << '\n';
+  const auto entries = entries_of(context, course, progress);
+  const cases::Manifest* next = course.next(progress);
+  if (options.json) return print_json(context, entries, next);
+  print_text(context, entries, next);
+  return kPassed;
+}
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,224 @@
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/terminal/memory_text.h"
+#include "cli/terminal/text.h"
+#include "cli/verbs.h"
+#include "memory_map/memory_map.h"
+
+namespace shardlings::cli::verbs {
+
+using memory_map::MemoryMap;
+using memory_map::Parallel;
+using memory_map::Recompute;
+using memory_map::StageMemory;
+using memory_map::Training;
+using memory_map::Transformer;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+constexpr int kDegrees[] = {1, 4, 16, 64, 256, 1024};  // of the ZeRO paper's table 1
+constexpr int kName = 13;                              // columns of a line's name
+
+memory_map::Training training_of(const MemoryOptions& options) {
+  memory_map::Training training;
+  training.precision = memory_map::precision_of(options.precision);
+  training.moments = memory_map::moments_of(options.optimizer);
+  training.recompute = memory_map::recompute_of(options.recompute);
+  training.kept_by = memory_map::kept_by_of(options.kept_by);
+  training.sequence = options.sequence;
+  training.micro_batch = options.micro_batch;
+  training.micro_batches = options.micro_batches;
+  return training;
+}
+
+int print_models(const Context& context, const std::vector<memory_map::Transformer>& models, bool as_json) {
+  json list = json::array();
+  for (const memory_map::Transformer& model : models) {
+    const Count parameters = memory_map::parameters_of(model);
+    list.push_back(
+        {{"name", model.name}, {"title", model.title}, {"parameters", parameters}, {"source", model.source}});
+    if (as_json) continue;
+    context.out << fmt::format("{} {:>7}  {}\n", terminal::padded(model.name, 14), terminal::count_text(parameters),
+                               terminal::shape_text(model));
+    context.out << "               " << context.paint(Role::dim, model.source) << '\n';
+  }
+  if (as_json) context.out << list.dump(2) << '\n';
+  return kPassed;
+}
+
+/// A row for each number of ranks, three columns for each model: ZeRO-1, 2 and 3. States only.
+int print_table(const Context& context, const std::vector<memory_map::Transformer>& models,
+                const memory_map::Training& training, bool as_json) {
+  json rows = json::array();
+  std::string head = "     N", names = "      ";
+  for (const memory_map::Transformer& model : models) {
+    names += "  " + fmt::format("{:>24}", terminal::cut(model.title, 24));
+    head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
+  }
+  std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
+  for (const int n : kDegrees) {
+    text += fmt::format("{:>6}", n);
+    for (const memory_map::Transformer& model : models) {
+      text += "  ";
+      for (int zero = 1; zero <= 3; ++zero) {
+        const Bytes bytes = memory_map::states_of(memory_map::parameters_of(model), training, zero, n).total();
+        text += fmt::format("{:>8}", terminal::table_gigabytes(bytes));
+        rows.push_back({{"model", model.name}, {"dp", n}, {"zero", zero}, {"bytes", bytes.value()}});
+      }
+    }
+    text += '\n';
+  }
+  if (as_json) {
+    context.out << rows.dump(2) << '\n';
+  } else {
+    context.out << text << "\nGB (1e9 bytes) of weights, gradients and optimizer states on each of N ranks.\n";
+  }
+  return kPassed;
+}
+
+json stage_json(const memory_map::StageMemory& stage) {
+  return {{"stage", stage.stage},
+          {"blocks", stage.blocks.size()},
+          {"parameters", stage.parameters},
+          {"weights", stage.states.weights.value()},
+          {"gradients", stage.states.gradients.value()},
+          {"optimizer", stage.states.optimizer.value()},
+          {"gathered_weights", stage.gathered.value()},
+          {"unreduced_gradients", stage.unreduced.value()},
+          {"activations", stage.activations.total().value()},
+          {"activations_of_blocks", stage.activations.blocks.value()},
+          {"activations_of_ends", stage.activations.ends.value()},
+          {"activations_recomputed", stage.activations.recomputed.value()},
+          {"micro_batches_in_flight", stage.in_flight},
+          {"total", stage.total().value()}};
+}
+
+int print_json(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
+               const memory_map::MemoryMap& map) {
+  json stages = json::array();
+  for (const memory_map::StageMemory& stage : map.stages) stages.push_back(stage_json(stage));
+  context.out << json{{"model", model.name},
+                      {"parameters", map.parameters},
+                      {"activations_known", model.has_layers()},
+                      {"ranks", parallel.ranks()},
+                      {"fullest_stage", map.fullest().stage},
+                      {"total", map.fullest().total().value()},
+                      {"stages", stages}}
+                     .dump(2)
+              << '\n';
+  return kPassed;
+}
+
+void print_line(const Context& context, const std::string& name, Bytes bytes, const std::string& why) {
+  const std::string line = fmt::format("  {} {:>9}  ", terminal::padded(name, kName), terminal::size_text(bytes));
+  context.out << line
+              << context.paint(Role::dim, terminal::cut(why, std::max(20, context.width - terminal::shown_width(line))))
+              << '\n';
+}
+
+/// "2 Ψ/64".
+std::string share_text(Count bytes, bool is_divided, int shards) {
+  return is_divided && shards > 1 ? fmt::format("{} Ψ/{}", bytes, shards) : fmt::format("{} Ψ", bytes);
+}
+
+std::string blocks_text(const memory_map::StageMemory& stage, Bytes one) {
+  const std::string flight = stage.in_flight == 1 ? "" : fmt::format(" x {:.4g} micro-batches", stage.in_flight);
+  return fmt::format("{} blocks{} x {}", stage.blocks.size(), flight, terminal::size_text(one));
+}
+
+void print_activations(const Context& context, const memory_map::Transformer& model,
+                       const memory_map::Parallel& parallel, const memory_map::Training& training,
+                       const memory_map::StageMemory& stage) {
+  if (!model.has_layers()) {
+    context.out << context.paint(Role::dim, "  activations are not known: of this model there is only its size\n");
+    return;
+  }
+  const Bytes one = memory_map::kept_by_one_block(model, parallel, training);
+  print_line(context, "activations", stage.activations.blocks, blocks_text(stage, one));
+  const bool first = stage.stage == 0, last = stage.stage + 1 == parallel.pp;
+  if (first || last) {
+    const char* where = !last    ? "of the embedding"
+                        : !first ? "of the head, logits included"
+                                 : "of embedding and head, logits included";
+    print_line(context, "", stage.activations.ends, where);
+  }
+  if (training.recompute != memory_map::Recompute::none) {
+    print_line(context, "", stage.activations.recomputed, "computed again, for one block at a time");
+  }
+}
+
+void print_stage(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
+                 const memory_map::Training& training, const memory_map::StageMemory& stage) {
+  const int shards = parallel.shards();
+  print_line(context, "weights", stage.states.weights,
+             share_text(training.precision.weight, parallel.zero >= 3, shards) +
+                 fmt::format(",  Ψ = {} parameters", terminal::count_text(stage.parameters)));
+  print_line(context, "gradients", stage.states.gradients,
+             share_text(training.precision.gradient, parallel.zero >= 2, shards));
+  print_line(context, "optimizer", stage.states.optimizer,
+             share_text(training.optimizer_bytes(), parallel.zero >= 1, shards));
+  if (stage.gathered.value() > 0) {
+    print_line(context, "gathered", stage.gathered, "two units of weights: one in use, one ahead");
+  }
+  if (stage.unreduced.value() > 0) {
+    print_line(context, "unreduced", stage.unreduced, "two units of gradients: one filling, one on its way");
+  }
+  print_activations(context, model, parallel, training, stage);
+  const double gib = static_cast<double>(stage.total().value()) / (1LL << 30);
+  print_line(context, "total", stage.total(), fmt::format("{:.4g} GiB", gib));
+}
+
+void print_map(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
+               const memory_map::Training& training, const memory_map::MemoryMap& map) {
+  context.out << context.paint(Role::strong, model.title) << ": " << terminal::count_text(map.parameters)
+              << " parameters";
+  if (model.has_layers()) context.out << " (" << terminal::shape_text(model) << ')';
+  context.out << '\n'
+              << terminal::parallel_text(parallel) << '\n'
+              << terminal::training_text(model, training) << "\n\n";
+  const memory_map::StageMemory& fullest = map.fullest();
+  if (parallel.pp > 1) {
+    context.out << fmt::format("On each rank of stage {}, the fullest of 0-{}:\n", fullest.stage, parallel.pp - 1);
+  } else {
+    context.out << "On each rank:\n";
+  }
+  print_stage(context, model, parallel, training, fullest);
+  if (parallel.pp == 1) return;
+  const memory_map::StageMemory& emptiest = map.emptiest();
+  context.out << fmt::format("\nThe emptiest stage is {}: {}. --json has all of them.\n", emptiest.stage,
+                             terminal::size_text(emptiest.total()));
+}
+
+}  // namespace
+
+int memory(const Context& context, const MemoryOptions& options) {
+  const std::vector<memory_map::Transformer> known = memory_map::load_transformers(context.project.transformers());
+  if (options.list) return print_models(context, known, options.json);
+  std::vector<memory_map::Transformer> models;
+  for (const std::string& text : options.models) models.push_back(memory_map::find_transformer(known, text));
+  const memory_map::Training training = training_of(options);
+  if (options.table) {
+    if (models.empty()) {
+      for (const char* name : {"zero-7.5b", "zero-128b", "zero-1t"})
+        models.push_back(memory_map::find_transformer(known, name));
+    }
+    return print_table(context, models, training, options.json);
+  }
+  if (models.size() != 1) {
+    throw UsageError("Say which model: ./shardlings memory --model gpt2 --parallel dp=8,zero=3; --models lists them.");
+  }
+  const memory_map::Parallel parallel = memory_map::parallel_of(options.parallel);
+  const memory_map::MemoryMap map = memory_map::map_memory(models[0], parallel, training);
+  if (options.json) return print_json(context, models[0], parallel, map);
+  print_map(context, models[0], parallel, training, map);
+  return kPassed;
+}
+
+}  // namespace shardlings::cli::verbs

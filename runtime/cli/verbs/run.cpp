@@ -1,0 +1,144 @@
+#include <filesystem>
+#include <functional>
+#include <ostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/learner/export.h"
+#include "cli/learner/outcome.h"
+#include "cli/system/backend.h"
+#include "cli/system/file.h"
+#include "cli/terminal/progress_line.h"
+#include "cli/verbs.h"
+#include "grading/grade.h"
+#include "report/terminal.h"
+
+namespace shardlings::cli::verbs {
+
+using cases::Manifest;
+using grading::verdict::Verdict;
+
+namespace {
+
+std::string to_text(grading::Phase phase) {
+  switch (phase) {
+    case grading::Phase::waiting: return "waiting for another run";
+    case grading::Phase::building: return "building";
+    case grading::Phase::running: return "running";
+    case grading::Phase::done: return "";
+  }
+  return "";
+}
+
+using Say = std::function<void(const std::string&)>;
+
+grading::GradeOptions grade_options(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
+                                    grading::run::Backend backend, const Say& say) {
+  grading::GradeOptions grade;
+  grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
+  grade.build_folder = context.project.build;
+  grade.case_name = options.case_name;
+  grade.seed = options.seed;
+  grade.backend = backend;
+  grade.keep = true;
+  if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
+  grade.progress = [say](grading::Phase phase) { say(to_text(phase)); };
+  grade.cases = [say](int done, int total) { say(fmt::format("running: {} of {} cases", done, total)); };
+  return grade;
+}
+
+/// Grades, saying what it is at: to who asked for it, or on the error stream.
+grading::verdict::Verdict graded(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
+                                 grading::run::Backend backend) {
+  if (options.progress) {
+    return grading::grade_puzzle(grade_options(context, puzzle, options, backend, options.progress));
+  }
+  terminal::ProgressLine line(context);
+  return grading::grade_puzzle(
+      grade_options(context, puzzle, options, backend, [&line](const std::string& text) { line.show(text); }));
+}
+
+/// Those of the puzzle that were asked for.
+std::vector<cases::Case> chosen_cases(const cases::Manifest& puzzle, const RunOptions& options) {
+  if (options.case_name.empty()) return puzzle.cases;
+  return {*puzzle.find_case(options.case_name)};
+}
+
+/// The command that repeats a case names the file, if that is not the learner's own.
+void name_file(grading::verdict::Verdict& verdict, const std::string& file) {
+  if (file.empty()) return;
+  for (grading::verdict::CaseVerdict& kase : verdict.cases) kase.reproduce += fmt::format(" --file '{}'", file);
+}
+
+void check_options(const cases::Manifest& puzzle, const RunOptions& options) {
+  if (!options.file.empty() && !std::filesystem::is_regular_file(options.file)) {
+    throw UsageError("There is no file " + options.file + ".");
+  }
+  if (options.case_name.empty() || puzzle.find_case(options.case_name)) return;
+  std::string message = "Puzzle " + puzzle.id + " has no case \"" + options.case_name + "\". It has:";
+  for (const cases::Case& kase : puzzle.cases) message += "\n  " + kase.name;
+  throw UsageError(message);
+}
+
+/// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
+learner::Progress remember(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
+                           const grading::verdict::Verdict& verdict, const std::string& hash) {
+  const bool whole = options.case_name.empty() && !options.seed;
+  if (!options.file.empty()) return learner::load_progress(context.project.state());
+  try {
+    return learner::update_progress(context.project.state(), [&](learner::Progress& progress) {
+      learner::PuzzleProgress& past = progress.puzzles[puzzle.id];
+      if (whole) {
+        learner::remember_run(past, verdict, hash);
+      } else {
+        learner::remember_diagnoses(past, verdict);
+      }
+    });
+  } catch (const std::runtime_error& error) {
+    context.err << "Your progress could not be noted: " << error.what() << '\n';
+    return learner::load_progress(context.project.state());
+  }
+}
+
+}  // namespace
+
+int run(const Context& context, const RunOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const cases::Manifest& puzzle =
+      learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
+  check_options(puzzle, options);
+  const std::vector<learner::Export> exports = learner::exports_of(options.exports);
+  if (options.json && learner::takes_stdout(exports)) {
+    throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
+  }
+
+  const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
+
+  const std::string hash = system::file_hash(context.project.puzzle_file(puzzle.id));
+  grading::verdict::Verdict verdict = graded(context, puzzle, options, backend);
+  name_file(verdict, options.file);
+  const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
+
+  if (options.json) {
+    context.out << to_json(verdict) << '\n';
+  } else if (!learner::takes_stdout(exports)) {
+    report::TerminalOptions shown;
+    shown.title = puzzle.title;
+    shown.width = context.width;
+    shown.colour = context.colour;
+    shown.charset = context.charset;
+    shown.max_lines = options.max_lines;
+    shown.verbose = options.verbose;
+    context.out << report::terminal_report(verdict, shown);
+    if (options.file.empty() && options.case_name.empty() && !options.seed) {
+      context.out << learner::closing_words(context, course, puzzle, verdict, progress);
+    }
+  }
+  learner::write_exports(exports, verdict, context.out);
+  return verdict.passed ? kPassed : kFailed;
+}
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,27 @@
+#include <ostream>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/system/file.h"
+#include "cli/verbs.h"
+
+namespace shardlings::cli::verbs {
+
+int solution(const Context& context, const SolutionOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const auto& puzzle = course.find(options.puzzle);
+  const learner::Progress progress = learner::load_progress(context.project.state());
+  if (!options.spoil && !progress.of(puzzle.id).solved()) {
+    context.err << puzzle.id << " is not solved yet. The next hint: ./shardlings hint " << learner::short_name(puzzle)
+                << "\nTo see the solution all the same: ./shardlings solution " << learner::short_name(puzzle)
+                << " --spoil\n";
+    return kFailed;
+  }
+  const std::string path = context.project.solution_file(puzzle.id);
+  const auto text = system::read_file(path);
+  if (!text) throw UsageError("There is no solution " + system::shown_path(path) + ".");
+  context.out << *text;
+  return kPassed;
+}
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,278 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/system/file.h"
+#include "cli/terminal/progress_line.h"
+#include "cli/terminal/terminal_mode.h"
+#include "cli/terminal/train_report.h"
+#include "cli/verbs.h"
+#include "grading/build/build_submission.h"
+#include "grading/build/toolchain.h"
+#include "grading/run/process.h"
+#include "grading/verdict/grade_cache.h"
+#include "train/text.h"
+#include "train/trainer.h"
+
+namespace shardlings::cli::verbs {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using train::Settings;
+
+constexpr const char* kPuzzle = "33_three_d_parallel";
+
+void check_layout(const TrainOptions& options) {
+  if (options.zero != 1) {
+    throw UsageError(
+        "The step of puzzle 33 divides the optimizer's states over the replicas: --zero 1 is all it does.");
+  }
+  if (options.tp > options.heads) {
+    throw UsageError(fmt::format("{} heads cannot be divided over --tp {}. Give it more: --heads {}.", options.heads,
+                                 options.tp, options.tp));
+  }
+  if (options.vp > 1 && options.pp == 1) {
+    throw UsageError(fmt::format(
+        "--vp {} divides what each rank of a pipeline has, and --pp 1 is no pipeline. Give it more ranks: --pp 2.",
+        options.vp));
+  }
+  const std::int64_t layers = options.layers + 2, stages = std::int64_t{options.pp} * options.vp;
+  if (stages > layers) {
+    throw UsageError(
+        fmt::format("A model of {} blocks, embedding and head cannot be cut into {} stages. Give it more "
+                    "blocks: --layers {}.",
+                    options.layers, stages, stages - 2));
+  }
+  if (options.hidden % options.heads != 0) {
+    throw UsageError(fmt::format("--hidden {} cannot be divided into {} heads.", options.hidden, options.heads));
+  }
+}
+
+/// A pipeline of chunks takes its micro-batches in groups, one for each rank.
+int group_of_micro_batches(const TrainOptions& options) {
+  return options.vp > 1 ? options.pp : 1;
+}
+
+/// Micro-batches of each replica: as many as were asked for, or twice the ranks of a pipeline if the batch allows it.
+int micro_batches_of(const TrainOptions& options) {
+  if (options.batch % options.dp != 0) {
+    throw UsageError(
+        fmt::format("--batch {} sequences cannot be dealt out to --dp {} replicas.", options.batch, options.dp));
+  }
+  const Count of_replica = options.batch / options.dp;
+  const int group = group_of_micro_batches(options);
+  if (options.micro_batches > 0) {
+    if (options.micro_batches % group != 0) {
+      throw UsageError(
+          fmt::format("With --vp {} the number of micro-batches is a multiple of --pp {}, which {} is not.", options.vp,
+                      options.pp, options.micro_batches));
+    }
+    if (of_replica % options.micro_batches == 0) return options.micro_batches;
+    throw UsageError(fmt::format("The {} sequences of a replica cannot be cut into {} micro-batches.", of_replica,
+                                 options.micro_batches));
+  }
+  int m = options.pp == 1 ? 1 : static_cast<int>(std::min<Count>(2 * options.pp, of_replica));
+  while (m > 0 && (m % group != 0 || of_replica % m != 0)) --m;
+  if (m > 0) return m;
+  throw UsageError(fmt::format(
+      "With --vp {} the number of micro-batches is a multiple of --pp {}, and the {} sequences of a replica "
+      "cannot be cut so. Give it another batch: --batch {}.",
+      options.vp, options.pp, of_replica, 2 * options.pp * options.dp));
+}
+
+model::ModelSpec model_of(const TrainOptions& options, const train::Text& text) {
+  model::ModelSpec model;
+  model.family = model::ModelSpec::Family::gpt;
+  model.layers = options.layers;
+  model.hidden = options.hidden;
+  model.heads = options.heads;
+  model.sequence = options.sequence;
+  model.outputs = text.vocabulary();
+  model.tied = true;
+  model.optimizer = model::ModelSpec::Optimizer::adam;
+  model.lr = options.lr;
+  model.eps = 1e-8F;
+  model.clip = options.clip;
+  return model;
+}
+
+Settings settings_of(const Context& context, const TrainOptions& options) {
+  check_layout(options);
+  Settings settings;
+  settings.layout = {options.tp, options.pp, options.dp, options.recompute, options.vp};
+  settings.text =
+      options.text.empty() ? context.project.root + "/runtime/train/text.txt" : fs::absolute(options.text).string();
+  const train::Text text = train::Text::read(settings.text);
+  cases::Case& kase = settings.kase;
+  kase.puzzle = kPuzzle;
+  kase.name = "train";
+  kase.ranks = settings.layout.ranks();
+  kase.model = model_of(options, text);
+  kase.micro_batches = micro_batches_of(options);
+  kase.batch = options.batch / options.dp / kase.micro_batches;
+  kase.batches = options.dp;
+  kase.steps = options.steps;
+  kase.seed = options.seed;
+  kase.cluster = front::load_cluster(context.project.clusters(), options.cluster);
+  kase.capacity = kase.cluster.device_memory;
+  settings.checkpoint =
+      fs::absolute(options.checkpoint.empty() ? context.project.build + "/train/checkpoint" : options.checkpoint)
+          .string();
+  settings.fresh = options.fresh;
+  settings.save_every = options.save_every;
+  return settings;
+}
+
+/// The learner's own step, made into a program that trains.
+std::string build_mine(const Context& context, const std::string& folder) {
+  grading::build::Toolchain toolchain = grading::build::load_toolchain(context.project.build);
+  toolchain.puzzle(kPuzzle);  // known, or said what to do
+  // Linked like a submission, but with the trainer in the place of the harness.
+  toolchain.puzzles[kPuzzle].harness = toolchain.train_object;
+  toolchain.main_object.clear();
+  const std::string source = context.project.puzzle_file(kPuzzle);
+  terminal::ProgressLine line(context);
+  line.show("building your step");
+  const grading::build::BuildOutcome built = grading::build::build_submission(
+      toolchain, kPuzzle, source, context.project.puzzle_folder(kPuzzle) + "/harness.cpp", folder);
+  line.end();
+  if (!built.built) throw UsageError("Your step does not build:\n" + built.log);
+  return built.program;
+}
+
+/// A folder of this process, as others may train at the same time. Those of processes that were killed go in time.
+class OwnFolder {
+ public:
+  explicit OwnFolder(const std::string& parent) : path_(fmt::format("{}/{}", parent, getpid())) {
+    constexpr std::size_t kKept = 16;
+    fs::create_directories(path_);
+    grading::verdict::prune_folders(parent, kKept);
+  }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  ~OwnFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string program_of(const Context& context, const TrainOptions& options, const std::string& folder) {
+  if (options.mine) return build_mine(context, folder);
+  std::string program = context.project.build + "/bin/shardlings_train";
+  if (fs::exists(program)) return program;
+  throw UsageError(
+      "This course came without solutions, and so without a step to train with. Solve puzzle 33, then: "
+      "./shardlings train --mine");
+}
+
+/// Passes the wish to stop on to the program that trains, as long as this lives: it saves first. Whoever wishes it
+/// twice does not want to wait.
+class StopOnSignal {
+ public:
+  StopOnSignal(terminal::SignalEvents& signals, grading::run::Process& process)
+      : thread_([&signals, &process](const std::stop_token& ending) {
+          int wishes = 0;
+          while (!ending.stop_requested()) {
+            constexpr int kMilliseconds = 200;
+            pollfd event{signals.descriptor(), POLLIN, 0};
+            if (poll(&event, 1, kMilliseconds) <= 0) continue;
+            const int signal = signals.next();
+            if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) continue;
+            if (++wishes > 1) _exit(128 + signal);  // the program dies with this one; its checkpoint is whole
+            process.say("stop\n");
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+/// What the program that trains has said so far.
+class Conversation {
+ public:
+  Conversation(const Context& context, const Settings& settings, bool quiet)
+      : report_(context, settings), line_(context), quiet_(quiet) {}
+
+  /// Output of the program.
+  void listen(std::string_view output) {
+    pending_.append(output);
+    for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n')) {
+      take(pending_.substr(0, end));
+      pending_.erase(0, end + 1);
+    }
+  }
+
+  terminal::TrainReport& finish() {
+    line_.end();
+    return report_;
+  }
+
+ private:
+  void take(const std::string& text) {
+    const json line = json::parse(text, nullptr, false);
+    if (!line.is_object()) {
+      report_.add_output(text);
+    } else if (line.contains("end")) {
+      report_.end(line);
+    } else {
+      report_.add_step(line);
+      if (!quiet_) line_.show(report_.progress());
+    }
+  }
+
+  terminal::TrainReport report_;
+  terminal::ProgressLine line_;
+  std::string pending_;
+  bool quiet_;
+};
+
+grading::run::ProcessEnd run_training(terminal::SignalEvents& signals, Conversation& conversation,
+                                      const std::string& program, const std::string& settings_file) {
+  grading::run::ProcessOptions process;
+  process.program = program;
+  process.arguments = {settings_file};
+  process.environment = grading::run::clean_environment("/");
+  process.has_input = true;
+  process.kept_output = 0;
+  process.on_output = [&](std::string_view output) { conversation.listen(output); };
+  grading::run::Process running(process);
+  const StopOnSignal stop(signals, running);
+  return running.wait();
+}
+
+}  // namespace
+
+int train(const Context& context, const TrainOptions& options) {
+  const Settings settings = settings_of(context, options);
+  const OwnFolder folder(context.project.build + "/train/running");
+  const std::string settings_file = folder.path() + "/settings.json";
+  const std::string program = program_of(context, options, folder.path());
+  system::write_file_atomically(settings_file, to_json(settings));
+  terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
+  Conversation conversation(context, settings, options.json);
+  const grading::run::ProcessEnd end = run_training(signals, conversation, program, settings_file);
+  terminal::TrainReport& report = conversation.finish();
+  if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", program, end.error));
+  if (!report.has_ended()) {
+    report.end_early(end.exited ? fmt::format("ended with status {}", end.status)
+                                : fmt::format("was ended by signal {}", end.signal));
+  }
+  context.out << (options.json ? report.as_json() : report.as_text());
+  return report.status();
+}
+
+}  // namespace shardlings::cli::verbs

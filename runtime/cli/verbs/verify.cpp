@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/author/verification.h"
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/system/backend.h"
+#include "cli/terminal/progress_line.h"
+#include "cli/verbs.h"
+#include "grading/grade.h"
+#include "grading/judge/compare.h"
+
+namespace shardlings::cli::verbs {
+
+using cases::Manifest;
+using grading::verdict::Verdict;
+using nlohmann::json;
+using report::Role;
+
+namespace {
+
+std::vector<cases::Manifest> chosen(const learner::Course& course, const std::vector<std::string>& names) {
+  if (names.empty()) return course.puzzles();
+  std::vector<cases::Manifest> puzzles;
+  for (const std::string& name : names) puzzles.push_back(course.find(name));
+  return puzzles;
+}
+
+json to_json(const author::Margins& margins) {
+  json wrong = nullptr;
+  if (margins.mutants) wrong = *margins.mutants;
+  return {{"solution", margins.solution}, {"mutants", wrong}, {"nearest", margins.nearest}};
+}
+
+/// "solution within 0.04 of the tolerance, wrong outputs at least 1200 times it": authors see how sharp the judge is.
+std::string text_of(const author::Margins& margins) {
+  std::string text = margins.solution > 0 ? fmt::format("solution within {:.2g} of the tolerance", margins.solution)
+                                          : "solution equal to the last bit";
+  if (margins.mutants) {
+    text += *margins.mutants < grading::judge::kFarthest
+                ? fmt::format(", wrong outputs off by at least {:.2g} times it", *margins.mutants)
+                : ", wrong outputs differ where nothing may";
+  }
+  return text;
+}
+
+json to_json(const author::PuzzleOutcome& outcome) {
+  json mutants = json::array();
+  for (const author::MutantOutcome& mutant : outcome.mutants) {
+    mutants.push_back(
+        {{"file", mutant.name}, {"declared", mutant.declared}, {"found", mutant.found}, {"caught", mutant.caught}});
+  }
+  return {{"id", outcome.id},
+          {"solution", outcome.solution_passed ? "passed" : "failed"},
+          {"stub", outcome.stub_refused ? "refused" : "not refused"},
+          {"mutants", {{"caught", outcome.caught()}, {"total", outcome.mutants.size()}, {"each", mutants}}},
+          {"margins", to_json(outcome.margins)},
+          {"problems", outcome.problems}};
+}
+
+void print(const Context& context, const author::PuzzleOutcome& outcome) {
+  context.out << (outcome.good() ? context.tick() : context.cross()) << ' '
+              << fmt::format("{:<28} solution {}, stub {}, mutants {}/{} caught\n", outcome.id,
+                             outcome.solution_passed ? "passed" : "FAILED",
+                             outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(), outcome.mutants.size())
+              << fmt::format("  {}\n", text_of(outcome.margins));
+  for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
+}
+
+}  // namespace
+
+int verify(const Context& context, const VerifyOptions& options) {
+  const std::vector<cases::Manifest> puzzles = chosen(learner::load_course(context.project), options.puzzles);
+  std::vector<cases::Case> cases;
+  for (const cases::Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
+  const grading::run::Backend backend = system::chosen_backend(context, options.backend, cases);
+  const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
+    grading::GradeOptions grade_options;
+    grade_options.puzzle_folder = puzzle.folder;
+    grade_options.source = source;
+    grade_options.build_folder = context.project.build;
+    grade_options.backend = backend;
+    grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
+    return grading::grade_puzzle(grade_options);
+  };
+  terminal::ProgressLine line(context);
+  line.show("verifying");
+  const auto outcomes = author::verify_puzzles(
+      context.project, puzzles, {options.jobs, options.goals ? author::Goals::write : author::Goals::check}, grade,
+      [&](int done, int total, const std::string& what) {
+        line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));
+      });
+  line.end();
+
+  const bool good =
+      std::all_of(outcomes.begin(), outcomes.end(), [](const author::PuzzleOutcome& o) { return o.good(); });
+  if (options.json) {
+    json list = json::array();
+    for (const author::PuzzleOutcome& outcome : outcomes) list.push_back(to_json(outcome));
+    context.out << json{{"puzzles", list}, {"ok", good}}.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  } else {
+    for (const author::PuzzleOutcome& outcome : outcomes) print(context, outcome);
+  }
+  return good ? kPassed : kFailed;
+}
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,154 @@
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+#include "cli/learner/last_run.h"
+#include "cli/system/file.h"
+#include "cli/system/program.h"
+#include "cli/verbs.h"
+#include "grading/verdict/kept_runs.h"
+#include "grading/verdict/run_file.h"
+#include "report/measured.h"
+#include "report/svg.h"
+#include "report/view/page.h"
+
+namespace shardlings::cli::verbs {
+
+namespace fs = std::filesystem;
+using cases::Manifest;
+using grading::verdict::KeptRun;
+using grading::verdict::Verdict;
+
+namespace {
+
+std::string full_name(const cases::Manifest& puzzle) {
+  return learner::short_name(puzzle) + " " + puzzle.title;
+}
+
+grading::verdict::Verdict read_run(const std::string& path) {
+  const auto text = system::read_file(path);
+  if (!text) throw UsageError("There is no file " + path + ".");
+  try {
+    return grading::verdict::run_from_text(*text);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(fmt::format("{}: {}. A run is written by ./shardlings view --export FILE.", path, error.what()));
+  }
+}
+
+/// The runs that a page is made of, and what holds them.
+struct Runs {
+  grading::verdict::Verdict run, goal, other;
+  std::optional<grading::verdict::Verdict> measured;
+  report::ViewPage page;
+};
+
+/// The run itself: of a file or the last one, even if it did not build.
+void add_run(const Context& context, const cases::Manifest& puzzle, const std::string& file, Runs& runs) {
+  if (!file.empty()) {
+    runs.run = read_run(file);
+  } else if (auto kept =
+                 grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::last)) {
+    runs.run = std::move(*kept);
+  } else {
+    throw UsageError(fmt::format("{} has not been run yet. First: ./shardlings run {}", full_name(puzzle),
+                                 learner::short_name(puzzle)));
+  }
+  const std::string name = file.empty() ? "Your last run" : fs::path(file).filename().string();
+  runs.page.runs.push_back({report::ViewRole::run, name, &runs.run});
+}
+
+void add_goal(const Context& context, const cases::Manifest& puzzle, Runs& runs) {
+  const std::string path = context.project.goal_file(puzzle.id);
+  if (!fs::exists(path)) return;
+  try {
+    runs.goal = read_run(path);
+    runs.page.runs.push_back({report::ViewRole::goal, "Goal", &runs.goal});
+  } catch (const UsageError& error) {
+    context.err << "The goal is left out. " << error.what() << '\n';
+  }
+}
+
+/// What the same run really took, on backends that measure.
+void add_measured(Runs& runs) {
+  runs.measured = report::measured_run(runs.run);
+  if (runs.measured) runs.page.runs.push_back({report::ViewRole::measured, "Measured times", &*runs.measured});
+}
+
+void add_other(const Context& context, const cases::Manifest& puzzle, const std::string& against, Runs& runs) {
+  if (against == "LAST") {
+    auto kept = grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::previous);
+    if (!kept) throw UsageError(full_name(puzzle) + " was run only once yet: there is nothing to compare with.");
+    runs.other = std::move(*kept);
+    runs.page.runs.push_back({report::ViewRole::other, "The run before", &runs.other});
+    return;
+  }
+  runs.other = read_run(against);
+  if (runs.other.puzzle != puzzle.id) {
+    throw UsageError(fmt::format("{} is a run of {}, not of {}.", against, runs.other.puzzle, puzzle.id));
+  }
+  runs.page.runs.push_back({report::ViewRole::other, fs::path(against).filename().string(), &runs.other});
+}
+
+/// The puzzle that is meant; a run file knows its own.
+const cases::Manifest& chosen_puzzle(const Context& context, const learner::Course& course,
+                                     const ViewOptions& options) {
+  if (options.run.empty()) return learner::named_or_last_run(context, course, options.puzzle);
+  const cases::Manifest& puzzle = course.find(read_run(options.run).puzzle);
+  if (options.puzzle.empty() || course.find(options.puzzle).id == puzzle.id) return puzzle;
+  throw UsageError(fmt::format("{} is a run of {}.", options.run, puzzle.id));
+}
+
+void write_svg(const Context& context, const cases::Manifest& puzzle, const ViewOptions& options) {
+  const grading::verdict::Verdict run =
+      options.run.empty() ? learner::last_run(context, puzzle) : read_run(options.run);
+  const grading::verdict::CaseVerdict& kase = learner::chosen_case(run, options.case_name);
+  const std::string title = fmt::format("{}: {}", full_name(puzzle), kase.kase.name);
+  learner::deliver(context, options.svg, report::timeline_svg(kase, title),
+                   fmt::format("Picture of \"{}\"", kase.kase.name));
+}
+
+void open_in_browser(const Context& context, const std::string& path) {
+  if (system::run_program({"xdg-open", fs::absolute(path).string()}) == 0) return;
+  context.err << "It could not be opened (is xdg-open there?): please open it in a browser yourself.\n";
+}
+
+void write_page(const Context& context, const cases::Manifest& puzzle, const ViewOptions& options, Runs& runs) {
+  runs.page.puzzle = full_name(puzzle);
+  if (!options.case_name.empty()) runs.page.show = learner::chosen_case(runs.run, options.case_name).kase.name;
+  add_measured(runs);
+  add_goal(context, puzzle, runs);
+  if (!options.against.empty()) add_other(context, puzzle, options.against, runs);
+  std::string path = options.out;
+  if (path.empty()) {
+    const std::string folder = context.project.build + "/view";
+    fs::create_directories(folder);
+    path = system::shown_path(fmt::format("{}/{}.html", folder, puzzle.id));
+  }
+  learner::deliver(context, path, report::view_page(runs.page), "Page of " + full_name(puzzle));
+  if (options.open) open_in_browser(context, path);
+}
+
+}  // namespace
+
+int view(const Context& context, const ViewOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const cases::Manifest& puzzle = chosen_puzzle(context, course, options);
+  if (!options.svg.empty()) {
+    write_svg(context, puzzle, options);
+    return kPassed;
+  }
+  Runs runs;
+  add_run(context, puzzle, options.run, runs);
+  if (!options.to_file.empty()) {
+    learner::deliver(context, options.to_file, grading::verdict::run_to_text(runs.run), "Run of " + full_name(puzzle));
+    return kPassed;
+  }
+  write_page(context, puzzle, options, runs);
+  return kPassed;
+}
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,52 @@
+/// \file
+/// Mixed precision with steps that overflow and are skipped: the scale of the loss, the loss itself, and what known
+/// mistakes would leave. A case says in `overflow` and `overflow_again` which steps those are. All its steps have the
+/// same batch, so one that changes nothing might as well not have been made.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grading/formulas/training.h"
+
+namespace shardlings::grading::formulas {
+
+bool overflows(const cases::Case& kase, int step);
+int number_of_overflows(const cases::Case& kase);
+cases::Case without_overflows(const cases::Case& kase);
+
+/// The scale of the loss and the count of clean steps, after each step.
+struct Scaling {
+  std::vector<double> scales, counts;
+};
+Scaling expected_scaling(const cases::Case& kase);
+/// What put_of_rank() publishes, if it is the same on every rank.
+std::vector<double> on_all_ranks(const cases::Case& kase, const std::vector<double>& values);
+
+/// What each rank's tokens add to the loss of a step, after as many updates as the steps before it make; layers and
+/// activations are bf16.
+std::vector<double> mixed_loss_shares(const cases::Case& kase, int step);
+
+/// What m would be in units of the gradient, which hardly changes from step to step, if each step that overflows had
+/// multiplied it by `factor`; relative to what it should be.
+double kept_of_m(const cases::Case& kase, double factor);
+
+/// Of all layers together: the Euclidean norm, and the largest magnitude.
+double norm_of(const reference::Layers& layers);
+double largest(const reference::Layers& layers);
+
+/// What Adam's update number `number` makes of weights, with the moments that it leaves. All are a run's own numbers,
+/// so that nothing but the rounding of f32 stands between this and what the run has made.
+reference::Layers updated(const cases::Case& kase, const reference::Layers& weights, const reference::Layers& m,
+                          const reference::Layers& v, int number);
+
+/// \name Bytes
+/// @{
+std::int64_t number_of_weights(const cases::Case& kase);
+/// Inputs (f32, or ids) and targets, a loss for each step, and the two numbers that decide.
+std::int64_t mixed_given_bytes(const cases::Case& kase);
+/// What is alive when the forward pass of the first step has ended is what it would be in f32.
+bool computes_in_f32(const judge::CheckContext& check, int rank);
+/// @}
+
+}  // namespace shardlings::grading::formulas

@@ -1,0 +1,256 @@
+#include "grading/formulas/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <utility>
+
+#include "base/parts.h"
+#include "base/text.h"
+
+namespace shardlings::grading::formulas {
+namespace {
+
+/// Order in which a rank's chunks go forward: p micro-batches through one chunk, then through the next one.
+Order forwards_of(const Pipeline& pipeline) {
+  Order order;
+  for (int first = 0; first < pipeline.m; first += pipeline.p) {
+    for (int chunk = 0; chunk < pipeline.v; ++chunk) {
+      for (int i = first; i < std::min(first + pipeline.p, pipeline.m); ++i) order.push_back({true, i, chunk});
+    }
+  }
+  return order;
+}
+
+/// Follows a rank's memory call by call. All layers are given by their numbers in the model.
+class MemoryWalk {
+ public:
+  MemoryWalk(const cases::Case& kase, Pipeline pipeline, int rank, Mail mail)
+      : pipeline_(std::move(pipeline)), rank_(rank), mail_(mail) {
+    for (int chunk = 0; chunk < pipeline_.v; ++chunk) {
+      const Range own = pipeline_.layers_of(rank, chunk);
+      for (Count l = own.begin; l < own.end; ++l) weights_ += layer(l).weights;
+      if (pipeline_.is_first(rank, chunk)) batch_ += pipeline_.m * layer(0).input;
+      if (pipeline_.is_last(rank, chunk)) batch_ += pipeline_.m * 4 * kase.model.sequence * kase.batch;
+    }
+  }
+
+  PipelineMemory along(const Order& order) {
+    round_.assign(static_cast<std::size_t>(pipeline_.m), 0);
+    for (const Slot& slot : order) {
+      if (receives(slot)) coming_[slot.forward].push_back(received_bytes(slot));
+    }
+    for (const Slot& slot : order) {
+      result_.during.push_back(0);
+      slot.forward ? forward(slot) : backward(slot);
+    }
+    return result_;
+  }
+
+ private:
+  const LayerBytes& layer(Count l) const { return pipeline_.layers[static_cast<std::size_t>(l)]; }
+  bool receives(const Slot& slot) const {
+    return slot.forward ? !pipeline_.is_first(rank_, slot.chunk) : !pipeline_.is_last(rank_, slot.chunk);
+  }
+  bool sends(const Slot& slot) const { return receives({!slot.forward, slot.micro, slot.chunk}); }
+  std::int64_t received_bytes(const Slot& slot) const {
+    const Range own = pipeline_.layers_of(rank_, slot.chunk);
+    return slot.forward ? layer(own.begin).input : layer(own.end - 1).output;
+  }
+
+  /// The message of a slot is there, and a receive of the next one may be posted.
+  void receive(const Slot& slot) {
+    round_[static_cast<std::size_t>(slot.micro)] = 0;
+    if (receives(slot)) coming_[slot.forward].pop_front();
+  }
+  std::int64_t mail_bytes() const {
+    std::int64_t bytes = std::accumulate(round_.begin(), round_.end(), sent_[0] + sent_[1]);
+    for (const auto& coming : coming_) bytes += mail_.receives_ahead && !coming.empty() ? coming.front() : 0;
+    return bytes;
+  }
+  /// The message of a slot leaves. Up to now the one before may have been kept.
+  void send(const Slot& slot, std::int64_t bytes) {
+    if (!sends(slot)) return;
+    if (mail_.sends_in_flight) sent_[slot.forward] = bytes;
+    const bool goes_round = slot.forward ? rank_ == pipeline_.p - 1 : rank_ == 0;
+    if (mail_.rounds_in_flight && goes_round) round_[static_cast<std::size_t>(slot.micro)] = bytes;
+  }
+
+  /// A layer of a slot works, and its micro-batch holds so many bytes of this rank.
+  void note(const Slot& slot, Count l, std::int64_t own) {
+    const std::int64_t mail = mail_bytes();
+    const std::int64_t bytes = 2 * weights_ + batch_ + in_flight_ + own + mail;
+    result_.during.back() = std::max(result_.during.back(), bytes);
+    if (bytes <= result_.peak.value) return;
+    std::string formula = "weights + gradients + batch and loss";
+    std::vector<std::int64_t> terms = {weights_, weights_, batch_};
+    if (number_ > 0) {
+      formula += fmt::format(" + {} in flight", number_);
+      terms.push_back(in_flight_);
+    }
+    formula += fmt::format(" + one in {} of layer {}", slot.forward ? "forward" : "backward", l);
+    terms.push_back(own);
+    if (mail > 0) {
+      formula += " + messages";
+      terms.push_back(mail);
+    }
+    result_.peak = {bytes, formula + " = " + sum_text(terms)};
+  }
+  void end(std::int64_t own) { result_.after.push_back(2 * weights_ + batch_ + in_flight_ + own + mail_bytes()); }
+
+  void forward(const Slot& slot) {
+    const Range stage = pipeline_.layers_of(rank_, slot.chunk);
+    receive(slot);
+    std::int64_t own = layer(stage.begin).input;
+    for (Count l = stage.begin; l < stage.end; ++l) {
+      note(slot, l, own + layer(l).forward_saving);
+      own += layer(l).saved + layer(l).output;
+    }
+    end(own);
+    const std::int64_t output = layer(stage.end - 1).output;
+    send(slot, output);
+    in_flight_ += sends(slot) ? own - output : own;
+    ++number_;
+  }
+
+  void backward(const Slot& slot) {
+    const Range stage = pipeline_.layers_of(rank_, slot.chunk);
+    receive(slot);
+    std::int64_t own = layer(stage.end - 1).output;  // its gradient
+    for (Count l = stage.begin; l < stage.end; ++l) own += layer(l).input + layer(l).saved;
+    in_flight_ -= receives(slot) ? own - layer(stage.end - 1).output : own;
+    --number_;
+    if (!receives(slot) && pipeline_.loss > 0) note(slot, stage.end - 1, own + pipeline_.loss);
+    for (Count l = stage.end - 1; l >= stage.begin; --l) {
+      note(slot, l, own - layer(l).saved - layer(l).output + layer(l).backward);
+      own += layer(l).input_gradient - layer(l).saved - layer(l).output;
+      if (l > stage.begin) own -= layer(l).input;
+    }
+    end(own);
+    send(slot, layer(stage.begin).input_gradient);
+  }
+
+  Pipeline pipeline_;
+  int rank_;
+  Mail mail_;
+  std::int64_t weights_ = 0;
+  std::int64_t batch_ = 4;      // with the loss
+  std::int64_t in_flight_ = 0;  // of what has gone forward and not yet backward
+  int number_ = 0;              // so many
+  std::int64_t sent_[2] = {0, 0};
+  std::vector<std::int64_t> round_;  // by micro-batch
+  std::deque<std::int64_t> coming_[2];
+  PipelineMemory result_;
+};
+
+}  // namespace
+
+Range Pipeline::layers_of(int rank, int chunk) const {
+  return part_of(static_cast<Count>(layers.size()), p * v, stage(rank, chunk));
+}
+
+Count Pipeline::num_layers_of(int rank) const {
+  Count sum = 0;
+  for (int chunk = 0; chunk < v; ++chunk) sum += layers_of(rank, chunk).size();
+  return sum;
+}
+
+Count Pipeline::longest_stage() const {
+  return layers_of(0, 0).size();  // the first ones are the longest
+}
+
+Pipeline pipeline_of(const cases::Case& kase) {
+  const int chunks = kase.numbers.contains("chunks") ? static_cast<int>(kase.integer("chunks")) : 1;
+  return {kase.ranks, kase.micro_batches, chunks, layer_bytes(kase)};
+}
+
+Order order_of(const Pipeline& pipeline, int warm_up) {
+  const Order forwards = forwards_of(pipeline);
+  const std::size_t all = forwards.size(), ahead = std::min(static_cast<std::size_t>(warm_up), all);
+  Order order;
+  for (std::size_t k = 0; k < all + ahead; ++k) {
+    if (k < all) order.push_back(forwards[k]);
+    if (k < ahead) continue;
+    const Slot& done = forwards[k - ahead];
+    order.push_back({false, done.micro, pipeline.v - 1 - done.chunk});
+  }
+  return order;
+}
+
+int gpipe_warm_up(const Pipeline& pipeline) {
+  return pipeline.m * pipeline.v;
+}
+
+int one_f_one_b_warm_up(const Pipeline& pipeline, int rank) {
+  const int after = pipeline.p - rank - 1;
+  return pipeline.v == 1 ? after : 2 * after + (pipeline.v - 1) * pipeline.p;
+}
+
+int eager_warm_up(const Pipeline& pipeline, int rank) {
+  return 2 * (pipeline.p - rank - 1);
+}
+
+int leading_forwards(const Order& order) {
+  const auto first = std::find_if(order.begin(), order.end(), [](const Slot& slot) { return !slot.forward; });
+  return static_cast<int>(first - order.begin());
+}
+
+int most_in_flight(const Order& order) {
+  int number = 0, most = 0;
+  for (const Slot& slot : order) {
+    number += slot.forward ? 1 : -1;
+    most = std::max(most, number);
+  }
+  return most;
+}
+
+bool runs_empty(const Order& order) {
+  int in_flight = 0;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    in_flight += order[k].forward ? 1 : -1;
+    if (in_flight == 0) return true;
+  }
+  return false;
+}
+
+Budget step_time(const cases::Case& kase, const Pipeline& pipeline) {
+  const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
+  const std::int64_t longest = pipeline.longest_stage(), turn = longest * table_time(kase, 1, 1);
+  const std::int64_t latency = kase.cluster.links[0].latency.value();
+  if (layers != longest * pipeline.p * pipeline.v) {
+    const std::int64_t once = layers * table_time(kase, 1, 1), others = pipeline.m - 1;
+    return {once + others * turn, fmt::format("all stages once + (m - 1) times the longest = {} + {} x {}",
+                                              to_text(Nanos(once)), others, to_text(Nanos(turn)))};
+  }
+  const std::int64_t turns = pipeline.m * pipeline.v + pipeline.p - 1, hops = pipeline.p * pipeline.v - 1;
+  const std::string of_v = pipeline.v > 1 ? " v" : "";
+  Budget budget{turns * turn + 2 * latency * hops, fmt::format("(m{} + p - 1)(F + B)", of_v)};
+  if (latency > 0) budget.formula += fmt::format(" + 2 (p{} - 1) alpha", of_v);
+  budget.formula += fmt::format(" = {} x {}", turns, to_text(Nanos(turn)));
+  if (latency > 0) budget.formula += fmt::format(" + 2 x {} x {}", hops, to_text(Nanos(latency)));
+  return budget;
+}
+
+std::int64_t message_bytes(const Pipeline& pipeline, int rank) {
+  std::int64_t bytes = 0;
+  for (int chunk = 0; chunk < pipeline.v; ++chunk) {
+    const Range stage = pipeline.layers_of(rank, chunk);
+    const auto layer = [&](Count l) { return pipeline.layers[static_cast<std::size_t>(l)]; };
+    if (!pipeline.is_last(rank, chunk)) bytes += layer(stage.end - 1).output;
+    if (!pipeline.is_first(rank, chunk)) bytes += layer(stage.begin).input_gradient;
+  }
+  return pipeline.m * bytes;
+}
+
+PipelineMemory memory_along(const cases::Case& kase, int rank, const Order& order, Mail mail) {
+  return memory_along(kase, pipeline_of(kase), rank, order, mail);
+}
+
+PipelineMemory memory_along(const cases::Case& kase, const Pipeline& pipeline, int rank, const Order& order,
+                            Mail mail) {
+  return MemoryWalk(kase, pipeline, rank, mail).along(order);
+}
+
+}  // namespace shardlings::grading::formulas

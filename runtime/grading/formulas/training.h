@@ -1,0 +1,72 @@
+/// \file
+/// What graders of training steps have in common: bytes of the layers, calls in the trace, and how alike two sets of
+/// tensors are, for telling mistakes apart.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grading/judge/compare.h"
+#include "grading/judge/grader.h"
+
+namespace shardlings::grading::formulas {
+
+/// One value for each weight, by layer.
+/// \name Bytes
+/// @{
+/// What a layer's calls hold for one micro-batch; the formulas are those of model/memory.h.
+struct LayerBytes {
+  std::int64_t weights = 0;
+  std::int64_t input = 0;           ///< x[l]
+  std::int64_t output = 0;          ///< x[l + 1]
+  std::int64_t input_gradient = 0;  ///< what backward returns: nothing for token ids
+  std::int64_t saved = 0;           ///< saved[l]
+  std::int64_t forward = 0;         ///< the most that forward holds, output included, if nothing is saved
+  std::int64_t forward_saving = 0;  ///< the same, saved[l] included
+  std::int64_t backward = 0;        ///< the most that backward holds, with the gradient it is given and saved[l]
+};
+/// `dtype` is that of weights and activations.
+std::vector<LayerBytes> layer_bytes(const cases::Case& kase, DType dtype = DType::f32);
+/// The same for one rank's part of the case's model.
+std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelPlan& part, DType dtype = DType::f32);
+/// 0 for a layer that is not there.
+std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l);
+std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
+std::int64_t number_of_layers(const cases::Case& kase);
+/// Inputs and targets of all micro-batches of a rank.
+std::int64_t batch_bytes(const cases::Case& kase);
+/// "1088 + 640 + 4".
+std::string sum_text(const std::vector<std::int64_t>& terms);
+/// @}
+
+/// \name Calls
+/// @{
+/// Calls of the model of one kind on rank 0.
+std::int64_t count_of(const judge::CheckContext& check, front::EventKind kind);
+/// Virtual time of `forwards` and `backwards` calls of every layer, on a cluster with a table of calls.
+std::int64_t table_time(const cases::Case& kase, std::int64_t forwards, std::int64_t backwards);
+/// @}
+
+/// \name Likeness
+/// @{
+/// Outputs name.0, name.1, … of a run; empty if there are none.
+reference::Layers found_layers(const wire::Result& result, const std::string& name);
+/// The same of one rank, where all ranks published the whole.
+reference::Layers layers_of_rank(const wire::Result& result, const std::string& name, int rank);
+/// a + factor b. Layers of different sizes give an empty result.
+reference::Layers combine(const reference::Layers& a, double factor, const reference::Layers& b);
+reference::Layers scaled(const reference::Layers& a, double factor);
+/// What the case's limit makes of a gradient of this norm: min(1, limit / norm).
+double clip_factor_of(const cases::Case& kase, double norm);
+bool all_finite(const reference::Layers& a);
+/// The Euclidean distance of a and b is at most a hundredth of b's length.
+bool alike(const reference::Layers& a, const reference::Layers& b);
+/// The r with a = r b, if there is one in the sense of alike(); 0 if a is zero.
+std::optional<double> constant_ratio(const reference::Layers& a, const reference::Layers& b);
+/// Equal but for a hundredth.
+bool near(std::optional<double> found, double expected);
+/// @}
+
+}  // namespace shardlings::grading::formulas

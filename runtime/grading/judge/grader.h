@@ -1,0 +1,146 @@
+/// \file
+/// What a puzzle's grader.cpp uses. A grader is a GoogleTest program: each check runs once for each case.
+///
+/// \code
+/// #include "grading/judge/grader.h"
+/// using namespace shardlings::grader;
+///
+/// SHARDLINGS_CHECK(output) {
+///   const Reference& expected = check.reference();
+///   check.equal_layers("weights", expected.weights, expected.weights_tolerance);
+///   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
+/// }
+/// SHARDLINGS_CHECK(memory) {
+///   check.peaks_at_most(3 * w + a, fmt::format("3 W + A = 3 x {} + {}", w, a));
+/// }
+/// \endcode
+///
+/// Only runs that came to their end reach a check: crashes, misuse and the like are reported for the first check of
+/// kind `output`. Where outputs named "weights" or "grads" differ and the check does not diagnose it by itself, they
+/// are compared with the known mistakes of diagnosis.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "case/case.h"
+#include "case/manifest.h"
+#include "grading/reference/reference.h"
+#include "grading/verdict/verdict.h"
+#include "submission/wire/result.h"
+
+namespace shardlings::grading::judge {
+
+inline constexpr std::int64_t kElement = 4;  ///< bytes of an f32
+
+/// A check at work on one case. The first expectation that does not hold fails it; later ones are not recorded.
+/// Every expectation returns whether it held.
+class CheckContext {
+ public:
+  /// `reference` computes (once) the case's reference.
+  CheckContext(const cases::Case& kase, const wire::Result& result,
+               std::function<const reference::Reference&()> reference, verdict::CheckVerdict& verdict)
+      : kase_(kase), result_(result), reference_(std::move(reference)), verdict_(verdict) {}
+  /// After the check: the built-in diagnosis counts if the check has named no other. To be called once.
+  void finish();
+
+  const cases::Case& kase() const { return kase_; }
+  int ranks() const { return kase_.ranks; }
+  const wire::Result& result() const { return result_; }
+  const front::Counters& counters(int rank) const { return report_of(rank).counters; }
+  const front::RankTrace& trace(int rank) const { return report_of(rank).trace; }
+  /// The single-device training of the case, in double; computed once per case.
+  const reference::Reference& reference() const { return reference_(); }
+  /// What the ranks published under this name; nullptr if nothing was.
+  const wire::Output* output(const std::string& name) const;
+
+  /// Output `name` equals `expected`, element by element, within tolerance[i]; NaN never does. Shows the first
+  /// element that differs, and the ratio where it is constant.
+  bool equal(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance);
+  /// The same with one tolerance for all elements.
+  bool equal(const std::string& name, const std::vector<double>& expected, double tolerance);
+  bool equal_scalar(const std::string& name, double expected, double tolerance);
+  /// The same for name.0, name.1, …: the first layer that differs is named, with the matrix inside it.
+  bool equal_layers(const std::string& name, const std::vector<std::vector<double>>& expected,
+                    const std::vector<std::vector<double>>& tolerance);
+  /// Equal as numbers, without any tolerance, for sums of integers.
+  bool identical(const std::string& name, const std::vector<float>& expected);
+
+  /// `what` was found to be at most (exactly, at least) the budget; `formula` and its numbers are shown.
+  /// Units "bytes" and "ns" are printed readably, others follow the number.
+  bool at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
+               const std::string& unit = "bytes", wire::Place where = {});
+  bool exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
+               const std::string& unit = "bytes", wire::Place where = {});
+  bool at_least(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
+                const std::string& unit = "bytes", wire::Place where = {});
+  /// No rank's peak of device memory is higher than the budget; shows the highest. Draws the budget's line into
+  /// timelines, as the next one does for one rank alone.
+  bool peaks_at_most(std::int64_t budget, const std::string& formula);
+  bool peak_at_most(int rank, std::int64_t budget, const std::string& formula);
+  bool fail(const std::string& expected, const std::string& found, wire::Place where = {});
+  /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
+  void diagnose(const std::string& id);
+  /// One more line of explanation under the failed expectation.
+  void detail(const std::string& line);
+  bool failed() const { return verdict_.passed.has_value() && !*verdict_.passed; }
+
+  std::int64_t peak(int rank) const { return counters(rank).peak.value(); }
+  std::int64_t end_time(int rank) const { return counters(rank).end.value(); }
+  /// The rank with the largest peak (the latest end), the first of them.
+  int worst_rank() const;
+  int slowest_rank() const;
+  wire::Place peak_place(int rank) const;
+  std::string name_of(int rank) const;
+  /// Events of a rank, of one kind and outside of calls of the model, in program order.
+  std::vector<front::Event> events(int rank, front::EventKind kind) const;
+  /// The source line of the first (last) of them; nowhere if there is none.
+  wire::Place place_of_first(int rank, front::EventKind kind) const;
+  wire::Place place_of_last(int rank, front::EventKind kind) const;
+
+ private:
+  const front::RankReport& report_of(int rank) const { return result_.report.ranks.at(static_cast<std::size_t>(rank)); }
+  bool judge(verdict::Bound bound, wire::Place where);
+  std::string peak_name(int rank) const;
+  bool compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance,
+               int layer);
+  bool replicas_agree(const std::string& name, const wire::Output& output, const std::vector<double>& expected,
+                      const std::vector<double>& tolerance, int layer);
+
+  void note_distance(const std::vector<float>& found, const std::vector<double>& expected,
+                     const std::vector<double>& tolerance);
+
+  const cases::Case& kase_;
+  const wire::Result& result_;
+  std::function<const reference::Reference&()> reference_;
+  verdict::CheckVerdict& verdict_;
+  std::string built_in_;  ///< the known mistake that the first difference looks like
+};
+
+using CheckFunction = void (*)(CheckContext&);
+bool register_check(const char* id, CheckFunction function);
+
+}  // namespace shardlings::grading::judge
+
+namespace shardlings::grading::formulas {}
+
+/// What a grader may say without naming the room that it comes from: the case, what came back, the reference, the
+/// formulas, the judgement.
+namespace shardlings::grader {
+namespace reference = grading::reference;  // its parts keep their prefix: make_linear alone says too little
+using namespace cases;
+using namespace wire;
+using namespace grading::reference;
+using namespace grading::formulas;
+using namespace grading::verdict;
+using namespace grading::judge;
+}  // namespace shardlings::grader
+
+/// Defines the check `id`, which puzzle.toml declares; the body uses `check`.
+#define SHARDLINGS_CHECK(id)                                                            \
+  static void shardlings_check_##id(::shardlings::grading::judge::CheckContext& check); \
+  [[maybe_unused]] static const bool shardlings_registered_##id =                       \
+      ::shardlings::grading::judge::register_check(#id, &shardlings_check_##id);        \
+  static void shardlings_check_##id([[maybe_unused]] ::shardlings::grading::judge::CheckContext& check)

@@ -1,0 +1,134 @@
+// The main function of every grader: runs the submission on the puzzle's cases, registers a GoogleTest for each check
+// and case, and writes the verdict.
+#include <fmt/format.h>
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+
+#include "grading/judge/grader_options.h"
+#include "grading/judge/judge.h"
+
+namespace shardlings::grading::judge {
+namespace {
+
+/// One check on one case, as a test.
+class CheckTest : public testing::Test {
+ public:
+  CheckTest(Judge& judge, std::string check, std::size_t kase) : judge_(judge), check_(std::move(check)), kase_(kase) {}
+
+  void TestBody() override {
+    const verdict::CheckVerdict& verdict = judge_.judge(check_, kase_);
+    if (verdict.passed == true) return;
+    if (!verdict.passed) GTEST_SKIP() << "blocked by the check '" << verdict.blocked_by << "'";
+    std::string text = fmt::format("expected  {}\nfound     {}", verdict.expected, verdict.found);
+    for (const std::string& line : verdict.details) text += "\n" + line;
+    if (!verdict.diagnosis_text.empty()) text += "\n" + verdict.diagnosis_text;
+    ADD_FAILURE_AT(verdict.where.file.empty() ? "puzzle.cpp" : verdict.where.file.c_str(), verdict.where.line) << text;
+  }
+
+ private:
+  Judge& judge_;
+  std::string check_;
+  std::size_t kase_;
+};
+
+/// Expectations of GoogleTest that a check makes by itself, and exceptions out of it, fail this check and no other.
+std::string guarded(const std::function<void()>& check) {
+  testing::TestPartResultArray parts;
+  std::string thrown;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &parts);
+    try {
+      check();
+    } catch (const std::exception& error) {
+      thrown = fmt::format("the grader threw: {}", error.what());
+    }
+  }
+  for (int i = 0; i < parts.size(); ++i) {
+    if (parts.GetTestPartResult(i).failed()) return parts.GetTestPartResult(i).message();
+  }
+  return thrown;
+}
+
+std::string test_name(const std::string& case_name) {
+  std::string name = case_name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+void register_tests(const cases::Manifest& manifest, Judge& judge, const run::CaseRuns& runs) {
+  for (const cases::CheckSpec& spec : manifest.checks) {
+    for (std::size_t kase = 0; kase < runs.size(); ++kase) {
+      testing::RegisterTest(spec.id.c_str(), test_name(runs.kase(kase).name).c_str(), nullptr, nullptr, __FILE__,
+                            __LINE__,
+                            [&judge, id = spec.id, kase]() -> CheckTest* { return new CheckTest(judge, id, kase); });
+    }
+  }
+}
+
+std::vector<cases::Case> chosen_cases(const cases::Manifest& manifest, const GraderOptions& options) {
+  std::vector<cases::Case> cases;
+  for (const cases::Case& kase : manifest.cases) {
+    if (!options.case_name.empty() && kase.name != options.case_name) continue;
+    cases.push_back(kase);
+    if (options.seed) cases.back().seed = *options.seed;
+  }
+  if (cases.empty()) throw std::runtime_error(fmt::format("{} has no case '{}'", manifest.id, options.case_name));
+  return cases;
+}
+
+/// Checks that only one of puzzle.toml and grader.cpp knows would never be judged, or never count.
+void compare_checks(const cases::Manifest& manifest) {
+  for (const cases::CheckSpec& spec : manifest.checks) {
+    if (!registered_checks().contains(spec.id)) {
+      throw std::runtime_error(
+          fmt::format("{}: grader.cpp lacks SHARDLINGS_CHECK({}), which puzzle.toml declares", manifest.id, spec.id));
+    }
+  }
+  for (const auto& [id, function] : registered_checks()) {
+    if (!manifest.check(id)) {
+      throw std::runtime_error(fmt::format("{}: puzzle.toml lacks the check '{}' of grader.cpp", manifest.id, id));
+    }
+  }
+}
+
+/// References are computed while the compiler runs; "ready" comes when the submission is there.
+bool submission_is_ready(const GraderOptions& options) {
+  if (!options.wait_for_submission) return true;
+  std::string word;
+  return std::getline(std::cin, word) && word == "ready";
+}
+
+int run(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const GraderOptions options = parse_grader_options(argc, argv);
+  const cases::Manifest manifest = cases::load_manifest(options.manifest, options.clusters);
+  compare_checks(manifest);
+  run::CaseRuns runs(chosen_cases(manifest, options), options.backend);
+  Judge judge(manifest, runs, guarded);
+  register_tests(manifest, judge, runs);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+  runs.start_references();
+  if (!submission_is_ready(options)) return kNoSubmission;
+  runs.run(options.submission, [&](int ended) {
+    if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
+  });
+  const int status = RUN_ALL_TESTS();
+  write_verdict(judge.verdict(), options);
+  return status;
+}
+
+}  // namespace
+}  // namespace shardlings::grading::judge
+
+int main(int argc, char** argv) try {
+  return shardlings::grading::judge::run(argc, argv);
+} catch (const std::exception& error) {
+  std::cerr << "grader: " << error.what() << '\n';
+  return shardlings::grading::judge::kBroken;
+}

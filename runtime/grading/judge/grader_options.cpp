@@ -1,0 +1,110 @@
+#include "grading/judge/grader_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+
+namespace shardlings::grading::judge {
+namespace {
+
+// "record separator": begins no line that a person or GoogleTest writes.
+constexpr char kProgressMark = '\x1e';
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw std::runtime_error(fmt::format("--seed {}: not a whole number", text));
+  }
+  return seed;
+}
+
+}  // namespace
+
+GraderOptions parse_grader_options(int argc, char** argv) {
+  GraderOptions options;
+  const std::map<std::string, std::string*> texts = {
+      {"--submission", &options.submission}, {"--manifest", &options.manifest}, {"--clusters", &options.clusters},
+      {"--verdict", &options.verdict},       {"--traces", &options.traces},     {"--case", &options.case_name}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--wait-for-submission") {
+      options.wait_for_submission = true;
+      continue;
+    }
+    const auto text = texts.find(name);
+    if (text == texts.end() && name != "--seed" && name != "--backend")
+      throw std::runtime_error(fmt::format("unknown option {}", name));
+    if (++i == argc) throw std::runtime_error(fmt::format("{} needs a value", name));
+    if (name == "--seed") {
+      options.seed = parse_seed(argv[i]);
+    } else if (name == "--backend") {
+      const auto backend = world::backend_from(argv[i]);
+      if (!backend) throw std::runtime_error(fmt::format("--backend {}: there is none of that name", argv[i]));
+      options.backend = *backend;
+    } else {
+      *text->second = argv[i];
+    }
+  }
+  if (options.manifest.empty() || options.clusters.empty()) {
+    throw std::runtime_error(
+        "usage: grader_<id> --submission PROGRAM --manifest PUZZLE --clusters FOLDER [--verdict FILE]");
+  }
+  return options;
+}
+
+std::vector<std::string> to_arguments(const GraderOptions& options) {
+  std::vector<std::string> arguments = {"--submission", options.submission, "--manifest", options.manifest,
+                                        "--clusters",   options.clusters,   "--verdict",  options.verdict,
+                                        "--traces",     options.traces,     "--backend",  name_of(options.backend)};
+  if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
+  if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
+  if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
+  return arguments;
+}
+
+std::string progress_line(int done, int total) {
+  return fmt::format("{}{} {}\n", kProgressMark, done, total);
+}
+
+void ProgressReader::read(std::string_view output) {
+  for (const char c : output) {
+    if (c != '\n') {
+      line_ += c;
+      continue;
+    }
+    int done = 0, total = 0;
+    if (line_.starts_with(kProgressMark) && std::sscanf(line_.c_str() + 1, "%d %d", &done, &total) == 2) {
+      tell_(done, total);
+    }
+    line_.clear();
+  }
+}
+
+std::string without_progress(const std::string& output) {
+  std::string rest;
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size() - 1) + 1;
+    if (output[begin] != kProgressMark) rest.append(output, begin, end - begin);
+    begin = end;
+  }
+  return rest;
+}
+
+void write_verdict(const verdict::Verdict& verdict, const GraderOptions& options) {
+  if (!options.traces.empty()) verdict::write_traces(verdict, options.traces);
+  if (options.verdict.empty()) return;
+  const std::string temporary = options.verdict + ".new";
+  std::ofstream file(temporary, std::ios::binary);
+  if (!(file << to_json(verdict) << '\n').flush()) throw std::runtime_error(fmt::format("cannot write {}", temporary));
+  file.close();
+  std::filesystem::rename(temporary, options.verdict);
+}
+
+}  // namespace shardlings::grading::judge

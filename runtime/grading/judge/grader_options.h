@@ -1,0 +1,57 @@
+/// \file
+/// The command line of graders, on both its sides.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grading/verdict/verdict.h"
+#include "world/backend.h"
+
+namespace shardlings::grading::judge {
+
+/// Exit statuses beside GoogleTest's 0 (all passed) and 1.
+inline constexpr int kNoSubmission = 3;  ///< told that there is none
+inline constexpr int kBroken = 4;        ///< the grader itself, or the puzzle's files
+
+struct GraderOptions {
+  std::string submission;  ///< the program to run
+  std::string manifest;    ///< the puzzle's folder
+  std::string clusters;    ///< folder of clusters
+  std::string verdict;     ///< file to write; empty: none
+  std::string traces;      ///< file to write; empty: none
+  std::string case_name;
+  std::optional<std::uint64_t> seed;
+  world::Backend backend = world::Backend::cpu;
+  /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
+  bool wait_for_submission = false;
+};
+
+/// A line among the grader's output that says how many of how many cases have ended.
+std::string progress_line(int done, int total);
+
+/// Takes such lines out of a grader's output as it comes.
+class ProgressReader {
+ public:
+  explicit ProgressReader(std::function<void(int done, int total)> tell) : tell_(std::move(tell)) {}
+  void read(std::string_view output);
+
+ private:
+  std::function<void(int done, int total)> tell_;
+  std::string line_;  ///< the beginning of one whose end has not come
+};
+/// The output without such lines.
+std::string without_progress(const std::string& output);
+
+/// Throws std::runtime_error.
+GraderOptions parse_grader_options(int argc, char** argv);
+std::vector<std::string> to_arguments(const GraderOptions& options);
+
+/// Writes verdict and traces, the verdict last and at once: who sees it sees all of it.
+void write_verdict(const verdict::Verdict& verdict, const GraderOptions& options);
+
+}  // namespace shardlings::grading::judge

@@ -1,0 +1,61 @@
+/// \file
+/// The cases of a puzzle at work: their runs, two side by side, and their references, each computed once.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "case/case.h"
+#include "grading/reference/reference.h"
+#include "grading/run/process.h"
+#include "submission/wire/result.h"
+#include "world/backend.h"
+
+namespace shardlings::grading::run {
+
+class CaseRuns {
+ public:
+  explicit CaseRuns(std::vector<cases::Case> cases, world::Backend backend = world::Backend::cpu);
+  ~CaseRuns();
+  CaseRuns(const CaseRuns&) = delete;
+  CaseRuns& operator=(const CaseRuns&) = delete;
+
+  world::Backend backend() const { return backend_; }
+  std::size_t size() const { return entries_.size(); }
+  const cases::Case& kase(std::size_t i) const { return entries_[i].kase; }
+
+  /// Computes the references of cases with a model in the background, while something else is awaited.
+  void start_references();
+  /// Runs the submission on every case; returns when all have ended. `ended` is told after each how many have; one call
+  /// at a time.
+  void run(
+      const std::string& submission, const std::function<void(int ended)>& ended = [](int) {});
+
+  const wire::Result& result(std::size_t i) const { return entries_[i].result; }
+  /// For results from elsewhere.
+  void set_result(std::size_t i, wire::Result result) { entries_[i].result = std::move(result); }
+  /// Waits for it if it is being computed. Throws what computing it threw.
+  const reference::Reference& reference(std::size_t i);
+
+ private:
+  struct Entry {
+    cases::Case kase;
+    wire::Result result;
+    std::once_flag once;
+    reference::Reference reference;
+  };
+  void run_one(const std::string& submission, Entry& entry);
+
+  world::Backend backend_;
+  std::deque<Entry> entries_;
+  std::jthread references_;
+  std::mutex mutex_;
+  bool runaway_ = false;  ///< a case has met the limit of processor time: the others get less of it
+};
+
+}  // namespace shardlings::grading::run

@@ -1,0 +1,32 @@
+/// \file
+/// Why a submission process ended as it did, in a paragraph for the learner.
+#pragma once
+
+#include <string>
+
+#include "grading/run/process.h"
+#include "submission/wire/memory_file.h"
+#include "submission/wire/result.h"
+
+namespace shardlings::grading::run {
+
+/// What is known about a process that brought no result.
+struct Evidence {
+  const ProcessEnd& end;
+  const ProcessLimits& limits;
+  bool reached_main = false;
+  bool host_memory_exhausted = false;
+  bool damaged = false;  ///< there is an end mark, but what came with it makes no sense
+  int crash_signal = 0;  ///< noted by the signal handler, with the rank (or -1) and the address
+  int crash_rank = -1;
+  std::uint64_t crash_address = 0;
+  wire::Place crash_place{};  ///< from the program's line table
+};
+
+/// Sets `ending`, `explanation` and `stopped_at`; uses result.last_words.
+void explain_ending(const Evidence& evidence, wire::Result& result);
+
+/// "rank 2 was in all_reduce at puzzle.cpp:31", a line for each rank that made a call.
+std::string last_words_text(const wire::Result& result);
+
+}  // namespace shardlings::grading::run

@@ -1,0 +1,97 @@
+/// \file
+/// Child processes under limits: started, fed, drained, and in the end killed with all that they started.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardlings::grading::run {
+
+/// 0: no limit.
+struct ProcessLimits {
+  int cpu_seconds = 0;            ///< of all threads together
+  double wall_seconds = 0;        ///< stretched by the machine's load
+  std::int64_t memory_bytes = 0;  ///< private memory
+  std::int64_t file_bytes = 0;    ///< size of any file that it writes
+  std::int64_t output_bytes = 0;  ///< written to standard output and error before it is killed
+};
+
+struct ProcessOptions {
+  std::string program;
+  std::vector<std::string> arguments;               ///< without the program's name
+  std::vector<std::string> environment;             ///< "NAME=value"; nothing is inherited
+  std::string folder;                               ///< to run in; empty: the caller's
+  int file = -1;                                    ///< becomes descriptor 3 of the process
+  bool has_input = false;                           ///< say() will be used; else standard input is empty
+  std::size_t kept_output = 64 * 1024;              ///< the first so many bytes are kept, the others thrown away
+  std::function<void(std::string_view)> on_output;  ///< is given all of it, as it comes, by wait()
+  ProcessLimits limits;
+};
+
+enum class Kill : std::uint8_t { none, wall_limit, output_limit };
+
+/// How a process ended.
+struct ProcessEnd {
+  bool started = false;
+  std::string error;    ///< why it did not start
+  bool exited = false;  ///< by itself, with `status`; otherwise `signal` ended it
+  int status = 0;
+  int signal = 0;
+  Kill killed = Kill::none;  ///< by us
+  double seconds = 0;        ///< wall
+  double cpu_seconds = 0;
+  std::string output;
+  bool output_truncated = false;
+};
+
+/// A process of its own group, running from construction on.
+class Process {
+ public:
+  explicit Process(ProcessOptions options);
+  /// Kills what still runs.
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  /// Writes to its standard input; nothing happens if it does not listen any more.
+  void say(const std::string& text);
+  /// Drains its output until it ends, or until a limit is reached; then kills its whole group.
+  ProcessEnd wait();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void start();
+  bool drain(int timeout_ms);
+  bool reap();
+  void enforce_limits();
+  void kill_group();
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+  const ProcessOptions options_;
+  ProcessEnd end_;
+  pid_t pid_ = -1;
+  int input_ = -1;
+  int output_ = -1;
+  std::int64_t written_ = 0;
+  Clock::time_point begin_ = Clock::now();
+};
+
+/// Starts a process and waits for it.
+ProcessEnd run_process(const ProcessOptions& options);
+
+/// A clean environment for programs of ours: search path, locale, one BLAS thread; sanitizers keep their options, and
+/// the caller's LD_LIBRARY_PATH stays, since without it a moved tree would not find its libraries.
+std::vector<std::string> clean_environment(const std::string& home);
+/// The same for programs that use GPUs: what the caller has set for CUDA, NCCL and this project goes along.
+std::vector<std::string> gpu_environment(const std::string& home);
+
+/// How many times more than its cores the machine has to do; at least 1.
+double machine_load();
+
+}  // namespace shardlings::grading::run

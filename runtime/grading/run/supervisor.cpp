@@ -1,0 +1,259 @@
+#include "grading/run/supervisor.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "base/text.h"
+#include "grading/run/explain.h"
+#include "submission/wire/memory_file.h"
+#include "submission/wire/result_pack.h"
+
+namespace shardlings::grading::run {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // slow, and shadow memory is terabytes of address space
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// The file in memory, from the supervisor's side.
+class CaseFile {
+ public:
+  explicit CaseFile(const cases::Case& kase) : CaseFile(to_json(kase), static_cast<std::size_t>(kase.ranks)) {}
+  ~CaseFile() {
+    if (number_ >= 0) ::close(number_);
+  }
+  CaseFile(const CaseFile&) = delete;
+  CaseFile& operator=(const CaseFile&) = delete;
+
+  int number() const { return number_; }
+  const wire::FileLayout& layout() const { return layout_; }
+  bool good() const { return good_; }
+
+  /// Up to `size` bytes; fewer if the file ends before.
+  std::string read(std::size_t begin, std::size_t size) const {
+    constexpr std::size_t kMost = std::size_t{1} << 31U;
+    std::string bytes;
+    const off_t end = lseek(number_, 0, SEEK_END);
+    if (end < 0 || static_cast<std::size_t>(end) <= begin) return bytes;
+    bytes.resize(std::min({size, static_cast<std::size_t>(end) - begin, kMost}));
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t n = pread(number_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(begin + done));
+      if (n <= 0) break;
+      done += static_cast<std::size_t>(n);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+ private:
+  CaseFile(const std::string& text, std::size_t ranks)
+      : layout_(text.size(), ranks), number_(memfd_create("shardlings", MFD_CLOEXEC)) {
+    wire::FileHeader header;
+    header.case_size = text.size();
+    header.ranks = static_cast<std::uint32_t>(ranks);
+    good_ = number_ >= 0 && ftruncate(number_, static_cast<off_t>(layout_.result_begin)) == 0 &&
+            write(&header, sizeof header, 0) && write(text.data(), text.size(), layout_.case_begin);
+  }
+  bool write(const void* data, std::size_t size, std::size_t begin) {
+    return pwrite(number_, data, size, static_cast<off_t>(begin)) == static_cast<ssize_t>(size);
+  }
+
+  wire::FileLayout layout_;
+  int number_;
+  bool good_ = false;
+};
+
+/// A folder of its own, gone with its contents at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    std::string pattern = (std::filesystem::temp_directory_path(error) / "shardlings-XXXXXX").string();
+    if (!error && mkdtemp(pattern.data())) path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The text in a fixed array of characters that anybody may have written to.
+std::string text_in(const char* chars, std::size_t size) {
+  std::string text(chars, strnlen(chars, size));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+const char* state_name(std::uint32_t state) {
+  constexpr const char* kNames[] = {"not_started", "running", "blocked", "finished", "failed"};
+  return state < std::size(kNames) ? kNames[state] : "running";
+}
+
+std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ranks) {
+  const std::string bytes = file.read(file.layout().box_begin, ranks * sizeof(front::BlackBoxEntry));
+  std::vector<wire::LastWords> words(bytes.size() / sizeof(front::BlackBoxEntry));
+  for (std::size_t rank = 0; rank < words.size(); ++rank) {
+    const auto* entry = reinterpret_cast<const front::BlackBoxEntry*>(bytes.data()) + rank;
+    words[rank] = {state_name(entry->state.load()), text_in(entry->verb, sizeof entry->verb),
+                   text_in(entry->file, sizeof entry->file), entry->line, entry->order};
+  }
+  return words;
+}
+
+/// Not the learner's: the standard library's, the public headers', the harness's.
+bool is_foreign(const std::string& line) {
+  return line.empty() || line.find('?') != std::string::npos || line.starts_with("/usr/") || line.ends_with(":0") ||
+         line.find("/include/shardlings/") != std::string::npos || base_name(line).starts_with("harness.cpp:") ||
+         base_name(line).starts_with("submission_main.cpp:");
+}
+
+/// "puzzle.cpp:31" of "/home/ada/puzzle.cpp:31".
+wire::Place parse_place(const std::string& line) {
+  const std::string_view name = base_name(line);
+  const std::size_t colon = name.rfind(':');
+  return {std::string(name.substr(0, colon)), std::atoi(name.substr(colon + 1).data())};
+}
+
+/// The innermost call that stands in the learner's source, by binutils' addr2line; else nothing.
+wire::Place place_of(const std::string& program, const std::vector<std::uint64_t>& frames) {
+  ProcessOptions options;
+  options.program = "/usr/bin/addr2line";
+  options.arguments = {"-i", "-e", program};
+  for (const std::uint64_t frame : frames) options.arguments.push_back(fmt::format("{:#x}", frame));
+  options.environment = clean_environment("/");
+  options.limits.cpu_seconds = 10;
+  std::istringstream lines(run_process(options).output);
+  for (std::string line; std::getline(lines, line);) {
+    line = line.substr(0, line.find(" ("));  // " (discriminator 2)"
+    if (!is_foreign(line)) return parse_place(line);
+  }
+  return {};
+}
+
+/// What the header says, each field copied once.
+struct Header {
+  bool hello = false, end = false, host_memory_exhausted = false;
+  std::uint64_t result_size = 0, address = 0;
+  int signal = 0, rank = -1;
+  std::vector<std::uint64_t> frames;
+};
+
+Header header_of(const CaseFile& file, int ranks) {
+  Header header;
+  const std::string bytes = file.read(0, sizeof(wire::FileHeader));
+  if (bytes.size() != sizeof(wire::FileHeader)) return header;
+  const auto* raw = reinterpret_cast<const wire::FileHeader*>(bytes.data());
+  header.hello = raw->hello.load() == wire::FileHeader::kHello;
+  header.end = raw->end.load() == wire::FileHeader::kEnd;
+  header.host_memory_exhausted = raw->exhausted.load() == wire::FileHeader::kExhausted;
+  header.result_size = raw->result_size;
+  header.signal = raw->crash.signal.load();
+  header.rank = raw->crash.rank >= 0 && raw->crash.rank < ranks ? raw->crash.rank : -1;
+  header.address = raw->crash.address;
+  for (const std::uint64_t frame : raw->crash.frames) {
+    if (frame != 0) header.frames.push_back(frame);
+  }
+  return header;
+}
+
+/// Reads report and outputs; false if they are damaged.
+bool read_report(const CaseFile& file, const Header& header, std::size_t ranks, wire::Result& result) try {
+  const std::string bytes = file.read(file.layout().result_begin, header.result_size);
+  if (bytes.size() != header.result_size) return false;
+  wire::unpack_report(bytes, ranks, result);
+  return true;
+} catch (const std::exception&) {
+  result.report = {};
+  result.outputs.clear();
+  return false;
+}
+
+void conclude(const std::string& submission, const CaseFile& file, const ProcessEnd& end, const ProcessLimits& limits,
+              int ranks, wire::Result& result) {
+  const Header header = header_of(file, ranks);
+  result.last_words = last_words_of(file, static_cast<std::size_t>(ranks));
+  const bool readable = header.end && read_report(file, header, static_cast<std::size_t>(ranks), result);
+  if (readable && !header.host_memory_exhausted) {
+    const auto& failure = result.report.failure;
+    result.ending = failure ? wire::Ending::failed : wire::Ending::finished;
+    if (failure) result.explanation = failure->message;
+    return;
+  }
+  Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = header.hello;
+  evidence.host_memory_exhausted = header.host_memory_exhausted;
+  evidence.damaged = header.end && !readable;
+  if (header.signal != 0 && !end.exited) {
+    evidence.crash_signal = header.signal;
+    evidence.crash_rank = header.rank;
+    evidence.crash_address = header.address;
+    evidence.crash_place = place_of(submission, header.frames);
+  }
+  explain_ending(evidence, result);
+}
+
+}  // namespace
+
+ProcessLimits default_limits(int ranks, world::Backend backend) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  ProcessLimits limits;
+  limits.cpu_seconds = kSanitized ? 60 : 5;
+  limits.wall_seconds = kSanitized ? 300 : 20;
+  // OpenBLAS reserves 128 MiB for each thread that multiplies, of which it touches little; where it gets none, it asks
+  // again for ever.
+  constexpr std::int64_t kRank = 16 + 136;
+  limits.memory_bytes = kSanitized ? 0 : (1024 + kRank * ranks) * kMebibyte;
+  limits.file_bytes = 2048 * kMebibyte;
+  limits.output_bytes = 64 * kMebibyte;
+  if (world::capabilities_of(backend).needs_gpu) {
+    limits.cpu_seconds = 60;
+    limits.wall_seconds = 120;
+    limits.memory_bytes = 0;
+  }
+  return limits;
+}
+
+wire::Result run_case(const std::string& submission, const cases::Case& kase, const ProcessLimits& limits,
+                      world::Backend backend) {
+  wire::Result result;
+  const CaseFile file(kase);
+  const TemporaryFolder folder;
+  if (!file.good() || folder.path().empty()) {
+    result.explanation = "there is no room for the case's files, in memory or in the folder for temporary files.";
+    return result;
+  }
+  ProcessOptions options;
+  options.program = submission;
+  options.arguments = {"3", name_of(backend)};
+  options.environment =
+      capabilities_of(backend).needs_gpu ? gpu_environment(folder.path()) : clean_environment(folder.path());
+  options.folder = folder.path();
+  options.file = file.number();
+  options.limits = limits;
+  const ProcessEnd end = run_process(options);
+  result.stdout_text = end.output;
+  result.stdout_truncated = end.output_truncated;
+  result.seconds = end.seconds;
+  conclude(submission, file, end, limits, kase.ranks, result);
+  return result;
+}
+
+}  // namespace shardlings::grading::run

@@ -1,0 +1,223 @@
+#include "grading/verdict/trace_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "base/text.h"
+#include "grading/verdict/columns.h"
+
+namespace shardlings::grading::verdict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using front::Event;
+
+constexpr std::int64_t end_of(front::EventKind) {
+  return front::kEventKinds;
+}
+constexpr std::int64_t end_of(front::Lane) {
+  return front::kLanes;
+}
+
+/// A number that has to be from 0 to `end` - 1.
+std::size_t checked(std::int64_t value, std::size_t end) {
+  if (value < 0 || static_cast<std::uint64_t>(value) >= end) {
+    throw std::runtime_error("a trace has a number that means nothing");
+  }
+  return static_cast<std::size_t>(value);
+}
+
+template <class Tag>
+std::int64_t number_of(const Quantity<Tag>& value) {
+  return value.value();
+}
+template <class T>
+std::int64_t number_of(const T& value) {
+  return static_cast<std::int64_t>(value);
+}
+
+template <class Tag>
+void assign(Quantity<Tag>& target, std::int64_t value) {
+  target = Quantity<Tag>(value);
+}
+template <class T>
+void assign(T& target, std::int64_t value) {
+  if constexpr (std::is_enum_v<T>) checked(value, static_cast<std::size_t>(end_of(T{})));
+  target = static_cast<T>(value);
+  if (number_of(target) != value) throw std::runtime_error("a trace has a number that is too large");
+}
+
+/// Every plain column of events, as `visit(name, access)`, where access(event) is the number's place.
+void for_each_column(auto visit) {
+  visit(
+      "kind", [](auto& e) -> auto& { return e.kind; });
+  visit(
+      "lane", [](auto& e) -> auto& { return e.lane; });
+  visit(
+      "depth", [](auto& e) -> auto& { return e.depth; });
+  visit(
+      "name", [](auto& e) -> auto& { return e.name; });
+  visit(
+      "group", [](auto& e) -> auto& { return e.group; });
+  visit(
+      "micro", [](auto& e) -> auto& { return e.label.micro; });
+  visit(
+      "layer", [](auto& e) -> auto& { return e.label.layer; });
+  visit(
+      "line", [](auto& e) -> auto& { return e.at.line; });
+  visit(
+      "order", [](auto& e) -> auto& { return e.order; });
+  visit(
+      "begin", [](auto& e) -> auto& { return e.begin; });
+  visit(
+      "end", [](auto& e) -> auto& { return e.end; });
+  visit(
+      "posted", [](auto& e) -> auto& { return e.posted; });
+  visit(
+      "bytes", [](auto& e) -> auto& { return e.bytes; });
+  visit(
+      "flops", [](auto& e) -> auto& { return e.flops; });
+  visit(
+      "live_after", [](auto& e) -> auto& { return e.live_after; });
+}
+
+/// What was really measured: columns of their own, where anything was.
+void for_each_measured_column(auto visit) {
+  visit(
+      "measured_begin", [](auto& e) -> auto& { return e.measured_begin; });
+  visit(
+      "measured_end", [](auto& e) -> auto& { return e.measured_end; });
+}
+
+std::string column_of(const auto& items, auto get) {
+  std::vector<std::int64_t> values;
+  for (const auto& item : items) values.push_back(get(item));
+  return to_column(values);
+}
+
+std::vector<std::int64_t> read_column(const Json& json, const char* name, std::size_t count) {
+  return from_column(json.at(name).get_ref<const std::string&>(), count);
+}
+
+/// The peer counted from this rank; -1: none.
+std::int64_t relative(int peer, int rank, int ranks) {
+  return peer < 0 ? -1 : (peer - rank + ranks) % ranks;
+}
+
+Json events_to_json(const front::RankTrace& trace, int rank, int ranks, std::vector<std::string>& files) {
+  Json json = {{"count", trace.events.size()}};
+  const auto add_column = [&](const char* name, auto access) {
+    json[name] = column_of(trace.events, [&](const Event& event) { return number_of(access(event)); });
+  };
+  for_each_column(add_column);
+  const auto measured = [](const Event& event) { return event.measured_begin >= Nanos(0); };
+  if (std::any_of(trace.events.begin(), trace.events.end(), measured)) for_each_measured_column(add_column);
+  json["peer"] = column_of(trace.events, [&](const Event& e) { return relative(e.peer, rank, ranks); });
+  json["file"] = column_of(trace.events, [&](const Event& e) {
+    const std::string file(base_name(e.at.file));
+    const auto found = std::find(files.begin(), files.end(), file);
+    if (found != files.end()) return static_cast<std::int64_t>(found - files.begin());
+    files.push_back(file);
+    return static_cast<std::int64_t>(files.size() - 1);
+  });
+  return json;
+}
+
+void events_from_json(const Json& json, int rank, int ranks, front::RankTrace& trace) {
+  const auto count = json.at("count").get<std::size_t>();
+  // Every column holds as many numbers, so that the first one already shows a wrong count.
+  trace.events.resize(read_column(json, "kind", count).size());
+  const auto take_column = [&](const char* name, auto access) {
+    const auto values = read_column(json, name, count);
+    for (std::size_t i = 0; i < count; ++i) assign(access(trace.events[i]), values[i]);
+  };
+  for_each_column(take_column);
+  if (json.contains("measured_begin")) for_each_measured_column(take_column);
+  const auto peers = read_column(json, "peer", count);
+  const auto files = read_column(json, "file", count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Event& event = trace.events[i];
+    event.peer = peers[i] < 0 ? -1 : static_cast<int>((peers[i] % ranks + rank) % ranks);
+    event.at.file = (*trace.files)[checked(files[i], trace.files->size())].c_str();
+    checked(event.name, trace.names.size());
+    if (event.group != -1) checked(event.group, trace.groups.size());
+  }
+}
+
+/// A group is its name alone where its members are not known.
+Json groups_to_json(const front::RankTrace& trace) {
+  Json list = Json::array();
+  for (std::size_t group = 0; group < trace.groups.size(); ++group) {
+    if (group >= trace.members.size() || trace.members[group].empty()) {
+      list.push_back(trace.groups[group]);
+      continue;
+    }
+    const std::vector<int>& members = trace.members[group];
+    list.push_back({{"name", trace.groups[group]}, {"size", members.size()}});
+    list.back()["members"] = to_column({members.begin(), members.end()});
+  }
+  return list;
+}
+
+void groups_from_json(const Json& list, front::RankTrace& trace) {
+  for (const Json& group : list) {
+    trace.members.emplace_back();
+    trace.groups.push_back(group.is_string() ? group.get<std::string>() : group.at("name").get<std::string>());
+    if (group.is_string()) continue;
+    const auto members = read_column(group, "members", group.at("size").get<std::size_t>());
+    trace.members.back().assign(members.begin(), members.end());
+  }
+}
+
+Json memory_to_json(const std::vector<front::MemoryPoint>& memory) {
+  Json json = {{"count", memory.size()}};
+  json["time"] = column_of(memory, [](const front::MemoryPoint& p) { return p.time.value(); });
+  for (int kind = 0; kind < kNumKinds; ++kind) {
+    json[name_of(static_cast<Kind>(kind))] =
+        column_of(memory, [&](const front::MemoryPoint& p) { return p.live[static_cast<std::size_t>(kind)].value(); });
+  }
+  return json;
+}
+
+std::vector<front::MemoryPoint> memory_from_json(const Json& json) {
+  const auto count = json.at("count").get<std::size_t>();
+  const auto times = read_column(json, "time", count);
+  std::vector<front::MemoryPoint> memory(times.size());
+  for (std::size_t i = 0; i < count; ++i) memory[i].time = Nanos(times[i]);
+  for (int kind = 0; kind < kNumKinds; ++kind) {
+    const auto values = read_column(json, name_of(static_cast<Kind>(kind)), count);
+    for (std::size_t i = 0; i < count; ++i) memory[i].live[static_cast<std::size_t>(kind)] = Bytes(values[i]);
+  }
+  return memory;
+}
+
+}  // namespace
+
+Json trace_to_json(const front::RankTrace& trace, int rank, int ranks) {
+  std::vector<std::string> files;
+  Json events = events_to_json(trace, rank, ranks, files);
+  Json json = {{"names", trace.names},
+               {"groups", groups_to_json(trace)},
+               {"files", files},
+               {"events", std::move(events)},
+               {"memory", memory_to_json(trace.memory)}};
+  const bool uses_host = trace.host_memory.size() > 1;  // more than what there was at the start
+  if (uses_host) json["host_memory"] = memory_to_json(trace.host_memory);
+  return json;
+}
+
+front::RankTrace trace_from_json(const Json& json, int rank, int ranks) {
+  front::RankTrace trace;
+  trace.names = json.at("names").get<std::vector<std::string>>();
+  groups_from_json(json.at("groups"), trace);
+  trace.files = std::make_shared<const std::deque<std::string>>(json.at("files").get<std::deque<std::string>>());
+  events_from_json(json.at("events"), rank, std::max(1, ranks), trace);
+  trace.memory = memory_from_json(json.at("memory"));
+  if (json.contains("host_memory")) trace.host_memory = memory_from_json(json.at("host_memory"));
+  return trace;
+}
+
+}  // namespace shardlings::grading::verdict

@@ -1,0 +1,218 @@
+#include "grading/verdict/verdict.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "submission/wire/counters_json.h"
+#include "submission/wire/trace_pack.h"
+
+namespace shardlings::grading::verdict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kTracesMagic = 0x3153454341525453;
+
+Json passed_to_json(const std::optional<bool>& passed) {
+  return passed ? Json(*passed) : Json(nullptr);
+}
+
+std::optional<bool> passed_from(const Json& json) {
+  const Json& passed = json.at("passed");
+  return passed.is_null() ? std::nullopt : std::optional<bool>(passed.get<bool>());
+}
+
+std::string text_of(const Json& json, const char* key) {
+  return json.at(key).get<std::string>();
+}
+
+Json bound_to_json(const Bound& bound) {
+  return {{"of", bound.of == Bound::Of::peak ? "peak" : "other"},
+          {"rank", bound.rank},
+          {"what", bound.what},
+          {"relation", bound.relation},
+          {"bound", bound.bound},
+          {"found", bound.found},
+          {"unit", bound.unit},
+          {"formula", bound.formula},
+          {"held", bound.held}};
+}
+
+Bound bound_from(const Json& json) {
+  Bound bound;
+  bound.of = text_of(json, "of") == "peak" ? Bound::Of::peak : Bound::Of::other;
+  bound.rank = json.at("rank").get<int>();
+  bound.what = text_of(json, "what");
+  bound.relation = text_of(json, "relation");
+  bound.bound = json.at("bound").get<std::int64_t>();
+  bound.found = json.at("found").get<std::int64_t>();
+  bound.unit = text_of(json, "unit");
+  bound.formula = text_of(json, "formula");
+  bound.held = json.at("held").get<bool>();
+  return bound;
+}
+
+Json check_to_json(const CheckVerdict& check) {
+  Json bounds = Json::array();
+  for (const Bound& bound : check.bounds) bounds.push_back(bound_to_json(bound));
+  return {{"id", check.id},
+          {"passed", passed_to_json(check.passed)},
+          {"expected", check.expected},
+          {"found", check.found},
+          {"details", check.details},
+          {"where", {{"file", check.where.file}, {"line", check.where.line}}},
+          {"cause", check.diagnosis},
+          {"cause_text", check.diagnosis_text},
+          {"blocked_by", check.blocked_by},
+          {"distance", check.distance},
+          {"bounds", std::move(bounds)}};
+}
+
+CheckVerdict check_from(const Json& json, const std::string& case_name) {
+  CheckVerdict check;
+  check.id = text_of(json, "id");
+  check.case_name = case_name;
+  check.passed = passed_from(json);
+  check.expected = text_of(json, "expected");
+  check.found = text_of(json, "found");
+  check.details = json.at("details").get<std::vector<std::string>>();
+  check.where = {text_of(json.at("where"), "file"), json.at("where").at("line").get<int>()};
+  check.diagnosis = text_of(json, "cause");
+  check.diagnosis_text = text_of(json, "cause_text");
+  check.blocked_by = text_of(json, "blocked_by");
+  check.distance = json.at("distance").get<double>();
+  for (const Json& bound : json.at("bounds")) check.bounds.push_back(bound_from(bound));
+  return check;
+}
+
+Json case_to_json(const CaseVerdict& verdict) {
+  Json counters = Json::array();
+  for (const front::Counters& rank : verdict.counters) counters.push_back(Json(wire::counters_to_json(rank)));
+  Json checks = Json::array();
+  for (const CheckVerdict& check : verdict.checks) checks.push_back(check_to_json(check));
+  return {{"name", verdict.kase.name},
+          {"seed", verdict.kase.seed},
+          {"ending", verdict.ending},
+          {"failure", verdict.failure_type},
+          {"explanation", verdict.explanation},
+          {"stdout", verdict.stdout_text},
+          {"reproduce", verdict.reproduce},
+          {"seconds", verdict.seconds},
+          {"checks", std::move(checks)},
+          {"counters", std::move(counters)},
+          {"case", Json::parse(to_json(verdict.kase))}};
+}
+
+CaseVerdict case_from(const Json& json) {
+  CaseVerdict verdict;
+  verdict.kase = cases::case_from_json(json.at("case").dump());
+  verdict.ending = text_of(json, "ending");
+  verdict.failure_type = text_of(json, "failure");
+  verdict.explanation = text_of(json, "explanation");
+  verdict.stdout_text = text_of(json, "stdout");
+  verdict.reproduce = text_of(json, "reproduce");
+  verdict.seconds = json.at("seconds").get<double>();
+  for (const Json& check : json.at("checks")) verdict.checks.push_back(check_from(check, verdict.kase.name));
+  for (const Json& rank : json.at("counters"))
+    verdict.counters.push_back(wire::counters_from_json(nlohmann::json(rank)));
+  return verdict;
+}
+
+Json summary_to_json(const CheckSummary& summary) {
+  return {{"id", summary.spec.id},
+          {"kind", summary.spec.kind},
+          {"title", summary.spec.title},
+          {"after", summary.spec.after},
+          {"passed", passed_to_json(summary.passed)},
+          {"points", summary.spec.points},
+          {"earned", summary.earned},
+          {"blocked_by", summary.blocked_by}};
+}
+
+CheckSummary summary_from(const Json& json) {
+  CheckSummary summary;
+  summary.spec = {text_of(json, "id"), text_of(json, "kind"), text_of(json, "title"), json.at("points").get<int>(),
+                  json.at("after").get<std::vector<std::string>>()};
+  summary.passed = passed_from(json);
+  summary.earned = json.at("earned").get<int>();
+  summary.blocked_by = text_of(json, "blocked_by");
+  return summary;
+}
+
+Verdict read(const Json& json) {
+  Verdict verdict;
+  verdict.puzzle = text_of(json, "puzzle");
+  verdict.status = text_of(json, "status");
+  verdict.build_log = text_of(json, "build_log");
+  verdict.passed = json.at("passed").get<bool>();
+  verdict.points = json.at("points").get<int>();
+  verdict.max_points = json.at("max_points").get<int>();
+  verdict.diagnoses = json.at("diagnoses").get<std::vector<std::string>>();
+  verdict.version = text_of(json, "version");
+  verdict.backend = json.value("backend", "cpu");  // runs that were kept before there were others have none
+  verdict.seconds = json.at("seconds").get<double>();
+  for (const Json& check : json.at("checks")) verdict.checks.push_back(summary_from(check));
+  for (const Json& kase : json.at("cases")) verdict.cases.push_back(case_from(kase));
+  return verdict;
+}
+
+}  // namespace
+
+std::string to_json(const Verdict& verdict, int indent) {
+  Json checks = Json::array();
+  for (const CheckSummary& check : verdict.checks) checks.push_back(summary_to_json(check));
+  Json cases = Json::array();
+  for (const CaseVerdict& kase : verdict.cases) cases.push_back(case_to_json(kase));
+  const Json json = {
+      {"puzzle", verdict.puzzle},    {"status", verdict.status},         {"passed", verdict.passed},
+      {"points", verdict.points},    {"max_points", verdict.max_points}, {"diagnoses", verdict.diagnoses},
+      {"checks", std::move(checks)}, {"cases", std::move(cases)},        {"build_log", verdict.build_log},
+      {"version", verdict.version},  {"backend", verdict.backend},       {"seconds", verdict.seconds}};
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+Verdict verdict_from_json(const std::string& text) try {
+  return read(Json::parse(text));
+} catch (const Json::exception& error) {
+  throw std::runtime_error(fmt::format("this is no verdict: {}", error.what()));
+}
+
+void write_traces(const Verdict& verdict, const std::string& path) {
+  Packer out;
+  out.put(kTracesMagic);
+  out.put<std::uint64_t>(verdict.cases.size());
+  for (const CaseVerdict& kase : verdict.cases) {
+    out.text(kase.kase.name);
+    out.put<std::uint64_t>(kase.traces.size());
+    for (const front::RankTrace& trace : kase.traces) wire::pack_trace(trace, out);
+  }
+  const std::string bytes = out.take();
+  std::ofstream file(path, std::ios::binary);
+  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) {
+    throw std::runtime_error(fmt::format("cannot write {}", path));
+  }
+}
+
+void read_traces(Verdict& verdict, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path));
+  const std::string bytes = text.str();
+  Unpacker in(bytes);
+  if (in.get<std::uint64_t>() != kTracesMagic) throw BadPack();
+  for (std::size_t n = in.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
+    const std::string name = in.text();
+    std::vector<front::RankTrace> traces(in.count(sizeof(std::uint64_t)));
+    for (front::RankTrace& trace : traces) trace = wire::unpack_trace(in);
+    for (CaseVerdict& kase : verdict.cases) {
+      if (kase.kase.name == name) kase.traces = traces;
+    }
+  }
+}
+
+}  // namespace shardlings::grading::verdict

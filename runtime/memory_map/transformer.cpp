@@ -1,0 +1,144 @@
+#include "memory_map/transformer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/toml_section.h"
+#include "memory_map/settings.h"
+
+namespace shardlings::memory_map {
+namespace {
+
+constexpr double kMostParameters = 1e17;  // bytes of them still fit into 64 bits
+
+Transformer transformer_of(TomlSection section) {
+  Transformer model;
+  model.name = section.text("name");
+  model.title = section.text("title");
+  model.source = section.text("source");
+  model.parameters = section.number_or("parameters", 0, 1);
+  model.layers = static_cast<int>(section.integer_or("layers", 0, 1));
+  if (model.has_layers()) {
+    model.hidden = section.integer("hidden", 1);
+    model.heads = static_cast<int>(section.integer("heads", 1));
+    model.vocabulary = section.integer("vocabulary", 1);
+    model.sequence = section.integer("sequence", 1);
+    model.tied = section.flag_or("tied", true);
+  } else if (model.parameters == 0) {
+    section.fail("name", model.name + " has neither layers nor parameters");
+  }
+  section.finish();
+  return model;
+}
+
+double parameters_in(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !(number >= 1) || number > kMostParameters) {
+    throw std::invalid_argument(fmt::format("parameters takes a number such as 7.5e9, not '{}'", value));
+  }
+  return number;
+}
+
+void set_number(Transformer& model, const std::string& key, const std::string& value) {
+  constexpr std::int64_t kMost = 1'000'000'000;
+  if (key == "parameters") {
+    model.parameters = parameters_in(value);
+    return;
+  }
+  const std::int64_t number = whole_number(key, value, key == "tied" ? 0 : 1);
+  if (number > kMost) throw std::invalid_argument(fmt::format("{} can be {} at most", key, kMost));
+  if (key == "layers") {
+    model.layers = static_cast<int>(number);
+  } else if (key == "hidden") {
+    model.hidden = number;
+  } else if (key == "heads") {
+    model.heads = static_cast<int>(number);
+  } else if (key == "vocabulary") {
+    model.vocabulary = number;
+  } else if (key == "sequence") {
+    model.sequence = number;
+  } else if (key == "tied") {
+    model.tied = number != 0;
+  } else {
+    throw std::invalid_argument(fmt::format(
+        "a model has no '{}'; it has layers, hidden, heads, vocabulary, sequence and tied, or parameters", key));
+  }
+}
+
+/// A model given by its numbers.
+Transformer described(const std::string& text) {
+  Transformer model;
+  model.name = model.title = text;
+  model.source = "given";
+  for (const auto& [key, value] : key_values(text)) set_number(model, key, value);
+  if (!model.has_layers() && model.parameters > 0) return model;
+  std::vector<std::string> missing;
+  if (model.layers == 0) missing.emplace_back("layers");
+  if (model.hidden == 0) missing.emplace_back("hidden");
+  if (model.heads == 0) missing.emplace_back("heads");
+  if (model.vocabulary == 0) missing.emplace_back("vocabulary");
+  if (model.sequence == 0) missing.emplace_back("sequence");
+  if (!missing.empty()) {
+    throw std::invalid_argument(fmt::format("the model '{}' lacks {}", text, fmt::join(missing, ", ")));
+  }
+  return model;
+}
+
+}  // namespace
+
+model::ModelPlan plan_of(const Transformer& model) {
+  model::ModelSpec spec;
+  spec.family = model::ModelSpec::Family::gpt;
+  spec.layers = model.layers;
+  spec.hidden = model.hidden;
+  spec.heads = model.heads;
+  spec.outputs = model.vocabulary;
+  spec.sequence = model.sequence;
+  return model::make_plan(spec);
+}
+
+Count parameters_of(const Transformer& model) {
+  if (!model.has_layers()) return static_cast<Count>(std::llround(model.parameters));
+  return plan_of(model).total - (model.tied ? model.vocabulary * model.hidden : 0);
+}
+
+std::vector<Transformer> load_transformers(const std::string& file) {
+  const std::string name = std::filesystem::path(file).filename().string();
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw std::runtime_error("cannot read " + file);
+  try {
+    const toml::table root = toml::parse(text.str());
+    TomlSection all(root, name, "the file");
+    std::vector<Transformer> models;
+    for (TomlSection& section : all.sections("models")) models.push_back(transformer_of(section));
+    all.finish();
+    return models;
+  } catch (const toml::parse_error& error) {
+    throw std::runtime_error(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));
+  }
+}
+
+Transformer find_transformer(const std::vector<Transformer>& known, const std::string& text) {
+  if (text.find('=') != std::string::npos) return described(text);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Transformer& m) { return m.name == text; });
+  if (found != known.end()) return *found;
+  std::vector<std::string> names;
+  names.reserve(known.size());
+  for (const Transformer& model : known) names.push_back(model.name);
+  throw std::invalid_argument(fmt::format(
+      "There is no model '{}'. There are {}; or give its numbers: layers=12,hidden=768,heads=12,vocabulary=50257,"
+      "sequence=1024 or parameters=7.5e9",
+      text, fmt::join(names, ", ")));
+}
+
+}  // namespace shardlings::memory_map

@@ -1,0 +1,33 @@
+/// \file
+/// Signal handlers that note where a program crashed, or loops without end, before it dies of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <memory>
+
+#include "submission/wire/memory_file.h"
+
+namespace shardlings::submission {
+
+/// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGXCPU are noted and then take their default course.
+/// SIGXCPU (the limit of processor time) comes to any thread; it is passed on to a rank that is running. One per
+/// process.
+class CrashNotes {
+ public:
+  /// `program`: where the submission's code is loaded.
+  CrashNotes(wire::CrashNote& note, front::BlackBox box, const void* program);
+  ~CrashNotes();
+  CrashNotes(const CrashNotes&) = delete;
+  CrashNotes& operator=(const CrashNotes&) = delete;
+
+  /// Gives the calling thread a stack of its own for the handlers, so that a stack overflow is noted, too.
+  void watch_this_thread(int rank);
+  void leave_this_thread(int rank);
+
+ private:
+  std::unique_ptr<std::atomic<pid_t>[]> threads_;  ///< by rank; 0: none
+};
+
+}  // namespace shardlings::submission

@@ -1,0 +1,317 @@
+#include "submission/harness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "api/access.h"
+#include "api/rank_model.h"
+#include "case/data.h"
+#include "model/stretches.h"
+
+namespace shardlings::submission {
+namespace {
+
+using detail::Access;
+using detail::Call;
+using detail::kNoPlace;
+using detail::Verb;
+
+Tensor load(Rank& rank, const void* values, Shape shape, DType dtype, Kind kind) {
+  Call call;
+  call.verb = Verb::load;
+  call.at = kNoPlace;
+  call.tensor[0].shape = shape;
+  call.tensor[0].dtype = dtype;
+  call.number[0] = static_cast<std::int64_t>(kind);
+  call.host = values;
+  return Access::adopt(Access::port(rank), Access::port(rank)->call(call).tensor[0]);
+}
+
+void plain_call(Rank& rank, Verb verb) {
+  Call call;
+  call.verb = verb;
+  call.at = kNoPlace;
+  Access::port(rank)->call(call);
+}
+
+/// The shape with another first extent.
+Shape with_rows(const Shape& shape, Count rows) {
+  switch (shape.rank()) {
+    case 4: return {rows, shape[1], shape[2], shape[3]};
+    case 3: return {rows, shape[1], shape[2]};
+    case 2: return {rows, shape[1]};
+    default: return rows;
+  }
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+/// What lives as long as the harness: the rank's model, the plan of all ranks' parts together, and the batch.
+struct Harness::Data {
+  detail::RankModel own;
+  model::ModelPlan whole;
+  const model::LayerPlan& layer(int l) const { return own.plan.layers.at(static_cast<std::size_t>(l)); }
+  const model::LayerPlan& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
+  Tensor inputs, targets;
+};
+
+Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
+  if (kase.has_model()) data_->own.plan = data_->whole = model::make_plan(kase.model);
+}
+
+Harness::~Harness() {
+  delete data_;
+}
+
+void Harness::divide_layers(const Group& tp) {
+  try {
+    data_->own.plan = model::make_part(kase_.model, tp.size(), tp.rank());
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
+  }
+  data_->own.tp = tp;
+}
+
+Model Harness::model() const {
+  if (!kase_.has_model()) throw std::runtime_error("this case has no model: add `model = {…}` to puzzle.toml");
+  return Access::model(&data_->own);
+}
+
+/// Of all weights of a layer, those of this rank's part.
+std::vector<float> Harness::own_weights(int layer) const {
+  std::vector<float> all = cases::weights_of(kase_, layer);
+  if (data_->own.tp.size() <= 1) return all;
+  std::vector<float> own;
+  for (const model::Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {
+    own.insert(own.end(), all.begin() + stretch.whole, all.begin() + stretch.whole + stretch.part.size());
+  }
+  return own;
+}
+
+Tensor Harness::weights(int layer) {
+  return weights(layer, {0, model().size(layer)});
+}
+
+Tensor Harness::weights(int layer, Range range) {
+  if (range.begin < 0 || range.end < range.begin || range.end > model().size(layer)) {
+    throw std::runtime_error(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer,
+                                         model().size(layer), range.begin, range.end));
+  }
+  const std::vector<float> all = own_weights(layer);
+  Tensor shard = load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
+  mark_layer(shard, layer);
+  return shard;
+}
+
+Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range cols) {
+  const std::vector<Entry>& entries = model().entries(layer);
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return entry == e.name; });
+  if (found == entries.end() || rows.begin < 0 || rows.end > found->rows || cols.begin < 0 || cols.end > found->cols) {
+    throw std::runtime_error(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'",
+                                         layer, rows.begin, rows.end, cols.begin, cols.end, entry));
+  }
+  const std::vector<float> all = own_weights(layer);
+  std::vector<float> rectangle;
+  for (Count row = rows.begin; row < rows.end; ++row) {
+    const auto begin = all.begin() + found->range.begin + row * found->cols;
+    rectangle.insert(rectangle.end(), begin + cols.begin, begin + cols.end);
+  }
+  Tensor shard = load(rank_, rectangle.data(), {rows.size(), cols.size()}, DType::f32, Kind::parameter);
+  mark_layer(shard, layer);
+  return shard;
+}
+
+void Harness::check_choice(const std::string& function, const std::string& what, Range chosen, Count extent) {
+  if (0 <= chosen.begin && chosen.begin <= chosen.end && chosen.end <= extent) return;
+  const std::string message = fmt::format("{} returns {} [{}, {}), but there are only [0, {})", function, what,
+                                          chosen.begin, chosen.end, extent);
+  throw InvalidArgument(message.c_str(), kNoPlace);
+}
+
+LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part) {
+  const auto zeros_like = [&](const Tensor& tensor) {
+    if (!tensor) return Tensor();
+    Tensor zeros = rank_.zeros(tensor.shape(), Kind::gradient, DType::f32, kNoPlace);
+    mark_layer(zeros, layer);
+    return zeros;
+  };
+  LinearShard shard;
+  for (const Entry& entry : model().entries(layer)) {
+    if (entry.name == prefix + "weight") {
+      shard.weight = weights(layer, entry.name, part.rows, part.cols);
+      shard.rows = entry.rows;
+      shard.cols = entry.cols;
+    } else if (entry.name == prefix + "bias") {
+      const Count begin = entry.range.begin;
+      shard.bias = weights(layer, {begin + part.rows.begin, begin + part.rows.end});
+    }
+  }
+  shard.part = part;
+  shard.grad_weight = zeros_like(shard.weight);
+  shard.grad_bias = zeros_like(shard.bias);
+  return shard;
+}
+
+void Harness::mark_layer(ConstView tensor, int layer) {
+  if (!tensor) return;
+  Call call;
+  call.verb = Verb::mark_layer;
+  call.at = kNoPlace;
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(tensor);
+  call.number[0] = layer;
+  Access::port(rank_)->call(call);
+}
+
+Batch Harness::batch(const BatchChoice& choice) {
+  const bool has_ids = kase_.model.family == model::ModelSpec::Family::gpt;
+  std::vector<float> values;
+  std::vector<std::int32_t> ids, targets;
+  std::vector<Count> tokens;
+  const int which = choice.which < 0 ? kase_.batch_of(rank_.id()) : choice.which;
+  for (int i = 0; i < kase_.micro_batches; ++i) {
+    const cases::MicroData micro = cases::micro_of(kase_, which, i);
+    append(values, micro.inputs);
+    append(ids, micro.ids);
+    append(targets, micro.targets);
+    tokens.push_back(micro.tokens);
+  }
+  const Count s = kase_.model.sequence, b = kase_.batch, all = s * kase_.micro_batches;
+  if (choice.inputs) {
+    data_->inputs = has_ids ? load(rank_, ids.data(), {all, b}, DType::i32, Kind::other)
+                            : load(rank_, values.data(), {all, b, kase_.model.hidden}, DType::f32, Kind::other);
+  }
+  if (choice.targets) data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
+  const auto part = [&](const Tensor& tensor, int i) {
+    const ConstView whole = tensor;
+    return whole ? Access::labelled(whole.rows_part({i * s, (i + 1) * s}, kNoPlace), i) : ConstView();
+  };
+  std::vector<MicroBatch> micros;
+  for (int i = 0; i < kase_.micro_batches; ++i) {
+    micros.push_back({part(data_->inputs, i), part(data_->targets, i), tokens[static_cast<std::size_t>(i)]});
+  }
+  return Access::batch(data_->inputs, data_->targets, std::move(micros), cases::tokens_of_step(kase_));
+}
+
+void Harness::spoil(bool spoiled) {
+  if (!data_->targets) throw std::runtime_error("harness.cpp: spoil() is about the targets of batch()");
+  const std::vector<std::int32_t> targets = cases::micro_of(kase_, kase_.batch_of(rank_.id()), 0).targets;
+  const auto counts = std::find_if(targets.begin(), targets.end(), [](std::int32_t target) { return target >= 0; });
+  if (counts == targets.end()) throw std::runtime_error("harness.cpp: no target of this rank counts");
+  const Count at = counts - targets.begin();
+  const Count target = spoiled ? kase_.model.outputs : *counts;
+  fill(data_->targets.part({at, at + 1}, kNoPlace), static_cast<float>(target), kNoPlace);
+}
+
+Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
+  return load(rank_, values.data(), static_cast<Count>(values.size()), DType::f32, kind);
+}
+
+Tensor Harness::normals(int which, Shape shape, Kind kind) {
+  return normals(which, shape, {0, shape[0]}, kind);
+}
+
+Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
+  const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
+  const std::vector<float> all = cases::normals_of(kase_, which, whole.size());
+  return load(rank_, all.data() + rows.begin * row, with_rows(whole, rows.size()), DType::f32, kind);
+}
+
+Tensor Harness::integers(Count n, Kind kind) {
+  return tensor(cases::integers_of(kase_, rank_.id(), n), kind);
+}
+
+void Harness::begin() {
+  rank_.world().barrier(kNoPlace);
+  plain_call(rank_, Verb::begin_measuring);
+}
+
+void Harness::end() {
+  plain_call(rank_, Verb::end_measuring);
+}
+
+void Harness::put(const std::string& name, ConstView view) {
+  put(name, view, {view.rows(), view.cols(), {0, view.rows()}, {0, view.cols()}});
+}
+
+void Harness::put(const std::string& name, ConstView view, const Region& region) {
+  if (!view) return;
+  if (view.size() != region.row_range.size() * region.col_range.size()) {
+    throw std::runtime_error(fmt::format("harness.cpp: '{}' has {} elements, its region {}", name, view.size(),
+                                         region.row_range.size() * region.col_range.size()));
+  }
+  Call call;
+  call.verb = Verb::publish;
+  call.at = kNoPlace;
+  call.num_tensors = 1;
+  call.tensor[0] = Access::ref(view);
+  call.text = name.c_str();
+  const Count numbers[] = {
+      region.rows,         region.cols, region.row_range.begin, region.row_range.end, region.col_range.begin,
+      region.col_range.end};
+  std::copy(std::begin(numbers), std::end(numbers), call.number);
+  Access::port(rank_)->call(call);
+}
+
+void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
+  for (std::size_t l = 0; l < tensors.size(); ++l) {
+    const int layer = static_cast<int>(l);
+    const std::string full_name = fmt::format("{}.{}", name, l);
+    if (data_->own.tp.size() > 1 && tensors[l].size() == model().size(layer)) {
+      put_stretch(full_name, layer, tensors[l], {0, tensors[l].size()});
+    } else {
+      put(full_name, tensors[l]);
+    }
+  }
+}
+
+void Harness::put_part(const std::string& name, int layer, ConstView tensor, const Group& group) {
+  if (!tensor) return;
+  const Count whole = model().size(layer);
+  const Range mine = group.mine(whole);
+  const std::string full_name = fmt::format("{}.{}", name, layer);
+  if (tensor.size() != whole && tensor.size() != mine.size()) return put(full_name, tensor);
+  const ConstView part = tensor.size() == whole ? tensor.part(mine, kNoPlace) : tensor;
+  put_stretch(full_name, layer, part, mine);
+}
+
+/// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
+void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
+  const model::LayerPlan& whole = data_->whole_layer(layer);
+  for (const model::Stretch& each : stretches(whole, data_->layer(layer))) {
+    const Range common = intersect(each.part, stretch);
+    if (common.size() == 0) continue;
+    const Count at = each.whole + common.begin - each.part.begin;
+    put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNoPlace),
+        {1, whole.range.size(), {0, 1}, {at, at + common.size()}});
+  }
+}
+
+void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group) {
+  for (std::size_t l = 0; l < tensors.size(); ++l) put_part(name, static_cast<int>(l), tensors[l], group);
+}
+
+void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix) {
+  for (std::size_t l = 0; l < optimizer.size(); ++l) {
+    put_part(prefix + "m", static_cast<int>(l), optimizer[l].m, group);
+    put_part(prefix + "v", static_cast<int>(l), optimizer[l].v, group);
+  }
+}
+
+void Harness::put_gradients(const std::string& name, const LinearShard& shard) {
+  put(name + ".weight", shard.grad_weight, {shard.rows, shard.cols, shard.part.rows, shard.part.cols});
+  put(name + ".bias", shard.grad_bias, {shard.rows, 1, shard.part.rows, {0, 1}});
+}
+
+void Harness::put_of_rank(const std::string& name, ConstView view) {
+  put(name, view, {rank_.size(), view.size(), {rank_.id(), rank_.id() + 1}, {0, view.size()}});
+}
+
+}  // namespace shardlings::submission

@@ -1,0 +1,183 @@
+/// \file
+/// What a puzzle's harness.cpp uses: it sets a rank up from the case, calls the learner's function, and publishes what
+/// is judged. It is prebuilt and linked with puzzle.cpp; the learner cannot edit it.
+///
+/// \code
+/// #include "submission/harness.h"
+/// using namespace shardlings;
+/// void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss);
+///
+/// SHARDLINGS_HARNESS(h) {
+///   Model model = h.model();
+///   TrainState state = h.state();
+///   Batch batch = h.batch();
+///   Tensor loss = h.rank().zeros(1, Kind::other);
+///   h.begin();                                   // counted and timed from here
+///   train_step(h.rank(), model, state, batch, loss);
+///   h.end();                                     // until here
+///   h.put_layers("weights", state.weights);      // "weights.0", "weights.1", …
+///   h.put("loss", loss);
+/// }
+/// \endcode
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case/case.h"
+#include "shardlings/puzzle.h"
+
+namespace shardlings::submission {
+
+/// Where a published view lies in the whole matrix of that name. The grader wants every element exactly once, or
+/// replicas that are equal.
+struct Region {
+  Count rows = 0, cols = 0;    ///< extents of the whole
+  Range row_range, col_range;  ///< the rectangle published here
+};
+
+/// What of a training state is divided over a group, instead of standing whole on each of its ranks.
+struct Divided {
+  bool weights = false;
+  bool grads = false;
+  bool optimizer = false;
+};
+
+/// What of a batch a rank is given.
+struct BatchChoice {
+  bool inputs = true;   ///< false: its inputs are empty views, and take no memory
+  bool targets = true;  ///< likewise
+  int which = -1;       ///< number of the batch; -1: kase().batch_of(rank), as consecutive ranks share them
+};
+
+/// A linear layer of which a rank holds a rectangle of the weight and the bias of its rows.
+struct LinearShard {
+  Tensor weight, bias, grad_weight, grad_bias;
+  Count rows = 0, cols = 0;  ///< of the whole weight
+  Rectangle part;
+  /// For the learner's function.
+  Linear linear() { return {weight, bias, grad_weight, grad_bias}; }
+};
+
+/// The groups of a rank in a grid of t x p x d: tensor parallelism is the innermost axis, replicas are the outermost.
+struct GridGroups {
+  Group tp, dp;
+  Group down, up;  ///< both are the pipeline: one for each direction of its messages
+  Group ends;      ///< first and last rank of the pipeline, one rank if p = 1; empty on those in between
+};
+
+class SHARDLINGS_API Harness {
+ public:
+  Harness(Rank& rank, const cases::Case& kase);
+  ~Harness();
+  Harness(const Harness&) = delete;
+  Harness& operator=(const Harness&) = delete;
+
+  Rank& rank() { return rank_; }
+  /// Extras of the case: `h.integer("every")`.
+  Count integer(const std::string& key) const { return kase_.integer(key); }
+  const cases::Case& kase() const { return kase_; }
+  Model model() const;
+  /// Divides each layer of the model over `tp`: from now on model() is this rank's part, and so are weights, states and
+  /// what put_layers, put_parts and put_moments publish. Throws std::runtime_error if the model cannot be divided.
+  void divide_layers(const Group& tp);
+
+  /// Collective over the world, whose size is t p d.
+  GridGroups grid_groups(int t, int p, int d);
+
+  /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
+  TrainState state();
+  /// The same with `grads` left empty.
+  TrainState state_without_grads();
+  /// The same with some of it divided over a group: of layer l a rank has the part group.mine(model.size(l)) only, and
+  /// has never had more.
+  TrainState state_divided(const Group& group, Divided divided);
+  /// The same with the tensors of some layers only; those of all others are empty, and never were there.
+  TrainState state_of_layers(Range layers);
+  /// Both at once: of some layers, some of it divided over a group.
+  TrainState state_of_layers(Range layers, const Group& group, Divided divided);
+  /// The same of several stretches of layers: of all chunks that a rank of a pipeline has, in one state.
+  TrainState state_of_chunks(const std::vector<Range>& chunks, const Group& group, Divided divided);
+  /// This rank's parts, as in state_divided, of all that an optimizer works on, in the host's memory: weights from the
+  /// seed, gradients of which nothing is known yet, both moments.
+  TrainState state_on_host(const Group& group);
+  /// Weights (from the seed, rounded) and gradients (zero) in bf16. The optimizer's moments are f32, and so are its own
+  /// weights, which go to `master`, layer by layer.
+  TrainState state_mixed(std::vector<Tensor>& master);
+  /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
+  Range layers_of_stage(int stage, int stages) const;
+  /// The layers of each chunk of rank `rank` in a pipeline of `ranks` with so many chunks each: chunk c is stage
+  /// c ranks + rank.
+  std::vector<Range> layers_of_chunks(int rank, int ranks, int chunks) const;
+  /// The stage of these layers, with weights and gradients of `state`, which must outlive it.
+  Stage stage(Range layers, TrainState& state) const;
+  std::vector<Stage> stages(const std::vector<Range>& chunks, TrainState& state) const;
+  /// This rank's micro-batches (those of batch kase().batch_of(rank), or of choice.which); lives as long as the
+  /// harness. Labelled with their numbers.
+  Batch batch(const BatchChoice& choice = {});
+  /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
+  /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.
+  /// Throws std::runtime_error if there is no such layer, matrix, or part of it.
+  Tensor weights(int layer);
+  Tensor weights(int layer, Range range);
+  Tensor weights(int layer, const std::string& entry, Range rows, Range cols);
+  /// That rectangle of the matrix prefix + "weight" and the same rows of prefix + "bias" (nothing if there is none),
+  /// with gradients that are zero.
+  LinearShard linear(int layer, const std::string& prefix, Rectangle part);
+  /// For ranges that a learner's function has chosen: throws InvalidArgument, which names the function, unless the
+  /// range lies inside [0, extent).
+  static void check_choice(const std::string& function, const std::string& what, Range chosen, Count extent);
+  /// Zeros in all of them that are still there: gradients between two steps.
+  void clear(std::vector<Tensor>& tensors);
+  /// Says which layer a tensor belongs to, for the numbers in timelines; those above know it already.
+  void mark_layer(ConstView tensor, int layer);
+  /// Makes this rank's gradients NaN, by one target that names no class, or makes that target right again.
+  void spoil(bool spoiled);
+  /// Host values as a tensor of the device.
+  Tensor tensor(const std::vector<float>& values, Kind kind);
+  /// Standard normal numbers, the same on every rank; `which` tells several tensors apart. As normals_of(kase, …).
+  Tensor normals(int which, Shape shape, Kind kind);
+  /// Rows [rows.begin, rows.end) of the first dimension of such a tensor, and never more.
+  Tensor normals(int which, Shape whole, Range rows, Kind kind);
+  /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
+  Tensor integers(Count n, Kind kind);
+
+  /// Counters, clock, trace and peak start anew here; memory that is alive stays counted. All ranks meet first.
+  void begin();
+  /// Takes the counters and the clock as they are: what comes after is not counted.
+  void end();
+
+  /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of it.
+  /// An empty view or tensor (what the learner freed or never made) is published as missing.
+  void put(const std::string& name, ConstView view);
+  void put(const std::string& name, ConstView view, const Region& region);
+  void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
+  /// Publishes what is divided over a group: of name.l the part group.mine(model.size(l)). Tensor l is that part, or
+  /// the whole layer, of which only that part counts. Of another size it is published as the whole, and will not fit.
+  void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
+  /// The same for both moments of Adam: "m.0", "v.0", "m.1", …, each with the prefix before it.
+  void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix = "");
+  /// Publishes the gradients of a part: regions of name.weight and name.bias.
+  void put_gradients(const std::string& name, const LinearShard& shard);
+  /// Publishes what each rank has of its own: row r of the whole is that of rank r.
+  void put_of_rank(const std::string& name, ConstView view);
+
+ private:
+  std::vector<float> own_weights(int layer) const;
+  void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
+  void put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch);
+
+  struct Data;
+  Rank& rank_;
+  const cases::Case& kase_;
+  Data* data_;
+};
+
+}  // namespace shardlings::submission
+
+/// Defines the entry of a puzzle's harness; `h` names the Harness& parameter.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a parameter
+#define SHARDLINGS_HARNESS(h) \
+  [[gnu::visibility("default")]] void shardlings_harness(::shardlings::submission::Harness& h)
+
+[[gnu::visibility("default")]] void shardlings_harness(shardlings::submission::Harness& harness);

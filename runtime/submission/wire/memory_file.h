@@ -1,0 +1,78 @@
+/// \file
+/// The one file in memory between a submission and its supervisor: header, case, black box, then the result.
+///
+/// The supervisor writes header and case, the submission everything else. The supervisor believes nothing that it reads
+/// back: ranks and offsets are its own, lengths are checked, and what is damaged counts as no result.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "front/misuse/black_box.h"
+
+namespace shardlings::wire {
+
+/// What a signal handler leaves behind.
+struct CrashNote {
+  static constexpr std::size_t kFrames = 24;
+  std::atomic<std::int32_t> signal{0};  ///< 0: none
+  std::int32_t rank = -1;               ///< whose stack it came on
+  std::uint64_t address = 0;            ///< that was touched, for a segmentation fault
+  std::uint64_t frames[kFrames] = {};   ///< calls, innermost first, relative to where the program is loaded; 0: none
+};
+
+struct FileHeader {
+  static constexpr std::uint64_t kMagic = 0x31444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint32_t kHello = 0x48454C4F;
+  static constexpr std::uint32_t kEnd = 0x454E4421;
+  static constexpr std::uint32_t kExhausted = 0x4D454D21;
+
+  std::uint64_t magic = kMagic;
+  std::uint64_t case_size = 0;
+  std::uint32_t ranks = 0;
+  std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
+  std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
+  std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give
+  std::uint64_t result_size = 0;
+  CrashNote crash;
+};
+
+/// Where the parts lie.
+struct FileLayout {
+  std::size_t case_begin = 0;
+  std::size_t box_begin = 0;     ///< BlackBoxEntry for each rank
+  std::size_t result_begin = 0;  ///< grows the file
+
+  FileLayout(std::size_t case_size, std::size_t ranks) {
+    const auto aligned = [](std::size_t n) { return (n + 63) / 64 * 64; };
+    case_begin = aligned(sizeof(FileHeader));
+    box_begin = case_begin + aligned(case_size);
+    result_begin = box_begin + aligned(ranks * sizeof(front::BlackBoxEntry));
+  }
+};
+
+/// The fixed part of the file (all but the result), mapped and shared.
+class MappedFile {
+ public:
+  /// Maps what the supervisor prepared. Throws std::runtime_error if that is not what the file holds.
+  explicit MappedFile(int file);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  FileHeader& header() { return *static_cast<FileHeader*>(base_); }
+  std::string_view case_text() const;
+  front::BlackBox black_box();
+  /// Appends the result and sets the end mark. Throws std::runtime_error if the file cannot grow.
+  void finish(std::string_view result);
+
+ private:
+  int file_;
+  void* base_ = nullptr;
+  FileLayout layout_;
+};
+
+}  // namespace shardlings::wire
