@@ -23,6 +23,13 @@ RunReport run_threads(const Options& options, const Disturbance&, const Body& bo
   return world::run(options, body);
 }
 
+/// One thread runs all ranks, and the disturbance is the schedule itself.
+RunReport run_fibers(const Options& options, const Disturbance& disturbance, const Body& body) {
+  Options with_fibers = options;
+  with_fibers.make_engine = [&] { return back::make_fibers_engine(disturbance.seed); };
+  return world::run(with_fibers, body);
+}
+
 RunReport run_fake_gpus(const Options& options, const Disturbance& disturbance, const Body& body) {
   FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
   Options with_gpus = options;
@@ -155,6 +162,7 @@ std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
 const std::vector<WorldKind>& world_kinds() {
   static const std::vector<WorldKind> kinds = {
       {"threads", 1, 1 << 20, false, run_threads},
+      {"fibers", 1, 1 << 20, false, run_fibers},
       {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
       {"fake_nccl", 1, 1 << 20, false, run_fake_nccl, nothing_missing, Equality::bf16_steps},
       {"forked", 2, 4, false, run_forked},

@@ -28,4 +28,9 @@ class Engine {
 /// A thread for each rank.
 std::unique_ptr<Engine> make_threads_engine();
 
+/// Fibers of the calling thread: one rank runs until it sleeps. wake() must come from a rank. With seed 0 the rank that
+/// was woken last goes next; else a random one, and ranks give way at random where they could sleep: another schedule
+/// for each seed, and the same one in every run.
+std::unique_ptr<Engine> make_fibers_engine(std::uint64_t seed = 0);
+
 }  // namespace shardlings::back
