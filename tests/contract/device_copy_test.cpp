@@ -43,10 +43,10 @@ class DeviceCopy : public testing::Test {
 
   void post_all() {
     exchange_->begin(plan_.members);
-    std::vector<std::uint64_t> cookies;
+    std::vector<back::DataHandle> handles;
     for (int r = 0; r < plan_.members; ++r)
-      cookies.push_back(exchange_->post(r, plan_, {&device(r), data(r), data(r)}));
-    ASSERT_TRUE(exchange_->launch(plan_, cookies)) << "enqueued, so nobody has to help";
+      handles.push_back(exchange_->post(r, plan_, {&device(r), data(r), data(r)}));
+    ASSERT_TRUE(exchange_->launch(plan_, handles)) << "enqueued, so nobody has to help";
   }
   void finish_all() {
     for (int r = 0; r < plan_.members; ++r) exchange_->finish(r);

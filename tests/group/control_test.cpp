@@ -62,6 +62,35 @@ TEST(Control, ReportsAreTheSameInEveryRun) {
   EXPECT_EQ(messages.size(), 1U);
 }
 
+/// Groups of four, made by splits that race with one another; then all of them make the same mistake at the same time.
+void make_mistakes_at_once(Rank& rank) {
+  Group four = rank.world().split(rank.id() / 4, rank.id());
+  Group mine = four.split(0, rank.id());
+  Tensor t = rank.zeros(rank.id() % 4 == 1 ? 5 : 4, Kind::buffer);
+  mine.all_reduce(t, ReduceOp::sum);
+}
+
+std::string report_of_mistakes(const world::Options& options) {
+  const auto report = world::run(options, make_mistakes_at_once);
+  return report.failure ? report.failure->message : "nothing was reported";
+}
+
+TEST(Control, OfMismatchesAtOneTimeTheSameIsReportedInEveryRun) {
+  std::set<std::string> messages;
+  for (int run = 0; run < 200; ++run) messages.insert(report_of_mistakes(world_of(16)));
+  ASSERT_EQ(messages.size(), 1U) << *messages.begin() << "\n" << *messages.rbegin();
+  EXPECT_NE(messages.begin()->find("world.split1/0.split1/0"), std::string::npos) << "the group of rank 0";
+}
+
+TEST(Control, OfMismatchesAtOneTimeTheSameIsReportedUnderEverySchedule) {
+  const std::string expected = report_of_mistakes(world_of(16));
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    world::Options options = world_of(16);
+    options.make_engine = [&] { return back::make_fibers_engine(seed); };
+    ASSERT_EQ(report_of_mistakes(options), expected) << "seed " << seed;
+  }
+}
+
 TEST(Control, SwallowedErrorsDoNotHang) {
   const auto report = world::run(world_of(3), [](Rank& rank) {
     Tensor t = rank.zeros(rank.id() == 1 ? 5 : 4, Kind::buffer);

@@ -4,11 +4,20 @@
 
 namespace shardlings::support {
 
+using back::DataHandle;
 using front::CallRecord;
 using front::Failure;
 using front::GroupInfo;
+using front::Membership;
 using front::Outcome;
 using front::Ticket;
+
+ForkedControl::ForkedControl(Channel& server, std::shared_ptr<SharedArena> arena, back::Fabric& fabric,
+                             const Membership& world)
+    : server_(server), arena_(std::move(arena)), fabric_(fabric), engine_(back::make_threads_engine()) {
+  infos_.push_back(*world.group);
+  groups_.push_back({&infos_.back(), world.member});
+}
 
 Reader ForkedControl::ask(const Writer& message) {
   server_.send(message);
@@ -17,67 +26,73 @@ Reader ForkedControl::ask(const Writer& message) {
   return std::move(*answer);
 }
 
-Ticket ForkedControl::start(Writer message, int member, const CallRecord& record, const back::Buffers& buffers) {
-  Started started;
-  started.exchange = fabric_.make_exchange();
-  started.member = member;
-  started.exchange->begin(record.plan.members);
-  message << record << started.exchange->post(member, record.plan, buffers);
-  const auto ticket = ask(message).get<Ticket>();
-  started_.insert_or_assign(ticket, std::move(started));
+Reader ForkedControl::ask_for(Request request, const Ticket& ticket, Location at) {
+  Writer message;
+  message << request << joined_.at(ticket.operation).at_server << ticket.member << at;
+  Reader answer = ask(message);
+  if (!answer.get<bool>()) throw Aborted("the run has failed; see its report", at);
+  return answer;
+}
+
+Ticket ForkedControl::add(Joined joined, int members, int member) {
+  joined.mover = std::make_unique<front::Mover>(fabric_.make_exchange(), *engine_);
+  joined.mover->begin(members);
+  const Ticket ticket{++last_, member, joined.mover.get()};
+  joined_.emplace(ticket.operation, std::move(joined));
   return ticket;
 }
 
-Ticket ForkedControl::post(int, std::uint32_t group, int member, const CallRecord& record,
-                           const back::Buffers& buffers) {
-  Writer message;
-  message << Request::post << group << member;
-  return start(std::move(message), member, record, buffers);
+Ticket ForkedControl::join(int, std::uint32_t group) {
+  const Membership& in = groups_.at(group);
+  Joined joined;
+  joined.group = group;
+  return add(std::move(joined), static_cast<int>(in.group->members.size()), in.member);
 }
 
-Ticket ForkedControl::post_message(int, std::uint32_t group, int from, int to, bool sends, const CallRecord& record,
-                                   const back::Buffers& buffers) {
-  Writer message;
-  message << Request::post_message << group << from << to << sends;
-  return start(std::move(message), sends ? 0 : 1, record, buffers);
+Ticket ForkedControl::join_message(int, std::uint32_t group, int from, int to) {
+  Joined joined;
+  joined.group = group;
+  joined.message = true;
+  joined.from = from;
+  joined.to = to;
+  return add(std::move(joined), 2, groups_.at(group).member == from ? 0 : 1);
 }
 
-Outcome ForkedControl::wait(int, Ticket ticket, Location at) {
+void ForkedControl::post(int, const Ticket& ticket, const CallRecord& record, DataHandle data) {
+  Joined& joined = joined_.at(ticket.operation);
   Writer message;
-  message << Request::wait << ticket << at;
-  Reader answer = ask(message);
-  if (!answer.get<bool>()) throw Aborted("the run has failed; see its report", at);
-  const auto outcome = answer.get<Outcome>();
-  const auto plan = answer.get<back::Plan>();
-  const auto cookies = answer.get<std::vector<std::uint64_t>>();
-  const Started started = std::move(started_.at(ticket));
-  started_.erase(ticket);
-  if (!started.exchange->launch(plan, cookies)) {
-    while (started.exchange->help(started.member) != back::Progress::complete) {
-    }
-  }
-  started.exchange->finish(started.member);
+  message << (joined.message ? Request::post_message : Request::post) << joined.group;
+  if (joined.message) message << joined.from << joined.to;
+  message << record << data;
+  joined.at_server = ask(message).get<std::uint64_t>();
+}
+
+Outcome ForkedControl::wait(int, const Ticket& ticket, Location at) {
+  Reader answer = ask_for(Request::wait, ticket, at);
+  Outcome outcome;
+  answer >> outcome.start >> outcome.end >> outcome.label >> outcome.plan;
+  std::vector<DataHandle>& handles = joined_.at(ticket.operation).handles;
+  handles = answer.get<std::vector<DataHandle>>();
+  outcome.handles = handles;
   return outcome;
 }
 
-void ForkedControl::abandon(int, Ticket ticket) noexcept {
-  try {
-    Writer message;
-    message << Request::abandon << ticket;
-    ask(message);
-  } catch (const std::exception&) {
-    // The server is gone, and with it the ticket.
+front::SplitOutcome ForkedControl::wait_split(int, const Ticket& ticket, Location at) {
+  Reader answer = ask_for(Request::wait_split, ticket, at);
+  joined_.erase(ticket.operation);
+  front::SplitOutcome outcome;
+  answer >> outcome.start >> outcome.end;
+  if (const auto made = answer.get<std::optional<GroupInfo>>()) {
+    infos_.push_back(*made);
+    groups_.push_back({&infos_.back(), answer.get<std::int32_t>()});
+    outcome.made = groups_.back();
   }
+  return outcome;
 }
 
-front::SplitOutcome ForkedControl::wait_split(int, Ticket ticket, Location at) {
-  Writer message;
-  message << Request::wait_split << ticket << at;
-  Reader answer = ask(message);
-  if (!answer.get<bool>()) throw Aborted("the run has failed; see its report", at);
-  started_.erase(ticket);
-  const auto time = answer.get<Outcome>();
-  return {time, answer.get<std::optional<GroupInfo>>()};
+// The server has left when it answered the wait.
+void ForkedControl::leave(int, const Ticket& ticket) {
+  joined_.erase(ticket.operation);
 }
 
 void ForkedControl::restart_clock(int) {

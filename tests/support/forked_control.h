@@ -4,10 +4,13 @@
 /// of.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <vector>
 
 #include "front/group/control.h"
+#include "front/group/mover.h"
 #include "support/forked_fabric.h"
 #include "support/forked_messages.h"
 
@@ -16,17 +19,16 @@ namespace shardlings::support {
 /// The rank's side. The data go through `fabric`, of which this process has its own.
 class ForkedControl final : public front::Control {
  public:
-  ForkedControl(Channel& server, std::shared_ptr<SharedArena> arena, back::Fabric& fabric, front::GroupInfo world)
-      : server_(server), arena_(std::move(arena)), fabric_(fabric), world_(std::move(world)) {}
+  ForkedControl(Channel& server, std::shared_ptr<SharedArena> arena, back::Fabric& fabric,
+                const front::Membership& world);
 
-  const front::GroupInfo& world() override { return world_; }
-  front::Ticket post(int rank, std::uint32_t group, int member, const front::CallRecord& record,
-                     const back::Buffers& buffers) override;
-  front::Ticket post_message(int rank, std::uint32_t group, int from, int to, bool sends,
-                             const front::CallRecord& record, const back::Buffers& buffers) override;
-  front::Outcome wait(int rank, front::Ticket ticket, Location at) override;
-  void abandon(int rank, front::Ticket ticket) noexcept override;
-  front::SplitOutcome wait_split(int rank, front::Ticket ticket, Location at) override;
+  front::Membership world(int) override { return groups_.front(); }
+  front::Ticket join(int rank, std::uint32_t group) override;
+  front::Ticket join_message(int rank, std::uint32_t group, int from, int to) override;
+  void post(int rank, const front::Ticket& ticket, const front::CallRecord& record, back::DataHandle data) override;
+  front::Outcome wait(int rank, const front::Ticket& ticket, Location at) override;
+  front::SplitOutcome wait_split(int rank, const front::Ticket& ticket, Location at) override;
+  void leave(int rank, const front::Ticket& ticket) override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<front::Failure>& failure, const std::string& last_call,
               Location last) override;
@@ -34,21 +36,31 @@ class ForkedControl final : public front::Control {
   std::optional<front::Failure> failure() override { return std::nullopt; }  // the server's side knows
 
  private:
-  struct Started {
-    std::unique_ptr<back::Exchange> exchange;
-    int member = 0;
+  /// An operation of this rank, by the number in its ticket.
+  struct Joined {
+    std::unique_ptr<front::Mover> mover;
+    std::uint32_t group = 0;
+    bool message = false;
+    int from = 0, to = 0;
+    std::uint64_t at_server = 0;  ///< the number in the server's ticket
+    std::vector<back::DataHandle> handles;
   };
   Reader ask(const Writer& message);
-  front::Ticket start(Writer message, int member, const front::CallRecord& record, const back::Buffers& buffers);
+  /// Asks about an operation. Throws Aborted if the server says that the run has failed.
+  Reader ask_for(Request request, const front::Ticket& ticket, Location at);
+  front::Ticket add(Joined joined, int members, int member);
 
   Channel& server_;
   std::shared_ptr<SharedArena> arena_;
   back::Fabric& fabric_;
-  front::GroupInfo world_;
-  std::unordered_map<front::Ticket, Started> started_;
+  std::unique_ptr<back::Engine> engine_;
+  std::deque<front::GroupInfo> infos_;  ///< this process's own
+  std::vector<front::Membership> groups_;
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, Joined> joined_;
 };
 
-/// What the shared control plane moves instead of data: the cookies of all members, to be handed to each.
+/// What the shared control plane has for a data plane in the server, where no data are.
 std::unique_ptr<back::Fabric> make_relay_fabric(std::shared_ptr<SharedArena> arena);
 
 /// The server's side: answers one rank until it has finished, and returns its report. If the rank's process goes away,

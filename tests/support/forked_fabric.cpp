@@ -50,7 +50,7 @@ class ForkedExchange final : public back::Exchange {
 
   void begin(int) override { buffers_ = {}; }
 
-  std::uint64_t post(int member, const Plan& plan, const Buffers& buffers) override {
+  back::DataHandle post(int member, const Plan& plan, const Buffers& buffers) override {
     buffers_ = buffers;
     const std::size_t size = to_bytes(input_size(plan, member), plan.dtype);
     if (size == 0) return 0;
@@ -59,9 +59,9 @@ class ForkedExchange final : public back::Exchange {
     return position;
   }
 
-  bool launch(const Plan& plan, std::span<const std::uint64_t> cookies) override {
+  bool launch(const Plan& plan, std::span<const back::DataHandle> handles) override {
     plan_ = plan;
-    cookies_.assign(cookies.begin(), cookies.end());
+    handles_.assign(handles.begin(), handles.end());
     return false;
   }
 
@@ -97,7 +97,7 @@ class ForkedExchange final : public back::Exchange {
 
  private:
   const std::byte* input(int member, Count first) const {
-    return arena_->at(cookies_[static_cast<std::size_t>(member)]) + to_bytes(first, plan_.dtype);
+    return arena_->at(handles_[static_cast<std::size_t>(member)]) + to_bytes(first, plan_.dtype);
   }
   std::byte* output(Count first) const { return static_cast<std::byte*>(buffers_.out) + to_bytes(first, plan_.dtype); }
 
@@ -127,7 +127,7 @@ class ForkedExchange final : public back::Exchange {
 
   std::shared_ptr<SharedArena> arena_;
   Plan plan_;
-  std::vector<std::uint64_t> cookies_;
+  std::vector<back::DataHandle> handles_;
   Buffers buffers_;  ///< of the one member in this process
 };
 

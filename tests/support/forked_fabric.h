@@ -34,7 +34,7 @@ class SharedArena {
   std::byte* base_;
 };
 
-/// The side of a rank: its cookie is the position of its input.
+/// The side of a rank: the handle of its data is the position of its input.
 std::unique_ptr<back::Fabric> make_forked_fabric(std::shared_ptr<SharedArena> arena);
 
 }  // namespace shardlings::support

@@ -87,19 +87,24 @@ std::pair<Channel, Channel> make_channels() {
 }
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
-  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key;
+  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
   return to << r.name;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
-  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key;
+  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
   return from >> r.name;
 }
 
 Writer& operator<<(Writer& to, const front::GroupInfo& group) {
-  return to << group.id << group.name << group.members << group.link;
+  return to << group.name << group.members << group.link << group.number;
 }
 Reader& operator>>(Reader& from, front::GroupInfo& group) {
-  return from >> group.id >> group.name >> group.members >> group.link;
+  return from >> group.name >> group.members >> group.link >> group.number;
+}
+
+Writer& operator<<(Writer& to, const front::Outcome& o) {
+  to << o.start << o.end << o.label << o.plan;
+  return to << std::vector<back::DataHandle>(o.handles.begin(), o.handles.end());
 }
 
 Writer& operator<<(Writer& to, const front::Failure& f) {

@@ -10,7 +10,7 @@
 
 namespace shardlings::support {
 
-enum class Request : std::uint8_t { post, post_message, wait, abandon, wait_split, restart_clock, finish, report };
+enum class Request : std::uint8_t { post, post_message, wait, wait_split, restart_clock, finish, report };
 
 /// One end of the connection between a rank and its server.
 class Channel {
@@ -36,6 +36,8 @@ Writer& operator<<(Writer& to, const front::CallRecord& record);
 Reader& operator>>(Reader& from, front::CallRecord& record);
 Writer& operator<<(Writer& to, const front::GroupInfo& group);
 Reader& operator>>(Reader& from, front::GroupInfo& group);
+/// What a rank needs to know of an agreed operation.
+Writer& operator<<(Writer& to, const front::Outcome& outcome);
 Writer& operator<<(Writer& to, const front::Failure& failure);
 Reader& operator>>(Reader& from, front::Failure& failure);
 Writer& operator<<(Writer& to, const front::TrafficKey& key);

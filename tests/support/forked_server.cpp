@@ -11,30 +11,14 @@ using front::Failure;
 using front::RankReport;
 using front::Ticket;
 
-/// What the server thread of a rank finished last. The control plane calls finish() in the waiting rank's thread.
-struct Relayed {
-  back::Plan plan;
-  std::vector<std::uint64_t> cookies;
-};
-thread_local Relayed last_finished;
-
-/// Moves no data: a member's cookie comes in place of its input's address.
+/// The data are in the ranks' processes, whose movers get everybody's handles with the answers: nothing to do here.
 class RelayExchange final : public back::Exchange {
  public:
   void begin(int) override {}
-  std::uint64_t post(int, const back::Plan&, const back::Buffers& buffers) override {
-    return reinterpret_cast<std::uint64_t>(buffers.in);
-  }
-  bool launch(const back::Plan& plan, std::span<const std::uint64_t> cookies) override {
-    relayed_.plan = plan;
-    relayed_.cookies.assign(cookies.begin(), cookies.end());
-    return true;
-  }
+  back::DataHandle post(int, const back::Plan&, const back::Buffers&) override { return {}; }
+  bool launch(const back::Plan&, std::span<const back::DataHandle>) override { return true; }
   back::Progress help(int) override { return back::Progress::none_left; }
-  void finish(int) override { last_finished = relayed_; }
-
- private:
-  Relayed relayed_;
+  void finish(int) override {}
 };
 
 class RelayFabric final : public back::Fabric {
@@ -70,7 +54,6 @@ class Server {
       case Request::post_message: return post_message(message);
       case Request::wait: return wait(message);
       case Request::wait_split: return wait_split(message);
-      case Request::abandon: control_.abandon(rank_, message.get<Ticket>()); break;
       case Request::restart_clock: control_.restart_clock(rank_); break;
       case Request::finish: finish(message); break;
       case Request::report: report_ = message.get<RankReport>(); break;
@@ -78,53 +61,61 @@ class Server {
     return {};
   }
 
-  static back::Buffers cookie(Reader& message) {
-    back::Buffers buffers;
-    buffers.in = reinterpret_cast<const void*>(message.get<std::uint64_t>());
-    return buffers;
-  }
-
   Writer post(Reader& message) {
     const auto group = message.get<std::uint32_t>();
-    const auto member = message.get<int>();
-    const auto record = message.get<front::CallRecord>();
-    Writer answer;
-    answer << control_.post(rank_, group, member, record, cookie(message));
-    return answer;
+    return post(control_.join(rank_, group), message);
   }
 
   Writer post_message(Reader& message) {
     const auto group = message.get<std::uint32_t>();
     const auto from = message.get<int>();
     const auto to = message.get<int>();
-    const auto sends = message.get<bool>();
+    return post(control_.join_message(rank_, group, from, to), message);
+  }
+
+  Writer post(const Ticket& ticket, Reader& message) {
     const auto record = message.get<front::CallRecord>();
+    control_.post(rank_, ticket, record, message.get<back::DataHandle>());
     Writer answer;
-    answer << control_.post_message(rank_, group, from, to, sends, record, cookie(message));
+    answer << ticket.operation;
     return answer;
   }
 
+  static Ticket ticket_in(Reader& message) {
+    Ticket ticket;
+    message >> ticket.operation >> ticket.member;
+    return ticket;
+  }
+
   Writer wait(Reader& message) {
-    const auto ticket = message.get<Ticket>();
+    const Ticket ticket = ticket_in(message);
     Writer answer;
     try {
-      const front::Outcome outcome = control_.wait(rank_, ticket, message.get<Location>());
-      answer << true << outcome << last_finished.plan << last_finished.cookies;
+      answer << true << control_.wait(rank_, ticket, message.get<Location>());
+      control_.leave(rank_, ticket);
     } catch (const Aborted&) {
-      answer << false;
+      return refusal();
     }
     return answer;
   }
 
   Writer wait_split(Reader& message) {
-    const auto ticket = message.get<Ticket>();
+    const Ticket ticket = ticket_in(message);
     Writer answer;
     try {
       const front::SplitOutcome outcome = control_.wait_split(rank_, ticket, message.get<Location>());
-      answer << true << outcome.time << outcome.group;
+      answer << true << outcome.start << outcome.end;
+      answer << (outcome.made ? std::optional(*outcome.made->group) : std::nullopt);
+      if (outcome.made) answer << outcome.made->member;
     } catch (const Aborted&) {
-      answer << false;
+      return refusal();
     }
+    return answer;
+  }
+
+  static Writer refusal() {
+    Writer answer;
+    answer << false;
     return answer;
   }
 

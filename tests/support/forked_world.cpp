@@ -18,7 +18,7 @@ using front::RunReport;
 using world::Options;
 
 // The whole life of a rank's process. Returns its exit status.
-int run_process(const Options& options, int rank, const front::GroupInfo& world, Channel& server,
+int run_process(const Options& options, int rank, const front::Membership& world, Channel& server,
                 const std::shared_ptr<SharedArena>& arena, const std::function<void(Rank&)>& body) try {
   const auto fabric = make_forked_fabric(arena);
   ForkedControl control(server, arena, *fabric, world);
@@ -50,8 +50,8 @@ RunReport run_forked_world(const Options& options, const std::function<void(Rank
   std::vector<pid_t> children;
   for (int rank = 0; rank < options.ranks; ++rank) {
     auto [here, there] = make_channels();
-    children.push_back(
-        start_process([&, &mine = there] { return run_process(options, rank, control.world(), mine, arena, body); }));
+    children.push_back(start_process(
+        [&, &mine = there] { return run_process(options, rank, control.world(rank), mine, arena, body); }));
     channels.push_back(std::move(here));
   }
   RunReport report;

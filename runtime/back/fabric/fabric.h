@@ -48,6 +48,9 @@ struct Buffers {
   void* out = nullptr;
 };
 
+/// Where a member's data are, for the data planes of the others: what the number means is the fabric's.
+using DataHandle = std::uint64_t;
+
 enum class Progress : std::uint8_t {
   complete,  ///< said exactly once, to the caller who moved the last piece
   none_left  ///< nothing more to claim here; others may still be moving theirs
@@ -61,11 +64,11 @@ class Exchange {
   virtual void begin(int members) = 0;
   /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. `plan` is as the
   /// member called it: of gather and scatter only the root knows the count; the others' is minus their own part's.
-  /// Returns a number that reaches all members with launch(); what it means is the fabric's.
-  virtual std::uint64_t post(int member, const Plan& plan, const Buffers& buffers) = 0;
+  /// What it returns reaches all members with launch().
+  virtual DataHandle post(int member, const Plan& plan, const Buffers& buffers) = 0;
   /// All members have posted and agree on the plan; called once in each address space. True if the data are in place
   /// (or, for devices, enqueued) on return. Never blocks.
-  virtual bool launch(const Plan& plan, std::span<const std::uint64_t> cookies) = 0;
+  virtual bool launch(const Plan& plan, std::span<const DataHandle> handles) = 0;
   /// Moves pieces until none is left to claim. Any number of members may call at once, after launch() said false.
   virtual Progress help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.

@@ -1,12 +1,14 @@
 /// \file
 /// The control plane: how ranks learn of one another's calls, wait for them, and find out that nobody can go on.
 ///
-/// Apart from the data plane (back/fabric): what travels here are a few numbers per call. One implementation serves
-/// ranks in one address space (SharedControl); others may pass the same calls on by messages.
+/// Apart from the data plane (mover.h, back/fabric): what travels here are a few numbers for each call, and no buffer.
+/// An operation goes join() -> Mover::post() -> post() -> wait() -> Mover::finish() -> leave(). One implementation
+/// serves ranks in one address space (SharedControl); others may pass the same calls on by messages.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,71 +19,91 @@
 
 namespace shardlings::front {
 
+class Mover;
+
 /// What a rank tells the others when it starts an operation: the fingerprint that must agree, and its clock.
 struct CallRecord {
   back::Plan plan;
   Location at;
-  std::uint64_t order = 0;  ///< number of the call on its rank
-  Nanos posted;             ///< the rank's clock at the call
-  Nanos lane_free;          ///< sends: when the sender's egress is free; else filled in by the control plane
-  Label label;              ///< of the data sent
-  std::int32_t color = 0;   ///< split
-  std::int32_t key = 0;     ///< split
-  std::string name;         ///< split: of the group to be; empty otherwise
+  std::uint64_t order = 0;   ///< number of the call on its rank
+  Nanos posted;              ///< the rank's clock at the call
+  Nanos lane_free;           ///< sends: when the sender's egress is free; else filled in by the control plane
+  Label label;               ///< of the data sent
+  std::int32_t color = 0;    ///< split
+  std::int32_t key = 0;      ///< split
+  std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane
+  std::string name;          ///< split: of the group to be; empty otherwise
 };
 
-/// A group as its members know it.
+/// A group. One object for all members of an address space, which never changes: with a copy for each rank, what
+/// thousands of ranks know of their groups would grow with the square of their number.
 struct GroupInfo {
-  std::uint32_t id = 0;
   std::string name;
   std::vector<int> members;  ///< world ranks, by rank in the group
   Link link = Link::intra_node;
+  /// The group's number on its first member. Together they name a group, and the same one in every run.
+  std::uint32_t number = 0;
 };
 
-/// A started operation as one member holds it; meaningful only to the Control that gave it.
-using Ticket = std::uint64_t;
+/// What one rank has of a group that it is in.
+struct Membership {
+  const GroupInfo* group = nullptr;  ///< belongs to the control plane, and lives as long
+  std::int32_t member = 0;           ///< this rank's rank in the group
+};
 
-/// How an operation went, in virtual time.
+/// An operation as one member holds it, from join() to leave().
+struct Ticket {
+  std::uint64_t operation = 0;  ///< meaningful only to the Control that gave it
+  std::int32_t member = 0;      ///< of a message: 0 sends, 1 receives
+  Mover* mover = nullptr;       ///< of the operation's data; null where this address space moves none
+};
+
+/// What all members have agreed on, and when it happens, in virtual time.
 struct Outcome {
   Nanos start;  ///< all members were there and their lanes free
   Nanos end;
-  Label label;          ///< receives: of the data
-  back::Marks marks{};  ///< on a lane of this rank's device
+  Label label;      ///< receives: of the data
+  back::Plan plan;  ///< of gather and scatter the root's
+  /// By member: where its data are, as its data plane has said. Until leave().
+  std::span<const back::DataHandle> handles;
 };
 
 /// What a split gives one member.
 struct SplitOutcome {
-  Outcome time;
-  std::optional<GroupInfo> group;  ///< nothing for color kNobody
+  Nanos start;
+  Nanos end;
+  std::optional<Membership> made;  ///< nothing for color kNobody
 };
 
+/// Each rank numbers the groups that it is in, by itself: 0 is the world, then they count in the order in which its
+/// splits gave them. `group` is such a number below.
 class Control {
  public:
   virtual ~Control() = default;
 
-  /// The group of all ranks; its id is 0.
-  virtual const GroupInfo& world() = 0;
+  virtual Membership world(int rank) = 0;
 
-  /// Joins the next collective of the group, as the group's member `member`. Never blocks.
-  virtual Ticket post(int rank, std::uint32_t group, int member, const CallRecord& record,
-                      const back::Buffers& buffers) = 0;
-  /// Joins the next message from `from` to `to` (ranks in the group), as one of the two. Never blocks.
-  virtual Ticket post_message(int rank, std::uint32_t group, int from, int to, bool sends, const CallRecord& record,
-                              const back::Buffers& buffers) = 0;
-  /// Returns when the operation is complete on this rank, and forgets the ticket. Throws Aborted if the run has failed
-  /// or if nobody can go on (the report is then in failure()).
-  virtual Outcome wait(int rank, Ticket ticket, Location at) = 0;
+  /// Takes this rank's seat in the next collective of the group. Never blocks.
+  virtual Ticket join(int rank, std::uint32_t group) = 0;
+  /// Takes the seat of sender or receiver, whichever this rank is, in the next message from `from` to `to` (ranks in
+  /// the group). Never blocks.
+  virtual Ticket join_message(int rank, std::uint32_t group, int from, int to) = 0;
+  /// The member's call, and where its data are. Once for each ticket. Never blocks.
+  virtual void post(int rank, const Ticket& ticket, const CallRecord& record, back::DataHandle data) = 0;
+  /// Returns when all members have posted the same and its times are known. Throws Aborted if the run has failed or if
+  /// nobody can go on (the report is then in failure()).
+  virtual Outcome wait(int rank, const Ticket& ticket, Location at) = 0;
+  /// Waits for a split, and leaves it. A rank is in one split at a time.
+  virtual SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) = 0;
+  /// The member's part is over: forgets the ticket. What a failed run had under way is never left.
+  virtual void leave(int rank, const Ticket& ticket) = 0;
   /// When an operation that nobody has waited for runs, as far as that is known: once the run is over.
-  virtual std::optional<Outcome> known(Ticket) const { return std::nullopt; }
-  /// Forgets a ticket that nobody will wait for.
-  virtual void abandon(int rank, Ticket ticket) noexcept = 0;
-  /// Waits for a split.
-  virtual SplitOutcome wait_split(int rank, Ticket ticket, Location at) = 0;
+  virtual std::optional<Outcome> known(const Ticket&) const { return std::nullopt; }
 
   /// The rank's virtual time begins anew: its lanes are free.
   virtual void restart_clock(int rank) = 0;
 
-  /// The rank's function has returned, or has failed for this reason. `calls` and `last` describe its last call.
+  /// The rank's function has returned, or has failed for this reason. `last_call` and `last` describe its last call.
   virtual void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) = 0;
 
   /// True once the run has failed: calls should stop.

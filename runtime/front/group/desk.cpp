@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "front/group/wire.h"
+#include "front/group/mover.h"
 #include "front/handlers.h"
 #include "front/work/work_table.h"
 
@@ -16,20 +16,14 @@ using detail::Ref;
 using detail::Reply;
 
 GroupDesk::GroupDesk(RankFront& front, Control& control)
-    : front_(front), control_(control), groups_{control.world()}, members_{front.rank()} {}
+    : front_(front), control_(control), groups_{control.world(front.rank())} {}
 
-const GroupInfo& GroupDesk::group(const Call& call) const {
-  return groups_[call.group];
-}
-int GroupDesk::member_of(const Call& call) const {
-  return members_[call.group];
+const Membership& GroupDesk::membership(const Call& call) {
+  if (call.group < groups_.size()) return groups_[call.group];
+  front_.invalid(call, fmt::format("{}: this rank is in no such group", name_of(call.verb)));
 }
 
 Reply GroupDesk::collective(const Call& call, Collective kind) {
-  if (call.group >= groups_.size() || groups_[call.group].members.empty()) {
-    front_.invalid(call, fmt::format("{}: this group is empty (a default-constructed Group, or split with kNobody)",
-                                     name_of(call.verb)));
-  }
   const Operand in = front_.reading(call, 0);
   const Operand out = front_.writing(call, 1);
   const back::Plan plan = plan_of(call, kind, in, out);
@@ -41,9 +35,8 @@ std::shared_ptr<GroupDesk::GroupWork> GroupDesk::begin(const Call& call, const b
                                                        const Operand& out) {
   auto work = std::make_shared<GroupWork>(*this);
   work->plan = plan;
-  work->group = call.group;
-  work->member = member_of(call);
-  work->link = group(call).link;
+  work->group = &group(call);
+  work->link = work->group->link;
   work->at = call.at;
   work->order = front_.order();
   work->posted = front_.now();
@@ -65,10 +58,16 @@ CallRecord GroupDesk::record_of(const GroupWork& work) const {
 std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start(const Call& call, const back::Plan& plan, const Operand& in,
                                                        const Operand& out) {
   auto work = begin(call, plan, in, out);
-  count(*work);
-  work->ticket =
-      control_.post(front_.rank(), call.group, work->member, record_of(*work), {&front_.device(), in.data, out.data});
+  work->ticket = control_.join(front_.rank(), call.group);
+  post(*work, record_of(*work));
   return work;
+}
+
+void GroupDesk::post(GroupWork& work, const CallRecord& record) {
+  count(work);
+  const back::DataHandle data =
+      work.ticket.mover->post(work.ticket.member, work.plan, {&front_.device(), work.in.data, work.out.data});
+  control_.post(front_.rank(), work.ticket, record, data);
 }
 
 std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start_message(const Call& call, bool sends, int peer,
@@ -80,8 +79,7 @@ std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start_message(const Call& call,
   plan.members = 2;
   plan.count = data.size();
   auto work = begin(call, plan, sends ? data : Operand(), sends ? Operand() : data);
-  work->member = sends ? 0 : 1;
-  work->peer = group(call).members[static_cast<std::size_t>(peer)];
+  work->peer = work->group->members[static_cast<std::size_t>(peer)];
   work->link = front_.costs().link_between(front_.rank(), work->peer);
   work->sends = sends;
   CallRecord record = record_of(*work);
@@ -92,9 +90,8 @@ std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start_message(const Call& call,
     record.lane_free = std::max(front_.now(), egress);
     egress = record.lane_free + front_.costs().occupancy(data.bytes(), work->link);
   }
-  count(*work);
-  work->ticket = control_.post_message(front_.rank(), call.group, sends ? me : peer, sends ? peer : me, sends, record,
-                                       {&front_.device(), sends ? data.data : nullptr, sends ? nullptr : data.data});
+  work->ticket = control_.join_message(front_.rank(), call.group, sends ? me : peer, sends ? peer : me);
+  post(*work, record);
   return work;
 }
 
@@ -134,9 +131,6 @@ Reply GroupDesk::send_recv(const Call& call) {
 }
 
 Reply GroupDesk::split(const Call& call) {
-  if (call.group >= groups_.size() || groups_[call.group].members.empty()) {
-    front_.invalid(call, "split: this group is empty");
-  }
   back::Plan plan;
   plan.kind = Collective::split;
   plan.members = static_cast<int>(group(call).members.size());
@@ -145,35 +139,33 @@ Reply GroupDesk::split(const Call& call) {
   record.color = static_cast<std::int32_t>(call.number[0]);
   record.key = static_cast<std::int32_t>(call.number[1]);
   record.name = call.text;
-  const Ticket ticket =
-      control_.post(front_.rank(), call.group, work->member, record, {&front_.device(), nullptr, nullptr});
-  const SplitOutcome outcome = control_.wait_split(front_.rank(), ticket, call.at);
-  work->outcome = outcome.time;
+  work->ticket = control_.join(front_.rank(), call.group);
+  control_.post(front_.rank(), work->ticket, record, {});
+  const SplitOutcome outcome = control_.wait_split(front_.rank(), work->ticket, call.at);
+  work->done = {{outcome.start, outcome.end}, {}, {}};
   work->pass_time(call.at);
-  return outcome.group ? join(*outcome.group) : Reply();
+  return outcome.made ? join(*outcome.made) : Reply();
 }
 
-Reply GroupDesk::join(const GroupInfo& made) {
-  if (groups_.size() <= made.id) {
-    groups_.resize(made.id + 1);
-    members_.resize(made.id + 1);
-  }
-  const auto me = std::find(made.members.begin(), made.members.end(), front_.rank());
-  members_[made.id] = static_cast<int>(me - made.members.begin());
-  groups_[made.id] = made;
+Reply GroupDesk::join(const Membership& made) {
   Reply reply;
-  reply.group = made.id;
-  reply.group_rank = members_[made.id];
-  reply.group_size = static_cast<std::int32_t>(made.members.size());
+  reply.group = static_cast<std::uint32_t>(groups_.size());
+  reply.group_rank = made.member;
+  reply.group_size = static_cast<std::int32_t>(made.group->members.size());
+  groups_.push_back(made);
   return reply;
 }
 
 Times GroupDesk::GroupWork::settle(Location at) {
-  if (!outcome) {
-    outcome = desk_.control_.wait(desk_.front_.rank(), ticket, at);
+  if (!done) {
+    const int rank = desk_.front_.rank();
+    const Outcome outcome = desk_.control_.wait(rank, ticket, at);
+    const back::Marks marks = ticket.mover->finish(ticket.member, outcome.plan, outcome.handles);
+    done = {{outcome.start, outcome.end}, outcome.label, marks};
+    desk_.control_.leave(rank, ticket);
     desk_.label_result(*this);
   }
-  return {outcome->start, outcome->end};
+  return done->times;
 }
 
 void GroupDesk::label_result(const GroupWork& work) {
@@ -181,8 +173,8 @@ void GroupDesk::label_result(const GroupWork& work) {
   if (work.plan.kind != Collective::send_recv) {
     if (work.in) front_.label_whole(work.out, work.in.label);
   } else {
-    front_.storages().at(work.out.ref.storage).label.micro = work.outcome->label.micro;
-    front_.label_whole(work.out, work.outcome->label);
+    front_.storages().at(work.out.ref.storage).label.micro = work.done->label.micro;
+    front_.label_whole(work.out, work.done->label);
   }
 }
 
@@ -197,9 +189,8 @@ const char* GroupDesk::GroupWork::name() const {
 }
 
 std::string GroupDesk::describe(const GroupWork& work) const {
-  const GroupInfo& info = groups_[work.group];
   const std::string what =
-      fmt::format("(group {}, {} {})", info.name, work.plan.count, shardlings::name_of(work.plan.dtype));
+      fmt::format("(group {}, {} {})", work.group->name, work.plan.count, shardlings::name_of(work.plan.dtype));
   if (work.plan.kind != Collective::send_recv) return fmt::format("{} {}", work.name(), what);
   return fmt::format("{} {} rank {} {}", work.name(), work.sends ? "to" : "from", work.peer, what);
 }

@@ -30,44 +30,52 @@ class GroupDesk {
   void restart_clock();
 
  private:
+  /// How an operation went.
+  struct Done {
+    Times times;
+    Label label;        ///< receives: of the data
+    back::Marks marks;  ///< on a lane of this rank's device
+  };
+
   /// An operation of this rank with others.
   class GroupWork final : public Pending {
    public:
     explicit GroupWork(GroupDesk& desk) : desk_(desk) {}
     Times settle(Location at) override;
-    bool settled() const override { return outcome.has_value(); }
+    bool settled() const override { return done.has_value(); }
     back::DeviceEvent event() override;
     void pass_time(Location at) override { desk_.pass_time(*this, at); }
     void trace_in_flight() override;
     const char* name() const override;
     std::string describe() const override { return desk_.describe(*this); }
 
-    Ticket ticket = 0;
+    Ticket ticket;
     back::Plan plan;
-    std::uint32_t group = 0;
-    int member = 0;
+    const GroupInfo* group = nullptr;
     int peer = -1;  ///< world rank of the other side of a message
     bool sends = false;
     Link link = Link::intra_node;
     Operand in, out;
-    std::optional<Outcome> outcome;  ///< once settled
+    std::optional<Done> done;  ///< once settled
 
    private:
     GroupDesk& desk_;
   };
 
-  const GroupInfo& group(const detail::Call& call) const;
-  int member_of(const detail::Call& call) const;
+  const Membership& membership(const detail::Call& call);
+  const GroupInfo& group(const detail::Call& call) { return *membership(call).group; }
+  int member_of(const detail::Call& call) { return membership(call).member; }
   back::Plan plan_of(const detail::Call& call, Collective kind, const Operand& in, const Operand& out);
   void check_sizes(const detail::Call& call, const back::Plan& plan, int member, const Operand& in, const Operand& out);
   void check_peer(const detail::Call& call, int peer, int size);
   std::shared_ptr<GroupWork> begin(const detail::Call& call, const back::Plan& plan, const Operand& in,
                                    const Operand& out);
+  void post(GroupWork& work, const CallRecord& record);
   CallRecord record_of(const GroupWork& work) const;
   std::shared_ptr<GroupWork> start(const detail::Call& call, const back::Plan& plan, const Operand& in,
                                    const Operand& out);
   std::shared_ptr<GroupWork> start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
-  detail::Reply join(const GroupInfo& made);
+  detail::Reply join(const Membership& made);
   void count(const GroupWork& work);
   void label_result(const GroupWork& work);
   void pass_time(GroupWork& work, Location at);
@@ -77,8 +85,7 @@ class GroupDesk {
 
   RankFront& front_;
   Control& control_;
-  std::vector<GroupInfo> groups_;        ///< by id; empty where this rank is no member
-  std::vector<int> members_;             ///< this rank's number in each
+  std::vector<Membership> groups_;       ///< by this rank's number of the group, as the control plane counts them
   std::array<Nanos, kLinks> egress_{};   ///< when the rank's outgoing link is free
   std::array<Nanos, kLinks> ingress_{};  ///< when its incoming link is
 };

@@ -6,15 +6,15 @@ namespace shardlings::front {
 
 using back::Collective;
 
+// All relaxed: nobody else has the meeting yet (invariant 1), or any more (invariant 5).
 void Meeting::reset(int members, int refs) {
   const auto n = static_cast<std::size_t>(members);
   if (records.size() != n) {
     records.resize(n);
-    cookies.resize(n);
+    handles.resize(n);
     predecessors.resize(n);
-    posted = std::make_unique<std::atomic<bool>[]>(n);
   }
-  for (std::size_t i = 0; i < n; ++i) posted[i].store(false, std::memory_order_relaxed);
+  posted.assign(n, 0);
   missing.store(members, std::memory_order_relaxed);
   phase.store(static_cast<std::uint32_t>(Phase::open), std::memory_order_relaxed);
   parked.store(0, std::memory_order_relaxed);
@@ -23,7 +23,6 @@ void Meeting::reset(int members, int refs) {
   successors.clear();
   split.clear();
   waiting_for = 0;
-  mismatch = false;
   next.store(nullptr, std::memory_order_relaxed);
   references.store(refs, std::memory_order_relaxed);
 }
@@ -44,7 +43,6 @@ int Meeting::rank_of(int member) const {
 }
 
 int Meeting::member_of(int rank) const {
-  if (!message && rank < members() && rank_of(rank) == rank) return rank;  // as in the world
   for (int member = 0; member < members(); ++member) {
     if (rank_of(member) == rank) return member;
   }

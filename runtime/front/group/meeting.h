@@ -8,52 +8,66 @@
 #include <string>
 #include <vector>
 
-#include "back/fabric/fabric.h"
 #include "front/group/control.h"
+#include "front/group/mover.h"
 
 namespace shardlings::front {
+
+struct Meeting;
 
 /// How far a meeting is; the word on which ranks sleep.
 enum class Phase : std::uint32_t {
   open,    ///< somebody has not posted, or a lane's predecessor is unresolved
-  ready,   ///< times are known; waiters move the data
-  done,    ///< data in place
-  aborted  ///< will never be done
+  agreed,  ///< all posted the same; times are known, and the data are on their way
+  aborted  ///< will never be agreed
 };
 
-/// Invariants
-/// (1) `missing` counts members that have not posted. Whoever brings it to 0 compares the records and tries to resolve.
-/// (2) `resolved` is set once, after start and end. It is set only when every predecessor is resolved.
-/// (3) `phase` only grows.
-/// (4) `references` counts: each member's place in the chain, each member's ticket, each lane whose last operation this
-///     is or was when a successor posted. At 0 the meeting is used again.
+/// Where a rank stands in the chain of a group that it is in.
+struct Place {
+  Membership in;
+  Meeting* last = nullptr;  ///< the last meeting that it has joined
+};
+
+/// Invariants. "Its member" is the rank that has this member's ticket.
+/// (1) The creator sets `group` to `link` and resets the rest before it puts the meeting into its predecessor's `next`
+///     (release); others get at it only through there (acquire), so they see all of that.
+/// (2) Entry m of `records`, `handles`, `predecessors` and `posted` is written by its member alone, which then takes
+///     itself from `missing`. That is a read-modify-write with release and acquire, and such form one sequence: who
+///     brings it to 0 sees all entries. It alone compares them and tries to resolve. The judge reads entries of
+///     meetings that still miss somebody: it holds the lock under which every rank has blocked or finished since.
+/// (3) `resolved` is set once, after `start`, `end` and `split` (release), and only when every predecessor is resolved.
+///     Who has seen it (acquire) may read those three.
+/// (4) `phase` leaves `open` once. It becomes `agreed` after `resolved` and after the mover's launch.
+/// (5) `references` counts: each member's place in the chain, each member's ticket, each lane whose last operation this
+///     is or was when a successor posted. Who adds one has one already, so adding needs no order. Dropping releases
+///     what the holder did here, and the last one acquires all of it before the meeting is used again.
 struct Meeting {
-  // What the creator sets before the others can see the meeting.
+  Meeting(std::unique_ptr<back::Exchange> exchange, back::Engine& engine) : mover(std::move(exchange), engine) {}
+
   const GroupInfo* group = nullptr;
   std::uint64_t number = 0;  ///< in its chain, from 1
   bool message = false;
   int from = 0, to = 0;  ///< messages: ranks in the group
   Link link = Link::intra_node;
 
-  // By member: each writes its own entry, then takes itself from `missing`.
+  // By member.
   std::vector<CallRecord> records;
-  std::vector<std::uint64_t> cookies;
+  std::vector<back::DataHandle> handles;
   std::vector<Meeting*> predecessors;  ///< on the member's lane; nullptr if resolved already
-  std::unique_ptr<std::atomic<bool>[]> posted;
+  std::vector<std::uint8_t> posted;    ///< 1: yes
   std::atomic<int> missing{0};
 
   std::atomic<std::uint32_t> phase{0};
-  std::atomic<int> parked{0};  ///< ranks that sleep on `phase`; changed under the control's lock
+  std::atomic<int> parked{0};  ///< ranks that sleep on `phase`: see Quiescence
   std::atomic<bool> resolved{false};
   std::atomic<bool> has_successors{false};
-  std::vector<Meeting*> successors;  ///< under the control's lock
-  int waiting_for = 0;               ///< unresolved predecessors; under the control's lock
-  bool mismatch = false;             ///< under the control's lock
+  std::vector<Meeting*> successors;  ///< under SharedControl's lock of the queues
+  int waiting_for = 0;               ///< unresolved predecessors; under the same lock
   Nanos start;
   Nanos end;
 
-  std::unique_ptr<back::Exchange> exchange;
-  std::vector<const GroupInfo*> split;  ///< by member: its new group
+  Mover mover;
+  std::vector<Place> split;  ///< by member: its seat in its new group; no group for those who get none
   std::atomic<Meeting*> next{nullptr};
   std::atomic<int> references{0};
 
@@ -63,7 +77,7 @@ struct Meeting {
   const back::Plan& agreed() const;
   /// Gather or scatter: only the root knows the count of the whole, the others that of their part.
   bool rooted() const;
-  /// World rank of a member, and back; -1 if that rank is none.
+  /// World rank of a member, and back; -1 if that rank is none. The way back is a search: for reports only.
   int rank_of(int member) const;
   int member_of(int rank) const;
 };

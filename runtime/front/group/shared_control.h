@@ -2,25 +2,21 @@
 /// The control plane of ranks in one address space.
 ///
 /// Operations of a group form a chain: each member keeps its place and steps on with every call, so that the k-th call
-/// of one meets the k-th call of the others. Posting takes no lock; the lock guards sleeping, judging and the rare
-/// operation whose lane is still taken by an unresolved one.
+/// of one meets the k-th call of the others. Posting takes no lock, but for the rare operation whose lane is still
+/// taken by an unresolved one. Who sleeps, and whether anybody can still go on, is the Quiescence's.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <deque>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "back/engine/engine.h"
 #include "front/clock/cost.h"
 #include "front/group/control.h"
-#include "front/group/meeting.h"
-#include "front/misuse/judge.h"
+#include "front/group/meeting_pool.h"
+#include "front/group/quiescence.h"
 
 namespace shardlings::front {
 
@@ -30,76 +26,57 @@ class SharedControl final : public Control {
                 bool checks);
   ~SharedControl() override;
 
-  const GroupInfo& world() override { return *groups_.front(); }
-  Ticket post(int rank, std::uint32_t group, int member, const CallRecord& record,
-              const back::Buffers& buffers) override;
-  Ticket post_message(int rank, std::uint32_t group, int from, int to, bool sends, const CallRecord& record,
-                      const back::Buffers& buffers) override;
-  Outcome wait(int rank, Ticket ticket, Location at) override;
-  void abandon(int rank, Ticket ticket) noexcept override;
-  SplitOutcome wait_split(int rank, Ticket ticket, Location at) override;
+  Membership world(int rank) override;
+  Ticket join(int rank, std::uint32_t group) override;
+  Ticket join_message(int rank, std::uint32_t group, int from, int to) override;
+  void post(int rank, const Ticket& ticket, const CallRecord& record, back::DataHandle data) override;
+  Outcome wait(int rank, const Ticket& ticket, Location at) override;
+  SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) override;
+  void leave(int rank, const Ticket& ticket) override;
+  std::optional<Outcome> known(const Ticket& ticket) const override;
   void restart_clock(int rank) override;
-  std::optional<Outcome> known(Ticket ticket) const override;
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) override;
-  bool aborted() const override { return aborted_.load(std::memory_order_relaxed); }
-  std::optional<Failure> failure() override;
+  bool aborted() const override { return quiescence_.aborted(); }
+  std::optional<Failure> failure() override { return quiescence_.failure(); }
 
  private:
-  /// Where a rank stands in a group's chain.
-  struct Place {
-    const GroupInfo* group = nullptr;
-    Meeting* last = nullptr;  ///< the last meeting it has joined
-  };
   /// What one rank alone touches.
   struct alignas(64) Member {
-    std::vector<Place> places;                             ///< by group
-    std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the same for messages
+    std::vector<Place> places;                             ///< by the rank's number of the group
+    std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the last message
     std::array<Meeting*, kLinks> lane_tail{};              ///< the lane's last operation, while unresolved
     std::array<Nanos, kLinks> lane_end{};                  ///< else: when the lane is free
-    std::vector<Meeting*> spare;                           ///< meetings to use again
-    std::atomic<bool> asleep{false};                       ///< set under the lock, with the count of the runnable
   };
+  /// A channel for messages of a group, from one of its ranks to another.
+  using Channel = std::tuple<const GroupInfo*, int, int>;
 
-  Place& place_in(int rank, std::uint32_t group);
-  Meeting* make_meeting();  ///< `tables_` is held
-  Meeting* fresh(int rank);
-  void recycle(int rank, Meeting* meeting);
+  Member& own(int rank) { return members_[static_cast<std::size_t>(rank)]; }
   void unref(int rank, Meeting* meeting);
+  struct Kind;
   /// Steps from `place` to the next meeting of the chain, making it if this rank is the first.
-  Meeting* step(int rank, Meeting*& place, const GroupInfo& group, bool message, int from, int to);
+  Meeting* step(int rank, Meeting*& place, const Kind& kind);
   Meeting*& channel(int rank, std::uint32_t group, int from, int to);
   void take_lane(int rank, Meeting* meeting, int member);
   void complete_posting(int rank, Meeting* meeting);
+  bool waits_for_predecessors(Meeting* meeting);
   void resolve(int rank, Meeting* meeting);
-  void set_times(Meeting* meeting);
-  void make_groups(Meeting* meeting);
-  void set_phase(Meeting* meeting, Phase phase);
-  void wait_for(int rank, Meeting* meeting, int member, Location at);
-  void sleep(int rank, Meeting* meeting, std::uint32_t phase, Location at);
-  void judge_if_still();
-  void fail(const std::optional<Failure>& failure);
+  void add_resolved_successors(Meeting* meeting, std::vector<Meeting*>& resolved);
+  void set_times(Meeting* meeting) const;
+  void make_groups(Meeting* split);
   /// The fabric says that an operation that everybody has joined does not come to its end.
   void report_stuck(const back::Exchange* exchange, const std::string& why);
 
-  back::Engine& engine_;
   back::Fabric& fabric_;
   CostModel costs_;
   bool checks_;
-  BlackBox* black_box_;
+  MeetingPool pool_;
+  Quiescence quiescence_;
   std::vector<Member> members_;
-  std::atomic<bool> aborted_{false};
 
-  std::mutex lock_;
-  int runnable_;
-  std::vector<RankStatus> status_;  ///< by rank
-  std::vector<Meeting*> mismatches_;
-  std::optional<Failure> failure_;
-  std::mutex tables_;  ///< guards what follows
-  std::deque<std::unique_ptr<GroupInfo>> groups_;
-  std::deque<std::unique_ptr<Meeting>> all_;
-  std::vector<Meeting*> spare_;        ///< meetings that a rank had too many of
-  std::vector<Meeting*> chain_heads_;  ///< by group
-  std::map<std::tuple<std::uint32_t, int, int>, Meeting*> channel_heads_;
+  Mutex queues_;  ///< guards every meeting's `successors` and `waiting_for`
+  Mutex tables_;
+  std::deque<GroupInfo> groups_ GUARDED_BY(tables_);  ///< references stay valid, and what they refer to never changes
+  std::map<Channel, Meeting*> channel_heads_ GUARDED_BY(tables_);
 };
 
 }  // namespace shardlings::front

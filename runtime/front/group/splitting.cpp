@@ -1,56 +1,60 @@
-// Dividing a group: what the last poster of a split does for all of them.
+#include "front/group/splitting.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
-#include "front/group/shared_control.h"
 #include "shardlings/group.h"
 
 namespace shardlings::front {
+namespace {
 
-void SharedControl::make_groups(Meeting* meeting) {
-  struct Joining {
-    std::int32_t color, key;
-    int member;
-  };
-  std::vector<Joining> joining;
-  for (int m = 0; m < meeting->members(); ++m) {
-    const CallRecord& record = meeting->records[static_cast<std::size_t>(m)];
-    if (record.color != kNobody) joining.push_back({record.color, record.key, m});
-  }
-  std::sort(joining.begin(), joining.end(), [](const Joining& a, const Joining& b) {
-    return std::tie(a.color, a.key, a.member) < std::tie(b.color, b.key, b.member);
-  });
-  meeting->split.assign(static_cast<std::size_t>(meeting->members()), nullptr);
-  const std::lock_guard guard(tables_);
-  for (std::size_t begin = 0; begin < joining.size();) {
-    auto made = std::make_unique<GroupInfo>();
-    made->id = static_cast<std::uint32_t>(groups_.size());
-    const CallRecord& first = meeting->records[static_cast<std::size_t>(joining[begin].member)];
-    made->name = !first.name.empty() ? first.name
-                                     : fmt::format("{}.split{}/{}", meeting->group->name, meeting->number, first.color);
-    std::size_t end = begin;
-    for (; end < joining.size() && joining[end].color == first.color; ++end) {
-      made->members.push_back(meeting->rank_of(joining[end].member));
-      meeting->split[static_cast<std::size_t>(joining[end].member)] = made.get();
-    }
-    const auto node = [&](int rank) { return costs_.node_of(rank); };
-    const bool one_node = std::all_of(made->members.begin(), made->members.end(),
-                                      [&](int rank) { return node(rank) == node(made->members[0]); });
-    made->link = one_node ? Link::intra_node : Link::inter_node;
-    groups_.push_back(std::move(made));
-    begin = end;
-  }
+const CallRecord& record_of(const Meeting& split, int member) {
+  return split.records[static_cast<std::size_t>(member)];
 }
 
-SplitOutcome SharedControl::wait_split(int rank, Ticket ticket, Location at) {
-  auto* meeting = reinterpret_cast<Meeting*>(ticket);
-  const int member = meeting->member_of(rank);
-  wait_for(rank, meeting, member, at);
-  const GroupInfo* made = meeting->split[static_cast<std::size_t>(member)];
-  SplitOutcome result{{meeting->start, meeting->end, {}}, made ? std::optional(*made) : std::nullopt};
-  unref(rank, meeting);
-  return result;
+/// Members that want to be in a group, in the order of colors and, within one, of their ranks in it.
+std::vector<int> in_order(const Meeting& split) {
+  std::vector<int> joining;
+  for (int m = 0; m < split.members(); ++m) {
+    if (record_of(split, m).color != kNobody) joining.push_back(m);
+  }
+  const auto key = [&](int m) { return std::tuple(record_of(split, m).color, record_of(split, m).key, m); };
+  std::sort(joining.begin(), joining.end(), [&](int a, int b) { return key(a) < key(b); });
+  return joining;
+}
+
+GroupInfo info_of(const Meeting& split, const std::vector<int>& members, const CostModel& costs) {
+  const CallRecord& first = record_of(split, members.front());
+  GroupInfo info;
+  info.name =
+      !first.name.empty() ? first.name : fmt::format("{}.split{}/{}", split.group->name, split.number, first.color);
+  info.number = first.groups;
+  info.members.reserve(members.size());
+  for (const int member : members) info.members.push_back(split.rank_of(member));
+  const int node = costs.node_of(info.members.front());
+  const bool one_node =
+      std::all_of(info.members.begin(), info.members.end(), [&](int rank) { return costs.node_of(rank) == node; });
+  info.link = one_node ? Link::intra_node : Link::inter_node;
+  return info;
+}
+
+}  // namespace
+
+std::vector<NewGroup> groups_of_split(const Meeting& split, const CostModel& costs) {
+  const std::vector<int> joining = in_order(split);
+  std::vector<NewGroup> groups;
+  for (auto begin = joining.begin(); begin != joining.end();) {
+    const std::int32_t color = record_of(split, *begin).color;
+    const auto end = std::find_if(begin, joining.end(), [&](int m) { return record_of(split, m).color != color; });
+    NewGroup group;
+    group.members.assign(begin, end);
+    group.info = info_of(split, group.members, costs);
+    groups.push_back(std::move(group));
+    begin = end;
+  }
+  return groups;
 }
 
 }  // namespace shardlings::front

@@ -115,9 +115,14 @@ std::string owed_text(const Meeting& meeting, int member) {
                      ranks_text({meeting.rank_of(member)}), part_of(count, meeting.members(), member).size());
 }
 
-std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
+std::optional<Failure> mismatch(const std::vector<const Meeting*>& mismatches) {
   if (mismatches.empty()) return std::nullopt;
-  const auto key = [](const Meeting* m) { return std::tuple(latest_post(*m), m->group->id, m->message, m->number); };
+  // Of several at one time the same must be named in every run: so by the group's first member, and that rank's number
+  // of it. No two groups have both in common.
+  const auto key = [](const Meeting* m) {
+    return std::tuple(latest_post(*m), m->group->members.front(), m->group->number, m->message, m->number, m->from,
+                      m->to);
+  };
   const Meeting& first = **std::min_element(mismatches.begin(), mismatches.end(),
                                             [&](const Meeting* a, const Meeting* b) { return key(a) < key(b); });
   const std::string what = disagreement(first);
@@ -144,8 +149,7 @@ std::optional<Failure> mismatch(const std::vector<Meeting*>& mismatches) {
 std::vector<int> missing_ranks(const Meeting& meeting) {
   std::vector<int> missing;
   for (int m = 0; m < meeting.members(); ++m) {
-    if (!meeting.posted[static_cast<std::size_t>(m)].load(std::memory_order_acquire))
-      missing.push_back(meeting.rank_of(m));
+    if (meeting.posted[static_cast<std::size_t>(m)] == 0) missing.push_back(meeting.rank_of(m));
   }
   return missing;
 }
@@ -176,7 +180,7 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const Meeting& meeting = *status.blocked_in;
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
-                                 call_of(meeting, meeting.member_of(rank)), meeting.group->name, meeting.number);
+                                 call_of(meeting, status.member), meeting.group->name, meeting.number);
   const std::vector<int> missing = missing_ranks(meeting);
   if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
   const int member = held_up_on(meeting);
@@ -210,10 +214,8 @@ std::optional<Failure> desertion(const Statuses& ranks) {
                                              : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
       for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
-      return failure_at(
-          FailureKind::desertion, waiter, status.at,
-          status.blocked_in->records[static_cast<std::size_t>(status.blocked_in->member_of(waiter))].posted,
-          std::move(message));
+      return failure_at(FailureKind::desertion, waiter, status.at,
+                        status.blocked_in->records[static_cast<std::size_t>(status.member)].posted, std::move(message));
     }
   }
   return std::nullopt;
@@ -236,8 +238,8 @@ std::vector<int> cycle(const Statuses& ranks) {
 }
 
 bool waits_to_receive(const Statuses& ranks, int rank) {
-  const Meeting& meeting = *ranks[static_cast<std::size_t>(rank)].blocked_in;
-  return meeting.message && meeting.member_of(rank) == kReceiver;
+  const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
+  return status.blocked_in->message && status.member == kReceiver;
 }
 
 const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
@@ -275,7 +277,7 @@ Failure deadlock(const Statuses& ranks) {
   message += advice(ranks, ring);
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];
-  const auto member = static_cast<std::size_t>(status.blocked_in->member_of(first));
+  const auto member = static_cast<std::size_t>(status.member);
   return failure_at(FailureKind::deadlock, first, status.at, status.blocked_in->records[member].posted,
                     std::move(message));
 }
@@ -294,7 +296,7 @@ Failure hang(const Meeting* meeting, const std::string& why) {
                                 meeting->number, meeting->group->name, why, calls_text(*meeting), kAdvice));
 }
 
-std::optional<Failure> judge(const Statuses& ranks, const std::vector<Meeting*>& mismatches) {
+std::optional<Failure> judge(const Statuses& ranks, const std::vector<const Meeting*>& mismatches) {
   if (auto failure = failed_rank(ranks)) return failure;
   if (auto failure = mismatch(mismatches)) return failure;
   if (blocked_ranks(ranks).empty()) return std::nullopt;

@@ -18,6 +18,7 @@ namespace shardlings::front {
 struct RankStatus {
   RankState state = RankState::running;
   Meeting* blocked_in = nullptr;
+  std::int32_t member = 0;         ///< blocked: its own in the meeting
   Location at;                     ///< blocked: where it waits
   std::optional<Failure> failure;  ///< failed: with what
   std::string last_call;           ///< finished or failed: what it called last, and where
@@ -26,7 +27,7 @@ struct RankStatus {
 
 /// The primary error, or nothing if all ranks have finished in order. `mismatches`: complete but contradictory
 /// meetings.
-std::optional<Failure> judge(const std::vector<RankStatus>& ranks, const std::vector<Meeting*>& mismatches);
+std::optional<Failure> judge(const std::vector<RankStatus>& ranks, const std::vector<const Meeting*>& mismatches);
 
 /// The report on an operation that all its members have joined and that the fabric has given up, nullptr if it is about
 /// none in particular. Not from quiescence: the ranks may be anywhere.

@@ -25,7 +25,7 @@ class DeviceCopyExchange final : public Exchange {
     done_ = 0;
   }
 
-  std::uint64_t post(int member, const Plan& plan, const Buffers& buffers) override {
+  DataHandle post(int member, const Plan& plan, const Buffers& buffers) override {
     const auto i = static_cast<std::size_t>(member);
     buffers_[i] = buffers;
     if (plan.kind == Collective::barrier || plan.kind == Collective::split) return 0;
@@ -36,7 +36,7 @@ class DeviceCopyExchange final : public Exchange {
     return 0;
   }
 
-  bool launch(const Plan& plan, std::span<const std::uint64_t>) override {
+  bool launch(const Plan& plan, std::span<const DataHandle>) override {
     const DeviceSchedule schedule = make_device_schedule(plan, buffers_, scratch_addresses());
     for (const auto& kernels : schedule.of_member) {
       if (kernels.empty()) continue;

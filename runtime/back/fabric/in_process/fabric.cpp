@@ -27,12 +27,12 @@ class InProcessExchange final : public Exchange {
     next_.store(0, std::memory_order_relaxed);
   }
 
-  std::uint64_t post(int member, const Plan&, const Buffers& buffers) override {
+  DataHandle post(int member, const Plan&, const Buffers& buffers) override {
     buffers_[static_cast<std::size_t>(member)] = buffers;
     return 0;
   }
 
-  bool launch(const Plan& plan, std::span<const std::uint64_t>) override {
+  bool launch(const Plan& plan, std::span<const DataHandle>) override {
     plan_ = plan;
     pieces_ = count_pieces();
     left_.store(pieces_, std::memory_order_relaxed);

@@ -26,8 +26,8 @@ class NcclExchange final : public Exchange {
  public:
   explicit NcclExchange(NcclFabric& fabric) : fabric_(fabric) {}
   void begin(int members) override;
-  std::uint64_t post(int member, const Plan& plan, const Buffers& buffers) override;
-  bool launch(const Plan& plan, std::span<const std::uint64_t>) override;
+  DataHandle post(int member, const Plan& plan, const Buffers& buffers) override;
+  bool launch(const Plan& plan, std::span<const DataHandle>) override;
   Progress help(int) override { return Progress::none_left; }
   void finish(int member) override;
   Marks marks(int member) override { return marks_[static_cast<std::size_t>(member)]; }
@@ -111,7 +111,7 @@ void NcclExchange::begin(int members) {
   launched_ = false;
 }
 
-std::uint64_t NcclExchange::post(int member, const Plan& plan, const Buffers& buffers) {
+DataHandle NcclExchange::post(int member, const Plan& plan, const Buffers& buffers) {
   fabric_.check();
   if (!moves(plan)) return 0;
   const auto m = static_cast<std::size_t>(member);
@@ -126,7 +126,7 @@ std::uint64_t NcclExchange::post(int member, const Plan& plan, const Buffers& bu
   return 0;
 }
 
-bool NcclExchange::launch(const Plan& plan, std::span<const std::uint64_t>) {
+bool NcclExchange::launch(const Plan& plan, std::span<const DataHandle>) {
   if (moves(plan) && plan.count > 0) fabric_.launch(*this, plan);
   return true;
 }

@@ -1,0 +1,151 @@
+#include "front/group/quiescence.h"
+
+#include "shardlings/error.h"
+
+namespace shardlings::front {
+namespace {
+
+std::uint32_t word(Phase phase) {
+  return static_cast<std::uint32_t>(phase);
+}
+
+[[noreturn]] void throw_aborted(Location at) {
+  throw Aborted("the run has failed; see its report", at);
+}
+
+}  // namespace
+
+Quiescence::Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, BlackBox* black_box)
+    : engine_(engine),
+      fabric_(fabric),
+      black_box_(black_box),
+      sleepers_(static_cast<std::size_t>(ranks)),
+      runnable_(ranks),
+      status_(static_cast<std::size_t>(ranks)) {}
+
+// The fast path takes no lock. Acquire: `agreed` comes with the times and the launch (Meeting, invariants 3 and 4).
+void Quiescence::wait(int rank, Meeting& meeting, int member, Location at) {
+  for (;;) {
+    const std::uint32_t phase = meeting.phase.load(std::memory_order_acquire);
+    if (phase == word(Phase::agreed)) return;
+    if (phase == word(Phase::aborted)) throw_aborted(at);
+    if (!engine_.spin(meeting.phase, phase)) sleep(rank, meeting, member, at);
+  }
+}
+
+void Quiescence::sleep(int rank, Meeting& meeting, int member, Location at) {
+  if (!block(rank, meeting, member, at)) return;
+  constexpr auto kOpen = static_cast<std::uint32_t>(Phase::open);
+  while (meeting.phase.load(std::memory_order_acquire) == kOpen) engine_.park(meeting.phase, kOpen);
+  // Acquire: pairs with the waker's release, after which `status_` is this rank's to change again.
+  if (sleepers_[static_cast<std::size_t>(rank)].asleep.load(std::memory_order_acquire)) unblock(rank, meeting);
+  note(rank, RankState::running);
+}
+
+// False if the meeting is no longer open. Judges if this rank was the last that could go on.
+bool Quiescence::block(int rank, Meeting& meeting, int member, Location at) {
+  const auto r = static_cast<std::size_t>(rank);
+  const MutexLock guard(lock_);
+  // Under the lock this is exact: end_run() wakes those that are blocked, and nobody blocks after it.
+  if (aborted()) throw_aborted(at);
+  meeting.parked.fetch_add(1, std::memory_order_seq_cst);  // invariant 3
+  if (meeting.phase.load(std::memory_order_seq_cst) != word(Phase::open)) {
+    meeting.parked.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  status_[r].state = RankState::blocked;
+  status_[r].blocked_in = &meeting;
+  status_[r].member = member;
+  status_[r].at = at;
+  sleepers_[r].asleep.store(true, std::memory_order_relaxed);  // its own; the waker sees it by the lock
+  note(rank, RankState::blocked);
+  --runnable_;
+  judge_if_still();
+  return true;
+}
+
+// Awake before the waker has moved the count: move it ourselves (invariant 2).
+void Quiescence::unblock(int rank, Meeting& meeting) {
+  const auto r = static_cast<std::size_t>(rank);
+  const MutexLock guard(lock_);
+  if (status_[r].blocked_in == &meeting && !aborted()) {
+    set_running(rank);
+    meeting.parked.fetch_sub(1, std::memory_order_relaxed);  // under the lock, as every change but its first
+  }
+  sleepers_[r].asleep.store(false, std::memory_order_relaxed);
+}
+
+void Quiescence::set_running(int rank) {
+  RankStatus& status = status_[static_cast<std::size_t>(rank)];
+  status.state = RankState::running;
+  status.blocked_in = nullptr;
+  ++runnable_;
+}
+
+void Quiescence::wake(Meeting& meeting) {
+  meeting.phase.store(word(Phase::agreed), std::memory_order_seq_cst);  // invariant 3
+  if (meeting.parked.load(std::memory_order_seq_cst) == 0) return;
+  {
+    const MutexLock guard(lock_);
+    for (int member = 0; member < meeting.members(); ++member) {
+      const int rank = meeting.rank_of(member);
+      if (status_[static_cast<std::size_t>(rank)].blocked_in != &meeting) continue;
+      set_running(rank);
+      sleepers_[static_cast<std::size_t>(rank)].asleep.store(false, std::memory_order_release);  // see sleep()
+    }
+    meeting.parked.store(0, std::memory_order_relaxed);
+  }
+  engine_.wake(meeting.phase);
+}
+
+void Quiescence::add_mismatch(const Meeting* meeting) {
+  const MutexLock guard(lock_);
+  mismatches_.push_back(meeting);
+}
+
+void Quiescence::judge_if_still() {
+  if (runnable_ > 0 || aborted()) return;
+  end_run(judge(status_, mismatches_));
+}
+
+// Everybody has finished in order, or those who sleep are woken to find that the run is over.
+void Quiescence::end_run(const std::optional<Failure>& failure) {
+  failure_ = failure;
+  aborted_.store(true, std::memory_order_relaxed);
+  fabric_.abort();
+  for (const RankStatus& status : status_) {
+    if (!status.blocked_in) continue;
+    status.blocked_in->phase.store(word(Phase::aborted), std::memory_order_release);
+    engine_.wake(status.blocked_in->phase);
+  }
+}
+
+void Quiescence::fail(const Failure& failure) {
+  const MutexLock guard(lock_);
+  if (!failure_) end_run(failure);
+}
+
+void Quiescence::finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) {
+  RankStatus ended;
+  ended.state = failure ? RankState::failed : RankState::finished;
+  ended.failure = failure;
+  ended.last_call = last_call;
+  ended.last = last;
+  const MutexLock guard(lock_);
+  status_[static_cast<std::size_t>(rank)] = std::move(ended);
+  note(rank, failure ? RankState::failed : RankState::finished);
+  if (aborted()) return;
+  --runnable_;
+  judge_if_still();
+}
+
+std::optional<Failure> Quiescence::failure() {
+  const MutexLock guard(lock_);
+  return failure_;
+}
+
+void Quiescence::note(int rank, RankState state) {
+  if (black_box_) black_box_->entries[rank].state.store(static_cast<std::uint32_t>(state));
+}
+
+}  // namespace shardlings::front

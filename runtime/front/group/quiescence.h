@@ -1,0 +1,72 @@
+/// \file
+/// Which ranks sleep, and the moment at which nobody can go on: the run is judged then, and at no other time.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "back/engine/engine.h"
+#include "back/fabric/fabric.h"
+#include "base/mutex.h"
+#include "front/group/meeting.h"
+#include "front/misuse/judge.h"
+
+namespace shardlings::front {
+
+/// Invariants
+/// (1) `runnable_` counts the ranks that are neither blocked nor finished; it changes with their `status_`, under the
+///     lock. At 0 nobody can ever change that, so what has happened is final, and the judge sees all of it: every rank
+///     has held the lock since it did anything.
+/// (2) The waker moves the count: a rank whose meeting is agreed counts as runnable before it is woken. If it wakes by
+///     itself first, which it sees from `asleep`, it moves the count before it goes on. So it is moved exactly once.
+/// (3) Nobody sleeps on a meeting that is no longer open. A sleeper counts itself in `parked` and then looks at `phase`
+///     again; the waker sets `phase` and then looks at `parked`. All four are sequentially consistent, so in their one
+///     order at least one of the two sees the other. Acquire and release would allow both to miss it.
+class Quiescence {
+ public:
+  Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, BlackBox* black_box);
+
+  /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed.
+  void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
+  /// The meeting is agreed: whoever sleeps on it goes on.
+  void wake(Meeting& meeting) EXCLUDES(lock_);
+  /// A meeting that is complete and contradicts itself. It stays open: its members will block, and the judge says why.
+  void add_mismatch(const Meeting* meeting) EXCLUDES(lock_);
+  /// The rank's function has ended: see Control.
+  void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last)
+      EXCLUDES(lock_);
+  /// Ends the run for a reason that no rank has. The first failure counts.
+  void fail(const Failure& failure) EXCLUDES(lock_);
+
+  bool aborted() const { return aborted_.load(std::memory_order_relaxed); }
+  std::optional<Failure> failure() EXCLUDES(lock_);
+
+ private:
+  struct alignas(64) Sleeper {
+    std::atomic<bool> asleep{false};
+  };
+
+  void sleep(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
+  bool block(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
+  void unblock(int rank, Meeting& meeting) EXCLUDES(lock_);
+  void set_running(int rank) REQUIRES(lock_);
+  void judge_if_still() REQUIRES(lock_);
+  void end_run(const std::optional<Failure>& failure) REQUIRES(lock_);
+  void note(int rank, RankState state);
+
+  back::Engine& engine_;
+  back::Fabric& fabric_;
+  BlackBox* black_box_;
+  std::vector<Sleeper> sleepers_;     ///< by rank; set under the lock, looked at without
+  std::atomic<bool> aborted_{false};  ///< set under the lock, looked at without: see aborted() in the .cpp file
+
+  Mutex lock_;
+  int runnable_ GUARDED_BY(lock_);
+  std::vector<RankStatus> status_ GUARDED_BY(lock_);  ///< by rank
+  std::vector<const Meeting*> mismatches_ GUARDED_BY(lock_);
+  std::optional<Failure> failure_ GUARDED_BY(lock_);
+};
+
+}  // namespace shardlings::front
