@@ -28,7 +28,8 @@ endif()
 add_library(shardlings_options INTERFACE)
 target_compile_options(shardlings_options INTERFACE -Wall -Wextra -Wconversion -fvisibility=hidden
   $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>  # clang counts it to -Wconversion; g++ does not
-  $<$<BOOL:${SHARDLINGS_WERROR}>:-Werror>)
+  $<$<BOOL:${SHARDLINGS_WERROR}>:-Werror>
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)  # who may touch what a mutex guards: base/mutex.h
 target_include_directories(shardlings_options INTERFACE ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_SOURCE_DIR}/runtime/include)
 
 # shardlings_batched(TARGETS...): a compiler's work on headers and templates is done once for eight files, which is a third

@@ -20,6 +20,15 @@ constexpr Count kPiece = 8192;
 // to help would take longer.
 constexpr std::int64_t kSmall = 64 * 1024;
 
+/// Invariants
+/// (1) `buffers_`, `plan_` and `pieces_` do not change from launch() until all members have finished, and who calls
+///     launch(), help() or finish() has come by the control plane's agreement, which orders them after all posts and
+///     after the launch. So they are plain data, and what begin() and launch() store needs no order.
+/// (2) A piece is moved by the one who drew its number from `next_`. That each number is drawn once is the nature of a
+///     read-modify-write; nothing is handed over with it, so it is relaxed.
+/// (3) `left_` counts the pieces that are not in place. Who has moved one releases it by counting down, and such
+///     countings form one sequence: who brings it to 0 (acquire) has all pieces before its eyes, and says `complete`.
+///     How that reaches the members who wait is the mover's.
 class InProcessExchange final : public Exchange {
  public:
   void begin(int members) override {
@@ -46,7 +55,8 @@ class InProcessExchange final : public Exchange {
     for (;;) {
       const int piece = next_.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces_) {
-        next_.store(pieces_, std::memory_order_relaxed);  // never overflows, however often somebody asks
+        // Never overflows, however often somebody asks. All numbers below have been drawn.
+        next_.store(pieces_, std::memory_order_relaxed);
         return Progress::none_left;
       }
       move(piece);

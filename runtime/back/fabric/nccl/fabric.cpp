@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
-#include <mutex>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "back/fabric/nccl/api.h"
 #include "back/fabric/nccl/communicators.h"
 #include "back/fabric/nccl/watchdog.h"
+#include "base/mutex.h"
 
 namespace shardlings::back::nccl {
 namespace {
@@ -48,7 +51,7 @@ class NcclFabric final : public Fabric {
 
   ~NcclFabric() override {
     {
-      const std::lock_guard guard(lock_);
+      const MutexLock guard(lock_);
       ends_ = true;
     }
     wake_.notify_all();
@@ -60,16 +63,17 @@ class NcclFabric final : public Fabric {
   void abort() noexcept override { hurry_ = true; }
 
   void watch(Stuck stuck) override {
-    const std::lock_guard guard(telling_);
+    const MutexLock guard(telling_);
     stuck_ = std::move(stuck);
   }
 
   Api& api() { return api_; }
 
-  /// Throws if NCCL has failed: nothing can be trusted any more.
+  /// Throws if NCCL has failed: nothing can be trusted any more. The flag spares ranks the lock and carries nothing;
+  /// what has happened is read under the lock.
   void check() {
-    if (!is_broken_.load(std::memory_order_acquire)) return;
-    const std::lock_guard guard(lock_);
+    if (!is_broken_.load(std::memory_order_relaxed)) return;
+    const MutexLock guard(lock_);
     throw std::runtime_error(broken_);
   }
 
@@ -78,22 +82,30 @@ class NcclFabric final : public Fabric {
  private:
   static constexpr std::chrono::milliseconds kLook{100};
 
-  void run(NcclExchange& exchange, const Schedule& schedule, const Communicator* communicator, bool is_pair);
-  void mark_broken(const std::string& why);
+  void run(NcclExchange& exchange, const Schedule& schedule, const Communicator* communicator, bool is_pair)
+      REQUIRES(lock_);
+  void mark_broken(const std::string& why) REQUIRES(lock_);
+  /// The watchdog's thread.
   void look();
+  /// What has gone wrong since the last look, after a pause.
+  struct Trouble {
+    std::shared_ptr<Operation> operation;  ///< nullptr: none in particular
+    std::string why;
+  };
+  std::optional<Trouble> next_trouble() REQUIRES(lock_);
   void tell(const Exchange* exchange, const std::string& why);
 
   Api& api_;
-  std::mutex lock_;  ///< of all that follows, and of the order of operations
-  Communicators communicators_;
-  Watchdog watchdog_;
-  std::string broken_;
-  bool ends_ = false;
-  std::condition_variable wake_;
+  Mutex lock_;  ///< of the order of operations, too
+  Communicators communicators_ GUARDED_BY(lock_);
+  Watchdog watchdog_ GUARDED_BY(lock_);
+  std::string broken_ GUARDED_BY(lock_);
+  bool ends_ GUARDED_BY(lock_) = false;
+  std::condition_variable_any wake_;
   std::atomic<bool> is_broken_{false};
   std::atomic<bool> hurry_{false};
-  std::mutex telling_;
-  Stuck stuck_;
+  Mutex telling_;
+  Stuck stuck_ GUARDED_BY(telling_);
   std::thread looking_;  ///< last: it uses all the others
 };
 
@@ -143,7 +155,7 @@ void NcclFabric::launch(NcclExchange& exchange, const Plan& plan) {
   std::vector<int> gpus;
   for (const Operation::Part& part : exchange.operation_->parts) gpus.push_back(part.gpu);
   const bool is_pair = plan.kind == Collective::send_recv;
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   if (!broken_.empty()) throw std::runtime_error(broken_);
   try {
     const Communicator* communicator = nullptr;
@@ -162,7 +174,7 @@ void NcclFabric::launch(NcclExchange& exchange, const Plan& plan) {
 
 void NcclFabric::mark_broken(const std::string& why) {
   broken_ = "NCCL was aborted: " + why;
-  is_broken_.store(true, std::memory_order_release);
+  is_broken_.store(true, std::memory_order_relaxed);
 }
 
 void NcclFabric::run(NcclExchange& exchange, const Schedule& schedule, const Communicator* communicator, bool is_pair) {
@@ -189,30 +201,37 @@ void NcclFabric::run(NcclExchange& exchange, const Schedule& schedule, const Com
   }
 }
 
-/// The watchdog's thread.
+std::optional<NcclFabric::Trouble> NcclFabric::next_trouble() {
+  wake_.wait_for(lock_, kLook);
+  if (hurry_) watchdog_.hurry();
+  const std::string error = communicators_.error();
+  std::shared_ptr<Operation> stuck = watchdog_.look();
+  if (!error.empty()) return Trouble{std::move(stuck), "NCCL: " + error};
+  if (!stuck) return std::nullopt;
+  std::string why = fmt::format("after {:g} s it is {}", watchdog_.timeout(), stuck->open_parts());
+  return Trouble{std::move(stuck), std::move(why)};
+}
+
 void NcclFabric::look() {
-  std::unique_lock guard(lock_);
-  while (!ends_ && broken_.empty()) {
-    wake_.wait_for(guard, kLook);
-    if (hurry_) watchdog_.hurry();
-    const std::string error = communicators_.error();
-    const std::shared_ptr<Operation> stuck = watchdog_.look();
-    if (error.empty() && !stuck) continue;
-    const std::string why = !error.empty()
-                                ? "NCCL: " + error
-                                : fmt::format("after {:g} s it is {}", watchdog_.timeout(), stuck->open_parts());
-    mark_broken(why);
+  for (;;) {
+    std::optional<Trouble> trouble;
+    {
+      const MutexLock guard(lock_);
+      if (ends_ || !broken_.empty()) return;
+      trouble = next_trouble();
+      if (!trouble) continue;
+      mark_broken(trouble->why);
+    }
     // First the report, then the end of the waiting: ranks that get on must find a run that has failed. Without the
     // lock, since who is told may call back.
-    guard.unlock();
-    tell(stuck ? stuck->exchange : nullptr, why);
-    guard.lock();
+    tell(trouble->operation ? trouble->operation->exchange : nullptr, trouble->why);
+    const MutexLock guard(lock_);
     communicators_.abort();
   }
 }
 
 void NcclFabric::tell(const Exchange* exchange, const std::string& why) {
-  const std::lock_guard guard(telling_);
+  const MutexLock guard(telling_);
   if (stuck_) stuck_(exchange, why);
 }
 
