@@ -8,8 +8,18 @@
 
 namespace shardlings {
 
-const toml::node* TomlSection::find(const std::string& key) {
-  asked_.insert(key);
+void TomlSection::has_only(std::initializer_list<const char*> keys) {
+  known_ = std::set<std::string>(keys.begin(), keys.end());
+  for (const auto& [key, node] : table_) {
+    const std::string name(key.str());
+    if (known_.contains(name)) continue;
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    fail(name, fmt::format("{}: unknown key '{}'{}", what_, name, suggestion(name, known)));
+  }
+}
+
+const toml::node* TomlSection::find(const std::string& key) const {
+  if (!known_.contains(key)) throw std::logic_error(fmt::format("{}: '{}' is not among the known keys", what_, key));
   return table_.get(key);
 }
 
@@ -119,19 +129,9 @@ std::vector<std::pair<std::string, double>> TomlSection::all_numbers() {
   std::vector<std::pair<std::string, double>> numbers;
   for (const auto& [key, node] : table_) {
     const std::string name(key.str());
-    asked_.insert(name);
     numbers.emplace_back(name, number(name, node, -1e300));
   }
   return numbers;
-}
-
-void TomlSection::finish() const {
-  for (const auto& [key, node] : table_) {
-    const std::string name(key.str());
-    if (asked_.contains(name)) continue;
-    const std::vector<std::string> known(asked_.begin(), asked_.end());
-    fail(name, fmt::format("{}: unknown key '{}'{}", what_, name, suggestion(name, known)));
-  }
 }
 
 }  // namespace shardlings

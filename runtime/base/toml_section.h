@@ -1,8 +1,9 @@
 /// \file
-/// A table of a TOML file, read strictly: every key is asked for, has its type, and is known.
+/// A table of a TOML file, read strictly: every key is known and has its type.
 #pragma once
 
 #include <toml++/toml.h>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,10 @@ class TomlSection {
   /// `what` names it in messages ("[[cases]]"), `file` begins them ("puzzle.toml").
   TomlSection(const toml::table& table, std::string file, std::string what)
       : table_(table), file_(std::move(file)), what_(std::move(what)) {}
+
+  /// The keys that it may have, and that the functions below take. To be called first, so that a misspelt key is named,
+  /// not the one that is missing because of it; again, where a value leaves fewer. Throws if there is another key.
+  void has_only(std::initializer_list<const char*> keys);
 
   std::string text(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback);
@@ -31,18 +36,16 @@ class TomlSection {
   /// Every key with its number: for tables whose keys are free.
   std::vector<std::pair<std::string, double>> all_numbers();
 
-  /// Throws if there is a key that nobody asked for.
-  void finish() const;
   /// Throws std::runtime_error: "puzzle.toml:12: message", with the line of the key or of the table.
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
 
  private:
-  const toml::node* find(const std::string& key);
+  const toml::node* find(const std::string& key) const;
   double number(const std::string& key, const toml::node& node, double least) const;
 
   const toml::table& table_;
   std::string file_, what_;
-  std::set<std::string> asked_;
+  std::set<std::string> known_;
 };
 
 }  // namespace shardlings

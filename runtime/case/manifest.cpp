@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -40,6 +41,7 @@ std::string word(TomlSection& section, const std::string& key, const std::vector
 
 CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   CheckSpec check;
+  section.has_only({"id", "kind", "title", "points", "after"});
   check.id = section.text("id");
   if (!is_identifier(check.id)) section.fail("id", fmt::format("'{}' is no id: letters, digits and _ only", check.id));
   if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
@@ -51,29 +53,30 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
     if (!manifest.check(id))
       section.fail("after", fmt::format("'{}' is no check that stands before '{}'", id, check.id));
   }
-  section.finish();
   return check;
 }
 
 Hint read_hint(TomlSection& section) {
   Hint hint;
+  section.has_only({"level", "text", "diagnosis"});
   hint.level = word(section, "level", {"concept", "where", "invariant", "near-code"});
   hint.text = section.text("text");
   hint.diagnosis = section.text_or("diagnosis", "");
-  section.finish();
   return hint;
 }
 
 Diagnosis read_diagnosis(TomlSection& section) {
+  section.has_only({"id", "text"});
   Diagnosis diagnosis{section.text("id"), section.text("text")};
   // One sentence, however the file breaks it into lines: reports break it anew.
   std::replace(diagnosis.text.begin(), diagnosis.text.end(), '\n', ' ');
-  section.finish();
   return diagnosis;
 }
 
 model::ModelSpec read_model(TomlSection& section) {
   model::ModelSpec model;
+  section.has_only({"family", "layers", "hidden", "widths", "outputs", "sequence", "heads", "tied", "optimizer", "lr",
+                    "eps", "clip"});
   model.family =
       word(section, "family", {"mlp", "gpt"}) == "gpt" ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
   model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
@@ -97,7 +100,6 @@ model::ModelSpec read_model(TomlSection& section) {
   } catch (const std::invalid_argument& error) {
     section.fail("widths", error.what());
   }
-  section.finish();
   return model;
 }
 
@@ -109,11 +111,11 @@ Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
 void override_links(TomlSection& section, const std::string& key, std::span<front::LinkSpeed> links) {
   auto link = section.section(key);
   if (!link) return;
+  link->has_only({"latency_ns", "bytes_per_second"});
   for (front::LinkSpeed& speed : links) {
     speed.latency = Nanos(link->integer_or("latency_ns", speed.latency.value(), 0));
     speed.bytes_per_second = link->number_or("bytes_per_second", speed.bytes_per_second, 1);
   }
-  link->finish();
 }
 
 void override_cluster(TomlSection& section, front::Cluster& cluster) {
@@ -122,18 +124,18 @@ void override_cluster(TomlSection& section, front::Cluster& cluster) {
   override_links(section, "between_nodes", std::span(cluster.links).last(1));
   override_links(section, "host_link", cluster.host_links);
   if (auto host = section.section("host")) {
+    host->has_only({"memory_mib", "bytes_per_second"});
     cluster.host.memory = mib_or(*host, "memory_mib", cluster.host.memory);
     cluster.host.bytes_per_second = host->number_or("bytes_per_second", cluster.host.bytes_per_second, 1);
-    host->finish();
   }
   if (auto table = section.section("table")) {
+    table->has_only({"forward_ns", "backward_ns", "loss_ns", "update_ns"});
     front::CallTable& calls = cluster.table;
     calls.forward = Nanos(table->integer_or("forward_ns", calls.forward.value(), 0));
     calls.backward = Nanos(table->integer_or("backward_ns", calls.backward.value(), 0));
     calls.loss = Nanos(table->integer_or("loss_ns", calls.loss.value(), 0));
     calls.update = Nanos(table->integer_or("update_ns", calls.update.value(), 0));
     cluster.uses_table = true;
-    table->finish();
   }
 }
 
@@ -150,6 +152,9 @@ front::Cluster read_cluster(TomlSection& section, const std::string& clusters_fo
 
 Case read_case(TomlSection& section, const Manifest& manifest, const std::string& clusters_folder) {
   Case kase;
+  section.has_only({"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "steps", "seed",
+                    "cluster", "ranks_per_node", "link", "between_nodes", "host_link", "host", "table", "capacity_mib",
+                    "model", "numbers"});
   kase.puzzle = manifest.id;
   kase.name = section.text("name");
   if (!is_case_name(kase.name))
@@ -172,7 +177,6 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   if (auto numbers = section.section("numbers")) {
     for (const auto& [key, value] : numbers->all_numbers()) kase.numbers[key] = value;
   }
-  section.finish();
   return kase;
 }
 
@@ -199,6 +203,23 @@ std::string read_file(const std::filesystem::path& path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+/// What an author writes; the learner's puzzle.cpp can be had again by `reset`.
+constexpr std::array<const char*, 3> kFilesOfAnAuthor = {kFile, "harness.cpp", "grader.cpp"};
+
+bool is_puzzle(const std::filesystem::path& folder) {
+  const auto there = [&](const char* name) { return std::filesystem::exists(folder / name); };
+  return std::any_of(kFilesOfAnAuthor.begin(), kFilesOfAnAuthor.end(), there);
+}
+
+/// Throws std::runtime_error that begins with the file.
+void check_files(const std::filesystem::path& folder) {
+  const std::string id = folder.filename().string();
+  if (!is_identifier(id)) throw std::runtime_error(": a puzzle's folder is named by letters, digits and _ only");
+  for (const char* name : kFilesOfAnAuthor) {
+    if (!std::filesystem::exists(folder / name)) throw std::runtime_error(fmt::format("{} is missing", name));
+  }
 }
 
 int leading_number(const std::string& id) {
@@ -246,12 +267,12 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, kFile);
+  root.has_only({"title", "chapter", "summary", "answer_lines", "checks", "hints", "diagnoses", "cases"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = static_cast<int>(root.integer("answer_lines", 1));
   read_lists(root, clusters_folder, manifest);
-  root.finish();
   return manifest;
 }
 
@@ -261,18 +282,22 @@ Manifest load_manifest(const std::string& puzzle_folder, const std::string& clus
   return parse_manifest(read_file(plain / kFile), plain.string(), clusters_folder);
 }
 
-std::vector<Manifest> load_manifests(const std::string& puzzles_folder, const std::string& clusters_folder) {
-  std::vector<Manifest> manifests;
+Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder) {
+  Puzzles puzzles;
   for (const auto& entry : std::filesystem::directory_iterator(puzzles_folder)) {
-    if (!std::filesystem::exists(entry.path() / kFile)) continue;
+    if (!is_puzzle(entry.path())) continue;
+    const std::string id = entry.path().filename().string();
     try {
-      manifests.push_back(load_manifest(entry.path().string(), clusters_folder));
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("{}/{}", entry.path().filename().string(), error.what()));
+      check_files(entry.path());
+      puzzles.whole.push_back(load_manifest(entry.path().string(), clusters_folder));
+    } catch (const std::exception& error) {
+      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
     }
   }
-  std::sort(manifests.begin(), manifests.end(), [](const Manifest& a, const Manifest& b) { return a.id < b.id; });
-  return manifests;
+  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(puzzles.whole.begin(), puzzles.whole.end(), by_id);
+  std::sort(puzzles.faulty.begin(), puzzles.faulty.end(), by_id);
+  return puzzles;
 }
 
 }  // namespace shardlings::cases

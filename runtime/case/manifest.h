@@ -98,7 +98,20 @@ struct Manifest {
 Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder);
 /// The same from text that was read already; `folder` gives the id.
 Manifest parse_manifest(const std::string& text, const std::string& folder, const std::string& clusters_folder);
-/// All puzzles of a folder, by number.
-std::vector<Manifest> load_manifests(const std::string& puzzles_folder, const std::string& clusters_folder);
+
+/// A folder among the puzzles that cannot be used, and why: "puzzles/09_data_parallel/puzzle.toml:12: …".
+struct FaultyPuzzle {
+  std::string id;
+  int number = 0;
+  std::string reason;
+};
+
+/// The folders of puzzles/, by name. One that is faulty takes nothing from the others.
+struct Puzzles {
+  std::vector<Manifest> whole;
+  std::vector<FaultyPuzzle> faulty;
+};
+/// Every folder that has a file of a puzzle is meant to be one.
+Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder);
 
 }  // namespace shardlings::cases

@@ -19,6 +19,8 @@ namespace {
 constexpr double kMostParameters = 1e17;  // bytes of them still fit into 64 bits
 
 Transformer transformer_of(TomlSection section) {
+  section.has_only(
+      {"name", "title", "source", "parameters", "layers", "hidden", "heads", "vocabulary", "sequence", "tied"});
   Transformer model;
   model.name = section.text("name");
   model.title = section.text("title");
@@ -33,8 +35,9 @@ Transformer transformer_of(TomlSection section) {
     model.tied = section.flag_or("tied", true);
   } else if (model.parameters == 0) {
     section.fail("name", model.name + " has neither layers nor parameters");
+  } else {
+    section.has_only({"name", "title", "source", "parameters", "layers"});  // the others would say nothing
   }
-  section.finish();
   return model;
 }
 
@@ -119,9 +122,9 @@ std::vector<Transformer> load_transformers(const std::string& file) {
   try {
     const toml::table root = toml::parse(text.str());
     TomlSection all(root, name, "the file");
+    all.has_only({"models"});
     std::vector<Transformer> models;
     for (TomlSection& section : all.sections("models")) models.push_back(transformer_of(section));
-    all.finish();
     return models;
   } catch (const toml::parse_error& error) {
     throw std::runtime_error(fmt::format("{}:{}: {}", name, error.source().begin.line, error.description()));

@@ -61,6 +61,17 @@ TEST(Course, APartThatSeveralHaveIsRefusedWithTheirNames) {
   EXPECT_THAT(refusal("la"), HasSubstr("02_gradient_accumulation or 10_overlap_buckets"));
 }
 
+TEST(Course, KnowsTheNamesOfFaultyPuzzlesToo) {
+  const learner::Course puzzles({small_puzzle(1, "training_step", "One training step"), small_puzzle(3, "data", "Data")},
+                       {{"02_data_parallel", 2, "puzzles/02_data_parallel/puzzle.toml:3: no"}});
+  EXPECT_EQ(puzzles.find("3").id, "03_data");
+  EXPECT_THAT([&] { puzzles.find("02"); }, testing::ThrowsMessage<UsageError>(HasSubstr("puzzle.toml:3: no")));
+  EXPECT_THAT([&] { puzzles.find("para"); },
+              testing::ThrowsMessage<UsageError>(HasSubstr("02_data_parallel is faulty")));
+  EXPECT_THAT([&] { puzzles.find("dat"); }, testing::ThrowsMessage<UsageError>(HasSubstr("could be")));
+  EXPECT_EQ(puzzles.next(solved({"01_training_step"}))->id, "03_data");
+}
+
 TEST(Course, NextIsTheFirstThatIsNotSolved) {
   const learner::Course puzzles = course();
   EXPECT_EQ(puzzles.next({})->id, "01_training_step");

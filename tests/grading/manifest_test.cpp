@@ -104,6 +104,15 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
   EXPECT_EQ(error_of("title = 'T'\n"), "puzzle.toml:1: puzzle.toml has no 'chapter'");
 }
 
+TEST(Manifest, AMisspeltKeyIsNamedNotTheOneThatIsMissing) {
+  EXPECT_EQ(error_of("titel = 'T'\nchapter = '1 One'\nsummary = 'S'\nanswer_lines = 3\n" + kCheck + kCase),
+            "puzzle.toml:1: puzzle.toml: unknown key 'titel'; did you mean 'title'?");
+  EXPECT_EQ(error_of(kHead + "[[checks]]\nid = 'output'\nkin = 'output'\ntitle = 'X'\npoints = 40\n" + kCase),
+            "puzzle.toml:7: [[checks]]: unknown key 'kin'; did you mean 'kind'?");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "host = { memory = 4 }\n"),
+            "puzzle.toml:12: host: unknown key 'memory'; known are bytes_per_second, memory_mib");
+}
+
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
   EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
   EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));

@@ -3,17 +3,37 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <ostream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/error.h"
+#include "cli/learner/build_log.h"
 
 namespace shardlings::cli::learner {
 
+using cases::FaultyPuzzle;
 using cases::Manifest;
 
 namespace {
+
+/// What a name may stand for: one of the two.
+struct Candidate {
+  std::string id;
+  int number = 0;
+  std::string title;  ///< of a faulty one unknown
+  const Manifest* puzzle = nullptr;
+  const FaultyPuzzle* faulty = nullptr;
+};
+
+std::vector<Candidate> candidates_of(const std::vector<Manifest>& puzzles, const std::vector<FaultyPuzzle>& faulty) {
+  std::vector<Candidate> candidates;
+  for (const Manifest& puzzle : puzzles)
+    candidates.push_back({puzzle.id, puzzle.number, puzzle.title, &puzzle, nullptr});
+  for (const FaultyPuzzle& puzzle : faulty) candidates.push_back({puzzle.id, puzzle.number, "", nullptr, &puzzle});
+  return candidates;
+}
 
 /// Letters and digits in lower case, everything else '_', so that "Data-Parallel" finds data_parallel.
 std::string plain(const std::string& text) {
@@ -34,10 +54,10 @@ std::string without_number(const std::string& id) {
 }
 
 /// The id in "puzzles/09_data_parallel/puzzle.cpp"; `name` itself if it is no path.
-std::string id_in_path(const std::string& name, const std::vector<cases::Manifest>& puzzles) {
+std::string id_in_path(const std::string& name, const std::vector<Candidate>& candidates) {
   if (name.find('/') == std::string::npos) return name;
   for (const auto& part : std::filesystem::path(name)) {
-    for (const cases::Manifest& puzzle : puzzles) {
+    for (const Candidate& puzzle : candidates) {
       if (part == puzzle.id) return puzzle.id;
     }
   }
@@ -63,29 +83,47 @@ int edit_distance(const std::string& a, const std::string& b) {
   return cost[a.size()][b.size()];
 }
 
-std::vector<const cases::Manifest*> matches(const std::string& name, const std::vector<cases::Manifest>& puzzles) {
+std::vector<Candidate> matches(const std::string& name, const std::vector<Candidate>& candidates) {
   const std::string wanted = plain(name);
-  std::vector<const cases::Manifest*> found;
-  for (const cases::Manifest& puzzle : puzzles) {
-    if (puzzle.id == name || without_number(puzzle.id) == wanted) return {&puzzle};
+  std::vector<Candidate> found;
+  for (const Candidate& puzzle : candidates) {
+    if (puzzle.id == name || without_number(puzzle.id) == wanted) return {puzzle};
     if (is_number(name) ? puzzle.number == std::stoi(name)
                         : plain(puzzle.id).find(wanted) != std::string::npos ||
                               plain(puzzle.title).find(wanted) != std::string::npos) {
-      found.push_back(&puzzle);
+      found.push_back(puzzle);
     }
   }
   return found;
 }
 
-std::string no_such_puzzle(const std::string& name, const std::vector<cases::Manifest>& puzzles) {
+std::string no_such_puzzle(const std::string& name, const std::vector<Candidate>& candidates) {
   std::vector<std::string> ids;
-  for (const cases::Manifest& puzzle : puzzles) {
+  for (const Candidate& puzzle : candidates) {
     ids.push_back(puzzle.id);
     ids.push_back(without_number(puzzle.id));
   }
   const auto near = near_names(plain(name), ids);
   return fmt::format("There is no puzzle \"{}\".{} See ./shardlings list.", name,
                      near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")));
+}
+
+std::string to_text(const FaultyPuzzle& puzzle) {
+  return fmt::format("The puzzle {} is faulty: {}", puzzle.id, puzzle.reason);
+}
+
+/// A puzzle that reads well but does not build is faulty, too.
+void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failures) {
+  for (const BuildFailure& failure : failures) {
+    const auto place = std::find_if(puzzles.whole.begin(), puzzles.whole.end(),
+                                    [&](const Manifest& puzzle) { return puzzle.id == failure.id; });
+    if (place == puzzles.whole.end()) continue;
+    puzzles.faulty.push_back(
+        {place->id, place->number, fmt::format("its {} does not build: {}", failure.part, failure.reason)});
+    puzzles.whole.erase(place);
+  }
+  std::sort(puzzles.faulty.begin(), puzzles.faulty.end(),
+            [](const FaultyPuzzle& a, const FaultyPuzzle& b) { return a.id < b.id; });
 }
 
 }  // namespace
@@ -107,11 +145,13 @@ std::vector<std::string> near_names(const std::string& name, const std::vector<s
 }
 
 const cases::Manifest& Course::find(const std::string& name) const {
-  const auto found = matches(id_in_path(name, puzzles_), puzzles_);
-  if (found.size() == 1) return *found[0];
-  if (found.empty() || name.empty()) throw UsageError(no_such_puzzle(name, puzzles_));
+  const auto candidates = candidates_of(puzzles_, faulty_);
+  const auto found = matches(id_in_path(name, candidates), candidates);
+  if (found.size() == 1 && found[0].faulty) throw UsageError(to_text(*found[0].faulty));
+  if (found.size() == 1) return *found[0].puzzle;
+  if (found.empty() || name.empty()) throw UsageError(no_such_puzzle(name, candidates));
   std::vector<std::string> ids;
-  for (const cases::Manifest* puzzle : found) ids.push_back(puzzle->id);
+  for (const Candidate& puzzle : found) ids.push_back(puzzle.id);
   throw UsageError(
       fmt::format("\"{}\" could be {}. Give a longer part of the name, or the number.", name, fmt::join(ids, " or ")));
 }
@@ -134,10 +174,18 @@ const cases::Manifest* Course::next_after(const std::string& id, const Progress&
 }
 
 Course load_course(const system::Project& project) {
-  Course course(cases::load_manifests(project.puzzles(), project.clusters()));
-  if (course.puzzles().empty())
-    throw UsageError("There are no puzzles in " + system::shown_path(project.puzzles()) + ".");
-  return course;
+  cases::Puzzles puzzles = cases::load_puzzles(project.puzzles(), project.clusters());
+  set_aside(puzzles, build_failures(project));
+  if (puzzles.whole.empty()) {
+    std::string message = "There are no puzzles in " + system::shown_path(project.puzzles()) + ".";
+    for (const FaultyPuzzle& puzzle : puzzles.faulty) message += "\n" + to_text(puzzle);
+    throw UsageError(message);
+  }
+  return Course(std::move(puzzles.whole), std::move(puzzles.faulty));
+}
+
+void tell_of_faulty(const Context& context, const Course& course) {
+  for (const FaultyPuzzle& puzzle : course.faulty()) context.err << to_text(puzzle) << '\n';
 }
 
 const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "case/manifest.h"
+#include "cli/context.h"
 #include "cli/learner/progress.h"
 #include "cli/system/project.h"
 
@@ -13,11 +14,14 @@ namespace shardlings::cli::learner {
 
 class Course {
  public:
-  explicit Course(std::vector<cases::Manifest> puzzles) : puzzles_(std::move(puzzles)) {}
+  explicit Course(std::vector<cases::Manifest> puzzles, std::vector<cases::FaultyPuzzle> faulty = {})
+      : puzzles_(std::move(puzzles)), faulty_(std::move(faulty)) {}
 
   const std::vector<cases::Manifest>& puzzles() const { return puzzles_; }
+  /// What cannot be used: the course goes on without it.
+  const std::vector<cases::FaultyPuzzle>& faulty() const { return faulty_; }
   /// By number ("9", "09"), id, path, or a part of id or title that only one puzzle has.
-  /// Throws UsageError with the nearest names.
+  /// Throws UsageError with the nearest names, or with what is wrong if that puzzle is faulty.
   const cases::Manifest& find(const std::string& name) const;
   /// The first puzzle that is not solved; nullptr when all are.
   const cases::Manifest* next(const Progress& progress) const;
@@ -26,9 +30,14 @@ class Course {
 
  private:
   std::vector<cases::Manifest> puzzles_;
+  std::vector<cases::FaultyPuzzle> faulty_;
 };
 
+/// The puzzles that can be read and, as far as the last build says, graded. Throws UsageError if there is none.
 Course load_course(const system::Project& project);
+
+/// A line for each puzzle that is faulty, to the errors: for verbs that go on without it.
+void tell_of_faulty(const Context& context, const Course& course);
 
 /// The puzzle of that name or, for an empty name, the next one (the last one when all are solved).
 const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress);

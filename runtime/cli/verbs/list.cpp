@@ -34,8 +34,12 @@ std::vector<Entry> entries_of(const Context& context, const learner::Course& cou
   return entries;
 }
 
-int print_json(const Context& context, const std::vector<Entry>& entries, const cases::Manifest* next) {
-  json puzzles = json::array();
+int print_json(const Context& context, const std::vector<Entry>& entries, const learner::Course& course,
+               const Manifest* next) {
+  json puzzles = json::array(), faulty = json::array();
+  for (const cases::FaultyPuzzle& puzzle : course.faulty()) {
+    faulty.push_back({{"id", puzzle.id}, {"reason", puzzle.reason}});
+  }
   int points = 0, max_points = 0;
   for (const Entry& entry : entries) {
     points += entry.progress.points;
@@ -53,10 +57,11 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"hints_given", entry.progress.hints.size()}});
   }
   const json all = {{"puzzles", puzzles},
+                    {"faulty", faulty},
                     {"points", points},
                     {"max_points", max_points},
                     {"next", next ? json(next->id) : json(nullptr)}};
-  context.out << all.dump(2) << '\n';
+  context.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
   return kPassed;
 }
 
@@ -98,6 +103,17 @@ void print_text(const Context& context, const std::vector<Entry>& entries, const
   context.out << '\n';
 }
 
+/// What is wrong stands in full: whoever mends it needs the file and the line.
+void print_faulty(const Context& context, const learner::Course& course) {
+  if (course.faulty().empty()) return;
+  context.out << '\n' << context.paint(Role::strong, "Faulty, and left out") << '\n';
+  for (const cases::FaultyPuzzle& puzzle : course.faulty()) {
+    context.out << context.cross() << ' ' << puzzle.id << '\n';
+    for (const std::string& line : terminal::wrapped(puzzle.reason, context.width - 4))
+      context.out << "    " << line << '\n';
+  }
+}
+
 }  // namespace
 
 int list(const Context& context, const ListOptions& options) {
@@ -105,9 +121,10 @@ int list(const Context& context, const ListOptions& options) {
   const learner::Progress progress = learner::load_progress(context.project.state());
   if (!progress.warning.empty()) context.err << progress.warning << '\n';
   const auto entries = entries_of(context, course, progress);
-  const cases::Manifest* next = course.next(progress);
-  if (options.json) return print_json(context, entries, next);
+  const Manifest* next = course.next(progress);
+  if (options.json) return print_json(context, entries, course, next);
   print_text(context, entries, next);
+  print_faulty(context, course);
   return kPassed;
 }
 

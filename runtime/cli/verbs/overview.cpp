@@ -47,6 +47,7 @@ void print_next(const Context& context, const cases::Manifest& puzzle, const lea
 
 int overview(const Context& context) {
   const learner::Course course = learner::load_course(context.project);
+  learner::tell_of_faulty(context, course);
   const learner::Progress progress = learner::load_progress(context.project.state());
   if (!progress.warning.empty()) context.err << progress.warning << '\n';
 

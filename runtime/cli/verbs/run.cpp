@@ -107,6 +107,7 @@ learner::Progress remember(const Context& context, const cases::Manifest& puzzle
 
 int run(const Context& context, const RunOptions& options) {
   const learner::Course course = learner::load_course(context.project);
+  learner::tell_of_faulty(context, course);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   check_options(puzzle, options);

@@ -73,7 +73,9 @@ void print(const Context& context, const author::PuzzleOutcome& outcome) {
 }  // namespace
 
 int verify(const Context& context, const VerifyOptions& options) {
-  const std::vector<cases::Manifest> puzzles = chosen(learner::load_course(context.project), options.puzzles);
+  const learner::Course course = learner::load_course(context.project);
+  if (options.puzzles.empty()) learner::tell_of_faulty(context, course);
+  const std::vector<cases::Manifest> puzzles = chosen(course, options.puzzles);
   std::vector<cases::Case> cases;
   for (const cases::Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, cases);
@@ -95,8 +97,9 @@ int verify(const Context& context, const VerifyOptions& options) {
       });
   line.end();
 
-  const bool good =
-      std::all_of(outcomes.begin(), outcomes.end(), [](const author::PuzzleOutcome& o) { return o.good(); });
+  const bool all_whole = !options.puzzles.empty() || course.faulty().empty();
+  const bool good = all_whole && std::all_of(outcomes.begin(), outcomes.end(),
+                                             [](const author::PuzzleOutcome& o) { return o.good(); });
   if (options.json) {
     json list = json::array();
     for (const author::PuzzleOutcome& outcome : outcomes) list.push_back(to_json(outcome));

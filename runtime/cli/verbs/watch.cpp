@@ -183,6 +183,7 @@ class Watch {
 
 int watch(const Context& context, const WatchOptions& options) {
   const learner::Course course = learner::load_course(context.project);
+  learner::tell_of_faulty(context, course);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   system::chosen_backend(context, options.backend,
