@@ -4,23 +4,42 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace shardlings {
 
 int edit_distance(const std::string& a, const std::string& b) {
-  std::vector<int> row(b.size() + 1);  // of the prefixes of b, for the prefix of a so far
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int exchanged = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({exchanged, row[j] + 1, row[j - 1] + 1});
+  std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = static_cast<int>(i + j);
+        continue;
+      }
+      const int exchanged = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, exchanged});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return cost[a.size()][b.size()];
+}
+
+std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known) {
+  std::vector<std::pair<int, std::string>> ranked;
+  for (const std::string& candidate : known) {
+    const int distance = edit_distance(word, candidate);
+    if (distance <= static_cast<int>(std::max(word.size(), candidate.size())) / 3) {
+      ranked.emplace_back(distance, candidate);
+    }
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> names;
+  for (const auto& [distance, candidate] : ranked) {
+    if (names.size() < 3) names.push_back(candidate);
+  }
+  return names;
 }
 
 std::string suggestion(const std::string& unknown, const std::vector<std::string>& known) {

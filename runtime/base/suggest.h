@@ -1,5 +1,5 @@
 /// \file
-/// "did you mean …?": the known word nearest to an unknown one.
+/// "did you mean …?": the known words nearest to an unknown one.
 #pragma once
 
 #include <string>
@@ -7,8 +7,12 @@
 
 namespace shardlings {
 
-/// Letters to insert, delete or exchange to get from one word to the other (Levenshtein 1966).
+/// Letters to insert, delete, exchange or swap with their neighbour to get from one word to the other: optimal string
+/// alignment (Boytsov, ACM J. Exp. Algorithmics 16, 2011, section 2.1), since swapped letters are one slip of the hand.
 int edit_distance(const std::string& a, const std::string& b);
+
+/// The `known` words that `word` may have been meant to be, nearest first, at most three; none where all are far.
+std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known);
 
 /// "; did you mean 'ranks'?" if a known word is near enough, else "; known are …".
 std::string suggestion(const std::string& unknown, const std::vector<std::string>& known);

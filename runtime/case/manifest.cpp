@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <span>
-#include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "base/suggest.h"
 #include "base/toml_section.h"
 
@@ -197,14 +196,6 @@ void read_lists(TomlSection& root, const std::string& clusters_folder, Manifest&
   if (manifest.cases.empty()) root.fail("cases", "there are no [[cases]]: nothing could be run");
 }
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// What an author writes; the learner's puzzle.cpp can be had again by `reset`.
 constexpr std::array<const char*, 3> kFilesOfAnAuthor = {kFile, "harness.cpp", "grader.cpp"};
 
@@ -279,7 +270,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
 Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder) {
   const auto folder = std::filesystem::absolute(puzzle_folder).lexically_normal();
   const auto plain = folder.has_filename() ? folder : folder.parent_path();  // without a slash at the end
-  return parse_manifest(read_file(plain / kFile), plain.string(), clusters_folder);
+  return parse_manifest(read_whole_file((plain / kFile).string()), plain.string(), clusters_folder);
 }
 
 Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder) {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/suggest.h"
 #include "cli/error.h"
-#include "cli/learner/course.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli {
@@ -249,7 +249,7 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
     std::vector<std::string> names;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(sub->get_name());
-    const auto near = learner::near_names(arguments[0], names);
+    const auto near = near_names(arguments[0], names);
     return fmt::format("There is no command \"{}\".{} {}", arguments[0],
                        near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")), help);
   }

@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/suggest.h"
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
@@ -22,14 +22,6 @@ namespace shardlings::grading {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Where everything lies.
 struct Job {
@@ -61,11 +53,12 @@ std::string stamp_of(world::Backend backend, const fs::path& runtime) {
 std::string key_of(const Job& job) {
   const build::Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
   const auto& seed = job.options.seed;
-  return verdict::content_key(
-      {SHARDLINGS_VERSION, job.source.filename().string(), read_file(job.source), read_file(job.puzzle / "puzzle.toml"),
-       job.toolchain.text, verdict::file_stamp(job.toolchain.library), verdict::file_stamp(puzzle.grader),
-       verdict::file_stamp(puzzle.harness), job.options.case_name, seed ? std::to_string(*seed) : "as declared",
-       stamp_of(job.options.backend, job.toolchain.library)});
+  return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_whole_file(job.source.string()),
+                      read_whole_file((job.puzzle / "puzzle.toml").string()), job.toolchain.text,
+                      verdict::file_stamp(job.toolchain.library), verdict::file_stamp(puzzle.grader),
+                      verdict::file_stamp(puzzle.harness), job.options.case_name,
+                      seed ? std::to_string(*seed) : "as declared",
+                      stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {
@@ -140,18 +133,18 @@ verdict::Verdict grade_anew(const Job& job) {
                     end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal), end.error,
                     judge::without_progress(end.output)));
   }
-  verdict::Verdict verdict = verdict::verdict_from_json(read_file(job.verdict()));
+  verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
   verdict.build_log = outcome.log;  // warnings
   return verdict;
 }
 
 /// What did not build is tried again: the fault may have been one of the installation, which is mended by now.
 bool was_built(const Job& job) {
-  return verdict::verdict_from_json(read_file(job.verdict())).status != "did_not_build";
+  return verdict::verdict_from_json(read_whole_file(job.verdict())).status != "did_not_build";
 }
 
 verdict::Verdict read_graded(const Job& job) {
-  verdict::Verdict verdict = verdict::verdict_from_json(read_file(job.verdict()));
+  verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
   fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
   return verdict;
 }

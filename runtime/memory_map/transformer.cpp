@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "base/toml_section.h"
 #include "memory_map/settings.h"
 
@@ -115,12 +114,9 @@ Count parameters_of(const Transformer& model) {
 
 std::vector<Transformer> load_transformers(const std::string& file) {
   const std::string name = std::filesystem::path(file).filename().string();
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw std::runtime_error("cannot read " + file);
+  const std::string text = read_whole_file(file);
   try {
-    const toml::table root = toml::parse(text.str());
+    const toml::table root = toml::parse(text);
     TomlSection all(root, name, "the file");
     all.has_only({"models"});
     std::vector<Transformer> models;

@@ -1,19 +1,17 @@
 // A line of JSON that says what follows, then the numbers of all layers: weights, m, v.
 #include "train/checkpoint.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "model/plan.h"
 
 namespace shardlings::train {
@@ -47,25 +45,6 @@ std::string bytes_of(const Checkpoint& checkpoint, const Json& head) {
     }
   }
   return bytes;
-}
-
-/// On the disk before it gets its name.
-void write_whole(const std::string& path, const std::string& bytes) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) cannot("write", path);
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const ssize_t written = write(file, bytes.data() + at, bytes.size() - at);
-    if (written < 0 && errno != EINTR) break;
-    if (written > 0) at += static_cast<std::size_t>(written);
-  }
-  const bool good = at == bytes.size() && fsync(file) == 0;
-  const int reason = errno;
-  close(file);
-  if (good) return;
-  unlink(path.c_str());
-  errno = reason;
-  cannot("write", path);
 }
 
 /// "hidden 64 instead of 32".
@@ -105,14 +84,7 @@ void save(const std::string& path, const Checkpoint& checkpoint, const Settings&
   const fs::path folder = fs::path(path).parent_path();
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
-  const std::string temporary = fmt::format("{}.{}.new", path, getpid());
-  write_whole(temporary, bytes_of(checkpoint, head));
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    unlink(temporary.c_str());
-    errno = reason;
-    cannot("write", path);
-  }
+  write_file_atomically(path, bytes_of(checkpoint, head));
 }
 
 Checkpoint load(const std::string& path, const Settings& settings, const Text& text) {

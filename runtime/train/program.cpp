@@ -4,14 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
 #include "base/dtype.h"
 #include "train/trainer.h"
+
+#include "base/file.h"
 
 namespace shardlings::train {
 namespace {
@@ -49,9 +49,7 @@ Json memory_json(const Trained& trained) {
 }
 
 int run(const std::string& settings_file, StepFunction step) {
-  std::ifstream file(settings_file, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read " + settings_file);
-  const Settings settings = settings_from_json(std::string(std::istreambuf_iterator<char>(file), {}));
+  const Settings settings = settings_from_json(read_whole_file(settings_file));
   static StopWish wish;
   bool broken = false;
   const Trained trained = train(settings, step, [&](const StepReport& report) {

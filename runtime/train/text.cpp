@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/random.h"
 
 namespace shardlings::train {
@@ -22,16 +22,16 @@ Text::Text(const std::string& characters) {
 }
 
 Text Text::read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error("cannot read the text " + path);
-  Text text(std::string(std::istreambuf_iterator<char>(file), {}));
+  const auto characters = read_file(path);
+  if (!characters) throw std::runtime_error("cannot read the text " + path);
+  Text text(*characters);
   if (text.size() < 2) throw std::runtime_error("the text " + path + " is too short: one character follows another");
   return text;
 }
 
 std::string Text::hash() const {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a, 64 bits
-  for (const std::int32_t id : ids_) hash = (hash ^ static_cast<std::uint64_t>(id)) * 1099511628211U;
+  std::uint64_t hash = kHashStart;  // of the ids, not of their bytes: checkpoints know texts by it
+  for (const std::int32_t id : ids_) hash = (hash ^ static_cast<std::uint64_t>(id)) * kHashPrime;
   return fmt::format("{:016x}", hash);
 }
 

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/learner.h"
-#include "cli/system/file.h"
 
 namespace shardlings::cli {
 namespace {
@@ -143,8 +143,8 @@ TEST(Command, ExportsForOtherPrograms) {
   const Answer both = shardlings({"run", "01", "--export", "junit=" + xml, "--export", "gradescope=" + points});
   EXPECT_EQ(both.status, 1);
   EXPECT_THAT(both.out, HasSubstr("padding")) << "the report is there as ever";
-  EXPECT_THAT(system::read_file(xml).value_or(""), AllOf(HasSubstr("<testsuite"), HasSubstr("<failure")));
-  EXPECT_EQ(json::parse(system::read_file(points).value_or(""))["tests"][0]["status"], "failed");
+  EXPECT_THAT(read_file(xml).value_or(""), AllOf(HasSubstr("<testsuite"), HasSubstr("<failure")));
+  EXPECT_EQ(json::parse(read_file(points).value_or(""))["tests"][0]["status"], "failed");
 
   const Answer alone = shardlings({"run", "01", "--export", "gradescope"});
   EXPECT_EQ(json::parse(alone.out)["tests"][0]["status"], "failed") << "and nothing else on standard output";
@@ -208,7 +208,7 @@ TEST(Command, ResetKeepsACopy) {
   EXPECT_EQ(shardlings.folder().read(Learner::file_of(kFirst)), stub);
   std::vector<std::string> kept;
   for (const auto& entry : std::filesystem::directory_iterator(shardlings.folder() / ".shardlings/kept")) {
-    kept.push_back(system::read_file(entry.path().string()).value_or(""));
+    kept.push_back(read_file(entry.path().string()).value_or(""));
   }
   EXPECT_THAT(kept, testing::ElementsAre("// mine\n"));
   EXPECT_THAT(shardlings({"reset", "01"}).out, HasSubstr("is the stub already"));
@@ -325,8 +325,8 @@ TEST(Command, MakesAPuzzleThatIsGoodOnceItsBlanksAreFilled) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(SHARDLINGS_FILLED)) {
     if (!entry.is_regular_file()) continue;
     const std::string name = std::filesystem::relative(entry.path(), SHARDLINGS_FILLED).string();
-    const std::string filled = system::read_file(entry.path().string()).value_or("");
-    for (const std::string& line : system::lines_of(shardlings.folder().read(name))) {
+    const std::string filled = read_file(entry.path().string()).value_or("");
+    for (const std::string& line : lines_of(shardlings.folder().read(name))) {
       if (line.find("FILL") != std::string::npos) continue;
       EXPECT_THAT(filled, HasSubstr(line)) << name;
     }

@@ -1,4 +1,5 @@
 #include "cli/learner/course.h"
+#include "base/suggest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,8 +63,9 @@ TEST(Course, APartThatSeveralHaveIsRefusedWithTheirNames) {
 }
 
 TEST(Course, KnowsTheNamesOfFaultyPuzzlesToo) {
-  const learner::Course puzzles({small_puzzle(1, "training_step", "One training step"), small_puzzle(3, "data", "Data")},
-                       {{"02_data_parallel", 2, "puzzles/02_data_parallel/puzzle.toml:3: no"}});
+  const learner::Course puzzles(
+      {small_puzzle(1, "training_step", "One training step"), small_puzzle(3, "data", "Data")},
+      {{"02_data_parallel", 2, "puzzles/02_data_parallel/puzzle.toml:3: no"}});
   EXPECT_EQ(puzzles.find("3").id, "03_data");
   EXPECT_THAT([&] { puzzles.find("02"); }, testing::ThrowsMessage<UsageError>(HasSubstr("puzzle.toml:3: no")));
   EXPECT_THAT([&] { puzzles.find("para"); },
@@ -89,8 +91,8 @@ TEST(Course, WithEverythingSolvedThereIsNoNext) {
 }
 
 TEST(NearNames, AreSortedByDistance) {
-  EXPECT_THAT(learner::near_names("lis", {"run", "list", "lists", "verify"}), ElementsAre("list"));
-  EXPECT_THAT(learner::near_names("hnit", {"run", "hint"}), ElementsAre("hint")) << "neighbours in the wrong order";
+  EXPECT_THAT(near_names("lis", {"run", "list", "lists", "verify"}), ElementsAre("list"));
+  EXPECT_THAT(near_names("hnit", {"run", "hint"}), ElementsAre("hint")) << "neighbours in the wrong order";
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 
 #include <sstream>
 
+#include "base/file.h"
 #include "cli/folder.h"
 #include "cli/learner/course.h"
-#include "cli/system/file.h"
 #include "grading/verdict/run_file.h"
 
 namespace shardlings::cli {
@@ -22,12 +22,12 @@ const system::Project kRepository{SHARDLINGS_SOURCE, ""};
 TEST(Goals, HaveUpToDatePicturesThatTheLessonsShow) {
   const learner::Course course = learner::load_course(kRepository);
   for (const cases::Manifest& puzzle : course.puzzles()) {
-    const auto goal = system::read_file(kRepository.goal_file(puzzle.id));
+    const auto goal = read_file(kRepository.goal_file(puzzle.id));
     ASSERT_TRUE(goal) << puzzle.id << ": ./shardlings verify --goals " << puzzle.id;
     EXPECT_EQ(learner::goal_picture(puzzle, grading::verdict::run_from_text(*goal)),
-              system::read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
+              read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
         << puzzle.id << "/goal.svg is out of date: .ci/pictures draws it anew";
-    const auto lesson = system::read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");
+    const auto lesson = read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");
     EXPECT_THAT(lesson.value_or(""), HasSubstr(learner::kGoalAddress)) << puzzle.id;
   }
 }

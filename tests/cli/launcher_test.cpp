@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "cli/folder.h"
-#include "cli/system/file.h"
 
 namespace shardlings::cli {
 namespace {

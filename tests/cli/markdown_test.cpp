@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 #include "cli/terminal/text.h"
 
 namespace shardlings::cli {
@@ -26,7 +26,7 @@ std::string rendered(const std::string& text, int width = 80, bool colour = fals
 
 int widest(const std::string& text) {
   int width = 0;
-  for (const std::string& line : system::lines_of(text)) width = std::max(width, terminal::shown_width(line));
+  for (const std::string& line : lines_of(text)) width = std::max(width, terminal::shown_width(line));
   return width;
 }
 

@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/folder.h"
-#include "cli/system/file.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
 #include "cli/terminal/screen.h"
@@ -158,7 +158,7 @@ Context plain_context() {
 TEST(Screen, FitsIntoTheTerminal) {
   terminal::Screen screen{"09 Data parallel", "building…", "", "./shardlings run 09", true};
   for (int i = 0; i < 100; ++i) screen.body += std::string(200, 'x') + "\n";
-  const auto lines = system::lines_of(terminal::compose(screen, {24, 80}, plain_context()));
+  const auto lines = lines_of(terminal::compose(screen, {24, 80}, plain_context()));
   EXPECT_LE(lines.size(), 24u);
   for (const std::string& line : lines) EXPECT_LE(terminal::shown_width(line), 80) << line;
 }

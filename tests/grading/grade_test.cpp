@@ -171,12 +171,5 @@ TEST(Grade, OneOfManyGradesAndTheOthersRead) {
   EXPECT_EQ(passed, 3);
 }
 
-TEST(Cache, KeysTellTextsApart) {
-  EXPECT_EQ(verdict::content_key({"a", "b"}), verdict::content_key({"a", "b"}));
-  EXPECT_NE(verdict::content_key({"a", "b"}), verdict::content_key({"ab", ""}));
-  EXPECT_NE(verdict::content_key({"a", "b"}), verdict::content_key({"b", "a"}));
-  EXPECT_EQ(verdict::content_key({}).size(), 32U);
-}
-
 }  // namespace
 }  // namespace shardlings::grading

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/error.h"
-#include "cli/system/file.h"
 
 namespace shardlings::cli::author {
 
@@ -82,10 +82,10 @@ void instantiate(const fs::path& from, const fs::path& to, const Name& name, std
     if (source.extension() != ".in") continue;
     const fs::path target = to / fs::relative(source, from).replace_extension();
     fs::create_directories(target.parent_path());
-    std::string text = system::read_file(source.string()).value_or("");
+    std::string text = read_file(source.string()).value_or("");
     text = replaced(text, "@NUMBER@", name.number);
     text = replaced(text, "@NAME@", name.rest);
-    system::write_file_atomically(target.string(), replaced(text, "@TITLE@", title_of(name)));
+    write_file_atomically(target.string(), replaced(text, "@TITLE@", title_of(name)));
     made.push_back(target.string());
   }
 }
@@ -107,7 +107,7 @@ std::vector<std::string> blanks_left(const system::Project& project, const std::
   for (const std::string& folder : {project.puzzle_folder(id), project.solution_folder(id)}) {
     for (const fs::path& file : files_below(folder)) {
       int number = 0;
-      for (const std::string& line : system::lines_of(system::read_file(file.string()).value_or(""))) {
+      for (const std::string& line : lines_of(read_file(file.string()).value_or(""))) {
         ++number;
         if (line.find(kBlank) == std::string::npos) continue;
         blanks.push_back(fmt::format("{}:{}", fs::relative(file, project.root).string(), number));

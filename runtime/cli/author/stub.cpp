@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 
 namespace shardlings::cli::author {
 
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& lines, std::size_t begin, std
 
 /// The text, from the closing mark on, without the comment that ends it.
 std::string without_last_comment(const std::string& text) {
-  const auto lines = system::lines_of(text);
+  const auto lines = lines_of(text);
   std::size_t end = lines.size();
   while (end > 1 && is_comment_or_blank(lines[end - 1])) --end;
   return joined(lines, 0, end);
@@ -35,7 +35,7 @@ std::string without_last_comment(const std::string& text) {
 
 /// The first line in which two texts differ, from line `first` on.
 std::string difference(const std::string& stub, const std::string& solution, std::size_t first, const char* part) {
-  const auto a = system::lines_of(stub), b = system::lines_of(solution);
+  const auto a = lines_of(stub), b = lines_of(solution);
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     const std::string left = i < a.size() ? a[i] : "(nothing)", right = i < b.size() ? b[i] : "(nothing)";
     if (left != right) {
@@ -67,14 +67,14 @@ std::string without_bodies(const std::vector<std::string>& lines) {
 
 /// What stands in the stub's hole where the solution has this.
 std::string emptied(const std::string& hole) {
-  const auto lines = system::lines_of(hole);
+  const auto lines = lines_of(hole);
   return std::any_of(lines.begin(), lines.end(), is_at_margin) ? without_bodies(lines) : kPlaceholder;
 }
 
 }  // namespace
 
 std::optional<Holed> cut_at_hole(const std::string& text) {
-  const auto lines = system::lines_of(text);
+  const auto lines = lines_of(text);
   std::vector<std::size_t> opening, closing;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].find(kOpening) != std::string::npos) opening.push_back(i);
@@ -101,7 +101,7 @@ std::string difference_outside_hole(const std::string& stub, const std::string& 
   if (!b) return marks("solution");
   std::string above = difference(a->before, b->before, 1, "above");
   if (!above.empty()) return above;
-  const std::size_t first = system::lines_of(a->before + a->hole).size() + 1;
+  const std::size_t first = lines_of(a->before + a->hole).size() + 1;
   return difference(without_last_comment(a->after), without_last_comment(b->after), first, "below");
 }
 

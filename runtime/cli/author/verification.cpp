@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/learner/goal.h"
-#include "cli/system/file.h"
 #include "grading/verdict/run_file.h"
 
 namespace shardlings::cli::author {
@@ -103,8 +103,8 @@ void judge_solution(const Task& task, PuzzleOutcome& outcome) {
 void judge_goal_file(const std::string& path, const std::string& content, Goals goals, PuzzleOutcome& outcome) {
   if (content.empty()) return;
   if (goals == Goals::write) {
-    system::write_file_atomically(path, content);
-  } else if (system::read_file(path) != content) {
+    write_file_atomically(path, content);
+  } else if (read_file(path) != content) {
     outcome.problems.push_back(fmt::format("{} {}: ./shardlings verify --goals {}", fs::path(path).filename().string(),
                                            fs::exists(path) ? "is not the run of the solution any more" : "is missing",
                                            outcome.id));
@@ -129,7 +129,7 @@ void judge_stub(const Task& task, PuzzleOutcome& outcome) {
 void judge_mutant(const Task& task, PuzzleOutcome& outcome) {
   MutantOutcome mutant;
   mutant.name = fs::path(task.path).filename().string();
-  mutant.declared = declared_diagnosis(system::read_file(task.path).value_or(""));
+  mutant.declared = declared_diagnosis(read_file(task.path).value_or(""));
   const grading::verdict::Verdict& verdict = task.verdict;
   if (!verdict.diagnoses.empty()) mutant.found = verdict.diagnoses[0];
   mutant.caught = task.error.empty() && !verdict.passed && verdict.status != "did_not_build" &&

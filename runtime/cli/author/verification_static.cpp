@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
 #include "cli/author/verification.h"
 #include "cli/learner/goal.h"
-#include "cli/system/file.h"
 #include "cli/system/program.h"
 #include "cli/terminal/text.h"
 
@@ -31,7 +31,7 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
                 std::vector<std::string>& problems) {
   const std::string difference = difference_outside_hole(stub, solution);
   if (!difference.empty()) problems.push_back(difference);
-  const std::size_t length = system::lines_of(stub).size();
+  const std::size_t length = lines_of(stub).size();
   if (length > kLongestStub) {
     problems.push_back(fmt::format("the stub has {} lines; at most {} fit into a head", length, kLongestStub));
   }
@@ -75,25 +75,25 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
 
 std::string stub_to_verify(const system::Project& project, const std::string& id) {
   std::string path = project.puzzle_file(id);
-  const std::string text = system::read_file(path).value_or("");
+  const std::string text = read_file(path).value_or("");
   if (stub_of_solution(text) == text) return path;  // nobody has filled it
   if (!changed_since_commit(project, id)) return path;
-  const auto stub = stub_of_solution(system::read_file(project.solution_file(id)).value_or(""));
+  const auto stub = stub_of_solution(read_file(project.solution_file(id)).value_or(""));
   if (!stub) return path;
   const std::string folder = project.build + "/verify/" + id;
   fs::create_directories(folder);
-  system::write_file_atomically(folder + "/puzzle.cpp", *stub);
+  write_file_atomically(folder + "/puzzle.cpp", *stub);
   return folder + "/puzzle.cpp";
 }
 
 std::vector<std::string> static_problems(const system::Project& project, const cases::Manifest& puzzle) {
   std::vector<std::string> problems;
-  const auto stub = system::read_file(stub_to_verify(project, puzzle.id));
-  const auto solution = system::read_file(project.solution_file(puzzle.id));
+  const auto stub = read_file(stub_to_verify(project, puzzle.id));
+  const auto solution = read_file(project.solution_file(puzzle.id));
   if (!stub) problems.push_back("there is no puzzle.cpp");
   if (!solution) problems.push_back("there is no solution.cpp");
   if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
-  check_lesson(system::read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
+  check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
   const auto blanks = blanks_left(project, puzzle.id);

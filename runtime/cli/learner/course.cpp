@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/suggest.h"
 #include "cli/error.h"
 #include "cli/learner/build_log.h"
 
@@ -64,25 +65,6 @@ std::string id_in_path(const std::string& name, const std::vector<Candidate>& ca
   return name;
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words.
-int edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = static_cast<int>(i + j);
-        continue;
-      }
-      const int replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
 std::vector<Candidate> matches(const std::string& name, const std::vector<Candidate>& candidates) {
   const std::string wanted = plain(name);
   std::vector<Candidate> found;
@@ -127,22 +109,6 @@ void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failure
 }
 
 }  // namespace
-
-std::vector<std::string> near_names(const std::string& name, const std::vector<std::string>& candidates) {
-  std::vector<std::pair<int, std::string>> ranked;
-  for (const std::string& candidate : candidates) {
-    const int distance = edit_distance(name, candidate);
-    if (distance <= static_cast<int>(std::max(name.size(), candidate.size())) / 3) {
-      ranked.emplace_back(distance, candidate);
-    }
-  }
-  std::sort(ranked.begin(), ranked.end());
-  std::vector<std::string> names;
-  for (const auto& [distance, candidate] : ranked) {
-    if (names.size() < 3) names.push_back(candidate);
-  }
-  return names;
-}
 
 const cases::Manifest& Course::find(const std::string& name) const {
   const auto candidates = candidates_of(puzzles_, faulty_);

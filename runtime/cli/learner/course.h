@@ -42,9 +42,6 @@ void tell_of_faulty(const Context& context, const Course& course);
 /// The puzzle of that name or, for an empty name, the next one (the last one when all are solved).
 const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress);
 
-/// The `candidates` that `name` may have been meant to be, nearest first, at most three.
-std::vector<std::string> near_names(const std::string& name, const std::vector<std::string>& candidates);
-
 /// "09": how puzzles are named in messages.
 std::string short_name(const cases::Manifest& puzzle);
 

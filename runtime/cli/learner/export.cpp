@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/error.h"
-#include "cli/system/file.h"
 #include "report/gradescope.h"
 #include "report/junit.h"
 
@@ -52,7 +52,7 @@ void write_exports(const std::vector<Export>& exports, const grading::verdict::V
     if (file == "-") {
       out << text;
     } else {
-      system::write_file_atomically(file, text);
+      write_file_atomically(file, text);
     }
   }
 }

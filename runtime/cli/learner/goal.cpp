@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/learner/course.h"
-#include "cli/system/file.h"
 #include "grading/verdict/run_file.h"
 #include "report/choice.h"
 #include "report/svg.h"
@@ -42,7 +42,7 @@ std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::
 }
 
 std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson) {
-  const auto text = system::read_file(context.project.goal_file(puzzle.id));
+  const auto text = read_file(context.project.goal_file(puzzle.id));
   if (!text) return lesson;
   std::string picture;
   try {
@@ -51,7 +51,7 @@ std::string with_goal(const Context& context, const cases::Manifest& puzzle, con
     return lesson;
   }
   std::string result;
-  for (const std::string& line : system::lines_of(lesson)) {
+  for (const std::string& line : lines_of(lesson)) {
     const bool image = line.starts_with("![") && line.find(kGoalAddress) != std::string::npos;
     result += image && !picture.empty() ? picture : line + "\n";
   }

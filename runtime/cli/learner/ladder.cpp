@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/system/file.h"
+#include "base/hash.h"
 
 namespace shardlings::cli::learner {
 
@@ -13,7 +13,7 @@ namespace {
 
 /// A hint is known by its text: numbers would go wrong when the author adds one.
 std::string name_of(const cases::Hint& hint) {
-  return system::content_hash(hint.text);
+  return content_hash(hint.text);
 }
 
 const cases::Hint* first_left(const cases::Manifest& puzzle, const PuzzleProgress& progress,

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "cli/error.h"
-#include "cli/system/file.h"
 #include "grading/verdict/kept_runs.h"
 #include "report/choice.h"
 
@@ -55,7 +55,7 @@ void deliver(const Context& context, const std::string& file, const std::string&
     return;
   }
   try {
-    system::write_file_atomically(file, content);
+    write_file_atomically(file, content);
   } catch (const std::runtime_error& error) {
     throw UsageError(error.what());
   }

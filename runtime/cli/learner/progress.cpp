@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 #include "cli/system/project.h"
 
 namespace shardlings::cli::learner {
@@ -101,11 +101,11 @@ class Lock {
 
 void store(const std::string& folder, const Progress& progress) {
   const std::string path = path_of(folder);
-  if (const auto old = system::read_file(path)) {
+  if (const auto old = read_file(path)) {
     const bool sound = parse(*old).has_value();
-    system::write_file_atomically(sound ? backup_of(folder) : damaged_of(folder), *old);
+    write_file_atomically(sound ? backup_of(folder) : damaged_of(folder), *old);
   }
-  system::write_file_atomically(path, print(progress));
+  write_file_atomically(path, print(progress));
 }
 
 }  // namespace
@@ -135,11 +135,11 @@ std::string to_text(Standing standing) {
 }
 
 Progress load_progress(const std::string& state_folder) {
-  const auto text = system::read_file(path_of(state_folder));
+  const auto text = read_file(path_of(state_folder));
   if (text) {
     if (auto progress = parse(*text)) return *progress;
   }
-  const auto before = system::read_file(backup_of(state_folder));
+  const auto before = read_file(backup_of(state_folder));
   auto progress = before ? parse(*before) : std::nullopt;
   const bool recovered = progress.has_value();
   if (!recovered) progress = Progress();

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 #include "cli/system/program.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/backends.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <vector>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/text.h"
 
@@ -105,7 +105,7 @@ std::string inline_marks(const Context& context, const std::string& text) {
 class Renderer {
  public:
   Renderer(const std::string& text, const Context& context)
-      : lines_(system::lines_of(text)), context_(context), width_(std::min(context.width, kWidest)) {}
+      : lines_(lines_of(text)), context_(context), width_(std::min(context.width, kWidest)) {}
 
   std::string render() {
     while (at_ < lines_.size()) block();

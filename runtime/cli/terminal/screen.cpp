@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/system/file.h"
+#include "base/file.h"
 #include "cli/terminal/text.h"
 
 namespace shardlings::cli::terminal {
@@ -32,7 +32,7 @@ int body_rows(ScreenSize size) {
 }
 
 std::string compose(const Screen& screen, ScreenSize size, const Context& context) {
-  auto body = system::lines_of(screen.body);
+  auto body = lines_of(screen.body);
   const auto room = static_cast<std::size_t>(body_rows(size));
   if (body.size() > room) {
     const std::size_t left_out = body.size() - (room - 1);

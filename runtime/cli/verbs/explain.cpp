@@ -1,9 +1,9 @@
 #include <ostream>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/goal.h"
-#include "cli/system/file.h"
 #include "cli/system/program.h"
 #include "cli/terminal/markdown.h"
 #include "cli/verbs.h"
@@ -14,7 +14,7 @@ int explain(const Context& context, const ExplainOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const auto& puzzle = learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   const std::string path = context.project.puzzle_folder(puzzle.id) + "/README.md";
-  const auto lesson = system::read_file(path);
+  const auto lesson = read_file(path);
   if (!lesson) throw UsageError("There is no lesson " + system::shown_path(path) + ".");
   const std::string file = system::shown_path(context.project.puzzle_file(puzzle.id));
   const std::string text = terminal::render_markdown(learner::with_goal(context, puzzle, *lesson), context) +

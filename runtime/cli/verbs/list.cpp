@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/file.h"
 #include "cli/terminal/text.h"
 #include "cli/verbs.h"
 
@@ -28,8 +28,7 @@ std::vector<Entry> entries_of(const Context& context, const learner::Course& cou
   std::vector<Entry> entries;
   for (const cases::Manifest& puzzle : course.puzzles()) {
     const learner::PuzzleProgress& past = progress.of(puzzle.id);
-    entries.push_back(
-        {&puzzle, past, learner::standing(past, system::file_hash(context.project.puzzle_file(puzzle.id)))});
+    entries.push_back({&puzzle, past, learner::standing(past, file_hash(context.project.puzzle_file(puzzle.id)))});
   }
   return entries;
 }

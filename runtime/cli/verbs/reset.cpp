@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/author/stub.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/file.h"
 #include "cli/system/program.h"
 #include "cli/verbs.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 /// The stub: from the solution's text or, in a handout without solutions, as git has it.
 std::string stub_of(const system::Project& project, const std::string& id) {
-  if (const auto solution = system::read_file(project.solution_file(id))) {
+  if (const auto solution = read_file(project.solution_file(id))) {
     if (const auto stub = author::stub_of_solution(*solution)) return *stub;
   }
   const auto committed =
@@ -50,7 +50,7 @@ int reset(const Context& context, const ResetOptions& options) {
   const auto& puzzle = course.find(options.puzzle);
   const std::string stub = stub_of(context.project, puzzle.id);
   const std::string path = context.project.puzzle_file(puzzle.id);
-  const auto mine = system::read_file(path);
+  const auto mine = read_file(path);
   if (mine == stub) {
     context.out << system::shown_path(path) << " is the stub already.\n";
     return kPassed;
@@ -59,10 +59,10 @@ int reset(const Context& context, const ResetOptions& options) {
     const std::string folder = context.project.state() + "/kept";
     fs::create_directories(folder);
     const std::string copy = free_name(folder, puzzle.id);
-    system::write_file_atomically(copy, *mine);
+    write_file_atomically(copy, *mine);
     context.out << "Your file is kept as " << context.paint(report::Role::place, system::shown_path(copy)) << '\n';
   }
-  system::write_file_atomically(path, stub);
+  write_file_atomically(path, stub);
   context.out << system::shown_path(path) << " is the stub again.\n";
   return kPassed;
 }

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
 #include "cli/learner/outcome.h"
 #include "cli/system/backend.h"
-#include "cli/system/file.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs.h"
 #include "grading/grade.h"
@@ -118,7 +118,7 @@ int run(const Context& context, const RunOptions& options) {
 
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
-  const std::string hash = system::file_hash(context.project.puzzle_file(puzzle.id));
+  const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   grading::verdict::Verdict verdict = graded(context, puzzle, options, backend);
   name_file(verdict, options.file);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);

@@ -1,8 +1,8 @@
 #include <ostream>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/file.h"
 #include "cli/verbs.h"
 
 namespace shardlings::cli::verbs {
@@ -18,7 +18,7 @@ int solution(const Context& context, const SolutionOptions& options) {
     return kFailed;
   }
   const std::string path = context.project.solution_file(puzzle.id);
-  const auto text = system::read_file(path);
+  const auto text = read_file(path);
   if (!text) throw UsageError("There is no solution " + system::shown_path(path) + ".");
   context.out << *text;
   return kPassed;

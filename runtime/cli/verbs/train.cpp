@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/error.h"
-#include "cli/system/file.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
 #include "cli/terminal/train_report.h"
@@ -261,7 +261,7 @@ int train(const Context& context, const TrainOptions& options) {
   const OwnFolder folder(context.project.build + "/train/running");
   const std::string settings_file = folder.path() + "/settings.json";
   const std::string program = program_of(context, options, folder.path());
-  system::write_file_atomically(settings_file, to_json(settings));
+  write_file_atomically(settings_file, to_json(settings));
   terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
   Conversation conversation(context, settings, options.json);
   const grading::run::ProcessEnd end = run_training(signals, conversation, program, settings_file);

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/last_run.h"
-#include "cli/system/file.h"
 #include "cli/system/program.h"
 #include "cli/verbs.h"
 #include "grading/verdict/kept_runs.h"
@@ -30,7 +30,7 @@ std::string full_name(const cases::Manifest& puzzle) {
 }
 
 grading::verdict::Verdict read_run(const std::string& path) {
-  const auto text = system::read_file(path);
+  const auto text = read_file(path);
   if (!text) throw UsageError("There is no file " + path + ".");
   try {
     return grading::verdict::run_from_text(*text);

@@ -5,10 +5,10 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <vector>
+
+#include "base/file.h"
 
 namespace shardlings::front {
 namespace {
@@ -79,8 +79,8 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
 
 Cluster load_cluster(const std::string& folder, const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(folder) / (name + ".toml");
-  std::ifstream file(path);
-  if (!file) {
+  const auto text = read_file(path.string());
+  if (!text) {
     std::vector<std::string> known;
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -89,9 +89,7 @@ Cluster load_cluster(const std::string& folder, const std::string& name) {
     std::sort(known.begin(), known.end());
     throw std::runtime_error(fmt::format("there is no cluster '{}'; there are: {}", name, fmt::join(known, ", ")));
   }
-  std::stringstream text;
-  text << file.rdbuf();
-  return parse_cluster(text.str(), name);
+  return parse_cluster(*text, name);
 }
 
 }  // namespace shardlings::front

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "grading/build/include_check.h"
 #include "grading/build/object_check.h"
 #include "grading/run/process.h"
@@ -17,13 +17,6 @@ namespace shardlings::grading::build {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// A compiler that may take its time, but not for ever (a template can recurse endlessly).
 run::ProcessEnd run_tool(const std::string& program, std::vector<std::string> arguments, const std::string& folder) {
@@ -82,7 +75,7 @@ std::string missing_function(const std::string& log) {
 std::string link_log(const std::string& log, const std::string& file, const std::string& harness_source) {
   const std::string missing = missing_function(log);
   const std::string name = missing.substr(0, missing.find('('));
-  const std::string declaration = name.empty() ? "" : declaration_of(name, read_file(harness_source));
+  const std::string declaration = name.empty() ? "" : declaration_of(name, read_file(harness_source).value_or(""));
   if (declaration.empty()) return log;
   return fmt::format("{} must define `{}`, with exactly this signature.\n", file, declaration);
 }
@@ -96,11 +89,11 @@ bool is_sanitized(const Toolchain& toolchain) {
 /// What is refused before linking: a sentence, or nothing.
 std::string refusal(const Paths& paths, const Toolchain& toolchain) {
   const std::string file = paths.source.filename().string();
-  if (auto text = check_dependencies(read_file(paths.rule), paths.source.string(), toolchain.include_folders);
+  if (auto text = check_dependencies(read_whole_file(paths.rule), paths.source.string(), toolchain.include_folders);
       !text.empty()) {
     return text;
   }
-  return is_sanitized(toolchain) ? "" : check_object(parse_object(read_file(paths.object)), file);
+  return is_sanitized(toolchain) ? "" : check_object(parse_object(read_whole_file(paths.object)), file);
 }
 
 }  // namespace
@@ -130,7 +123,7 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
   const Toolchain::Puzzle& puzzle = toolchain.puzzle(puzzle_id);
   BuildOutcome outcome;
   if (!fs::exists(source)) throw std::runtime_error(fmt::format("there is no file {}", source));
-  outcome.log = check_includes(read_file(source), file);
+  outcome.log = check_includes(read_whole_file(source), file);
   if (!outcome.log.empty()) return outcome;
   const run::ProcessEnd compiled = compile(toolchain, paths);
   outcome.log = compiled.output;

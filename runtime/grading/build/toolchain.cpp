@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
+
+#include "base/file.h"
 
 namespace shardlings::grading::build {
 
@@ -19,12 +19,10 @@ const Toolchain::Puzzle& Toolchain::puzzle(const std::string& id) const {
 
 Toolchain load_toolchain(const std::string& build_folder) {
   const std::string path = build_folder + "/toolchain.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}: run ./shardlings to build everything", path));
-  std::stringstream text;
-  text << file.rdbuf();
+  const auto text = read_file(path);
+  if (!text) throw std::runtime_error(fmt::format("cannot read {}: run ./shardlings to build everything", path));
   Toolchain toolchain;
-  toolchain.text = text.str();
+  toolchain.text = *text;
   try {
     const auto json = nlohmann::json::parse(toolchain.text);
     json.at("compiler").get_to(toolchain.compiler);

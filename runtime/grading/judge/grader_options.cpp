@@ -6,9 +6,10 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <stdexcept>
+
+#include "base/file.h"
 
 namespace shardlings::grading::judge {
 namespace {
@@ -100,11 +101,7 @@ std::string without_progress(const std::string& output) {
 void write_verdict(const verdict::Verdict& verdict, const GraderOptions& options) {
   if (!options.traces.empty()) verdict::write_traces(verdict, options.traces);
   if (options.verdict.empty()) return;
-  const std::string temporary = options.verdict + ".new";
-  std::ofstream file(temporary, std::ios::binary);
-  if (!(file << to_json(verdict) << '\n').flush()) throw std::runtime_error(fmt::format("cannot write {}", temporary));
-  file.close();
-  std::filesystem::rename(temporary, options.verdict);
+  write_file_atomically(options.verdict, to_json(verdict) + '\n', Outlives::kill);
 }
 
 }  // namespace shardlings::grading::judge

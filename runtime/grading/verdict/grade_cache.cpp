@@ -15,23 +15,6 @@
 #include <utility>
 
 namespace shardlings::grading::verdict {
-namespace {
-
-std::uint64_t fnv1a(std::uint64_t hash, std::string_view bytes) {
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
-  return hash;
-}
-
-std::uint64_t hash_of(std::uint64_t hash, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) hash = fnv1a(fnv1a(hash, std::to_string(text.size()) + ":"), text);
-  return hash;
-}
-
-}  // namespace
-
-std::string content_key(const std::vector<std::string>& texts) {
-  return fmt::format("{:016x}{:016x}", hash_of(0xCBF29CE484222325ULL, texts), hash_of(0x6C62272E07BB0142ULL, texts));
-}
 
 std::string file_stamp(const std::string& path) {
   struct stat status = {};

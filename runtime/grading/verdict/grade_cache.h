@@ -8,10 +8,6 @@
 
 namespace shardlings::grading::verdict {
 
-/// 128 bits of the texts in order, as hexadecimal digits (FNV-1a twice, with different beginnings: against accidents,
-/// not against attackers).
-std::string content_key(const std::vector<std::string>& texts);
-
 /// Size and time of change of a file, for files that are too large to be read each time.
 std::string file_stamp(const std::string& path);
 

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "grading/verdict/grade_cache.h"
 
 namespace shardlings::grading::verdict {
@@ -30,13 +29,8 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
 bool same_bytes(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
   if (fs::equivalent(a, b, ignored)) return true;
-  const auto content = [](const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  };
-  return fs::exists(a) && fs::exists(b) && content(a) == content(b);
+  const auto content = read_file(a.string());
+  return content && content == read_file(b.string());
 }
 
 }  // namespace
@@ -79,10 +73,7 @@ std::string last_puzzle(const std::string& build_folder) {
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
   const fs::path folder = folder_of(build_folder, puzzle, which);
   if (!fs::exists(folder / kKeptFiles[0])) return std::nullopt;
-  std::ifstream file(folder / kKeptFiles[0], std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  Verdict verdict = verdict_from_json(text.str());
+  Verdict verdict = verdict_from_json(read_whole_file((folder / kKeptFiles[0]).string()));
   if (fs::exists(folder / kKeptFiles[1])) read_traces(verdict, (folder / kKeptFiles[1]).string());
   return verdict;
 }

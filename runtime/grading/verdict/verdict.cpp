@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "submission/wire/counters_json.h"
 #include "submission/wire/trace_pack.h"
 
@@ -190,19 +189,11 @@ void write_traces(const Verdict& verdict, const std::string& path) {
     out.put<std::uint64_t>(kase.traces.size());
     for (const front::RankTrace& trace : kase.traces) wire::pack_trace(trace, out);
   }
-  const std::string bytes = out.take();
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) {
-    throw std::runtime_error(fmt::format("cannot write {}", path));
-  }
+  write_file_atomically(path, out.take(), Outlives::kill);
 }
 
 void read_traces(Verdict& verdict, const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path));
-  const std::string bytes = text.str();
+  const std::string bytes = read_whole_file(path);
   Unpacker in(bytes);
   if (in.get<std::uint64_t>() != kTracesMagic) throw BadPack();
   for (std::size_t n = in.count(2 * sizeof(std::uint64_t)); n > 0; --n) {

@@ -1,27 +1,20 @@
-#include "cli/system/file.h"
+#include "base/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
-#include <fmt/format.h>
-
-namespace shardlings::cli::system {
-
-namespace fs = std::filesystem;
-
+namespace shardlings {
 namespace {
 
-[[noreturn]] void cannot_write(const std::string& path) {
-  throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-}
+namespace fs = std::filesystem;
 
 /// A descriptor that is closed at the end.
 class Descriptor {
@@ -38,12 +31,20 @@ class Descriptor {
   int fd_;
 };
 
-void write_all(int fd, std::string_view content, const std::string& path) {
+bool write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = write(fd, content.data(), content.size());
-    if (written < 0 && errno != EINTR) cannot_write(path);
+    if (written < 0 && errno != EINTR) return false;
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
+}
+
+bool write_new_file(const std::string& path, std::string_view content, Outlives outlives) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0 || !write_all(file.get(), content)) return false;
+  // Without the fsync, a power cut could leave the new name with no content.
+  return outlives == Outlives::kill || fsync(file.get()) == 0;
 }
 
 }  // namespace
@@ -56,29 +57,25 @@ std::optional<std::string> read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-void write_file_atomically(const std::string& path, std::string_view content) {
+std::string read_whole_file(const std::string& path) {
+  errno = 0;
+  auto content = read_file(path);
+  if (content) return *std::move(content);
+  throw std::runtime_error(
+      fmt::format("cannot read {}{}{}", path, errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : ""));
+}
+
+void write_file_atomically(const std::string& path, std::string_view content, Outlives outlives) {
   const std::string temporary = fmt::format("{}.{}.new", path, getpid());
-  {
-    const Descriptor file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0) cannot_write(path);
-    write_all(file.get(), content, path);
-    if (fsync(file.get()) != 0) cannot_write(path);
+  if (!write_new_file(temporary, content, outlives) || rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    unlink(temporary.c_str());
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(reason)));
   }
-  if (rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path);
+  if (outlives == Outlives::kill) return;
   // The rename itself is safe only once the folder is on disk, too.
   const Descriptor folder(open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) fsync(folder.get());
-}
-
-std::string content_hash(std::string_view content) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : content) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("{:016x}", hash);
-}
-
-std::string file_hash(const std::string& path) {
-  const auto content = read_file(path);
-  return content ? content_hash(*content) : std::string();
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -92,4 +89,4 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-}  // namespace shardlings::cli::system
+}  // namespace shardlings

@@ -1,0 +1,77 @@
+#include "base/file.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace shardlings {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own for each test.
+class FileTest : public testing::Test {
+ protected:
+  FileTest() : folder_(fs::temp_directory_path() / ("shardlings file " + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~FileTest() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Names of all that lies in the folder.
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder_)) found.push_back(entry.path().filename().string());
+    return found;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+TEST_F(FileTest, ComesBackByteForByte) {
+  const std::string content = std::string("a\0b\r\n\xff", 6) + std::string(100000, 'x');
+  for (const Outlives outlives : {Outlives::kill, Outlives::power_cut}) {
+    write_file_atomically(path("a b.txt"), content, outlives);
+    EXPECT_EQ(read_file(path("a b.txt")), content);
+    EXPECT_EQ(read_whole_file(path("a b.txt")), content);
+    EXPECT_THAT(names(), testing::ElementsAre("a b.txt")) << "nothing stays beside it";
+  }
+}
+
+TEST_F(FileTest, ReplacesWhatWasThere) {
+  write_file_atomically(path("f"), "old and long");
+  write_file_atomically(path("f"), "new");
+  EXPECT_EQ(read_file(path("f")), "new");
+}
+
+TEST_F(FileTest, AFailedWriteLeavesTheOldContentAndNothingElse) {
+  fs::create_directory(path("f"));  // no file can take a folder's name
+  std::string message;
+  try {
+    write_file_atomically(path("f"), "new");
+  } catch (const std::runtime_error& error) {
+    message = error.what();
+  }
+  EXPECT_THAT(message, testing::HasSubstr("cannot write " + path("f") + ": "));
+  EXPECT_TRUE(fs::is_directory(path("f")));
+  EXPECT_THAT(names(), testing::ElementsAre("f"));
+}
+
+TEST_F(FileTest, WhatIsNoFileCannotBeRead) {
+  EXPECT_FALSE(read_file(path("nothing")));
+  EXPECT_FALSE(read_file(path("")));
+  EXPECT_THROW(read_whole_file(path("nothing")), std::runtime_error);
+}
+
+TEST(Lines, EndWithOrWithoutALineEnd) {
+  EXPECT_THAT(lines_of("a\n\nb"), testing::ElementsAre("a", "", "b"));
+  EXPECT_THAT(lines_of("a\n"), testing::ElementsAre("a"));
+  EXPECT_TRUE(lines_of("").empty());
+}
+
+}  // namespace
+}  // namespace shardlings
