@@ -59,7 +59,8 @@ void add_learner_verbs(CLI::App& app, Request& request) {
     verb->add_option("PUZZLE", options->puzzle, kPuzzle);
     verb->add_option("--case", options->case_name, "only the case of that name");
     verb->add_option("--seed", options->seed, "another seed than the cases' own");
-    verb->add_option("--file", options->file, "grade another file as that puzzle");
+    CLI::Option* file = verb->add_option("--file", options->file, "grade another file as that puzzle");
+    verb->add_option("--mutant", options->mutant, "for authors: grade the wrong solution of that name")->excludes(file);
     verb->add_flag("--json", options->json, "print the neutral result as JSON");
     verb->add_option("--export", options->exports, "junit or gradescope, into a file if one is named: junit=out.xml")
         ->type_name("FORMAT[=FILE]")

@@ -27,6 +27,7 @@ int list(const Context& context, const ListOptions& options);
 struct RunOptions {
   std::string puzzle;                 ///< empty: the next one
   std::string file;                   ///< graded as that puzzle; empty: the learner's file
+  std::string mutant;                 ///< instead of a file: the name of a wrong solution (author/mutants.h)
   std::string case_name;              ///< empty: all cases
   std::optional<std::uint64_t> seed;  ///< instead of the cases' own
   std::string backend;                ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)

@@ -37,7 +37,7 @@ TEST(Layers, LearnersSeeThePublicHeadersAlone) {
   EXPECT_TRUE(layers("puzzles/01_a/harness.cpp", "\"submission/harness.h\"").empty());
   EXPECT_EQ(layers("puzzles/01_a/harness.cpp", "\"world/world.h\"").size(), 1U);
   EXPECT_TRUE(layers("puzzles/01_a/grader.cpp", "\"grading/judge/grader.h\"").empty());
-  EXPECT_EQ(layers("solutions/01_a/mutants/b.cpp", "\"base/parts.h\"").size(), 1U);
+  EXPECT_EQ(layers("solutions/01_a/solution.cpp", "\"base/parts.h\"").size(), 1U);
 }
 
 TEST(Layers, NameFileLineAndRule) {

@@ -34,8 +34,8 @@ export class Learner {
 
   /** Grades the solution, or one of its mutants. */
   run(puzzle, mutant = '') {
-    const file = mutant ? `solutions/${puzzle}/mutants/${mutant}.cpp` : `solutions/${puzzle}/solution.cpp`;
-    this.command(['run', puzzle, '--file', file], mutant ? 1 : 0);
+    const which = mutant ? ['--mutant', mutant] : ['--file', `solutions/${puzzle}/solution.cpp`];
+    this.command(['run', puzzle, ...which], mutant ? 1 : 0);
   }
 
   /** The URL of the page that `view` writes. */

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "cli/author/mutants.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/verification.h"
 #include "cli/error.h"
@@ -51,7 +53,7 @@ class Verification : public testing::Test {
     folder_.write("puzzles/01_a/puzzle.cpp", kStub);
     folder_.write("puzzles/01_a/README.md", "# A\n\n![A](goal.svg)\n");
     folder_.write("solutions/01_a/solution.cpp", kSolution);
-    folder_.write("solutions/01_a/mutants/mixed.cpp", "// diagnosis: mixed_up\n");
+    folder_.write("solutions/01_a/mutants.txt", "== mixed -> mixed_up\nCalls h.\n-  g();\n+  h();\n");
     folder_.write("puzzles/01_a/goal.json", goal());
   }
 
@@ -98,7 +100,7 @@ TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
   EXPECT_THAT(sound.problems, IsEmpty());
   EXPECT_EQ(sound.margins.solution, 0.2);
   EXPECT_EQ(sound.margins.mutants, 30);
-  EXPECT_EQ(sound.margins.nearest, "mutants/mixed.cpp, case small");
+  EXPECT_EQ(sound.margins.nearest, "mixed, case small");
   EXPECT_THAT(with(0.3, 30).problems, Contains(HasSubstr("off by 0.3 of the tolerance")));
   EXPECT_THAT(with(0.2, 9).problems, Contains(HasSubstr("off by only 9 times the tolerance")));
   EXPECT_FALSE(with(0.2, 0.5).margins.mutants) << "replicas that differ, all of them close";
@@ -109,7 +111,7 @@ TEST_F(Verification, AMutantMustGetItsDiagnosisFirst) {
     return verdict(puzzle_, "graded", false, {"other", "mixed_up"});
   });
   EXPECT_EQ(outcome.caught(), 0);
-  EXPECT_THAT(outcome.problems, Contains(HasSubstr("mutants/mixed.cpp: declared mixed_up, diagnosed other")));
+  EXPECT_THAT(outcome.problems, Contains("solutions/01_a/mutants.txt:1: mixed: declared mixed_up, diagnosed other"));
 }
 
 TEST_F(Verification, AMutantThatPassesIsAProblem) {
@@ -133,10 +135,41 @@ TEST_F(Verification, AMutantThatDoesNotBuildIsNotCaught) {
   EXPECT_EQ(outcome.caught(), 0);
 }
 
-TEST_F(Verification, AMutantMustDeclareADiagnosis) {
-  folder_.write("solutions/01_a/mutants/mixed.cpp", "// wrong\n");
-  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {""}); });
-  EXPECT_THAT(outcome.problems, Contains(HasSubstr("its first line must be")));
+TEST_F(Verification, GradesTheSolutionWithTheEdits) {
+  std::string graded;
+  verify_with([&](const std::string& source) {
+    graded = read_file(source).value_or("");
+    return verdict(puzzle_, "graded", false, {"mixed_up"});
+  });
+  EXPECT_EQ(graded, "void f() {\n  // >>> your code (about 1 line)\n  h();\n  // <<<\n}\n");
+}
+
+TEST_F(Verification, AMutantThatDoesNotFitIsNamedAndNotGraded) {
+  folder_.write(
+      "solutions/01_a/mutants.txt",
+      "== old -> mixed_up\nOf an old solution.\n-  gg();\n\n== mixed -> mixed_up\nCalls h.\n-  g();\n+  h();\n");
+  int graded = 0;
+  const auto outcome = verify_with([&](const std::string&) {
+    ++graded;
+    return verdict(puzzle_, "graded", false, {"mixed_up"});
+  });
+  EXPECT_EQ(graded, 1);
+  EXPECT_EQ(outcome.mutants.size(), 2U);
+  EXPECT_EQ(outcome.caught(), 1);
+  EXPECT_THAT(outcome.problems,
+              testing::ElementsAre("solutions/01_a/mutants.txt:3: old: the solution has no line \"gg();\"; "
+                                   "line 3 is \"g();\""));
+}
+
+TEST_F(Verification, AMutantMustDeclareAKnownDiagnosis) {
+  folder_.write("solutions/01_a/mutants.txt",
+                "== silent\nSays nothing.\n-  g();\n\n== mixed -> mixed_upp\nCalls h.\n-  g();\n");
+  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); });
+  EXPECT_THAT(outcome.mutants, IsEmpty());
+  EXPECT_THAT(outcome.problems,
+              Contains("solutions/01_a/mutants.txt:1: silent: the heading names no diagnosis: == name -> diagnosis"));
+  EXPECT_THAT(outcome.problems, Contains("solutions/01_a/mutants.txt:5: mixed: puzzle.toml has no diagnosis mixed_upp. "
+                                         "Did you mean mixed_up?"));
 }
 
 TEST_F(Verification, TheSolutionMustPassAndTheStubMustBeRefused) {
@@ -225,12 +258,6 @@ TEST_F(Verification, ALongStubIsAProblem) {
   EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("the stub has 85 lines")));
 }
 
-TEST(DeclaredDiagnosis, IsTheFirstLine) {
-  EXPECT_EQ(author::declared_diagnosis("// diagnosis: not_averaged\nint a;\n"), "not_averaged");
-  EXPECT_EQ(author::declared_diagnosis("// diagnosis: not_averaged  \r\n"), "not_averaged");
-  EXPECT_EQ(author::declared_diagnosis("int a;\n// diagnosis: not_averaged\n"), "");
-}
-
 class Scaffold : public testing::Test {
  protected:
   Scaffold() {
@@ -278,7 +305,11 @@ TEST_F(Scaffold, LeavesBlanksThatAreFound) {
 TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
   author::make_puzzle(project_, "42_my_puzzle");
   cases::Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
+  puzzle.diagnoses.insert(puzzle.diagnoses.end(), {{"nothing_done", ""}, {"too_much_sent", ""}});
   EXPECT_THAT(author::static_problems(project_, puzzle), testing::ElementsAre(HasSubstr("blanks (FILL) are left")));
+  const std::string solution = folder_.read("solutions/42_my_puzzle/solution.cpp");
+  for (const author::Variant& mutant : author::load_mutants(project_, puzzle).variants)
+    EXPECT_NO_THROW(author::applied(mutant, solution));
 }
 
 }  // namespace

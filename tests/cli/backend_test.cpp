@@ -56,7 +56,7 @@ TEST(Backend, GivesTheSameRunOnAll) {
 
 TEST(Backend, CatchesMistakesOnAll) {
   const Learner shardlings;
-  shardlings.blunder(kPuzzle, "not_reduced.cpp");
+  shardlings.blunder(kPuzzle, "not_reduced");
   const json on_cpu = json::parse(shardlings({"run", "09", "--json"}).out);
   const json on_gpu = json::parse(shardlings({"run", "09", "--json", "--backend", "cuda"}, kFakeGpus).out);
   EXPECT_EQ(on_gpu["diagnoses"], on_cpu["diagnoses"]);
@@ -66,7 +66,7 @@ TEST(Backend, CatchesMistakesOnAll) {
 
 TEST(Backend, RepeatsACaseWhereItFailed) {
   const Learner shardlings;
-  shardlings.blunder(kPuzzle, "not_reduced.cpp");
+  shardlings.blunder(kPuzzle, "not_reduced");
   const json verdict = json::parse(shardlings({"run", "09", "--json", "--backend", "cuda"}, kFakeGpus).out);
   EXPECT_THAT(verdict["cases"][0]["reproduce"].get<std::string>(), HasSubstr(" --backend cuda"));
 }

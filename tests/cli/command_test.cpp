@@ -11,6 +11,7 @@
 namespace shardlings::cli {
 namespace {
 
+using namespace std::string_literals;
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -32,7 +33,7 @@ TEST(Command, FollowsALearnerFromStubToWrongToRight) {
   EXPECT_EQ(stub.status, 1);
   EXPECT_THAT(stub.out, AllOf(HasSubstr("not implemented"), HasSubstr("./shardlings explain 01")));
 
-  shardlings.blunder(kFirst, "padding_counted.cpp");
+  shardlings.blunder(kFirst, "padding_counted");
   const Answer wrong = shardlings({"run", "1"});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, HasSubstr("./shardlings hint 01"));
@@ -47,7 +48,7 @@ TEST(Command, FollowsALearnerFromStubToWrongToRight) {
                                HasSubstr("Next: 02")));
   EXPECT_THAT(shardlings({}).out, HasSubstr("1 of "));
 
-  shardlings.blunder(kFirst, "never_updated.cpp");
+  shardlings.blunder(kFirst, "never_updated");
   EXPECT_THAT(shardlings({"list"}).out, HasSubstr("solved; edited since"));
   EXPECT_EQ(shardlings({"run", "01"}).status, 1);
   EXPECT_THAT(shardlings({"list"}).out, HasSubstr("solved before; the file fails now"));
@@ -77,7 +78,7 @@ TEST(Command, WritesATraceOfTheLastRun) {
   EXPECT_THAT(unknown.err, HasSubstr("perceptron, 4 layers")) << "it says which there are";
   EXPECT_EQ(shardlings({"trace", "01", "--out", "/nowhere/trace.json"}).status, 2);
 
-  shardlings.blunder(kFirst, "never_updated.cpp");
+  shardlings.blunder(kFirst, "never_updated");
   EXPECT_EQ(shardlings({"run", "01"}).status, 1);
   EXPECT_EQ(shardlings({"trace", "01"}).status, 0) << "a run that fails can be looked at, too";
   shardlings.folder().write(Learner::file_of(kFirst), "no C++");
@@ -138,7 +139,7 @@ TEST(Command, RefusesAMapOfMemoryThatItCannotDraw) {
 
 TEST(Command, ExportsForOtherPrograms) {
   const Learner shardlings;
-  shardlings.blunder(kFirst, "padding_counted.cpp");
+  shardlings.blunder(kFirst, "padding_counted");
   const std::string xml = shardlings.folder() / "results.xml", points = shardlings.folder() / "results.json";
   const Answer both = shardlings({"run", "01", "--export", "junit=" + xml, "--export", "gradescope=" + points});
   EXPECT_EQ(both.status, 1);
@@ -176,12 +177,40 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("no case \"nope\""), HasSubstr(name)));
 
-  const std::string other = "solutions/01_training_step/mutants/never_updated.cpp";
-  const Answer mutant = shardlings({"run", "01", "--file", other, "--json"});
-  EXPECT_EQ(mutant.status, 1);
-  EXPECT_THAT(mutant.out, HasSubstr("--seed 1 --file '" + other + "'")) << "repeats the same file";
+  const std::string other = "puzzles/02_gradient_accumulation/puzzle.cpp";
+  const Answer stub = shardlings({"run", "01", "--file", other, "--json"});
+  EXPECT_EQ(stub.status, 1);
+  EXPECT_THAT(stub.out, HasSubstr("--seed 1 --file '" + other + "'")) << "repeats the same file";
   EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
   EXPECT_THAT(shardlings({}).out, HasSubstr("0 of "));
+}
+
+TEST(Command, RunsAMutantByName) {
+  const Learner shardlings;
+  const Answer mutant = shardlings({"run", "01", "--mutant", "never_updated", "--json"});
+  EXPECT_EQ(mutant.status, 1);
+  const json verdict = json::parse(mutant.out);
+  EXPECT_EQ(verdict["diagnoses"], json::array({"never_updated"}));
+  EXPECT_THAT(verdict["cases"][0]["reproduce"], HasSubstr("--mutant never_updated"));
+  EXPECT_THAT(shardlings.folder().read("build/verify/01_training_step/mutants/never_updated.cpp"),
+              Not(HasSubstr("model.update(")));
+  EXPECT_THAT(shardlings({}).out, HasSubstr("Welcome")) << "nothing is remembered: it is not the learner's file";
+}
+
+TEST(Command, NamesTheMutantsWhereOneIsUnknown) {
+  const Learner shardlings;
+  const Answer unknown = shardlings({"run", "01", "--mutant", "never_update"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.out, "");
+  EXPECT_THAT(unknown.err,
+              AllOf(HasSubstr("Puzzle 01_training_step has no mutant \"never_update\". Did you mean never_updated"),
+                    HasSubstr("It has:\n  "), HasSubstr("\n  wrong_input\n")));
+  EXPECT_EQ(shardlings({"run", "01", "--mutant", "never_updated", "--file", "x.cpp"}).status, 2) << "which of them?";
+
+  shardlings.folder().write("solutions/01_training_step/mutants.txt", "== gone -> never_updated\nOld.\n-  gone();\n");
+  const Answer misfit = shardlings({"run", "01", "--mutant", "gone"});
+  EXPECT_EQ(misfit.status, 2);
+  EXPECT_EQ(misfit.err, "solutions/01_training_step/mutants.txt:3: gone: the solution has no line \"gone();\"\n");
 }
 
 TEST(Command, JudgesOneCheck) {
@@ -191,7 +220,7 @@ TEST(Command, JudgesOneCheck) {
   const Answer passed = shardlings({"check", kFirst, "output"});
   EXPECT_EQ(passed.status, 0);
   EXPECT_THAT(passed.out, HasSubstr("passed"));
-  shardlings.blunder(kFirst, "never_updated.cpp");
+  shardlings.blunder(kFirst, "never_updated");
   EXPECT_THAT(shardlings({"check", kFirst, "output"}).out, AllOf(HasSubstr("expected:"), HasSubstr("found:")));
   EXPECT_EQ(shardlings({"check", kFirst, "memory"}).status, 1) << "blocked is not passed";
   shardlings.folder().write(Learner::file_of(kFirst), "this is no C++\n");
@@ -289,15 +318,21 @@ TEST(Command, GoesOnWithADamagedProgressFile) {
   EXPECT_THAT(answer.out, HasSubstr("01 One training step"));
 }
 
+/// The stanza of that name.
+std::string stanza_of(const std::string& mutants, const std::string& name) {
+  const auto begin = mutants.find("== " + name + " ->");
+  const auto end = mutants.find("\n== ", begin);
+  return mutants.substr(begin, end == std::string::npos ? end : end + 1 - begin);
+}
+
 TEST(Command, VerifiesAPuzzle) {
   const Learner shardlings;
-  const std::string mutants = "solutions/01_training_step/mutants/";
-  for (const auto& entry : std::filesystem::directory_iterator(shardlings.folder() / mutants)) {
-    const std::string name = entry.path().filename().string();
-    if (name != "gradients_kept.cpp" && name != "never_updated.cpp" && name != "forward_twice.cpp") {
-      std::filesystem::remove(entry.path());
-    }
+  const std::string mutants = "solutions/01_training_step/mutants.txt";
+  std::string three;
+  for (const char* name : {"gradients_kept", "never_updated", "forward_twice"}) {
+    three += stanza_of(shardlings.folder().read(mutants), name);
   }
+  shardlings.folder().write(mutants, three);
   const Answer good = shardlings({"verify", "01", "--json"});
   EXPECT_EQ(good.status, 0) << good.out << good.err;
   const json puzzle = json::parse(good.out)["puzzles"][0];
@@ -307,10 +342,14 @@ TEST(Command, VerifiesAPuzzle) {
   EXPECT_EQ(puzzle["mutants"]["caught"], 3);
   EXPECT_EQ(puzzle["mutants"]["total"], 3);
 
-  shardlings.folder().write(mutants + "never_updated.cpp", "// diagnosis: never_updated\nint no_puzzle;\n");
+  const std::string two = "== no_puzzle -> never_updated\nNo C++.\n+no_type x;\n   // <<<\n" +
+                          "\n== gone -> never_updated\nOf an old solution.\n-  gone();\n"s;
+  shardlings.folder().write(mutants, two + "\n" + three);
   const Answer bad = shardlings({"verify", "01"});
   EXPECT_EQ(bad.status, 1);
-  EXPECT_THAT(bad.out, HasSubstr("mutants/never_updated.cpp"));
+  EXPECT_THAT(bad.out, AllOf(HasSubstr("mutants 3/5 caught"),
+                             HasSubstr(mutants + ":1: no_puzzle: it does not build:\n"), HasSubstr("no_puzzle.cpp:"),
+                             HasSubstr(mutants + ":8: gone: the solution has no line \"gone();\"\n")));
 }
 
 TEST(Command, MakesAPuzzleThatIsGoodOnceItsBlanksAreFilled) {

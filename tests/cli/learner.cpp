@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/author/stub.h"
+#include "support/mutants.h"
 
 namespace shardlings::cli {
 
@@ -49,7 +50,7 @@ void Learner::solve(const std::string& id) const {
 }
 
 void Learner::blunder(const std::string& id, const std::string& mutant) const {
-  folder_.write(file_of(id), folder_.read("solutions/" + id + "/mutants/" + mutant));
+  folder_.write(file_of(id), support::text_of_mutant(folder_ / "solutions", id, mutant));
 }
 
 }  // namespace shardlings::cli

@@ -42,7 +42,7 @@ TEST(View, ShowsTheLastRunOfAnyPuzzle) {
 
 TEST(View, ComparesRuns) {
   const Learner shardlings;
-  shardlings.blunder(kFirst, "forward_twice.cpp");
+  shardlings.blunder(kFirst, "forward_twice");
   shardlings({"run", "01"});
   const Answer alone = shardlings({"view", "--against", "LAST"});
   EXPECT_EQ(alone.status, 2);

@@ -27,7 +27,7 @@ TEST(Watch, GradesOnEverySaveAndGoesOnWhenAsked) {
   terminal.type("l");
   ASSERT_TRUE(terminal.shows("Ring all-reduce")) << terminal.everything();
 
-  learner.blunder(kFirst, "never_updated.cpp");
+  learner.blunder(kFirst, "never_updated");
   EXPECT_TRUE(terminal.shows("building"));
   ASSERT_TRUE(terminal.shows("not yet")) << terminal.everything();
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "case/manifest.h"
+#include "cli/author/variant_file.h"
 #include "gpu/alike.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
@@ -34,22 +35,35 @@ std::string text_of(const fs::path& path) {
 }
 
 /// Names of what lies in a folder, in order.
-std::vector<std::string> entries(const fs::path& folder, const std::string& extension = "") {
+std::vector<std::string> entries(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none)) {
-    if (extension.empty() || entry.path().extension() == extension) names.push_back(entry.path().stem().string());
-  }
+  for (const auto& entry : fs::directory_iterator(folder, none)) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-/// As the first line of a mutant declares it.
-std::string declared_diagnosis(const Tree& tree, const std::string& id, const std::string& name) {
-  constexpr std::string_view kMark = "// diagnosis: ";
-  const std::string text = text_of(fs::path(tree.solutions) / id / "mutants" / (name + ".cpp"));
-  const std::string line = text.substr(0, text.find('\n'));
-  return line.starts_with(kMark) ? line.substr(kMark.size(), line.find_last_not_of(" \r") + 1 - kMark.size()) : "";
+/// The puzzle's wrong solutions, by what lies in the folder of solutions.
+cli::author::VariantFile variants_of(const std::string& solutions, const std::string& id) {
+  const std::string file = solutions + "/" + id + "/mutants.txt";
+  cli::author::VariantFile mutants = cli::author::parse_variants(text_of(file), file);
+  if (!mutants.problems.empty()) throw std::runtime_error(mutants.problems[0]);
+  return mutants;
+}
+
+/// A source file below the folder of a submission, which is to be built from it.
+struct Source {
+  std::string name, text;
+};
+
+/// The solution and all mutants of a puzzle.
+std::vector<Source> sources_of(const std::string& solutions, const std::string& id) {
+  std::vector<Source> sources = {{kSolution, text_of(fs::path(solutions) / id / "solution.cpp")}};
+  const std::string solution = sources[0].text;
+  for (const cli::author::Variant& mutant : variants_of(solutions, id).variants) {
+    sources.push_back({mutant.name, applied(mutant, solution)});
+  }
+  return sources;
 }
 
 /// "case '4 ranks', output: expected …, found …" of the first check that failed.
@@ -99,18 +113,17 @@ int build_submissions(const std::string& build_folder, const std::string& source
   toolchain.link_flags.emplace_back("-Wl,-rpath,$ORIGIN/../../../lib");
   int built = 0;
   for (const auto& [id, puzzle] : toolchain.puzzles) {
-    const fs::path solutions = fs::path(source_folder) / "solutions" / id;
-    std::vector<std::pair<std::string, fs::path>> files = {{kSolution, solutions / "solution.cpp"}};
-    for (const std::string& name : entries(solutions / "mutants", ".cpp")) {
-      files.emplace_back(name, solutions / "mutants" / (name + ".cpp"));
-    }
-    for (const auto& [name, source] : files) {
+    for (const auto& [name, text] : sources_of(source_folder + "/solutions", id)) {
       const fs::path target = fs::path(folder) / id / name;
       fs::create_directories(target);
+      const fs::path source = target / (name + ".cpp");
+      std::ofstream(source, std::ios::binary) << text;
       const auto outcome = build_submission(toolchain, id, source.string(),
                                             source_folder + "/puzzles/" + id + "/harness.cpp", target.string());
       if (!outcome.built) throw std::runtime_error(fmt::format("{} does not build:\n{}", source.string(), outcome.log));
-      for (const char* rest : {"puzzle.o", "puzzle.d"}) fs::remove(target / rest);
+      for (const std::string& rest : {std::string("puzzle.o"), std::string("puzzle.d"), name + ".cpp"}) {
+        fs::remove(target / rest);
+      }
       ++built;
     }
   }
@@ -119,12 +132,6 @@ int build_submissions(const std::string& build_folder, const std::string& source
 
 std::vector<std::string> puzzles_of(const Tree& tree) {
   return entries(tree.submissions);
-}
-
-std::vector<std::string> mutants_of(const Tree& tree, const std::string& id) {
-  std::vector<std::string> names = entries(fs::path(tree.submissions) / id);
-  std::erase(names, kSolution);
-  return names;
 }
 
 Verdict graded(const Tree& tree, const std::string& id, const std::string& name, Backend backend,
@@ -187,15 +194,14 @@ Outcome try_mutants(const Tree& tree, const std::string& id, Backend backend, co
     skip(outcome, fmt::format("some case has more ranks than there are GPUs ({})", machine.gpus.size()));
     return outcome;
   }
-  for (const std::string& name : mutants_of(tree, id)) {
-    const Verdict verdict = graded(tree, id, name, backend);
-    const std::string declared = declared_diagnosis(tree, id, name);
+  for (const cli::author::Variant& mutant : variants_of(tree.solutions, id).variants) {
+    const Verdict verdict = graded(tree, id, mutant.name, backend);
     const std::string found = verdict.diagnoses.empty() ? "nothing" : verdict.diagnoses[0];
-    if (!verdict.passed && found == declared) {
+    if (!verdict.passed && found == mutant.diagnosis) {
       ++outcome.passed;
     } else {
-      outcome.failures.push_back(fmt::format("{}/{}: {}, diagnosed {}, declared {}", id, name,
-                                             verdict.passed ? "passes" : "fails", found, declared));
+      outcome.failures.push_back(fmt::format("{}/{}: {}, diagnosed {}, declared {}", id, mutant.name,
+                                             verdict.passed ? "passes" : "fails", found, mutant.diagnosis));
     }
   }
   return outcome;

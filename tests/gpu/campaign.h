@@ -29,8 +29,6 @@ int build_submissions(const std::string& build_folder, const std::string& source
 
 /// Ids of the puzzles that have submissions, in order.
 std::vector<std::string> puzzles_of(const Tree& tree);
-/// Names of a puzzle's wrong solutions.
-std::vector<std::string> mutants_of(const Tree& tree, const std::string& id);
 
 /// One submission graded on a backend, with its traces: all cases, or the one of that name. Throws std::runtime_error
 /// if the grader breaks.

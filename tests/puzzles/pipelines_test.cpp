@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "grading/formulas/pipeline.h"
+#include "puzzles/solutions.h"
 #include "submission/harness.h"
 #include "world/world.h"
 
@@ -29,10 +30,6 @@ namespace eager {
 #include "../../puzzles/22_latency_1f1b/harness.cpp"
 #include "../../solutions/22_latency_1f1b/solution.cpp"
 }  // namespace eager
-namespace receives_ahead {
-#include "../../puzzles/22_latency_1f1b/harness.cpp"
-#include "../../solutions/22_latency_1f1b/mutants/warm_up_of_1f1b.cpp"
-}  // namespace receives_ahead
 // NOLINTEND(bugprone-suspicious-include, readability-duplicate-include)
 
 namespace shardlings::grading {
@@ -190,14 +187,22 @@ TEST(GoldenPipelines, HaveInFlightWhatTheTextbookSays) {
   EXPECT_EQ(in_flight({4, 8}, eager::shardlings_harness), (Flight{7, 5, 3, 1}));
 }
 
+/// When the last rank of a run in processes of its own is done.
+double milliseconds(const Setting& setting, const Solution& solution) {
+  const wire::Result result = solution.run(case_of(setting));
+  EXPECT_EQ(result.ending, wire::Ending::finished) << setting.text() << ": " << result.explanation;
+  return static_cast<double>(end_of(result.report)) / 1e6;
+}
+
 // Simulated: 1F1B pays a latency of 0.25 ms with every micro-batch, even with receives posted ahead; eager 1F1B once.
 TEST(GoldenPipelines, PayForTheLatency) {
   Setting few{4, 8}, many{4, 32};
   few.latency = many.latency = 250'000;
   EXPECT_EQ(milliseconds(few, one_f_one_b::shardlings_harness), 37.75);
   EXPECT_EQ(milliseconds(many, one_f_one_b::shardlings_harness), 121.75);
-  EXPECT_EQ(milliseconds(few, receives_ahead::shardlings_harness), 37.0);
-  EXPECT_EQ(milliseconds(many, receives_ahead::shardlings_harness), 118.0);
+  const Solution receives_ahead(build::load_toolchain(SHARDLINGS_BUILD_FOLDER), "22_latency_1f1b", "warm_up_of_1f1b");
+  EXPECT_EQ(milliseconds(few, receives_ahead), 37.0);
+  EXPECT_EQ(milliseconds(many, receives_ahead), 118.0);
   EXPECT_EQ(milliseconds(few, eager::shardlings_harness), 34.5);
   EXPECT_EQ(milliseconds(many, eager::shardlings_harness), 106.5);
   Setting chunks{4, 8, 2, 500'000, 1'000'000, 250'000};  // 32.0 with receives posted ahead

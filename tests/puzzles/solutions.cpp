@@ -1,22 +1,40 @@
 #include "puzzles/solutions.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "grading/build/build_submission.h"
 #include "grading/run/supervisor.h"
+#include "support/mutants.h"
 
 namespace shardlings::grading {
 
-Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle) : puzzle_(puzzle) {
-  namespace fs = std::filesystem;
-  const std::string source = SHARDLINGS_SOURCE_FOLDER;
-  const fs::path folder = fs::path(testing::TempDir()) / ("solution_" + puzzle);
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSolutions = SHARDLINGS_SOURCE_FOLDER "/solutions";
+
+/// The solution's file, or one in the folder with the mutant.
+std::string file_of(const std::string& puzzle, const std::string& mutant, const fs::path& folder) {
+  if (mutant.empty()) return fmt::format("{}/{}/solution.cpp", kSolutions, puzzle);
+  const std::string path = (folder / (mutant + ".cpp")).string();
+  std::ofstream(path) << support::text_of_mutant(kSolutions, puzzle, mutant);
+  return path;
+}
+
+}  // namespace
+
+Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant)
+    : puzzle_(puzzle) {
+  const fs::path folder = fs::path(testing::TempDir()) / ("solution_" + puzzle + mutant);
   fs::create_directories(folder);
-  const build::BuildOutcome built =
-      build::build_submission(toolchain, puzzle, source + "/solutions/" + puzzle + "/solution.cpp",
-                              source + "/puzzles/" + puzzle + "/harness.cpp", folder.string());
+  const build::BuildOutcome built = build::build_submission(
+      toolchain, puzzle, file_of(puzzle, mutant, folder),
+      fmt::format("{}/puzzles/{}/harness.cpp", SHARDLINGS_SOURCE_FOLDER, puzzle), folder.string());
   EXPECT_TRUE(built.built) << built.log;
   program_ = built.program;
 }

@@ -1,5 +1,5 @@
 /// \file
-/// Running the solutions of puzzles on cases of one's own.
+/// Running the solutions of puzzles, and wrong ones, on cases of one's own.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace shardlings::grading {
 
-/// The solution of a puzzle, built once. Fails the test if it does not build.
+/// The solution of a puzzle or, if one is named, a mutant of it, built once. Fails the test if it does not build.
 class Solution {
  public:
-  Solution(const build::Toolchain& toolchain, const std::string& puzzle);
+  Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant = "");
   /// Runs on this case, whatever puzzle that is from.
   wire::Result run(const cases::Case& kase) const;
 

@@ -10,7 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/file.h"
 #include "cli/app.h"
+#include "support/mutants.h"
 #include "train/trainings.h"
 
 namespace shardlings::train {
@@ -105,15 +107,18 @@ TEST(TrainCommand, RefusesTheCheckpointOfAnotherModel) {
   EXPECT_EQ(run(folder, {"--steps", "1", "--heads", "2", "--fresh"}).status, 0);
 }
 
-/// A learner's copy of the project, with this file as puzzle 33.
+constexpr const char* kSource = SHARDLINGS_SOURCE_FOLDER;
+constexpr const char* kPuzzle = "33_three_d_parallel";
+
+/// A learner's copy of the project, with this text as puzzle 33.
 class Learner {
  public:
-  explicit Learner(const std::string& puzzle) : folder_(root_.file("puzzles/33_three_d_parallel")) {
-    const std::string source = SHARDLINGS_SOURCE_FOLDER;
+  explicit Learner(const std::string& text) : folder_(root_.file(std::string("puzzles/") + kPuzzle)) {
+    const std::string source = kSource;
     std::filesystem::create_directories(folder_);
     std::filesystem::create_directory_symlink(source + "/runtime", root_.file("runtime"));
-    std::filesystem::copy(source + "/puzzles/33_three_d_parallel/harness.cpp", folder_);
-    std::filesystem::copy(source + "/" + puzzle, folder_ + "/puzzle.cpp");
+    std::filesystem::copy(source + "/puzzles/" + kPuzzle + "/harness.cpp", folder_);
+    append(text);
     setenv("SHARDLINGS_ROOT", root_.file("").c_str(), 1);
   }
   ~Learner() { unsetenv("SHARDLINGS_ROOT"); }
@@ -128,7 +133,7 @@ class Learner {
 
 TEST(TrainCommand, TrainsWithTheLearnersStep) {
   const Folder folder;
-  const Learner learner("solutions/33_three_d_parallel/solution.cpp");
+  const Learner learner(read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value());
   const Outcome outcome = run(folder, {"--mine", "--dp", "2", "--steps", "2"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("at step 2"));
@@ -140,7 +145,7 @@ TEST(TrainCommand, TrainsWithTheLearnersStep) {
 
 TEST(TrainCommand, SaysWhereTheLearnersStepHasFailed) {
   const Folder folder;
-  const Learner learner("solutions/33_three_d_parallel/mutants/same_warm_up.cpp");
+  const Learner learner(support::text_of_mutant(std::string(kSource) + "/solutions", kPuzzle, "same_warm_up"));
   const Outcome outcome = run(folder, {"--mine", "--pp", "2", "--steps", "2"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, HasSubstr("deadlock"));

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/author/mutants.h"
 #include "cli/learner/goal.h"
 #include "grading/verdict/run_file.h"
 
@@ -28,20 +29,21 @@ enum class FileRole { solution, stub, mutant };
 struct Task {
   const cases::Manifest* puzzle;
   FileRole role;
-  std::string path;
+  std::string path;  ///< empty for a mutant that does not fit the solution
+  Variant mutant;    ///< what a mutant's file was made from
   grading::verdict::Verdict verdict;
   std::string error;  ///< why there is no verdict
 };
 
-std::vector<std::string> mutants_of(const system::Project& project, const std::string& id) {
-  std::vector<std::string> paths;
-  const std::string folder = project.solution_folder(id) + "/mutants";
-  if (!fs::is_directory(folder)) return paths;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".cpp") paths.push_back(entry.path().string());
+/// The mutant, written out. One that does not fit the solution ends here: there is nothing to grade.
+Task task_of(const system::Project& project, const cases::Manifest& puzzle, const Variant& mutant) {
+  Task task{&puzzle, FileRole::mutant, {}, mutant, {}, {}};
+  try {
+    task.path = write_mutant(project, puzzle.id, mutant);
+  } catch (const VariantError& error) {
+    task.error = error.what();
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  return task;
 }
 
 std::vector<Task> tasks_of(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
@@ -49,10 +51,10 @@ std::vector<Task> tasks_of(const system::Project& project, const std::vector<cas
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < puzzles.size(); ++i) {
     const cases::Manifest& puzzle = puzzles[i];
-    tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}});
-    tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}});
-    for (const std::string& mutant : mutants_of(project, puzzle.id)) {
-      tasks.push_back({&puzzle, FileRole::mutant, mutant, {}, {}});
+    tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}, {}});
+    tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}, {}});
+    for (const Variant& mutant : load_mutants(project, puzzle).variants) {
+      tasks.push_back(task_of(project, puzzle, mutant));
     }
   }
   return tasks;
@@ -66,7 +68,7 @@ void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Pr
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       Task& task = tasks[i];
       try {
-        task.verdict = grade(*task.puzzle, task.path);
+        if (task.error.empty()) task.verdict = grade(*task.puzzle, task.path);
       } catch (const std::exception& error) {
         task.error = error.what();
       }
@@ -126,23 +128,24 @@ void judge_stub(const Task& task, PuzzleOutcome& outcome) {
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
 }
 
+/// Why a mutant is not caught; empty if it is.
+std::string escape_of(const Task& task, const MutantOutcome& mutant) {
+  if (!task.error.empty()) return task.error;
+  if (task.verdict.passed) return "it passes";
+  if (task.verdict.status == "did_not_build") return "it does not build:\n" + task.verdict.build_log;
+  if (mutant.found == mutant.declared) return {};
+  return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
+}
+
 void judge_mutant(const Task& task, PuzzleOutcome& outcome) {
-  MutantOutcome mutant;
-  mutant.name = fs::path(task.path).filename().string();
-  mutant.declared = declared_diagnosis(read_file(task.path).value_or(""));
-  const grading::verdict::Verdict& verdict = task.verdict;
-  if (!verdict.diagnoses.empty()) mutant.found = verdict.diagnoses[0];
-  mutant.caught = task.error.empty() && !verdict.passed && verdict.status != "did_not_build" &&
-                  !mutant.declared.empty() && mutant.found == mutant.declared;
-  if (!mutant.caught) {
-    const std::string what = !task.error.empty()       ? task.error
-                             : mutant.declared.empty() ? "its first line must be \"// diagnosis: <id>\""
-                             : verdict.passed          ? "it passes"
-                             : verdict.status == "did_not_build"
-                                 ? "it does not build:\n" + verdict.build_log
-                                 : fmt::format("declared {}, diagnosed {}", mutant.declared,
-                                               mutant.found.empty() ? "nothing" : mutant.found);
-    outcome.problems.push_back(fmt::format("mutants/{}: {}", mutant.name, what));
+  MutantOutcome mutant{task.mutant.name, task.mutant.diagnosis, {}, false};
+  if (!task.verdict.diagnoses.empty()) mutant.found = task.verdict.diagnoses[0];
+  const std::string escape = escape_of(task, mutant);
+  mutant.caught = escape.empty();
+  if (task.path.empty()) {
+    outcome.problems.push_back(escape);  // names the stanza and the line that does not fit
+  } else if (!mutant.caught) {
+    outcome.problems.emplace_back(VariantError(task.mutant, task.mutant.line, escape).what());
   }
   outcome.mutants.push_back(mutant);
 }
@@ -165,7 +168,7 @@ Margins margins_of(const cases::Manifest& puzzle, const std::vector<Task>& tasks
       const bool wrong = task.role == FileRole::mutant && check.passed == false && check.distance > 1;
       if (!wrong || check.distance >= margins.mutants.value_or(HUGE_VAL)) return;
       margins.mutants = check.distance;
-      margins.nearest = fmt::format("mutants/{}, case {}", fs::path(task.path).filename().string(), kase.kase.name);
+      margins.nearest = fmt::format("{}, case {}", task.mutant.name, kase.kase.name);
     });
   }
   return margins;
@@ -222,14 +225,6 @@ PuzzleOutcome judge(const system::Project& project, const cases::Manifest& puzzl
 
 int PuzzleOutcome::caught() const {
   return static_cast<int>(std::count_if(mutants.begin(), mutants.end(), [](const auto& m) { return m.caught; }));
-}
-
-std::string declared_diagnosis(const std::string& text) {
-  constexpr std::string_view kMark = "// diagnosis: ";
-  if (!text.starts_with(kMark)) return {};
-  const std::string line = text.substr(0, text.find('\n'));
-  const auto end = line.find_last_not_of(" \r");
-  return line.substr(kMark.size(), end + 1 - kMark.size());
 }
 
 std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<cases::Manifest>& puzzles,

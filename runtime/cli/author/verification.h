@@ -15,7 +15,7 @@ namespace shardlings::cli::author {
 
 /// A wrong solution and what became of it.
 struct MutantOutcome {
-  std::string name;      ///< "gradients_kept.cpp"
+  std::string name;      ///< "gradients_kept"
   std::string declared;  ///< the diagnosis that it must get
   std::string found;     ///< the first diagnosis that it got; empty: none
   bool caught = false;   ///< it failed, with the declared diagnosis first
@@ -68,8 +68,5 @@ std::vector<std::string> static_problems(const system::Project& project, const c
 /// The file that stands for the stub: puzzle.cpp or, where a learner has changed that one, what the solution leaves of
 /// itself without its hole, written below the build folder.
 std::string stub_to_verify(const system::Project& project, const std::string& id);
-
-/// The diagnosis that the first line of a mutant declares; empty if it declares none.
-std::string declared_diagnosis(const std::string& text);
 
 }  // namespace shardlings::cli::author

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/author/mutants.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
 #include "cli/author/verification.h"
@@ -96,6 +97,7 @@ std::vector<std::string> static_problems(const system::Project& project, const c
   check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
+  for (std::string& problem : load_mutants(project, puzzle).problems) problems.push_back(std::move(problem));
   const auto blanks = blanks_left(project, puzzle.id);
   if (!blanks.empty()) {
     problems.push_back(fmt::format("{} blanks ({}) are left, the first in {}", blanks.size(), kBlank, blanks[0]));

@@ -27,6 +27,8 @@ struct Project {
   std::string goal_picture_file(const std::string& id) const { return puzzle_folder(id) + "/goal.svg"; }
   std::string solution_folder(const std::string& id) const { return solutions() + "/" + id; }
   std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
+  /// Ways to get the puzzle wrong, as edits of the solution.
+  std::string mutants_file(const std::string& id) const { return solution_folder(id) + "/mutants.txt"; }
 };
 
 /// The project of a program at BUILD/bin/PROGRAM: the source folder is the one that the build folder was configured

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "cli/author/mutants.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
@@ -67,10 +68,18 @@ std::vector<cases::Case> chosen_cases(const cases::Manifest& puzzle, const RunOp
   return {*puzzle.find_case(options.case_name)};
 }
 
-/// The command that repeats a case names the file, if that is not the learner's own.
-void name_file(grading::verdict::Verdict& verdict, const std::string& file) {
-  if (file.empty()) return;
-  for (grading::verdict::CaseVerdict& kase : verdict.cases) kase.reproduce += fmt::format(" --file '{}'", file);
+/// The command that repeats a case names the file or the mutant, if it was not the learner's own file.
+void name_file(grading::verdict::Verdict& verdict, const RunOptions& options) {
+  if (options.file.empty()) return;
+  const std::string named =
+      options.mutant.empty() ? fmt::format(" --file '{}'", options.file) : fmt::format(" --mutant {}", options.mutant);
+  for (grading::verdict::CaseVerdict& kase : verdict.cases) kase.reproduce += named;
+}
+
+/// The file of the mutant, where one was asked for.
+RunOptions with_mutant(const Context& context, const cases::Manifest& puzzle, RunOptions options) {
+  if (!options.mutant.empty()) options.file = author::write_mutant_named(context.project, puzzle, options.mutant);
+  return options;
 }
 
 void check_options(const cases::Manifest& puzzle, const RunOptions& options) {
@@ -105,11 +114,12 @@ learner::Progress remember(const Context& context, const cases::Manifest& puzzle
 
 }  // namespace
 
-int run(const Context& context, const RunOptions& options) {
+int run(const Context& context, const RunOptions& asked) {
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   const cases::Manifest& puzzle =
-      learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
+      learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
+  const RunOptions options = with_mutant(context, puzzle, asked);
   check_options(puzzle, options);
   const std::vector<learner::Export> exports = learner::exports_of(options.exports);
   if (options.json && learner::takes_stdout(exports)) {
@@ -120,7 +130,7 @@ int run(const Context& context, const RunOptions& options) {
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   grading::verdict::Verdict verdict = graded(context, puzzle, options, backend);
-  name_file(verdict, options.file);
+  name_file(verdict, options);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 
   if (options.json) {

@@ -51,7 +51,7 @@ json to_json(const author::PuzzleOutcome& outcome) {
   json mutants = json::array();
   for (const author::MutantOutcome& mutant : outcome.mutants) {
     mutants.push_back(
-        {{"file", mutant.name}, {"declared", mutant.declared}, {"found", mutant.found}, {"caught", mutant.caught}});
+        {{"name", mutant.name}, {"declared", mutant.declared}, {"found", mutant.found}, {"caught", mutant.caught}});
   }
   return {{"id", outcome.id},
           {"solution", outcome.solution_passed ? "passed" : "failed"},
