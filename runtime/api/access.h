@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "api/call.h"
+#include "api/port.h"
 #include "shardlings/puzzle.h"
 
 namespace shardlings::detail {

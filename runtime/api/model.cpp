@@ -4,21 +4,20 @@
 
 #include <utility>
 
-#include "api/access.h"
-#include "api/invalid.h"
 #include "api/rank_model.h"
+#include "api/request.h"
 #include "model/flops.h"
 #include "model/memory.h"
 
 namespace shardlings {
 
 using detail::Access;
-using detail::Call;
 using detail::Port;
 using detail::RankModel;
+using detail::Request;
 using detail::throw_invalid;
-using detail::Verb;
 using model::LayerPlan;
+namespace args = detail::args;
 
 namespace {
 
@@ -33,15 +32,6 @@ const LayerPlan& layer_of(const RankModel* model, int l, const char* query, Loca
   if (l >= 0 && l < layers) return plan.layers[static_cast<std::size_t>(l)];
   throw_invalid(
       fmt::format("{} of layer {}: there is no such layer; the model has layers 0 to {}", query, l, layers - 1), at);
-}
-
-Call model_call(Verb verb, const RankModel& model, std::initializer_list<ConstView> tensors, Location at) {
-  Call call;
-  call.verb = verb;
-  call.at = at;
-  call.host = &model;
-  for (const ConstView& tensor : tensors) call.tensor[call.num_tensors++] = Access::ref(tensor);
-  return call;
 }
 
 /// Where to call: an empty tensor has no port, so any of those that are not empty will do.
@@ -66,11 +56,7 @@ Saved& Saved::operator=(Saved&& other) noexcept {
 }
 
 Saved::~Saved() {
-  if (!port_ || id_ == 0) return;
-  Call call;
-  call.verb = Verb::drop_saved;
-  call.id = id_;
-  port_->release(call);
+  if (port_ && id_ != 0) Request(port_, args::drop_saved{.saved = id_}, Location{}).release();
 }
 
 int Model::num_layers(Location at) const {
@@ -129,42 +115,51 @@ LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location 
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
   Port& port = port_of({weights, x}, "forward", at);
   if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
-  Call call = model_call(Verb::layer_forward, checked(model_, at), {weights, x}, at);
-  call.number[0] = l;
-  call.number[1] = saved ? 1 : 0;
-  const detail::Reply reply = port.call(call);
+  const args::layer_forward given{
+      .model = checked(model_, at).id, .weights = weights, .x = x, .layer = l, .saves = saved != nullptr};
+  const detail::Reply reply = Request(&port, given, at).send();
   if (saved) *saved = Access::saved(&port, reply.id);
   return Access::adopt(&port, reply.tensor[0]);
 }
 
 Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Tensor&& grad, View grad_weights,
                        Location at) const {
-  const ConstView given = grad;
-  Port& port = port_of({weights, x, given}, "backward", at);
-  Call call = model_call(Verb::layer_backward, checked(model_, at), {weights, x, given, grad_weights}, at);
+  const ConstView used_up = grad;
+  Port& port = port_of({weights, x, used_up}, "backward", at);
+  const RankModel& model = checked(model_, at);
   Access::release(std::move(grad));
-  call.number[0] = l;
-  call.id = Access::release(std::move(saved));
-  return Access::adopt(&port, port.call(call).tensor[0]);
+  const args::layer_backward given{.model = model.id,
+                                   .weights = weights,
+                                   .x = x,
+                                   .grad = used_up,
+                                   .grad_weights = grad_weights,
+                                   .layer = l,
+                                   .saved = Access::release(std::move(saved))};
+  return Request(&port, given, at).result();
 }
 
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
-  const ConstView given = logits;
-  Port& port = port_of({given, targets, loss}, "loss", at);
-  Call call = model_call(Verb::layer_loss, checked(model_, at), {given, targets, loss}, at);
+  const ConstView used_up = logits;
+  Port& port = port_of({used_up, targets, loss}, "loss", at);
+  const RankModel& model = checked(model_, at);
   Access::release(std::move(logits));
-  call.number[0] = tokens_of_step;
-  return Access::adopt(&port, port.call(call).tensor[0]);
+  const args::layer_loss given{
+      .model = model.id, .logits = used_up, .targets = targets, .loss = loss, .tokens = tokens_of_step};
+  return Request(&port, given, at).result();
 }
 
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,
                    Location at) const {
   Port& port = port_of({weights, grad}, "update", at);
-  Call call =
-      model_call(Verb::layer_update, checked(model_, at), {weights, grad, optimizer.m, optimizer.v, factor}, at);
-  call.number[0] = l;
-  call.number[1] = optimizer.step + 1;
-  port.call(call);
+  const args::layer_update given{.model = checked(model_, at).id,
+                                 .weights = weights,
+                                 .grad = grad,
+                                 .m = optimizer.m,
+                                 .v = optimizer.v,
+                                 .factor = factor,
+                                 .layer = l,
+                                 .step = optimizer.step + 1};
+  Request(&port, given, at).send();
   ++optimizer.step;
 }
 

@@ -8,214 +8,199 @@ namespace shardlings {
 using detail::Access;
 using detail::Reply;
 using detail::Request;
-using detail::Verb;
+namespace args = detail::args;
 
 namespace {
-
-Request request(Verb verb, const char* name, Location at) {
-  return {verb, name, at};
-}
 
 /// Gives a tensor's memory up after a call that used it up.
 void used_up(Tensor&& tensor) {
   static_cast<void>(Access::release(std::move(tensor)));
 }
 
-Tensor concat(Verb verb, const char* name, std::initializer_list<ConstView> parts, Location at) {
-  Request r(verb, name, at);
-  if (parts.size() > static_cast<std::size_t>(detail::kMaxTensors)) r.fail("at most 8 parts at once");
-  for (const ConstView& part : parts) r.tensor(part);
-  return r.result();
-}
-
-Request adam_request(const char* name, std::initializer_list<ConstView> tensors, const AdamStep& step, Location at) {
-  Request r(Verb::adam, name, at);
-  for (const ConstView& tensor : tensors) r.tensor(tensor);
-  r.number(step.step).scalar(step.lr).scalar(step.beta1).scalar(step.beta2).scalar(step.eps).scalar(step.weight_decay);
-  return r;
+Request adam_request(const char* name, View w, ConstView grad, View m, View v, const AdamStep& step, const Work& after,
+                     ConstView factor, ConstView skip, Location at) {
+  return Request(args::adam{.w = w,
+                            .grad = grad,
+                            .m = m,
+                            .v = v,
+                            .factor = factor,
+                            .skip = skip,
+                            .step = step.step,
+                            .lr = step.lr,
+                            .beta1 = step.beta1,
+                            .beta2 = step.beta2,
+                            .eps = step.eps,
+                            .weight_decay = step.weight_decay,
+                            .after = Access::id(after)},
+                 at, name);
 }
 
 }  // namespace
 
 Tensor matmul(ConstView a, ConstView b, Trans trans, Location at) {
-  return request(Verb::matmul, "matmul", at).tensor(a).tensor(b).number(static_cast<int>(trans)).result();
+  return Request(args::matmul{.a = a, .b = b, .trans = trans}, at).result();
 }
 void matmul_add(View c, ConstView a, ConstView b, Trans trans, Location at) {
-  request(Verb::matmul_add, "matmul_add", at).tensor(c).tensor(a).tensor(b).number(static_cast<int>(trans)).send();
+  Request(args::matmul_add{.c = c, .a = a, .b = b, .trans = trans}, at).send();
 }
 
 Tensor clone(ConstView x, Location at) {
-  return request(Verb::clone, "clone", at).tensor(x).result();
+  return Request(args::clone{.x = x}, at).result();
 }
 Tensor cast(ConstView x, DType dtype, Location at) {
-  return request(Verb::cast, "cast", at).tensor(x).number(static_cast<int>(dtype)).result();
+  return Request(args::cast{.x = x, .dtype = dtype}, at).result();
 }
 void cast_into(View y, ConstView x, Location at) {
-  request(Verb::cast_into, "cast_into", at).tensor(y).tensor(x).send();
+  Request(args::cast_into{.y = y, .x = x}, at).send();
 }
 void copy(View y, ConstView x, Location at) {
-  request(Verb::copy, "copy", at).tensor(y).tensor(x).send();
+  Request(args::copy{.y = y, .x = x, .after = 0}, at).send();
 }
 Work copy_async(View to, ConstView from, const Work& after, Location at) {
-  return request(Verb::copy, "copy_async", at).tensor(to).tensor(from).starts_after(after).work();
+  return Request(args::copy{.y = to, .x = from, .after = Access::id(after)}, at, "copy_async")
+      .comes_after(after)
+      .start();
 }
 void fill(View y, float value, Location at) {
-  request(Verb::fill, "fill", at).tensor(y).scalar(value).send();
+  Request(args::fill{.y = y, .value = value}, at).send();
 }
 void add(View y, ConstView x, Location at) {
-  request(Verb::add, "add", at).tensor(y).tensor(x).send();
+  Request(args::add{.y = y, .x = x}, at).send();
 }
 void axpy(View y, float alpha, ConstView x, Location at) {
-  request(Verb::axpy, "axpy", at).tensor(y).tensor(x).scalar(alpha).send();
+  Request(args::axpy{.y = y, .x = x, .alpha = alpha}, at).send();
 }
 void scale(View y, float factor, Location at) {
-  request(Verb::scale, "scale", at).tensor(y).scalar(factor).send();
+  Request(args::scale{.y = y, .factor = factor}, at).send();
 }
 void scale_by(View y, ConstView factor, Location at) {
-  request(Verb::scale_by, "scale_by", at).tensor(y).tensor(factor).send();
+  Request(args::scale_by{.y = y, .factor = factor}, at).send();
 }
 Tensor gelu(ConstView x, Location at) {
-  return request(Verb::gelu, "gelu", at).tensor(x).result();
+  return Request(args::gelu{.x = x}, at).result();
 }
 Tensor gelu_backward(ConstView x, ConstView grad, Location at) {
-  return request(Verb::gelu_backward, "gelu_backward", at).tensor(x).tensor(grad).result();
+  return Request(args::gelu_backward{.x = x, .grad = grad}, at).result();
 }
 Tensor relu(ConstView x, Location at) {
-  return request(Verb::relu, "relu", at).tensor(x).result();
+  return Request(args::relu{.x = x}, at).result();
 }
 Tensor relu_backward(ConstView x, ConstView grad, Location at) {
-  return request(Verb::relu_backward, "relu_backward", at).tensor(x).tensor(grad).result();
+  return Request(args::relu_backward{.x = x, .grad = grad}, at).result();
 }
 void random_normal(View y, std::uint64_t seed, Count first, float deviation, Location at) {
-  request(Verb::random_normal, "random_normal", at)
-      .tensor(y)
-      .number(static_cast<std::int64_t>(seed))
-      .number(first)
-      .scalar(deviation)
-      .send();
+  Request(args::random_normal{.y = y, .seed = seed, .first = first, .deviation = deviation}, at).send();
 }
 
 void add_bias(View x, ConstView bias, Location at) {
-  request(Verb::add_bias, "add_bias", at).tensor(x).tensor(bias).send();
+  Request(args::add_bias{.x = x, .bias = bias}, at).send();
 }
 void sum_rows_add(View sum, ConstView x, Location at) {
-  request(Verb::sum_rows_add, "sum_rows_add", at).tensor(sum).tensor(x).send();
+  Request(args::sum_rows_add{.sum = sum, .x = x}, at).send();
 }
 Tensor row_max(ConstView x, Location at) {
-  return request(Verb::row_max, "row_max", at).tensor(x).result();
+  return Request(args::row_max{.x = x}, at).result();
 }
 Tensor row_sum(ConstView x, Location at) {
-  return request(Verb::row_sum, "row_sum", at).tensor(x).result();
+  return Request(args::row_sum{.x = x}, at).result();
 }
 void exp_minus_row(View x, ConstView row, Location at) {
-  request(Verb::exp_minus_row, "exp_minus_row", at).tensor(x).tensor(row).send();
+  Request(args::exp_minus_row{.x = x, .row = row}, at).send();
 }
 void divide_rows(View x, ConstView row, Location at) {
-  request(Verb::divide_rows, "divide_rows", at).tensor(x).tensor(row).send();
+  Request(args::divide_rows{.x = x, .row = row}, at).send();
 }
 Tensor pick(ConstView x, ConstView ids, Range columns, Location at) {
-  return request(Verb::pick, "pick", at).tensor(x).tensor(ids).range(columns).result();
+  return Request(args::pick{.x = x, .ids = ids, .columns = columns}, at).result();
 }
 void add_at(View x, ConstView ids, Range columns, float value, Location at) {
-  request(Verb::add_at, "add_at", at).tensor(x).tensor(ids).range(columns).scalar(value).send();
+  Request(args::add_at{.x = x, .ids = ids, .columns = columns, .value = value}, at).send();
 }
 Tensor slice_cols(ConstView x, Range range, Location at) {
-  return request(Verb::slice_cols, "slice_cols", at).tensor(x).range(range).result();
+  return Request(args::slice_cols{.x = x, .columns = range}, at).result();
 }
 Tensor concat_cols(std::initializer_list<ConstView> parts, Location at) {
-  return concat(Verb::concat_cols, "concat_cols", parts, at);
+  return Request(args::concat_cols{.parts = parts}, at).result();
 }
 Tensor concat_rows(std::initializer_list<ConstView> parts, Location at) {
-  return concat(Verb::concat_rows, "concat_rows", parts, at);
+  return Request(args::concat_rows{.parts = parts}, at).result();
 }
 Tensor softmax(ConstView x, Location at) {
-  return request(Verb::softmax, "softmax", at).tensor(x).result();
+  return Request(args::softmax{.x = x}, at).result();
 }
 Tensor softmax_backward(ConstView y, ConstView grad, Location at) {
-  return request(Verb::softmax_backward, "softmax_backward", at).tensor(y).tensor(grad).result();
+  return Request(args::softmax_backward{.y = y, .grad = grad}, at).result();
 }
 
 Tensor layer_norm(ConstView x, ConstView weight, ConstView bias, Tensor* stats, Location at) {
-  Request r(Verb::layer_norm, "layer_norm", at);
-  const Reply reply = r.tensor(x).tensor(weight).tensor(bias).number(stats != nullptr ? 1 : 0).send();
+  Request r(args::layer_norm{.x = x, .weight = weight, .bias = bias, .keeps_stats = stats != nullptr}, at);
+  const Reply reply = r.send();
   if (stats != nullptr) *stats = r.adopt(reply.tensor[1]);
   return r.adopt(reply.tensor[0]);
 }
 Tensor layer_norm_backward(ConstView x, ConstView weight, ConstView stats, ConstView grad, View grad_weight,
                            View grad_bias, Location at) {
-  return request(Verb::layer_norm_backward, "layer_norm_backward", at)
-      .tensor(x)
-      .tensor(weight)
-      .tensor(stats)
-      .tensor(grad)
-      .tensor(grad_weight)
-      .tensor(grad_bias)
+  return Request(args::layer_norm_backward{.x = x,
+                                           .weight = weight,
+                                           .stats = stats,
+                                           .grad = grad,
+                                           .grad_weight = grad_weight,
+                                           .grad_bias = grad_bias},
+                 at)
       .result();
 }
 Tensor attention(ConstView qkv, int heads, Tensor* inner, Location at) {
-  Request r(Verb::attention, "attention", at);
-  const Reply reply = r.tensor(qkv).number(heads).number(inner != nullptr ? 1 : 0).send();
+  Request r(args::attention{.qkv = qkv, .heads = heads, .keeps_inner = inner != nullptr}, at);
+  const Reply reply = r.send();
   if (inner != nullptr) *inner = r.adopt(reply.tensor[1]);
   return r.adopt(reply.tensor[0]);
 }
 Tensor attention_backward(ConstView qkv, int heads, Tensor&& inner, ConstView grad, Location at) {
-  Request r(Verb::attention_backward, "attention_backward", at);
-  const Reply reply = r.tensor(qkv).tensor(inner).tensor(grad).number(heads).send();
+  Request r(args::attention_backward{.qkv = qkv, .inner = inner, .grad = grad, .heads = heads}, at);
+  const Reply reply = r.send();
   used_up(std::move(inner));  // not before: if the call throws, it is still the caller's
   return r.adopt(reply.tensor[0]);
 }
 Tensor embedding(ConstView ids, ConstView table, Range rows, Location at) {
-  return request(Verb::embedding, "embedding", at).tensor(ids).tensor(table).range(rows).result();
+  return Request(args::embedding{.ids = ids, .table = table, .rows = rows}, at).result();
 }
 void embedding_backward_add(View grad_table, ConstView ids, Range rows, ConstView grad, Location at) {
-  request(Verb::embedding_backward_add, "embedding_backward_add", at)
-      .tensor(grad_table)
-      .tensor(ids)
-      .tensor(grad)
-      .range(rows)
-      .send();
+  Request(args::embedding_backward_add{.grad_table = grad_table, .ids = ids, .grad = grad, .rows = rows}, at).send();
 }
 void add_positions(View x, ConstView positions, Location at) {
-  request(Verb::add_positions, "add_positions", at).tensor(x).tensor(positions).send();
+  Request(args::add_positions{.x = x, .positions = positions}, at).send();
 }
 void sum_positions_add(View grad_positions, ConstView grad, Location at) {
-  request(Verb::sum_positions_add, "sum_positions_add", at).tensor(grad_positions).tensor(grad).send();
+  Request(args::sum_positions_add{.grad_positions = grad_positions, .grad = grad}, at).send();
 }
 
 Tensor cross_entropy(Tensor&& logits, ConstView targets, Count tokens, View loss, Location at) {
-  Request r(Verb::cross_entropy, "cross_entropy", at);
-  r.tensor(logits).tensor(targets).tensor(loss).number(tokens).send();
+  Request(args::cross_entropy{.logits = logits, .targets = targets, .loss = loss, .tokens = tokens}, at).send();
   return std::move(logits);
 }
 void loss_add(View loss, ConstView sum, ConstView hit, ConstView top, ConstView targets, Count tokens, Location at) {
-  request(Verb::loss_add, "loss_add", at)
-      .tensor(loss)
-      .tensor(sum)
-      .tensor(hit)
-      .tensor(top)
-      .tensor(targets)
-      .number(tokens)
+  Request(args::loss_add{.loss = loss, .sum = sum, .hit = hit, .top = top, .targets = targets, .tokens = tokens}, at)
       .send();
 }
 
 void adam(View w, ConstView grad, View m, View v, AdamStep step, ConstView factor, ConstView skip, Location at) {
-  adam_request("adam", {w, grad, m, v, factor, skip}, step, at).send();
+  adam_request("adam", w, grad, m, v, step, {}, factor, skip, at).send();
 }
 Work adam_async(View w, ConstView grad, View m, View v, AdamStep step, const Work& after, ConstView factor,
                 ConstView skip, Location at) {
-  return adam_request("adam_async", {w, grad, m, v, factor, skip}, step, at).starts_after(after).work();
+  return adam_request("adam_async", w, grad, m, v, step, after, factor, skip, at).comes_after(after).start();
 }
 void sgd(View w, ConstView grad, float lr, ConstView factor, Location at) {
-  request(Verb::sgd, "sgd", at).tensor(w).tensor(grad).tensor(factor).scalar(lr).send();
+  Request(args::sgd{.w = w, .grad = grad, .factor = factor, .lr = lr}, at).send();
 }
 void add_squares(View total, ConstView x, Location at) {
-  request(Verb::add_squares, "add_squares", at).tensor(total).tensor(x).send();
+  Request(args::add_squares{.total = total, .x = x}, at).send();
 }
 Tensor clip_factor(ConstView squares, float limit, Location at) {
-  return request(Verb::clip_factor, "clip_factor", at).tensor(squares).scalar(limit).result();
+  return Request(args::clip_factor{.squares = squares, .limit = limit}, at).result();
 }
 void flag_nonfinite(View flag, ConstView x, Location at) {
-  request(Verb::flag_nonfinite, "flag_nonfinite", at).tensor(flag).tensor(x).send();
+  Request(args::flag_nonfinite{.flag = flag, .x = x}, at).send();
 }
 
 }  // namespace shardlings

@@ -2,6 +2,8 @@
 /// What a public Model stands for on one rank.
 #pragma once
 
+#include <cstdint>
+
 #include "model/plan.h"
 #include "shardlings/group.h"
 
@@ -11,6 +13,7 @@ namespace shardlings::detail {
 struct RankModel {
   model::ModelPlan plan;  ///< of the whole layers, or of this rank's part of each
   Group tp;               ///< over which the layers are divided; empty: they are not
+  std::uint32_t id = 0;   ///< by which calls name it; 0: the rank's front does not know it
 };
 
 }  // namespace shardlings::detail

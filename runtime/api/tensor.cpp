@@ -4,8 +4,7 @@
 
 #include <utility>
 
-#include "api/access.h"
-#include "api/invalid.h"
+#include "api/request.h"
 #include "base/text.h"
 
 namespace shardlings {
@@ -95,13 +94,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
 }
 
 Tensor::~Tensor() {
-  detail::Port* port = Access::port(view_);
-  if (!port || !view_) return;
-  detail::Call call;
-  call.verb = detail::Verb::drop;
-  call.num_tensors = 1;
-  call.tensor[0] = Access::ref(view_);
-  port->release(call);
+  if (view_) detail::Request(detail::args::drop{.tensor = view_}, Location{}).release();
 }
 
 }  // namespace shardlings

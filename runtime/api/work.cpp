@@ -1,12 +1,12 @@
 #include <utility>
 
-#include "api/access.h"
+#include "api/request.h"
 #include "shardlings/group.h"
 
 namespace shardlings {
 
-using detail::Call;
-using detail::Verb;
+using detail::Request;
+namespace args = detail::args;
 
 Work::Work(Work&& other) noexcept : port_(std::exchange(other.port_, nullptr)), id_(std::exchange(other.id_, 0)) {}
 
@@ -20,30 +20,18 @@ Work& Work::operator=(Work&& other) noexcept {
 }
 
 Work::~Work() {
-  if (id_ == 0) return;
-  Call call;
-  call.verb = Verb::drop_work;
-  call.id = id_;
-  port_->release(call);
+  if (id_ != 0) Request(port_, args::drop_work{.work = id_}, Location{}).release();
 }
 
 void Work::wait(Location at) {
   if (id_ == 0) return;
-  Call call;
-  call.verb = Verb::wait;
-  call.at = at;
-  call.id = std::exchange(id_, 0);
-  port_->call(call);
+  Request(port_, args::wait{.work = std::exchange(id_, 0)}, at).send();
 }
 
 Work Work::keep(Tensor&& tensor) && {
   if (id_ != 0 && tensor) {
-    Call call;
-    call.verb = Verb::keep;
-    call.id = id_;
-    call.num_tensors = 1;
-    call.tensor[0] = detail::Access::release(std::move(tensor));
-    port_->call(call);
+    const ConstView given = detail::Access::view(port_, detail::Access::release(std::move(tensor)));
+    Request(port_, args::keep{.tensor = given, .until = id_}, Location{}).send();
   } else {
     const Tensor dropped(std::move(tensor));
   }

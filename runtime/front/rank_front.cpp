@@ -11,6 +11,7 @@
 #include "front/group/desk.h"
 #include "front/handlers.h"
 #include "front/host/host_desk.h"
+#include "front/model/model_table.h"
 #include "front/model/saved_table.h"
 #include "front/work/work_table.h"
 
@@ -31,7 +32,8 @@ Count sequences_of(const Ref& x) {
 }  // namespace
 
 RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
-    : options_(options),
+    : doors_(*this),
+      options_(options),
       rank_(rank),
       control_(control),
       device_(std::move(device)),
@@ -39,6 +41,7 @@ RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back:
       trace_(options.trace),
       memory_(std::make_unique<MemoryDesk>(*this)),
       saved_(std::make_unique<SavedTable>()),
+      models_(std::make_unique<ModelTable>()),
       works_(std::make_unique<WorkTable>(*this)),
       groups_(std::make_unique<GroupDesk>(*this, control)),
       host_(std::make_unique<HostDesk>(*this)) {
@@ -49,19 +52,27 @@ RankFront::~RankFront() {
   saved_.reset();  // its tensors drop themselves, which must not happen after their memory is gone
 }
 
-Reply RankFront::call(const Call& call) {
-  ++order_;
-  note(call);
-  if (control_.aborted()) throw Aborted("the run has already failed on another rank", call.at);
-  if (!deferred_.empty()) throw_deferred();
-  return handlers()[static_cast<std::size_t>(call.verb)](*this, call);
+RankFront& RankFront::behind(detail::Port& port) {
+  return Doors::behind(port).front();
 }
 
-void RankFront::release(const Call& call) noexcept {
+Reply RankFront::handle(const Call& call) {
+  const detail::VerbSpec& spec = detail::spec_of(call.verb);
+  if (spec.released) return handle_released(call);
+  if (!spec.uncounted) ++order_;
+  note(call);
+  if (control_.aborted()) throw Aborted("the run has already failed on another rank", place(call));
+  if (!deferred_.empty()) throw_deferred();
+  return handler_of(call.verb)(*this, call);
+}
+
+// Nobody hears an answer: what went wrong has to wait for the next call.
+Reply RankFront::handle_released(const Call& call) {
   try {
-    handlers()[static_cast<std::size_t>(call.verb)](*this, call);
-  } catch (const std::exception& error) {
-    defer(Misuse::leak, error.what(), call.at);
+    return handler_of(call.verb)(*this, call);
+  } catch (const std::exception&) {
+    deferred_.push_back(std::current_exception());
+    return {};
   }
 }
 
@@ -74,16 +85,16 @@ void RankFront::note(const Call& call) {
   if (call.at.line == 0) return;
   if (layer_depth_ == 0) ++calls_;
   last_call_ = called(call);
-  last_place_ = call.at;
+  last_place_ = place(call);
   if (!options_.black_box) return;
   BlackBoxEntry& entry = options_.black_box->entries[rank_];
   entry.order = calls_;
   entry.line = call.at.line;
   entry.time = now_.value();
   std::strncpy(entry.verb, last_call_, BlackBoxEntry::kText - 1);
-  if (noted_file_ != call.at.file) {  // the same literal in nearly every call
+  if (noted_file_ != call.at.file) {  // the same one in nearly every call
     noted_file_ = call.at.file;
-    const auto name = base_name(call.at.file);
+    const auto name = base_name(last_place_.file);
     std::memset(entry.file, 0, sizeof entry.file);
     std::memcpy(entry.file, name.data(), std::min<std::size_t>(name.size(), BlackBoxEntry::kText - 1));
   }
@@ -102,13 +113,13 @@ void RankFront::forget_notes() {
 }
 
 void RankFront::defer(Misuse misuse, const std::string& sentence, Location at) {
-  deferred_.push_back({misuse, sentence, at});
+  deferred_.push_back(std::make_exception_ptr(MisuseError(misuse, sentence.c_str(), at)));
 }
 
 void RankFront::throw_deferred() {
-  const Deferred first = deferred_.front();
+  const std::exception_ptr first = deferred_.front();
   deferred_.clear();
-  throw MisuseError(first.misuse, first.sentence.c_str(), first.at);
+  std::rethrow_exception(first);
 }
 
 void RankFront::check_end() {
@@ -117,7 +128,8 @@ void RankFront::check_end() {
 }
 
 void RankFront::invalid(const Call& call, const std::string& sentence) {
-  throw InvalidArgument(fmt::format("{}: rank {}: {}", to_text(call.at), rank_, sentence).c_str(), call.at);
+  const Location at = place(call);
+  throw InvalidArgument(fmt::format("{}: rank {}: {}", to_text(at), rank_, sentence).c_str(), at);
 }
 
 bool RankFront::aborted() const {
@@ -180,7 +192,7 @@ void RankFront::add_event(EventKind kind, const char* name, const Call& call, La
   event.depth = static_cast<std::uint8_t>(layer_depth_);
   event.name = trace_.name(name);
   event.label = label;
-  event.at = call.at;
+  event.at = place(call);
   event.order = order_;
   event.begin = begin;
   event.posted = begin;
@@ -214,6 +226,7 @@ void RankFront::end_measuring() {
   report.counters = counted();
   trace_.resolve(*device_);
   report.trace = trace_.take();
+  report.trace.files = texts_.all();
   kept_ = std::move(report);
 }
 

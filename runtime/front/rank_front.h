@@ -3,17 +3,21 @@
 /// compute.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "api/arguments.h"
 #include "api/call.h"
 #include "back/kernels/kernels.h"
 #include "front/clock/cost.h"
+#include "front/doors.h"
 #include "front/memory/memory_desk.h"
 #include "front/rank/options.h"
+#include "front/texts.h"
 #include "front/trace/run_report.h"
 #include "front/trace/trace.h"
 #include "shardlings/error.h"
@@ -23,18 +27,23 @@ namespace shardlings::front {
 class Control;
 class GroupDesk;
 class HostDesk;
+class ModelTable;
 class SavedTable;
 class WorkTable;
 
-class RankFront final : public detail::Port {
+class RankFront {
  public:
   RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control);
   ~RankFront();
   RankFront(const RankFront&) = delete;
   RankFront& operator=(const RankFront&) = delete;
 
-  detail::Reply call(const detail::Call& call) override;
-  void release(const detail::Call& call) noexcept override;
+  /// The port of the rank's code.
+  detail::Port& port() { return doors_.learner(); }
+  /// The front behind a port of this process.
+  static RankFront& behind(detail::Port& port);
+  /// A call that one of the doors has let in. Throws.
+  detail::Reply handle(const detail::Call& call);
 
   /// \name For the handlers of verbs
   /// @{
@@ -46,6 +55,16 @@ class RankFront final : public detail::Port {
   /// is an error.
   Operand reading(const detail::Call& call, int i) { return on_device(call, {.index = i}); }
   Operand writing(const detail::Call& call, int i) { return on_device(call, {.index = i, .writes = true}); }
+  template <detail::FieldKind kind>
+  Operand reading(const detail::Call& call, detail::Argument<kind> argument) {
+    return reading(call, argument.index);
+  }
+  template <detail::FieldKind kind>
+  Operand writing(const detail::Call& call, detail::Argument<kind> argument) {
+    return writing(call, argument.index);
+  }
+  /// Where the call stands in the source.
+  Location place(const detail::Call& call) const { return {texts_.text(call.at.file), call.at.line}; }
   /// A new storage of the device. Throws OutOfMemory.
   Operand allocate(Shape shape, DType dtype, Kind kind, Location at, int micro = -1) {
     return memory_->allocate(shape, dtype, kind, Memory::device, at, micro);
@@ -70,6 +89,9 @@ class RankFront final : public detail::Port {
   [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence);
   /// @}
 
+  Doors& doors() { return doors_; }
+  Texts& texts() { return texts_; }
+  const Texts& texts() const { return texts_; }
   MemoryDesk& memory() { return *memory_; }
   Ledger& ledger() { return memory_->ledger(Memory::device); }
   StorageTable& storages() { return memory_->storages(); }
@@ -78,6 +100,7 @@ class RankFront final : public detail::Port {
   Counters& counters() { return counters_; }
   const CostModel& costs() const { return costs_; }
   SavedTable& saved() { return *saved_; }
+  ModelTable& models() { return *models_; }
   Nanos now() const { return now_; }
   void advance_to(Nanos time);
   std::uint64_t order() const { return order_; }
@@ -107,10 +130,13 @@ class RankFront final : public detail::Port {
   void note(const detail::Call& call);
   void forget_notes();
   void throw_deferred();
+  detail::Reply handle_released(const detail::Call& call);
   void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops,
                  back::Marks& marks);
   Counters counted();
 
+  Doors doors_;
+  Texts texts_;
   const RankOptions& options_;
   int rank_;
   Control& control_;
@@ -120,6 +146,7 @@ class RankFront final : public detail::Port {
   Counters counters_;
   std::unique_ptr<MemoryDesk> memory_;
   std::unique_ptr<SavedTable> saved_;
+  std::unique_ptr<ModelTable> models_;
   std::unique_ptr<WorkTable> works_;
   std::unique_ptr<GroupDesk> groups_;
   std::unique_ptr<HostDesk> host_;
@@ -132,16 +159,11 @@ class RankFront final : public detail::Port {
   Flops layer_flops_;
   back::Marks marks_;  ///< of the operation under way
   back::Marks layer_marks_;
-  struct Deferred {
-    Misuse misuse;
-    std::string sentence;
-    Location at;
-  };
-  std::vector<Deferred> deferred_;
+  std::vector<std::exception_ptr> deferred_;
   const char* last_call_ = "";
   Location last_place_;
   std::uint64_t calls_ = 0;  ///< of the learner's code
-  const char* noted_file_ = nullptr;
+  detail::TextId noted_file_ = 0;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
 };
 

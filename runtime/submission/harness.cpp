@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 #include "api/rank_model.h"
 #include "case/data.h"
 #include "model/stretches.h"
@@ -14,26 +15,13 @@ namespace shardlings::submission {
 namespace {
 
 using detail::Access;
-using detail::Call;
 using detail::kNoPlace;
-using detail::Verb;
 
-Tensor load(Rank& rank, const void* values, Shape shape, DType dtype, Kind kind) {
-  Call call;
-  call.verb = Verb::load;
-  call.at = kNoPlace;
-  call.tensor[0].shape = shape;
-  call.tensor[0].dtype = dtype;
-  call.number[0] = static_cast<std::int64_t>(kind);
-  call.host = values;
-  return Access::adopt(Access::port(rank), Access::port(rank)->call(call).tensor[0]);
-}
-
-void plain_call(Rank& rank, Verb verb) {
-  Call call;
-  call.verb = verb;
-  call.at = kNoPlace;
-  Access::port(rank)->call(call);
+/// The first values of a list, as many as the shape has elements.
+template <class T>
+Tensor load(Rank& rank, const T* values, Shape shape, DType dtype, Kind kind) {
+  return detail::harness::load(rank, std::span<const T>(values, static_cast<std::size_t>(shape.size())), shape, dtype,
+                               kind);
 }
 
 /// The shape with another first extent.
@@ -63,7 +51,9 @@ struct Harness::Data {
 };
 
 Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
-  if (kase.has_model()) data_->own.plan = data_->whole = model::make_plan(kase.model);
+  if (!kase.has_model()) return;
+  data_->own.plan = data_->whole = model::make_plan(kase.model);
+  detail::harness::add_model(rank, data_->own);
 }
 
 Harness::~Harness() {
@@ -77,6 +67,7 @@ void Harness::divide_layers(const Group& tp) {
     throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
   }
   data_->own.tp = tp;
+  detail::harness::add_model(rank_, data_->own);
 }
 
 Model Harness::model() const {
@@ -160,14 +151,7 @@ LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part
 }
 
 void Harness::mark_layer(ConstView tensor, int layer) {
-  if (!tensor) return;
-  Call call;
-  call.verb = Verb::mark_layer;
-  call.at = kNoPlace;
-  call.num_tensors = 1;
-  call.tensor[0] = Access::ref(tensor);
-  call.number[0] = layer;
-  Access::port(rank_)->call(call);
+  if (tensor) detail::harness::mark_layer(rank_, tensor, layer);
 }
 
 Batch Harness::batch(const BatchChoice& choice) {
@@ -230,11 +214,11 @@ Tensor Harness::integers(Count n, Kind kind) {
 
 void Harness::begin() {
   rank_.world().barrier(kNoPlace);
-  plain_call(rank_, Verb::begin_measuring);
+  detail::harness::begin_measuring(rank_);
 }
 
 void Harness::end() {
-  plain_call(rank_, Verb::end_measuring);
+  detail::harness::end_measuring(rank_);
 }
 
 void Harness::put(const std::string& name, ConstView view) {
@@ -247,17 +231,7 @@ void Harness::put(const std::string& name, ConstView view, const Region& region)
     throw std::runtime_error(fmt::format("harness.cpp: '{}' has {} elements, its region {}", name, view.size(),
                                          region.row_range.size() * region.col_range.size()));
   }
-  Call call;
-  call.verb = Verb::publish;
-  call.at = kNoPlace;
-  call.num_tensors = 1;
-  call.tensor[0] = Access::ref(view);
-  call.text = name.c_str();
-  const Count numbers[] = {
-      region.rows,         region.cols, region.row_range.begin, region.row_range.end, region.col_range.begin,
-      region.col_range.end};
-  std::copy(std::begin(numbers), std::end(numbers), call.number);
-  Access::port(rank_)->call(call);
+  detail::harness::publish(rank_, name, view, {region.rows, region.cols, region.row_range, region.col_range});
 }
 
 void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 #include "api/rank_model.h"
-#include "front/rank_front.h"
 #include "model/flops.h"
 #include "model/stretches.h"
 #include "submission/harness.h"
@@ -21,6 +21,7 @@ namespace {
 
 using detail::Access;
 using detail::kNoPlace;
+using detail::harness::values_of;
 using submission::Harness;
 
 /// What the ranks of a training have in common; they are threads of one process.
@@ -35,16 +36,6 @@ struct Shared {
   bool saves = false, stops = false;
   std::mutex lock;  ///< for the checkpoint, which several ranks fill
 };
-
-std::vector<float> values_of(ConstView view) {
-  auto& front = static_cast<front::RankFront&>(*Access::port(view));
-  detail::Call call;
-  call.tensor[0] = Access::ref(view);
-  const front::Operand x = front.reading(call, 0);
-  std::vector<float> values(static_cast<std::size_t>(x.size()));
-  front.device().download(values.data(), x.data, x.bytes());
-  return values;
-}
 
 /// One rank of the grid.
 class RankTrainer {
@@ -74,7 +65,7 @@ class RankTrainer {
  private:
   const Layout& layout() const { return shared_.settings.layout; }
   bool is_rank_0() const { return rank_.id() == 0; }
-  Nanos now() const { return static_cast<front::RankFront&>(*Access::port(rank_)).now(); }
+  Nanos now() const { return detail::harness::now(rank_); }
 
   void make(int step) {
     const Nanos begin = now();
@@ -105,14 +96,7 @@ class RankTrainer {
   }
 
   Tensor load(const std::vector<std::int32_t>& values, Shape shape) {
-    detail::Call call;
-    call.verb = detail::Verb::load;
-    call.at = kNoPlace;
-    call.tensor[0].shape = shape;
-    call.tensor[0].dtype = DType::i32;
-    call.number[0] = static_cast<std::int64_t>(Kind::other);
-    call.host = values.data();
-    return Access::adopt(Access::port(rank_), Access::port(rank_)->call(call).tensor[0]);
+    return detail::harness::load(rank_, std::span<const std::int32_t>(values), shape, DType::i32, Kind::other);
   }
 
   void load_batch(int step) {

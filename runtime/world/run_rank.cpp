@@ -71,7 +71,7 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
 
 front::RankReport run_rank(RankFront& front, front::Control& control, const std::function<void(Rank&)>& body) {
   const int ranks = static_cast<int>(control.world(front.rank()).group->members.size());
-  Rank rank = detail::Access::rank(&front, detail::Access::group(&front, 0, front.rank(), ranks));
+  Rank rank = detail::Access::rank(&front.port(), detail::Access::group(&front.port(), 0, front.rank(), ranks));
   const std::optional<Failure> failure = attempt(front, rank, body);
   control.finish(front.rank(), failure, front.last_call(), front.last_place());
   return front.take_report();

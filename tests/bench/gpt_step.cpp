@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 #include "api/rank_model.h"
 #include "shardlings/puzzle.h"
 #include "world/world.h"
@@ -72,9 +73,10 @@ void step(const Model& model, TrainState& state, ConstView inputs, ConstView tar
 
 void gpt_step(benchmark::State& timer) {
   const model::ModelPlan plan = model::make_plan(spec());
-  const detail::RankModel own{plan, {}};
-  const Model model = detail::Access::model(&own);
   const auto report = world::run({}, [&](Rank& rank) {
+    detail::RankModel own{plan, {}};
+    detail::harness::add_model(rank, own);
+    const Model model = detail::Access::model(&own);
     TrainState state = state_of(rank, model);
     const Tensor inputs = ids(rank, 2);
     const Tensor targets = ids(rank, 3);

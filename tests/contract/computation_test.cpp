@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 #include "api/call.h"
 #include "api/rank_model.h"
 #include "contract/on_every_world.h"
@@ -171,7 +172,7 @@ TEST_P(Computation, OfEveryOperation) {
   const RunReport report = run(
       2, [](Rank& rank) { all_operations(rank, DType::f32); }, kCloseF32);
   for (int verb = static_cast<int>(Verb::matmul); verb <= static_cast<int>(Verb::flag_nonfinite); ++verb) {
-    const std::string name = front::name_of(static_cast<Verb>(verb));
+    const std::string name = detail::name_of(static_cast<Verb>(verb));
     const std::vector<std::string>& made = report.ranks[0].trace.names;
     EXPECT_TRUE(std::find(made.begin(), made.end(), name) != made.end()) << name << " is not tested here";
   }
@@ -179,7 +180,8 @@ TEST_P(Computation, OfEveryOperation) {
 
 /// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on.
 void train(Rank& rank, const model::ModelPlan& plan, Count sequence, Count batch) {
-  const detail::RankModel own{plan, {}};
+  detail::RankModel own{plan, {}};
+  detail::harness::add_model(rank, own);
   const Model model = Access::model(&own);
   const int last = model.num_layers();
   const bool tokens = plan.spec.family == model::ModelSpec::Family::gpt;

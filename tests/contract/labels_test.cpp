@@ -2,27 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/access.h"
+#include "api/harness_calls.h"
 #include "contract/on_every_world.h"
 #include "support/host.h"
 
 namespace shardlings::contract {
 namespace {
 
-using detail::Access;
+using detail::harness::mark_layer;
 using front::EventKind;
 using support::load;
 using ::testing::Each;
 using ::testing::ElementsAre;
-
-void mark_layer(Rank& rank, ConstView tensor, int layer) {
-  detail::Call call;
-  call.verb = detail::Verb::mark_layer;
-  call.num_tensors = 1;
-  call.tensor[0] = Access::ref(tensor);
-  call.number[0] = layer;
-  Access::port(rank)->call(call);
-}
 
 /// The layers that a rank's events of one kind are about, in program order.
 std::vector<int> layers_of(const front::RunReport& report, int rank, EventKind kind) {

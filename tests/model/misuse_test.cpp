@@ -199,8 +199,8 @@ TEST(ModelMisuse, TheLastCallIsTheLearners) {
 
 TEST(ModelMisuse, OperationsInsideAreNotNamed) {
   const auto update = [](ConstView weights, Scene& s) {
-    s.on.model.update(0, detail::Access::view(&front_of(s.rank), detail::Access::ref(weights)), s.on.state.grads[0],
-                      s.on.state.optimizer[0]);
+    s.on.model.update(0, detail::Access::view(detail::Access::port(s.rank), detail::Access::ref(weights)),
+                      s.on.state.grads[0], s.on.state.optimizer[0]);
   };
   EXPECT_THAT(message_of([&](Scene& s) {
                 const Work sum = s.rank.world().all_reduce_async(s.on.state.weights[0], ReduceOp::sum);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 
 namespace shardlings::model_test {
 
@@ -45,18 +46,6 @@ front::RunReport run(const std::function<void(Rank&)>& body) {
   return world::run(options, body);
 }
 
-Tensor load(Rank& rank, Shape shape, const void* host, DType dtype, Kind kind) {
-  detail::Call call;
-  call.verb = detail::Verb::load;
-  call.tensor[0].shape = shape;
-  call.tensor[0].dtype = dtype;
-  call.num_tensors = 1;
-  call.number[0] = static_cast<std::int64_t>(kind);
-  call.host = host;
-  detail::Port* port = Access::port(rank);
-  return Access::adopt(port, port->call(call).tensor[0]);
-}
-
 }  // namespace
 
 front::RunReport on_rank(const std::function<void(Rank&)>& body) {
@@ -71,24 +60,18 @@ std::string error_of(const std::function<void(Rank&)>& body) {
 }
 
 front::RankFront& front_of(Rank& rank) {
-  return static_cast<front::RankFront&>(*Access::port(rank));
+  return front::RankFront::behind(*Access::port(rank));
 }
 
 Tensor put(Rank& rank, Shape shape, const std::vector<float>& values, Kind kind) {
-  return load(rank, shape, values.data(), DType::f32, kind);
+  return detail::harness::load(rank, std::span(values), shape, DType::f32, kind);
 }
 Tensor put(Rank& rank, Shape shape, const std::vector<std::int32_t>& values) {
-  return load(rank, shape, values.data(), DType::i32, Kind::other);
+  return detail::harness::load(rank, std::span(values), shape, DType::i32, Kind::other);
 }
 
 std::vector<float> get(ConstView view) {
-  auto& front = static_cast<front::RankFront&>(*Access::port(view));
-  detail::Call call;
-  call.tensor[0] = Access::ref(view);
-  const front::Operand x = front.reading(call, 0);
-  std::vector<float> values(static_cast<std::size_t>(x.size()));
-  front.device().download(values.data(), x.data, x.bytes());
-  return values;
+  return detail::harness::values_of(view);
 }
 
 Layers get_layers(const std::vector<Tensor>& tensors) {
@@ -101,9 +84,10 @@ Layers get_layers(const std::vector<Tensor>& tensors) {
 }
 
 OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
-    : own(std::make_unique<const detail::RankModel>(std::move(of))),
+    : own(std::make_unique<detail::RankModel>(std::move(of))),
       model(Access::model(own.get())),
       loss(rank.zeros(1, Kind::other)) {
+  detail::harness::add_model(rank, *own);
   const bool adam = own->plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (const std::vector<double>& layer : weights) {
     const std::vector<float> rounded(layer.begin(), layer.end());

@@ -40,7 +40,7 @@ struct OnDevice {
   OnDevice(Rank& rank, const model::ModelPlan& plan, const Layers& weights)
       : OnDevice(rank, detail::RankModel{plan, {}}, weights) {}
 
-  std::unique_ptr<const detail::RankModel> own;  ///< what `model` stands for
+  std::unique_ptr<detail::RankModel> own;  ///< what `model` stands for
   Model model;
   TrainState state;
   Tensor loss;

@@ -5,13 +5,12 @@
 #include <bit>
 #include <cmath>
 
-#include "api/access.h"
-#include "front/rank_front.h"
+#include "api/harness_calls.h"
 #include "support/test_device.h"
 
 namespace shardlings::ops_test {
 
-using detail::Access;
+using detail::harness::load;
 
 namespace {
 
@@ -36,31 +35,15 @@ std::string error_of(const std::function<void(Rank&)>& body) {
   return report.failure ? report.failure->message : "";
 }
 
-namespace {
-
-Tensor load(Rank& rank, const Shape& shape, const void* host, DType dtype) {
-  detail::Call call;
-  call.verb = detail::Verb::load;
-  call.tensor[0].shape = shape;
-  call.tensor[0].dtype = dtype;
-  call.num_tensors = 1;
-  call.number[0] = static_cast<std::int64_t>(Kind::other);
-  call.host = host;
-  detail::Port* port = Access::port(rank);
-  return Access::adopt(port, port->call(call).tensor[0]);
-}
-
-}  // namespace
-
 Tensor put(Rank& rank, const Shape& shape, const Doubles& values, DType dtype) {
   const Floats rounded(values.begin(), values.end());
-  Tensor x = load(rank, shape, rounded.data(), DType::f32);
+  Tensor x = load(rank, std::span(rounded), shape, DType::f32, Kind::other);
   return dtype == DType::f32 ? std::move(x) : cast(x, dtype);
 }
 
 Tensor put_ids(Rank& rank, const Shape& shape, const std::vector<int>& values) {
   const std::vector<std::int32_t> ids(values.begin(), values.end());
-  return load(rank, shape, ids.data(), DType::i32);
+  return load(rank, std::span(ids), shape, DType::i32, Kind::other);
 }
 
 Floats get(ConstView view) {
@@ -69,13 +52,7 @@ Floats get(ConstView view) {
     converted = cast(view, DType::f32);
     view = converted;
   }
-  auto& front = static_cast<front::RankFront&>(*Access::port(view));
-  detail::Call call;
-  call.tensor[0] = Access::ref(view);
-  const front::Operand x = front.reading(call, 0);
-  Floats values(static_cast<std::size_t>(x.size()));
-  if (!values.empty()) front.device().download(values.data(), x.data, x.bytes());
-  return values;
+  return detail::harness::values_of(view);
 }
 
 std::uint64_t Source::next() {  // splitmix64

@@ -1,19 +1,31 @@
 /// \file
-/// Values as bytes, between processes of one program image (fork without exec): addresses of literals stay good.
+/// Values as bytes, between processes of one program image (fork without exec).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "shardlings/location.h"
+
 namespace shardlings::support {
+
+/// The same text at an address that stays good until the process ends.
+inline const char* lasting(const std::string& text) {
+  static std::mutex lock;
+  static std::set<std::string> texts;
+  const std::lock_guard guard(lock);
+  return texts.insert(text).first->c_str();
+}
 
 class Writer {
  public:
@@ -22,6 +34,7 @@ class Writer {
     append(&value, sizeof value);
     return *this;
   }
+  Writer& operator<<(const Location& at) { return *this << std::string(at.file) << at.line; }
   Writer& operator<<(const std::string& text) {
     *this << text.size();
     append(text.data(), text.size());
@@ -66,6 +79,11 @@ class Reader {
   requires std::is_trivially_copyable_v<T> Reader& operator>>(T& value) {
     std::memcpy(static_cast<void*>(&value), take(sizeof value), sizeof value);
     return *this;
+  }
+  Reader& operator>>(Location& at) {
+    const auto file = get<std::string>();
+    at.file = lasting(file);
+    return *this >> at.line;
   }
   Reader& operator>>(std::string& text) {
     const auto size = get<std::size_t>();

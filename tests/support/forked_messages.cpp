@@ -3,7 +3,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <system_error>
 
 namespace shardlings::support {
@@ -119,6 +122,18 @@ Writer& operator<<(Writer& to, const front::TrafficKey& key) {
 }
 Reader& operator>>(Reader& from, front::TrafficKey& key) {
   return from >> key.kind >> key.group >> key.link;
+}
+
+// Plain but for the name of its file, whose address means nothing to others.
+Writer& operator<<(Writer& to, const front::Event& event) {
+  std::array<std::byte, sizeof event> bytes;
+  std::memcpy(bytes.data(), &event, sizeof event);
+  return to << bytes << event.at;
+}
+Reader& operator>>(Reader& from, front::Event& event) {
+  const auto bytes = from.get<std::array<std::byte, sizeof event>>();
+  std::memcpy(static_cast<void*>(&event), bytes.data(), sizeof event);
+  return from >> event.at;
 }
 
 Writer& operator<<(Writer& to, const front::RankReport& report) {

@@ -42,6 +42,8 @@ Writer& operator<<(Writer& to, const front::Failure& failure);
 Reader& operator>>(Reader& from, front::Failure& failure);
 Writer& operator<<(Writer& to, const front::TrafficKey& key);
 Reader& operator>>(Reader& from, front::TrafficKey& key);
+Writer& operator<<(Writer& to, const front::Event& event);
+Reader& operator>>(Reader& from, front::Event& event);
 Writer& operator<<(Writer& to, const front::RankReport& report);
 Reader& operator>>(Reader& from, front::RankReport& report);
 

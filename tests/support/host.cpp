@@ -3,13 +3,9 @@
 #include <bit>
 #include <stdexcept>
 
-#include "api/access.h"
+#include "api/harness_calls.h"
 
 namespace shardlings::support {
-
-using detail::Access;
-using detail::Call;
-using detail::Verb;
 
 namespace {
 
@@ -25,16 +21,9 @@ std::vector<T> converted(const std::vector<float>& values, F convert) {
   return result;
 }
 
-Tensor load_raw(Rank& rank, const void* host, const Shape& shape, DType dtype, Kind kind) {
-  Call call;
-  call.verb = Verb::load;
-  call.at = Location::current();
-  call.num_tensors = 1;
-  call.tensor[0].shape = shape;
-  call.tensor[0].dtype = dtype;
-  call.number[0] = static_cast<std::int64_t>(kind);
-  call.host = host;
-  return Access::adopt(Access::port(rank), Access::port(rank)->call(call).tensor[0]);
+template <class T>
+Tensor load_raw(Rank& rank, const std::vector<T>& values, const Shape& shape, DType dtype, Kind kind) {
+  return detail::harness::load(rank, std::span(values), shape, dtype, kind, Location::current());
 }
 
 }  // namespace
@@ -57,27 +46,17 @@ Tensor load(Rank& rank, const std::vector<float>& values, DType dtype, Kind kind
 
 Tensor load(Rank& rank, const std::vector<float>& values, const Shape& shape, DType dtype, Kind kind) {
   if (dtype == DType::bf16) {
-    return load_raw(rank, converted<std::uint16_t>(values, bf16_bits).data(), shape, dtype, kind);
+    return load_raw(rank, converted<std::uint16_t>(values, bf16_bits), shape, dtype, kind);
   }
   if (dtype == DType::i32) {
     const auto integers = converted<std::int32_t>(values, [](float v) { return static_cast<std::int32_t>(v); });
-    return load_raw(rank, integers.data(), shape, dtype, kind);
+    return load_raw(rank, integers, shape, dtype, kind);
   }
-  return load_raw(rank, values.data(), shape, dtype, kind);
+  return load_raw(rank, values, shape, dtype, kind);
 }
 
 void publish(Rank& rank, const std::string& name, ConstView view) {
-  Call call;
-  call.verb = Verb::publish;
-  call.at = Location::current();
-  call.num_tensors = 1;
-  call.tensor[0] = Access::ref(view);
-  call.text = name.c_str();
-  call.number[0] = 1;
-  call.number[1] = view.size();
-  call.number[3] = 1;
-  call.number[5] = view.size();
-  Access::port(rank)->call(call);
+  detail::harness::publish(rank, name, view, {1, view.size(), {0, 1}, {0, view.size()}}, Location::current());
 }
 
 const std::vector<float>& published(const front::RunReport& report, int rank, const std::string& name) {

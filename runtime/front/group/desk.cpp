@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/access.h"
+#include "api/arguments.h"
 #include "base/text.h"
 #include "front/group/mover.h"
 #include "front/handlers.h"
@@ -14,19 +16,25 @@ namespace shardlings::front {
 using detail::Call;
 using detail::Ref;
 using detail::Reply;
+namespace unpacked = detail::unpacked;
 
 GroupDesk::GroupDesk(RankFront& front, Control& control)
     : front_(front), control_(control), groups_{control.world(front.rank())} {}
 
-const Membership& GroupDesk::membership(const Call& call) {
+const Membership& GroupDesk::membership(const Call& call) const {
   if (call.group < groups_.size()) return groups_[call.group];
   front_.invalid(call, fmt::format("{}: this rank is in no such group", name_of(call.verb)));
 }
 
-Reply GroupDesk::collective(const Call& call, Collective kind) {
-  const Operand in = front_.reading(call, 0);
-  const Operand out = front_.writing(call, 1);
-  const back::Plan plan = plan_of(call, kind, in, out);
+Group GroupDesk::handle_of(const Call& call) const {
+  const int size = static_cast<int>(group(call).members.size());
+  return detail::Access::group(&front_.port(), call.group, member_of(call), size);
+}
+
+Reply GroupDesk::collective(const Call& call, const Asked& asked) {
+  const Operand in = asked.in == Asked::kNone ? Operand() : front_.reading(call, asked.in);
+  const Operand out = asked.out == Asked::kNone ? Operand() : front_.writing(call, asked.out);
+  const back::Plan plan = plan_of(call, asked, in, out);
   check_sizes(call, plan, member_of(call), in, out);
   return front_.works().start(call, start(call, plan, in, out));
 }
@@ -37,7 +45,7 @@ std::shared_ptr<GroupDesk::GroupWork> GroupDesk::begin(const Call& call, const b
   work->plan = plan;
   work->group = &group(call);
   work->link = work->group->link;
-  work->at = call.at;
+  work->at = front_.place(call);
   work->order = front_.order();
   work->posted = front_.now();
   work->in = in;
@@ -96,26 +104,28 @@ std::shared_ptr<GroupDesk::GroupWork> GroupDesk::start_message(const Call& call,
 }
 
 Reply GroupDesk::send(const Call& call) {
-  const int peer = static_cast<int>(call.number[0]);
-  const Operand data = front_.reading(call, 0);
+  const unpacked::send given(call);
+  const int peer = given.to;
+  const Operand data = front_.reading(call, given.data);
   if (peer == kNobody) return {};
   check_peer(call, peer, static_cast<int>(group(call).members.size()));
   return front_.works().start(call, start_message(call, true, peer, data));
 }
 
 Reply GroupDesk::recv(const Call& call) {
-  const int peer = static_cast<int>(call.number[0]);
-  const Operand data = front_.writing(call, 0);
+  const unpacked::recv given(call);
+  const int peer = given.from;
+  const Operand data = front_.writing(call, given.data);
   if (peer == kNobody) return {};
   check_peer(call, peer, static_cast<int>(group(call).members.size()));
   return front_.works().start(call, start_message(call, false, peer, data));
 }
 
 Reply GroupDesk::send_recv(const Call& call) {
-  const int to = static_cast<int>(call.number[0]);
-  const int from = static_cast<int>(call.number[1]);
-  const Operand out = front_.reading(call, 0);
-  const Operand in = front_.writing(call, 1);
+  const unpacked::send_recv given(call);
+  const int to = given.to, from = given.from;
+  const Operand out = front_.reading(call, given.out);
+  const Operand in = front_.writing(call, given.in);
   const int size = static_cast<int>(group(call).members.size());
   if (to != kNobody) check_peer(call, to, size);
   if (from != kNobody) check_peer(call, from, size);
@@ -124,26 +134,27 @@ Reply GroupDesk::send_recv(const Call& call) {
   if (to != kNobody) both.push_back(start_message(call, true, to, out));
   if (from != kNobody) both.push_back(start_message(call, false, from, in));
   for (const auto& work : both) {
-    work->settle(call.at);
-    work->pass_time(call.at);
+    work->settle(work->at);
+    work->pass_time(work->at);
   }
   return {};
 }
 
 Reply GroupDesk::split(const Call& call) {
+  const unpacked::split given(call);
   back::Plan plan;
   plan.kind = Collective::split;
   plan.members = static_cast<int>(group(call).members.size());
   const auto work = begin(call, plan, {}, {});
   CallRecord record = record_of(*work);
-  record.color = static_cast<std::int32_t>(call.number[0]);
-  record.key = static_cast<std::int32_t>(call.number[1]);
-  record.name = call.text;
+  record.color = given.color;
+  record.key = given.key;
+  record.name = front_.texts().text(given.name);
   work->ticket = control_.join(front_.rank(), call.group);
   control_.post(front_.rank(), work->ticket, record, {});
-  const SplitOutcome outcome = control_.wait_split(front_.rank(), work->ticket, call.at);
+  const SplitOutcome outcome = control_.wait_split(front_.rank(), work->ticket, work->at);
   work->done = {{outcome.start, outcome.end}, {}, {}};
-  work->pass_time(call.at);
+  work->pass_time(work->at);
   return outcome.made ? join(*outcome.made) : Reply();
 }
 

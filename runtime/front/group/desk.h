@@ -20,11 +20,24 @@ class GroupDesk {
  public:
   GroupDesk(RankFront& front, Control& control);
 
-  detail::Reply collective(const detail::Call& call, Collective kind);
+  /// What a collective is asked for beside its tensors; where there is no reduction or no root, these do not count.
+  struct Asked {
+    Collective kind = Collective::barrier;
+    ReduceOp op = ReduceOp::sum;
+    int root = 0;
+    int in = kNone, out = kNone;  ///< which tensors of the call; the same one if it works in place
+
+    static constexpr int kNone = -1;
+  };
+
+  detail::Reply collective(const detail::Call& call, const Asked& asked);
   detail::Reply send(const detail::Call& call);
   detail::Reply recv(const detail::Call& call);
   detail::Reply send_recv(const detail::Call& call);
   detail::Reply split(const detail::Call& call);
+
+  /// The group that a call names, for calls that the front itself makes. Throws as the group's own calls do.
+  Group handle_of(const detail::Call& call) const;
 
   /// Virtual time begins anew.
   void restart_clock();
@@ -62,10 +75,11 @@ class GroupDesk {
     GroupDesk& desk_;
   };
 
-  const Membership& membership(const detail::Call& call);
-  const GroupInfo& group(const detail::Call& call) { return *membership(call).group; }
-  int member_of(const detail::Call& call) { return membership(call).member; }
-  back::Plan plan_of(const detail::Call& call, Collective kind, const Operand& in, const Operand& out);
+  /// Of this rank in the group that a call is about; throws InvalidArgument if it is no member.
+  const Membership& membership(const detail::Call& call) const;
+  const GroupInfo& group(const detail::Call& call) const { return *membership(call).group; }
+  int member_of(const detail::Call& call) const { return membership(call).member; }
+  back::Plan plan_of(const detail::Call& call, const Asked& asked, const Operand& in, const Operand& out);
   void check_sizes(const detail::Call& call, const back::Plan& plan, int member, const Operand& in, const Operand& out);
   void check_peer(const detail::Call& call, int peer, int size);
   std::shared_ptr<GroupWork> begin(const detail::Call& call, const back::Plan& plan, const Operand& in,

@@ -10,14 +10,14 @@ namespace shardlings::front {
 
 using detail::Call;
 
-back::Plan GroupDesk::plan_of(const Call& call, Collective kind, const Operand& in, const Operand& out) {
+back::Plan GroupDesk::plan_of(const Call& call, const Asked& asked, const Operand& in, const Operand& out) {
   back::Plan plan;
-  plan.kind = kind;
+  plan.kind = asked.kind;
   plan.dtype = in ? in.dtype() : out.dtype();
-  plan.reduce = static_cast<ReduceOp>(call.number[0]);
-  plan.root = static_cast<int>(call.number[1]);
+  plan.reduce = asked.op;
+  plan.root = asked.root;
   plan.members = static_cast<int>(group(call).members.size());
-  switch (kind) {
+  switch (asked.kind) {
     case Collective::all_gather: plan.count = out.size(); break;
     // Only the root has the whole; the others' parts are compared with its count when all have called.
     case Collective::gather: plan.count = member_of(call) == plan.root ? out.size() : -in.size(); break;

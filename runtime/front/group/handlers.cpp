@@ -1,43 +1,71 @@
 #include "front/handlers.h"
 
+#include "api/arguments.h"
 #include "front/group/desk.h"
 
 namespace shardlings::front {
-namespace {
 
 using detail::Call;
 using detail::Reply;
-using detail::Verb;
+namespace unpacked = detail::unpacked;
 
-template <Collective kind>
-Reply collective(RankFront& front, const Call& call) {
-  return front.groups().collective(call, kind);
-}
+namespace {
 
-template <Reply (GroupDesk::*method)(const Call&)>
-Reply desk(RankFront& front, const Call& call) {
-  return (front.groups().*method)(call);
+template <class Given>
+Reply collective(RankFront& front, const Call& call, Collective kind) {
+  const Given given(call);
+  GroupDesk::Asked asked{kind};
+  if constexpr (requires { given.data; }) {
+    asked.in = asked.out = given.data.index;
+  } else if constexpr (requires { given.in; }) {
+    asked.in = given.in.index;
+    asked.out = given.out.index;
+  }
+  if constexpr (requires { given.op; }) asked.op = given.op;
+  if constexpr (requires { given.root; }) asked.root = given.root;
+  return front.groups().collective(call, asked);
 }
 
 }  // namespace
 
-// Collectives: tensor[0] is read, tensor[1] written (the same view if in place), number[0] the ReduceOp, number[1] the
-// root. send, recv: tensor[0], number[0] the peer. send_recv: tensor[0] to number[0], tensor[1] from number[1].
-void add_group_handlers(HandlerTable& table) {
-  const auto set = [&](Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
-  set(Verb::all_reduce, collective<Collective::all_reduce>);
-  set(Verb::reduce_scatter, collective<Collective::reduce_scatter>);
-  set(Verb::all_gather, collective<Collective::all_gather>);
-  set(Verb::broadcast, collective<Collective::broadcast>);
-  set(Verb::reduce, collective<Collective::reduce>);
-  set(Verb::gather, collective<Collective::gather>);
-  set(Verb::scatter, collective<Collective::scatter>);
-  set(Verb::all_to_all, collective<Collective::all_to_all>);
-  set(Verb::barrier, collective<Collective::barrier>);
-  set(Verb::send, desk<&GroupDesk::send>);
-  set(Verb::recv, desk<&GroupDesk::recv>);
-  set(Verb::send_recv, desk<&GroupDesk::send_recv>);
-  set(Verb::split, desk<&GroupDesk::split>);
+Reply handle::all_reduce(RankFront& front, const Call& call) {
+  return collective<unpacked::all_reduce>(front, call, Collective::all_reduce);
+}
+Reply handle::reduce_scatter(RankFront& front, const Call& call) {
+  return collective<unpacked::reduce_scatter>(front, call, Collective::reduce_scatter);
+}
+Reply handle::all_gather(RankFront& front, const Call& call) {
+  return collective<unpacked::all_gather>(front, call, Collective::all_gather);
+}
+Reply handle::broadcast(RankFront& front, const Call& call) {
+  return collective<unpacked::broadcast>(front, call, Collective::broadcast);
+}
+Reply handle::reduce(RankFront& front, const Call& call) {
+  return collective<unpacked::reduce>(front, call, Collective::reduce);
+}
+Reply handle::gather(RankFront& front, const Call& call) {
+  return collective<unpacked::gather>(front, call, Collective::gather);
+}
+Reply handle::scatter(RankFront& front, const Call& call) {
+  return collective<unpacked::scatter>(front, call, Collective::scatter);
+}
+Reply handle::all_to_all(RankFront& front, const Call& call) {
+  return collective<unpacked::all_to_all>(front, call, Collective::all_to_all);
+}
+Reply handle::barrier(RankFront& front, const Call& call) {
+  return collective<unpacked::barrier>(front, call, Collective::barrier);
+}
+Reply handle::send(RankFront& front, const Call& call) {
+  return front.groups().send(call);
+}
+Reply handle::recv(RankFront& front, const Call& call) {
+  return front.groups().recv(call);
+}
+Reply handle::send_recv(RankFront& front, const Call& call) {
+  return front.groups().send_recv(call);
+}
+Reply handle::split(RankFront& front, const Call& call) {
+  return front.groups().split(call);
 }
 
 }  // namespace shardlings::front

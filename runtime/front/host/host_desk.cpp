@@ -135,7 +135,7 @@ std::shared_ptr<HostDesk::HostWork> HostDesk::begin(const Call& call, Lane lane,
   work->verb = call.verb;
   work->lane = lane;
   work->kernel = kernel;
-  work->at = call.at;
+  work->at = front_.place(call);
   work->order = front_.order();
   work->posted = front_.now();
   work->after = call.id;
@@ -150,15 +150,15 @@ Reply HostDesk::start(const Call& call, std::shared_ptr<HostWork> work) {
   work->behind = last;
   work->called = front_.device().record(DeviceLane::compute);
   last = work;
-  if (work->can_settle()) work->settle(call.at);
+  if (work->can_settle()) work->settle(work->at);
   return front_.works().start(call, std::move(work));
 }
 
 Reply HostDesk::copy(const Call& call) {
-  const char* name = call.blocking ? "copy" : "copy_async";
+  const char* name = call.blocking != 0 ? "copy" : "copy_async";
   const std::vector<std::uint64_t> before = front_.works().chain(call.id);
-  const Operand to = front_.memory().find(call, {0, true, before, !call.blocking});
-  const Operand from = front_.memory().find(call, {1, false, before, !call.blocking});
+  const Operand to = front_.memory().find(call, {0, true, before, call.blocking == 0});
+  const Operand from = front_.memory().find(call, {1, false, before, call.blocking == 0});
   if (!to || !from) front_.invalid(call, fmt::format("{}: {} is empty", name, to ? "from" : "to"));
   if (to.dtype() != from.dtype() || to.size() != from.size()) {
     front_.invalid(

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 
 #include "back/kernels/kernel_ids.h"
+#include "base/extents.h"
 #include "base/text.h"
 #include "front/rank_front.h"
 
@@ -92,17 +94,16 @@ void MemoryDesk::check_race(const Call& call, const Storage& storage, Range rang
     const std::string sentence = fmt::format(
         "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
         "them.\n{}",
-        to_text(call.at), front_.rank(), front_.called(call), lookup.writes ? "writes" : "reads", both.begin, both.end,
-        origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
+        to_text(front_.place(call)), front_.rank(), front_.called(call), lookup.writes ? "writes" : "reads", both.begin,
+        both.end, origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
         lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
                             : "Call wait() on its Work first.");
-    throw MisuseError(Misuse::race, sentence.c_str(), call.at);
+    throw MisuseError(Misuse::race, sentence.c_str(), front_.place(call));
   }
 }
 
 Operand MemoryDesk::allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro) {
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (shape[i] >= 0) continue;
+  if (!is_possible(shape)) {
     throw InvalidArgument(
         fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), front_.rank(), to_text(shape))
             .c_str(),
@@ -150,6 +151,25 @@ void MemoryDesk::fill(const Operand& target, float value) {
   device.wait(back::DeviceLane::host, device.record(back::DeviceLane::compute));
   device.launch(kernel, back::DeviceLane::host);
   device.wait(back::DeviceLane::compute, device.record(back::DeviceLane::host));
+}
+
+std::vector<float> MemoryDesk::download(const Operand& from) {
+  std::vector<float> values(static_cast<std::size_t>(from.size()));
+  if (values.empty()) return values;
+  if (from.dtype() == DType::f32) {
+    front_.device().download(values.data(), from.data, from.bytes());
+  } else if (from.dtype() == DType::i32) {
+    std::vector<std::int32_t> raw(values.size());
+    front_.device().download(raw.data(), from.data, from.bytes());
+    for (std::size_t i = 0; i < raw.size(); ++i) values[i] = static_cast<float>(raw[i]);
+  } else {
+    std::vector<std::uint16_t> raw(values.size());
+    front_.device().download(raw.data(), from.data, from.bytes());
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+      values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(raw[i]) << 16);
+    }
+  }
+  return values;
 }
 
 /// The capacity allowed it, and yet the machine has no more: on a GPU that several ranks share, for example.

@@ -46,6 +46,8 @@ class MemoryDesk {
 
   /// All elements become `value`; takes no virtual time.
   void fill(const Operand& target, float value);
+  /// The elements, as f32; takes no virtual time.
+  std::vector<float> download(const Operand& from);
 
   StorageTable& storages() { return storages_; }
   Ledger& ledger(Memory memory) { return ledgers_[static_cast<std::size_t>(memory)]; }

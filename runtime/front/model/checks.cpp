@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "api/arguments.h"
 #include "base/dtype.h"
 #include "base/text.h"
 #include "front/handlers.h"
+#include "front/model/model_table.h"
 
 namespace shardlings::front {
 
@@ -12,8 +14,9 @@ using detail::Call;
 using model::LayerPlan;
 using Type = LayerPlan::Type;
 
-const detail::RankModel& model_of(const Call& call) {
-  return *static_cast<const detail::RankModel*>(call.host);
+const detail::RankModel& model_of(RankFront& front, const Call& call) {
+  if (const detail::RankModel* model = front.models().find(call.model)) return *model;
+  front.invalid(call, fmt::format("{}: this Model is not known to the rank", name_of(call.verb)));
 }
 
 std::string call_text(const Call& call, Count layer) {
@@ -21,7 +24,7 @@ std::string call_text(const Call& call, Count layer) {
 }
 
 const LayerPlan& checked_layer(RankFront& front, const Call& call, Count layer) {
-  const auto& layers = model_of(call).plan.layers;
+  const auto& layers = model_of(front, call).plan.layers;
   const auto count = static_cast<Count>(layers.size());
   if (layer < 0 || layer >= count) {
     front.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}", call_text(call, layer),
@@ -91,7 +94,7 @@ void check_grad(RankFront& front, const Call& call, Count layer, const Operand& 
 void check_loss(RankFront& front, const Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss) {
   if (!targets) front.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
-  const Count width = model_of(call).plan.layers.back().out;
+  const Count width = model_of(front, call).plan.layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
     front.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
                                     "layer returned",
@@ -105,10 +108,11 @@ void check_loss(RankFront& front, const Call& call, const Operand& logits, const
     front.invalid(call, fmt::format("loss: the logits are of micro-batch {}, but the targets of micro-batch {}",
                                     logits.label.micro, targets.label.micro));
   }
-  if (call.number[0] < 1) {
+  const Count tokens = detail::unpacked::layer_loss(call).tokens;
+  if (tokens < 1) {
     front.invalid(call, fmt::format("loss: tokens_of_step is {}; it is what the loss is divided by: "
                                     "batch.tokens_of_step()",
-                                    call.number[0]));
+                                    tokens));
   }
   if (loss.size() < 1) front.invalid(call, "loss: the view that the loss is added to is empty");
 }
@@ -120,7 +124,7 @@ void check_update(RankFront& front, const Call& call, Count layer) {
     front.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
   }
   static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
-  const bool adam = model_of(call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = model_of(front, call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (int i = 1; i < (adam ? 4 : 2); ++i) {
     const Count found = call.tensor[i].shape.size();
     if (found == updated) continue;

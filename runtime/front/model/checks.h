@@ -26,7 +26,8 @@ void check_loss(RankFront& front, const detail::Call& call, const Operand& logit
 /// All arguments of an update are equally long parts of a layer.
 void check_update(RankFront& front, const detail::Call& call, Count layer);
 
-const detail::RankModel& model_of(const detail::Call& call);
+/// The model of that number; throws InvalidArgument if nobody has made it known to this rank.
+const detail::RankModel& model_of(RankFront& front, const detail::Call& call);
 /// The shape of a layer's output for input x.
 Shape output_shape(const model::LayerPlan& layer, const Shape& x);
 

@@ -1,9 +1,4 @@
-// The calls of a model. `host` is the RankModel in all of them but drop_saved.
-//   layer_forward: tensor = weights, x; number = layer, 1 to save; reply: the output, id of the Saved
-//   layer_backward: tensor = weights, x, gradient (taken over), gradients of the weights; number = layer; id: the Saved
-//   layer_loss: tensor = logits (taken over), targets, loss; number = tokens; reply: the gradient
-//   layer_update: tensor = weights, gradient, m, v, factor (may be none); number = layer, step (from 1)
-//   drop_saved: id
+// The calls of a model.
 #include "front/handlers.h"
 
 #include <fmt/format.h>
@@ -11,18 +6,23 @@
 #include <utility>
 
 #include "api/access.h"
+#include "api/arguments.h"
 #include "base/text.h"
+#include "front/group/desk.h"
 #include "front/model/checks.h"
 #include "front/model/layers.h"
+#include "front/model/model_table.h"
 #include "front/model/saved_table.h"
 
 namespace shardlings::front {
-namespace {
 
 using detail::Access;
 using detail::Call;
 using detail::Reply;
 using model::LayerPlan;
+namespace unpacked = detail::unpacked;
+
+namespace {
 
 /// Runs `work` as one call of the model: on clusters with a table of calls it costs a fixed time.
 template <class Work>
@@ -38,8 +38,14 @@ Tensor as_one_call(RankFront& front, const Call& call, EventKind kind, Label lab
   }
 }
 
-View view(RankFront& front, const Call& call, int i) {
-  return Access::view(&front, call.tensor[i]);
+template <detail::FieldKind kind>
+View view(RankFront& front, const Call& call, detail::Argument<kind> argument) {
+  return Access::view(&front.port(), call.tensor[argument.index]);
+}
+
+/// An argument that the call uses up.
+Tensor taken(RankFront& front, const Call& call, detail::Argument<detail::FieldKind::takes> argument) {
+  return Access::adopt(&front.port(), call.tensor[argument.index]);
 }
 
 void mark(RankFront& front, const Tensor& tensor, Label label) {
@@ -52,38 +58,6 @@ detail::Ref handed_out(RankFront& front, Tensor result, const Shape& shape, int 
   detail::Ref ref = Access::release(std::move(result));
   if (ref.storage != 0) ref.shape = shape;
   return ref;
-}
-
-std::int32_t layer_of(const Call& call) {
-  return static_cast<std::int32_t>(call.number[0]);
-}
-
-Reply forward(RankFront& front, const Call& call) {
-  const LayerPlan& plan = checked_layer(front, call, call.number[0]);
-  const Operand weights = front.reading(call, 0);
-  check_weights(front, call, call.number[0], weights, "weights");
-  const Operand x = front.reading(call, 1);
-  check_input(front, call, call.number[0], x);
-  check_types(front, call, call.number[0], weights, x);
-  const Label label{x.label.micro, layer_of(call)};
-  const bool saving = call.number[1] != 0;
-
-  const LayerArguments layer{plan,
-                             {plan, view(front, call, 0), call.at},
-                             Access::labelled(view(front, call, 1), label.micro),
-                             call.at,
-                             model_of(call).tp};
-  std::vector<Tensor> saved;
-  Tensor y = as_one_call(front, call, EventKind::forward, label,
-                         [&] { return layer_forward(layer, saving ? &saved : nullptr); });
-  ++front.counters().layer_forwards;
-  Reply reply;
-  if (saving) {
-    for (const Tensor& tensor : saved) mark(front, tensor, label);
-    reply.id = front.saved().insert({std::move(saved), label, x.shape()});
-  }
-  reply.tensor[0] = handed_out(front, std::move(y), output_shape(plan, x.shape()), label.micro);
-  return reply;
 }
 
 /// Takes what forward saved out of the table, if it is this layer's and this micro-batch's.
@@ -109,86 +83,127 @@ SavedEntry take_saved(RankFront& front, const Call& call, const Operand& x, Labe
   return entry;
 }
 
-Reply backward(RankFront& front, const Call& call) {
-  Tensor grad = Access::adopt(&front, call.tensor[2]);
-  const LayerPlan& plan = checked_layer(front, call, call.number[0]);
-  const Operand weights = front.reading(call, 0);
-  check_weights(front, call, call.number[0], weights, "weights");
-  const Operand x = front.reading(call, 1);
-  check_input(front, call, call.number[0], x);
-  check_types(front, call, call.number[0], weights, x);
-  check_grad(front, call, call.number[0], x, front.reading(call, 2));
-  check_weights(front, call, call.number[0], front.writing(call, 3), "gradients of the weights");
-  check_grad_types(front, call, call.number[0], weights, front.reading(call, 2), front.writing(call, 3));
-  const Label label{x.label.micro, layer_of(call)};
-  SavedEntry entry = take_saved(front, call, x, label);
-  front.label_whole(front.writing(call, 3), {-1, label.layer});
+/// What both directions of a layer are given.
+template <class Given>
+LayerArguments arguments_of(RankFront& front, const Call& call, const Given& given, const LayerPlan& plan, int micro) {
+  const Location at = front.place(call);
+  return {plan,
+          {plan, view(front, call, given.weights), at},
+          Access::labelled(view(front, call, given.x), micro),
+          at,
+          model_of(front, call).tp};
+}
 
-  const LayerArguments layer{plan,
-                             {plan, view(front, call, 0), call.at},
-                             Access::labelled(view(front, call, 1), label.micro),
-                             call.at,
-                             model_of(call).tp};
-  const Entries<View> grads(plan, view(front, call, 3), call.at);
+}  // namespace
+
+Reply handle::layer_forward(RankFront& front, const Call& call) {
+  const unpacked::layer_forward given(call);
+  const int l = given.layer;
+  const LayerPlan& plan = checked_layer(front, call, l);
+  const Operand weights = front.reading(call, given.weights);
+  check_weights(front, call, l, weights, "weights");
+  const Operand x = front.reading(call, given.x);
+  check_input(front, call, l, x);
+  check_types(front, call, l, weights, x);
+  const Label label{x.label.micro, l};
+
+  const LayerArguments layer = arguments_of(front, call, given, plan, label.micro);
+  std::vector<Tensor> saved;
+  Tensor y = as_one_call(front, call, EventKind::forward, label,
+                         [&] { return forward_of(layer, given.saves ? &saved : nullptr); });
+  ++front.counters().layer_forwards;
+  Reply reply;
+  if (given.saves) {
+    for (const Tensor& tensor : saved) mark(front, tensor, label);
+    reply.id = front.saved().insert({std::move(saved), label, x.shape()});
+  }
+  reply.tensor[0] = handed_out(front, std::move(y), output_shape(plan, x.shape()), label.micro);
+  return reply;
+}
+
+Reply handle::layer_backward(RankFront& front, const Call& call) {
+  const unpacked::layer_backward given(call);
+  Tensor grad = taken(front, call, given.grad);
+  const int l = given.layer;
+  const LayerPlan& plan = checked_layer(front, call, l);
+  const Operand weights = front.reading(call, given.weights);
+  check_weights(front, call, l, weights, "weights");
+  const Operand x = front.reading(call, given.x);
+  check_input(front, call, l, x);
+  check_types(front, call, l, weights, x);
+  check_grad(front, call, l, x, front.reading(call, given.grad));
+  check_weights(front, call, l, front.writing(call, given.grad_weights), "gradients of the weights");
+  check_grad_types(front, call, l, weights, front.reading(call, given.grad), front.writing(call, given.grad_weights));
+  const Label label{x.label.micro, l};
+  SavedEntry entry = take_saved(front, call, x, label);
+  front.label_whole(front.writing(call, given.grad_weights), {-1, l});
+
+  const LayerArguments layer = arguments_of(front, call, given, plan, label.micro);
+  const Entries<View> grads(plan, view(front, call, given.grad_weights), layer.at);
   Tensor grad_x = as_one_call(front, call, EventKind::backward, label,
-                              [&] { return layer_backward(layer, std::move(entry.tensors), std::move(grad), grads); });
+                              [&] { return backward_of(layer, std::move(entry.tensors), std::move(grad), grads); });
   ++front.counters().layer_backwards;
   Reply reply;
   reply.tensor[0] = handed_out(front, std::move(grad_x), x.shape(), label.micro);
   return reply;
 }
 
-Reply loss(RankFront& front, const Call& call) {
-  Tensor logits = Access::adopt(&front, call.tensor[0]);
-  const Operand found = front.writing(call, 0);
-  check_loss(front, call, found, front.reading(call, 1), front.writing(call, 2));
+Reply handle::layer_loss(RankFront& front, const Call& call) {
+  const unpacked::layer_loss given(call);
+  Tensor logits = taken(front, call, given.logits);
+  const Operand found = front.writing(call, given.logits);
+  check_loss(front, call, found, front.reading(call, given.targets), front.writing(call, given.loss));
   const Label label{found.label.micro, -1};
-  const auto& [plan, tp] = model_of(call);
+  const detail::RankModel& model = model_of(front, call);
+  const View targets = view(front, call, given.targets), loss = view(front, call, given.loss);
+  const Location at = front.place(call);
   Tensor grad = as_one_call(front, call, EventKind::loss, label, [&] {
-    if (tp.size() > 1) {
-      return divided_loss(tp, {plan.layers.back().vocabulary, plan.spec.outputs}, std::move(logits),
-                          view(front, call, 1), call.number[0], view(front, call, 2), call.at);
+    if (model.tp.size() > 1) {
+      return divided_loss(model.tp, {model.plan.layers.back().vocabulary, model.plan.spec.outputs}, std::move(logits),
+                          targets, given.tokens, loss, at);
     }
-    return cross_entropy(std::move(logits), view(front, call, 1), call.number[0], view(front, call, 2), call.at);
+    return cross_entropy(std::move(logits), targets, given.tokens, loss, at);
   });
   Reply reply;
   reply.tensor[0] = handed_out(front, std::move(grad), found.shape(), label.micro);
   return reply;
 }
 
-Reply update(RankFront& front, const Call& call) {
-  check_update(front, call, call.number[0]);
-  const model::ModelSpec& spec = model_of(call).plan.spec;
-  as_one_call(front, call, EventKind::update, {-1, layer_of(call)}, [&]() -> Tensor {
+Reply handle::layer_update(RankFront& front, const Call& call) {
+  const unpacked::layer_update given(call);
+  check_update(front, call, given.layer);
+  const model::ModelSpec& spec = model_of(front, call).plan.spec;
+  const View weights = view(front, call, given.weights), grad = view(front, call, given.grad),
+             factor = view(front, call, given.factor);
+  const Location at = front.place(call);
+  as_one_call(front, call, EventKind::update, {-1, given.layer}, [&]() -> Tensor {
     if (spec.optimizer == model::ModelSpec::Optimizer::sgd) {
-      sgd(view(front, call, 0), view(front, call, 1), spec.lr, view(front, call, 4), call.at);
+      sgd(weights, grad, spec.lr, factor, at);
     } else {
       AdamStep step;
       step.lr = spec.lr;
       step.eps = spec.eps;
-      step.step = static_cast<int>(call.number[1]);
-      adam(view(front, call, 0), view(front, call, 1), view(front, call, 2), view(front, call, 3), step,
-           view(front, call, 4), {}, call.at);
+      step.step = given.step;
+      adam(weights, grad, view(front, call, given.m), view(front, call, given.v), step, factor, {}, at);
     }
     return {};
   });
   return {};
 }
 
-Reply drop_saved(RankFront& front, const Call& call) {
+Reply handle::drop_saved(RankFront& front, const Call& call) {
   front.saved().take(call.id);
   return {};
 }
 
-}  // namespace
-
-void add_model_handlers(HandlerTable& table) {
-  const auto set = [&](detail::Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
-  set(detail::Verb::layer_forward, forward);
-  set(detail::Verb::layer_backward, backward);
-  set(detail::Verb::layer_loss, loss);
-  set(detail::Verb::layer_update, update);
-  set(detail::Verb::drop_saved, drop_saved);
+Reply handle::add_model(RankFront& front, const Call& call) {
+  const unpacked::add_model given(call);
+  const auto lent = front.doors().lent(given.plan);
+  const auto* plan = std::get_if<const model::ModelPlan*>(&lent);
+  if (plan == nullptr) front.invalid(call, "add_model: no plan is lent to it");
+  Reply reply;
+  reply.model = front.models().add({**plan, given.divided ? front.groups().handle_of(call) : Group(), 0});
+  return reply;
 }
 
 }  // namespace shardlings::front

@@ -68,7 +68,7 @@ Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Ten
 
 }  // namespace
 
-Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
+Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved) {
   switch (layer.plan.type) {
     case Type::linear:
     case Type::linear_gelu: return linear_forward(layer, saved);
@@ -79,7 +79,7 @@ Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   return {};
 }
 
-Tensor layer_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
   switch (layer.plan.type) {
     case Type::linear:
     case Type::linear_gelu: return linear_backward(layer, std::move(saved), std::move(grad), grads);

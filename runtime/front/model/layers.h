@@ -52,9 +52,9 @@ struct LayerArguments {
 };
 
 /// Fills `saved` unless it is nullptr.
-Tensor layer_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
+Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved);
 /// Uses `saved` and `grad` up, as early as it can. Adds to `grads`.
-Tensor layer_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
 
 /// Which ids of a vocabulary are a rank's, and how many there are on all ranks.
 struct DividedVocabulary {

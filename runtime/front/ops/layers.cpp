@@ -1,15 +1,15 @@
-// Layer norm and attention. tensor[]: as in shardlings/ops.h, without results; number[0]: heads (attention), 1 if
-// the statistics are kept (layer_norm); number[1]: 1 if the probabilities are kept (attention).
+// Layer norm and attention.
+#include "base/extents.h"
 #include "front/ops/op.h"
 #include "model/operation_flops.h"
 
 namespace shardlings::front {
-namespace {
 
 using back::KernelId;
 using detail::Call;
 using detail::Reply;
-using detail::Verb;
+
+namespace {
 
 constexpr float kEpsilon = 1e-5F;
 
@@ -18,28 +18,49 @@ void check_vector(Op& op, const Operand& x, const Operand& vector, const char* w
   op.has_size(vector, what, x.cols(), "column of x");
 }
 
-Reply layer_norm(RankFront& front, const Call& call) {
+struct AttentionExtents {
+  Count s, b, heads, w;
+  Count probabilities() const { return bounded_product({b, heads, s, s}); }
+  /// Of the two products of a head with full matrices, as a roofline of a dense attention counts them.
+  Count flops() const { return bounded_product({4, b, s, s, w}); }
+};
+
+AttentionExtents extents(Op& op, const Operand& qkv, Count heads) {
+  op.computes_on(qkv, "qkv");
+  op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)",
+             to_text(qkv.shape()));
+  const Count w = qkv.cols() / 3;
+  op.require(heads > 0 && w % heads == 0, "{} heads do not divide w = {} (qkv is {})", heads, w, to_text(qkv.shape()));
+  op.matrix_product();
+  return {qkv.shape()[0], qkv.shape()[1], heads, w};
+}
+
+}  // namespace
+
+Reply handle::layer_norm(RankFront& front, const Call& call) {
+  const unpacked::layer_norm given(call);
   Op op(front, call);
-  const Operand x = op.reads(0, "x");
-  const Operand weight = op.reads(1, "weight");
-  const Operand bias = op.reads(2, "bias");
+  const Operand x = op.reads(given.x);
+  const Operand weight = op.reads(given.weight);
+  const Operand bias = op.reads(given.bias);
   op.computes_on(x, "x");
   check_vector(op, x, weight, "weight");
   check_vector(op, x, bias, "bias");
   op.returns(x.shape(), x.dtype());
-  if (call.number[0] != 0) op.returns({2, x.rows()}, DType::f32);
+  if (given.keeps_stats) op.returns({2, x.rows()}, DType::f32);
   op.scalars({kEpsilon});
   return op.run(KernelId::layer_norm, {x.rows(), x.cols()}, model::kNormFlops * x.size());
 }
 
-Reply layer_norm_backward(RankFront& front, const Call& call) {
+Reply handle::layer_norm_backward(RankFront& front, const Call& call) {
+  const unpacked::layer_norm_backward given(call);
   Op op(front, call);
-  const Operand x = op.reads(0, "x");
-  const Operand weight = op.reads(1, "weight");
-  const Operand stats = op.reads(2, "stats");
-  const Operand grad = op.reads(3, "grad");
-  const Operand grad_weight = op.writes(4, "grad_weight");
-  const Operand grad_bias = op.writes(5, "grad_bias");
+  const Operand x = op.reads(given.x);
+  const Operand weight = op.reads(given.weight);
+  const Operand stats = op.reads(given.stats);
+  const Operand grad = op.reads(given.grad);
+  const Operand grad_weight = op.writes(given.grad_weight);
+  const Operand grad_bias = op.writes(given.grad_bias);
   op.computes_on(x, "x");
   check_vector(op, x, weight, "weight");
   op.has_type(stats, "stats", DType::f32);
@@ -57,60 +78,34 @@ Reply layer_norm_backward(RankFront& front, const Call& call) {
                 16 * x.size());
 }
 
-struct AttentionExtents {
-  Count s, b, heads, w;
-  Count probabilities() const { return b * heads * s * s; }
-  /// Of the two products of a head with full matrices, as a roofline of a dense attention counts them.
-  Count flops() const { return 4 * b * s * s * w; }
-};
-
-AttentionExtents extents(Op& op, const Operand& qkv) {
-  const Count heads = op.call().number[0];
-  op.computes_on(qkv, "qkv");
-  op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)",
-             to_text(qkv.shape()));
-  const Count w = qkv.cols() / 3;
-  op.require(heads > 0 && w % heads == 0, "{} heads do not divide w = {} (qkv is {})", heads, w, to_text(qkv.shape()));
-  op.matrix_product();
-  return {qkv.shape()[0], qkv.shape()[1], heads, w};
-}
-
-Reply attention(RankFront& front, const Call& call) {
+Reply handle::attention(RankFront& front, const Call& call) {
+  const unpacked::attention given(call);
   Op op(front, call);
-  const Operand qkv = op.reads(0, "qkv");
-  const AttentionExtents e = extents(op, qkv);
+  const Operand qkv = op.reads(given.qkv);
+  const AttentionExtents e = extents(op, qkv, given.heads);
   op.returns({e.s, e.b, e.w}, qkv.dtype());
-  if (call.number[1] != 0) op.returns({e.b, e.heads, e.s, e.s}, qkv.dtype());
+  if (given.keeps_inner) op.returns({e.b, e.heads, e.s, e.s}, qkv.dtype());
   return op.run(KernelId::attention, {e.s, e.b, e.heads, e.w}, e.flops());
 }
 
 /// Uses the probabilities up: their memory is freed.
-Reply attention_backward(RankFront& front, const Call& call) {
+Reply handle::attention_backward(RankFront& front, const Call& call) {
+  const unpacked::attention_backward given(call);
   Op op(front, call);
-  const Operand qkv = op.reads(0, "qkv");
-  const Operand inner = op.reads(1, "inner");
-  const Operand grad = op.reads(2, "grad");
-  const AttentionExtents e = extents(op, qkv);
+  const Operand qkv = op.reads(given.qkv);
+  const Operand inner = op.takes(given.inner);
+  const Operand grad = op.reads(given.grad);
+  const AttentionExtents e = extents(op, qkv, given.heads);
   op.same_type(qkv, "qkv", inner, "inner");
   op.same_type(qkv, "qkv", grad, "grad");
   op.require(inner.size() == e.probabilities(), "inner is {}, but must be ({}, {}, {}, {}), as attention made it",
              to_text(inner.shape()), e.b, e.heads, e.s, e.s);
-  op.require(grad.size() == e.s * e.b * e.w, "grad is {}, but must be ({}, {}, {})", to_text(grad.shape()), e.s, e.b,
-             e.w);
+  op.require(grad.size() == bounded_product({e.s, e.b, e.w}), "grad is {}, but must be ({}, {}, {})",
+             to_text(grad.shape()), e.s, e.b, e.w);
   op.returns(qkv.shape(), qkv.dtype());
   op.launch(KernelId::attention_backward, {e.s, e.b, e.heads, e.w});
-  front.free(inner.ref, call.at);
-  return op.finish(2 * e.flops());
-}
-
-}  // namespace
-
-void add_layer_handlers(HandlerTable& table) {
-  const auto set = [&](Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
-  set(Verb::layer_norm, layer_norm);
-  set(Verb::layer_norm_backward, layer_norm_backward);
-  set(Verb::attention, attention);
-  set(Verb::attention_backward, attention_backward);
+  front.free(inner.ref, front.place(call));
+  return op.finish(bounded_product({2, e.flops()}));
 }
 
 }  // namespace shardlings::front

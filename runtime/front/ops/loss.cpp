@@ -1,41 +1,44 @@
-// Losses. tensor[]: cross_entropy: logits, targets, loss; loss_add: loss, sum, hit, top, targets; number[0]: tokens.
+// Losses.
 #include "front/ops/op.h"
 
 namespace shardlings::front {
-namespace {
 
 using back::KernelId;
 using detail::Call;
 using detail::Reply;
-using detail::Verb;
 
-void check_loss(Op& op, const Operand& loss) {
+namespace {
+
+void check_loss(Op& op, const Operand& loss, Count tokens) {
   op.has_type(loss, "loss", DType::f32);
   op.require(loss.size() >= 1, "loss has no element");
-  op.require(op.call().number[0] > 0, "the loss is divided by {} tokens, but must be by at least 1",
-             op.call().number[0]);
+  op.require(tokens > 0, "the loss is divided by {} tokens, but must be by at least 1", tokens);
 }
 
-Reply cross_entropy(RankFront& front, const Call& call) {
+}  // namespace
+
+Reply handle::cross_entropy(RankFront& front, const Call& call) {
+  const unpacked::cross_entropy given(call);
   Op op(front, call);
-  const Operand logits = op.writes(0, "logits");
-  const Operand targets = op.reads(1, "targets");
-  const Operand loss = op.writes(2, "loss");
+  const Operand logits = op.writes(given.logits);
+  const Operand targets = op.reads(given.targets);
+  const Operand loss = op.writes(given.loss);
   op.computes_on(logits, "logits");
   op.has_type(targets, "targets", DType::i32);
   op.has_size(targets, "targets", logits.rows(), "row of logits");
-  check_loss(op, loss);
+  check_loss(op, loss, given.tokens);
   op.returns_argument(logits);
-  return op.run(KernelId::cross_entropy, {logits.rows(), logits.cols(), call.number[0]}, 12 * logits.size());
+  return op.run(KernelId::cross_entropy, {logits.rows(), logits.cols(), given.tokens}, 12 * logits.size());
 }
 
-Reply loss_add(RankFront& front, const Call& call) {
+Reply handle::loss_add(RankFront& front, const Call& call) {
+  const unpacked::loss_add given(call);
   Op op(front, call);
-  const Operand loss = op.writes(0, "loss");
-  const Operand sum = op.reads(1, "sum");
-  const Operand hit = op.reads(2, "hit");
-  const Operand top = op.reads(3, "top");
-  const Operand targets = op.reads(4, "targets");
+  const Operand loss = op.writes(given.loss);
+  const Operand sum = op.reads(given.sum);
+  const Operand hit = op.reads(given.hit);
+  const Operand top = op.reads(given.top);
+  const Operand targets = op.reads(given.targets);
   op.computes_on(sum, "sum");
   op.same_type(sum, "sum", hit, "hit");
   op.same_type(sum, "sum", top, "top");
@@ -44,16 +47,8 @@ Reply loss_add(RankFront& front, const Call& call) {
   op.has_type(targets, "targets", DType::i32);
   op.same_size(sum, "sum", targets, "targets");
   op.no_aliases();
-  check_loss(op, loss);
-  return op.run(KernelId::loss_add, {sum.size(), call.number[0]}, 11 * sum.size());
-}
-
-}  // namespace
-
-void add_loss_handlers(HandlerTable& table) {
-  const auto set = [&](Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
-  set(Verb::cross_entropy, cross_entropy);
-  set(Verb::loss_add, loss_add);
+  check_loss(op, loss, given.tokens);
+  return op.run(KernelId::loss_add, {sum.size(), given.tokens}, 11 * sum.size());
 }
 
 }  // namespace shardlings::front

@@ -8,11 +8,12 @@
 
 namespace shardlings::front {
 
-Op::Op(RankFront& front, const detail::Call& call, Runs runs) : front_(front), call_(call), name_(front.called(call)) {
+Op::Op(RankFront& front, const detail::Call& call, Runs runs)
+    : front_(front), call_(call), place_(front.place(call)), name_(front.called(call)) {
   if (runs == Runs::on_device) return;
   memory_ = front.memory().memory_of(call.tensor[0]);
   after_ = front.works().chain(call.id);
-  if (!call.blocking) name_ += "_async";
+  if (call.blocking == 0) name_ += "_async";
 }
 
 void Op::fail(const std::string& sentence) {
@@ -22,7 +23,7 @@ void Op::fail(const std::string& sentence) {
 Operand Op::look_up(int i, const char* what, bool writes) {
   if (!on_host()) return writes ? front_.writing(call_, i) : front_.reading(call_, i);
   const Operand x =
-      front_.memory().find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = !call_.blocking});
+      front_.memory().find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = call_.blocking == 0});
   require(
       !x || x.memory == Memory::host,
       "{} is in the device's memory, but the first argument is in the host's, where this would be computed. Copy it",
@@ -42,16 +43,16 @@ Operand Op::reads(int i, const char* what) {
   return x;
 }
 
-Operand Op::writes(int i, const char* what) {
-  const Operand y = look_up(i, what, true);
-  require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", what);
-  add_output(y, what, 2);
+Operand Op::writes(detail::Argument<detail::FieldKind::writes> argument) {
+  const Operand y = look_up(argument.index, argument.name, true);
+  require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", argument.name);
+  add_output(y, argument.name, 2);
   return y;
 }
 
 Operand Op::returns(Shape shape, DType dtype, Kind kind) {
   check_overlaps();  // before anything is allocated that an error would leave behind
-  const Operand y = front_.allocate(shape, dtype, kind, call_.at, label_.micro);
+  const Operand y = front_.allocate(shape, dtype, kind, place_, label_.micro);
   add_output(y, "the result", 1);
   returns_argument(y);
   return y;
@@ -197,17 +198,6 @@ Shape with_cols(const Shape& shape, Count cols) {
     case 4: return {shape[0], shape[1], shape[2], cols};
     default: return {cols};
   }
-}
-
-void add_op_handlers(HandlerTable& table) {
-  add_matmul_handlers(table);
-  add_elementwise_handlers(table);
-  add_row_handlers(table);
-  add_slice_handlers(table);
-  add_layer_handlers(table);
-  add_embedding_handlers(table);
-  add_loss_handlers(table);
-  add_optimizer_handlers(table);
 }
 
 }  // namespace shardlings::front

@@ -10,11 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "api/arguments.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/text.h"
 #include "front/handlers.h"
 
 namespace shardlings::front {
+
+namespace unpacked = detail::unpacked;
 
 class Op {
  public:
@@ -23,12 +26,17 @@ class Op {
   Op(RankFront& front, const detail::Call& call, Runs runs = Runs::on_device);
 
   /// \name Arguments, in the order of the kernel's inputs and outputs
-  /// `what` is the argument's name in messages. Throws InvalidArgument if argument i is an empty view.
+  /// As the table of verbs has them. All but may_read throw InvalidArgument for an empty view.
   /// @{
-  Operand reads(int i, const char* what);
-  Operand writes(int i, const char* what);
+  Operand reads(detail::Argument<detail::FieldKind::reads> argument) { return reads(argument.index, argument.name); }
+  Operand takes(detail::Argument<detail::FieldKind::takes> argument) { return reads(argument.index, argument.name); }
+  Operand writes(detail::Argument<detail::FieldKind::writes> argument);
   /// An argument that may be left out; the kernel gets a null pointer then.
-  Operand may_read(int i, const char* what);
+  Operand may_read(detail::Argument<detail::FieldKind::may_read> argument) {
+    return may_read(argument.index, argument.name);
+  }
+  /// One of the parts that a call is given.
+  Operand part(int i) { return reads(i, "a part"); }
   /// Allocates a result, which becomes the next output of the kernel and the next tensor of the reply.
   Operand returns(Shape shape, DType dtype, Kind kind = Kind::activation);
   /// Replies with an argument's own storage.
@@ -76,6 +84,8 @@ class Op {
   back::Kernel& kernel() { return kernel_; }
 
  private:
+  Operand reads(int i, const char* what);
+  Operand may_read(int i, const char* what);
   Operand look_up(int i, const char* what, bool writes);
   detail::Reply hand_to_host(const Cost& cost);
   void add_input(const Operand& x, const char* what);
@@ -95,6 +105,7 @@ class Op {
 
   RankFront& front_;
   const detail::Call& call_;
+  Location place_;
   Memory memory_ = Memory::device;
   std::vector<std::uint64_t> after_;  ///< on the host: work that is over before
   std::string name_;
@@ -109,15 +120,6 @@ class Op {
   bool aliases_ = true;
   bool matrix_ = false;
 };
-
-void add_matmul_handlers(HandlerTable& table);
-void add_elementwise_handlers(HandlerTable& table);
-void add_row_handlers(HandlerTable& table);
-void add_slice_handlers(HandlerTable& table);
-void add_layer_handlers(HandlerTable& table);
-void add_embedding_handlers(HandlerTable& table);
-void add_loss_handlers(HandlerTable& table);
-void add_optimizer_handlers(HandlerTable& table);
 
 /// `shape` with another last extent.
 Shape with_cols(const Shape& shape, Count cols);

@@ -1,27 +1,14 @@
-// slice_cols: tensor[0] = x, number[0..1] = range. concat_cols, concat_rows: the first num_tensors of tensor[].
+// Columns and rows taken out of a tensor, or put together to one.
 #include "base/dtype.h"
 #include "front/ops/op.h"
 
 namespace shardlings::front {
-namespace {
 
 using back::KernelId;
 using detail::Call;
 using detail::Reply;
-using detail::Verb;
 
-Reply slice_cols(RankFront& front, const Call& call) {
-  Op op(front, call);
-  const Operand x = op.reads(0, "x");
-  const Range range{call.number[0], call.number[1]};
-  op.require(0 <= range.begin && range.begin <= range.end && range.end <= x.cols(),
-             "columns [{}, {}) are not inside x, which is {}", range.begin, range.end, to_text(x.shape()));
-  op.returns(with_cols(x.shape(), range.size()), x.dtype());
-  const Count unit = size_of(x.dtype());
-  op.touches_only(x, x.rows() * range.size());
-  op.kernel().in[0] = static_cast<const char*>(x.data) + range.begin * unit;
-  return op.run(KernelId::copy_rows, {x.rows(), range.size() * unit, range.size() * unit, x.cols() * unit}, 0);
-}
+namespace {
 
 struct Parts {
   Operand part[detail::kMaxTensors];
@@ -35,7 +22,7 @@ Parts read_parts(Op& op) {
   parts.count = op.call().num_tensors;
   op.require(parts.count > 0, "there is no part");
   for (int i = 0; i < parts.count; ++i) {
-    parts.part[i] = op.reads(i, "a part");
+    parts.part[i] = op.part(i);
     op.same_type(parts.part[0], "the first part", parts.part[i], "another one");
     parts.rows += parts.part[i].rows();
     parts.cols += parts.part[i].cols();
@@ -47,27 +34,6 @@ Parts read_parts(Op& op) {
 void point_at(Op& op, const Operand& x, const Operand& y, Count offset) {
   op.kernel().in[0] = x.data;
   op.kernel().out[0] = static_cast<char*>(y.data) + offset;
-}
-
-Reply concat_cols(RankFront& front, const Call& call) {
-  Op op(front, call);
-  const Parts parts = read_parts(op);
-  const Operand& first = parts.part[0];
-  for (int i = 1; i < parts.count; ++i) {
-    op.require(parts.part[i].rows() == first.rows(),
-               "part 1 is {}, part {} is {}: the numbers of rows {} and {} differ", to_text(first.shape()), i + 1,
-               to_text(parts.part[i].shape()), first.rows(), parts.part[i].rows());
-  }
-  const Operand y = op.returns(with_cols(first.shape(), parts.cols), first.dtype());
-  const Count unit = size_of(first.dtype());
-  Count offset = 0;
-  for (int i = 0; i < parts.count; ++i) {
-    const Count width = parts.part[i].cols() * unit;
-    point_at(op, parts.part[i], y, offset);
-    op.launch(KernelId::copy_rows, {first.rows(), width, parts.cols * unit, width});
-    offset += width;
-  }
-  return op.finish(0);
 }
 
 /// The first part's extents but for the first one, if all parts share them; otherwise a matrix.
@@ -88,7 +54,44 @@ Shape shape_of_rows(const Parts& parts) {
   }
 }
 
-Reply concat_rows(RankFront& front, const Call& call) {
+}  // namespace
+
+Reply handle::slice_cols(RankFront& front, const Call& call) {
+  const unpacked::slice_cols given(call);
+  Op op(front, call);
+  const Operand x = op.reads(given.x);
+  const Range range = given.columns;
+  op.require(0 <= range.begin && range.begin <= range.end && range.end <= x.cols(),
+             "columns [{}, {}) are not inside x, which is {}", range.begin, range.end, to_text(x.shape()));
+  op.returns(with_cols(x.shape(), range.size()), x.dtype());
+  const Count unit = size_of(x.dtype());
+  op.touches_only(x, x.rows() * range.size());
+  op.kernel().in[0] = static_cast<const char*>(x.data) + range.begin * unit;
+  return op.run(KernelId::copy_rows, {x.rows(), range.size() * unit, range.size() * unit, x.cols() * unit}, 0);
+}
+
+Reply handle::concat_cols(RankFront& front, const Call& call) {
+  Op op(front, call);
+  const Parts parts = read_parts(op);
+  const Operand& first = parts.part[0];
+  for (int i = 1; i < parts.count; ++i) {
+    op.require(parts.part[i].rows() == first.rows(),
+               "part 1 is {}, part {} is {}: the numbers of rows {} and {} differ", to_text(first.shape()), i + 1,
+               to_text(parts.part[i].shape()), first.rows(), parts.part[i].rows());
+  }
+  const Operand y = op.returns(with_cols(first.shape(), parts.cols), first.dtype());
+  const Count unit = size_of(first.dtype());
+  Count offset = 0;
+  for (int i = 0; i < parts.count; ++i) {
+    const Count width = parts.part[i].cols() * unit;
+    point_at(op, parts.part[i], y, offset);
+    op.launch(KernelId::copy_rows, {first.rows(), width, parts.cols * unit, width});
+    offset += width;
+  }
+  return op.finish(0);
+}
+
+Reply handle::concat_rows(RankFront& front, const Call& call) {
   Op op(front, call);
   const Parts parts = read_parts(op);
   const Operand& first = parts.part[0];
@@ -106,15 +109,6 @@ Reply concat_rows(RankFront& front, const Call& call) {
     offset += size;
   }
   return op.finish(0);
-}
-
-}  // namespace
-
-void add_slice_handlers(HandlerTable& table) {
-  const auto set = [&](Verb verb, Handler handler) { table[static_cast<std::size_t>(verb)] = handler; };
-  set(Verb::slice_cols, slice_cols);
-  set(Verb::concat_cols, concat_cols);
-  set(Verb::concat_rows, concat_rows);
 }
 
 }  // namespace shardlings::front

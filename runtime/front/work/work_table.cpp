@@ -16,10 +16,14 @@ using detail::Reply;
 
 Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
   Reply reply;
-  if (const auto before = find(pending->after)) before->followed = true;
-  if (call.blocking) {
-    pending->settle(call.at);
-    pending->pass_time(call.at);
+  if (const auto before = find(pending->after)) {
+    before->followed = true;
+  } else {
+    pending->after = 0;  // over, or never begun: so a chain of work has an end
+  }
+  if (call.blocking != 0) {
+    pending->settle(pending->at);
+    pending->pass_time(pending->at);
     return reply;
   }
   reply.id = next_++;
@@ -29,9 +33,10 @@ Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
 }
 
 Reply WorkTable::wait(const Call& call) {
+  const Location at = front_.place(call);
   std::vector<std::uint64_t> ids = chain(call.id);
   std::reverse(ids.begin(), ids.end());
-  for (const std::uint64_t id : ids) finish(id, call.at);
+  for (const std::uint64_t id : ids) finish(id, at);
   return {};
 }
 
@@ -50,7 +55,8 @@ Reply WorkTable::keep(const Call& call) {
   if (const auto pending = find(call.id)) {
     pending->kept.push_back(call.tensor[0]);
   } else {
-    front_.free(call.tensor[0], call.at);  // nothing is in flight any more: keeping until now is all there is to do
+    front_.free(call.tensor[0],
+                front_.place(call));  // nothing is in flight any more: keeping until now is all there is to do
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/access.h"
+#include "api/harness_calls.h"
 #include "api/rank_model.h"
 #include "bench/gpu/bench.h"
 #include "shardlings/puzzle.h"
@@ -90,14 +91,15 @@ class Training {
 
 /// Seconds of a step.
 double step(const Place& place, const model::ModelPlan& plan, const Size& size, bool instruments) {
-  const detail::RankModel own{plan, {}};
-  const Model model = detail::Access::model(&own);
   world::Options options;
   options.trace = instruments;
   options.checks = instruments;
   use_backend(options, place.backend);
   double seconds = 0;
   const auto report = world::run(options, [&](Rank& rank) {
+    detail::RankModel own{plan, {}};
+    detail::harness::add_model(rank, own);
+    const Model model = detail::Access::model(&own);
     Training training(rank, model, size);
     seconds = seconds_of([&] { rank.read(training.loss()); }, [&] { training.step(); }, place.is_trial);
   });

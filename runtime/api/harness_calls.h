@@ -1,0 +1,50 @@
+/// \file
+/// The calls that only a harness can make, as functions. They go through the rank's HarnessPort (harness_port.h); from
+/// a Rank that has none, all throw std::logic_error.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/access.h"
+#include "api/harness_port.h"
+#include "api/rank_model.h"
+
+namespace shardlings::detail::harness {
+
+/// Host values as a tensor of the device. Their bytes must be those of shape and type.
+Tensor load(const Rank& rank, std::span<const std::byte> values, const Shape& shape, DType dtype, Kind kind,
+            Location at = kNoPlace);
+template <class T>
+Tensor load(const Rank& rank, std::span<const T> values, const Shape& shape, DType dtype, Kind kind,
+            Location at = kNoPlace) {
+  return load(rank, std::as_bytes(values), shape, dtype, kind, at);
+}
+
+/// Says which layer a tensor belongs to, for the numbers in timelines.
+void mark_layer(const Rank& rank, ConstView tensor, int layer);
+
+/// Makes a model's plan known to the rank, which its calls then name by `model.id`.
+void add_model(const Rank& rank, RankModel& model);
+
+/// Counters, clock, trace and peak start anew here; memory that is alive stays counted.
+void begin_measuring(const Rank& rank);
+/// What comes after is not part of the report.
+void end_measuring(const Rank& rank);
+
+/// A rectangle of a whole that has so many rows and columns.
+struct Part {
+  Count rows = 0, cols = 0;
+  Range row_range, col_range;
+};
+/// Leaves a view's elements for the judge, as that part of the whole of that name.
+void publish(const Rank& rank, const std::string& name, ConstView view, const Part& part, Location at = kNoPlace);
+
+/// The elements of a view, as f32: not counted, and without virtual time.
+std::vector<float> values_of(ConstView view);
+/// The rank's virtual clock.
+Nanos now(const Rank& rank);
+
+}  // namespace shardlings::detail::harness

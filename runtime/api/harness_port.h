@@ -1,0 +1,35 @@
+/// \file
+/// What a harness has beside the learner's Port. A harness runs on the runtime's side of the cut, so data and plans are
+/// handed over here as they are, and no call carries them: `load` and `add_model` name what was lent by a number.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "api/port.h"
+#include "base/units.h"
+
+namespace shardlings::model {
+struct ModelPlan;
+}
+
+namespace shardlings::detail {
+
+/// A Port whose calls have the harness's right.
+class HarnessPort : public Port {
+ public:
+  /// Lends values to the next call, which names them by the number returned. They are not copied.
+  virtual std::uint64_t lend(std::span<const std::byte> values) = 0;
+  virtual std::uint64_t lend(const model::ModelPlan& plan) = 0;
+
+  /// The elements of a tensor of the device, as f32. Costs no virtual time, and is not counted.
+  virtual std::vector<float> values_of(const Ref& ref) = 0;
+  /// The rank's virtual clock.
+  virtual Nanos now() const = 0;
+
+ protected:
+  ~HarnessPort() = default;
+};
+
+}  // namespace shardlings::detail

@@ -1,0 +1,47 @@
+#include "api/port.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+#include "api/invalid.h"
+
+namespace shardlings::detail {
+
+TextId Port::text(std::string_view text, Location at) {
+  if (text.empty()) return 0;
+  const TextId id = define(text);
+  if (id == 0) throw_invalid("this name is too long, or there are too many different ones", at);
+  return id;
+}
+
+TextId Port::add_file(const char* name) {
+  KnownFile& known = known_[reinterpret_cast<std::uintptr_t>(name) / 16 % known_.size()];
+  known = {name, name, define(name)};
+  return known.id;
+}
+
+Location Port::location(Place place) {
+  const std::string name = text_of(place.file);
+  const auto found = std::find(files_.begin(), files_.end(), name);
+  const std::string& lasting = found != files_.end() ? *found : files_.emplace_back(name);
+  return {lasting.c_str(), place.line};
+}
+
+void Port::raise(const Reply& reply) {
+  const std::string text = error_text();
+  const Location at = location(reply.at);
+  switch (reply.error) {
+    case ErrorKind::invalid_argument: throw InvalidArgument(text.c_str(), at);
+    case ErrorKind::out_of_memory: throw OutOfMemory(text.c_str(), at);
+    case ErrorKind::misuse: throw MisuseError(reply.misuse, text.c_str(), at);
+    case ErrorKind::aborted: throw Aborted(text.c_str(), at);
+    case ErrorKind::no_host_memory: throw std::bad_alloc();
+    case ErrorKind::foreign: throw std::runtime_error(text);
+    case ErrorKind::none:
+    case ErrorKind::other: break;
+  }
+  throw Error(text.c_str(), at);
+}
+
+}  // namespace shardlings::detail

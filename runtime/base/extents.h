@@ -1,0 +1,46 @@
+/// \file
+/// Numbers of elements that can be calculated with: none of what is added or multiplied of them overflows.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+
+#include "shardlings/tensor.h"
+
+namespace shardlings {
+
+/// More elements than any memory has; so are its extents, even where another one is zero. Bytes of so many, and sums of
+/// two, are far from the end of 64 bits.
+inline constexpr Count kMostElements = Count{1} << 56;
+
+/// The product of extents that are not negative; nothing if it exceeds kMostElements. Extents of zero are left out, so
+/// that rows and columns can be multiplied whatever the third extent is.
+constexpr std::optional<Count> product_of_positive(const Shape& shape) {
+  Count product = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] < 0) return std::nullopt;
+    if (shape[i] == 0) continue;
+    if (shape[i] > kMostElements / product) return std::nullopt;
+    product *= shape[i];
+  }
+  return product;
+}
+
+/// Whether a tensor can have this shape.
+constexpr bool is_possible(const Shape& shape) {
+  return product_of_positive(shape).has_value();
+}
+
+/// The product of numbers that are not negative, or the largest Count if that is too small.
+constexpr Count bounded_product(std::initializer_list<Count> factors) {
+  Count product = 1;
+  for (const Count factor : factors) {
+    if (factor == 0) return 0;
+    if (__builtin_mul_overflow(product, factor, &product)) product = std::numeric_limits<Count>::max();
+  }
+  return product;
+}
+
+}  // namespace shardlings

@@ -1,0 +1,96 @@
+#include "front/doors.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "api/validate.h"
+#include "base/text.h"
+#include "front/rank_front.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::Caller;
+using detail::ErrorKind;
+using detail::Reply;
+
+Reply Doors::answer(const Call& call, Caller caller) {
+  try {
+    check(call, caller);
+    return front_.handle(call);
+  } catch (const std::exception&) {
+    return refusal();
+  }
+}
+
+// What the table says of a call is known without looking at the rank; that its texts exist, and its right, is added
+// here.
+void Doors::check(const Call& call, Caller caller) const {
+  if (const auto problem = detail::validate(call)) refuse(call, *problem);
+  if (!front_.texts().has(call.at.file) || !front_.texts().has(call.text)) refuse(call, "a text has an unknown number");
+  if (caller == Caller::learner && detail::spec_of(call.verb).by == Caller::harness) {
+    refuse(call, "only a harness may ask for this");
+  }
+}
+
+void Doors::refuse(const Call& call, const std::string& why) const {
+  const bool is_verb = static_cast<int>(call.verb) < detail::kVerbs;
+  const Location at = front_.texts().has(call.at.file) ? front_.place(call) : Location{};
+  throw InvalidArgument(fmt::format("{}: rank {}: {}: {}", to_text(at), front_.rank(),
+                                    is_verb ? detail::name_of(call.verb) : "a call", why)
+                            .c_str(),
+                        at);
+}
+
+/// The exception that is being handled, as a reply.
+Reply Doors::refusal() {
+  Reply reply;
+  const auto tell = [&](ErrorKind kind, const Error& error) {
+    reply.error = kind;
+    reply.at = {define(error.where().file), error.where().line};
+    error_ = error.what();
+  };
+  try {
+    throw;
+  } catch (const MisuseError& error) {
+    reply.misuse = error.misuse();
+    tell(ErrorKind::misuse, error);
+  } catch (const OutOfMemory& error) {
+    tell(ErrorKind::out_of_memory, error);
+  } catch (const InvalidArgument& error) {
+    tell(ErrorKind::invalid_argument, error);
+  } catch (const Aborted& error) {
+    tell(ErrorKind::aborted, error);
+  } catch (const Error& error) {
+    tell(ErrorKind::other, error);
+  } catch (const std::bad_alloc&) {
+    reply.error = ErrorKind::no_host_memory;
+  } catch (const std::exception& error) {
+    reply.error = ErrorKind::foreign;
+    error_ = error.what();
+  }
+  return reply;
+}
+
+detail::TextId Doors::define(std::string_view text) {
+  return front_.texts().define(text);
+}
+
+std::string Doors::text_of(detail::TextId id) const {
+  return front_.texts().has(id) ? front_.texts().text(id) : "";
+}
+
+std::vector<float> Doors::Harness::values_of(const detail::Ref& ref) {
+  Call call;
+  call.verb = detail::Verb::publish;
+  call.tensor[0] = ref;
+  MemoryDesk& memory = doors_.front_.memory();
+  return memory.download(memory.find(call, {.index = 0}));
+}
+
+Nanos Doors::Harness::now() const {
+  return doors_.front_.now();
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,96 @@
+/// \file
+/// Where a rank's calls come in: one door for the learner's code, one for the harness. Here, and nowhere else, a call
+/// is checked against the table of verbs and the right of whoever makes it, and exceptions become errors of the reply.
+#pragma once
+
+#include <exception>
+#include <string>
+#include <variant>
+
+#include "api/harness_port.h"
+
+namespace shardlings::front {
+
+class RankFront;
+
+class Doors {
+ public:
+  explicit Doors(RankFront& front) : front_(front), learner_(*this), harness_(*this) {}
+  Doors(const Doors&) = delete;
+  Doors& operator=(const Doors&) = delete;
+
+  /// Those that a port of this process belongs to.
+  static Doors& behind(detail::Port& port) { return static_cast<Harness*>(port.harness())->doors(); }
+
+  RankFront& front() { return front_; }
+  detail::Port& learner() { return learner_; }
+  detail::HarnessPort& harness() { return harness_; }
+
+  /// What the harness lends to the call that it makes next.
+  /// @{
+  using Values = std::span<const std::byte>;
+  using Lent = std::variant<std::monostate, Values, const model::ModelPlan*>;
+  /// Nothing for a number that was given to another call, or to none. What was lent is for one call.
+  Lent lent(std::uint64_t id) const { return id == loan_ ? lent_ : Lent(); }
+  /// @}
+
+  /// The answer to any call, whatever is in it.
+  detail::Reply answer(const detail::Call& call, detail::Caller caller);
+
+ private:
+  class Learner final : public detail::Port {
+   public:
+    explicit Learner(Doors& doors) : doors_(doors) {}
+    detail::HarnessPort* harness() override { return &doors_.harness_; }
+
+   private:
+    detail::Reply answer(const detail::Call& call) override { return doors_.answer(call, detail::Caller::learner); }
+    detail::TextId define(std::string_view text) override { return doors_.define(text); }
+    std::string text_of(detail::TextId id) override { return doors_.text_of(id); }
+    std::string error_text() override { return doors_.error_; }
+
+    Doors& doors_;
+  };
+
+  class Harness final : public detail::HarnessPort {
+   public:
+    explicit Harness(Doors& doors) : doors_(doors) {}
+    Doors& doors() { return doors_; }
+    detail::HarnessPort* harness() override { return this; }
+    std::uint64_t lend(std::span<const std::byte> values) override { return doors_.lend(values); }
+    std::uint64_t lend(const model::ModelPlan& plan) override { return doors_.lend(&plan); }
+    std::vector<float> values_of(const detail::Ref& ref) override;
+    Nanos now() const override;
+
+   private:
+    detail::Reply answer(const detail::Call& call) override {
+      const detail::Reply reply = doors_.answer(call, detail::Caller::harness);
+      doors_.lent_ = {};
+      return reply;
+    }
+    detail::TextId define(std::string_view text) override { return doors_.define(text); }
+    std::string text_of(detail::TextId id) override { return doors_.text_of(id); }
+    std::string error_text() override { return doors_.error_; }
+
+    Doors& doors_;
+  };
+
+  void check(const detail::Call& call, detail::Caller caller) const;
+  [[noreturn]] void refuse(const detail::Call& call, const std::string& why) const;
+  detail::Reply refusal();
+  detail::TextId define(std::string_view text);
+  std::string text_of(detail::TextId id) const;
+  std::uint64_t lend(Lent what) {
+    lent_ = what;
+    return ++loan_;
+  }
+
+  RankFront& front_;
+  Learner learner_;
+  Harness harness_;
+  std::string error_;  ///< of the last reply that had one
+  Lent lent_;
+  std::uint64_t loan_ = 0;
+};
+
+}  // namespace shardlings::front
