@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "architecture/rules.h"
+#include "base/file.h"
 
 namespace shardlings::architecture {
 namespace {
@@ -54,6 +55,16 @@ TEST(Project, HeadersSayWhatTheyAreFor) {
 
 TEST(Project, NoTestIsSwitchedOff) {
   expect_all(all({"tests", "puzzles"}, {"_test.cpp", "grader.cpp"}), check_test);
+}
+
+TEST(Project, FoldersSayWhatTheyAreForInTwelveLines) {
+  for (const auto& entry : std::filesystem::directory_iterator(project_folder() + "/runtime")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory() || name == "include" || name == "cmake") continue;  // headers, and CMake's own
+    const auto text = read_file((entry.path() / "README.md").string());
+    ASSERT_TRUE(text) << name << " has no README.md";
+    EXPECT_LE(lines_of(*text).size(), 12U) << name << "/README.md";
+  }
 }
 
 TEST(Project, LinksLeadSomewhere) {

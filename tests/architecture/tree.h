@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
+
 namespace shardlings::architecture {
 
 struct Source {
@@ -39,7 +41,6 @@ std::vector<Include> includes_of(const std::string& text);
 
 /// The whole file.
 std::string file_text(const std::string& path);
-std::vector<std::string> lines_of(const std::string& text);
 bool starts_with(const std::string& text, const std::string& prefix);
 bool ends_with(const std::string& text, const std::string& suffix);
 
