@@ -6,7 +6,7 @@
 #include "cli/learner/course.h"
 #include "cli/system/backend.h"
 #include "cli/terminal/progress_line.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 
 namespace shardlings::cli::verbs {
@@ -14,6 +14,12 @@ namespace shardlings::cli::verbs {
 using grading::verdict::Verdict;
 
 namespace {
+
+struct CheckOptions {
+  std::string puzzle;
+  std::string check;
+  std::string backend;  ///< as for run
+};
 
 void print_failures(const Context& context, const grading::verdict::Verdict& verdict, const std::string& id) {
   for (const auto& kase : verdict.cases) {
@@ -55,7 +61,8 @@ int judge(const Context& context, const grading::verdict::Verdict& verdict,
 
 }  // namespace
 
-int check(const Context& context, const CheckOptions& options) {
+/// `check`: the outcome of one check, for ctest. Checks of the same content share one grading.
+static int check(const Context& context, const CheckOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle = course.find(options.puzzle);
   if (!puzzle.check(options.check)) {
@@ -75,6 +82,13 @@ int check(const Context& context, const CheckOptions& options) {
   context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, verdict.status,
                              verdict.build_log);
   return kFailed;
+}
+
+void add_check(CommandLine& line) {
+  auto [options, verb] = line.verb<CheckOptions>("check", "the outcome of one check, for ctest", check);
+  verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
+  verb.required("CHECK", options.check, "the check's id");
+  verb.text("--backend", options.backend, kBackendMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

@@ -7,7 +7,7 @@
 #include "cli/error.h"
 #include "cli/system/findings.h"
 #include "cli/terminal/text.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
@@ -15,6 +15,10 @@ using nlohmann::json;
 using report::Role;
 
 namespace {
+
+struct DoctorOptions {
+  bool json = false;
+};
 
 json to_json(const system::Finding& finding) {
   return {{"name", finding.name},       {"found", finding.found()},
@@ -37,7 +41,8 @@ void print(const Context& context, const system::Finding& finding) {
 
 }  // namespace
 
-int doctor(const Context& context, const DoctorOptions& options) {
+/// `doctor`: what is found and missing, what it means, how to fix it.
+static int doctor(const Context& context, const DoctorOptions& options) {
   const std::vector<system::Finding> findings = system::examine(context.project);
   const bool well =
       std::all_of(findings.begin(), findings.end(), [](const system::Finding& f) { return f.found() || !f.needed; });
@@ -52,6 +57,11 @@ int doctor(const Context& context, const DoctorOptions& options) {
               << (well ? "Everything that the puzzles need is there." : "Something that the puzzles need is missing.")
               << '\n';
   return well ? kPassed : kFailed;
+}
+
+void add_doctor(CommandLine& line) {
+  auto [options, verb] = line.verb<DoctorOptions>("doctor", "what is found and missing, and how to fix it", doctor);
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

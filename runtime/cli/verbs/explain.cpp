@@ -6,11 +6,20 @@
 #include "cli/learner/goal.h"
 #include "cli/system/program.h"
 #include "cli/terminal/markdown.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
-int explain(const Context& context, const ExplainOptions& options) {
+namespace {
+
+struct ExplainOptions {
+  std::string puzzle;
+};
+
+}  // namespace
+
+/// `explain`: the lesson.
+static int explain(const Context& context, const ExplainOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const auto& puzzle = learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   const std::string path = context.project.puzzle_folder(puzzle.id) + "/README.md";
@@ -24,6 +33,11 @@ int explain(const Context& context, const ExplainOptions& options) {
   if (context.interactive && system::feed_program({"less", "-RFX"}, text) == 0) return kPassed;
   context.out << text;
   return kPassed;
+}
+
+void add_explain(CommandLine& line) {
+  auto [options, verb] = line.verb<ExplainOptions>("explain", "the lesson, in the terminal", explain);
+  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

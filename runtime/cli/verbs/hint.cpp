@@ -10,7 +10,8 @@
 #include "cli/learner/ladder.h"
 #include "cli/terminal/markdown.h"
 #include "cli/terminal/text.h"
-#include "cli/verbs.h"
+#include "cli/verbs/hint.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
@@ -84,6 +85,13 @@ int hint(const Context& context, const HintOptions& options) {
     context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");
   }
   return kPassed;
+}
+
+void add_hint(CommandLine& line) {
+  auto [options, verb] = line.verb<HintOptions>("hint", "the next hint", hint);
+  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+  verb.flag("--all", options.all, "those given so far; once solved, all of them");
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

@@ -7,7 +7,8 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/terminal/text.h"
-#include "cli/verbs.h"
+#include "cli/verbs/list.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
@@ -125,6 +126,11 @@ int list(const Context& context, const ListOptions& options) {
   print_text(context, entries, next);
   print_faulty(context, course);
   return kPassed;
+}
+
+void add_list(CommandLine& line) {
+  auto [options, verb] = line.verb<ListOptions>("list", "chapters and puzzles, what is solved, points", list);
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

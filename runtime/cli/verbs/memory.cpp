@@ -7,7 +7,7 @@
 #include "cli/error.h"
 #include "cli/terminal/memory_text.h"
 #include "cli/terminal/text.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "memory_map/memory_map.h"
 
 namespace shardlings::cli::verbs {
@@ -22,6 +22,21 @@ using nlohmann::json;
 using report::Role;
 
 namespace {
+
+struct MemoryOptions {
+  std::vector<std::string> models;  ///< names, or "layers=…,hidden=…"; with `table` several
+  std::string parallel = "dp=1";
+  std::string precision = "mixed";
+  std::string optimizer = "adam";
+  std::string recompute = "none";
+  std::string kept_by = "megatron";
+  Count sequence = 0;  ///< 0: the model's
+  Count micro_batch = 1;
+  int micro_batches = 0;  ///< 0: enough to fill the pipeline
+  bool table = false;     ///< states for many numbers of ranks
+  bool list = false;      ///< the named models
+  bool json = false;
+};
 
 constexpr int kDegrees[] = {1, 4, 16, 64, 256, 1024};  // of the ZeRO paper's table 1
 constexpr int kName = 13;                              // columns of a line's name
@@ -198,7 +213,8 @@ void print_map(const Context& context, const memory_map::Transformer& model, con
 
 }  // namespace
 
-int memory(const Context& context, const MemoryOptions& options) {
+/// `memory`: the map of memory of a training run.
+static int memory(const Context& context, const MemoryOptions& options) {
   const std::vector<memory_map::Transformer> known = memory_map::load_transformers(context.project.transformers());
   if (options.list) return print_models(context, known, options.json);
   std::vector<memory_map::Transformer> models;
@@ -219,6 +235,24 @@ int memory(const Context& context, const MemoryOptions& options) {
   if (options.json) return print_json(context, models[0], parallel, map);
   print_map(context, models[0], parallel, training, map);
   return kPassed;
+}
+
+void add_memory(CommandLine& line) {
+  constexpr Count kMost = 1 << 24;
+  auto [options, verb] =
+      line.verb<MemoryOptions>("memory", "how much memory training a model takes, on each of many ranks", memory);
+  verb.texts("--model", options.models, "a named model, or layers=…,hidden=…,heads=…,vocabulary=…,sequence=…");
+  verb.text("--parallel", options.parallel, "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
+  verb.text("--precision", options.precision, "mixed, mixed-f32-grads or f32");
+  verb.text("--optimizer", options.optimizer, "adam, momentum or sgd");
+  verb.text("--recompute", options.recompute, "none, selective or full");
+  verb.text("--kept-by", options.kept_by, "whose activations: megatron (with dropout) or shardlings");
+  verb.number("--sequence", options.sequence, "tokens of a sequence; otherwise the model's", {1, kMost});
+  verb.number("--micro-batch", options.micro_batch, "sequences of a micro-batch", {1, kMost});
+  verb.number("--micro-batches", options.micro_batches, "of a step, for pipelines", {1, kMost});
+  verb.flag("--table", options.table, "states for N = 1 to 1024 ranks; the ZeRO paper's models if none is given");
+  verb.flag("--models", options.list, "the named models and where their numbers come from");
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

@@ -2,17 +2,31 @@
 
 #include "cli/author/scaffold.h"
 #include "cli/error.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
-int new_puzzle(const Context& context, const NewOptions& options) {
+namespace {
+
+struct NewOptions {
+  std::string puzzle;  ///< "42_my_puzzle"
+};
+
+}  // namespace
+
+/// `new`: for authors: a puzzle from the template.
+static int new_puzzle(const Context& context, const NewOptions& options) {
   for (const std::string& path : author::make_puzzle(context.project, options.puzzle)) {
     context.out << context.paint(report::Role::place, system::shown_path(path)) << '\n';
   }
   context.out << "\nEvery " << author::kBlank << " marks something for you to write. How: docs/authors/puzzles.md.\n"
               << "Then: ./shardlings verify " << options.puzzle << '\n';
   return kPassed;
+}
+
+void add_new_puzzle(CommandLine& line) {
+  auto [options, verb] = line.verb<NewOptions>("new", "for authors: a puzzle from the template", new_puzzle);
+  verb.required("PUZZLE", options.puzzle, "its folder's name, such as 42_my_puzzle");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -6,7 +6,7 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/terminal/text.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 

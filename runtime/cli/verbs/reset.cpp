@@ -10,13 +10,17 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/system/program.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+struct ResetOptions {
+  std::string puzzle;
+};
 
 /// The stub: from the solution's text or, in a handout without solutions, as git has it.
 std::string stub_of(const system::Project& project, const std::string& id) {
@@ -45,7 +49,8 @@ std::string free_name(const std::string& folder, const std::string& id) {
 
 }  // namespace
 
-int reset(const Context& context, const ResetOptions& options) {
+/// `reset`: back to the stub; the learner's file is kept beside the progress.
+static int reset(const Context& context, const ResetOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const auto& puzzle = course.find(options.puzzle);
   const std::string stub = stub_of(context.project, puzzle.id);
@@ -65,6 +70,11 @@ int reset(const Context& context, const ResetOptions& options) {
   write_file_atomically(path, stub);
   context.out << system::shown_path(path) << " is the stub again.\n";
   return kPassed;
+}
+
+void add_reset(CommandLine& line) {
+  auto [options, verb] = line.verb<ResetOptions>("reset", "back to the stub; your file is kept", reset);
+  verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

@@ -13,7 +13,8 @@
 #include "cli/learner/outcome.h"
 #include "cli/system/backend.h"
 #include "cli/terminal/progress_line.h"
-#include "cli/verbs.h"
+#include "cli/verbs/run.h"
+#include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 #include "report/terminal.h"
 
@@ -150,6 +151,21 @@ int run(const Context& context, const RunOptions& asked) {
   }
   learner::write_exports(exports, verdict, context.out);
   return verdict.passed ? kPassed : kFailed;
+}
+
+void add_run(CommandLine& line) {
+  auto [options, verb] = line.verb<RunOptions>("run", "build and grade one puzzle", run);
+  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+  verb.text("--case", options.case_name, "only the case of that name");
+  verb.number("--seed", options.seed, "another seed than the cases' own");
+  verb.text("--file", options.file, "grade another file as that puzzle");
+  verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
+  verb.excludes("--mutant", "--file");
+  verb.flag("--json", options.json, "print the neutral result as JSON");
+  verb.each("--export", options.exports, "FORMAT[=FILE]",
+            "junit or gradescope, into a file if one is named: junit=out.xml");
+  verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("-v,--verbose", options.verbose, "every failed case, and what the program printed");
 }
 
 }  // namespace shardlings::cli::verbs

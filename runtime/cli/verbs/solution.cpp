@@ -3,11 +3,21 @@
 #include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
-int solution(const Context& context, const SolutionOptions& options) {
+namespace {
+
+struct SolutionOptions {
+  std::string puzzle;
+  bool spoil = false;
+};
+
+}  // namespace
+
+/// `solution`: the solution's text, once solved.
+static int solution(const Context& context, const SolutionOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const auto& puzzle = course.find(options.puzzle);
   const learner::Progress progress = learner::load_progress(context.project.state());
@@ -22,6 +32,12 @@ int solution(const Context& context, const SolutionOptions& options) {
   if (!text) throw UsageError("There is no solution " + system::shown_path(path) + ".");
   context.out << *text;
   return kPassed;
+}
+
+void add_solution(CommandLine& line) {
+  auto [options, verb] = line.verb<SolutionOptions>("solution", "the solution, once solved", solution);
+  verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
+  verb.flag("--spoil", options.spoil, "even if the puzzle is not solved");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -5,11 +5,20 @@
 
 #include "cli/error.h"
 #include "cli/system/program.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
-int test(const Context& context, const TestOptions& options) {
+namespace {
+
+struct TestOptions {
+  std::string filter;  ///< ctest's --tests-regex; empty: all
+};
+
+}  // namespace
+
+/// `test`: builds and runs the project's own tests.
+static int test(const Context& context, const TestOptions& options) {
   const std::string& build = context.project.build;
   context.out << "Building the project's own tests." << std::endl;
   if (system::run_program({"cmake", "--build", build}) != 0) {
@@ -23,6 +32,11 @@ int test(const Context& context, const TestOptions& options) {
       "--parallel", fmt::format("{}", jobs)};
   if (!options.filter.empty()) command.insert(command.end(), {"--tests-regex", options.filter});
   return system::run_program(command) == 0 ? kPassed : kFailed;
+}
+
+void add_test(CommandLine& line) {
+  auto [options, verb] = line.verb<TestOptions>("test", "the project's own tests", test);
+  verb.text("-R,--tests-regex", options.filter, "only tests with such a name");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -15,7 +15,7 @@
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
 #include "cli/terminal/train_report.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/process.h"
@@ -25,6 +25,30 @@
 
 namespace shardlings::cli::verbs {
 namespace {
+
+struct TrainOptions {
+  int tp = 1, pp = 1, dp = 1;  ///< ranks of each axis
+  int vp = 1;                  ///< chunks of layers on each rank of a pipeline
+  int zero = 1;                ///< stage of ZeRO
+  bool recompute = false;
+  bool mine = false;  ///< with the learner's step
+  int layers = 4;     ///< blocks
+  Count hidden = 64;
+  int heads = 4;
+  Count sequence = 64;
+  Count batch = 16;       ///< sequences of a step, over all replicas
+  int micro_batches = 0;  ///< of each replica; 0: twice the ranks of a pipeline, as far as the batch can be cut so
+  int steps = 300;
+  float lr = 3e-3F;
+  float clip = 1.0F;
+  std::uint64_t seed = 1;
+  std::string text;        ///< path; empty: the one that comes with the project
+  std::string checkpoint;  ///< path; empty: below the build folder
+  bool fresh = false;      ///< begin anew where there is one
+  int save_every = 50;     ///< steps
+  std::string cluster = "dgx_h100";
+  bool json = false;
+};
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -256,7 +280,8 @@ grading::run::ProcessEnd run_training(terminal::SignalEvents& signals, Conversat
 
 }  // namespace
 
-int train(const Context& context, const TrainOptions& options) {
+/// `train`: a small GPT on a text, with the step of puzzle 33, in any layout.
+static int train(const Context& context, const TrainOptions& options) {
   const Settings settings = settings_of(context, options);
   const OwnFolder folder(context.project.build + "/train/running");
   const std::string settings_file = folder.path() + "/settings.json";
@@ -273,6 +298,35 @@ int train(const Context& context, const TrainOptions& options) {
   }
   context.out << (options.json ? report.as_json() : report.as_text());
   return report.status();
+}
+
+void add_train(CommandLine& line) {
+  constexpr Bounds kAny = {1, 1 << 20};
+  auto [options, verb] = line.verb<TrainOptions>("train", "train a small GPT on a text, divided as you like", train);
+  verb.number("--tp", options.tp, "ranks that divide each layer", kAny, Default::shown);
+  verb.number("--pp", options.pp, "ranks of a pipeline", kAny, Default::shown);
+  verb.number("--vp", options.vp, "chunks of layers on each of them: virtual stages, interleaved", kAny,
+              Default::shown);
+  verb.number("--dp", options.dp, "replicas, which divide the batch", kAny, Default::shown);
+  verb.number("--zero", options.zero, "stage of ZeRO over the replicas: 1", {0, kAny.most}, Default::shown);
+  verb.flag("--recompute", options.recompute, "compute activations again instead of keeping them");
+  verb.flag("--mine", options.mine, "with your step: puzzles/33_three_d_parallel/puzzle.cpp");
+  verb.number("--layers", options.layers, "blocks of the model", kAny, Default::shown);
+  verb.number("--hidden", options.hidden, "its width", kAny, Default::shown);
+  verb.number("--heads", options.heads, "its heads", kAny, Default::shown);
+  verb.number("--sequence", options.sequence, "characters of a sequence", kAny, Default::shown);
+  verb.number("--batch", options.batch, "sequences of a step, over all replicas", kAny, Default::shown);
+  verb.number("--micro-batches", options.micro_batches, "of each replica; without it: twice --pp", kAny);
+  verb.number("--steps", options.steps, "steps in all, those of a checkpoint included", kAny, Default::shown);
+  verb.positive("--lr", options.lr, "learning rate of Adam");
+  verb.positive("--clip", options.clip, "largest norm of the gradient");
+  verb.number("--seed", options.seed, "of weights and batches");
+  verb.text("--text", options.text, "a file to train on; without it: eight sonnets of Shakespeare");
+  verb.text("--checkpoint", options.checkpoint, "file to go on from and to save in; without it: build/train/");
+  verb.flag("--fresh", options.fresh, "begin anew, whatever the checkpoint holds");
+  verb.number("--save-every", options.save_every, "steps between two checkpoints", kAny, Default::shown);
+  verb.text("--cluster", options.cluster, "whose virtual time and MFU to tell", Default::shown);
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

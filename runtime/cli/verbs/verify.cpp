@@ -9,7 +9,7 @@
 #include "cli/learner/course.h"
 #include "cli/system/backend.h"
 #include "cli/terminal/progress_line.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 #include "grading/judge/compare.h"
 
@@ -21,6 +21,14 @@ using nlohmann::json;
 using report::Role;
 
 namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> puzzles;  ///< empty: all
+  bool json = false;
+  int jobs = 2;         ///< submissions graded at once
+  std::string backend;  ///< as for run
+  bool goals = false;   ///< write every goal.json anew
+};
 
 std::vector<cases::Manifest> chosen(const learner::Course& course, const std::vector<std::string>& names) {
   if (names.empty()) return course.puzzles();
@@ -72,7 +80,8 @@ void print(const Context& context, const author::PuzzleOutcome& outcome) {
 
 }  // namespace
 
-int verify(const Context& context, const VerifyOptions& options) {
+/// `verify`: for authors: the solution passes, the stub is refused, every mutant is caught by name.
+static int verify(const Context& context, const VerifyOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   if (options.puzzles.empty()) learner::tell_of_faulty(context, course);
   const std::vector<cases::Manifest> puzzles = chosen(course, options.puzzles);
@@ -108,6 +117,16 @@ int verify(const Context& context, const VerifyOptions& options) {
     for (const author::PuzzleOutcome& outcome : outcomes) print(context, outcome);
   }
   return good ? kPassed : kFailed;
+}
+
+void add_verify(CommandLine& line) {
+  auto [options, verb] = line.verb<VerifyOptions>(
+      "verify", "for authors: the solution passes, the stub is refused, every mutant is caught", verify);
+  verb.positional("PUZZLE", options.puzzles, "number, id or a part of the name; without one: all");
+  verb.number("-j,--jobs", options.jobs, "submissions graded at once", {1, 64});
+  verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("--goals", options.goals, "write every goal.json and goal.svg anew from the solution's run");
+  verb.flag("--json", options.json, kJsonMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

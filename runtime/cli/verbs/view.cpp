@@ -9,7 +9,7 @@
 #include "cli/error.h"
 #include "cli/learner/last_run.h"
 #include "cli/system/program.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "grading/verdict/kept_runs.h"
 #include "grading/verdict/run_file.h"
 #include "report/measured.h"
@@ -24,6 +24,17 @@ using grading::verdict::KeptRun;
 using grading::verdict::Verdict;
 
 namespace {
+
+struct ViewOptions {
+  std::string puzzle;     ///< empty: the one that was run last
+  std::string case_name;  ///< to begin with; empty: the one that the report shows
+  std::string out;        ///< the page; empty: below the build folder
+  std::string against;    ///< "LAST" or a run file; empty: nothing
+  std::string run;        ///< a run file instead of the last run
+  std::string svg;        ///< write a picture instead of a page
+  std::string to_file;    ///< write the run as a run file instead of a page
+  bool open = false;      ///< in the browser
+};
 
 std::string full_name(const cases::Manifest& puzzle) {
   return learner::short_name(puzzle) + " " + puzzle.title;
@@ -134,7 +145,8 @@ void write_page(const Context& context, const cases::Manifest& puzzle, const Vie
 
 }  // namespace
 
-int view(const Context& context, const ViewOptions& options) {
+/// `view`: the last run as a page.
+static int view(const Context& context, const ViewOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle = chosen_puzzle(context, course, options);
   if (!options.svg.empty()) {
@@ -149,6 +161,18 @@ int view(const Context& context, const ViewOptions& options) {
   }
   write_page(context, puzzle, options, runs);
   return kPassed;
+}
+
+void add_view(CommandLine& line) {
+  auto [options, verb] = line.verb<ViewOptions>("view", "the last run as a page for the browser", view);
+  verb.positional("PUZZLE", options.puzzle, kLastPuzzleMeaning);
+  verb.text("--case", options.case_name, "the case to begin with, instead of the one that the report shows");
+  verb.text("--against", options.against, "beside it: LAST, the run before, or a file that --export wrote");
+  verb.text("--run", options.run, "show a file that --export wrote instead of the last run");
+  verb.text("--out", options.out, "file to write, - for standard output; without it: build/view/<id>.html");
+  verb.text("--svg", options.svg, "write the timeline as a picture instead, - for standard output");
+  verb.text("--export", options.to_file, "write the run itself instead, to be compared with or shown elsewhere");
+  verb.flag("--open", options.open, "open the page in the browser");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -18,13 +18,21 @@
 #include "cli/system/job.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal_mode.h"
-#include "cli/verbs.h"
+#include "cli/verbs/hint.h"
+#include "cli/verbs/list.h"
+#include "cli/verbs/run.h"
+#include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
 
 using cases::Manifest;
 
 namespace {
+
+struct WatchOptions {
+  std::string puzzle;
+  std::string backend;  ///< as for run
+};
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
 constexpr int kSettleMilliseconds = 30;
@@ -181,7 +189,8 @@ class Watch {
 
 }  // namespace
 
-int watch(const Context& context, const WatchOptions& options) {
+/// `watch`: run on every save, with keys.
+static int watch(const Context& context, const WatchOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   const cases::Manifest& puzzle =
@@ -189,6 +198,12 @@ int watch(const Context& context, const WatchOptions& options) {
   system::chosen_backend(context, options.backend,
                          puzzle.cases);  // what cannot be had is said before anything is drawn
   return Watch(context, puzzle, options.backend).loop();
+}
+
+void add_watch(CommandLine& line) {
+  auto [options, verb] = line.verb<WatchOptions>("watch", "grade on every save", watch);
+  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+  verb.text("--backend", options.backend, kBackendMeaning);
 }
 
 }  // namespace shardlings::cli::verbs

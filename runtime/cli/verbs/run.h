@@ -1,0 +1,32 @@
+/// \file
+/// `run` as a function: `watch` calls it on every save.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace shardlings::cli::verbs {
+
+struct RunOptions {
+  std::string puzzle;                 ///< empty: the next one
+  std::string file;                   ///< graded as that puzzle; empty: the learner's file
+  std::string mutant;                 ///< instead of a file: the name of a wrong solution (author/mutants.h)
+  std::string case_name;              ///< empty: all cases
+  std::optional<std::uint64_t> seed;  ///< instead of the cases' own
+  std::string backend;                ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)
+  bool json = false;
+  std::vector<std::string> exports;  ///< "junit=results.xml"
+  bool verbose = false;
+  int max_lines = 0;                                 ///< of the report; 0: no limit
+  std::function<void(const std::string&)> progress;  ///< told what is being done; empty: shown on the error stream
+};
+
+/// `run`: grades one puzzle.
+int run(const Context& context, const RunOptions& options);
+
+}  // namespace shardlings::cli::verbs

@@ -1,0 +1,52 @@
+/// \file
+/// The verbs of the command. Each is one file of this folder: its options, how they are read, and what it does. A verb
+/// returns the exit status (error.h), prints to the context's streams, and throws UsageError where it was asked for
+/// something that there is not.
+#pragma once
+
+#include "cli/command_line.h"
+#include "cli/context.h"
+
+namespace shardlings::cli::verbs {
+
+/// `./shardlings`: where the learner is and what comes next.
+int overview(const Context& context);
+
+void add_list(CommandLine& line);
+void add_run(CommandLine& line);
+void add_watch(CommandLine& line);
+void add_trace(CommandLine& line);
+void add_hint(CommandLine& line);
+void add_explain(CommandLine& line);
+void add_reset(CommandLine& line);
+void add_solution(CommandLine& line);
+void add_view(CommandLine& line);
+void add_memory(CommandLine& line);
+void add_train(CommandLine& line);
+void add_verify(CommandLine& line);
+void add_new_puzzle(CommandLine& line);
+void add_doctor(CommandLine& line);
+void add_test(CommandLine& line);
+void add_check(CommandLine& line);
+
+/// All of them, in the order in which the help shows them.
+inline void add_all(CommandLine& line) {
+  add_list(line);
+  add_run(line);
+  add_watch(line);
+  add_trace(line);
+  add_hint(line);
+  add_explain(line);
+  add_reset(line);
+  add_solution(line);
+  add_view(line);
+  add_memory(line);
+  add_train(line);
+  add_verify(line);
+  add_new_puzzle(line);
+  add_doctor(line);
+  add_test(line);
+  add_check(line);
+}
+
+}  // namespace shardlings::cli::verbs
