@@ -1,5 +1,5 @@
 /// \file
-/// A puzzle's mutants: solutions/<id>/mutants.txt, variants of its solution that must be caught by name.
+/// A puzzle's mutants: `solutions/<id>/mutants.txt`, variants of its solution that must be caught by name.
 #pragma once
 
 #include <string>
