@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "back/fabric/fabric.h"
+#include "front/misuse/call_record.h"
 #include "front/trace/event.h"
 #include "front/trace/failure.h"
 #include "front/trace/lanes.h"
@@ -20,20 +21,6 @@
 namespace shardlings::front {
 
 class Mover;
-
-/// What a rank tells the others when it starts an operation: the fingerprint that must agree, and its clock.
-struct CallRecord {
-  back::Plan plan;
-  Location at;
-  std::uint64_t order = 0;   ///< number of the call on its rank
-  Nanos posted;              ///< the rank's clock at the call
-  Nanos lane_free;           ///< sends: when the sender's egress is free; else filled in by the control plane
-  Label label;               ///< of the data sent
-  std::int32_t color = 0;    ///< split
-  std::int32_t key = 0;      ///< split
-  std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane
-  std::string name;          ///< split: of the group to be; empty otherwise
-};
 
 /// A group. One object for all members of an address space, which never changes: with a copy for each rank, what
 /// thousands of ranks know of their groups would grow with the square of their number.

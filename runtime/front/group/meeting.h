@@ -73,19 +73,9 @@ struct Meeting {
 
   int members() const { return static_cast<int>(records.size()); }
   void reset(int members, int references);
-  /// The plan that all agree on: of gather and scatter the root's.
-  const back::Plan& agreed() const;
-  /// Gather or scatter: only the root knows the count of the whole, the others that of their part.
-  bool rooted() const;
-  /// World rank of a member, and back; -1 if that rank is none. The way back is a search: for reports only.
+  const back::Plan& agreed() const { return agreed_plan(records); }
+  /// World rank of a member.
   int rank_of(int member) const;
-  int member_of(int rank) const;
 };
-
-/// Of a gather or scatter: the first member whose count is not its part of the root's; -1 if all fit.
-int member_with_wrong_part(const Meeting& meeting);
-
-/// In what the members' records disagree ("sizes", "roots", …); empty if all agree.
-std::string disagreement(const Meeting& meeting);
 
 }  // namespace shardlings::front

@@ -53,10 +53,10 @@ bool Quiescence::block(int rank, Meeting& meeting, int member, Location at) {
     meeting.parked.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
-  status_[r].state = RankState::blocked;
+  status_[r].told.state = RankState::blocked;
   status_[r].blocked_in = &meeting;
-  status_[r].member = member;
-  status_[r].at = at;
+  status_[r].told.member = member;
+  status_[r].told.at = at;
   sleepers_[r].asleep.store(true, std::memory_order_relaxed);  // its own; the waker sees it by the lock
   note(rank, RankState::blocked);
   --runnable_;
@@ -76,8 +76,8 @@ void Quiescence::unblock(int rank, Meeting& meeting) {
 }
 
 void Quiescence::set_running(int rank) {
-  RankStatus& status = status_[static_cast<std::size_t>(rank)];
-  status.state = RankState::running;
+  LiveStatus& status = status_[static_cast<std::size_t>(rank)];
+  status.told.state = RankState::running;
   status.blocked_in = nullptr;
   ++runnable_;
 }
@@ -105,7 +105,7 @@ void Quiescence::add_mismatch(const Meeting* meeting) {
 
 void Quiescence::judge_if_still() {
   if (runnable_ > 0 || aborted()) return;
-  end_run(judge(status_, mismatches_));
+  end_run(judge(told(status_, mismatches_)));
 }
 
 // Everybody has finished in order, or those who sleep are woken to find that the run is over.
@@ -113,7 +113,7 @@ void Quiescence::end_run(const std::optional<Failure>& failure) {
   failure_ = failure;
   aborted_.store(true, std::memory_order_relaxed);
   fabric_.abort();
-  for (const RankStatus& status : status_) {
+  for (const LiveStatus& status : status_) {
     if (!status.blocked_in) continue;
     status.blocked_in->phase.store(word(Phase::aborted), std::memory_order_release);
     engine_.wake(status.blocked_in->phase);
@@ -132,7 +132,7 @@ void Quiescence::finish(int rank, const std::optional<Failure>& failure, const s
   ended.last_call = last_call;
   ended.last = last;
   const MutexLock guard(lock_);
-  status_[static_cast<std::size_t>(rank)] = std::move(ended);
+  status_[static_cast<std::size_t>(rank)] = {std::move(ended), nullptr};
   note(rank, failure ? RankState::failed : RankState::finished);
   if (aborted()) return;
   --runnable_;

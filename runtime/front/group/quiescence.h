@@ -10,7 +10,7 @@
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
-#include "front/group/meeting.h"
+#include "front/group/situation.h"
 #include "front/misuse/judge.h"
 
 namespace shardlings::front {
@@ -64,7 +64,7 @@ class Quiescence {
 
   Mutex lock_;
   int runnable_ GUARDED_BY(lock_);
-  std::vector<RankStatus> status_ GUARDED_BY(lock_);  ///< by rank
+  std::vector<LiveStatus> status_ GUARDED_BY(lock_);  ///< by rank
   std::vector<const Meeting*> mismatches_ GUARDED_BY(lock_);
   std::optional<Failure> failure_ GUARDED_BY(lock_);
 };

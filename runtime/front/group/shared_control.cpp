@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "front/group/situation.h"
 #include "front/group/splitting.h"
 
 namespace shardlings::front {
@@ -143,7 +144,7 @@ void SharedControl::take_lane(int rank, Meeting* meeting, int member) {
 }
 
 void SharedControl::complete_posting(int rank, Meeting* meeting) {
-  if (checks_ && !disagreement(*meeting).empty()) {
+  if (checks_ && !disagreement(meeting->records).empty()) {
     quiescence_.add_mismatch(meeting);  // never resolved: its members will block, and the judge will say why
     return;
   }
@@ -277,7 +278,8 @@ void SharedControl::finish(int rank, const std::optional<Failure>& failure, cons
 
 // Called by a thread of the fabric's own.
 void SharedControl::report_stuck(const back::Exchange* exchange, const std::string& why) {
-  quiescence_.fail(hang(pool_.with(exchange), why));
+  const Meeting* meeting = pool_.with(exchange);
+  quiescence_.fail(meeting ? hang(told(*meeting), why) : hang(why));
 }
 
 }  // namespace shardlings::front

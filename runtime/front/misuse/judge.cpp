@@ -17,6 +17,9 @@ using back::Collective;
 using Statuses = std::vector<RankStatus>;
 
 constexpr int kReceiver = 1;  // of the two members of a message
+constexpr const char* kHangAdvice =
+    "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
+    "them, or run with --backend cuda or cpu.";
 
 const char* message_verb(int member) {
   return member == kReceiver ? "recv" : "send";
@@ -30,12 +33,12 @@ std::string part_text(const back::Plan& plan) {
 }
 
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
-std::string call_of(const Meeting& meeting, int member) {
-  const CallRecord& record = meeting.records[static_cast<std::size_t>(member)];
+std::string call_of(const ToldOperation& operation, int member) {
+  const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
   const back::Plan& plan = record.plan;
-  if (meeting.message) {
+  if (operation.message) {
     return fmt::format("{} of {} {} {} rank {}", message_verb(member), plan.count, name_of(plan.dtype),
-                       member == kReceiver ? "from" : "to", meeting.rank_of(1 - member));
+                       member == kReceiver ? "from" : "to", operation.rank_of(1 - member));
   }
   const auto size = plan.count < 0 ? -plan.count : plan.count;
   switch (plan.kind) {
@@ -56,17 +59,17 @@ std::string call_of(const Meeting& meeting, int member) {
   }
 }
 
-// The calls of a meeting, ranks that made the same one together: "  ranks 0, 1, 3: all_reduce … at puzzle.cpp:31".
-std::string calls_text(const Meeting& meeting) {
+// The calls of an operation, ranks that made the same one together: "  ranks 0, 1, 3: all_reduce … at puzzle.cpp:31".
+std::string calls_text(const ToldOperation& operation) {
   std::vector<std::pair<std::string, std::vector<int>>> calls;
-  for (int member = 0; member < meeting.members(); ++member) {
-    const std::string text = fmt::format("{} at {}", call_of(meeting, member),
-                                         to_text(meeting.records[static_cast<std::size_t>(member)].at));
+  for (int member = 0; member < operation.members(); ++member) {
+    const std::string text = fmt::format("{} at {}", call_of(operation, member),
+                                         to_text(operation.records[static_cast<std::size_t>(member)].at));
     const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == text; });
     if (found == calls.end()) {
-      calls.push_back({text, {meeting.rank_of(member)}});
+      calls.push_back({text, {operation.rank_of(member)}});
     } else {
-      found->second.push_back(meeting.rank_of(member));
+      found->second.push_back(operation.rank_of(member));
     }
   }
   std::string text;
@@ -78,9 +81,9 @@ Failure failure_at(FailureKind kind, int rank, Location at, Nanos time, std::str
   return {kind, rank, std::move(message), std::string(base_name(at.file)), at.line, time};
 }
 
-Nanos latest_post(const Meeting& meeting) {
+Nanos latest_post(const ToldOperation& operation) {
   Nanos latest;
-  for (const CallRecord& record : meeting.records) latest = std::max(latest, record.posted);
+  for (const CallRecord& record : operation.records) latest = std::max(latest, record.posted);
   return latest;
 }
 
@@ -97,35 +100,35 @@ std::optional<Failure> failed_rank(const Statuses& ranks) {
 
 // A rank whose call differs from the majority's, for "where": with a tie, the last one. Of a gather or scatter whose
 // sizes differ, one whose part is not what it should be.
-int odd_member(const Meeting& meeting, const std::string& what) {
-  if (what == "sizes" && meeting.rooted()) return member_with_wrong_part(meeting);
+int odd_member(const ToldOperation& operation, const std::string& what) {
+  if (what == "sizes" && is_rooted(operation.records)) return member_with_wrong_part(operation.records);
   std::map<std::string, int> votes;
-  for (int m = 0; m < meeting.members(); ++m) ++votes[call_of(meeting, m)];
-  int odd = meeting.members() - 1;
-  for (int m = meeting.members() - 1; m >= 0; --m) {
-    if (votes[call_of(meeting, m)] < votes[call_of(meeting, odd)]) odd = m;
+  for (int m = 0; m < operation.members(); ++m) ++votes[call_of(operation, m)];
+  int odd = operation.members() - 1;
+  for (int m = operation.members() - 1; m >= 0; --m) {
+    if (votes[call_of(operation, m)] < votes[call_of(operation, odd)]) odd = m;
   }
   return odd;
 }
 
 // "Of the root's 10 elements, part(10, 1) belongs to rank 1: 3 elements."
-std::string owed_text(const Meeting& meeting, int member) {
-  const Count count = meeting.agreed().count;
+std::string owed_text(const ToldOperation& operation, int member) {
+  const Count count = agreed_plan(operation.records).count;
   return fmt::format("Of the root's {0} elements, part({0}, {1}) is that of {2}: {3} elements.", count, member,
-                     ranks_text({meeting.rank_of(member)}), part_of(count, meeting.members(), member).size());
+                     ranks_text({operation.rank_of(member)}), part_of(count, operation.members(), member).size());
 }
 
-std::optional<Failure> mismatch(const std::vector<const Meeting*>& mismatches) {
+std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatches) {
   if (mismatches.empty()) return std::nullopt;
   // Of several at one time the same must be named in every run: so by the group's first member, and that rank's number
   // of it. No two groups have both in common.
-  const auto key = [](const Meeting* m) {
-    return std::tuple(latest_post(*m), m->group->members.front(), m->group->number, m->message, m->number, m->from,
-                      m->to);
+  const auto key = [](const ToldOperation* m) {
+    return std::tuple(latest_post(*m), m->group_first, m->group_number, m->message, m->number, m->from, m->to);
   };
-  const Meeting& first = **std::min_element(mismatches.begin(), mismatches.end(),
-                                            [&](const Meeting* a, const Meeting* b) { return key(a) < key(b); });
-  const std::string what = disagreement(first);
+  const ToldOperation& first =
+      **std::min_element(mismatches.begin(), mismatches.end(),
+                         [&](const ToldOperation* a, const ToldOperation* b) { return key(a) < key(b); });
+  const std::string what = disagreement(first.records);
   const int odd = odd_member(first, what);
   const CallRecord& record = first.records[static_cast<std::size_t>(odd)];
   std::string message;
@@ -133,63 +136,62 @@ std::optional<Failure> mismatch(const std::vector<const Meeting*>& mismatches) {
     message = fmt::format(
         "mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).{}\n"
         "Send and receive must agree on the number of elements and the type.",
-        what, first.number, first.rank_of(0), first.rank_of(1), first.group->name, calls_text(first));
+        what, first.number, first.rank_of(0), first.rank_of(1), first.group, calls_text(first));
   } else {
     message = fmt::format(
         "mismatch: {} differ in call number {} of group {}.{}\n"
         "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
         "roots and reduction operators.",
-        what, first.number, first.group->name, calls_text(first));
+        what, first.number, first.group, calls_text(first));
   }
-  if (what == "sizes" && first.rooted()) message += "\n" + owed_text(first, odd);
+  if (what == "sizes" && is_rooted(first.records)) message += "\n" + owed_text(first, odd);
   return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
 
-// Ranks that this meeting misses; if all have posted, those that its lanes' predecessors miss.
-std::vector<int> missing_ranks(const Meeting& meeting) {
+// Ranks that this operation misses.
+std::vector<int> missing_ranks(const ToldOperation& operation) {
   std::vector<int> missing;
-  for (int m = 0; m < meeting.members(); ++m) {
-    if (meeting.posted[static_cast<std::size_t>(m)] == 0) missing.push_back(meeting.rank_of(m));
+  for (int m = 0; m < operation.members(); ++m) {
+    if (!operation.posted[static_cast<std::size_t>(m)]) missing.push_back(operation.rank_of(m));
   }
   return missing;
 }
 
 // A member on whose lane an earlier operation holds this one up; -1 if none does.
-int held_up_on(const Meeting& meeting) {
-  for (int m = 0; m < meeting.members(); ++m) {
-    const Meeting* before = meeting.predecessors[static_cast<std::size_t>(m)];
-    if (before && !before->resolved.load()) return m;
+int held_up_on(const ToldOperation& operation) {
+  for (int m = 0; m < operation.members(); ++m) {
+    if (operation.queued_behind[static_cast<std::size_t>(m)]) return m;
   }
   return -1;
 }
 
 // The operation whose missing ranks hold this one up: itself, or one before it on a member's lane. Where lanes wait for
 // one another in a circle there is none, and any of the circle is returned.
-const Meeting& culprit(const Meeting& meeting) {
-  const Meeting* at = &meeting;
-  std::set<const Meeting*> seen;
+const ToldOperation& culprit(const ToldOperation& operation) {
+  const ToldOperation* at = &operation;
+  std::set<const ToldOperation*> seen;
   while (missing_ranks(*at).empty() && seen.insert(at).second) {
     const int member = held_up_on(*at);
     if (member < 0) break;
-    at = at->predecessors[static_cast<std::size_t>(member)];
+    at = at->queued_behind[static_cast<std::size_t>(member)];
   }
   return *at;
 }
 
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
-  const Meeting& meeting = *status.blocked_in;
+  const ToldOperation& operation = *status.blocked_in;
   std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
-                                 call_of(meeting, status.member), meeting.group->name, meeting.number);
-  const std::vector<int> missing = missing_ranks(meeting);
+                                 call_of(operation, status.member), operation.group, operation.number);
+  const std::vector<int> missing = missing_ranks(operation);
   if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
-  const int member = held_up_on(meeting);
+  const int member = held_up_on(operation);
   if (member < 0) return text;
-  const Meeting& before = *meeting.predecessors[static_cast<std::size_t>(member)];
+  const ToldOperation& before = *operation.queued_behind[static_cast<std::size_t>(member)];
   text += fmt::format(
-      ", which on rank {} is queued behind {} (group {}, call {})", meeting.rank_of(member),
-      back::name_of(before.records[static_cast<std::size_t>(before.member_of(meeting.rank_of(member)))].plan.kind),
-      before.group->name, before.number);
+      ", which on rank {} is queued behind {} (group {}, call {})", operation.rank_of(member),
+      back::name_of(before.records[static_cast<std::size_t>(before.member_of(operation.rank_of(member)))].plan.kind),
+      before.group, before.number);
   const std::vector<int> absent = missing_ranks(culprit(before));
   return absent.empty() ? text : text + fmt::format(" for {}", ranks_text(absent));
 }
@@ -244,11 +246,10 @@ bool waits_to_receive(const Statuses& ranks, int rank) {
 
 const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
   for (const int rank : blocked_ranks(ranks)) {
-    const Meeting& meeting = *ranks[static_cast<std::size_t>(rank)].blocked_in;
-    if (!meeting.message && missing_ranks(meeting).empty()) {
+    const ToldOperation& operation = *ranks[static_cast<std::size_t>(rank)].blocked_in;
+    if (!operation.message && missing_ranks(operation).empty()) {
       return "\nA link runs collectives one after another, as one NCCL stream does: start those of all groups in the "
-             "same "
-             "order on every rank.";
+             "same order on every rank.";
     }
   }
   for (const int rank : blocked_ranks(ranks)) {
@@ -284,21 +285,25 @@ Failure deadlock(const Statuses& ranks) {
 
 }  // namespace
 
-Failure hang(const Meeting* meeting, const std::string& why) {
-  constexpr const char* kAdvice =
-      "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
-      "them, or run with --backend cuda or cpu.";
-  if (meeting == nullptr)
-    return failure_at(FailureKind::hang, -1, {}, {}, "hang: communication has failed: " + why + kAdvice);
-  const CallRecord& first = meeting->records.front();
-  return failure_at(FailureKind::hang, meeting->rank_of(0), first.at, latest_post(*meeting),
-                    fmt::format("hang: call number {} of group {} was started and does not come to its end: {}.{}{}",
-                                meeting->number, meeting->group->name, why, calls_text(*meeting), kAdvice));
+int ToldOperation::member_of(int rank) const {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
-std::optional<Failure> judge(const Statuses& ranks, const std::vector<const Meeting*>& mismatches) {
+Failure hang(const std::string& why) {
+  return failure_at(FailureKind::hang, -1, {}, {}, "hang: communication has failed: " + why + kHangAdvice);
+}
+
+Failure hang(const ToldOperation& operation, const std::string& why) {
+  return failure_at(FailureKind::hang, operation.rank_of(0), operation.records.front().at, latest_post(operation),
+                    fmt::format("hang: call number {} of group {} was started and does not come to its end: {}.{}{}",
+                                operation.number, operation.group, why, calls_text(operation), kHangAdvice));
+}
+
+std::optional<Failure> judge(const Situation& situation) {
+  const Statuses& ranks = situation.ranks;
   if (auto failure = failed_rank(ranks)) return failure;
-  if (auto failure = mismatch(mismatches)) return failure;
+  if (auto failure = mismatch(situation.mismatches)) return failure;
   if (blocked_ranks(ranks).empty()) return std::nullopt;
   if (auto failure = desertion(ranks)) return failure;
   return deadlock(ranks);

@@ -1,0 +1,71 @@
+#include "front/group/situation.h"
+
+#include <unordered_map>
+
+namespace shardlings::front {
+namespace {
+
+/// Each meeting once, however many wait in it or behind it.
+class Told {
+ public:
+  explicit Told(Situation& situation) : situation_(situation) {}
+
+  // Over what is queued behind what in a loop: a lane may have hundreds of operations.
+  const ToldOperation* operator()(const Meeting* first) {
+    const ToldOperation* result = add(first);
+    while (!open_.empty()) {
+      const auto [meeting, operation] = open_.back();
+      open_.pop_back();
+      for (std::size_t m = 0; m < meeting->predecessors.size(); ++m) {
+        const Meeting* before = operation->posted[m] ? meeting->predecessors[m] : nullptr;
+        if (before && !before->resolved.load(std::memory_order_acquire)) operation->queued_behind[m] = add(before);
+      }
+    }
+    return result;
+  }
+
+ private:
+  ToldOperation* add(const Meeting* meeting) {
+    const auto [found, is_new] = known_.try_emplace(meeting, nullptr);
+    if (is_new) {
+      found->second = &situation_.operations.emplace_back(told(*meeting));
+      open_.emplace_back(meeting, found->second);
+    }
+    return found->second;
+  }
+
+  Situation& situation_;
+  std::unordered_map<const Meeting*, ToldOperation*> known_;
+  std::vector<std::pair<const Meeting*, ToldOperation*>> open_;  ///< whose predecessors have not been looked at
+};
+
+}  // namespace
+
+ToldOperation told(const Meeting& meeting) {
+  ToldOperation operation;
+  operation.group = meeting.group->name;
+  operation.group_first = meeting.group->members.front();
+  operation.group_number = meeting.group->number;
+  operation.number = meeting.number;
+  operation.message = meeting.message;
+  operation.from = meeting.from;
+  operation.to = meeting.to;
+  for (int member = 0; member < meeting.members(); ++member) operation.ranks.push_back(meeting.rank_of(member));
+  operation.records = meeting.records;
+  operation.posted.assign(meeting.posted.begin(), meeting.posted.end());
+  operation.queued_behind.assign(operation.ranks.size(), nullptr);
+  return operation;
+}
+
+Situation told(const std::vector<LiveStatus>& ranks, const std::vector<const Meeting*>& mismatches) {
+  Situation situation;
+  Told tell(situation);
+  for (const LiveStatus& live : ranks) {
+    situation.ranks.push_back(live.told);
+    if (live.blocked_in) situation.ranks.back().blocked_in = tell(live.blocked_in);
+  }
+  for (const Meeting* meeting : mismatches) situation.mismatches.push_back(tell(meeting));
+  return situation;
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,42 @@
+/// \file
+/// What ranks tell one another of a call, and whether they agree.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "back/fabric/fabric.h"
+#include "base/units.h"
+#include "front/trace/event.h"
+#include "shardlings/location.h"
+
+namespace shardlings::front {
+
+/// What a rank tells the others when it starts an operation: the fingerprint that must agree, and its clock.
+struct CallRecord {
+  back::Plan plan;
+  Location at;
+  std::uint64_t order = 0;   ///< number of the call on its rank
+  Nanos posted;              ///< the rank's clock at the call
+  Nanos lane_free;           ///< sends: when the sender's egress is free; else filled in by the control plane
+  Label label;               ///< of the data sent
+  std::int32_t color = 0;    ///< split
+  std::int32_t key = 0;      ///< split
+  std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane
+  std::string name;          ///< split: of the group to be; empty otherwise
+};
+
+/// Of one operation, by member.
+using CallRecords = std::span<const CallRecord>;
+
+/// Gather or scatter: only the root knows the count of the whole, the others that of their part.
+bool is_rooted(CallRecords records);
+/// The plan that all agree on: of gather and scatter the root's.
+const back::Plan& agreed_plan(CallRecords records);
+/// Of a gather or scatter: the first member whose count is not its part of the root's; -1 if all fit.
+int member_with_wrong_part(CallRecords records);
+/// In what the records disagree ("sizes", "roots", …); empty if all agree.
+std::string disagreement(CallRecords records);
+
+}  // namespace shardlings::front
