@@ -28,7 +28,8 @@ Reply Doors::answer(const Call& call, Caller caller) {
 // here.
 void Doors::check(const Call& call, Caller caller) const {
   if (const auto problem = detail::validate(call)) refuse(call, *problem);
-  if (!front_.texts().has(call.at.file) || !front_.texts().has(call.text)) refuse(call, "a text has an unknown number");
+  if (!front_.rank().texts().has(call.at.file) || !front_.rank().texts().has(call.text))
+    refuse(call, "a text has an unknown number");
   if (caller == Caller::learner && detail::spec_of(call.verb).by == Caller::harness) {
     refuse(call, "only a harness may ask for this");
   }
@@ -36,8 +37,8 @@ void Doors::check(const Call& call, Caller caller) const {
 
 void Doors::refuse(const Call& call, const std::string& why) const {
   const bool is_verb = static_cast<int>(call.verb) < detail::kVerbs;
-  const Location at = front_.texts().has(call.at.file) ? front_.place(call) : Location{};
-  throw InvalidArgument(fmt::format("{}: rank {}: {}: {}", to_text(at), front_.rank(),
+  const Location at = front_.rank().texts().has(call.at.file) ? front_.rank().place(call) : Location{};
+  throw InvalidArgument(fmt::format("{}: rank {}: {}: {}", to_text(at), front_.rank().id(),
                                     is_verb ? detail::name_of(call.verb) : "a call", why)
                             .c_str(),
                         at);
@@ -74,23 +75,23 @@ Reply Doors::refusal() {
 }
 
 detail::TextId Doors::define(std::string_view text) {
-  return front_.texts().define(text);
+  return front_.rank().texts().define(text);
 }
 
 std::string Doors::text_of(detail::TextId id) const {
-  return front_.texts().has(id) ? front_.texts().text(id) : "";
+  return front_.rank().texts().has(id) ? front_.rank().texts().text(id) : "";
 }
 
 std::vector<float> Doors::Harness::values_of(const detail::Ref& ref) {
   Call call;
   call.verb = detail::Verb::publish;
   call.tensor[0] = ref;
-  MemoryDesk& memory = doors_.front_.memory();
+  RankMemory& memory = doors_.front_.memory();
   return memory.download(memory.find(call, {.index = 0}));
 }
 
 Nanos Doors::Harness::now() const {
-  return doors_.front_.now();
+  return doors_.front_.rank().now();
 }
 
 }  // namespace shardlings::front

@@ -1,18 +1,24 @@
 /// \file
-/// Who handles which verb: one function for each row of the table (api/verbs.def), of the same name. Which folder has
-/// it is its own affair; that none is missing, the linker says.
+/// Who handles which verb: one function for each row of the table (api/verbs.def), of the same name. Each is declared
+/// in the folder that has it, and takes what that folder has; that none is missing, the compiler says.
 #pragma once
 
 #include "front/rank_front.h"
 
 namespace shardlings::front {
 
-namespace handle {
-#define VERB(verb, word, by, ...) detail::Reply verb(RankFront& front, const detail::Call& call);
-#include "api/verbs.def"
-}  // namespace handle
+using Handler = detail::Reply (*)(RankFront&, const detail::Call&);
 
 /// The handler of a verb, which must be one of the table.
 Handler handler_of(detail::Verb verb);
+
+/// What only a harness may ask for, of the rank as a whole.
+namespace handle {
+detail::Reply load(RankFront& front, const detail::Call& call);
+detail::Reply add_model(RankFront& front, const detail::Call& call);
+detail::Reply publish(RankFront& front, const detail::Call& call);
+detail::Reply begin_measuring(RankFront& front, const detail::Call& call);
+detail::Reply end_measuring(RankFront& front, const detail::Call& call);
+}  // namespace handle
 
 }  // namespace shardlings::front

@@ -6,7 +6,6 @@
 
 #include "api/access.h"
 #include "base/text.h"
-#include "front/handlers.h"
 #include "shardlings/error.h"
 
 namespace shardlings::world {
@@ -29,12 +28,13 @@ FailureKind kind_of(Misuse misuse) {
 }
 
 Failure failure_of(const RankFront& front, FailureKind kind, const std::string& message, Location at) {
-  return {kind, front.rank(), message, std::string(base_name(at.file)), at.line, front.now()};
+  return {kind, front.rank().id(), message, std::string(base_name(at.file)), at.line, front.rank().now()};
 }
 
 std::string after(const RankFront& front) {
-  if (front.last_call()[0] == '\0') return fmt::format("rank {}, before its first call", front.rank());
-  return fmt::format("rank {}, after {} at {}", front.rank(), front.last_call(), to_text(front.last_place()));
+  if (front.rank().calls().last()[0] == '\0') return fmt::format("rank {}, before its first call", front.rank().id());
+  return fmt::format("rank {}, after {} at {}", front.rank().id(), front.rank().calls().last(),
+                     to_text(front.rank().calls().last_place()));
 }
 
 // Runs the function; what it throws becomes a Failure. Nothing if it returned, or only stopped because others failed.
@@ -56,13 +56,15 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
     return failure_of(front, FailureKind::exception, error.what(), error.where());
   } catch (const std::bad_alloc&) {
     return failure_of(front, FailureKind::exception, "the host ran out of memory (std::bad_alloc) on " + after(front),
-                      front.last_place());
+                      front.rank().calls().last_place());
   } catch (const std::exception& error) {
     return failure_of(front, FailureKind::exception,
-                      fmt::format("an exception escaped on {}: {}", after(front), error.what()), front.last_place());
+                      fmt::format("an exception escaped on {}: {}", after(front), error.what()),
+                      front.rank().calls().last_place());
   } catch (...) {
     return failure_of(front, FailureKind::exception,
-                      "something that is no std::exception was thrown on " + after(front), front.last_place());
+                      "something that is no std::exception was thrown on " + after(front),
+                      front.rank().calls().last_place());
   }
   return std::nullopt;
 }
@@ -70,10 +72,10 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
 }  // namespace
 
 front::RankReport run_rank(RankFront& front, front::Control& control, const std::function<void(Rank&)>& body) {
-  const int ranks = static_cast<int>(control.world(front.rank()).group->members.size());
-  Rank rank = detail::Access::rank(&front.port(), detail::Access::group(&front.port(), 0, front.rank(), ranks));
+  const int ranks = static_cast<int>(control.world(front.rank().id()).group->members.size());
+  Rank rank = detail::Access::rank(&front.port(), detail::Access::group(&front.port(), 0, front.rank().id(), ranks));
   const std::optional<Failure> failure = attempt(front, rank, body);
-  control.finish(front.rank(), failure, front.last_call(), front.last_place());
+  control.finish(front.rank().id(), failure, front.rank().calls().last(), front.rank().calls().last_place());
   return front.take_report();
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "front/group/desk.h"
+#include "front/group/rank_groups.h"
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
 #include "world/run_rank.h"
@@ -47,12 +47,12 @@ void align_measured_times(RunReport& report) {
 void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunReport& report) {
   for (const auto& front : fronts) {
     try {
-      front->device().synchronize();
+      front->rank().device().synchronize();
     } catch (const std::exception& error) {
       if (report.failure) continue;
       const std::string message = fmt::format("the device of rank {} failed in something that it was still doing: {}",
-                                              front->rank(), error.what());
-      report.failure = Failure{front::FailureKind::exception, front->rank(), message, "", 0, front->now()};
+                                              front->rank().id(), error.what());
+      report.failure = Failure{front::FailureKind::exception, front->rank().id(), message, "", 0, front->rank().now()};
     }
   }
 }

@@ -27,6 +27,10 @@ Names operator+(Names a, const Names& b) {
 
 const std::vector<Rule>& rules() {
   static const Names kBottom = {"base/", "shardlings/"};
+  static const Names kOfRank =
+      kBottom +
+      Names{"back/fabric/fabric.h", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "api/", "front/rank/",
+            "front/trace/"};
   static const std::vector<Rule> kRules = {
       {"runtime/include/", {"shardlings/"}, "the public headers include themselves and light standard headers only"},
       {"runtime/base/", kBottom, "base knows nothing of the rest"},
@@ -41,16 +45,29 @@ const std::vector<Rule>& rules() {
        "a fabric moves bytes; devices it sees through their interface"},
       {"runtime/front/", kBottom + kBackSeams + Names{"api/", "front/", "model/"},
        "front uses the back through its interfaces"},
+      // The folders of front, from below: each may include those that it names, and itself.
+      {"runtime/front/trace/", kBottom + Names{"back/fabric/fabric.h", "front/trace/"},
+       "what a run leaves is plain data"},
       {"runtime/front/clock/", kBottom + Names{"back/fabric/fabric.h", "front/clock/", "front/trace/"},
        "the clock knows no tensor and no group"},
-      {"runtime/front/trace/", kBottom + Names{"back/fabric/fabric.h", "front/trace/"},
-       "trace and counters are plain data"},
-      {"runtime/front/memory/",
-       kBottom + kBackSeams +
-           Names{"api/", "front/memory/", "front/trace/", "front/doors.h", "front/handlers.h", "front/rank_front.h"},
-       "memory is below groups, models and operations"},
-      {"runtime/front/misuse/", kBottom + Names{"front/misuse/", "front/group/", "front/trace/"},
-       "misuse sees calls, not data"},
+      {"runtime/front/misuse/", kBottom + Names{"back/fabric/fabric.h", "front/misuse/", "front/trace/"},
+       "the judge of misuse sees records of calls, nothing that is alive"},
+      {"runtime/front/rank/", kOfRank + Names{"front/clock/", "front/misuse/black_box.h"},
+       "what all parts of a rank share knows none of them"},
+      {"runtime/front/memory/", kOfRank + Names{"front/memory/"}, "memory is below groups, models and operations"},
+      {"runtime/front/pending/", kOfRank + Names{"front/memory/", "front/pending/"},
+       "an operation under way is one of groups or of the host, and the table of them knows neither"},
+      {"runtime/front/host/", kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/"},
+       "what the host does needs no other rank"},
+      {"runtime/front/group/",
+       kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
+                       "front/group/"},
+       "groups know no operation and no model"},
+      {"runtime/front/ops/",
+       kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/", "front/ops/", "model/"},
+       "operations are one rank's own"},
+      {"runtime/front/model/", kOfRank + Names{"front/memory/", "front/model/", "model/"},
+       "the layers' mathematics are composed of public operations"},
       {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
        "a world is made of a front and of the back's parts"},
       {"runtime/case/", kBottom + Names{"case/", "front/clock/cluster.h", "model/plan.h"},

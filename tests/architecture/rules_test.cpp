@@ -17,6 +17,8 @@ TEST(Layers, ArrowsPointDown) {
   EXPECT_EQ(layers("runtime/grading/grade.cpp", "\"back/kernels/kernels.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/report/terminal.cpp", "\"grading/grade.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/front/clock/cost.cpp", "\"front/memory/storage.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/front/group/wire.cpp", "\"front/rank_front.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/front/misuse/judge.cpp", "\"front/group/meeting.h\"").size(), 1U);
 }
 
 TEST(Layers, NobodyNamesAnotherImplementation) {

@@ -31,7 +31,9 @@ void check_counters(const model::ModelSpec& spec, Count batch) {
   const auto plan = model::make_plan(spec);
   const memory_map::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
-    const auto live = [&](Kind kind) { return front_of(rank).ledger().live_by_kind()[static_cast<std::size_t>(kind)]; };
+    const auto live = [&](Kind kind) {
+      return front_of(rank).memory().ledger(front::Memory::device).live_by_kind()[static_cast<std::size_t>(kind)];
+    };
     OnDevice on(rank, plan, weights_of(kase));
     EXPECT_EQ(map.states.weights, live(Kind::parameter));
     EXPECT_EQ(map.states.gradients, live(Kind::gradient));

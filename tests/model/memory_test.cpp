@@ -14,11 +14,13 @@ using model::LayerPlan;
 /// Measures one call: what is alive beyond `before` at its worst moment, and after it.
 class Meter {
  public:
-  explicit Meter(Rank& rank) : front_(front_of(rank)), before_(front_.ledger().live()) { restart(); }
+  explicit Meter(Rank& rank) : front_(front_of(rank)), before_(front_.memory().ledger(front::Memory::device).live()) {
+    restart();
+  }
 
-  void restart() { front_.ledger().reset_peak({}); }
-  Bytes peak() const { return front_.ledger().use().peak - before_; }
-  Bytes held() const { return front_.ledger().live() - before_; }
+  void restart() { front_.memory().ledger(front::Memory::device).reset_peak({}); }
+  Bytes peak() const { return front_.memory().ledger(front::Memory::device).use().peak - before_; }
+  Bytes held() const { return front_.memory().ledger(front::Memory::device).live() - before_; }
 
  private:
   front::RankFront& front_;
@@ -45,9 +47,9 @@ void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const T
   check_cost(cost, plan, n);
   Meter meter(rank);
   Saved saved;
-  const Flops before = front_of(rank).counters().flops;
+  const Flops before = front_of(rank).rank().counters().flops;
   Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
-  EXPECT_EQ(front_of(rank).counters().flops - before, Flops(cost.flops));
+  EXPECT_EQ(front_of(rank).rank().counters().flops - before, Flops(cost.flops));
   EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true, n.dtype));
   EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch, n.dtype) + output_bytes(plan, n.tokens, n.dtype));
   meter.restart();

@@ -220,12 +220,12 @@ TEST(ModelMisuse, OperationsInsideAreNotNamed) {
 TEST(ModelMisuse, DroppedSavedIsFreed) {
   EXPECT_EQ(message_of([](Scene& s) {
               front::RankFront& front = front_of(s.rank);
-              const Bytes before = front.ledger().live();
+              const Bytes before = front.memory().ledger(front::Memory::device).live();
               s.saved[1] = {};
-              EXPECT_EQ(before - front.ledger().live(), Bytes(4 * 4 * 2 * 9));
-              EXPECT_EQ(front.saved().alive(), 2);
+              EXPECT_EQ(before - front.memory().ledger(front::Memory::device).live(), Bytes(4 * 4 * 2 * 9));
+              EXPECT_EQ(front.models().saved.alive(), 2);
               s.on.model.forward(0, s.on.state.weights[0], s.x[0], &s.saved[0]);  // takes the place of the old one
-              EXPECT_EQ(front.saved().alive(), 2);
+              EXPECT_EQ(front.models().saved.alive(), 2);
             }),
             "");
 }

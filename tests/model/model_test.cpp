@@ -218,14 +218,14 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
     OnDevice on(rank, plan, weights_of(kase));
     const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);
-    const Bytes before = front_of(rank).ledger().live();
+    const Bytes before = front_of(rank).memory().ledger(front::Memory::device).live();
     Saved saved;
     EXPECT_THROW(on.model.forward(1, on.state.weights[1], x, &saved), OutOfMemory);
-    EXPECT_EQ(front_of(rank).ledger().live(), before);
+    EXPECT_EQ(front_of(rank).memory().ledger(front::Memory::device).live(), before);
     EXPECT_FALSE(saved);
-    const Nanos now = front_of(rank).now();
+    const Nanos now = front_of(rank).rank().now();
     const Tensor y = on.model.forward(1, on.state.weights[1], x, nullptr);
-    EXPECT_EQ(front_of(rank).now() - now, Nanos(1000));
+    EXPECT_EQ(front_of(rank).rank().now() - now, Nanos(1000));
   });
   EXPECT_FALSE(report.failure) << report.failure->message;
 }
@@ -304,7 +304,7 @@ TEST(Model, LabelsFlowFromTheMicroBatch) {
     }
     Tensor grad = on.model.loss(std::move(x.back()), targets, 15, on.loss);
     grad = on.model.backward(2, on.state.weights[2], x[1], std::move(saved[2]), std::move(grad), on.state.grads[2]);
-    const auto& made = front_of(rank).storages().at(detail::Access::ref(grad).storage);
+    const auto& made = front_of(rank).memory().storages().at(detail::Access::ref(grad).storage);
     EXPECT_EQ(made.label.micro, 5);
     EXPECT_EQ(made.kind, Kind::activation);
   });

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "front/group/desk.h"
+#include "front/group/rank_groups.h"
 #include "front/group/shared_control.h"
 #include "support/forked_control.h"
 #include "world/run_rank.h"

@@ -1,7 +1,6 @@
-#include "front/handlers.h"
+#include "front/group/handlers.h"
 
 #include "api/arguments.h"
-#include "front/group/desk.h"
 
 namespace shardlings::front {
 
@@ -12,9 +11,9 @@ namespace unpacked = detail::unpacked;
 namespace {
 
 template <class Given>
-Reply collective(RankFront& front, const Call& call, Collective kind) {
+Reply collective(RankGroups& groups, const Call& call, Collective kind) {
   const Given given(call);
-  GroupDesk::Asked asked{kind};
+  RankGroups::Asked asked{kind};
   if constexpr (requires { given.data; }) {
     asked.in = asked.out = given.data.index;
   } else if constexpr (requires { given.in; }) {
@@ -23,49 +22,49 @@ Reply collective(RankFront& front, const Call& call, Collective kind) {
   }
   if constexpr (requires { given.op; }) asked.op = given.op;
   if constexpr (requires { given.root; }) asked.root = given.root;
-  return front.groups().collective(call, asked);
+  return groups.collective(call, asked);
 }
 
 }  // namespace
 
-Reply handle::all_reduce(RankFront& front, const Call& call) {
-  return collective<unpacked::all_reduce>(front, call, Collective::all_reduce);
+Reply handle::all_reduce(RankGroups& groups, const Call& call) {
+  return collective<unpacked::all_reduce>(groups, call, Collective::all_reduce);
 }
-Reply handle::reduce_scatter(RankFront& front, const Call& call) {
-  return collective<unpacked::reduce_scatter>(front, call, Collective::reduce_scatter);
+Reply handle::reduce_scatter(RankGroups& groups, const Call& call) {
+  return collective<unpacked::reduce_scatter>(groups, call, Collective::reduce_scatter);
 }
-Reply handle::all_gather(RankFront& front, const Call& call) {
-  return collective<unpacked::all_gather>(front, call, Collective::all_gather);
+Reply handle::all_gather(RankGroups& groups, const Call& call) {
+  return collective<unpacked::all_gather>(groups, call, Collective::all_gather);
 }
-Reply handle::broadcast(RankFront& front, const Call& call) {
-  return collective<unpacked::broadcast>(front, call, Collective::broadcast);
+Reply handle::broadcast(RankGroups& groups, const Call& call) {
+  return collective<unpacked::broadcast>(groups, call, Collective::broadcast);
 }
-Reply handle::reduce(RankFront& front, const Call& call) {
-  return collective<unpacked::reduce>(front, call, Collective::reduce);
+Reply handle::reduce(RankGroups& groups, const Call& call) {
+  return collective<unpacked::reduce>(groups, call, Collective::reduce);
 }
-Reply handle::gather(RankFront& front, const Call& call) {
-  return collective<unpacked::gather>(front, call, Collective::gather);
+Reply handle::gather(RankGroups& groups, const Call& call) {
+  return collective<unpacked::gather>(groups, call, Collective::gather);
 }
-Reply handle::scatter(RankFront& front, const Call& call) {
-  return collective<unpacked::scatter>(front, call, Collective::scatter);
+Reply handle::scatter(RankGroups& groups, const Call& call) {
+  return collective<unpacked::scatter>(groups, call, Collective::scatter);
 }
-Reply handle::all_to_all(RankFront& front, const Call& call) {
-  return collective<unpacked::all_to_all>(front, call, Collective::all_to_all);
+Reply handle::all_to_all(RankGroups& groups, const Call& call) {
+  return collective<unpacked::all_to_all>(groups, call, Collective::all_to_all);
 }
-Reply handle::barrier(RankFront& front, const Call& call) {
-  return collective<unpacked::barrier>(front, call, Collective::barrier);
+Reply handle::barrier(RankGroups& groups, const Call& call) {
+  return collective<unpacked::barrier>(groups, call, Collective::barrier);
 }
-Reply handle::send(RankFront& front, const Call& call) {
-  return front.groups().send(call);
+Reply handle::send(RankGroups& groups, const Call& call) {
+  return groups.send(call);
 }
-Reply handle::recv(RankFront& front, const Call& call) {
-  return front.groups().recv(call);
+Reply handle::recv(RankGroups& groups, const Call& call) {
+  return groups.recv(call);
 }
-Reply handle::send_recv(RankFront& front, const Call& call) {
-  return front.groups().send_recv(call);
+Reply handle::send_recv(RankGroups& groups, const Call& call) {
+  return groups.send_recv(call);
 }
-Reply handle::split(RankFront& front, const Call& call) {
-  return front.groups().split(call);
+Reply handle::split(RankGroups& groups, const Call& call) {
+  return groups.split(call);
 }
 
 }  // namespace shardlings::front

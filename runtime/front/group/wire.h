@@ -1,5 +1,6 @@
 /// \file
-/// Bytes on the wire: the only place of these formulas. Conventions as NCCL's: what a ring algorithm sends.
+/// Bytes on the wire, as they are counted: what a ring algorithm sends, by NCCL's conventions. Budgets of puzzles are
+/// formulas of their own, written from the lesson (the graders' sharding.h): the two check each other.
 #pragma once
 
 #include "back/fabric/fabric.h"

@@ -5,8 +5,6 @@
 #include "api/arguments.h"
 #include "base/dtype.h"
 #include "base/text.h"
-#include "front/handlers.h"
-#include "front/model/model_table.h"
 
 namespace shardlings::front {
 
@@ -14,55 +12,56 @@ using detail::Call;
 using model::LayerPlan;
 using Type = LayerPlan::Type;
 
-const detail::RankModel& model_of(RankFront& front, const Call& call) {
-  if (const detail::RankModel* model = front.models().find(call.model)) return *model;
-  front.invalid(call, fmt::format("{}: this Model is not known to the rank", name_of(call.verb)));
+const detail::RankModel& model_of(RankModels& of, const Call& call) {
+  if (const detail::RankModel* model = of.models.find(call.model)) return *model;
+  of.rank.invalid(call, fmt::format("{}: this Model is not known to the rank", name_of(call.verb)));
 }
 
 std::string call_text(const Call& call, Count layer) {
   return fmt::format("{} of layer {}", name_of(call.verb), layer);
 }
 
-const LayerPlan& checked_layer(RankFront& front, const Call& call, Count layer) {
-  const auto& layers = model_of(front, call).plan.layers;
+const LayerPlan& checked_layer(RankModels& of, const Call& call, Count layer) {
+  const auto& layers = model_of(of, call).plan.layers;
   const auto count = static_cast<Count>(layers.size());
   if (layer < 0 || layer >= count) {
-    front.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}", call_text(call, layer),
-                                    count - 1));
+    of.rank.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}",
+                                      call_text(call, layer), count - 1));
   }
   return layers[static_cast<std::size_t>(layer)];
 }
 
-void check_weights(RankFront& front, const Call& call, Count layer, const Operand& weights, const char* what) {
-  const Count size = checked_layer(front, call, layer).range.size();
+void check_weights(RankModels& of, const Call& call, Count layer, const Operand& weights, const char* what) {
+  const Count size = checked_layer(of, call, layer).range.size();
   if (weights.size() == size) return;
-  front.invalid(call, fmt::format("{}: the {} have {} elements, but the layer has {} weights: model.size({})",
-                                  call_text(call, layer), what, weights.size(), size, layer));
+  of.rank.invalid(call, fmt::format("{}: the {} have {} elements, but the layer has {} weights: model.size({})",
+                                    call_text(call, layer), what, weights.size(), size, layer));
 }
 
-void check_types(RankFront& front, const Call& call, Count layer, const Operand& weights, const Operand& x) {
-  const bool ids = checked_layer(front, call, layer).type == Type::embedding;
+void check_types(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& x) {
+  const bool ids = checked_layer(of, call, layer).type == Type::embedding;
   if (weights.dtype() != DType::i32 && (ids || weights.dtype() == x.dtype())) return;
-  front.invalid(call, fmt::format("{}: the weights are {}, and x is {}; both must be f32, or both bf16 (see cast)",
-                                  call_text(call, layer), name_of(weights.dtype()), name_of(x.dtype())));
+  of.rank.invalid(call, fmt::format("{}: the weights are {}, and x is {}; both must be f32, or both bf16 (see cast)",
+                                    call_text(call, layer), name_of(weights.dtype()), name_of(x.dtype())));
 }
 
-void check_grad_types(RankFront& front, const Call& call, Count layer, const Operand& weights, const Operand& grad,
+void check_grad_types(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& grad,
                       const Operand& grad_weights) {
   if (grad.dtype() != weights.dtype()) {
-    front.invalid(call, fmt::format("{}: the gradient is {}, but the layer's output was {}, as its weights are",
-                                    call_text(call, layer), name_of(grad.dtype()), name_of(weights.dtype())));
+    of.rank.invalid(call, fmt::format("{}: the gradient is {}, but the layer's output was {}, as its weights are",
+                                      call_text(call, layer), name_of(grad.dtype()), name_of(weights.dtype())));
   }
   if (grad_weights.dtype() == DType::f32 || grad_weights.dtype() == weights.dtype()) return;
-  front.invalid(call, fmt::format("{}: gradients of {} weights cannot be added to {}, only to f32 or to their own type",
-                                  call_text(call, layer), name_of(weights.dtype()), name_of(grad_weights.dtype())));
+  of.rank.invalid(call,
+                  fmt::format("{}: gradients of {} weights cannot be added to {}, only to f32 or to their own type",
+                              call_text(call, layer), name_of(weights.dtype()), name_of(grad_weights.dtype())));
 }
 
-void check_input(RankFront& front, const Call& call, Count layer, const Operand& x) {
-  const LayerPlan& plan = checked_layer(front, call, layer);
+void check_input(RankModels& of, const Call& call, Count layer, const Operand& x) {
+  const LayerPlan& plan = checked_layer(of, call, layer);
   const auto wrong = [&](const std::string& expected) {
-    front.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer), to_text(x.shape()),
-                                    name_of(x.dtype()), expected));
+    of.rank.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer),
+                                      to_text(x.shape()), name_of(x.dtype()), expected));
   };
   if (plan.type == Type::embedding) {
     const Count longest = entry_of(plan, "position").rows;
@@ -79,57 +78,56 @@ void check_input(RankFront& front, const Call& call, Count layer, const Operand&
   }
 }
 
-void check_grad(RankFront& front, const Call& call, Count layer, const Operand& x, const Operand& grad) {
-  const Shape expected = output_shape(checked_layer(front, call, layer), x.shape());
+void check_grad(RankModels& of, const Call& call, Count layer, const Operand& x, const Operand& grad) {
+  const Shape expected = output_shape(checked_layer(of, call, layer), x.shape());
   if (grad && grad.shape() == expected) return;
   if (!grad) {
-    front.invalid(call, fmt::format("{}: the gradient of the layer's output is an empty tensor (moved from?); it has "
-                                    "the shape {}",
-                                    call_text(call, layer), to_text(expected)));
+    of.rank.invalid(call, fmt::format("{}: the gradient of the layer's output is an empty tensor (moved from?); it has "
+                                      "the shape {}",
+                                      call_text(call, layer), to_text(expected)));
   }
-  front.invalid(call, fmt::format("{}: the gradient has shape {}, but the layer's output has {} for this x",
-                                  call_text(call, layer), to_text(grad.shape()), to_text(expected)));
+  of.rank.invalid(call, fmt::format("{}: the gradient has shape {}, but the layer's output has {} for this x",
+                                    call_text(call, layer), to_text(grad.shape()), to_text(expected)));
 }
 
-void check_loss(RankFront& front, const Call& call, const Operand& logits, const Operand& targets,
-                const Operand& loss) {
-  if (!targets) front.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
-  const Count width = model_of(front, call).plan.layers.back().out;
+void check_loss(RankModels& of, const Call& call, const Operand& logits, const Operand& targets, const Operand& loss) {
+  if (!targets) of.rank.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
+  const Count width = model_of(of, call).plan.layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
-    front.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
-                                    "layer returned",
-                                    to_text(logits.shape()), width));
+    of.rank.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
+                                      "layer returned",
+                                      to_text(logits.shape()), width));
   }
   if (targets.size() != logits.rows()) {
-    front.invalid(call, fmt::format("loss: {} targets for {} rows of logits; they belong to the same micro-batch",
-                                    targets.size(), logits.rows()));
+    of.rank.invalid(call, fmt::format("loss: {} targets for {} rows of logits; they belong to the same micro-batch",
+                                      targets.size(), logits.rows()));
   }
   if (logits.label.micro >= 0 && targets.label.micro >= 0 && logits.label.micro != targets.label.micro) {
-    front.invalid(call, fmt::format("loss: the logits are of micro-batch {}, but the targets of micro-batch {}",
-                                    logits.label.micro, targets.label.micro));
+    of.rank.invalid(call, fmt::format("loss: the logits are of micro-batch {}, but the targets of micro-batch {}",
+                                      logits.label.micro, targets.label.micro));
   }
   const Count tokens = detail::unpacked::layer_loss(call).tokens;
   if (tokens < 1) {
-    front.invalid(call, fmt::format("loss: tokens_of_step is {}; it is what the loss is divided by: "
-                                    "batch.tokens_of_step()",
-                                    tokens));
+    of.rank.invalid(call, fmt::format("loss: tokens_of_step is {}; it is what the loss is divided by: "
+                                      "batch.tokens_of_step()",
+                                      tokens));
   }
-  if (loss.size() < 1) front.invalid(call, "loss: the view that the loss is added to is empty");
+  if (loss.size() < 1) of.rank.invalid(call, "loss: the view that the loss is added to is empty");
 }
 
-void check_update(RankFront& front, const Call& call, Count layer) {
-  const Count size = checked_layer(front, call, layer).range.size();
+void check_update(RankModels& of, const Call& call, Count layer) {
+  const Count size = checked_layer(of, call, layer).range.size();
   const Count updated = call.tensor[0].shape.size();
   if (updated > size) {
-    front.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
+    of.rank.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
   }
   static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
-  const bool adam = model_of(front, call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = model_of(of, call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (int i = 1; i < (adam ? 4 : 2); ++i) {
     const Count found = call.tensor[i].shape.size();
     if (found == updated) continue;
-    front.invalid(call, fmt::format("{}: {} weights, but the {} has {} elements; all must be the same range",
-                                    call_text(call, layer), updated, kNames[i], found));
+    of.rank.invalid(call, fmt::format("{}: {} weights, but the {} has {} elements; all must be the same range",
+                                      call_text(call, layer), updated, kNames[i], found));
   }
 }
 

@@ -5,29 +5,29 @@
 #include <string>
 
 #include "api/rank_model.h"
-#include "front/rank_front.h"
+#include "front/model/rank_models.h"
 
 namespace shardlings::front {
 
 /// "forward of layer 2", for messages.
 std::string call_text(const detail::Call& call, Count layer);
 /// The layer of that number; throws InvalidArgument if the model has no such layer.
-const model::LayerPlan& checked_layer(RankFront& front, const detail::Call& call, Count layer);
+const model::LayerPlan& checked_layer(RankModels& of, const detail::Call& call, Count layer);
 /// All throw InvalidArgument if the argument does not fit.
-void check_weights(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const char* what);
-void check_input(RankFront& front, const detail::Call& call, Count layer, const Operand& x);
+void check_weights(RankModels& of, const detail::Call& call, Count layer, const Operand& weights, const char* what);
+void check_input(RankModels& of, const detail::Call& call, Count layer, const Operand& x);
 /// Weights and activations are of one type.
-void check_types(RankFront& front, const detail::Call& call, Count layer, const Operand& weights, const Operand& x);
-void check_grad_types(RankFront& front, const detail::Call& call, Count layer, const Operand& weights,
+void check_types(RankModels& of, const detail::Call& call, Count layer, const Operand& weights, const Operand& x);
+void check_grad_types(RankModels& of, const detail::Call& call, Count layer, const Operand& weights,
                       const Operand& grad, const Operand& grad_weights);
-void check_grad(RankFront& front, const detail::Call& call, Count layer, const Operand& x, const Operand& grad);
-void check_loss(RankFront& front, const detail::Call& call, const Operand& logits, const Operand& targets,
+void check_grad(RankModels& of, const detail::Call& call, Count layer, const Operand& x, const Operand& grad);
+void check_loss(RankModels& of, const detail::Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss);
 /// All arguments of an update are equally long parts of a layer.
-void check_update(RankFront& front, const detail::Call& call, Count layer);
+void check_update(RankModels& of, const detail::Call& call, Count layer);
 
 /// The model of that number; throws InvalidArgument if nobody has made it known to this rank.
-const detail::RankModel& model_of(RankFront& front, const detail::Call& call);
+const detail::RankModel& model_of(RankModels& of, const detail::Call& call);
 /// The shape of a layer's output for input x.
 Shape output_shape(const model::LayerPlan& layer, const Shape& x);
 

@@ -1,6 +1,6 @@
 // Operations element by element.
 #include "base/dtype.h"
-#include "front/host/host_desk.h"
+#include "front/host/host_lanes.h"
 #include "front/ops/op.h"
 #include "model/operation_flops.h"
 
@@ -16,9 +16,9 @@ namespace {
 constexpr Count kGeluBackward = 24;
 
 template <class Given>
-Reply unary(RankFront& front, const Call& call, KernelId id, Count flops) {
+Reply unary(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(x.shape(), x.dtype());
@@ -26,9 +26,9 @@ Reply unary(RankFront& front, const Call& call, KernelId id, Count flops) {
 }
 
 template <class Given>
-Reply backward(RankFront& front, const Call& call, KernelId id, Count flops) {
+Reply backward(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   const Operand grad = op.reads(given.grad);
   op.computes_on(x, "x");
@@ -40,26 +40,26 @@ Reply backward(RankFront& front, const Call& call, KernelId id, Count flops) {
 
 }  // namespace
 
-Reply handle::clone(RankFront& front, const Call& call) {
+Reply handle::clone(OpContext& of, const Call& call) {
   const unpacked::clone given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   op.returns(x.shape(), x.dtype(), x.kind);
   return op.run(KernelId::copy, {x.bytes().value()}, 0);
 }
 
-Reply handle::cast(RankFront& front, const Call& call) {
+Reply handle::cast(OpContext& of, const Call& call) {
   const unpacked::cast given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   op.type(x.dtype());
   op.returns(x.shape(), given.dtype);
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(given.dtype)}, 0);
 }
 
-Reply handle::cast_into(RankFront& front, const Call& call) {
+Reply handle::cast_into(OpContext& of, const Call& call) {
   const unpacked::cast_into given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   const Operand x = op.reads(given.x);
   op.same_size(y, "y", x, "x");
@@ -67,11 +67,11 @@ Reply handle::cast_into(RankFront& front, const Call& call) {
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(y.dtype())}, 0);
 }
 
-Reply handle::copy(RankFront& front, const Call& call) {
+Reply handle::copy(OpContext& of, const Call& call) {
   const unpacked::copy given(call);
-  const auto on_host = [&](int i) { return front.memory().memory_of(call.tensor[i]) == Memory::host; };
-  if (on_host(given.y.index) || on_host(given.x.index)) return front.host().copy(call);
-  Op op(front, call, Op::Runs::where_data_are);
+  const auto on_host = [&](int i) { return of.memory.memory_of(call.tensor[i]) == Memory::host; };
+  if (on_host(given.y.index) || on_host(given.x.index)) return of.host.copy(call);
+  Op op(of, call, Op::Runs::where_data_are);
   op.require(call.blocking != 0,
              "both tensors are in the device's memory, where copies are part of the program: copy()");
   const Operand y = op.writes(given.y);
@@ -81,18 +81,18 @@ Reply handle::copy(RankFront& front, const Call& call) {
   return op.run(KernelId::copy, {x.bytes().value()}, 0);
 }
 
-Reply handle::fill(RankFront& front, const Call& call) {
+Reply handle::fill(OpContext& of, const Call& call) {
   const unpacked::fill given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   op.type(y.dtype());
   op.scalars({given.value});
   return op.run(KernelId::fill, {y.size()}, 0);
 }
 
-Reply handle::add(RankFront& front, const Call& call) {
+Reply handle::add(OpContext& of, const Call& call) {
   const unpacked::add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   const Operand x = op.reads(given.x);
   op.same_type(y, "y", x, "x");
@@ -101,9 +101,9 @@ Reply handle::add(RankFront& front, const Call& call) {
   return op.run(KernelId::add, {y.size()}, y.size());
 }
 
-Reply handle::axpy(RankFront& front, const Call& call) {
+Reply handle::axpy(OpContext& of, const Call& call) {
   const unpacked::axpy given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   const Operand x = op.reads(given.x);
   op.computes_on(y, "y");
@@ -113,18 +113,18 @@ Reply handle::axpy(RankFront& front, const Call& call) {
   return op.run(KernelId::axpy, {y.size()}, 2 * y.size());
 }
 
-Reply handle::scale(RankFront& front, const Call& call) {
+Reply handle::scale(OpContext& of, const Call& call) {
   const unpacked::scale given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   op.computes_on(y, "y");
   op.scalars({given.factor});
   return op.run(KernelId::scale, {y.size()}, y.size());
 }
 
-Reply handle::scale_by(RankFront& front, const Call& call) {
+Reply handle::scale_by(OpContext& of, const Call& call) {
   const unpacked::scale_by given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   const Operand factor = op.reads(given.factor);
   op.computes_on(y, "y");
@@ -134,22 +134,22 @@ Reply handle::scale_by(RankFront& front, const Call& call) {
   return op.run(KernelId::scale_by, {y.size()}, y.size());
 }
 
-Reply handle::gelu(RankFront& front, const Call& call) {
-  return unary<unpacked::gelu>(front, call, KernelId::gelu, model::kGeluFlops);
+Reply handle::gelu(OpContext& of, const Call& call) {
+  return unary<unpacked::gelu>(of, call, KernelId::gelu, model::kGeluFlops);
 }
-Reply handle::gelu_backward(RankFront& front, const Call& call) {
-  return backward<unpacked::gelu_backward>(front, call, KernelId::gelu_backward, kGeluBackward);
+Reply handle::gelu_backward(OpContext& of, const Call& call) {
+  return backward<unpacked::gelu_backward>(of, call, KernelId::gelu_backward, kGeluBackward);
 }
-Reply handle::relu(RankFront& front, const Call& call) {
-  return unary<unpacked::relu>(front, call, KernelId::relu, 1);
+Reply handle::relu(OpContext& of, const Call& call) {
+  return unary<unpacked::relu>(of, call, KernelId::relu, 1);
 }
-Reply handle::relu_backward(RankFront& front, const Call& call) {
-  return backward<unpacked::relu_backward>(front, call, KernelId::relu_backward, 1);
+Reply handle::relu_backward(OpContext& of, const Call& call) {
+  return backward<unpacked::relu_backward>(of, call, KernelId::relu_backward, 1);
 }
 
-Reply handle::random_normal(RankFront& front, const Call& call) {
+Reply handle::random_normal(OpContext& of, const Call& call) {
   const unpacked::random_normal given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.writes(given.y);
   op.computes_on(y, "y");
   op.require(given.first >= 0, "the first element's number is {}, but must not be negative", given.first);

@@ -36,9 +36,9 @@ void check_positions(Op& op, const Operand& x, const char* x_name, const Operand
 
 }  // namespace
 
-Reply handle::embedding(RankFront& front, const Call& call) {
+Reply handle::embedding(OpContext& of, const Call& call) {
   const unpacked::embedding given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand ids = op.reads(given.ids);
   const Operand table = op.reads(given.table);
   op.computes_on(table, "table");
@@ -49,9 +49,9 @@ Reply handle::embedding(RankFront& front, const Call& call) {
   return op.run(KernelId::embedding, {ids.size(), h, given.rows.begin, given.rows.end}, 0);
 }
 
-Reply handle::embedding_backward_add(RankFront& front, const Call& call) {
+Reply handle::embedding_backward_add(OpContext& of, const Call& call) {
   const unpacked::embedding_backward_add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand table = op.writes(given.grad_table);
   const Operand ids = op.reads(given.ids);
   const Operand grad = op.reads(given.grad);
@@ -66,9 +66,9 @@ Reply handle::embedding_backward_add(RankFront& front, const Call& call) {
                 {ids.size(), h, given.rows.begin, given.rows.end, static_cast<Count>(table.dtype())}, grad.size());
 }
 
-Reply handle::add_positions(RankFront& front, const Call& call) {
+Reply handle::add_positions(OpContext& of, const Call& call) {
   const unpacked::add_positions given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.writes(given.x);
   const Operand positions = op.reads(given.positions);
   op.computes_on(x, "x");
@@ -77,9 +77,9 @@ Reply handle::add_positions(RankFront& front, const Call& call) {
   return op.run(KernelId::add_positions, {x.shape()[0], x.shape()[1], x.shape()[2]}, x.size());
 }
 
-Reply handle::sum_positions_add(RankFront& front, const Call& call) {
+Reply handle::sum_positions_add(OpContext& of, const Call& call) {
   const unpacked::sum_positions_add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand positions = op.writes(given.grad_positions);
   const Operand grad = op.reads(given.grad);
   op.accumulates(positions, "grad_positions", grad, "grad");

@@ -37,9 +37,9 @@ AttentionExtents extents(Op& op, const Operand& qkv, Count heads) {
 
 }  // namespace
 
-Reply handle::layer_norm(RankFront& front, const Call& call) {
+Reply handle::layer_norm(OpContext& of, const Call& call) {
   const unpacked::layer_norm given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   const Operand weight = op.reads(given.weight);
   const Operand bias = op.reads(given.bias);
@@ -52,9 +52,9 @@ Reply handle::layer_norm(RankFront& front, const Call& call) {
   return op.run(KernelId::layer_norm, {x.rows(), x.cols()}, model::kNormFlops * x.size());
 }
 
-Reply handle::layer_norm_backward(RankFront& front, const Call& call) {
+Reply handle::layer_norm_backward(OpContext& of, const Call& call) {
   const unpacked::layer_norm_backward given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   const Operand weight = op.reads(given.weight);
   const Operand stats = op.reads(given.stats);
@@ -78,9 +78,9 @@ Reply handle::layer_norm_backward(RankFront& front, const Call& call) {
                 16 * x.size());
 }
 
-Reply handle::attention(RankFront& front, const Call& call) {
+Reply handle::attention(OpContext& of, const Call& call) {
   const unpacked::attention given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand qkv = op.reads(given.qkv);
   const AttentionExtents e = extents(op, qkv, given.heads);
   op.returns({e.s, e.b, e.w}, qkv.dtype());
@@ -89,9 +89,9 @@ Reply handle::attention(RankFront& front, const Call& call) {
 }
 
 /// Uses the probabilities up: their memory is freed.
-Reply handle::attention_backward(RankFront& front, const Call& call) {
+Reply handle::attention_backward(OpContext& of, const Call& call) {
   const unpacked::attention_backward given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand qkv = op.reads(given.qkv);
   const Operand inner = op.takes(given.inner);
   const Operand grad = op.reads(given.grad);
@@ -104,7 +104,7 @@ Reply handle::attention_backward(RankFront& front, const Call& call) {
              to_text(grad.shape()), e.s, e.b, e.w);
   op.returns(qkv.shape(), qkv.dtype());
   op.launch(KernelId::attention_backward, {e.s, e.b, e.heads, e.w});
-  front.free(inner.ref, front.place(call));
+  of.memory.free(inner.ref, of.rank.place(call));
   return op.finish(bounded_product({2, e.flops()}));
 }
 

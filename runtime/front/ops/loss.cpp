@@ -17,9 +17,9 @@ void check_loss(Op& op, const Operand& loss, Count tokens) {
 
 }  // namespace
 
-Reply handle::cross_entropy(RankFront& front, const Call& call) {
+Reply handle::cross_entropy(OpContext& of, const Call& call) {
   const unpacked::cross_entropy given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand logits = op.writes(given.logits);
   const Operand targets = op.reads(given.targets);
   const Operand loss = op.writes(given.loss);
@@ -31,9 +31,9 @@ Reply handle::cross_entropy(RankFront& front, const Call& call) {
   return op.run(KernelId::cross_entropy, {logits.rows(), logits.cols(), given.tokens}, 12 * logits.size());
 }
 
-Reply handle::loss_add(RankFront& front, const Call& call) {
+Reply handle::loss_add(OpContext& of, const Call& call) {
   const unpacked::loss_add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand loss = op.writes(given.loss);
   const Operand sum = op.reads(given.sum);
   const Operand hit = op.reads(given.hit);

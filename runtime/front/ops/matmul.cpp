@@ -46,9 +46,9 @@ Reply run(Op& op, const ProductExtents& e, bool adds, DType to) {
 
 }  // namespace
 
-Reply handle::matmul(RankFront& front, const Call& call) {
+Reply handle::matmul(OpContext& of, const Call& call) {
   const unpacked::matmul given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand a = op.reads(given.a);
   const Operand b = op.reads(given.b);
   const ProductExtents e = extents(op, a, b, given.trans);
@@ -56,9 +56,9 @@ Reply handle::matmul(RankFront& front, const Call& call) {
   return run(op, e, false, a.dtype());
 }
 
-Reply handle::matmul_add(RankFront& front, const Call& call) {
+Reply handle::matmul_add(OpContext& of, const Call& call) {
   const unpacked::matmul_add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand c = op.writes(given.c);
   const Operand a = op.reads(given.a);
   const Operand b = op.reads(given.b);

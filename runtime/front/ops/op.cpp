@@ -3,27 +3,25 @@
 #include <algorithm>
 
 #include "base/dtype.h"
-#include "front/host/host_desk.h"
-#include "front/work/work_table.h"
 
 namespace shardlings::front {
 
-Op::Op(RankFront& front, const detail::Call& call, Runs runs)
-    : front_(front), call_(call), place_(front.place(call)), name_(front.called(call)) {
+Op::Op(OpContext& of, const detail::Call& call, Runs runs)
+    : of_(of), call_(call), place_(of.rank.place(call)), name_(of.rank.called(call)) {
   if (runs == Runs::on_device) return;
-  memory_ = front.memory().memory_of(call.tensor[0]);
-  after_ = front.works().chain(call.id);
+  memory_ = of.memory.memory_of(call.tensor[0]);
+  after_ = of.pending.chain(call.id);
   if (call.blocking == 0) name_ += "_async";
 }
 
 void Op::fail(const std::string& sentence) {
-  front_.invalid(call_, name_ + ": " + sentence);
+  of_.rank.invalid(call_, name_ + ": " + sentence);
 }
 
 Operand Op::look_up(int i, const char* what, bool writes) {
-  if (!on_host()) return writes ? front_.writing(call_, i) : front_.reading(call_, i);
+  if (!on_host()) return writes ? of_.memory.writing(call_, i) : of_.memory.reading(call_, i);
   const Operand x =
-      front_.memory().find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = call_.blocking == 0});
+      of_.memory.find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = call_.blocking == 0});
   require(
       !x || x.memory == Memory::host,
       "{} is in the device's memory, but the first argument is in the host's, where this would be computed. Copy it",
@@ -52,7 +50,7 @@ Operand Op::writes(detail::Argument<detail::FieldKind::writes> argument) {
 
 Operand Op::returns(Shape shape, DType dtype, Kind kind) {
   check_overlaps();  // before anything is allocated that an error would leave behind
-  const Operand y = front_.allocate(shape, dtype, kind, place_, label_.micro);
+  const Operand y = of_.memory.allocate(shape, dtype, kind, Memory::device, place_, label_.micro);
   add_output(y, "the result", 1);
   returns_argument(y);
   return y;
@@ -153,7 +151,7 @@ void Op::label_outputs() {
     const Operand& y = out_[i].operand;
     // What lives longer than a micro-batch belongs to none.
     const bool lasting = y.kind == Kind::parameter || y.kind == Kind::gradient || y.kind == Kind::optimizer;
-    if (y && !lasting && label_.micro >= 0) front_.storages().at(y.ref.storage).label.micro = label_.micro;
+    if (y && !lasting && label_.micro >= 0) of_.memory.storages().at(y.ref.storage).label.micro = label_.micro;
   }
 }
 
@@ -161,7 +159,7 @@ void Op::launch(back::KernelId id, std::initializer_list<Count> numbers) {
   check_overlaps();
   kernel_.id = id;
   std::copy(numbers.begin(), numbers.end(), kernel_.n);
-  if (!on_host()) front_.launch(kernel_);
+  if (!on_host()) of_.meter.launch(kernel_);
 }
 
 detail::Reply Op::finish(Count flops) {
@@ -172,7 +170,7 @@ detail::Reply Op::finish(Count flops) {
   cost.matrix = matrix_;
   cost.dtype = kernel_.dtype;
   if (on_host()) return hand_to_host(cost);
-  front_.charge(name_of(call_.verb), call_, cost, label_);
+  of_.meter.charge(name_of(call_.verb), call_, cost, label_);
   return reply_;
 }
 
@@ -183,7 +181,7 @@ detail::Reply Op::hand_to_host(const Cost& cost) {
   job.label = label_;
   for (int i = 0; i < outputs_; ++i) job.uses.push_back({out_[i].operand, true});
   for (int i = 0; i < inputs_; ++i) job.uses.push_back({in_[i].operand, false});
-  return front_.host().compute(call_, job);
+  return of_.host.compute(call_, job);
 }
 
 detail::Reply Op::run(back::KernelId id, std::initializer_list<Count> numbers, Count flops) {

@@ -13,7 +13,7 @@
 #include "api/arguments.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/text.h"
-#include "front/handlers.h"
+#include "front/ops/handlers.h"
 
 namespace shardlings::front {
 
@@ -23,7 +23,7 @@ class Op {
  public:
   /// Whose memory the arguments are in: the device's, or that of the first argument, where host and device can do it.
   enum class Runs : std::uint8_t { on_device, where_data_are };
-  Op(RankFront& front, const detail::Call& call, Runs runs = Runs::on_device);
+  Op(OpContext& of, const detail::Call& call, Runs runs = Runs::on_device);
 
   /// \name Arguments, in the order of the kernel's inputs and outputs
   /// As the table of verbs has them. All but may_read throw InvalidArgument for an empty view.
@@ -103,7 +103,7 @@ class Op {
     int passes = 1;  // over the memory: 2 if it is read and written
   };
 
-  RankFront& front_;
+  OpContext& of_;
   const detail::Call& call_;
   Location place_;
   Memory memory_ = Memory::device;

@@ -23,9 +23,9 @@ void check_scalar(Op& op, const Operand& x, const char* what) {
 
 }  // namespace
 
-Reply handle::adam(RankFront& front, const Call& call) {
+Reply handle::adam(OpContext& of, const Call& call) {
   const unpacked::adam given(call);
-  Op op(front, call, Op::Runs::where_data_are);
+  Op op(of, call, Op::Runs::where_data_are);
   const Operand w = op.writes(given.w);
   op.require(call.blocking != 0 || op.on_host(),
              "w is in the device's memory, but only the host works beside the program; "
@@ -48,9 +48,9 @@ Reply handle::adam(RankFront& front, const Call& call) {
   return op.run(KernelId::adam, {w.size(), given.step}, 14 * w.size());
 }
 
-Reply handle::sgd(RankFront& front, const Call& call) {
+Reply handle::sgd(OpContext& of, const Call& call) {
   const unpacked::sgd given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand w = op.writes(given.w);
   const Operand grad = op.reads(given.grad);
   const Operand factor = op.may_read(given.factor);
@@ -63,9 +63,9 @@ Reply handle::sgd(RankFront& front, const Call& call) {
   return op.run(KernelId::sgd, {w.size()}, 2 * w.size());
 }
 
-Reply handle::add_squares(RankFront& front, const Call& call) {
+Reply handle::add_squares(OpContext& of, const Call& call) {
   const unpacked::add_squares given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand total = op.writes(given.total);
   const Operand x = op.reads(given.x);
   op.computes_on(x, "x");
@@ -75,9 +75,9 @@ Reply handle::add_squares(RankFront& front, const Call& call) {
   return op.run(KernelId::add_squares, {x.size()}, 2 * x.size());
 }
 
-Reply handle::clip_factor(RankFront& front, const Call& call) {
+Reply handle::clip_factor(OpContext& of, const Call& call) {
   const unpacked::clip_factor given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand squares = op.reads(given.squares);
   op.has_type(squares, "squares", DType::f32);
   op.require(squares.size() >= 1, "squares has no element");
@@ -87,9 +87,9 @@ Reply handle::clip_factor(RankFront& front, const Call& call) {
   return op.run(KernelId::clip_factor, {}, 2);
 }
 
-Reply handle::flag_nonfinite(RankFront& front, const Call& call) {
+Reply handle::flag_nonfinite(OpContext& of, const Call& call) {
   const unpacked::flag_nonfinite given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand flag = op.writes(given.flag);
   const Operand x = op.reads(given.x);
   op.computes_on(x, "x");

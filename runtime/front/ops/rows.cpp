@@ -17,9 +17,9 @@ void is_row_vector(Op& op, const Operand& x, const Operand& row, const char* wha
 }
 
 template <class Given>
-Reply to_row_vector(RankFront& front, const Call& call, KernelId id) {
+Reply to_row_vector(OpContext& of, const Call& call, KernelId id) {
   const Given given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(rows_of(x.shape()), x.dtype());
@@ -27,9 +27,9 @@ Reply to_row_vector(RankFront& front, const Call& call, KernelId id) {
 }
 
 template <class Given>
-Reply with_row_vector(RankFront& front, const Call& call, KernelId id, Count flops) {
+Reply with_row_vector(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.writes(given.x);
   const Operand row = op.reads(given.row);
   op.computes_on(x, "x");
@@ -48,9 +48,9 @@ void check_ids(Op& op, const Operand& x, const Operand& ids, Range columns) {
 
 }  // namespace
 
-Reply handle::add_bias(RankFront& front, const Call& call) {
+Reply handle::add_bias(OpContext& of, const Call& call) {
   const unpacked::add_bias given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.writes(given.x);
   const Operand bias = op.reads(given.bias);
   op.computes_on(x, "x");
@@ -60,9 +60,9 @@ Reply handle::add_bias(RankFront& front, const Call& call) {
   return op.run(KernelId::add_bias, {x.rows(), x.cols()}, x.size());
 }
 
-Reply handle::sum_rows_add(RankFront& front, const Call& call) {
+Reply handle::sum_rows_add(OpContext& of, const Call& call) {
   const unpacked::sum_rows_add given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand sum = op.writes(given.sum);
   const Operand x = op.reads(given.x);
   op.accumulates(sum, "sum", x, "x");
@@ -71,23 +71,23 @@ Reply handle::sum_rows_add(RankFront& front, const Call& call) {
   return op.run(KernelId::sum_rows_add, {x.rows(), x.cols(), static_cast<Count>(sum.dtype())}, x.size());
 }
 
-Reply handle::row_max(RankFront& front, const Call& call) {
-  return to_row_vector<unpacked::row_max>(front, call, KernelId::row_max);
+Reply handle::row_max(OpContext& of, const Call& call) {
+  return to_row_vector<unpacked::row_max>(of, call, KernelId::row_max);
 }
-Reply handle::row_sum(RankFront& front, const Call& call) {
-  return to_row_vector<unpacked::row_sum>(front, call, KernelId::row_sum);
-}
-
-Reply handle::exp_minus_row(RankFront& front, const Call& call) {
-  return with_row_vector<unpacked::exp_minus_row>(front, call, KernelId::exp_minus_row, 9);
-}
-Reply handle::divide_rows(RankFront& front, const Call& call) {
-  return with_row_vector<unpacked::divide_rows>(front, call, KernelId::divide_rows, 1);
+Reply handle::row_sum(OpContext& of, const Call& call) {
+  return to_row_vector<unpacked::row_sum>(of, call, KernelId::row_sum);
 }
 
-Reply handle::pick(RankFront& front, const Call& call) {
+Reply handle::exp_minus_row(OpContext& of, const Call& call) {
+  return with_row_vector<unpacked::exp_minus_row>(of, call, KernelId::exp_minus_row, 9);
+}
+Reply handle::divide_rows(OpContext& of, const Call& call) {
+  return with_row_vector<unpacked::divide_rows>(of, call, KernelId::divide_rows, 1);
+}
+
+Reply handle::pick(OpContext& of, const Call& call) {
   const unpacked::pick given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   const Operand ids = op.reads(given.ids);
   check_ids(op, x, ids, given.columns);
@@ -96,9 +96,9 @@ Reply handle::pick(RankFront& front, const Call& call) {
   return op.run(KernelId::pick, {x.rows(), x.cols(), given.columns.begin, given.columns.end}, 0);
 }
 
-Reply handle::add_at(RankFront& front, const Call& call) {
+Reply handle::add_at(OpContext& of, const Call& call) {
   const unpacked::add_at given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.writes(given.x);
   const Operand ids = op.reads(given.ids);
   check_ids(op, x, ids, given.columns);
@@ -107,18 +107,18 @@ Reply handle::add_at(RankFront& front, const Call& call) {
   return op.run(KernelId::add_at, {x.rows(), x.cols(), given.columns.begin, given.columns.end}, x.rows());
 }
 
-Reply handle::softmax(RankFront& front, const Call& call) {
+Reply handle::softmax(OpContext& of, const Call& call) {
   const unpacked::softmax given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(x.shape(), x.dtype());
   return op.run(KernelId::softmax, {x.rows(), x.cols()}, kSoftmax * x.size());
 }
 
-Reply handle::softmax_backward(RankFront& front, const Call& call) {
+Reply handle::softmax_backward(OpContext& of, const Call& call) {
   const unpacked::softmax_backward given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand y = op.reads(given.y);
   const Operand grad = op.reads(given.grad);
   op.computes_on(y, "y");

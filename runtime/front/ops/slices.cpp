@@ -56,9 +56,9 @@ Shape shape_of_rows(const Parts& parts) {
 
 }  // namespace
 
-Reply handle::slice_cols(RankFront& front, const Call& call) {
+Reply handle::slice_cols(OpContext& of, const Call& call) {
   const unpacked::slice_cols given(call);
-  Op op(front, call);
+  Op op(of, call);
   const Operand x = op.reads(given.x);
   const Range range = given.columns;
   op.require(0 <= range.begin && range.begin <= range.end && range.end <= x.cols(),
@@ -70,8 +70,8 @@ Reply handle::slice_cols(RankFront& front, const Call& call) {
   return op.run(KernelId::copy_rows, {x.rows(), range.size() * unit, range.size() * unit, x.cols() * unit}, 0);
 }
 
-Reply handle::concat_cols(RankFront& front, const Call& call) {
-  Op op(front, call);
+Reply handle::concat_cols(OpContext& of, const Call& call) {
+  Op op(of, call);
   const Parts parts = read_parts(op);
   const Operand& first = parts.part[0];
   for (int i = 1; i < parts.count; ++i) {
@@ -91,8 +91,8 @@ Reply handle::concat_cols(RankFront& front, const Call& call) {
   return op.finish(0);
 }
 
-Reply handle::concat_rows(RankFront& front, const Call& call) {
-  Op op(front, call);
+Reply handle::concat_rows(OpContext& of, const Call& call) {
+  Op op(of, call);
   const Parts parts = read_parts(op);
   const Operand& first = parts.part[0];
   for (int i = 1; i < parts.count; ++i) {

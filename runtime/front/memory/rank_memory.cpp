@@ -1,4 +1,4 @@
-#include "front/memory/memory_desk.h"
+#include "front/memory/rank_memory.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "back/kernels/kernel_ids.h"
 #include "base/extents.h"
 #include "base/text.h"
-#include "front/rank_front.h"
+#include "front/rank/rank_context.h"
 
 namespace shardlings::front {
 
@@ -45,33 +45,33 @@ void release(back::Device& device, const Storage& storage) {
 
 }  // namespace
 
-MemoryDesk::MemoryDesk(RankFront& front)
-    : front_(front),
-      ledgers_{Ledger(Memory::device, front.options().capacity), Ledger(Memory::host, front.options().host_capacity)} {}
+RankMemory::RankMemory(RankContext& rank)
+    : rank_(rank),
+      ledgers_{Ledger(Memory::device, rank.options().capacity), Ledger(Memory::host, rank.options().host_capacity)} {}
 
-MemoryDesk::~MemoryDesk() {
+RankMemory::~RankMemory() {
   // Tensors that the program still holds when its rank has failed: the memory goes with the rank.
-  for (const Storage* storage : storages_.alive()) release(front_.device(), *storage);
+  for (const Storage* storage : storages_.alive()) release(rank_.device(), *storage);
 }
 
-Memory MemoryDesk::memory_of(const Ref& ref) {
+Memory RankMemory::memory_of(const Ref& ref) {
   const Storage* storage = storages_.find(ref.storage, ref.generation);
   return storage ? storage->memory : Memory::device;
 }
 
-Operand MemoryDesk::find(const Call& call, const Lookup& lookup) {
+Operand RankMemory::find(const Call& call, const Lookup& lookup) {
   const Ref& ref = call.tensor[lookup.index];
   if (ref.storage == 0) return {};
   const Storage* storage = storages_.find(ref.storage, ref.generation);
   if (!storage || storage->dropped) {
-    front_.invalid(call, fmt::format("{}: tensor argument {} has been freed already (dropped, moved from, or "
-                                     "overwritten)",
-                                     front_.called(call), lookup.index + 1));
+    rank_.invalid(call, fmt::format("{}: tensor argument {} has been freed already (dropped, moved from, or "
+                                    "overwritten)",
+                                    rank_.called(call), lookup.index + 1));
   }
   const Count size = ref.shape.size();
   if (ref.offset < 0 || size < 0 || ref.offset + size > storage->count || ref.dtype != storage->dtype) {
-    front_.invalid(
-        call, fmt::format("{}: tensor argument {} is not inside its storage", front_.called(call), lookup.index + 1));
+    rank_.invalid(
+        call, fmt::format("{}: tensor argument {} is not inside its storage", rank_.called(call), lookup.index + 1));
   }
   const Range range{ref.offset, ref.offset + size};
   if (!storage->in_flight.empty()) check_race(call, *storage, range, lookup);
@@ -85,8 +85,17 @@ Operand MemoryDesk::find(const Call& call, const Lookup& lookup) {
   return operand;
 }
 
-void MemoryDesk::check_race(const Call& call, const Storage& storage, Range range, const Lookup& lookup) const {
-  if (!front_.options().checks) return;
+Operand RankMemory::on_device(const Call& call, const Lookup& lookup) {
+  const Operand found = find(call, lookup);
+  if (found.memory == Memory::device) return found;
+  rank_.invalid(call,
+                fmt::format("{}: tensor argument {} is in the host's memory, which only copy, copy_async, adam and "
+                            "adam_async can use. Copy it to the device first",
+                            rank_.called(call), lookup.index + 1));
+}
+
+void RankMemory::check_race(const Call& call, const Storage& storage, Range range, const Lookup& lookup) const {
+  if (!rank_.options().checks) return;
   for (const InFlight& mark : storage.in_flight) {
     const Range both = intersect(mark.range, range);
     if (both.size() == 0 || !(lookup.writes || mark.writes)) continue;
@@ -94,24 +103,23 @@ void MemoryDesk::check_race(const Call& call, const Storage& storage, Range rang
     const std::string sentence = fmt::format(
         "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
         "them.\n{}",
-        to_text(front_.place(call)), front_.rank(), front_.called(call), lookup.writes ? "writes" : "reads", both.begin,
+        to_text(rank_.place(call)), rank_.id(), rank_.called(call), lookup.writes ? "writes" : "reads", both.begin,
         both.end, origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
         lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
                             : "Call wait() on its Work first.");
-    throw MisuseError(Misuse::race, sentence.c_str(), front_.place(call));
+    throw MisuseError(Misuse::race, sentence.c_str(), rank_.place(call));
   }
 }
 
-Operand MemoryDesk::allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro) {
+Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro) {
   if (!is_possible(shape)) {
     throw InvalidArgument(
-        fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), front_.rank(), to_text(shape))
-            .c_str(),
+        fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), rank_.id(), to_text(shape)).c_str(),
         at);
   }
   const Bytes size = bytes_of(shape.size(), dtype);
   if (!ledger(memory).fits(size)) {
-    throw OutOfMemory(out_of_memory_message(front_.rank(), ledger(memory), storages_, size, kind, at).c_str(), at);
+    throw OutOfMemory(out_of_memory_message(rank_.id(), ledger(memory), storages_, size, kind, at).c_str(), at);
   }
   Storage storage;
   storage.data = allocate_on_device(memory, size, at);
@@ -132,13 +140,13 @@ Operand MemoryDesk::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   made.ref.dtype = dtype;
   made.ref.storage = storages_.insert(std::move(storage));
   made.ref.generation = storages_.at(made.ref.storage).generation;
-  if (front_.options().poison_empty) {
+  if (rank_.options().poison_empty) {
     fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
   }
   return made;
 }
 
-void MemoryDesk::fill(const Operand& target, float value) {
+void RankMemory::fill(const Operand& target, float value) {
   if (target.size() == 0) return;
   back::Kernel kernel;
   kernel.id = back::KernelId::fill;
@@ -146,25 +154,25 @@ void MemoryDesk::fill(const Operand& target, float value) {
   kernel.out[0] = target.data;
   kernel.n[0] = target.size();
   kernel.f[0] = value;
-  back::Device& device = front_.device();
+  back::Device& device = rank_.device();
   if (target.memory == Memory::device) return device.launch(kernel);
   device.wait(back::DeviceLane::host, device.record(back::DeviceLane::compute));
   device.launch(kernel, back::DeviceLane::host);
   device.wait(back::DeviceLane::compute, device.record(back::DeviceLane::host));
 }
 
-std::vector<float> MemoryDesk::download(const Operand& from) {
+std::vector<float> RankMemory::download(const Operand& from) {
   std::vector<float> values(static_cast<std::size_t>(from.size()));
   if (values.empty()) return values;
   if (from.dtype() == DType::f32) {
-    front_.device().download(values.data(), from.data, from.bytes());
+    rank_.device().download(values.data(), from.data, from.bytes());
   } else if (from.dtype() == DType::i32) {
     std::vector<std::int32_t> raw(values.size());
-    front_.device().download(raw.data(), from.data, from.bytes());
+    rank_.device().download(raw.data(), from.data, from.bytes());
     for (std::size_t i = 0; i < raw.size(); ++i) values[i] = static_cast<float>(raw[i]);
   } else {
     std::vector<std::uint16_t> raw(values.size());
-    front_.device().download(raw.data(), from.data, from.bytes());
+    rank_.device().download(raw.data(), from.data, from.bytes());
     for (std::size_t i = 0; i < raw.size(); ++i) {
       values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(raw[i]) << 16);
     }
@@ -173,56 +181,57 @@ std::vector<float> MemoryDesk::download(const Operand& from) {
 }
 
 /// The capacity allowed it, and yet the machine has no more: on a GPU that several ranks share, for example.
-void* MemoryDesk::allocate_on_device(Memory memory, Bytes size, Location at) {
+void* RankMemory::allocate_on_device(Memory memory, Bytes size, Location at) {
   try {
-    return memory == Memory::host ? front_.device().allocate_host(size) : front_.device().allocate(size);
+    return memory == Memory::host ? rank_.device().allocate_host(size) : rank_.device().allocate(size);
   } catch (const std::bad_alloc&) {
     throw OutOfMemory(fmt::format("{}: rank {}: this machine has no {}memory left for {} more, though {} of the case's "
                                   "{} are in use. All ranks of a run share it: take a case with fewer or smaller ones.",
-                                  to_text(at), front_.rank(), memory == Memory::host ? "host " : "", to_text(size),
+                                  to_text(at), rank_.id(), memory == Memory::host ? "host " : "", to_text(size),
                                   to_text(ledger(memory).live()), to_text(ledger(memory).capacity()))
                           .c_str(),
                       at);
   }
 }
 
-void MemoryDesk::label_whole(const Operand& operand, Label label) {
+void RankMemory::label_whole(const Operand& operand, Label label) {
   Storage* storage = storages_.find(operand.ref.storage, operand.ref.generation);
   if (storage && operand.size() == storage->count) storage->label = label;
 }
 
-void MemoryDesk::free(const Ref& ref, Location at) {
+void RankMemory::free(const Ref& ref, Location at) {
   Storage* storage = storages_.find(ref.storage, ref.generation);
   if (!storage) return;
   if (!storage->in_flight.empty()) {
     // The memory stays until the operation is over; that somebody would have freed it is the program's error.
     const InFlight& mark = storage->in_flight.front();
     storage->dropped = true;
-    if (front_.options().checks) {
-      front_.defer(Misuse::race,
-                   fmt::format("race: rank {} dropped a tensor {} while {} of {} is still in flight with it.\n"
-                               "Wait first, or hand it over: `…_async(t, …).keep(std::move(t))`.",
-                               front_.rank(), origin(storage->at), mark.operation, to_text(mark.at)),
-                   at.line != 0 ? at : mark.at);
+    if (rank_.options().checks) {
+      rank_.defer(Misuse::race,
+                  fmt::format("race: rank {} dropped a tensor {} while {} of {} is still in flight with it.\n"
+                              "Wait first, or hand it over: `…_async(t, …).keep(std::move(t))`.",
+                              rank_.id(), origin(storage->at), mark.operation, to_text(mark.at)),
+                  at.line != 0 ? at : mark.at);
     }
     return;
   }
   ledger(storage->memory).remove(storage->kind, storage->bytes());
   note_curve(storage->memory);
-  release(front_.device(), *storage);
+  release(rank_.device(), *storage);
   storages_.erase(ref.storage);
 }
 
-void MemoryDesk::note_curve(Memory memory) {
-  front_.trace().memory(memory, front_.now(), ledger(memory).live_by_kind());
+void RankMemory::note_curve(Memory memory) {
+  rank_.trace().memory(memory, rank_.now(), ledger(memory).live_by_kind());
+  if (memory == Memory::device) rank_.set_live(ledger(memory).live());
 }
 
-void MemoryDesk::write(Counters& counters) const {
+void RankMemory::write(Counters& counters) const {
   static_cast<MemoryUse&>(counters) = ledgers_[static_cast<std::size_t>(Memory::device)].use();
   counters.host = ledgers_[static_cast<std::size_t>(Memory::host)].use();
 }
 
-void MemoryDesk::restart(Location at) {
+void RankMemory::restart(Location at) {
   for (Ledger& ledger : ledgers_) ledger.reset_peak(at);
   note_curve(Memory::device);
   note_curve(Memory::host);

@@ -1,12 +1,12 @@
-#include "front/work/work_table.h"
+#include "front/pending/pending_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "api/verbs.h"
 #include "base/text.h"
-#include "front/handlers.h"
 
 namespace shardlings::front {
 
@@ -14,7 +14,7 @@ using detail::Call;
 using detail::Ref;
 using detail::Reply;
 
-Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
+Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pending) {
   Reply reply;
   if (const auto before = find(pending->after)) {
     before->followed = true;
@@ -32,55 +32,55 @@ Reply WorkTable::start(const Call& call, std::shared_ptr<Pending> pending) {
   return reply;
 }
 
-Reply WorkTable::wait(const Call& call) {
-  const Location at = front_.place(call);
+Reply PendingTable::wait(const Call& call) {
+  const Location at = rank_.place(call);
   std::vector<std::uint64_t> ids = chain(call.id);
   std::reverse(ids.begin(), ids.end());
   for (const std::uint64_t id : ids) finish(id, at);
   return {};
 }
 
-void WorkTable::finish(std::uint64_t id, Location at) {
+void PendingTable::finish(std::uint64_t id, Location at) {
   const auto found = pending_.find(id);
-  const std::shared_ptr<Pending> pending = found->second;
+  const std::shared_ptr<PendingOperation> pending = found->second;
   pending->settle(at);
   pending->pass_time(at);
   unmark(*pending, id);
   const std::vector<Ref> kept = std::move(pending->kept);
   pending_.erase(found);
-  for (const Ref& ref : kept) front_.free(ref, at);
+  for (const Ref& ref : kept) memory_.free(ref, at);
 }
 
-Reply WorkTable::keep(const Call& call) {
+Reply PendingTable::keep(const Call& call) {
   if (const auto pending = find(call.id)) {
     pending->kept.push_back(call.tensor[0]);
   } else {
-    front_.free(call.tensor[0],
-                front_.place(call));  // nothing is in flight any more: keeping until now is all there is to do
+    memory_.free(call.tensor[0],
+                 rank_.place(call));  // nothing is in flight any more: keeping until now is all there is to do
   }
   return {};
 }
 
-Reply WorkTable::drop(const Call& call) {
+Reply PendingTable::drop(const Call& call) {
   const auto pending = find(call.id);
   if (!pending || pending->followed) return {};
-  if (front_.options().checks && !front_.aborted()) {
-    front_.defer(Misuse::leak,
-                 fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
-                             "Keep every Work and wait for it before its data are used or the function returns.",
-                             front_.rank(), pending->describe(), to_text(pending->at)),
-                 pending->at);
+  if (rank_.options().checks && !rank_.aborted()) {
+    rank_.defer(Misuse::leak,
+                fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
+                            "Keep every Work and wait for it before its data are used or the function returns.",
+                            rank_.id(), pending->describe(), to_text(pending->at)),
+                pending->at);
   }
   // Its marks stay: whoever touches the data finds out.
   return {};
 }
 
-std::shared_ptr<Pending> WorkTable::find(std::uint64_t id) const {
+std::shared_ptr<PendingOperation> PendingTable::find(std::uint64_t id) const {
   const auto found = pending_.find(id);
   return found == pending_.end() ? nullptr : found->second;
 }
 
-std::vector<std::uint64_t> WorkTable::chain(std::uint64_t id) const {
+std::vector<std::uint64_t> PendingTable::chain(std::uint64_t id) const {
   std::vector<std::uint64_t> ids;
   for (auto pending = find(id); pending; pending = find(id)) {
     ids.push_back(id);
@@ -89,10 +89,10 @@ std::vector<std::uint64_t> WorkTable::chain(std::uint64_t id) const {
   return ids;
 }
 
-void WorkTable::check_end() const {
-  if (pending_.empty() || !front_.options().checks) return;
+void PendingTable::check_end() const {
+  if (pending_.empty() || !rank_.options().checks) return;
   // One that others come after is not to blame, and of those that none comes after there is at least one.
-  const Pending* first = nullptr;
+  const PendingOperation* first = nullptr;
   int owed = 0;
   for (const auto& [id, pending] : pending_) {
     if (pending->followed) continue;
@@ -100,38 +100,39 @@ void WorkTable::check_end() const {
     if (!first || pending->order < first->order) first = pending.get();
   }
   if (!first) return;
-  const std::string sentence = fmt::format(
-      "leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for.", front_.rank(),
-      first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
+  const std::string sentence =
+      fmt::format("leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for.", rank_.id(),
+                  first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
   throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
 }
 
-void WorkTable::trace_in_flight() const {
-  if (!front_.trace().enabled()) return;
-  std::vector<Pending*> in_order;
+void PendingTable::trace_in_flight() const {
+  if (!rank_.trace().enabled()) return;
+  std::vector<PendingOperation*> in_order;
   for (const auto& [id, pending] : pending_) in_order.push_back(pending.get());
-  std::sort(in_order.begin(), in_order.end(), [](const Pending* a, const Pending* b) { return a->order < b->order; });
-  for (Pending* pending : in_order) pending->trace_in_flight();
+  std::sort(in_order.begin(), in_order.end(),
+            [](const PendingOperation* a, const PendingOperation* b) { return a->order < b->order; });
+  for (PendingOperation* pending : in_order) pending->trace_in_flight();
 }
 
-void WorkTable::mark(const Pending& pending, std::uint64_t work) {
+void PendingTable::mark(const PendingOperation& pending, std::uint64_t work) {
   for (const auto& [operand, writes] : pending.uses) {
     if (!operand || operand.size() == 0) continue;
-    front_.storages()
+    memory_.storages()
         .at(operand.ref.storage)
         .in_flight.push_back({range_of(operand), writes, work, pending.name(), pending.at});
   }
 }
 
-void WorkTable::unmark(const Pending& pending, std::uint64_t work) {
+void PendingTable::unmark(const PendingOperation& pending, std::uint64_t work) {
   for (const auto& [operand, writes] : pending.uses) {
     if (!operand || operand.size() == 0) continue;
-    Storage* storage = front_.storages().find(operand.ref.storage, operand.ref.generation);
+    Storage* storage = memory_.storages().find(operand.ref.storage, operand.ref.generation);
     if (!storage) continue;
     std::erase_if(storage->in_flight, [&](const InFlight& mark) { return mark.work == work; });
     if (storage->dropped && storage->in_flight.empty()) {
       storage->dropped = false;
-      front_.free(operand.ref, pending.at);
+      memory_.free(operand.ref, pending.at);
     }
   }
 }

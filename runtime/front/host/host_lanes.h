@@ -12,22 +12,24 @@
 #include <vector>
 
 #include "api/call.h"
-#include "front/rank_front.h"
-#include "front/work/pending.h"
+#include "front/memory/rank_memory.h"
+#include "front/pending/pending_table.h"
+#include "front/rank/rank_context.h"
 
 namespace shardlings::front {
 
 /// What the host's processor shall do with operands in its memory.
 struct HostJob {
   back::Kernel kernel;
-  std::vector<Pending::Use> uses;
+  std::vector<PendingOperation::Use> uses;
   Cost cost;
   Label label;
 };
 
-class HostDesk {
+class HostLanes {
  public:
-  explicit HostDesk(RankFront& front) : front_(front) {}
+  HostLanes(RankContext& rank, RankMemory& memory, PendingTable& pending)
+      : rank_(rank), memory_(memory), pending_(pending) {}
 
   /// tensor[0] becomes tensor[1], of which at least one is in the host's memory. Comes after the Work `id`.
   detail::Reply copy(const detail::Call& call);
@@ -38,13 +40,15 @@ class HostDesk {
   void restart_clock();
 
  private:
-  class HostWork;
+  class HostOperation;
 
-  std::shared_ptr<HostWork> begin(const detail::Call& call, Lane lane, const back::Kernel& kernel);
-  detail::Reply start(const detail::Call& call, std::shared_ptr<HostWork> work);
+  std::shared_ptr<HostOperation> begin(const detail::Call& call, Lane lane, const back::Kernel& kernel);
+  detail::Reply start(const detail::Call& call, std::shared_ptr<HostOperation> work);
 
-  RankFront& front_;
-  std::array<std::shared_ptr<HostWork>, kLanes> last_;  ///< by lane: what was started last
+  RankContext& rank_;
+  RankMemory& memory_;
+  PendingTable& pending_;
+  std::array<std::shared_ptr<HostOperation>, kLanes> last_;  ///< by lane: what was started last
 };
 
 }  // namespace shardlings::front

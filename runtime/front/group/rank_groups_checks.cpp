@@ -1,16 +1,16 @@
 // What a communication call must satisfy on its own rank, before anybody else is involved.
 #include <fmt/format.h>
 
+#include "api/verbs.h"
 #include "base/parts.h"
 #include "base/text.h"
-#include "front/group/desk.h"
-#include "front/handlers.h"
+#include "front/group/rank_groups.h"
 
 namespace shardlings::front {
 
 using detail::Call;
 
-back::Plan GroupDesk::plan_of(const Call& call, const Asked& asked, const Operand& in, const Operand& out) {
+back::Plan RankGroups::plan_of(const Call& call, const Asked& asked, const Operand& in, const Operand& out) {
   back::Plan plan;
   plan.kind = asked.kind;
   plan.dtype = in ? in.dtype() : out.dtype();
@@ -27,29 +27,29 @@ back::Plan GroupDesk::plan_of(const Call& call, const Asked& asked, const Operan
   return plan;
 }
 
-void GroupDesk::check_peer(const Call& call, int peer, int size) {
+void RankGroups::check_peer(const Call& call, int peer, int size) {
   if (peer >= 0 && peer < size && peer != member_of(call)) return;
   if (peer == member_of(call)) {
-    front_.invalid(
+    rank_.invalid(
         call, fmt::format("{}: rank {} of the group is this rank itself; copy() does that", name_of(call.verb), peer));
   }
-  front_.invalid(call, fmt::format("{}: the group has ranks 0 to {}, not {}", name_of(call.verb), size - 1, peer));
+  rank_.invalid(call, fmt::format("{}: the group has ranks 0 to {}, not {}", name_of(call.verb), size - 1, peer));
 }
 
-void GroupDesk::check_sizes(const Call& call, const back::Plan& plan, int member, const Operand& in,
-                            const Operand& out) {
+void RankGroups::check_sizes(const Call& call, const back::Plan& plan, int member, const Operand& in,
+                             const Operand& out) {
   const char* name = name_of(call.verb);
   const auto want = [&](const char* what, const Operand& operand, Count size) {
     if (operand.size() != size) {
-      front_.invalid(call, fmt::format("{}: `{}` has {} elements; on rank {} of {} it must have {}", name, what,
-                                       operand.size(), member, plan.members, size));
+      rank_.invalid(call, fmt::format("{}: `{}` has {} elements; on rank {} of {} it must have {}", name, what,
+                                      operand.size(), member, plan.members, size));
     }
   };
   if (in && out && in.dtype() != out.dtype()) {
-    front_.invalid(call, fmt::format("{}: `in` is {}, `out` is {}", name, name_of(in.dtype()), name_of(out.dtype())));
+    rank_.invalid(call, fmt::format("{}: `in` is {}, `out` is {}", name, name_of(in.dtype()), name_of(out.dtype())));
   }
   if (plan.root < 0 || plan.root >= plan.members) {
-    front_.invalid(call, fmt::format("{}: root {} is not in the group of {} ranks", name, plan.root, plan.members));
+    rank_.invalid(call, fmt::format("{}: root {} is not in the group of {} ranks", name, plan.root, plan.members));
   }
   const Range mine = part_of(plan.count < 0 ? 0 : plan.count, plan.members, member);
   bool may_share = false;  // `in` and `out` may be the same memory, or one the right part of the other
@@ -77,8 +77,8 @@ void GroupDesk::check_sizes(const Call& call, const back::Plan& plan, int member
   const Range a{in.ref.offset, in.ref.offset + in.size()};
   const Range b{out.ref.offset, out.ref.offset + out.size()};
   if (intersect(a, b).size() > 0) {
-    front_.invalid(call, fmt::format("{}: `in` and `out` overlap, but `{}` is not this rank's part of the other", name,
-                                     in.size() < out.size() ? "in" : "out"));
+    rank_.invalid(call, fmt::format("{}: `in` and `out` overlap, but `{}` is not this rank's part of the other", name,
+                                    in.size() < out.size() ? "in" : "out"));
   }
 }
 

@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <span>
 
+#include "api/arguments.h"
 #include "back/kernels/kernels.h"
 #include "front/memory/ledger.h"
 #include "front/memory/operand.h"
 #include "front/memory/storage.h"
+#include "front/rank/rank_context.h"
 #include "front/trace/counters.h"
 
 namespace shardlings::front {
-
-class RankFront;
 
 /// Which argument of a call is asked for, and for what.
 struct Lookup {
@@ -25,16 +25,27 @@ struct Lookup {
   bool could_follow = false;  ///< the call could have been told to come after other work
 };
 
-class MemoryDesk {
+class RankMemory {
  public:
-  explicit MemoryDesk(RankFront& front);
-  ~MemoryDesk();
-  MemoryDesk(const MemoryDesk&) = delete;
-  MemoryDesk& operator=(const MemoryDesk&) = delete;
+  explicit RankMemory(RankContext& rank);
+  ~RankMemory();
+  RankMemory(const RankMemory&) = delete;
+  RankMemory& operator=(const RankMemory&) = delete;
 
   /// The argument: alive, inside its storage, not in conflict with an operation in flight. An empty view gives an empty
   /// Operand. Throws InvalidArgument, MisuseError(race).
   Operand find(const detail::Call& call, const Lookup& lookup);
+  /// Argument i, to be read or written, in the device's memory; one in the host's is an error.
+  Operand reading(const detail::Call& call, int i) { return on_device(call, {.index = i}); }
+  Operand writing(const detail::Call& call, int i) { return on_device(call, {.index = i, .writes = true}); }
+  template <detail::FieldKind kind>
+  Operand reading(const detail::Call& call, detail::Argument<kind> argument) {
+    return reading(call, argument.index);
+  }
+  template <detail::FieldKind kind>
+  Operand writing(const detail::Call& call, detail::Argument<kind> argument) {
+    return writing(call, argument.index);
+  }
   /// Where an argument lies; the device's memory for one that is empty or gone.
   Memory memory_of(const detail::Ref& ref);
   /// A new storage. Throws OutOfMemory, or InvalidArgument for a negative extent.
@@ -49,6 +60,7 @@ class MemoryDesk {
   /// The elements, as f32; takes no virtual time.
   std::vector<float> download(const Operand& from);
 
+  RankContext& rank() { return rank_; }
   StorageTable& storages() { return storages_; }
   Ledger& ledger(Memory memory) { return ledgers_[static_cast<std::size_t>(memory)]; }
   /// Live and peak bytes as they are now.
@@ -57,11 +69,12 @@ class MemoryDesk {
   void restart(Location at);
 
  private:
+  Operand on_device(const detail::Call& call, const Lookup& lookup);
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
   void note_curve(Memory memory);
   void* allocate_on_device(Memory memory, Bytes size, Location at);
 
-  RankFront& front_;
+  RankContext& rank_;
   StorageTable storages_;
   std::array<Ledger, kMemories> ledgers_;
 };

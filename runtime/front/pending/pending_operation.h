@@ -17,7 +17,7 @@ struct Times {
   Nanos end;
 };
 
-class Pending {
+class PendingOperation {
  public:
   /// An argument that it uses until it is over.
   struct Use {
@@ -25,7 +25,7 @@ class Pending {
     bool writes = false;
   };
 
-  virtual ~Pending() = default;
+  virtual ~PendingOperation() = default;
 
   /// The operation is complete on this rank as far as the host can tell, its times are known, and everything that it
   /// comes after is so, too. The first call may block until other ranks have posted; later ones repeat the answer.

@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "api/call.h"
-#include "front/work/pending.h"
+#include "front/memory/rank_memory.h"
+#include "front/pending/pending_operation.h"
+#include "front/rank/rank_context.h"
 
 namespace shardlings::front {
 
-class RankFront;
-
-class WorkTable {
+class PendingTable {
  public:
-  explicit WorkTable(RankFront& front) : front_(front) {}
+  PendingTable(RankContext& rank, RankMemory& memory) : rank_(rank), memory_(memory) {}
 
   /// A blocking call waits at once. Otherwise the operation's data are in flight, and the reply holds its id.
-  detail::Reply start(const detail::Call& call, std::shared_ptr<Pending> pending);
+  detail::Reply start(const detail::Call& call, std::shared_ptr<PendingOperation> pending);
   /// Waits for the Work of the call, and first for what it comes after, as far as nobody has waited for that.
   detail::Reply wait(const detail::Call& call);
   /// Holds a tensor until the work is waited for.
@@ -27,7 +27,7 @@ class WorkTable {
   detail::Reply drop(const detail::Call& call);
 
   /// nullptr if it has been waited for, or never was.
-  std::shared_ptr<Pending> find(std::uint64_t id) const;
+  std::shared_ptr<PendingOperation> find(std::uint64_t id) const;
   /// The Work and what it comes after, as far as nobody has waited for it; the newest first.
   std::vector<std::uint64_t> chain(std::uint64_t id) const;
 
@@ -38,11 +38,12 @@ class WorkTable {
 
  private:
   void finish(std::uint64_t id, Location at);
-  void mark(const Pending& pending, std::uint64_t work);
-  void unmark(const Pending& pending, std::uint64_t work);
+  void mark(const PendingOperation& pending, std::uint64_t work);
+  void unmark(const PendingOperation& pending, std::uint64_t work);
 
-  RankFront& front_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Pending>> pending_;
+  RankContext& rank_;
+  RankMemory& memory_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<PendingOperation>> pending_;
   std::uint64_t next_ = 1;
 };
 

@@ -11,14 +11,15 @@
 
 #include "api/call.h"
 #include "front/group/control.h"
-#include "front/rank_front.h"
-#include "front/work/pending.h"
+#include "front/memory/rank_memory.h"
+#include "front/pending/pending_table.h"
+#include "front/rank/rank_context.h"
 
 namespace shardlings::front {
 
-class GroupDesk {
+class RankGroups {
  public:
-  GroupDesk(RankFront& front, Control& control);
+  RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control);
 
   /// What a collective is asked for beside its tensors; where there is no reduction or no root, these do not count.
   struct Asked {
@@ -37,7 +38,7 @@ class GroupDesk {
   detail::Reply split(const detail::Call& call);
 
   /// The group that a call names, for calls that the front itself makes. Throws as the group's own calls do.
-  Group handle_of(const detail::Call& call) const;
+  Group handle_of(detail::Port& port, const detail::Call& call) const;
 
   /// Virtual time begins anew.
   void restart_clock();
@@ -51,16 +52,16 @@ class GroupDesk {
   };
 
   /// An operation of this rank with others.
-  class GroupWork final : public Pending {
+  class GroupOperation final : public PendingOperation {
    public:
-    explicit GroupWork(GroupDesk& desk) : desk_(desk) {}
+    explicit GroupOperation(RankGroups& owner) : owner_(owner) {}
     Times settle(Location at) override;
     bool settled() const override { return done.has_value(); }
     back::DeviceEvent event() override;
-    void pass_time(Location at) override { desk_.pass_time(*this, at); }
+    void pass_time(Location at) override { owner_.pass_time(*this, at); }
     void trace_in_flight() override;
     const char* name() const override;
-    std::string describe() const override { return desk_.describe(*this); }
+    std::string describe() const override { return owner_.describe(*this); }
 
     Ticket ticket;
     back::Plan plan;
@@ -72,7 +73,7 @@ class GroupDesk {
     std::optional<Done> done;  ///< once settled
 
    private:
-    GroupDesk& desk_;
+    RankGroups& owner_;
   };
 
   /// Of this rank in the group that a call is about; throws InvalidArgument if it is no member.
@@ -82,22 +83,24 @@ class GroupDesk {
   back::Plan plan_of(const detail::Call& call, const Asked& asked, const Operand& in, const Operand& out);
   void check_sizes(const detail::Call& call, const back::Plan& plan, int member, const Operand& in, const Operand& out);
   void check_peer(const detail::Call& call, int peer, int size);
-  std::shared_ptr<GroupWork> begin(const detail::Call& call, const back::Plan& plan, const Operand& in,
-                                   const Operand& out);
-  void post(GroupWork& work, const CallRecord& record);
-  CallRecord record_of(const GroupWork& work) const;
-  std::shared_ptr<GroupWork> start(const detail::Call& call, const back::Plan& plan, const Operand& in,
-                                   const Operand& out);
-  std::shared_ptr<GroupWork> start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
+  std::shared_ptr<GroupOperation> begin(const detail::Call& call, const back::Plan& plan, const Operand& in,
+                                        const Operand& out);
+  void post(GroupOperation& work, const CallRecord& record);
+  CallRecord record_of(const GroupOperation& work) const;
+  std::shared_ptr<GroupOperation> start(const detail::Call& call, const back::Plan& plan, const Operand& in,
+                                        const Operand& out);
+  std::shared_ptr<GroupOperation> start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
   detail::Reply join(const Membership& made);
-  void count(const GroupWork& work);
-  void label_result(const GroupWork& work);
-  void pass_time(GroupWork& work, Location at);
-  Event event_of(const GroupWork& work);
-  void add_events(const GroupWork& work, Nanos end, Nanos now, Location at);
-  std::string describe(const GroupWork& work) const;
+  void count(const GroupOperation& work);
+  void label_result(const GroupOperation& work);
+  void pass_time(GroupOperation& work, Location at);
+  Event event_of(const GroupOperation& work);
+  void add_events(const GroupOperation& work, Nanos end, Nanos now, Location at);
+  std::string describe(const GroupOperation& work) const;
 
-  RankFront& front_;
+  RankContext& rank_;
+  RankMemory& memory_;
+  PendingTable& pending_;
   Control& control_;
   std::vector<Membership> groups_;       ///< by this rank's number of the group, as the control plane counts them
   std::array<Nanos, kLinks> egress_{};   ///< when the rank's outgoing link is free

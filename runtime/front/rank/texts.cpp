@@ -1,4 +1,4 @@
-#include "front/texts.h"
+#include "front/rank/texts.h"
 
 namespace shardlings::front {
 

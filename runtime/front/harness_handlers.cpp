@@ -1,0 +1,69 @@
+// What a harness sets a rank up with, and how the judge gets to see something of it.
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "api/arguments.h"
+#include "base/text.h"
+#include "front/handlers.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::Reply;
+namespace unpacked = detail::unpacked;
+
+Reply handle::load(RankFront& front, const Call& call) {
+  const unpacked::load given(call);
+  const auto lent = front.doors().lent(given.values);
+  const auto* values = std::get_if<Doors::Values>(&lent);
+  const detail::Ref& like = call.tensor[0];
+  const Location at = front.rank().place(call);
+  const Operand made = front.memory().allocate(like.shape, like.dtype, given.kind, Memory::device, at);
+  if (values == nullptr || values->size() != static_cast<std::size_t>(made.bytes().value())) {
+    front.memory().free(made.ref, at);
+    front.rank().invalid(call, fmt::format("load: {} bytes are lent for {}", values != nullptr ? values->size() : 0,
+                                           to_text(made.bytes())));
+  }
+  if (made.size() > 0) front.rank().device().upload(made.data, values->data(), made.bytes());
+  Reply reply;
+  reply.tensor[0] = made.ref;
+  return reply;
+}
+
+Reply handle::add_model(RankFront& front, const Call& call) {
+  const unpacked::add_model given(call);
+  const auto lent = front.doors().lent(given.plan);
+  const auto* plan = std::get_if<const model::ModelPlan*>(&lent);
+  if (plan == nullptr) front.rank().invalid(call, "add_model: no plan is lent to it");
+  Reply reply;
+  const Group tp = given.divided ? front.groups().handle_of(front.port(), call) : Group();
+  reply.model = front.models().models.add({**plan, tp, 0});
+  return reply;
+}
+
+Reply handle::publish(RankFront& front, const Call& call) {
+  const unpacked::publish given(call);
+  Published published;
+  published.name = front.rank().texts().text(given.name);
+  published.rows = given.rows;
+  published.cols = given.cols;
+  published.row_range = given.row_range;
+  published.col_range = given.col_range;
+  published.values = front.memory().download(front.memory().find(call, {.index = given.view.index}));
+  front.publish(std::move(published));
+  return {};
+}
+
+Reply handle::begin_measuring(RankFront& front, const Call& call) {
+  front.begin_measuring(front.rank().place(call));
+  return {};
+}
+
+Reply handle::end_measuring(RankFront& front, const Call&) {
+  front.end_measuring();
+  return {};
+}
+
+}  // namespace shardlings::front

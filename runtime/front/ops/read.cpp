@@ -1,0 +1,22 @@
+#include "front/ops/op.h"
+
+namespace shardlings::front {
+
+using detail::Call;
+using detail::Reply;
+
+Reply handle::read_scalar(OpContext& of, const Call& call) {
+  const unpacked::read_scalar given(call);
+  const Operand from = of.memory.find(call, {.index = given.scalar.index});
+  if (from.size() != 1) of.rank.invalid(call, "read: only a single element can be read by the host");
+  if (from.memory == Memory::device) {
+    of.rank.counters().sent_to_host += from.bytes();
+    ++of.rank.counters().host_reads;
+  }
+  of.meter.charge("read", call, {}, from.label);
+  Reply reply;
+  reply.scalar = of.memory.download(from)[0];
+  return reply;
+}
+
+}  // namespace shardlings::front

@@ -1,0 +1,50 @@
+/// \file
+/// Which calls a rank's code has made, as far as anybody asks: how many, and the last one. Noted in the black box, too.
+#pragma once
+
+#include <cstdint>
+
+#include "api/call.h"
+#include "base/units.h"
+#include "front/misuse/black_box.h"
+#include "shardlings/location.h"
+
+namespace shardlings::front {
+
+class CallLog {
+ public:
+  /// `entry`: this rank's in the black box, or nullptr.
+  explicit CallLog(BlackBoxEntry* entry) : entry_(entry) {}
+
+  /// Number of the call under way; those count, too, that a call of the model is made of.
+  std::uint64_t order() const { return order_; }
+  void count() { ++order_; }
+  /// What is called now, and where. The harness's own calls have no place in the source, and are nothing that a learner
+  /// knows of: they are not noted.
+  void note(const char* name, Location at, Nanos now);
+  /// What came before the learner's function is of no interest in a report about it.
+  void forget();
+
+  /// What the learner wrote: inside a call of the model that call, not the operations that it is made of.
+  const char* called(const detail::Call& call) const;
+  /// A call of the model is made of others until it ends; these may be nested.
+  void begin_composite(const detail::Call& call);
+  void end_composite() { --depth_; }
+  int depth() const { return depth_; }
+
+  /// What the learner's code called last, and where; empty before its first call.
+  const char* last() const { return last_; }
+  Location last_place() const { return last_place_; }
+
+ private:
+  BlackBoxEntry* entry_;
+  std::uint64_t order_ = 0;
+  std::uint64_t noted_ = 0;  ///< of the learner's code
+  int depth_ = 0;
+  const char* composite_ = "";  ///< the learner's call, while depth_ > 0
+  const char* last_ = "";
+  Location last_place_;
+  const char* noted_file_ = nullptr;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,38 @@
+/// \file
+/// What the rank's own work costs: each operation is counted, moves the clock and leaves an event; so does each call of
+/// the model as a whole.
+#pragma once
+
+#include "api/call.h"
+#include "front/rank/rank_context.h"
+
+namespace shardlings::front {
+
+class Meter {
+ public:
+  explicit Meter(RankContext& rank) : rank_(rank) {}
+
+  /// To the device, with a mark before the first kernel of an operation.
+  void launch(const back::Kernel& kernel);
+  /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
+  void charge(const char* name, const detail::Call& call, Cost cost, Label label);
+  /// A call of the model: the operations that it is made of (between begin and end) cost nothing more on clusters with
+  /// a table of calls.
+  void begin_layer_call(const detail::Call& call);
+  void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label);
+  /// Forgets what is under way.
+  void restart();
+
+ private:
+  void add_event(EventKind kind, const char* name, const detail::Call& call, Label label, Nanos begin, Flops flops,
+                 back::Marks& marks);
+  void spend(Nanos time);
+
+  RankContext& rank_;
+  Nanos layer_begin_;
+  Flops layer_flops_;
+  back::Marks marks_;  ///< of the operation under way
+  back::Marks layer_marks_;
+};
+
+}  // namespace shardlings::front

@@ -1,0 +1,88 @@
+/// \file
+/// What all parts of one rank's front share: its device, its clock, what is counted and recorded, and what goes wrong.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/call.h"
+#include "back/kernels/kernels.h"
+#include "front/clock/cost.h"
+#include "front/rank/call_log.h"
+#include "front/rank/options.h"
+#include "front/rank/texts.h"
+#include "front/trace/counters.h"
+#include "front/trace/trace.h"
+#include "shardlings/error.h"
+
+namespace shardlings::front {
+
+class RankContext {
+ public:
+  /// `aborted`: whether the run has failed.
+  RankContext(const RankOptions& options, int rank, std::unique_ptr<back::Device> device,
+              std::function<bool()> aborted);
+  RankContext(const RankContext&) = delete;
+  RankContext& operator=(const RankContext&) = delete;
+
+  int id() const { return id_; }
+  const RankOptions& options() const { return options_; }
+  back::Device& device() { return *device_; }
+  const CostModel& costs() const { return costs_; }
+
+  /// \name What is counted and recorded
+  /// @{
+  Counters& counters() { return counters_; }
+  Trace& trace() { return trace_; }
+  CallLog& calls() { return calls_; }
+  const CallLog& calls() const { return calls_; }
+  Texts& texts() { return texts_; }
+  const Texts& texts() const { return texts_; }
+  /// Device memory in use now, for events; the memory keeps it up to date.
+  Bytes live() const { return live_; }
+  void set_live(Bytes live) { live_ = live; }
+  /// @}
+
+  /// \name The clock
+  /// @{
+  Nanos now() const { return now_; }
+  void advance_to(Nanos time);
+  /// Time, counters and events begin anew.
+  void restart();
+  /// @}
+
+  /// \name What goes wrong
+  /// @{
+  /// Where a call stands in the source.
+  Location place(const detail::Call& call) const { return {texts_.text(call.at.file), call.at.line}; }
+  /// What the learner wrote: see CallLog.
+  const char* called(const detail::Call& call) const { return calls_.called(call); }
+  [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence) const;
+  /// An error that could not be thrown where it happened (a destructor): the next call throws it.
+  void defer(std::exception_ptr error) { deferred_.push_back(std::move(error)); }
+  void defer(Misuse misuse, const std::string& sentence, Location at);
+  void throw_deferred();
+  /// The run has failed: what a rank leaves undone is not its fault.
+  bool aborted() const { return aborted_(); }
+  /// @}
+
+ private:
+  const RankOptions& options_;
+  int id_;
+  std::unique_ptr<back::Device> device_;
+  CostModel costs_;
+  std::function<bool()> aborted_;
+  Texts texts_;
+  CallLog calls_;
+  Trace trace_;
+  Counters counters_;
+  Bytes live_;
+  Nanos now_;
+  std::vector<std::exception_ptr> deferred_;
+};
+
+}  // namespace shardlings::front
