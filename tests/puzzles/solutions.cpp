@@ -1,5 +1,7 @@
 #include "puzzles/solutions.h"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +28,25 @@ std::string file_of(const std::string& puzzle, const std::string& mutant, const 
   return path;
 }
 
+/// A folder for what this process builds, since several run at once; it goes with the process.
+struct Builds {
+  const fs::path folder = fs::path(testing::TempDir()) / ("solutions_" + std::to_string(getpid()));
+  ~Builds() {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+};
+
+const fs::path& builds() {
+  static const Builds all;
+  return all.folder;
+}
+
 }  // namespace
 
 Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant)
     : puzzle_(puzzle) {
-  const fs::path folder = fs::path(testing::TempDir()) / ("solution_" + puzzle + mutant);
+  const fs::path folder = builds() / (puzzle + mutant);
   fs::create_directories(folder);
   const build::BuildOutcome built = build::build_submission(
       toolchain, puzzle, file_of(puzzle, mutant, folder),
