@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -62,7 +63,7 @@ class Port {
 
   TextId file(const char* name) {
     const KnownFile& known = known_[reinterpret_cast<std::uintptr_t>(name) / 16 % known_.size()];
-    return known.pointer == name && known.text == name ? known.id : add_file(name);
+    return known.pointer == name && std::strcmp(known.text.c_str(), name) == 0 ? known.id : add_file(name);
   }
   TextId add_file(const char* name);
   [[noreturn]] void raise(const Reply& reply);

@@ -62,17 +62,14 @@ void add_field(Limits& limits, const Field& field) {
   }
 }
 
-const Limits& limits_of(Verb verb) {
-  static const std::array<Limits, kVerbs> kLimits = [] {
-    std::array<Limits, kVerbs> all;
-    for (int v = 0; v < kVerbs; ++v) {
-      for (const Field& field : spec_of(static_cast<Verb>(v)).fields)
-        add_field(all[static_cast<std::size_t>(v)], field);
-    }
-    return all;
-  }();
-  return kLimits[static_cast<std::size_t>(verb)];
-}
+const std::array<Limits, kVerbs> kLimits = [] {
+  std::array<Limits, kVerbs> all;
+  for (int v = 0; v < kVerbs; ++v) {
+    Limits& limits = all[static_cast<std::size_t>(v)];
+    for (const Field& field : spec_of(static_cast<Verb>(v)).fields) add_field(limits, field);
+  }
+  return all;
+}();
 
 bool has_rank(const Shape& shape) {
   return shape.rank() >= 0 && shape.rank() <= Shape::kMaxDims;
@@ -99,7 +96,7 @@ std::string about_number(const Bounds& bounds, std::int64_t number) {
 
 std::optional<std::string> validate(const Call& call) {
   if (static_cast<int>(call.verb) >= kVerbs) return fmt::format("there is no verb {}", static_cast<int>(call.verb));
-  const Limits& limits = limits_of(call.verb);
+  const Limits& limits = kLimits[static_cast<std::size_t>(call.verb)];
   if (call.num_tensors < limits.least_tensors || call.num_tensors > limits.most_tensors) {
     return fmt::format("it comes with {} tensors, but takes {} to {}", call.num_tensors, limits.least_tensors,
                        limits.most_tensors);

@@ -19,7 +19,7 @@ struct ProductExtents {
 /// Names the transposes in messages and checks that the inner extents agree.
 ProductExtents extents(Op& op, const Operand& a, const Operand& b, Trans trans) {
   static constexpr const char* kNames[] = {"nn", "nt", "tn", "tt"};
-  op.rename(fmt::format("{} ({})", name_of(op.call().verb), kNames[static_cast<int>(trans)]));
+  op.variant(kNames[static_cast<int>(trans)]);
   op.computes_on(a, "a");
   op.same_type(a, "a", b, "b");
   const bool trans_a = trans == tn || trans == tt;

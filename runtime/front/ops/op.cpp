@@ -11,11 +11,12 @@ Op::Op(OpContext& of, const detail::Call& call, Runs runs)
   if (runs == Runs::on_device) return;
   memory_ = of.memory.memory_of(call.tensor[0]);
   after_ = of.pending.chain(call.id);
-  if (call.blocking == 0) name_ += "_async";
 }
 
 void Op::fail(const std::string& sentence) {
-  of_.rank.invalid(call_, name_ + ": " + sentence);
+  const char* async = call_.blocking == 0 ? "_async" : "";
+  const std::string variant = variant_[0] == '\0' ? "" : fmt::format(" ({})", variant_);
+  of_.rank.invalid(call_, fmt::format("{}{}{}: {}", name_, async, variant, sentence));
 }
 
 Operand Op::look_up(int i, const char* what, bool writes) {
@@ -57,16 +58,14 @@ Operand Op::returns(Shape shape, DType dtype, Kind kind) {
 }
 
 void Op::add_input(const Operand& x, const char* what) {
-  in_[inputs_] = {x, what, x.size(), 1};
-  kernel_.in[inputs_] = x.data;
-  ++inputs_;
+  kernel_.in[in_.size()] = x.data;
+  in_.add({x, what, x.size(), 1});
   adopt_label(x);
 }
 
 void Op::add_output(const Operand& y, const char* what, int passes) {
-  out_[outputs_] = {y, what, y.size(), passes};
-  kernel_.out[outputs_] = y.data;
-  ++outputs_;
+  kernel_.out[out_.size()] = y.data;
+  out_.add({y, what, y.size(), passes});
   adopt_label(y);
 }
 
@@ -111,15 +110,15 @@ void Op::touches_only(const Operand& x, Count elements) {
       argument.touched = std::min(argument.touched, elements);
     }
   };
-  std::for_each(in_, in_ + inputs_, limit);
-  std::for_each(out_, out_ + outputs_, limit);
+  std::for_each(in_.begin(), in_.end(), limit);
+  std::for_each(out_.begin(), out_.end(), limit);
 }
 
 Bytes Op::traffic() const {
   Bytes total;
   const auto add = [&](const Argument& a) { total += bytes_of(a.touched, a.operand.dtype()) * a.passes; };
-  std::for_each(in_, in_ + inputs_, add);
-  std::for_each(out_, out_ + outputs_, add);
+  std::for_each(in_.begin(), in_.end(), add);
+  std::for_each(out_.begin(), out_.end(), add);
   return total;
 }
 
@@ -127,28 +126,25 @@ void Op::scalars(std::initializer_list<float> values) {
   std::copy(values.begin(), values.end(), kernel_.f);
 }
 
-void Op::overlap_error(int output, const char* other) {
-  fail(fmt::format("{} and {} overlap in memory: the result would depend on the order of the elements",
-                   out_[output].what, other));
+void Op::overlap_error(const Argument& output, const char* other) {
+  fail(fmt::format("{} and {} overlap in memory: the result would depend on the order of the elements", output.what,
+                   other));
 }
 
 void Op::check_overlaps() {
-  for (int i = 0; i < outputs_; ++i) {
-    const Operand& y = out_[i].operand;
-    for (int j = 0; j < inputs_; ++j) {
-      const Operand& x = in_[j].operand;
-      const bool same = aliases_ && range_of(x) == range_of(y);
-      if (overlap(x, y) && !same) overlap_error(i, in_[j].what);
+  for (const Argument& y : out_) {
+    for (const Argument& x : in_) {
+      const bool same = aliases_ && range_of(x.operand) == range_of(y.operand);
+      if (overlap(x.operand, y.operand) && !same) overlap_error(y, x.what);
     }
-    for (int j = 0; j < i; ++j) {
-      if (overlap(out_[j].operand, y)) overlap_error(i, out_[j].what);
+    for (const Argument* before = out_.begin(); before != &y; ++before) {
+      if (overlap(before->operand, y.operand)) overlap_error(y, before->what);
     }
   }
 }
 
 void Op::label_outputs() {
-  for (int i = 0; i < outputs_; ++i) {
-    const Operand& y = out_[i].operand;
+  for (const auto& [y, what, touched, passes] : out_) {
     // What lives longer than a micro-batch belongs to none.
     const bool lasting = y.kind == Kind::parameter || y.kind == Kind::gradient || y.kind == Kind::optimizer;
     if (y && !lasting && label_.micro >= 0) of_.memory.storages().at(y.ref.storage).label.micro = label_.micro;
@@ -179,8 +175,8 @@ detail::Reply Op::hand_to_host(const Cost& cost) {
   job.kernel = kernel_;
   job.cost = cost;
   job.label = label_;
-  for (int i = 0; i < outputs_; ++i) job.uses.push_back({out_[i].operand, true});
-  for (int i = 0; i < inputs_; ++i) job.uses.push_back({in_[i].operand, false});
+  for (const Argument& y : out_) job.uses.push_back({y.operand, true});
+  for (const Argument& x : in_) job.uses.push_back({x.operand, false});
   return of_.host.compute(call_, job);
 }
 

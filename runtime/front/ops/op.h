@@ -12,6 +12,7 @@
 
 #include "api/arguments.h"
 #include "back/kernels/kernel_ids.h"
+#include "base/inline_list.h"
 #include "base/text.h"
 #include "front/ops/handlers.h"
 
@@ -67,8 +68,8 @@ class Op {
   /// Inputs and outputs may be the same memory only where nothing is read after it was written.
   void no_aliases() { aliases_ = false; }
   void matrix_product() { matrix_ = true; }
-  /// What messages call this operation, if not by its verb.
-  void rename(std::string name) { name_ = std::move(name); }
+  /// What messages add to the operation's name: "nt" makes "matmul (nt)".
+  void variant(const char* variant) { variant_ = variant; }
   void scalars(std::initializer_list<float> values);
 
   void type(DType dtype) { kernel_.dtype = dtype; }
@@ -84,18 +85,6 @@ class Op {
   back::Kernel& kernel() { return kernel_; }
 
  private:
-  Operand reads(int i, const char* what);
-  Operand may_read(int i, const char* what);
-  Operand look_up(int i, const char* what, bool writes);
-  detail::Reply hand_to_host(const Cost& cost);
-  void add_input(const Operand& x, const char* what);
-  void add_output(const Operand& y, const char* what, int passes);
-  void check_overlaps();
-  void overlap_error(int output, const char* other);
-  void adopt_label(const Operand& x);
-  void label_outputs();
-  Bytes traffic() const;
-
   struct Argument {
     Operand operand;
     const char* what = "";
@@ -103,18 +92,30 @@ class Op {
     int passes = 1;  // over the memory: 2 if it is read and written
   };
 
+  Operand reads(int i, const char* what);
+  Operand may_read(int i, const char* what);
+  Operand look_up(int i, const char* what, bool writes);
+  detail::Reply hand_to_host(const Cost& cost);
+  void add_input(const Operand& x, const char* what);
+  void add_output(const Operand& y, const char* what, int passes);
+  void check_overlaps();
+  void overlap_error(const Argument& output, const char* other);
+  void adopt_label(const Operand& x);
+  void label_outputs();
+  Bytes traffic() const;
+
   OpContext& of_;
   const detail::Call& call_;
   Location place_;
   Memory memory_ = Memory::device;
   std::vector<std::uint64_t> after_;  ///< on the host: work that is over before
-  std::string name_;
+  const char* name_;
+  const char* variant_ = "";
   back::Kernel kernel_;
   detail::Reply reply_;
-  Argument in_[back::Kernel::kInputs];
-  Argument out_[back::Kernel::kOutputs];
-  int inputs_ = 0;
-  int outputs_ = 0;
+  // Few have many arguments: to fill the places of all would take a tenth of the time of a small operation.
+  InlineList<Argument, back::Kernel::kInputs> in_;
+  InlineList<Argument, back::Kernel::kOutputs> out_;
   int replies_ = 0;
   Label label_;
   bool aliases_ = true;

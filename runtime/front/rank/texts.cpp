@@ -10,7 +10,9 @@ detail::TextId Texts::define(std::string_view text) {
   if (text.empty() || text.size() > kLongest || bytes_ + text.size() + kOverhead > kMostBytes) return 0;
   bytes_ += text.size() + kOverhead;
   const auto id = static_cast<detail::TextId>(texts_->size());
-  ids_.emplace(texts_->emplace_back(text), id);
+  const std::string& kept = texts_->emplace_back(text);
+  pointers_.push_back(kept.c_str());
+  ids_.emplace(kept, id);
   return id;
 }
 

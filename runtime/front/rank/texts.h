@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "api/call.h"
 
@@ -21,14 +22,15 @@ class Texts {
 
   /// The number of a text, the same for equal ones, never 0; 0 for one that is empty or for which there is no room.
   detail::TextId define(std::string_view text);
-  bool has(detail::TextId id) const { return id < texts_->size(); }
+  bool has(detail::TextId id) const { return id < pointers_.size(); }
   /// Stays where it is as long as somebody has all(). `id` is one of this table.
-  const char* text(detail::TextId id) const { return (*texts_)[id].c_str(); }
+  const char* text(detail::TextId id) const { return pointers_[id]; }
   /// For what outlives the rank: a Location points at the name of its file.
   std::shared_ptr<const std::deque<std::string>> all() const { return texts_; }
 
  private:
   std::shared_ptr<std::deque<std::string>> texts_ = std::make_shared<std::deque<std::string>>(1);  // 0: the empty one
+  std::vector<const char*> pointers_{""};  ///< of each, since every call asks for one
   std::unordered_map<std::string_view, detail::TextId> ids_;
   std::size_t bytes_ = 0;
 };
