@@ -1,6 +1,7 @@
 // Whatever comes through a door, the front answers it: with a result or with an error of ours.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <vector>
@@ -34,6 +35,12 @@ std::vector<RankModel> models() {
   std::vector<RankModel> all;
   for (const model::ModelSpec& spec : {mlp, gpt}) all.push_back({model::make_plan(spec), {}});
   return all;
+}
+
+/// SHARDLINGS_FUZZ_SEED=7 makes other calls than those of every day.
+std::uint64_t first_seed() {
+  const char* seed = std::getenv("SHARDLINGS_FUZZ_SEED");
+  return seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1;
 }
 
 /// How calls ended.
@@ -96,7 +103,7 @@ TEST(Fuzz, OfOneRankLeavesItUsable) {
   Tally tally;
   bool usable = false;
   world::run(options(1), [&](Rank& rank) {
-    tally = make_calls(rank, 1, 100'000);
+    tally = make_calls(rank, first_seed(), 100'000);
     usable = is_usable(rank);
   });
   EXPECT_TRUE(usable);
@@ -109,7 +116,7 @@ TEST(Fuzz, OfOneRankLeavesItUsable) {
 }
 
 TEST(Fuzz, OfSeveralRanksEndsTheRunAndNothingElse) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 40; ++seed) {
     world::run(options(3),
                [&](Rank& rank) { make_calls(rank, 100 * seed + static_cast<std::uint64_t>(rank.id()), 400); });
   }

@@ -151,11 +151,16 @@ void Op::label_outputs() {
   }
 }
 
+// An extent of zero may stand beside any other: a kernel would go through all those rows that have no element.
+bool Op::results_are_empty() const {
+  return std::all_of(out_.begin(), out_.end(), [](const Argument& y) { return y.operand.size() == 0; });
+}
+
 void Op::launch(back::KernelId id, std::initializer_list<Count> numbers) {
   check_overlaps();
   kernel_.id = id;
   std::copy(numbers.begin(), numbers.end(), kernel_.n);
-  if (!on_host()) of_.meter.launch(kernel_);
+  if (!on_host() && !results_are_empty()) of_.meter.launch(kernel_);
 }
 
 detail::Reply Op::finish(Count flops) {

@@ -102,6 +102,7 @@ class Op {
   void overlap_error(const Argument& output, const char* other);
   void adopt_label(const Operand& x);
   void label_outputs();
+  bool results_are_empty() const;
   Bytes traffic() const;
 
   OpContext& of_;
