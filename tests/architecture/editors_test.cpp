@@ -23,7 +23,11 @@ nlohmann::json json_of(const std::string& name) {
 /// How each file is compiled, as the first entry says: an editor takes that one.
 std::map<std::string, std::string> commands() {
   std::map<std::string, std::string> found;
-  for (const auto& entry : json_of("compile_commands.json")) found.emplace(entry.at("file"), entry.at("command"));
+  for (const auto& entry : json_of("compile_commands.json")) {
+    std::string command = entry.at("command");
+    std::erase(command, '"');  // they stand around paths with spaces
+    found.emplace(entry.at("file"), command);
+  }
   return found;
 }
 
