@@ -34,7 +34,7 @@ Layers uncleared(const Layers& grads) {
 
 /// The last layer's bias has its right gradient, and the matrix has not: the only part that depends on the input.
 bool only_matrix_differs(const CheckContext& check, const Layers& used) {
-  const model::LayerPlan last = model::make_plan(check.kase().model).layers.back();
+  const model::LayerStructure last = model::make_structure(check.kase().model).layers.back();
   const auto part = [&](const Layers& layers, const Range& range) {
     return Layers{std::vector<double>(layers.back().begin() + range.begin, layers.back().begin() + range.end)};
   };

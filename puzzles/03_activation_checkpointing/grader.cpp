@@ -162,8 +162,8 @@ bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
   return true;
 }
 
-/// Mistakes in the backward pass: what is alive beyond the plan when the first recomputation begins. If that is no more
-/// than the checkpoint, its segment may have no other inputs; then the end of the step tells.
+/// Mistakes in the backward pass: what is alive beyond what is needed when the first recomputation begins. If that is
+/// no more than the checkpoint, its segment may have no other inputs; then the end of the step tells.
 void diagnose_second_pass(CheckContext& check, const Budget& budget) {
   const Segments segments(check.kase());
   const Event* turn = first_recomputation(check.trace(0));

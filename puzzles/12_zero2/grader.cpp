@@ -98,8 +98,8 @@ void diagnose_gradients(CheckContext& check) {
   if (only_first_parts_right(kase, found, right)) check.diagnose("wrong_stretch");
 }
 
-/// Bytes beyond the plan when backward of layer 0 has ended for the first time: planned are one input and its gradient,
-/// and the buckets of layers 0 and 1.
+/// Bytes beyond what is needed when backward of layer 0 has ended for the first time: planned are one input and its
+/// gradient, and the buckets of layers 0 and 1.
 std::int64_t left_over(const CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   const auto backwards = check.events(rank, EventKind::backward);

@@ -21,20 +21,20 @@ namespace {
 /// The case's extents, and where the weights lie if both layers are one flat tensor.
 struct Mlp {
   explicit Mlp(const Case& kase)
-      : plan(model::make_plan(kase.model)),
+      : structure(model::make_structure(kase.model)),
         ranks(kase.ranks),
         tokens(kase.model.sequence * kase.batch),
         width(kase.model.hidden),
-        middle(plan.layers[0].out) {}
+        middle(structure.layers[0].out) {}
   /// Of the rank that has most.
   Count part() const { return part_of(middle, ranks, 0).size(); }
   Range entry(int layer, const char* name) const {
-    const model::LayerPlan& owner = plan.layers[static_cast<std::size_t>(layer)];
+    const model::LayerStructure& owner = structure.layers[static_cast<std::size_t>(layer)];
     const Range inside = model::entry_of(owner, name).range;
     return {owner.range.begin + inside.begin, owner.range.begin + inside.end};
   }
 
-  model::ModelPlan plan;
+  model::ModelStructure structure;
   int ranks;
   Count tokens, width, middle;  // s b, h, f
 };

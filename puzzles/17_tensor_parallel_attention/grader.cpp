@@ -24,7 +24,7 @@ namespace {
 /// The case's extents. Parts are those of the rank that has most.
 struct Gpt {
   explicit Gpt(const Case& kase)
-      : plan(model::make_plan(kase.model)),
+      : structure(model::make_structure(kase.model)),
         ranks(kase.ranks),
         blocks(kase.model.layers),
         heads(kase.model.heads),
@@ -36,16 +36,16 @@ struct Gpt {
   Count part(Count n) const { return part_of(n, ranks, 0).size(); }
   Count width_part() const { return part(heads) * (width / heads); }
   Count middle_part() const { return part(4 * width); }
-  const model::LayerPlan& last() const { return plan.layers.back(); }
-  int last_number() const { return static_cast<int>(plan.layers.size()) - 1; }
+  const model::LayerStructure& last() const { return structure.layers.back(); }
+  int last_number() const { return static_cast<int>(structure.layers.size()) - 1; }
 
-  model::ModelPlan plan;
+  model::ModelStructure structure;
   int ranks;
   Count blocks, heads, batch, sequence, tokens, width, vocabulary;
 };
 
 /// From the entry `first` to the entry `last` of a layer, which lie one behind the other.
-Range entries(const model::LayerPlan& layer, const char* first, const char* last) {
+Range entries(const model::LayerStructure& layer, const char* first, const char* last) {
   return {model::entry_of(layer, first).range.begin, model::entry_of(layer, last).range.end};
 }
 
@@ -56,8 +56,8 @@ struct Named {
 };
 
 /// In the order in which backward makes them. Queries, keys and values are one weight and one bias.
-std::vector<Named> gradients_of(const model::LayerPlan& layer) {
-  using Type = model::LayerPlan::Type;
+std::vector<Named> gradients_of(const model::LayerStructure& layer) {
+  using Type = model::LayerStructure::Type;
   const auto one = [&](const char* entry) { return Named{entry, model::entry_of(layer, entry).range}; };
   if (layer.type == Type::embedding) return {one("position"), one("token")};
   if (layer.type == Type::head) {
@@ -118,7 +118,7 @@ PartReference attention_of(const Case& kase, Count heads) {
     inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
   }
   inputs.grad_output.resize(static_cast<std::size_t>(gpt.tokens * gpt.width));
-  const model::LayerPlan &table = gpt.plan.layers[0], &block = gpt.plan.layers[1];
+  const model::LayerStructure &table = gpt.structure.layers[0], &block = gpt.structure.layers[1];
   const auto at = [&](const char* name) { return block.range.begin + model::entry_of(block, name).range.begin; };
   const MicroData data = micro_of(kase, 0, 0);
   return part_reference(inputs, [&]<class Real>() {
@@ -188,7 +188,7 @@ void diagnose_attention(CheckContext& check, const std::vector<double>& right) {
     return check.diagnose("heads_of_all");
   }
   const std::vector<double> bias =
-      slice(weights_in_double(kase, 1), model::entry_of(gpt.plan.layers[1], "proj.bias").range);
+      slice(weights_in_double(kase, 1), model::entry_of(gpt.structure.layers[1], "proj.bias").range);
   diagnose_sum(check, name, right, bias, "output_partial");
 }
 
@@ -341,8 +341,8 @@ SHARDLINGS_CHECK(output) {
   }
   const Reference& expected = check.reference();
   if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check, expected.loss);
-  for (std::size_t l = gpt.plan.layers.size(); l-- > 0;) {
-    for (const Named& gradient : gradients_of(gpt.plan.layers[l])) {
+  for (std::size_t l = gpt.structure.layers.size(); l-- > 0;) {
+    for (const Named& gradient : gradients_of(gpt.structure.layers[l])) {
       const std::string output = fmt::format("layer {}: gradient of {}", l, gradient.name);
       const std::vector<double> right = slice(expected.grads[l], gradient.range);
       if (check.equal(output, right, slice(expected.grads_tolerance[l], gradient.range))) continue;

@@ -24,7 +24,7 @@ using Run = reference::PartRun<double>;
 /// The case's extents. The piece is the second half of the model's first block.
 struct Mlp {
   explicit Mlp(const Case& kase)
-      : block(model::make_plan(kase.model).layers.at(1)),
+      : block(model::make_structure(kase.model).layers.at(1)),
         ranks(kase.ranks),
         micros(kase.micro_batches),
         sequence(kase.model.sequence),
@@ -44,7 +44,7 @@ struct Mlp {
     return rank;
   }
 
-  model::LayerPlan block;
+  model::LayerStructure block;
   int ranks, micros;
   Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
 };

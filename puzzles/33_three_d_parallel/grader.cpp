@@ -80,7 +80,8 @@ struct FirstStep {
 };
 
 /// What a rank alone has of these layers: its part over dp of all that tensor parallelism divides.
-std::vector<double> alone(const GridRank& own, const model::ModelPlan& whole, const Layers& all, const Flags& layers) {
+std::vector<double> alone(const GridRank& own, const model::ModelStructure& whole, const Layers& all,
+                          const Flags& layers) {
   std::vector<double> values;
   for (const Count l : own.layers) {
     const auto at = static_cast<std::size_t>(l);
@@ -99,7 +100,7 @@ std::vector<double> alone(const GridRank& own, const model::ModelPlan& whole, co
 
 /// Of these layers each rank has kept its own batch's gradient in its part, and never got the others'.
 bool are_not_reduced(const FirstStep& step, const Layers& found, const Flags& layers) {
-  const model::ModelPlan whole = model::make_plan(step.kase.model);
+  const model::ModelStructure whole = model::make_structure(step.kase.model);
   for (int rank = 0; rank < step.kase.ranks; ++rank) {
     const GridRank own(step.kase, rank);
     const Layers& local = step.expected.local_grads[static_cast<std::size_t>(own.dp)];
@@ -110,9 +111,9 @@ bool are_not_reduced(const FirstStep& step, const Layers& found, const Flags& la
 
 /// The table's place in the first layer and in the last.
 Range table_in(const FirstStep& step, std::size_t l) {
-  const model::ModelPlan plan = model::make_plan(step.kase.model);
-  if (l == 0) return entry_of(plan.layers.front(), "token").range;
-  return l + 1 == plan.layers.size() ? entry_of(plan.layers.back(), "weight").range : Range{};
+  const model::ModelStructure structure = model::make_structure(step.kase.model);
+  if (l == 0) return entry_of(structure.layers.front(), "token").range;
+  return l + 1 == structure.layers.size() ? entry_of(structure.layers.back(), "weight").range : Range{};
 }
 
 Layers without_table(const FirstStep& step, Layers grads) {

@@ -34,10 +34,12 @@ void mark_layer(const Rank& rank, ConstView tensor, int layer) {
 void add_model(const Rank& rank, RankModel& model) {
   HarnessPort& port = of(rank);
   const bool divided = static_cast<bool>(model.tp);
-  model.id = Request(args::add_model{.divided = divided, .over = Access::id(model.tp), .plan = port.lend(model.plan)},
-                     kNoPlace)
-                 .send_through(port)
-                 .model;
+  model.id =
+      Request(
+          args::add_model{.divided = divided, .over = Access::id(model.tp), .structure = port.lend(model.structure)},
+          kNoPlace)
+          .send_through(port)
+          .model;
 }
 
 void begin_measuring(const Rank& rank) {

@@ -26,7 +26,7 @@ Tensor load(const Rank& rank, std::span<const T> values, const Shape& shape, DTy
 /// Says which layer a tensor belongs to, for the numbers in timelines.
 void mark_layer(const Rank& rank, ConstView tensor, int layer);
 
-/// Makes a model's plan known to the rank, which its calls then name by `model.id`.
+/// Makes a model's structure known to the rank, which its calls then name by `model.id`.
 void add_model(const Rank& rank, RankModel& model);
 
 /// Counters, clock, trace and peak start anew here; memory that is alive stays counted.

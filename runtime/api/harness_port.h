@@ -1,6 +1,7 @@
 /// \file
-/// What a harness has beside the learner's Port. A harness runs on the runtime's side of the cut, so data and plans are
-/// handed over here as they are, and no call carries them: `load` and `add_model` name what was lent by a number.
+/// What a harness has beside the learner's Port. A harness runs on the runtime's side of the cut, so data and
+/// structures are handed over here as they are, and no call carries them: `load` and `add_model` name what was lent by
+/// a number.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 #include "base/units.h"
 
 namespace shardlings::model {
-struct ModelPlan;
+struct ModelStructure;
 }
 
 namespace shardlings::detail {
@@ -21,7 +22,7 @@ class HarnessPort : public Port {
  public:
   /// Lends values to the next call, which names them by the number returned. They are not copied.
   virtual std::uint64_t lend(std::span<const std::byte> values) = 0;
-  virtual std::uint64_t lend(const model::ModelPlan& plan) = 0;
+  virtual std::uint64_t lend(const model::ModelStructure& structure) = 0;
 
   /// The elements of a tensor of the device, as f32. Costs no virtual time, and is not counted.
   virtual std::vector<float> values_of(const Ref& ref) = 0;

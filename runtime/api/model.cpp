@@ -16,7 +16,7 @@ using detail::Port;
 using detail::RankModel;
 using detail::Request;
 using detail::throw_invalid;
-using model::LayerPlan;
+using model::LayerStructure;
 namespace args = detail::args;
 
 namespace {
@@ -26,10 +26,10 @@ const RankModel& checked(const RankModel* model, Location at) {
   return *model;
 }
 
-const LayerPlan& layer_of(const RankModel* model, int l, const char* query, Location at) {
-  const model::ModelPlan& plan = checked(model, at).plan;
-  const int layers = static_cast<int>(plan.layers.size());
-  if (l >= 0 && l < layers) return plan.layers[static_cast<std::size_t>(l)];
+const LayerStructure& layer_of(const RankModel* model, int l, const char* query, Location at) {
+  const model::ModelStructure& structure = checked(model, at).structure;
+  const int layers = static_cast<int>(structure.layers.size());
+  if (l >= 0 && l < layers) return structure.layers[static_cast<std::size_t>(l)];
   throw_invalid(
       fmt::format("{} of layer {}: there is no such layer; the model has layers 0 to {}", query, l, layers - 1), at);
 }
@@ -60,13 +60,13 @@ Saved::~Saved() {
 }
 
 int Model::num_layers(Location at) const {
-  return static_cast<int>(checked(model_, at).plan.layers.size());
+  return static_cast<int>(checked(model_, at).structure.layers.size());
 }
 Count Model::size(int l, Location at) const {
   return layer_of(model_, l, "size", at).range.size();
 }
 Count Model::total(Location at) const {
-  return checked(model_, at).plan.total;
+  return checked(model_, at).structure.total;
 }
 Range Model::range(int l, Location at) const {
   return layer_of(model_, l, "range", at).range;
@@ -76,8 +76,8 @@ const std::vector<Entry>& Model::entries(int l, Location at) const {
 }
 
 std::vector<Range> Model::owned(int l, Location at) const {
-  const LayerPlan& layer = layer_of(model_, l, "owned", at);
-  const Range second = layer.type == LayerPlan::Type::head ? tied(l, at) : Range{};
+  const LayerStructure& layer = layer_of(model_, l, "owned", at);
+  const Range second = layer.type == LayerStructure::Type::head ? tied(l, at) : Range{};
   std::vector<Range> ranges;
   for (const Entry& entry : layer.entries) {
     const bool replica = entry.split == Split::whole && model_->tp.rank() > 0;
@@ -92,15 +92,15 @@ std::vector<Range> Model::owned(int l, Location at) const {
 }
 
 Range Model::tied(int l, Location at) const {
-  const LayerPlan& layer = layer_of(model_, l, "tied", at);
-  if (!model_->plan.spec.tied) return {};
-  if (layer.type == LayerPlan::Type::embedding) return entry_of(layer, "token").range;
-  if (layer.type == LayerPlan::Type::head) return entry_of(layer, "weight").range;
+  const LayerStructure& layer = layer_of(model_, l, "tied", at);
+  if (!model_->structure.spec.tied) return {};
+  if (layer.type == LayerStructure::Type::embedding) return entry_of(layer, "token").range;
+  if (layer.type == LayerStructure::Type::head) return entry_of(layer, "weight").range;
   return {};
 }
 
 LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location at) const {
-  const LayerPlan& layer = layer_of(model_, l, "cost", at);
+  const LayerStructure& layer = layer_of(model_, l, "cost", at);
   const Count tokens = sequence * batch;
   LayerCost cost;
   cost.input = model::input_bytes(layer, tokens, dtype).value();

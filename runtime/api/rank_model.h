@@ -4,16 +4,16 @@
 
 #include <cstdint>
 
-#include "model/plan.h"
+#include "model/structure.h"
 #include "shardlings/group.h"
 
 namespace shardlings::detail {
 
 /// Layers as data, and the group in which the terms of divided ones are added up.
 struct RankModel {
-  model::ModelPlan plan;  ///< of the whole layers, or of this rank's part of each
-  Group tp;               ///< over which the layers are divided; empty: they are not
-  std::uint32_t id = 0;   ///< by which calls name it; 0: the rank's front does not know it
+  model::ModelStructure structure;  ///< of the whole layers, or of this rank's part of each
+  Group tp;                         ///< over which the layers are divided; empty: they are not
+  std::uint32_t id = 0;             ///< by which calls name it; 0: the rank's front does not know it
 };
 
 }  // namespace shardlings::detail

@@ -12,13 +12,13 @@
 
 namespace shardlings {
 using detail::throw_invalid;
-using model::LayerPlan;
+using model::LayerStructure;
 
 namespace {
 
 /// Of the layer's input if `of_input`, else of its output.
-Shape shape_of(const LayerPlan& layer, Shape tokens, bool of_input) {
-  if (of_input && layer.type == LayerPlan::Type::embedding) return tokens;
+Shape shape_of(const LayerStructure& layer, Shape tokens, bool of_input) {
+  if (of_input && layer.type == LayerStructure::Type::embedding) return tokens;
   return {tokens[0], tokens[1], of_input ? layer.in : layer.out};
 }
 
@@ -47,11 +47,11 @@ Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<T
     : model_(model), layers_(layers) {
   const Count all = model.num_layers(at);
   check_layers(layers, all, weights.size(), grads.size(), at);
-  const auto& plans = detail::Access::rank_model(model)->plan.layers;
+  const auto& structures = detail::Access::rank_model(model)->structure.layers;
   is_first_ = layers.begin == 0;
   is_last_ = layers.end == all;
-  input_ = shape_of(plans[static_cast<std::size_t>(layers.begin)], tokens, true);
-  output_ = shape_of(plans[static_cast<std::size_t>(layers.end - 1)], tokens, false);
+  input_ = shape_of(structures[static_cast<std::size_t>(layers.begin)], tokens, true);
+  output_ = shape_of(structures[static_cast<std::size_t>(layers.end - 1)], tokens, false);
   for (Count l = layers.begin; l < layers.end; ++l) {
     weights_.push_back(weights[static_cast<std::size_t>(l)]);
     grads_.push_back(grads[static_cast<std::size_t>(l)]);

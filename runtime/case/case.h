@@ -7,7 +7,7 @@
 #include <string>
 
 #include "front/clock/cluster.h"
-#include "model/plan.h"
+#include "model/structure.h"
 #include "shardlings/export.h"
 
 namespace shardlings::cases {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/random.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::cases {
 namespace {
@@ -80,7 +80,7 @@ void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_
 namespace {
 
 /// The head's weight as the embedding's table is.
-void tie(const Case& kase, const model::LayerPlan& head, std::vector<float>& weights) {
+void tie(const Case& kase, const model::LayerStructure& head, std::vector<float>& weights) {
   const Range tied = entry_of(head, "weight").range;
   const std::vector<float> first = weights_of(kase, 0);  // the table is its first matrix
   std::copy_n(first.begin(), tied.size(), weights.begin() + tied.begin);
@@ -89,16 +89,16 @@ void tie(const Case& kase, const model::LayerPlan& head, std::vector<float>& wei
 }  // namespace
 
 std::vector<float> weights_of(const Case& kase, int layer) {
-  const model::ModelPlan model = model::make_plan(kase.model);
-  const model::LayerPlan& plan = model.layers[static_cast<std::size_t>(layer)];
-  std::vector<float> weights = normal_numbers(plan.range.size(), kase.seed, stream_of(Purpose::weights, layer));
-  for (const Entry& entry : plan.entries) {
+  const model::ModelStructure model = model::make_structure(kase.model);
+  const model::LayerStructure& structure = model.layers[static_cast<std::size_t>(layer)];
+  std::vector<float> weights = normal_numbers(structure.range.size(), kase.seed, stream_of(Purpose::weights, layer));
+  for (const Entry& entry : structure.entries) {
     for (Count i = entry.range.begin; i < entry.range.end; ++i) {
       float& weight = weights[static_cast<std::size_t>(i)];
       weight = weight_from(weight, entry);
     }
   }
-  if (kase.model.tied && plan.type == model::LayerPlan::Type::head) tie(kase, plan, weights);
+  if (kase.model.tied && structure.type == model::LayerStructure::Type::head) tie(kase, structure, weights);
   return weights;
 }
 

@@ -95,7 +95,7 @@ model::ModelSpec read_model(TomlSection& section) {
     section.fail("heads", fmt::format("hidden = {} is not divisible by heads = {}", model.hidden, model.heads));
   }
   try {
-    model::make_plan(model);
+    model::make_structure(model);
   } catch (const std::invalid_argument& error) {
     section.fail("widths", error.what());
   }

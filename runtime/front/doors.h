@@ -29,7 +29,7 @@ class Doors {
   /// What the harness lends to the call that it makes next.
   /// @{
   using Values = std::span<const std::byte>;
-  using Lent = std::variant<std::monostate, Values, const model::ModelPlan*>;
+  using Lent = std::variant<std::monostate, Values, const model::ModelStructure*>;
   /// Nothing for a number that was given to another call, or to none. What was lent is for one call.
   Lent lent(std::uint64_t id) const { return id == loan_ ? lent_ : Lent(); }
   /// @}
@@ -58,7 +58,7 @@ class Doors {
     Doors& doors() { return doors_; }
     detail::HarnessPort* harness() override { return this; }
     std::uint64_t lend(std::span<const std::byte> values) override { return doors_.lend(values); }
-    std::uint64_t lend(const model::ModelPlan& plan) override { return doors_.lend(&plan); }
+    std::uint64_t lend(const model::ModelStructure& structure) override { return doors_.lend(&structure); }
     std::vector<float> values_of(const detail::Ref& ref) override;
     Nanos now() const override;
 

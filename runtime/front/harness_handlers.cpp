@@ -34,12 +34,12 @@ Reply handle::load(RankFront& front, const Call& call) {
 
 Reply handle::add_model(RankFront& front, const Call& call) {
   const unpacked::add_model given(call);
-  const auto lent = front.doors().lent(given.plan);
-  const auto* plan = std::get_if<const model::ModelPlan*>(&lent);
-  if (plan == nullptr) front.rank().invalid(call, "add_model: no plan is lent to it");
+  const auto lent = front.doors().lent(given.structure);
+  const auto* structure = std::get_if<const model::ModelStructure*>(&lent);
+  if (structure == nullptr) front.rank().invalid(call, "add_model: no structure is lent to it");
   Reply reply;
   const Group tp = given.divided ? front.groups().handle_of(front.port(), call) : Group();
-  reply.model = front.models().models.add({**plan, tp, 0});
+  reply.model = front.models().models.add({**structure, tp, 0});
   return reply;
 }
 

@@ -11,7 +11,7 @@
 namespace shardlings::memory_map {
 namespace {
 
-using model::LayerPlan;
+using model::LayerStructure;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::invalid_argument(why);
@@ -64,7 +64,7 @@ void check_divisible(const Transformer& model, const Parallel& parallel, Count s
 }
 
 /// Parameters of a layer on one of tp ranks.
-Count parameters_on_rank(const LayerPlan& layer, int tp, bool without_matrix) {
+Count parameters_on_rank(const LayerStructure& layer, int tp, bool without_matrix) {
   Count sum = 0;
   for (const Entry& entry : layer.entries) {
     if (without_matrix && entry.split != Split::whole) continue;
@@ -110,7 +110,7 @@ class Mapper {
     check_size(model, training, sequence_);
     check_divisible(model, parallel, sequence_);
     model_.sequence = std::max(model.sequence, sequence_);  // positions need an embedding each
-    if (model_.has_layers()) plan_ = plan_of(model_);
+    if (model_.has_layers()) structure_ = structure_of(model_);
   }
 
   MemoryMap map() const {
@@ -162,14 +162,14 @@ class Mapper {
   std::vector<Count> units(int stage, Range blocks) const {
     std::vector<Count> sizes;
     const auto size_of_layer = [&](std::size_t l, bool without_matrix) {
-      return parameters_on_rank(plan_.layers[l], parallel_.tp, without_matrix);
+      return parameters_on_rank(structure_.layers[l], parallel_.tp, without_matrix);
     };
     if (first(stage)) sizes.push_back(size_of_layer(0, false));
     for (Count block = blocks.begin; block < blocks.end; ++block) {
       sizes.push_back(size_of_layer(static_cast<std::size_t>(block + 1), false));
     }
     // Where first and last stage are one, a tied head has no matrix of its own; otherwise each of them has a copy.
-    if (last(stage)) sizes.push_back(size_of_layer(plan_.layers.size() - 1, model_.tied && first(stage)));
+    if (last(stage)) sizes.push_back(size_of_layer(structure_.layers.size() - 1, model_.tied && first(stage)));
     return sizes;
   }
 
@@ -215,7 +215,7 @@ class Mapper {
   Parallel parallel_;
   Training training_;
   Count sequence_;
-  model::ModelPlan plan_;
+  model::ModelStructure structure_;
 };
 
 bool has_less(const StageMemory& a, const StageMemory& b) {

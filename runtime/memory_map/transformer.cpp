@@ -96,7 +96,7 @@ Transformer described(const std::string& text) {
 
 }  // namespace
 
-model::ModelPlan plan_of(const Transformer& model) {
+model::ModelStructure structure_of(const Transformer& model) {
   model::ModelSpec spec;
   spec.family = model::ModelSpec::Family::gpt;
   spec.layers = model.layers;
@@ -104,12 +104,12 @@ model::ModelPlan plan_of(const Transformer& model) {
   spec.heads = model.heads;
   spec.outputs = model.vocabulary;
   spec.sequence = model.sequence;
-  return model::make_plan(spec);
+  return model::make_structure(spec);
 }
 
 Count parameters_of(const Transformer& model) {
   if (!model.has_layers()) return static_cast<Count>(std::llround(model.parameters));
-  return plan_of(model).total - (model.tied ? model.vocabulary * model.hidden : 0);
+  return structure_of(model).total - (model.tied ? model.vocabulary * model.hidden : 0);
 }
 
 std::vector<Transformer> load_transformers(const std::string& file) {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::memory_map {
 
-/// A GPT as of model/plan.h. Without layers only the number of parameters is known, and no activations.
+/// A GPT as of model/structure.h. Without layers only the number of parameters is known, and no activations.
 struct Transformer {
   std::string name;
   std::string title;      ///< "GPT-2 XL"
@@ -25,7 +25,7 @@ struct Transformer {
 };
 
 /// Its layers, the embedding and the head included; for a tied model the head still has its matrix.
-model::ModelPlan plan_of(const Transformer& model);
+model::ModelStructure structure_of(const Transformer& model);
 /// Parameters of the whole model, counted from its layers where it has some.
 Count parameters_of(const Transformer& model);
 

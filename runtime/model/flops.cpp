@@ -4,8 +4,8 @@
 
 namespace shardlings::model {
 
-Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch) {
-  using Type = LayerPlan::Type;
+Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch) {
+  using Type = LayerStructure::Type;
   const Count in = layer.in, out = layer.out, sequence = batch > 0 ? tokens / batch : 0;
   const Count product = 2 * tokens * in * out;
   const Count gelu = kGeluFlops, norm = kNormFlops;

@@ -19,11 +19,11 @@
 #pragma once
 
 #include "base/units.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::model {
 
 /// `tokens` are s b; `batch` is b.
-Flops forward_flops(const LayerPlan& layer, Count tokens, Count batch);
+Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch);
 
 }  // namespace shardlings::model

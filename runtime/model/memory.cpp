@@ -8,7 +8,7 @@
 namespace shardlings::model {
 namespace {
 
-using Type = LayerPlan::Type;
+using Type = LayerStructure::Type;
 
 /// Mean and 1/deviation of each row, in f32.
 Bytes statistics(Count tokens) {
@@ -19,7 +19,7 @@ Bytes wide(Count tokens, Count width, DType dtype) {
 }
 
 /// What a block keeps, but for x, which is the caller's.
-Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
+Bytes saved_by_block(const LayerStructure& layer, Count tokens, Count batch, DType dtype) {
   const Count sequence = batch > 0 ? tokens / batch : 0;
   ActivationFormat format;
   format.element_bytes = size_of(dtype);
@@ -31,15 +31,15 @@ Bytes saved_by_block(const LayerPlan& layer, Count tokens, Count batch, DType dt
 
 }  // namespace
 
-Bytes output_bytes(const LayerPlan& layer, Count tokens, DType dtype) {
+Bytes output_bytes(const LayerStructure& layer, Count tokens, DType dtype) {
   return wide(tokens, layer.out, dtype);
 }
 
-Bytes input_bytes(const LayerPlan& layer, Count tokens, DType dtype) {
+Bytes input_bytes(const LayerStructure& layer, Count tokens, DType dtype) {
   return layer.type == Type::embedding ? bytes_of(tokens, DType::i32) : wide(tokens, layer.in, dtype);
 }
 
-Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
+Bytes saved_bytes(const LayerStructure& layer, Count tokens, Count batch, DType dtype) {
   switch (layer.type) {
     case Type::linear_gelu: return output_bytes(layer, tokens, dtype);
     case Type::block: return saved_by_block(layer, tokens, batch, dtype);
@@ -50,7 +50,7 @@ Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype
   return Bytes(0);
 }
 
-Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving, DType dtype) {
+Bytes forward_peak(const LayerStructure& layer, Count tokens, Count batch, bool saving, DType dtype) {
   const Bytes output = output_bytes(layer, tokens, dtype);
   if (layer.type == Type::linear_gelu) return 2 * output;
   if (saving) return saved_bytes(layer, tokens, batch, dtype) + output;
@@ -62,7 +62,7 @@ Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool savin
   return output;
 }
 
-Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dtype) {
+Bytes backward_peak(const LayerStructure& layer, Count tokens, Count batch, DType dtype) {
   const Bytes input = input_bytes(layer, tokens, dtype);
   const Bytes output = output_bytes(layer, tokens, dtype);
   switch (layer.type) {
@@ -75,7 +75,7 @@ Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dty
   return Bytes(0);
 }
 
-Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens) {
+Bytes loss_peak(const LayerStructure& head, Count vocabulary, Count tokens) {
   const Bytes logits = output_bytes(head, tokens), numbers = wide(tokens, 1, DType::f32);
   if (head.out == vocabulary) return logits;
   return logits + std::max(3 * numbers, 2 * numbers + wide(vocabulary, 1, DType::f32));

@@ -35,21 +35,21 @@
 #pragma once
 
 #include "base/units.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::model {
 
 /// What forward returns, for `tokens` rows of input.
-Bytes output_bytes(const LayerPlan& layer, Count tokens, DType dtype = DType::f32);
+Bytes output_bytes(const LayerStructure& layer, Count tokens, DType dtype = DType::f32);
 /// What forward takes: (s, b, in), or ids (s, b), which are i32.
-Bytes input_bytes(const LayerPlan& layer, Count tokens, DType dtype = DType::f32);
+Bytes input_bytes(const LayerStructure& layer, Count tokens, DType dtype = DType::f32);
 /// What forward leaves in a Saved. `tokens` are s b; `batch` is b.
-Bytes saved_bytes(const LayerPlan& layer, Count tokens, Count batch, DType dtype = DType::f32);
+Bytes saved_bytes(const LayerStructure& layer, Count tokens, Count batch, DType dtype = DType::f32);
 /// The most that a call of forward holds at once, with its output and (if `saving`) what it saves.
-Bytes forward_peak(const LayerPlan& layer, Count tokens, Count batch, bool saving, DType dtype = DType::f32);
+Bytes forward_peak(const LayerStructure& layer, Count tokens, Count batch, bool saving, DType dtype = DType::f32);
 /// The most that a call of backward holds at once, with the gradient it is given, the Saved, and what it returns.
-Bytes backward_peak(const LayerPlan& layer, Count tokens, Count batch, DType dtype = DType::f32);
+Bytes backward_peak(const LayerStructure& layer, Count tokens, Count batch, DType dtype = DType::f32);
 /// The most that loss holds at once, with the logits that it is given; `vocabulary` is that of all ranks. All f32.
-Bytes loss_peak(const LayerPlan& head, Count vocabulary, Count tokens);
+Bytes loss_peak(const LayerStructure& head, Count vocabulary, Count tokens);
 
 }  // namespace shardlings::model

@@ -2,7 +2,7 @@
 
 namespace shardlings::model {
 
-std::vector<Stretch> stretches(const LayerPlan& whole, const LayerPlan& part) {
+std::vector<Stretch> stretches(const LayerStructure& whole, const LayerStructure& part) {
   std::vector<Stretch> all;
   const auto add = [&](Range range, Count at) {
     const bool follows = !all.empty() && all.back().whole + all.back().part.size() == at;

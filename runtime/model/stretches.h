@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::model {
 
@@ -15,6 +15,6 @@ struct Stretch {
 };
 
 /// All of a rank's part (see make_part), in order. Of a layer that is not divided it is a single one.
-std::vector<Stretch> stretches(const LayerPlan& whole, const LayerPlan& part);
+std::vector<Stretch> stretches(const LayerStructure& whole, const LayerStructure& part);
 
 }  // namespace shardlings::model

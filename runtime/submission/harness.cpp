@@ -41,18 +41,18 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 }  // namespace
 
-/// What lives as long as the harness: the rank's model, the plan of all ranks' parts together, and the batch.
+/// What lives as long as the harness: the rank's model, the structure of all ranks' parts together, and the batch.
 struct Harness::Data {
   detail::RankModel own;
-  model::ModelPlan whole;
-  const model::LayerPlan& layer(int l) const { return own.plan.layers.at(static_cast<std::size_t>(l)); }
-  const model::LayerPlan& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
+  model::ModelStructure whole;
+  const model::LayerStructure& layer(int l) const { return own.structure.layers.at(static_cast<std::size_t>(l)); }
+  const model::LayerStructure& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
   Tensor inputs, targets;
 };
 
 Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
   if (!kase.has_model()) return;
-  data_->own.plan = data_->whole = model::make_plan(kase.model);
+  data_->own.structure = data_->whole = model::make_structure(kase.model);
   detail::harness::add_model(rank, data_->own);
 }
 
@@ -62,7 +62,7 @@ Harness::~Harness() {
 
 void Harness::divide_layers(const Group& tp) {
   try {
-    data_->own.plan = model::make_part(kase_.model, tp.size(), tp.rank());
+    data_->own.structure = model::make_part(kase_.model, tp.size(), tp.rank());
   } catch (const std::invalid_argument& error) {
     throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
   }
@@ -258,7 +258,7 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
 
 /// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
 void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
-  const model::LayerPlan& whole = data_->whole_layer(layer);
+  const model::LayerStructure& whole = data_->whole_layer(layer);
   for (const model::Stretch& each : stretches(whole, data_->layer(layer))) {
     const Range common = intersect(each.part, stretch);
     if (common.size() == 0) continue;

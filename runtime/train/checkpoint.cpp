@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::train {
 namespace {
@@ -72,7 +72,7 @@ Json head_of(std::istream& file, const std::string& path) {
 
 Checkpoint empty_checkpoint(const Settings& settings) {
   Checkpoint checkpoint;
-  for (const model::LayerPlan& layer : model::make_plan(settings.kase.model).layers) {
+  for (const model::LayerStructure& layer : model::make_structure(settings.kase.model).layers) {
     const std::vector<float> zeros(static_cast<std::size_t>(layer.range.size()));
     checkpoint.layers.push_back({zeros, zeros, zeros});
   }

@@ -127,11 +127,11 @@ class RankTrainer {
   /// [part.begin, part.end) of the rank's part of the layer lie in them.
   template <class Visit>
   void for_each_layer(Visit visit) {
-    const model::ModelPlan whole = model::make_plan(shared_.settings.kase.model);
+    const model::ModelStructure whole = model::make_structure(shared_.settings.kase.model);
     for (const Stage& chunk : chunks_) {
       for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) {
         const auto at = static_cast<std::size_t>(l);
-        visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->plan.layers[at]));
+        visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->structure.layers[at]));
       }
     }
   }
@@ -227,7 +227,7 @@ Checkpoint start_of(const Settings& settings, const Text& text) {
 double flops_of_step(const Settings& settings) {
   const Count b = settings.kase.batch, tokens = settings.kase.model.sequence * b;
   double forward = 0;
-  for (const model::LayerPlan& layer : model::make_plan(settings.kase.model).layers) {
+  for (const model::LayerStructure& layer : model::make_structure(settings.kase.model).layers) {
     forward += static_cast<double>(model::forward_flops(layer, tokens, b).value());
   }
   const Count micro_batches = sequences_of_step(settings) / b;

@@ -8,7 +8,7 @@
 
 #include "api/harness_calls.h"
 #include "api/random_call.h"
-#include "model/plan.h"
+#include "model/structure.h"
 #include "world/world.h"
 
 namespace shardlings::detail {
@@ -33,7 +33,7 @@ std::vector<RankModel> models() {
   gpt.heads = 3;
   gpt.optimizer = model::ModelSpec::Optimizer::adam;
   std::vector<RankModel> all;
-  for (const model::ModelSpec& spec : {mlp, gpt}) all.push_back({model::make_plan(spec), {}});
+  for (const model::ModelSpec& spec : {mlp, gpt}) all.push_back({model::make_structure(spec), {}});
   return all;
 }
 

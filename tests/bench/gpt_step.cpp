@@ -72,9 +72,9 @@ void step(const Model& model, TrainState& state, ConstView inputs, ConstView tar
 }
 
 void gpt_step(benchmark::State& timer) {
-  const model::ModelPlan plan = model::make_plan(spec());
+  const model::ModelStructure structure = model::make_structure(spec());
   const auto report = world::run({}, [&](Rank& rank) {
-    detail::RankModel own{plan, {}};
+    detail::RankModel own{structure, {}};
     detail::harness::add_model(rank, own);
     const Model model = detail::Access::model(&own);
     TrainState state = state_of(rank, model);
@@ -85,9 +85,9 @@ void gpt_step(benchmark::State& timer) {
     for (auto _ : timer) step(model, state, inputs, targets, loss);
   });
   if (report.failure) timer.SkipWithError(report.failure->message.c_str());
-  const Count tokens = plan.spec.sequence * kBatch;
-  const Count attention = 12 * plan.spec.layers * plan.spec.hidden * plan.spec.sequence;
-  const auto flops = static_cast<double>((6 * plan.total + attention) * tokens);
+  const Count tokens = structure.spec.sequence * kBatch;
+  const Count attention = 12 * structure.spec.layers * structure.spec.hidden * structure.spec.sequence;
+  const auto flops = static_cast<double>((6 * structure.total + attention) * tokens);
   timer.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
 }
 

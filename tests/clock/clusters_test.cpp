@@ -64,15 +64,15 @@ TEST(Clusters, StepsCountSequencesAndNoBytes) {
   EXPECT_EQ(steps.table.forward, steps.table.backward);
   EXPECT_EQ(2 * steps.table.update, steps.table.forward);
   const CostModel costs(steps);
-  back::Plan plan;
-  plan.kind = back::Collective::all_reduce;
-  plan.count = 1'000'000;
+  back::Signature signature;
+  signature.kind = back::Collective::all_reduce;
+  signature.count = 1'000'000;
   for (const int members : {2, 7}) {
-    plan.members = members;
-    EXPECT_EQ(costs.collective(plan, Link::intra_node), Nanos(300'000));
+    signature.members = members;
+    EXPECT_EQ(costs.collective(signature, Link::intra_node), Nanos(300'000));
   }
-  plan.members = 1;
-  EXPECT_EQ(costs.collective(plan, Link::intra_node), Nanos(0)) << "nobody to talk to";
+  signature.members = 1;
+  EXPECT_EQ(costs.collective(signature, Link::intra_node), Nanos(0)) << "nobody to talk to";
   EXPECT_EQ(costs.occupancy(Bytes(1 << 20), Link::intra_node), Nanos(0)) << "bytes are free";
 }
 

@@ -16,7 +16,7 @@ struct CollectiveCase {
   Collective kind = Collective::all_reduce;
   DType dtype = DType::f32;
   ReduceOp reduce = ReduceOp::sum;
-  Count count = 0;  ///< of the whole, as in back::Plan
+  Count count = 0;  ///< of the whole, as in back::Signature
   int root = 0;
   bool in_place = true;  ///< where the operation allows both
   std::string name() const;

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "api/access.h"
-#include "api/harness_calls.h"
 #include "api/call.h"
+#include "api/harness_calls.h"
 #include "api/rank_model.h"
 #include "contract/on_every_world.h"
 #include "front/handlers.h"
@@ -179,30 +179,30 @@ TEST_P(Computation, OfEveryOperation) {
 }
 
 /// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on.
-void train(Rank& rank, const model::ModelPlan& plan, Count sequence, Count batch) {
-  detail::RankModel own{plan, {}};
+void train(Rank& rank, const model::ModelStructure& structure, Count sequence, Count batch) {
+  detail::RankModel own{structure, {}};
   detail::harness::add_model(rank, own);
   const Model model = Access::model(&own);
   const int last = model.num_layers();
-  const bool tokens = plan.spec.family == model::ModelSpec::Family::gpt;
+  const bool tokens = structure.spec.family == model::ModelSpec::Family::gpt;
   std::vector<Tensor> weights, grads;
   std::vector<OptimizerState> optimizer(static_cast<std::size_t>(last));
   for (int l = 0; l < last; ++l) {
     weights.push_back(rank.empty(model.size(l), Kind::parameter));
     random_normal(weights.back(), 42, model.range(l).begin, 0.2F);
     grads.push_back(rank.zeros(model.size(l), Kind::gradient));
-    if (plan.spec.optimizer == model::ModelSpec::Optimizer::adam) {
+    if (structure.spec.optimizer == model::ModelSpec::Optimizer::adam) {
       optimizer[static_cast<std::size_t>(l)].m = rank.zeros(model.size(l), Kind::optimizer);
       optimizer[static_cast<std::size_t>(l)].v = rank.zeros(model.size(l), Kind::optimizer);
     }
   }
-  Tensor targets = ids(rank, {sequence, batch}, static_cast<int>(plan.spec.outputs));
+  Tensor targets = ids(rank, {sequence, batch}, static_cast<int>(structure.spec.outputs));
   Tensor loss = rank.zeros(1, Kind::other);
   for (int step = 0; step < 2; ++step) {
     std::vector<Tensor> x;
     std::vector<Saved> saved(static_cast<std::size_t>(last));
-    x.push_back(tokens ? ids(rank, {sequence, batch}, static_cast<int>(plan.spec.outputs))
-                       : numbers(rank, {sequence, batch, plan.spec.hidden}, DType::f32, 77));
+    x.push_back(tokens ? ids(rank, {sequence, batch}, static_cast<int>(structure.spec.outputs))
+                       : numbers(rank, {sequence, batch, structure.spec.hidden}, DType::f32, 77));
     for (int l = 0; l < last; ++l) {
       const auto i = static_cast<std::size_t>(l);
       x.push_back(model.forward(l, weights[i], x[i], &saved[i]));
@@ -232,16 +232,16 @@ TEST_P(Computation, OfTrainingSteps) {
   model::ModelSpec mlp;
   mlp.layers = 3;
   for (const model::ModelSpec& spec : {mlp, gpt}) {
-    const model::ModelPlan plan = model::make_plan(spec);
+    const model::ModelStructure structure = model::make_structure(spec);
     for (const int ranks : {2, 4}) {
       if (!supports(ranks)) continue;
       const RunReport report = run(
-          ranks, [&](Rank& rank) { train(rank, plan, spec.sequence, 3); }, kCloseF32);
-      for (int l = 0; l < static_cast<int>(plan.layers.size()); ++l) {
+          ranks, [&](Rank& rank) { train(rank, structure, spec.sequence, 3); }, kCloseF32);
+      for (int l = 0; l < static_cast<int>(structure.layers.size()); ++l) {
         const std::string name = "weights " + std::to_string(l);
         support::expect_values(support::published(report, ranks - 1, name), support::published(report, 0, name), name);
       }
-      EXPECT_EQ(report.ranks[0].counters.layer_backwards, 2 * static_cast<std::int64_t>(plan.layers.size()));
+      EXPECT_EQ(report.ranks[0].counters.layer_backwards, 2 * static_cast<std::int64_t>(structure.layers.size()));
     }
   }
 }

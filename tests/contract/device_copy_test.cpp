@@ -19,14 +19,14 @@ using back::Device;
 using back::DeviceLane;
 using back::Exchange;
 using back::Kernel;
-using back::Plan;
+using back::Signature;
 using support::FakeGpus;
 
 /// Devices with a buffer each, and one exchange between them.
 class DeviceCopy : public testing::Test {
  protected:
   void make(int members, Count count) {
-    plan_ = {Collective::all_reduce, DType::f32, ReduceOp::sum, 0, members, count};
+    signature_ = {Collective::all_reduce, DType::f32, ReduceOp::sum, 0, members, count};
     fabric_ = back::make_device_copy_fabric();
     exchange_ = fabric_->make_exchange();
     for (int r = 0; r < members; ++r) {
@@ -37,29 +37,29 @@ class DeviceCopy : public testing::Test {
     }
   }
 
-  Bytes size() const { return bytes_of(plan_.count, plan_.dtype); }
+  Bytes size() const { return bytes_of(signature_.count, signature_.dtype); }
   Device& device(int r) { return *devices_[static_cast<std::size_t>(r)]; }
   void* data(int r) { return data_[static_cast<std::size_t>(r)]; }
 
   void post_all() {
-    exchange_->begin(plan_.members);
+    exchange_->begin(signature_.members);
     std::vector<back::DataHandle> handles;
-    for (int r = 0; r < plan_.members; ++r)
-      handles.push_back(exchange_->post(r, plan_, {&device(r), data(r), data(r)}));
-    ASSERT_TRUE(exchange_->launch(plan_, handles)) << "enqueued, so nobody has to help";
+    for (int r = 0; r < signature_.members; ++r)
+      handles.push_back(exchange_->post(r, signature_, {&device(r), data(r), data(r)}));
+    ASSERT_TRUE(exchange_->launch(signature_, handles)) << "enqueued, so nobody has to help";
   }
   void finish_all() {
-    for (int r = 0; r < plan_.members; ++r) exchange_->finish(r);
+    for (int r = 0; r < signature_.members; ++r) exchange_->finish(r);
   }
 
   float first_of(int r) {
-    std::vector<float> values(static_cast<std::size_t>(plan_.count));
+    std::vector<float> values(static_cast<std::size_t>(signature_.count));
     device(r).download(values.data(), data(r), size());
     return values[0];
   }
 
   FakeGpus gpus_{{5, 100}};
-  Plan plan_;
+  Signature signature_;
   std::unique_ptr<back::Fabric> fabric_;
   std::unique_ptr<Exchange> exchange_;
   std::vector<std::unique_ptr<Device>> devices_;
@@ -99,13 +99,13 @@ TEST_F(DeviceCopy, StartsWhenTheComputationBeforeThePostIsDone) {
 // A member's memory is read by the others: it may be written or released after finish(), not before they are done.
 TEST_F(DeviceCopy, ProtectsInputsUntilAllHaveReadThem) {
   make(4, 1000);
-  plan_.kind = Collective::broadcast;
+  signature_.kind = Collective::broadcast;
   for (int i = 0; i < 30; ++i) {
     post_all();
     exchange_->finish(0);
     Kernel kernel;
     kernel.id = back::KernelId::fill;
-    kernel.n[0] = plan_.count;
+    kernel.n[0] = signature_.count;
     kernel.out[0] = data(0);
     kernel.f[0] = static_cast<float>(i + 2);
     device(0).launch(kernel);
@@ -155,25 +155,27 @@ TEST(DeviceSchedule, NobodyWritesWhatAnotherUsesInTheSamePhase) {
   for (int members = 1; members <= 8; ++members) {
     for (const Count count : {Count{0}, Count{1}, Count{7}, Count{64}}) {
       for (int kind = 0; kind < static_cast<int>(Collective::barrier); ++kind) {
-        const Plan plan{static_cast<Collective>(kind), DType::f32, ReduceOp::sum, members - 1, members, count};
+        const Signature signature{
+            static_cast<Collective>(kind), DType::f32, ReduceOp::sum, members - 1, members, count};
         std::vector<std::vector<std::byte>> memory(static_cast<std::size_t>(members), std::vector<std::byte>(1024));
         std::vector<Buffers> buffers;
         for (int r = 0; r < members; ++r) {
           std::byte* data = memory[static_cast<std::size_t>(r)].data();
-          const std::int64_t mine = bytes_of(part_of(count, members, r).begin, plan.dtype).value();
-          const bool out_is_part = plan.kind == Collective::reduce_scatter || plan.kind == Collective::scatter;
-          const bool in_is_part = plan.kind == Collective::all_gather || plan.kind == Collective::gather;
-          const std::int64_t apart = plan.kind == Collective::all_to_all ? 512 : 0;
+          const std::int64_t mine = bytes_of(part_of(count, members, r).begin, signature.dtype).value();
+          const bool out_is_part =
+              signature.kind == Collective::reduce_scatter || signature.kind == Collective::scatter;
+          const bool in_is_part = signature.kind == Collective::all_gather || signature.kind == Collective::gather;
+          const std::int64_t apart = signature.kind == Collective::all_to_all ? 512 : 0;
           buffers.push_back({nullptr, data + (in_is_part ? mine : 0), data + (out_is_part ? mine : 0) + apart});
         }
         const std::vector<void*> scratch(buffers.size());
-        for (const auto& phase : back::make_device_schedule(plan, buffers, scratch).of_member) {
-          const std::vector<MemoryAccess> all = accesses(phase, plan.dtype);
+        for (const auto& phase : back::make_device_schedule(signature, buffers, scratch).of_member) {
+          const std::vector<MemoryAccess> all = accesses(phase, signature.dtype);
           for (const MemoryAccess& a : all) {
             for (const MemoryAccess& b : all) {
               const bool overlap = a.begin < b.end && b.begin < a.end;
               ASSERT_FALSE(overlap && a.writes && a.member != b.member)
-                  << back::name_of(plan.kind) << " of " << count << ", " << members << " members: " << a.member
+                  << back::name_of(signature.kind) << " of " << count << ", " << members << " members: " << a.member
                   << " writes what " << b.member << " uses";
             }
           }

@@ -14,7 +14,7 @@ namespace shardlings::contract {
 namespace {
 
 using back::Collective;
-using back::Plan;
+using back::Signature;
 using back::nccl::Call;
 using back::nccl::make_schedule;
 using back::nccl::Schedule;
@@ -24,7 +24,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using What = Call::What;
 
-/// Buffers of a plan in memory that nobody touches: of member r from 4096 (r + 1) on, in and out apart.
+/// Buffers of a signature in memory that nobody touches: of member r from 4096 (r + 1) on, in and out apart.
 std::vector<back::Buffers> buffers_of(int members) {
   std::vector<back::Buffers> buffers;
   for (int r = 0; r < members; ++r) {
@@ -35,7 +35,7 @@ std::vector<back::Buffers> buffers_of(int members) {
 }
 
 Schedule schedule_of(Collective kind, int members, Count count, ReduceOp op = ReduceOp::sum, int root = 0) {
-  return make_schedule(Plan{kind, DType::f32, op, root, members, count}, buffers_of(members));
+  return make_schedule(Signature{kind, DType::f32, op, root, members, count}, buffers_of(members));
 }
 
 std::vector<What> kinds_of(const Schedule& schedule, std::size_t member) {

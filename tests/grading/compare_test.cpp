@@ -72,7 +72,7 @@ TEST(Compare, ElementsAreNamedByTheirMatrix) {
   kase.model.layers = 2;
   kase.model.hidden = 4;
   kase.model.outputs = 3;
-  const std::vector<Entry> entries = model::make_plan(kase.model).layers[1].entries;
+  const std::vector<Entry> entries = model::make_structure(kase.model).layers[1].entries;
   const auto at = static_cast<std::size_t>(entries[0].range.begin + 4 + 2);
   EXPECT_EQ(judge::element_text(kase, 1, at), std::string(entries[0].name) + " (row 1, column 2)");
   EXPECT_EQ(judge::element_text(kase, -1, 9), "element 9");

@@ -65,7 +65,7 @@ class JudgeTest : public testing::Test {
     for (std::size_t i = 0; i < results_.size(); ++i) runs.set_result(i, results_[i]);
     judge::Judge judge(manifest_, runs, catching);
     for (const cases::CheckSpec& spec : manifest_.checks) {
-      for (std::size_t i = 0; i < runs.size(); ++i) judge.judge(spec.id, i);
+      for (std::size_t i = 0; i < runs.size(); ++i) judge.verdict_of(spec.id, i);
     }
     return judge.verdict();
   }

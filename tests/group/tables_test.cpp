@@ -65,8 +65,8 @@ TEST(GroupTables, AreOneForAllMembers) {
   std::vector<front::Membership> made(8);
   engine->run(8, [&](int rank) {
     front::CallRecord record;
-    record.plan.kind = back::Collective::split;
-    record.plan.members = 8;
+    record.signature.kind = back::Collective::split;
+    record.signature.members = 8;
     record.color = rank % 2;
     const front::Ticket ticket = control.join(rank, 0);
     control.post(rank, ticket, record, {});

@@ -11,15 +11,15 @@ namespace shardlings::front {
 namespace {
 
 using back::Collective;
-using back::Plan;
+using back::Signature;
 
-Plan plan_of(Collective kind, Count count, int members, int root = 0) {
-  Plan plan;
-  plan.kind = kind;
-  plan.count = count;
-  plan.members = members;
-  plan.root = root;
-  return plan;
+Signature signature_of(Collective kind, Count count, int members, int root = 0) {
+  Signature signature;
+  signature.kind = kind;
+  signature.count = count;
+  signature.members = members;
+  signature.root = root;
+  return signature;
 }
 
 // Elements that each rank sends when rank r passes part (r - step + shift) on in each of N-1 steps.
@@ -41,9 +41,10 @@ TEST(Wire, RingCollectivesMatchAStepByStepSimulation) {
       const auto gather = ring_sends(count, n, 0);
       for (int r = 0; r < n; ++r) {
         const auto i = static_cast<std::size_t>(r);
-        EXPECT_EQ(wire_of(plan_of(Collective::reduce_scatter, count, n), r).sent.value(), 4 * scatter[i]);
-        EXPECT_EQ(wire_of(plan_of(Collective::all_gather, count, n), r).sent.value(), 4 * gather[i]);
-        EXPECT_EQ(wire_of(plan_of(Collective::all_reduce, count, n), r).sent.value(), 4 * (scatter[i] + gather[i]));
+        EXPECT_EQ(wire_of(signature_of(Collective::reduce_scatter, count, n), r).sent.value(), 4 * scatter[i]);
+        EXPECT_EQ(wire_of(signature_of(Collective::all_gather, count, n), r).sent.value(), 4 * gather[i]);
+        EXPECT_EQ(wire_of(signature_of(Collective::all_reduce, count, n), r).sent.value(),
+                  4 * (scatter[i] + gather[i]));
       }
     }
   }
@@ -53,10 +54,10 @@ TEST(Wire, DivisibleSizesGiveTheTextbookFormulas) {
   const Count count = 9 * 8 * 7 * 5;
   for (int n = 1; n <= 9; ++n) {
     const std::int64_t size = 4 * count;
-    EXPECT_EQ(wire_of(plan_of(Collective::all_reduce, count, n), 0).sent.value(), 2 * (n - 1) * size / n);
-    EXPECT_EQ(wire_of(plan_of(Collective::reduce_scatter, count, n), n - 1).sent.value(), (n - 1) * size / n);
-    EXPECT_EQ(wire_of(plan_of(Collective::all_gather, count, n), n / 2).sent.value(), (n - 1) * size / n);
-    EXPECT_EQ(wire_of(plan_of(Collective::all_to_all, count, n), 0).sent.value(), (n - 1) * size / n);
+    EXPECT_EQ(wire_of(signature_of(Collective::all_reduce, count, n), 0).sent.value(), 2 * (n - 1) * size / n);
+    EXPECT_EQ(wire_of(signature_of(Collective::reduce_scatter, count, n), n - 1).sent.value(), (n - 1) * size / n);
+    EXPECT_EQ(wire_of(signature_of(Collective::all_gather, count, n), n / 2).sent.value(), (n - 1) * size / n);
+    EXPECT_EQ(wire_of(signature_of(Collective::all_to_all, count, n), 0).sent.value(), (n - 1) * size / n);
   }
 }
 
@@ -67,7 +68,7 @@ TEST(Wire, WhatIsSentIsReceived) {
       for (int root = 0; root < n; ++root) {
         Bytes sent, received;
         for (int r = 0; r < n; ++r) {
-          const Wire wire = wire_of(plan_of(static_cast<Collective>(kind), 1003, n, root), r);
+          const Wire wire = wire_of(signature_of(static_cast<Collective>(kind), 1003, n, root), r);
           EXPECT_GE(wire.sent.value(), 0);
           sent += wire.sent;
           received += wire.received;
@@ -83,15 +84,15 @@ TEST(Wire, AReceiverGetsWhatTheOthersSendIt) {
                                 Collective::broadcast, Collective::reduce, Collective::gather}) {
     for (int n = 1; n <= 9; ++n) {
       for (int root = 0; root < n; ++root) {
-        const Plan plan = plan_of(kind, 1003, n, root);
+        const Signature signature = signature_of(kind, 1003, n, root);
         std::vector<Bytes> arriving(static_cast<std::size_t>(n));
         for (int r = 0; r < n; ++r) {
-          const int receiver = receiver_of(plan, r);
-          ASSERT_EQ(receiver < 0, wire_of(plan, r).sent.value() == 0) << back::name_of(kind) << " n " << n;
-          if (receiver >= 0) arriving[static_cast<std::size_t>(receiver)] += wire_of(plan, r).sent;
+          const int receiver = receiver_of(signature, r);
+          ASSERT_EQ(receiver < 0, wire_of(signature, r).sent.value() == 0) << back::name_of(kind) << " n " << n;
+          if (receiver >= 0) arriving[static_cast<std::size_t>(receiver)] += wire_of(signature, r).sent;
         }
         for (int r = 0; r < n; ++r) {
-          EXPECT_EQ(arriving[static_cast<std::size_t>(r)], wire_of(plan, r).received)
+          EXPECT_EQ(arriving[static_cast<std::size_t>(r)], wire_of(signature, r).received)
               << back::name_of(kind) << " n " << n << " root " << root << " member " << r;
         }
       }
@@ -100,12 +101,12 @@ TEST(Wire, AReceiverGetsWhatTheOthersSendIt) {
 }
 
 TEST(Wire, WhatGoesToSeveralHasNoSingleReceiver) {
-  EXPECT_EQ(receiver_of(plan_of(Collective::all_to_all, 12, 4), 1), -1);
-  EXPECT_EQ(receiver_of(plan_of(Collective::scatter, 12, 4, 1), 1), -1);
+  EXPECT_EQ(receiver_of(signature_of(Collective::all_to_all, 12, 4), 1), -1);
+  EXPECT_EQ(receiver_of(signature_of(Collective::scatter, 12, 4, 1), 1), -1);
 }
 
 TEST(Wire, MembersOfGatherAndScatterKnowOnlyTheirOwnPart) {
-  Plan member = plan_of(Collective::gather, -13, 4, 2);
+  Signature member = signature_of(Collective::gather, -13, 4, 2);
   EXPECT_EQ(wire_of(member, 1).sent.value(), 4 * 13);
   EXPECT_EQ(wire_of(member, 1).received.value(), 0);
   member.kind = Collective::scatter;
@@ -114,10 +115,10 @@ TEST(Wire, MembersOfGatherAndScatterKnowOnlyTheirOwnPart) {
 }
 
 TEST(Wire, Bf16HasHalfTheBytes) {
-  Plan plan = plan_of(Collective::all_reduce, 1000, 4);
-  const Bytes f32 = wire_of(plan, 1).sent;
-  plan.dtype = DType::bf16;
-  EXPECT_EQ(2 * wire_of(plan, 1).sent, f32);
+  Signature signature = signature_of(Collective::all_reduce, 1000, 4);
+  const Bytes f32 = wire_of(signature, 1).sent;
+  signature.dtype = DType::bf16;
+  EXPECT_EQ(2 * wire_of(signature, 1).sent, f32);
 }
 
 }  // namespace

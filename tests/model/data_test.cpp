@@ -58,10 +58,10 @@ TEST(Data, WeightsDependOnTheSeedAndTheLayer) {
 
 TEST(Data, NormsAreNearOneAndBiasesNotZero) {
   const cases::Case kase = case_of(gpt(1, 32, 4, 10, 4), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const auto weights = cases::weights_of(kase, 1);
   const auto values = [&](const char* name) {
-    const Range range = entry_of(plan.layers[1], name).range;
+    const Range range = entry_of(structure.layers[1], name).range;
     return std::vector<float>(weights.begin() + range.begin, weights.begin() + range.end);
   };
   for (const float v : values("ln1.weight")) EXPECT_NEAR(v, 1, 0.5);

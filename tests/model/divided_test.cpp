@@ -17,7 +17,7 @@ namespace shardlings::model_test {
 namespace {
 
 using detail::RankModel;
-using model::ModelPlan;
+using model::ModelStructure;
 
 constexpr int kHeads = 5;
 
@@ -45,7 +45,7 @@ Layers zeros_like(const Layers& layers) {
 }
 
 /// A rank's part of all layers, and back into the whole.
-Layers cut(const Layers& whole, const ModelPlan& all, const ModelPlan& part) {
+Layers cut(const Layers& whole, const ModelStructure& all, const ModelStructure& part) {
   Layers own;
   for (std::size_t l = 0; l < whole.size(); ++l) {
     own.emplace_back();
@@ -56,7 +56,7 @@ Layers cut(const Layers& whole, const ModelPlan& all, const ModelPlan& part) {
   return own;
 }
 
-void put_back(const Layers& own, const ModelPlan& all, const ModelPlan& part, Layers& whole) {
+void put_back(const Layers& own, const ModelStructure& all, const ModelStructure& part, Layers& whole) {
   for (std::size_t l = 0; l < own.size(); ++l) {
     for (const auto& [range, at] : model::stretches(all.layers[l], part.layers[l])) {
       std::copy(own[l].begin() + range.begin, own[l].begin() + range.end, whole[l].begin() + at);
@@ -65,7 +65,7 @@ void put_back(const Layers& own, const ModelPlan& all, const ModelPlan& part, La
 }
 
 /// Adds 1 to every element of the whole layer that lies in `ranges` of the part.
-void count(const std::vector<Range>& ranges, const model::LayerPlan& all, const model::LayerPlan& part,
+void count(const std::vector<Range>& ranges, const model::LayerStructure& all, const model::LayerStructure& part,
            std::vector<double>& counts) {
   for (const auto& [stretch, at] : model::stretches(all, part)) {
     for (const Range& range : ranges) {
@@ -79,11 +79,11 @@ class Divided : public testing::TestWithParam<int> {};
 
 TEST_P(Divided, PartsOfAllRanksAreTheWhole) {
   const int t = GetParam();
-  const ModelPlan all = model::make_plan(spec_of(false));
+  const ModelStructure all = model::make_structure(spec_of(false));
   for (std::size_t l = 0; l < all.layers.size(); ++l) {
     std::vector<double> counts(static_cast<std::size_t>(all.layers[l].range.size()));
     for (int i = 0; i < t; ++i) {
-      const model::LayerPlan part = model::make_part(all.spec, t, i).layers[l];
+      const model::LayerStructure part = model::make_part(all.spec, t, i).layers[l];
       count({{0, part.range.size()}}, all.layers[l], part, counts);
     }
     for (const Entry& entry : all.layers[l].entries) {
@@ -100,36 +100,36 @@ TEST_P(Divided, TrainsAsOneDevice) {
   kase.uneven_tokens = true;  // some targets count for nothing
   kase.batches = 1;
   const grading::reference::Reference expected = grading::reference::train_reference(kase);
-  const ModelPlan all = model::make_plan(kase.model);
+  const ModelStructure all = model::make_structure(kase.model);
   const Layers weights = weights_of(kase);
   Layers grads = zeros_like(weights);
   std::mutex lock;
   on_ranks(t, kase.model, [&](Rank& rank, const RankModel& own) {
-    OnDevice on(rank, own, cut(weights, all, own.plan));
+    OnDevice on(rank, own, cut(weights, all, own.structure));
     for (int i = 0; i < kase.micro_batches; ++i) {
       train_micro(rank, on, kase, cases::micro_of(kase, 0, i), cases::tokens_of_step(kase));
     }
     EXPECT_NEAR(get(on.loss)[0], expected.loss, expected.loss_tolerance) << "whole on every rank";
     const Layers part = get_layers(on.state.grads);
     const std::lock_guard guard(lock);
-    put_back(part, all, own.plan, grads);
+    put_back(part, all, own.structure, grads);
   });
   expect_within(grads, expected.grads, expected.grads_tolerance, "gradients");
 }
 
 TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
   const cases::Case kase = case_of(spec_of(false), 3);
-  const ModelPlan all = model::make_plan(kase.model);
+  const ModelStructure all = model::make_structure(kase.model);
   const cases::MicroData data = cases::micro_of(kase, 0, 0);
   const Count batch = kase.batch, tokens = batch * kase.model.sequence;
   on_ranks(GetParam(), kase.model, [&](Rank& rank, const RankModel& own) {
-    OnDevice on(rank, own, cut(weights_of(kase), all, own.plan));
+    OnDevice on(rank, own, cut(weights_of(kase), all, own.structure));
     const Tensor targets = targets_of(rank, kase, data);
     front::Ledger& ledger = front_of(rank).memory().ledger(front::Memory::device);
     Tensor x = inputs_of(rank, kase, data);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       const auto at = static_cast<std::size_t>(l);
-      const model::LayerPlan& layer = own.plan.layers[at];
+      const model::LayerStructure& layer = own.structure.layers[at];
       const Bytes before = ledger.live();
       const auto peak = [&] { return ledger.use().peak - before; };
       ledger.reset_peak({});
@@ -163,15 +163,15 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
 TEST_P(Divided, EveryWeightIsOwnedOnce) {
   const int t = GetParam();
   for (const bool tied : {false, true}) {
-    const ModelPlan all = model::make_plan(spec_of(tied));
+    const ModelStructure all = model::make_structure(spec_of(tied));
     for (std::size_t l = 0; l < all.layers.size(); ++l) {
       std::vector<double> counts(static_cast<std::size_t>(all.layers[l].range.size()));
       on_ranks(t, all.spec, [&](Rank& rank, const RankModel& own) {
         static std::mutex lock;
         const std::lock_guard guard(lock);
         const Model model = detail::Access::model(&own);
-        EXPECT_EQ(model.size(static_cast<int>(l)), own.plan.layers[l].range.size());
-        count(model.owned(static_cast<int>(l)), all.layers[l], own.plan.layers[l], counts);
+        EXPECT_EQ(model.size(static_cast<int>(l)), own.structure.layers[l].range.size());
+        count(model.owned(static_cast<int>(l)), all.layers[l], own.structure.layers[l], counts);
         EXPECT_EQ(rank.size(), t);
       });
       for (const Entry& entry : all.layers[l].entries) {
@@ -187,14 +187,14 @@ TEST_P(Divided, EveryWeightIsOwnedOnce) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Divided, testing::Range(1, kHeads + 1));
 
 TEST(Owned, RangesAreJoinedWhereTheyMeet) {
-  const RankModel own{model::make_plan(spec_of(true)), {}};
+  const RankModel own{model::make_structure(spec_of(true)), {}};
   const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.owned(1), (std::vector<Range>{{0, model.size(1)}}));
   EXPECT_EQ(model.owned(3), (std::vector<Range>{{0, 20}})) << "the norm, but not the weight";
   EXPECT_EQ(model.tied(0), (Range{0, 130}));
   EXPECT_EQ(model.tied(1), Range{});
   EXPECT_EQ(model.tied(3), (Range{20, 150}));
-  const RankModel untied{model::make_plan(spec_of(false)), {}};
+  const RankModel untied{model::make_structure(spec_of(false)), {}};
   EXPECT_EQ(detail::Access::model(&untied).tied(0), Range{});
   EXPECT_EQ(detail::Access::model(&untied).owned(3), (std::vector<Range>{{0, 150}}));
 }
@@ -205,7 +205,7 @@ TEST(Tied, TensorsTrainAsOneInTheReference) {
   kase.steps = 2;
   const grading::reference::Reference tied = grading::reference::train_reference(kase);
   const Model model = [&] {
-    static const RankModel own{model::make_plan(kase.model), {}};
+    static const RankModel own{model::make_structure(kase.model), {}};
     return detail::Access::model(&own);
   }();
   const Range first = model.tied(0), last = model.tied(3);
@@ -228,10 +228,10 @@ TEST(Tied, TensorsTrainAsOneInTheReference) {
 TEST(Tied, GradientIsTheSumOfBothUses) {
   const cases::Case tied = case_of(spec_of(true), 2);
   // The same weights without the tie: one gradient from the embedding, one from the head.
-  const ModelPlan plan = model::make_plan(tied.model);
+  const ModelStructure structure = model::make_structure(tied.model);
   const grading::reference::Reference expected = grading::reference::train_reference(tied);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(tied));
+    OnDevice on(rank, structure, weights_of(tied));
     train_micro(rank, on, tied, cases::micro_of(tied, 0, 0), cases::tokens_of_step(tied));
     const Model& model = on.model;
     add(on.state.grads.front().part(model.tied(0)), on.state.grads.back().part(model.tied(3)));
@@ -240,12 +240,12 @@ TEST(Tied, GradientIsTheSumOfBothUses) {
   });
 }
 
-TEST(DividedPlan, ImpossiblePartsAreRefused) {
+TEST(DividedStructure, ImpossiblePartsAreRefused) {
   EXPECT_THROW(model::make_part(spec_of(false), kHeads + 1, 0), std::invalid_argument);
   EXPECT_THROW(model::make_part(mlp(2, 4, 4, 2), 2, 0), std::invalid_argument);
   model::ModelSpec tied = mlp(2, 4, 4, 2);
   tied.tied = true;
-  EXPECT_THROW(model::make_plan(tied), std::invalid_argument);
+  EXPECT_THROW(model::make_structure(tied), std::invalid_argument);
 }
 
 }  // namespace

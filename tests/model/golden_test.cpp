@@ -50,9 +50,9 @@ class AgainstPyTorch : public testing::TestWithParam<const char*> {
 
   void check_optimizer(model::ModelSpec::Optimizer optimizer, const std::string& name) {
     golden_.kase.model.optimizer = optimizer;
-    const auto plan = model::make_plan(golden_.kase.model);
+    const auto structure = model::make_structure(golden_.kase.model);
     on_rank([&](Rank& rank) {
-      OnDevice on(rank, plan, golden_.weights);
+      OnDevice on(rank, structure, golden_.weights);
       for (int step = 0; step < golden_.json[name]["steps"].get<int>(); ++step) {
         for (Tensor& grad : on.state.grads) fill(grad, 0);
         train_micro(rank, on, golden_.kase, golden_.data, golden_.data.tokens);
@@ -66,9 +66,9 @@ class AgainstPyTorch : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(AgainstPyTorch, LossAndGradientsOfTheRuntime) {
-  const auto plan = model::make_plan(golden_.kase.model);
+  const auto structure = model::make_structure(golden_.kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, golden_.weights);
+    OnDevice on(rank, structure, golden_.weights);
     train_micro(rank, on, golden_.kase, golden_.data, golden_.data.tokens);
     EXPECT_NEAR(get(on.loss)[0], golden_.loss, kTolerance * golden_.loss);
     expect_close(get_layers(on.state.grads), golden_.grads, kTolerance, "gradient");

@@ -28,23 +28,23 @@ memory_map::MemoryMap map_of(const cases::Case& kase) {
 
 void check_counters(const model::ModelSpec& spec, Count batch) {
   const cases::Case kase = case_of(spec, batch);
-  const auto plan = model::make_plan(spec);
+  const auto structure = model::make_structure(spec);
   const memory_map::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
     const auto live = [&](Kind kind) {
       return front_of(rank).memory().ledger(front::Memory::device).live_by_kind()[static_cast<std::size_t>(kind)];
     };
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     EXPECT_EQ(map.states.weights, live(Kind::parameter));
     EXPECT_EQ(map.states.gradients, live(Kind::gradient));
     EXPECT_EQ(map.states.optimizer, live(Kind::optimizer));
 
     std::vector<Tensor> x;
-    std::vector<Saved> saved(plan.layers.size());
+    std::vector<Saved> saved(structure.layers.size());
     const Bytes before = live(Kind::activation);
     const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     x.push_back(clone(ids));
-    for (std::size_t l = 0; l < plan.layers.size(); ++l) {
+    for (std::size_t l = 0; l < structure.layers.size(); ++l) {
       x.push_back(on.model.forward(static_cast<int>(l), on.state.weights[l], x[l], &saved[l]));
     }
     const Bytes ids_kept(4 * ids.size());  // the copy has the kind of the batch

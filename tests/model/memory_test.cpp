@@ -9,7 +9,7 @@
 namespace shardlings::model_test {
 namespace {
 
-using model::LayerPlan;
+using model::LayerStructure;
 
 /// Measures one call: what is alive beyond `before` at its worst moment, and after it.
 class Meter {
@@ -33,50 +33,51 @@ struct Sizes {
 };
 
 /// What learners are told is what the formulas say.
-void check_cost(const LayerCost& cost, const LayerPlan& plan, Sizes n) {
-  EXPECT_EQ(Bytes(cost.input), input_bytes(plan, n.tokens, n.dtype));
-  EXPECT_EQ(Bytes(cost.output), output_bytes(plan, n.tokens, n.dtype));
-  EXPECT_EQ(Bytes(cost.saved), saved_bytes(plan, n.tokens, n.batch, n.dtype));
-  EXPECT_EQ(Bytes(cost.forward), forward_peak(plan, n.tokens, n.batch, true, n.dtype));
-  EXPECT_EQ(Bytes(cost.backward), backward_peak(plan, n.tokens, n.batch, n.dtype));
+void check_cost(const LayerCost& cost, const LayerStructure& structure, Sizes n) {
+  EXPECT_EQ(Bytes(cost.input), input_bytes(structure, n.tokens, n.dtype));
+  EXPECT_EQ(Bytes(cost.output), output_bytes(structure, n.tokens, n.dtype));
+  EXPECT_EQ(Bytes(cost.saved), saved_bytes(structure, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(Bytes(cost.forward), forward_peak(structure, n.tokens, n.batch, true, n.dtype));
+  EXPECT_EQ(Bytes(cost.backward), backward_peak(structure, n.tokens, n.batch, n.dtype));
 }
 
-void check_layer(Rank& rank, OnDevice& on, int l, const LayerPlan& plan, const Tensor& x, Sizes n) {
+void check_layer(Rank& rank, OnDevice& on, int l, const LayerStructure& structure, const Tensor& x, Sizes n) {
   const auto at = static_cast<std::size_t>(l);
   const LayerCost cost = on.model.cost(l, n.tokens / n.batch, n.batch, n.dtype);
-  check_cost(cost, plan, n);
+  check_cost(cost, structure, n);
   Meter meter(rank);
   Saved saved;
   const Flops before = front_of(rank).rank().counters().flops;
   Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
   EXPECT_EQ(front_of(rank).rank().counters().flops - before, Flops(cost.flops));
-  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, true, n.dtype));
-  EXPECT_EQ(meter.held(), saved_bytes(plan, n.tokens, n.batch, n.dtype) + output_bytes(plan, n.tokens, n.dtype));
+  EXPECT_EQ(meter.peak(), forward_peak(structure, n.tokens, n.batch, true, n.dtype));
+  EXPECT_EQ(meter.held(),
+            saved_bytes(structure, n.tokens, n.batch, n.dtype) + output_bytes(structure, n.tokens, n.dtype));
   meter.restart();
   Tensor grad_x = on.model.backward(l, on.state.weights[at], x, std::move(saved), std::move(y), on.state.grads[at]);
-  EXPECT_EQ(meter.peak(), backward_peak(plan, n.tokens, n.batch, n.dtype));
-  EXPECT_EQ(meter.held(), grad_x ? input_bytes(plan, n.tokens, n.dtype) : Bytes(0));
+  EXPECT_EQ(meter.peak(), backward_peak(structure, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(meter.held(), grad_x ? input_bytes(structure, n.tokens, n.dtype) : Bytes(0));
   grad_x = {};
   EXPECT_EQ(meter.held(), Bytes(0));
   meter.restart();
   y = on.model.forward(l, on.state.weights[at], x, nullptr);
-  EXPECT_EQ(meter.peak(), forward_peak(plan, n.tokens, n.batch, false, n.dtype));
-  EXPECT_EQ(meter.held(), output_bytes(plan, n.tokens, n.dtype));
+  EXPECT_EQ(meter.peak(), forward_peak(structure, n.tokens, n.batch, false, n.dtype));
+  EXPECT_EQ(meter.held(), output_bytes(structure, n.tokens, n.dtype));
 }
 
 void check_all_layers_in(DType dtype, const model::ModelSpec& spec, Count batch) {
   SCOPED_TRACE(name_of(dtype));
   const cases::Case kase = case_of(spec, batch);
-  const auto plan = model::make_plan(spec);
+  const auto structure = model::make_structure(spec);
   const Sizes n{spec.sequence * batch, batch, dtype};
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     for (Tensor& weights : on.state.weights) weights = cast(weights, dtype);
     Tensor x = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     if (x.dtype() == DType::f32) x = cast(x, dtype);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       SCOPED_TRACE("layer " + std::to_string(l));
-      const LayerPlan& layer = plan.layers[static_cast<std::size_t>(l)];
+      const LayerStructure& layer = structure.layers[static_cast<std::size_t>(l)];
       check_layer(rank, on, l, layer, x, n);
       x = on.model.forward(l, on.state.weights[static_cast<std::size_t>(l)], x, nullptr);
     }
@@ -102,20 +103,20 @@ TEST(LayerMemory, OfAGptIsAsTheFormulasSay) {
 }
 
 TEST(LayerMemory, OfABlockIsTheTextbooks) {
-  const auto plan = model::make_plan(gpt(1, 12, 3, 7, 5));
+  const auto structure = model::make_structure(gpt(1, 12, 3, 7, 5));
   const Count tokens = 15, batch = 3;
   const Count a = 4 * tokens * 12, p = 4 * batch * 3 * 5 * 5;
-  EXPECT_EQ(saved_bytes(plan.layers[1], tokens, batch), Bytes(15 * a + p + 16 * tokens));
-  EXPECT_EQ(backward_peak(plan.layers[1], tokens, batch), Bytes(20 * a + p + 16 * tokens));
-  EXPECT_EQ(saved_bytes(plan.layers[0], tokens, batch), Bytes(0));
+  EXPECT_EQ(saved_bytes(structure.layers[1], tokens, batch), Bytes(15 * a + p + 16 * tokens));
+  EXPECT_EQ(backward_peak(structure.layers[1], tokens, batch), Bytes(20 * a + p + 16 * tokens));
+  EXPECT_EQ(saved_bytes(structure.layers[0], tokens, batch), Bytes(0));
 }
 
 TEST(LayerMemory, LossAndUpdateTakeNone) {
   cases::Case kase = case_of(mlp(1, 6, 5, 4), 3);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     const auto data = cases::micro_of(kase, 0, 0);
     const Tensor x = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
     Tensor y = on.model.forward(0, on.state.weights[0], x, nullptr);

@@ -35,10 +35,11 @@ struct Scene {
 
 std::string message_of(const std::function<void(Scene&)>& mistake) {
   const cases::Case kase = case_of(mlp(3, 9, 5, 4), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   return error_of([&](Rank& rank) {
     const auto data = cases::micro_of(kase, 0, 0);
-    Scene scene{rank, OnDevice(rank, plan, weights_of(kase)), {}, std::vector<Saved>(3), targets_of(rank, kase, data)};
+    Scene scene{
+        rank, OnDevice(rank, structure, weights_of(kase)), {}, std::vector<Saved>(3), targets_of(rank, kase, data)};
     scene.x.push_back(inputs_of(rank, kase, data));
     for (int l = 0; l < 3; ++l) {
       const auto at = static_cast<std::size_t>(l);
@@ -236,9 +237,9 @@ TEST(ModelMisuse, SavedThatNobodyOwnsGoesWithTheRank) {
 
 TEST(ModelMisuse, EmbeddingWantsIds) {
   const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   EXPECT_THAT(error_of([&](Rank& rank) {
-                OnDevice on(rank, plan, weights_of(kase));
+                OnDevice on(rank, structure, weights_of(kase));
                 const Tensor x = rank.zeros({5, 3, 8}, Kind::activation);
                 on.model.forward(0, on.state.weights[0], x, nullptr);
               }),

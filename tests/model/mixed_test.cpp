@@ -17,7 +17,8 @@ using grading::reference::Precision;
 
 /// Weights, activations and (but for f32) gradients in bf16.
 struct Mixed {
-  Mixed(Rank& rank, const model::ModelPlan& plan, const Case& kase, DType grads) : on(rank, plan, weights_of(kase)) {
+  Mixed(Rank& rank, const model::ModelStructure& structure, const Case& kase, DType grads)
+      : on(rank, structure, weights_of(kase)) {
     for (std::size_t l = 0; l < on.state.weights.size(); ++l) {
       const Count size = on.state.weights[l].size();
       master.push_back(std::move(on.state.weights[l]));
@@ -71,11 +72,11 @@ double used(const Layers& got, const Layers& want, const Layers& tolerance) {
 }
 
 double used_by_a_step(const Case& kase, DType grads) {
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const grading::reference::Reference expected = grading::reference::train_reference(kase, Precision::mixed);
   double most = 0;
   on_rank([&](Rank& rank) {
-    Mixed mixed(rank, plan, kase, grads);
+    Mixed mixed(rank, structure, kase, grads);
     for (int micro = 0; micro < kase.micro_batches; ++micro) mixed.train(rank, kase, micro);
     most = used(as_f32(mixed.on.state.grads), expected.grads, expected.grads_tolerance);
     EXPECT_NEAR(get(mixed.on.loss)[0], expected.loss, expected.loss_tolerance / 4);
@@ -175,10 +176,10 @@ Case clipped_case(int layers) {
 TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
   for (int layers = 1; layers <= 4; ++layers) {
     const Case kase = clipped_case(layers);
-    const auto plan = model::make_plan(kase.model);
+    const auto structure = model::make_structure(kase.model);
     const grading::reference::Reference expected = grading::reference::train_reference(kase, Precision::mixed);
     on_rank([&](Rank& rank) {
-      Mixed mixed(rank, plan, kase, DType::bf16);
+      Mixed mixed(rank, structure, kase, DType::bf16);
       mixed.train(rank, kase, 0);
       const auto reads = front_of(rank).rank().counters().host_reads;
       update_on_device(rank, mixed, kase.model);
@@ -193,9 +194,9 @@ TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
 
 TEST(Mixed, AStepThatOverflowsChangesNothing) {
   const Case kase = clipped_case(3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    Mixed mixed(rank, plan, kase, DType::bf16);
+    Mixed mixed(rank, structure, kase, DType::bf16);
     mixed.train(rank, kase, 0);
     const Layers before = get_layers(mixed.master), weights = as_f32(mixed.on.state.weights);
     fill(mixed.on.state.grads[1].part({5, 6}), INFINITY);
@@ -211,9 +212,9 @@ TEST(Mixed, MatrixProductsRunAtTheSpeedOfBf16) {
     world::Options options;
     options.cluster.uses_table = false;
     options.cluster.roofline = {1e9, 4e9, 1e30, Nanos(0)};
-    const auto plan = model::make_plan(mlp(1, 40, 30, 4));
+    const auto structure = model::make_structure(mlp(1, 40, 30, 4));
     const auto report = world::run(options, [&](Rank& rank) {
-      OnDevice on(rank, plan, {std::vector<double>(static_cast<std::size_t>(plan.total), 0.1)});
+      OnDevice on(rank, structure, {std::vector<double>(static_cast<std::size_t>(structure.total), 0.1)});
       const Tensor weights = cast(on.state.weights[0], dtype);
       const Tensor x = rank.zeros({4, 1, 40}, Kind::other, dtype);
       Tensor y = on.model.forward(0, weights, x, nullptr);
@@ -227,12 +228,13 @@ TEST(Mixed, MatrixProductsRunAtTheSpeedOfBf16) {
 }
 
 TEST(Mixed, TypesThatDoNotFitAreNamed) {
-  const auto plan = model::make_plan(mlp(1, 4, 3, 2));
+  const auto structure = model::make_structure(mlp(1, 4, 3, 2));
   const auto error = [&](DType w, DType x, DType grads) {
     return error_of([&](Rank& rank) {
-      OnDevice on(rank, plan, {std::vector<double>(static_cast<std::size_t>(plan.total), 0.1)});
-      const Tensor weights = rank.zeros(plan.total, Kind::parameter, w), in = rank.zeros({2, 1, 4}, Kind::other, x);
-      Tensor grad_weights = rank.zeros(plan.total, Kind::gradient, grads);
+      OnDevice on(rank, structure, {std::vector<double>(static_cast<std::size_t>(structure.total), 0.1)});
+      const Tensor weights = rank.zeros(structure.total, Kind::parameter, w),
+                   in = rank.zeros({2, 1, 4}, Kind::other, x);
+      Tensor grad_weights = rank.zeros(structure.total, Kind::gradient, grads);
       Saved saved;
       Tensor y = on.model.forward(0, weights, in, &saved);
       on.model.backward(0, weights, in, std::move(saved), std::move(y), grad_weights);

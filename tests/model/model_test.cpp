@@ -17,9 +17,9 @@ using front::EventKind;
 
 void expect_reference(const cases::Case& kase) {
   const grading::reference::Reference expected = grading::reference::train_reference(kase);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     for (int step = 0; step < kase.steps; ++step) {
       for (Tensor& grad : on.state.grads) fill(grad, 0);
       fill(on.loss, 0);
@@ -115,11 +115,11 @@ TEST_P(RandomSizes, ClippedStepsAreThoseOfTheReference) {
 TEST(Model, RecomputedBackwardIsEqualBitByBit) {
   for (const model::ModelSpec& spec : {mlp(3, 9, 5, 4), gpt(2, 10, 2, 7, 5)}) {
     const cases::Case kase = case_of(spec, 3);
-    const auto plan = model::make_plan(spec);
+    const auto structure = model::make_structure(spec);
     std::array<Layers, 2> grads;
     for (const bool recompute : {false, true}) {
       on_rank([&](Rank& rank) {
-        OnDevice on(rank, plan, weights_of(kase));
+        OnDevice on(rank, structure, weights_of(kase));
         train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), cases::tokens_of_step(kase), recompute);
         grads[recompute ? 1 : 0] = get_layers(on.state.grads);
       });
@@ -130,9 +130,9 @@ TEST(Model, RecomputedBackwardIsEqualBitByBit) {
 
 TEST(Model, BackwardAddsToGradients) {
   const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
     Layers twice = get_layers(on.state.grads);
@@ -146,15 +146,15 @@ TEST(Model, BackwardAddsToGradients) {
 
 TEST(Model, ShorterSequencesUseTheFirstPositions) {
   const model::ModelSpec spec = gpt(1, 8, 2, 7, 6);
-  const auto plan = model::make_plan(spec);
+  const auto structure = model::make_structure(spec);
   cases::Case kase = case_of(spec, 2);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     kase.model.sequence = 4;
     const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
     const std::vector<float> grads = get(on.state.grads[0]);
-    const Range positions = entry_of(plan.layers[0], "position").range;
+    const Range positions = entry_of(structure.layers[0], "position").range;
     for (Count i = 0; i < positions.size(); ++i) {
       EXPECT_EQ(grads[static_cast<std::size_t>(positions.begin + i)] != 0, i < 4 * spec.hidden) << i;
     }
@@ -164,13 +164,13 @@ TEST(Model, ShorterSequencesUseTheFirstPositions) {
 TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
   cases::Case kase = case_of(mlp(1, 6, 5, 3), 2);
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice whole(rank, plan, weights_of(kase)), parts(rank, plan, weights_of(kase));
+    OnDevice whole(rank, structure, weights_of(kase)), parts(rank, structure, weights_of(kase));
     fill(whole.state.grads[0], 0.5F);
     fill(parts.state.grads[0], 0.5F);
     whole.model.update(0, whole.state.weights[0], whole.state.grads[0], whole.state.optimizer[0]);
-    for (const Range range : {Range{0, 11}, Range{11, plan.total}}) {
+    for (const Range range : {Range{0, 11}, Range{11, structure.total}}) {
       OptimizerState state;
       state.m = rank.zeros(range.size(), Kind::optimizer);
       state.v = rank.zeros(range.size(), Kind::optimizer);
@@ -183,12 +183,12 @@ TEST(Model, UpdateOfARangeIsThatRangeOfTheUpdate) {
 
 TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
   const cases::Case kase = case_of(mlp(2, 6, 5, 3), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     const auto data = cases::micro_of(kase, 0, 0);
     train_micro(rank, on, kase, data, data.tokens);
-    Tensor weights = rank.empty(plan.total, Kind::parameter), grads = rank.zeros(plan.total, Kind::gradient);
+    Tensor weights = rank.empty(structure.total, Kind::parameter), grads = rank.zeros(structure.total, Kind::gradient);
     for (int l = 0; l < 2; ++l) copy(weights.part(on.model.range(l)), on.state.weights[static_cast<std::size_t>(l)]);
 
     const Tensor x = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
@@ -208,14 +208,14 @@ TEST(Model, WeightsAndGradientsMayBePartsOfOneTensor) {
 
 TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
   const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   world::Options options;
   options.cluster.table.forward = Nanos(1000);
   const Count batch_bytes = 4 * 15, scalar = 4, activation = 4 * 15 * 8;
   // Room for the weights, their gradients and ten activations: enough to run the block, not to save it.
-  options.capacity = Bytes(2 * 4 * plan.total + batch_bytes + scalar + 10 * activation);
+  options.capacity = Bytes(2 * 4 * structure.total + batch_bytes + scalar + 10 * activation);
   const auto report = world::run(options, [&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);
     const Bytes before = front_of(rank).memory().ledger(front::Memory::device).live();
@@ -231,7 +231,7 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
 }
 
 TEST(Model, TellsItsSizes) {
-  const detail::RankModel own{model::make_plan(gpt(2, 6, 3, 11, 4)), {}};
+  const detail::RankModel own{model::make_structure(gpt(2, 6, 3, 11, 4)), {}};
   const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.num_layers(), 4);
   EXPECT_EQ(model.size(1), 12 * 36 + 13 * 6);
@@ -244,9 +244,9 @@ TEST(Model, TellsItsSizes) {
 
 TEST(Model, CallsAreCountedAndCostTheTable) {
   const cases::Case kase = case_of(gpt(2, 8, 2, 7, 5), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const auto report = on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     front_of(rank).begin_measuring({});
     train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), 15, true);
     update(rank, on);
@@ -272,9 +272,9 @@ TEST(Model, CallsAreCountedAndCostTheTable) {
 
 TEST(Model, FlopsAreThoseOfTheProducts) {
   const cases::Case kase = case_of(mlp(2, 6, 5, 3), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const auto report = on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     train_micro(rank, on, kase, cases::micro_of(kase, 0, 0), 6);
   });
   std::map<EventKind, Flops> flops;
@@ -290,9 +290,9 @@ TEST(Model, FlopsAreThoseOfTheProducts) {
 
 TEST(Model, LabelsFlowFromTheMicroBatch) {
   const cases::Case kase = case_of(gpt(1, 8, 2, 7, 5), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const auto report = on_rank([&](Rank& rank) {
-    OnDevice on(rank, plan, weights_of(kase));
+    OnDevice on(rank, structure, weights_of(kase));
     const auto data = cases::micro_of(kase, 0, 0);
     const Tensor ids = inputs_of(rank, kase, data), targets = targets_of(rank, kase, data);
     std::vector<Tensor> x;

@@ -88,7 +88,7 @@ OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
       model(Access::model(own.get())),
       loss(rank.zeros(1, Kind::other)) {
   detail::harness::add_model(rank, *own);
-  const bool adam = own->plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = own->structure.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (const std::vector<double>& layer : weights) {
     const std::vector<float> rounded(layer.begin(), layer.end());
     const auto size = static_cast<Count>(layer.size());
@@ -103,7 +103,7 @@ OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
 
 Layers weights_of(const cases::Case& kase) {
   Layers weights;
-  const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
+  const auto layers = static_cast<int>(model::make_structure(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
     const std::vector<float> layer = cases::weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());

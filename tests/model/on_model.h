@@ -37,8 +37,8 @@ Layers get_layers(const std::vector<Tensor>& tensors);
 /// The model of a case with weights, gradients (zero) and optimizer states on the device.
 struct OnDevice {
   OnDevice(Rank& rank, detail::RankModel of, const Layers& weights);
-  OnDevice(Rank& rank, const model::ModelPlan& plan, const Layers& weights)
-      : OnDevice(rank, detail::RankModel{plan, {}}, weights) {}
+  OnDevice(Rank& rank, const model::ModelStructure& structure, const Layers& weights)
+      : OnDevice(rank, detail::RankModel{structure, {}}, weights) {}
 
   std::unique_ptr<detail::RankModel> own;  ///< what `model` stands for
   Model model;

@@ -152,9 +152,9 @@ TEST(Reference, ToleranceIsFarBelowTheGradientsAndNeverZero) {
   const grading::reference::Reference found = grading::reference::train_reference(kase);
   EXPECT_GT(found.loss_tolerance, 0);
   EXPECT_LT(found.loss_tolerance, 1e-4 * found.loss);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   for (std::size_t l = 0; l < found.grads.size(); ++l) {
-    for (const Entry& entry : plan.layers[l].entries) {
+    for (const Entry& entry : structure.layers[l].entries) {
       if (std::string(entry.name) == "key.bias") continue;  // softmax does not see it: its gradient is 0
       const auto at = static_cast<std::size_t>(entry.range.begin);
       double squares = 0;

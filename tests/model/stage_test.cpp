@@ -13,8 +13,8 @@ using testing::HasSubstr;
 
 /// A model on the device, cut into stages.
 struct InStages {
-  InStages(Rank& rank, const model::ModelPlan& plan, const cases::Case& kase, int count)
-      : on(rank, plan, weights_of(kase)) {
+  InStages(Rank& rank, const model::ModelStructure& structure, const cases::Case& kase, int count)
+      : on(rank, structure, weights_of(kase)) {
     for (int i = 0; i < count; ++i) {
       const Range layers = part_of(on.model.num_layers(), count, i);
       stages.emplace_back(on.model, layers, Shape{kase.model.sequence, kase.batch}, on.state.weights, on.state.grads);
@@ -46,12 +46,12 @@ class Stages : public testing::TestWithParam<int> {};
 TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
   for (const model::ModelSpec& spec : {mlp(5, 9, 5, 4), gpt(3, 12, 3, 7, 5)}) {
     const cases::Case kase = case_of(spec, 3);
-    const auto plan = model::make_plan(spec);
+    const auto structure = model::make_structure(spec);
     const cases::MicroData data = cases::micro_of(kase, 0, 0);
     on_rank([&](Rank& rank) {
-      OnDevice whole(rank, plan, weights_of(kase));
+      OnDevice whole(rank, structure, weights_of(kase));
       train_micro(rank, whole, kase, data, data.tokens);
-      InStages cut(rank, plan, kase, GetParam());
+      InStages cut(rank, structure, kase, GetParam());
       EXPECT_TRUE(cut.stages.front().is_first() && cut.stages.back().is_last());
       EXPECT_EQ(cut.stages.front().is_last(), GetParam() == 1);
       train_in_stages(rank, cut, kase, data);
@@ -65,46 +65,46 @@ INSTANTIATE_TEST_SUITE_P(Numbers, Stages, testing::Range(1, 6));
 
 TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
   const cases::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
-    InStages in(rank, plan, kase, 2);
+    InStages in(rank, structure, kase, 2);
     const Stage& stage = in.stages[1];  // block, head
     const Tensor x = rank.zeros(stage.input_shape(), Kind::activation);
     const auto live = [&] { return front_of(rank).memory().ledger(front::Memory::device).live(); };
     const Bytes before = live();
     StageSaved saved;
     Tensor y = stage.forward(x, &saved);
-    Bytes held = output_bytes(plan.layers.back(), tokens);
+    Bytes held = output_bytes(structure.layers.back(), tokens);
     for (Count l = stage.layers().begin; l < stage.layers().end; ++l) {
-      const auto& layer = plan.layers[static_cast<std::size_t>(l)];
+      const auto& layer = structure.layers[static_cast<std::size_t>(l)];
       held += saved_bytes(layer, tokens, kase.batch);
       if (l > stage.layers().begin) held += input_bytes(layer, tokens);
     }
     EXPECT_EQ(live() - before, held);
     y = stage.backward(x, std::move(saved), std::move(y));
-    EXPECT_EQ(live() - before, input_bytes(plan.layers[3], tokens)) << "the gradient of x";
+    EXPECT_EQ(live() - before, input_bytes(structure.layers[3], tokens)) << "the gradient of x";
     y = stage.forward(x, nullptr);
-    EXPECT_EQ(live() - before, output_bytes(plan.layers.back(), tokens)) << "nothing is saved";
+    EXPECT_EQ(live() - before, output_bytes(structure.layers.back(), tokens)) << "nothing is saved";
   });
 }
 
 TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
   const cases::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const cases::MicroData data = cases::micro_of(kase, 0, 0);
   const Count tokens = kase.batch * kase.model.sequence;
   on_rank([&](Rank& rank) {
-    OnDevice whole(rank, plan, weights_of(kase));
+    OnDevice whole(rank, structure, weights_of(kase));
     train_micro(rank, whole, kase, data, data.tokens);
-    InStages in(rank, plan, kase, 1);
+    InStages in(rank, structure, kase, 1);
     const Stage stage = in.stages[0].recomputing();
     const Tensor x = inputs_of(rank, kase, data);
     const Bytes before = front_of(rank).memory().ledger(front::Memory::device).live();
     StageSaved saved;
     Tensor y = stage.forward(x, &saved);
-    Bytes held = output_bytes(plan.layers.back(), tokens);
-    for (std::size_t l = 1; l < plan.layers.size(); ++l) held += input_bytes(plan.layers[l], tokens);
+    Bytes held = output_bytes(structure.layers.back(), tokens);
+    for (std::size_t l = 1; l < structure.layers.size(); ++l) held += input_bytes(structure.layers[l], tokens);
     EXPECT_EQ(front_of(rank).memory().ledger(front::Memory::device).live() - before, held);
     y = in.on.model.loss(std::move(y), targets_of(rank, kase, data), data.tokens, in.on.loss);
     stage.backward(x, std::move(saved), std::move(y));
@@ -115,10 +115,10 @@ TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
 
 TEST(StageMisuse, IsToldWithItsLine) {
   const cases::Case kase = case_of(mlp(4, 9, 9, 4), 3);
-  const auto plan = model::make_plan(kase.model);
+  const auto structure = model::make_structure(kase.model);
   const auto error = [&](auto body) {
     return error_of([&](Rank& rank) {
-      InStages in(rank, plan, kase, 2);
+      InStages in(rank, structure, kase, 2);
       const Tensor x = rank.zeros(in.stages[0].input_shape(), Kind::activation);
       body(in, x);
     });

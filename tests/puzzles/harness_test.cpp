@@ -172,7 +172,7 @@ class DividedState : public testing::TestWithParam<int> {
     return report;
   }
   static Count held_by(int rank, int layer, bool is_divided) {
-    const Count whole = model::make_plan(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
+    const Count whole = model::make_structure(adam_case().model).layers[static_cast<std::size_t>(layer)].range.size();
     return is_divided ? part_of(whole, GetParam(), rank).size() : whole;
   }
   static std::map<std::string, wire::Output> outputs_of(front::RunReport& report) {

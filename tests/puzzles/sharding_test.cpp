@@ -32,16 +32,16 @@ cases::Case uneven_case(int ranks) {
   return kase;
 }
 
-back::Plan plan_of(Collective kind, Count count, int ranks) {
-  back::Plan plan;
-  plan.kind = kind;
-  plan.count = count;
-  plan.members = ranks;
-  return plan;
+back::Signature signature_of(Collective kind, Count count, int ranks) {
+  back::Signature signature;
+  signature.kind = kind;
+  signature.count = count;
+  signature.members = ranks;
+  return signature;
 }
 
 std::int64_t counted(Collective kind, Count count, int ranks, int rank) {
-  return front::wire_of(plan_of(kind, count, ranks), rank).sent.value();
+  return front::wire_of(signature_of(kind, count, ranks), rank).sent.value();
 }
 
 class Sharding : public testing::TestWithParam<int> {};
@@ -73,7 +73,7 @@ TEST_P(Sharding, TimesAreThoseOfTheClock) {
   const front::CostModel model(kase.cluster);
   const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(kase);
   const auto cost = [&](Collective kind, Count count) {
-    return model.collective(plan_of(kind, count, GetParam()), front::Link::intra_node).value();
+    return model.collective(signature_of(kind, count, GetParam()), front::Link::intra_node).value();
   };
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const Count count = layers[l].weights / 4;

@@ -70,7 +70,7 @@ void ForkedControl::post(int, const Ticket& ticket, const CallRecord& record, Da
 Outcome ForkedControl::wait(int, const Ticket& ticket, Location at) {
   Reader answer = ask_for(Request::wait, ticket, at);
   Outcome outcome;
-  answer >> outcome.start >> outcome.end >> outcome.label >> outcome.plan;
+  answer >> outcome.start >> outcome.end >> outcome.label >> outcome.signature;
   std::vector<DataHandle>& handles = joined_.at(ticket.operation).handles;
   handles = answer.get<std::vector<DataHandle>>();
   outcome.handles = handles;

@@ -90,11 +90,11 @@ std::pair<Channel, Channel> make_channels() {
 }
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
-  to << r.plan << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
+  to << r.signature << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
   return to << r.name;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
-  from >> r.plan >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
+  from >> r.signature >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
   return from >> r.name;
 }
 
@@ -106,7 +106,7 @@ Reader& operator>>(Reader& from, front::GroupInfo& group) {
 }
 
 Writer& operator<<(Writer& to, const front::Outcome& o) {
-  to << o.start << o.end << o.label << o.plan;
+  to << o.start << o.end << o.label << o.signature;
   return to << std::vector<back::DataHandle>(o.handles.begin(), o.handles.end());
 }
 

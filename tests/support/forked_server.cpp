@@ -15,8 +15,8 @@ using front::Ticket;
 class RelayExchange final : public back::Exchange {
  public:
   void begin(int) override {}
-  back::DataHandle post(int, const back::Plan&, const back::Buffers&) override { return {}; }
-  bool launch(const back::Plan&, std::span<const back::DataHandle>) override { return true; }
+  back::DataHandle post(int, const back::Signature&, const back::Buffers&) override { return {}; }
+  bool launch(const back::Signature&, std::span<const back::DataHandle>) override { return true; }
   back::Progress help(int) override { return back::Progress::none_left; }
   void finish(int) override {}
 };

@@ -32,7 +32,7 @@ const char* name_of(Collective kind);
 
 /// One operation, the same for every member. Parts of `count` elements are those of part_of() (base/parts.h).
 /// `send_recv` has two members: 0 sends, 1 receives. `barrier` and `split` move nothing.
-struct Plan {
+struct Signature {
   Collective kind = Collective::barrier;
   DType dtype = DType::f32;
   ReduceOp reduce = ReduceOp::sum;
@@ -62,13 +62,13 @@ class Exchange {
   virtual ~Exchange() = default;
   /// Starts over for a new operation of so many members; no member is active in the old one any more.
   virtual void begin(int members) = 0;
-  /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. `plan` is as the
+  /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. `signature` is as the
   /// member called it: of gather and scatter only the root knows the count; the others' is minus their own part's.
   /// What it returns reaches all members with launch().
-  virtual DataHandle post(int member, const Plan& plan, const Buffers& buffers) = 0;
-  /// All members have posted and agree on the plan; called once in each address space. True if the data are in place
-  /// (or, for devices, enqueued) on return. Never blocks.
-  virtual bool launch(const Plan& plan, std::span<const DataHandle> handles) = 0;
+  virtual DataHandle post(int member, const Signature& signature, const Buffers& buffers) = 0;
+  /// All members have posted and agree on the signature; called once in each address space. True if the data are in
+  /// place (or, for devices, enqueued) on return. Never blocks.
+  virtual bool launch(const Signature& signature, std::span<const DataHandle> handles) = 0;
   /// Moves pieces until none is left to claim. Any number of members may call at once, after launch() said false.
   virtual Progress help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.

@@ -94,7 +94,7 @@ std::string first_failure(const grading::verdict::Verdict& verdict) {
   return verdict.build_log.empty() ? verdict.status : verdict.status + ":\n" + verdict.build_log;
 }
 
-void judge_solution(const Task& task, PuzzleOutcome& outcome) {
+void verify_solution(const Task& task, PuzzleOutcome& outcome) {
   outcome.solution_passed = task.error.empty() && task.verdict.passed;
   if (outcome.solution_passed) return;
   outcome.problems.push_back("the solution does not pass: " +
@@ -102,7 +102,7 @@ void judge_solution(const Task& task, PuzzleOutcome& outcome) {
 }
 
 /// Compares a file with what it must hold, or writes it.
-void judge_goal_file(const std::string& path, const std::string& content, Goals goals, PuzzleOutcome& outcome) {
+void verify_goal_file(const std::string& path, const std::string& content, Goals goals, PuzzleOutcome& outcome) {
   if (content.empty()) return;
   if (goals == Goals::write) {
     write_file_atomically(path, content);
@@ -114,14 +114,14 @@ void judge_goal_file(const std::string& path, const std::string& content, Goals 
 }
 
 /// goal.json and goal.svg hold the solution's run.
-void judge_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
+void verify_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed) return;
   const grading::verdict::Verdict goal = grading::verdict::goal_of(task.verdict);
-  judge_goal_file(project.goal_file(outcome.id), grading::verdict::run_to_text(goal), goals, outcome);
-  judge_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
+  verify_goal_file(project.goal_file(outcome.id), grading::verdict::run_to_text(goal), goals, outcome);
+  verify_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
 }
 
-void judge_stub(const Task& task, PuzzleOutcome& outcome) {
+void verify_stub(const Task& task, PuzzleOutcome& outcome) {
   outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == "not_implemented";
   if (outcome.stub_refused) return;
   outcome.problems.push_back("the stub must be refused as not_implemented, and is: " +
@@ -137,7 +137,7 @@ std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
 }
 
-void judge_mutant(const Task& task, PuzzleOutcome& outcome) {
+void verify_mutant(const Task& task, PuzzleOutcome& outcome) {
   MutantOutcome mutant{task.mutant.name, task.mutant.diagnosis, {}, false};
   if (!task.verdict.diagnoses.empty()) mutant.found = task.verdict.diagnoses[0];
   const std::string escape = escape_of(task, mutant);
@@ -174,7 +174,7 @@ Margins margins_of(const cases::Manifest& puzzle, const std::vector<Task>& tasks
   return margins;
 }
 
-void judge_margins(PuzzleOutcome& outcome) {
+void verify_margins(PuzzleOutcome& outcome) {
   const Margins& margins = outcome.margins;
   if (margins.solution > Margins::kRight) {
     outcome.problems.push_back(fmt::format("the solution is off by {:.2g} of the tolerance, at most {} is sound",
@@ -188,7 +188,7 @@ void judge_margins(PuzzleOutcome& outcome) {
 }
 
 /// Checks of the puzzle that no mutant failed: nobody knows whether they can fail at all.
-void judge_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
+void verify_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
   std::set<std::string> failed;
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle || task.role != FileRole::mutant) continue;
@@ -201,23 +201,23 @@ void judge_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks,
   }
 }
 
-PuzzleOutcome judge(const system::Project& project, const cases::Manifest& puzzle, const std::vector<Task>& tasks,
-                    Goals goals) {
+PuzzleOutcome outcome_of(const system::Project& project, const cases::Manifest& puzzle, const std::vector<Task>& tasks,
+                         Goals goals) {
   PuzzleOutcome outcome;
   outcome.id = puzzle.id;
   outcome.problems = static_problems(project, puzzle);
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle) continue;
     if (task.role == FileRole::solution) {
-      judge_solution(task, outcome);
-      judge_goal(project, task, goals, outcome);
+      verify_solution(task, outcome);
+      verify_goal(project, task, goals, outcome);
     }
-    if (task.role == FileRole::stub) judge_stub(task, outcome);
-    if (task.role == FileRole::mutant) judge_mutant(task, outcome);
+    if (task.role == FileRole::stub) verify_stub(task, outcome);
+    if (task.role == FileRole::mutant) verify_mutant(task, outcome);
   }
-  judge_checks(puzzle, tasks, outcome);
+  verify_checks(puzzle, tasks, outcome);
   outcome.margins = margins_of(puzzle, tasks);
-  judge_margins(outcome);
+  verify_margins(outcome);
   return outcome;
 }
 
@@ -235,7 +235,7 @@ std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const 
   std::vector<Task> tasks = tasks_of(project, puzzles, stubs);
   grade_all(tasks, options.jobs, grade, progressed);
   std::vector<PuzzleOutcome> outcomes;
-  for (const cases::Manifest& puzzle : puzzles) outcomes.push_back(judge(project, puzzle, tasks, options.goals));
+  for (const cases::Manifest& puzzle : puzzles) outcomes.push_back(outcome_of(project, puzzle, tasks, options.goals));
   return outcomes;
 }
 

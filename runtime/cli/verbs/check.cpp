@@ -41,8 +41,8 @@ grading::verdict::Verdict graded(const Context& context, const grading::GradeOpt
   return grading::grade_puzzle(grade);
 }
 
-int judge(const Context& context, const grading::verdict::Verdict& verdict,
-          const grading::verdict::CheckSummary& summary) {
+int report_check(const Context& context, const grading::verdict::Verdict& verdict,
+                 const grading::verdict::CheckSummary& summary) {
   const std::string name = fmt::format("{} {}", verdict.puzzle, summary.spec.id);
   if (summary.passed == true) {
     context.out << fmt::format("{} passed: {} points\n", name, summary.earned);
@@ -77,7 +77,7 @@ static int check(const Context& context, const CheckOptions& options) {
   grade.traces = false;
   const grading::verdict::Verdict verdict = graded(context, grade);
   for (const auto& summary : verdict.checks) {
-    if (summary.spec.id == options.check) return judge(context, verdict, summary);
+    if (summary.spec.id == options.check) return report_check(context, verdict, summary);
   }
   context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, verdict.status,
                              verdict.build_log);

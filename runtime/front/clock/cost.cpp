@@ -38,15 +38,15 @@ Nanos CostModel::operation(const Cost& cost) const {
   return roof.launch + rounded(std::max(compute, memory));
 }
 
-Nanos CostModel::collective(const back::Plan& plan, Link link) const {
-  const int steps = ring_steps(plan.kind, plan.members);
+Nanos CostModel::collective(const back::Signature& signature, Link link) const {
+  const int steps = ring_steps(signature.kind, signature.members);
   if (steps == 0) return Nanos(0);
   if (cluster_.collective) return *cluster_.collective;
-  const bool whole = plan.kind == back::Collective::broadcast || plan.kind == back::Collective::reduce;
+  const bool whole = signature.kind == back::Collective::broadcast || signature.kind == back::Collective::reduce;
   // A pipelined broadcast or reduction streams the whole through the chain: its length is paid once, the latency N-1
   // times. The others pass one part in every step.
-  if (whole) return steps * latency(link) + occupancy(bytes_of(plan.count, plan.dtype), link);
-  const Bytes part = bytes_of(longest_part(plan.count, plan.members), plan.dtype);
+  if (whole) return steps * latency(link) + occupancy(bytes_of(signature.count, signature.dtype), link);
+  const Bytes part = bytes_of(longest_part(signature.count, signature.members), signature.dtype);
   return steps * (latency(link) + occupancy(part, link));
 }
 

@@ -25,7 +25,7 @@ class CostModel {
   /// A single operation; zero on a cluster with a table of calls.
   Nanos operation(const Cost& cost) const;
   /// The ring algorithm's time for a collective over links of one class (alpha-beta model; Thakur et al. 2005).
-  Nanos collective(const back::Plan& plan, Link link) const;
+  Nanos collective(const back::Signature& signature, Link link) const;
   /// How long a message occupies a link; the latency is apart.
   Nanos occupancy(Bytes size, Link link) const;
   Nanos latency(Link link) const { return cluster_.links[static_cast<std::size_t>(link)].latency; }

@@ -49,8 +49,8 @@ struct Ticket {
 struct Outcome {
   Nanos start;  ///< all members were there and their lanes free
   Nanos end;
-  Label label;      ///< receives: of the data
-  back::Plan plan;  ///< of gather and scatter the root's
+  Label label;                ///< receives: of the data
+  back::Signature signature;  ///< of gather and scatter the root's
   /// By member: where its data are, as its data plane has said. Until leave().
   std::span<const back::DataHandle> handles;
 };

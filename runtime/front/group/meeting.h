@@ -33,8 +33,8 @@ struct Place {
 ///     (release); others get at it only through there (acquire), so they see all of that.
 /// (2) Entry m of `records`, `handles`, `predecessors` and `posted` is written by its member alone, which then takes
 ///     itself from `missing`. That is a read-modify-write with release and acquire, and such form one sequence: who
-///     brings it to 0 sees all entries. It alone compares them and tries to resolve. The judge reads entries of
-///     meetings that still miss somebody: it holds the lock under which every rank has blocked or finished since.
+///     brings it to 0 sees all entries. It alone compares them and tries to resolve. The misuse detector reads entries
+///     of meetings that still miss somebody: it holds the lock under which every rank has blocked or finished since.
 /// (3) `resolved` is set once, after `start`, `end` and `split` (release), and only when every predecessor is resolved.
 ///     Who has seen it (acquire) may read those three.
 /// (4) `phase` leaves `open` once. It becomes `agreed` after `resolved` and after the mover's launch.
@@ -73,7 +73,7 @@ struct Meeting {
 
   int members() const { return static_cast<int>(records.size()); }
   void reset(int members, int references);
-  const back::Plan& agreed() const { return agreed_plan(records); }
+  const back::Signature& agreed() const { return agreed_signature(records); }
   /// World rank of a member.
   int rank_of(int member) const;
 };

@@ -8,19 +8,19 @@ void Mover::begin(int members) {
   exchange_->begin(members);
 }
 
-back::DataHandle Mover::post(int member, const back::Plan& plan, const back::Buffers& buffers) {
-  return exchange_->post(member, plan, buffers);
+back::DataHandle Mover::post(int member, const back::Signature& signature, const back::Buffers& buffers) {
+  return exchange_->post(member, signature, buffers);
 }
 
 // Nobody sleeps here before the launch, so there is nobody to wake, and the control plane's answer carries the phase
 // to the others (invariant 1).
-void Mover::launch(const back::Plan& plan, std::span<const back::DataHandle> handles) {
-  const bool in_place = exchange_->launch(plan, handles);
+void Mover::launch(const back::Signature& signature, std::span<const back::DataHandle> handles) {
+  const bool in_place = exchange_->launch(signature, handles);
   phase_.store(in_place ? done : moving, std::memory_order_relaxed);
 }
 
-back::Marks Mover::finish(int member, const back::Plan& plan, std::span<const back::DataHandle> handles) {
-  if (phase_.load(std::memory_order_relaxed) == posting) launch(plan, handles);
+back::Marks Mover::finish(int member, const back::Signature& signature, std::span<const back::DataHandle> handles) {
+  if (phase_.load(std::memory_order_relaxed) == posting) launch(signature, handles);
   // Acquire: pairs with the store in complete(), after which all pieces are in place. What the other helpers wrote was
   // handed to the one who completes by the exchange itself.
   while (phase_.load(std::memory_order_acquire) == moving) {

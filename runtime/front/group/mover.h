@@ -28,15 +28,15 @@ class Mover {
 
   /// Starts over for a new operation, of so many members.
   void begin(int members);
-  /// A member's buffers are ready; `plan` is as that member called it. Returns what the others' data planes need to
-  /// know of them. Never blocks.
-  back::DataHandle post(int member, const back::Plan& plan, const back::Buffers& buffers);
-  /// All members have posted and agree on the plan. Called once: by the control plane where the members share the
+  /// A member's buffers are ready; `signature` is as that member called it. Returns what the others' data planes need
+  /// to know of them. Never blocks.
+  back::DataHandle post(int member, const back::Signature& signature, const back::Buffers& buffers);
+  /// All members have posted and agree on the signature. Called once: by the control plane where the members share the
   /// Mover, before any of them learns of it; else by finish(). Never blocks.
-  void launch(const back::Plan& plan, std::span<const back::DataHandle> handles);
+  void launch(const back::Signature& signature, std::span<const back::DataHandle> handles);
   /// After the control plane's answer, which this is: returns when the data are in place (for devices: enqueued).
   /// Returns where the operation begins and ends on a lane of this member's device, if that measures.
-  back::Marks finish(int member, const back::Plan& plan, std::span<const back::DataHandle> handles);
+  back::Marks finish(int member, const back::Signature& signature, std::span<const back::DataHandle> handles);
 
   /// True if this is the exchange that it drives.
   bool drives(const back::Exchange* exchange) const { return exchange_.get() == exchange; }

@@ -60,7 +60,7 @@ bool Quiescence::block(int rank, Meeting& meeting, int member, Location at) {
   sleepers_[r].asleep.store(true, std::memory_order_relaxed);  // its own; the waker sees it by the lock
   note(rank, RankState::blocked);
   --runnable_;
-  judge_if_still();
+  detect_if_still();
   return true;
 }
 
@@ -103,9 +103,9 @@ void Quiescence::add_mismatch(const Meeting* meeting) {
   mismatches_.push_back(meeting);
 }
 
-void Quiescence::judge_if_still() {
+void Quiescence::detect_if_still() {
   if (runnable_ > 0 || aborted()) return;
-  end_run(judge(told(status_, mismatches_)));
+  end_run(detect(told(status_, mismatches_)));
 }
 
 // Everybody has finished in order, or those who sleep are woken to find that the run is over.
@@ -136,7 +136,7 @@ void Quiescence::finish(int rank, const std::optional<Failure>& failure, const s
   note(rank, failure ? RankState::failed : RankState::finished);
   if (aborted()) return;
   --runnable_;
-  judge_if_still();
+  detect_if_still();
 }
 
 std::optional<Failure> Quiescence::failure() {

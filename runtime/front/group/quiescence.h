@@ -11,14 +11,14 @@
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
 #include "front/group/situation.h"
-#include "front/misuse/judge.h"
+#include "front/misuse/detector.h"
 
 namespace shardlings::front {
 
 /// Invariants
 /// (1) `runnable_` counts the ranks that are neither blocked nor finished; it changes with their `status_`, under the
-///     lock. At 0 nobody can ever change that, so what has happened is final, and the judge sees all of it: every rank
-///     has held the lock since it did anything.
+///     lock. At 0 nobody can ever change that, so what has happened is final, and the detector sees all of it: every
+///     rank has held the lock since it did anything.
 /// (2) The waker moves the count: a rank whose meeting is agreed counts as runnable before it is woken. If it wakes by
 ///     itself first, which it sees from `asleep`, it moves the count before it goes on. So it is moved exactly once.
 /// (3) Nobody sleeps on a meeting that is no longer open. A sleeper counts itself in `parked` and then looks at `phase`
@@ -32,7 +32,8 @@ class Quiescence {
   void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
   /// The meeting is agreed: whoever sleeps on it goes on.
   void wake(Meeting& meeting) EXCLUDES(lock_);
-  /// A meeting that is complete and contradicts itself. It stays open: its members will block, and the judge says why.
+  /// A meeting that is complete and contradicts itself. It stays open: its members will block, and the detector says
+  /// why.
   void add_mismatch(const Meeting* meeting) EXCLUDES(lock_);
   /// The rank's function has ended: see Control.
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last)
@@ -52,7 +53,7 @@ class Quiescence {
   bool block(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
   void unblock(int rank, Meeting& meeting) EXCLUDES(lock_);
   void set_running(int rank) REQUIRES(lock_);
-  void judge_if_still() REQUIRES(lock_);
+  void detect_if_still() REQUIRES(lock_);
   void end_run(const std::optional<Failure>& failure) REQUIRES(lock_);
   void note(int rank, RankState state);
 

@@ -34,15 +34,15 @@ Group RankGroups::handle_of(detail::Port& port, const Call& call) const {
 Reply RankGroups::collective(const Call& call, const Asked& asked) {
   const Operand in = asked.in == Asked::kNone ? Operand() : memory_.reading(call, asked.in);
   const Operand out = asked.out == Asked::kNone ? Operand() : memory_.writing(call, asked.out);
-  const back::Plan plan = plan_of(call, asked, in, out);
-  check_sizes(call, plan, member_of(call), in, out);
-  return pending_.start(call, start(call, plan, in, out));
+  const back::Signature signature = signature_of(call, asked, in, out);
+  check_sizes(call, signature, member_of(call), in, out);
+  return pending_.start(call, start(call, signature, in, out));
 }
 
-std::shared_ptr<RankGroups::GroupOperation> RankGroups::begin(const Call& call, const back::Plan& plan,
+std::shared_ptr<RankGroups::GroupOperation> RankGroups::begin(const Call& call, const back::Signature& signature,
                                                               const Operand& in, const Operand& out) {
   auto work = std::make_shared<GroupOperation>(*this);
-  work->plan = plan;
+  work->signature = signature;
   work->group = &group(call);
   work->link = work->group->link;
   work->at = rank_.place(call);
@@ -56,16 +56,16 @@ std::shared_ptr<RankGroups::GroupOperation> RankGroups::begin(const Call& call, 
 
 CallRecord RankGroups::record_of(const GroupOperation& work) const {
   CallRecord record;
-  record.plan = work.plan;
+  record.signature = work.signature;
   record.at = work.at;
   record.order = work.order;
   record.posted = work.posted;
   return record;
 }
 
-std::shared_ptr<RankGroups::GroupOperation> RankGroups::start(const Call& call, const back::Plan& plan,
+std::shared_ptr<RankGroups::GroupOperation> RankGroups::start(const Call& call, const back::Signature& signature,
                                                               const Operand& in, const Operand& out) {
-  auto work = begin(call, plan, in, out);
+  auto work = begin(call, signature, in, out);
   work->ticket = control_.join(rank_.id(), call.group);
   post(*work, record_of(*work));
   return work;
@@ -74,19 +74,19 @@ std::shared_ptr<RankGroups::GroupOperation> RankGroups::start(const Call& call, 
 void RankGroups::post(GroupOperation& work, const CallRecord& record) {
   count(work);
   const back::DataHandle data =
-      work.ticket.mover->post(work.ticket.member, work.plan, {&rank_.device(), work.in.data, work.out.data});
+      work.ticket.mover->post(work.ticket.member, work.signature, {&rank_.device(), work.in.data, work.out.data});
   control_.post(rank_.id(), work.ticket, record, data);
 }
 
 std::shared_ptr<RankGroups::GroupOperation> RankGroups::start_message(const Call& call, bool sends, int peer,
                                                                       const Operand& data) {
   const int me = member_of(call);
-  back::Plan plan;
-  plan.kind = Collective::send_recv;
-  plan.dtype = data ? data.dtype() : DType::f32;
-  plan.members = 2;
-  plan.count = data.size();
-  auto work = begin(call, plan, sends ? data : Operand(), sends ? Operand() : data);
+  back::Signature signature;
+  signature.kind = Collective::send_recv;
+  signature.dtype = data ? data.dtype() : DType::f32;
+  signature.members = 2;
+  signature.count = data.size();
+  auto work = begin(call, signature, sends ? data : Operand(), sends ? Operand() : data);
   work->peer = work->group->members[static_cast<std::size_t>(peer)];
   work->link = rank_.costs().link_between(rank_.id(), work->peer);
   work->sends = sends;
@@ -142,10 +142,10 @@ Reply RankGroups::send_recv(const Call& call) {
 
 Reply RankGroups::split(const Call& call) {
   const unpacked::split given(call);
-  back::Plan plan;
-  plan.kind = Collective::split;
-  plan.members = static_cast<int>(group(call).members.size());
-  const auto work = begin(call, plan, {}, {});
+  back::Signature signature;
+  signature.kind = Collective::split;
+  signature.members = static_cast<int>(group(call).members.size());
+  const auto work = begin(call, signature, {}, {});
   CallRecord record = record_of(*work);
   record.color = given.color;
   record.key = given.key;
@@ -171,7 +171,7 @@ Times RankGroups::GroupOperation::settle(Location at) {
   if (!done) {
     const int rank = owner_.rank_.id();
     const Outcome outcome = owner_.control_.wait(rank, ticket, at);
-    const back::Marks marks = ticket.mover->finish(ticket.member, outcome.plan, outcome.handles);
+    const back::Marks marks = ticket.mover->finish(ticket.member, outcome.signature, outcome.handles);
     done = {{outcome.start, outcome.end}, outcome.label, marks};
     owner_.control_.leave(rank, ticket);
     owner_.label_result(*this);
@@ -181,7 +181,7 @@ Times RankGroups::GroupOperation::settle(Location at) {
 
 void RankGroups::label_result(const GroupOperation& work) {
   if (!work.out) return;
-  if (work.plan.kind != Collective::send_recv) {
+  if (work.signature.kind != Collective::send_recv) {
     if (work.in) memory_.label_whole(work.out, work.in.label);
   } else {
     memory_.storages().at(work.out.ref.storage).label.micro = work.done->label.micro;
@@ -195,14 +195,14 @@ back::DeviceEvent RankGroups::GroupOperation::event() {
 }
 
 const char* RankGroups::GroupOperation::name() const {
-  if (plan.kind != Collective::send_recv) return back::name_of(plan.kind);
+  if (signature.kind != Collective::send_recv) return back::name_of(signature.kind);
   return sends ? "send" : "recv";
 }
 
 std::string RankGroups::describe(const GroupOperation& work) const {
-  const std::string what =
-      fmt::format("(group {}, {} {})", work.group->name, work.plan.count, shardlings::name_of(work.plan.dtype));
-  if (work.plan.kind != Collective::send_recv) return fmt::format("{} {}", work.name(), what);
+  const std::string what = fmt::format("(group {}, {} {})", work.group->name, work.signature.count,
+                                       shardlings::name_of(work.signature.dtype));
+  if (work.signature.kind != Collective::send_recv) return fmt::format("{} {}", work.name(), what);
   return fmt::format("{} {} rank {} {}", work.name(), work.sends ? "to" : "from", work.peer, what);
 }
 

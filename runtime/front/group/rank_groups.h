@@ -64,7 +64,7 @@ class RankGroups {
     std::string describe() const override { return owner_.describe(*this); }
 
     Ticket ticket;
-    back::Plan plan;
+    back::Signature signature;
     const GroupInfo* group = nullptr;
     int peer = -1;  ///< world rank of the other side of a message
     bool sends = false;
@@ -80,14 +80,15 @@ class RankGroups {
   const Membership& membership(const detail::Call& call) const;
   const GroupInfo& group(const detail::Call& call) const { return *membership(call).group; }
   int member_of(const detail::Call& call) const { return membership(call).member; }
-  back::Plan plan_of(const detail::Call& call, const Asked& asked, const Operand& in, const Operand& out);
-  void check_sizes(const detail::Call& call, const back::Plan& plan, int member, const Operand& in, const Operand& out);
+  back::Signature signature_of(const detail::Call& call, const Asked& asked, const Operand& in, const Operand& out);
+  void check_sizes(const detail::Call& call, const back::Signature& signature, int member, const Operand& in,
+                   const Operand& out);
   void check_peer(const detail::Call& call, int peer, int size);
-  std::shared_ptr<GroupOperation> begin(const detail::Call& call, const back::Plan& plan, const Operand& in,
+  std::shared_ptr<GroupOperation> begin(const detail::Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out);
   void post(GroupOperation& work, const CallRecord& record);
   CallRecord record_of(const GroupOperation& work) const;
-  std::shared_ptr<GroupOperation> start(const detail::Call& call, const back::Plan& plan, const Operand& in,
+  std::shared_ptr<GroupOperation> start(const detail::Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out);
   std::shared_ptr<GroupOperation> start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
   detail::Reply join(const Membership& made);

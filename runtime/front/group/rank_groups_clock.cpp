@@ -20,8 +20,8 @@ void RankGroups::restart_clock() {
 }
 
 void RankGroups::count(const GroupOperation& work) {
-  const Wire wire = wire_of(work.plan, work.ticket.member);
-  Traffic& traffic = rank_.counters().traffic[{work.plan.kind, work.group->name, work.link}];
+  const Wire wire = wire_of(work.signature, work.ticket.member);
+  Traffic& traffic = rank_.counters().traffic[{work.signature.kind, work.group->name, work.link}];
   ++traffic.calls;
   traffic.sent += wire.sent;
   traffic.received += wire.received;
@@ -30,7 +30,7 @@ void RankGroups::count(const GroupOperation& work) {
 void RankGroups::pass_time(GroupOperation& work, Location at) {
   const Nanos start = work.done->times.start;
   Nanos end = work.done->times.end;
-  if (work.plan.kind == Collective::send_recv && !work.sends) {
+  if (work.signature.kind == Collective::send_recv && !work.sends) {
     // Several messages may have arrived at once: the receiver's link takes them one after another, in the order of
     // the waits (rule 4).
     Nanos& ingress = ingress_[static_cast<std::size_t>(work.link)];
@@ -53,20 +53,20 @@ void RankGroups::pass_time(GroupOperation& work, Location at) {
 Event RankGroups::event_of(const GroupOperation& work) {
   Event event;
   event.kind = EventKind::collective;
-  if (work.plan.kind == Collective::send_recv) event.kind = work.sends ? EventKind::send : EventKind::recv;
+  if (work.signature.kind == Collective::send_recv) event.kind = work.sends ? EventKind::send : EventKind::recv;
   event.lane = lane_of(work.link);
   event.name = rank_.trace().name(work.name());
   event.group = rank_.trace().group(work.group->name, work.group->members);
   event.peer = work.peer;
   if (event.kind == EventKind::collective) {
-    const int receiver = receiver_of(work.plan, work.ticket.member);
+    const int receiver = receiver_of(work.signature, work.ticket.member);
     if (receiver >= 0) event.peer = work.group->members[static_cast<std::size_t>(receiver)];
   }
   event.label = work.in ? work.in.label : work.out.label;
   event.at = work.at;
   event.order = work.order;
   event.posted = work.posted;
-  event.bytes = wire_of(work.plan, work.ticket.member).sent;
+  event.bytes = wire_of(work.signature, work.ticket.member).sent;
   event.live_after = rank_.live();
   return event;
 }

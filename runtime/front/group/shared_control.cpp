@@ -145,7 +145,7 @@ void SharedControl::take_lane(int rank, Meeting* meeting, int member) {
 
 void SharedControl::complete_posting(int rank, Meeting* meeting) {
   if (checks_ && !disagreement(meeting->records).empty()) {
-    quiescence_.add_mismatch(meeting);  // never resolved: its members will block, and the judge will say why
+    quiescence_.add_mismatch(meeting);  // never resolved: its members will block, and the detector will say why
     return;
   }
   if (!waits_for_predecessors(meeting)) resolve(rank, meeting);
@@ -206,8 +206,8 @@ void SharedControl::set_times(Meeting* meeting) const {
     const CallRecord& receive = meeting->records[1];
     const Link link = costs_.link_between(meeting->rank_of(0), meeting->rank_of(1));
     meeting->start = std::max(send.lane_free, receive.posted);
-    meeting->end =
-        meeting->start + costs_.latency(link) + costs_.occupancy(bytes_of(send.plan.count, send.plan.dtype), link);
+    meeting->end = meeting->start + costs_.latency(link) +
+                   costs_.occupancy(bytes_of(send.signature.count, send.signature.dtype), link);
     return;
   }
   Nanos start;

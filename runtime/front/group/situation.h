@@ -1,5 +1,5 @@
 /// \file
-/// What the judge is told of live meetings.
+/// What the misuse detector is told of live meetings.
 #pragma once
 
 #include <vector>

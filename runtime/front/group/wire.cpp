@@ -5,17 +5,18 @@
 
 namespace shardlings::front {
 
-Wire wire_of(const back::Plan& plan, int member) {
+Wire wire_of(const back::Signature& signature, int member) {
   using back::Collective;
-  const int n = plan.members;
-  const auto part = [&](int r) { return part_of(plan.count, n, ((r % n) + n) % n).size(); };
-  const auto bytes = [&](Count elements) { return bytes_of(elements, plan.dtype); };
-  const Count whole = plan.count;
-  const int from_root = ((member - plan.root) % n + n) % n;  // position in the chain that starts at the root
+  const int n = signature.members;
+  const auto part = [&](int r) { return part_of(signature.count, n, ((r % n) + n) % n).size(); };
+  const auto bytes = [&](Count elements) { return bytes_of(elements, signature.dtype); };
+  const Count whole = signature.count;
+  const int from_root = ((member - signature.root) % n + n) % n;  // position in the chain that starts at the root
   if (n == 1) return {};
   // Of gather and scatter only the root knows the whole; the others give minus the size of their own part.
-  if (whole < 0) return plan.kind == Collective::gather ? Wire{bytes(-whole), Bytes(0)} : Wire{Bytes(0), bytes(-whole)};
-  switch (plan.kind) {
+  if (whole < 0)
+    return signature.kind == Collective::gather ? Wire{bytes(-whole), Bytes(0)} : Wire{Bytes(0), bytes(-whole)};
+  switch (signature.kind) {
     case Collective::reduce_scatter: return {bytes(whole - part(member)), bytes(whole - part(member - 1))};
     case Collective::all_gather: return {bytes(whole - part(member + 1)), bytes(whole - part(member))};
     case Collective::all_reduce:
@@ -23,9 +24,11 @@ Wire wire_of(const back::Plan& plan, int member) {
     case Collective::broadcast: return {bytes(from_root == n - 1 ? 0 : whole), bytes(from_root == 0 ? 0 : whole)};
     case Collective::reduce: return {bytes(from_root == 0 ? 0 : whole), bytes(from_root == n - 1 ? 0 : whole)};
     case Collective::gather:
-      return member == plan.root ? Wire{Bytes(0), bytes(whole - part(member))} : Wire{bytes(part(member)), Bytes(0)};
+      return member == signature.root ? Wire{Bytes(0), bytes(whole - part(member))}
+                                      : Wire{bytes(part(member)), Bytes(0)};
     case Collective::scatter:
-      return member == plan.root ? Wire{bytes(whole - part(member)), Bytes(0)} : Wire{Bytes(0), bytes(part(member))};
+      return member == signature.root ? Wire{bytes(whole - part(member)), Bytes(0)}
+                                      : Wire{Bytes(0), bytes(part(member))};
     case Collective::all_to_all: return {bytes(whole - part(member)), bytes((n - 1) * part(member))};
     case Collective::send_recv: return member == 0 ? Wire{bytes(whole), Bytes(0)} : Wire{Bytes(0), bytes(whole)};
     case Collective::barrier:
@@ -34,18 +37,18 @@ Wire wire_of(const back::Plan& plan, int member) {
   return {};
 }
 
-int receiver_of(const back::Plan& plan, int member) {
+int receiver_of(const back::Signature& signature, int member) {
   using back::Collective;
-  const int n = plan.members;
+  const int n = signature.members;
   if (n == 1) return -1;
-  const int from_root = ((member - plan.root) % n + n) % n;
-  switch (plan.kind) {
+  const int from_root = ((member - signature.root) % n + n) % n;
+  switch (signature.kind) {
     case Collective::reduce_scatter:
     case Collective::all_gather:
     case Collective::all_reduce: return (member + 1) % n;
     case Collective::broadcast: return from_root == n - 1 ? -1 : (member + 1) % n;
     case Collective::reduce: return from_root == 0 ? -1 : (member - 1 + n) % n;
-    case Collective::gather: return from_root == 0 ? -1 : plan.root;
+    case Collective::gather: return from_root == 0 ? -1 : signature.root;
     case Collective::send_recv: return member == 0 ? 1 : -1;
     case Collective::scatter:
     case Collective::all_to_all:

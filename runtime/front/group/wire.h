@@ -22,10 +22,10 @@ struct Wire {
 /// - broadcast, reduce: the chain from the root (to the root); its last (first) link's receiver (sender) passes
 /// nothing.
 /// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
-Wire wire_of(const back::Plan& plan, int member);
+Wire wire_of(const back::Signature& signature, int member);
 
 /// The member that gets everything that `member` sends, by the same algorithms; -1: nobody, or several (all_to_all, the
 /// root of scatter).
-int receiver_of(const back::Plan& plan, int member);
+int receiver_of(const back::Signature& signature, int member);
 
 }  // namespace shardlings::front

@@ -15,7 +15,7 @@ namespace shardlings::front {
 
 /// What a rank tells the others when it starts an operation: the fingerprint that must agree, and its clock.
 struct CallRecord {
-  back::Plan plan;
+  back::Signature signature;
   Location at;
   std::uint64_t order = 0;   ///< number of the call on its rank
   Nanos posted;              ///< the rank's clock at the call
@@ -32,8 +32,8 @@ using CallRecords = std::span<const CallRecord>;
 
 /// Gather or scatter: only the root knows the count of the whole, the others that of their part.
 bool is_rooted(CallRecords records);
-/// The plan that all agree on: of gather and scatter the root's.
-const back::Plan& agreed_plan(CallRecords records);
+/// The signature that all agree on: of gather and scatter the root's.
+const back::Signature& agreed_signature(CallRecords records);
 /// Of a gather or scatter: the first member whose count is not its part of the root's; -1 if all fit.
 int member_with_wrong_part(CallRecords records);
 /// In what the records disagree ("sizes", "roots", …); empty if all agree.

@@ -1,6 +1,6 @@
 /// \file
-/// A world in which nobody can go on, as the judge is told of it: plain data, apart from the control plane that it was
-/// taken from.
+/// A world in which nobody can go on, as the misuse detector is told of it: plain data, apart from the control plane
+/// that it was taken from.
 #pragma once
 
 #include <cstdint>

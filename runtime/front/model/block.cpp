@@ -54,8 +54,8 @@ class Forward {
     done(inner_.normed1);
     add_bias(inner_.qkv, w_.joined("query.bias", "value.bias"), at_);
     const Shape& shape = layer_.x.shape();
-    const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * layer_.plan.attended}, at_);
-    inner_.context = attention(qkv, layer_.plan.heads, kept(inner_.attention), at_);
+    const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * layer_.structure.attended}, at_);
+    inner_.context = attention(qkv, layer_.structure.heads, kept(inner_.attention), at_);
     done(inner_.qkv);
     inner_.middle = matmul(inner_.context, w_.matrix("proj.weight"), nt, at_);
     done(inner_.context);
@@ -145,8 +145,8 @@ class Backward {
 
   Tensor attention_inputs(const Tensor& grad_context) {
     const Shape& shape = layer_.x.shape();
-    const Count width = layer_.plan.attended;
-    return attention_backward(inner_.qkv.reshaped({shape[0], shape[1], 3 * width}, at_), layer_.plan.heads,
+    const Count width = layer_.structure.attended;
+    return attention_backward(inner_.qkv.reshaped({shape[0], shape[1], 3 * width}, at_), layer_.structure.heads,
                               std::move(inner_.attention), grad_context.reshaped({shape[0], shape[1], width}, at_),
                               at_);
   }

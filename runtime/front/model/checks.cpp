@@ -9,8 +9,8 @@
 namespace shardlings::front {
 
 using detail::Call;
-using model::LayerPlan;
-using Type = LayerPlan::Type;
+using model::LayerStructure;
+using Type = LayerStructure::Type;
 
 const detail::RankModel& model_of(RankModels& of, const Call& call) {
   if (const detail::RankModel* model = of.models.find(call.model)) return *model;
@@ -21,8 +21,8 @@ std::string call_text(const Call& call, Count layer) {
   return fmt::format("{} of layer {}", name_of(call.verb), layer);
 }
 
-const LayerPlan& checked_layer(RankModels& of, const Call& call, Count layer) {
-  const auto& layers = model_of(of, call).plan.layers;
+const LayerStructure& checked_layer(RankModels& of, const Call& call, Count layer) {
+  const auto& layers = model_of(of, call).structure.layers;
   const auto count = static_cast<Count>(layers.size());
   if (layer < 0 || layer >= count) {
     of.rank.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}",
@@ -58,21 +58,21 @@ void check_grad_types(RankModels& of, const Call& call, Count layer, const Opera
 }
 
 void check_input(RankModels& of, const Call& call, Count layer, const Operand& x) {
-  const LayerPlan& plan = checked_layer(of, call, layer);
+  const LayerStructure& structure = checked_layer(of, call, layer);
   const auto wrong = [&](const std::string& expected) {
     of.rank.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer),
                                       to_text(x.shape()), name_of(x.dtype()), expected));
   };
-  if (plan.type == Type::embedding) {
-    const Count longest = entry_of(plan, "position").rows;
+  if (structure.type == Type::embedding) {
+    const Count longest = entry_of(structure, "position").rows;
     if (x.dtype() != DType::i32 || x.shape().rank() != 2 || x.shape()[0] > longest) {
       wrong(fmt::format("token ids (s, b) of i32 with s at most {}", longest));
     }
     return;
   }
-  const bool fits = x.shape().rank() >= 2 && x.cols() == plan.in && x.dtype() != DType::i32;
-  if (!fits || (plan.type == Type::block && x.shape().rank() != 3)) {
-    wrong(fmt::format("(s, b, {}) of f32 or bf16: {}", plan.in,
+  const bool fits = x.shape().rank() >= 2 && x.cols() == structure.in && x.dtype() != DType::i32;
+  if (!fits || (structure.type == Type::block && x.shape().rank() != 3)) {
+    wrong(fmt::format("(s, b, {}) of f32 or bf16: {}", structure.in,
                       layer == 0 ? std::string("the inputs of the batch")
                                  : fmt::format("what forward of layer {} returned", layer - 1)));
   }
@@ -92,7 +92,7 @@ void check_grad(RankModels& of, const Call& call, Count layer, const Operand& x,
 
 void check_loss(RankModels& of, const Call& call, const Operand& logits, const Operand& targets, const Operand& loss) {
   if (!targets) of.rank.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
-  const Count width = model_of(of, call).plan.layers.back().out;
+  const Count width = model_of(of, call).structure.layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
     of.rank.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
                                       "layer returned",
@@ -122,7 +122,7 @@ void check_update(RankModels& of, const Call& call, Count layer) {
     of.rank.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
   }
   static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
-  const bool adam = model_of(of, call).plan.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = model_of(of, call).structure.spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (int i = 1; i < (adam ? 4 : 2); ++i) {
     const Count found = call.tensor[i].shape.size();
     if (found == updated) continue;
@@ -131,7 +131,7 @@ void check_update(RankModels& of, const Call& call, Count layer) {
   }
 }
 
-Shape output_shape(const LayerPlan& layer, const Shape& x) {
+Shape output_shape(const LayerStructure& layer, const Shape& x) {
   if (layer.type == Type::embedding) return {x[0], x[1], layer.out};
   switch (x.rank()) {
     case 2: return {x[0], layer.out};

@@ -12,7 +12,7 @@ namespace shardlings::front {
 /// "forward of layer 2", for messages.
 std::string call_text(const detail::Call& call, Count layer);
 /// The layer of that number; throws InvalidArgument if the model has no such layer.
-const model::LayerPlan& checked_layer(RankModels& of, const detail::Call& call, Count layer);
+const model::LayerStructure& checked_layer(RankModels& of, const detail::Call& call, Count layer);
 /// All throw InvalidArgument if the argument does not fit.
 void check_weights(RankModels& of, const detail::Call& call, Count layer, const Operand& weights, const char* what);
 void check_input(RankModels& of, const detail::Call& call, Count layer, const Operand& x);
@@ -29,6 +29,6 @@ void check_update(RankModels& of, const detail::Call& call, Count layer);
 /// The model of that number; throws InvalidArgument if nobody has made it known to this rank.
 const detail::RankModel& model_of(RankModels& of, const detail::Call& call);
 /// The shape of a layer's output for input x.
-Shape output_shape(const model::LayerPlan& layer, const Shape& x);
+Shape output_shape(const model::LayerStructure& layer, const Shape& x);
 
 }  // namespace shardlings::front

@@ -16,7 +16,7 @@ namespace shardlings::front {
 using detail::Access;
 using detail::Call;
 using detail::Reply;
-using model::LayerPlan;
+using model::LayerStructure;
 namespace unpacked = detail::unpacked;
 
 namespace {
@@ -83,10 +83,11 @@ SavedEntry take_saved(RankModels& of, const Call& call, const Operand& x, Label 
 
 /// What both directions of a layer are given.
 template <class Given>
-LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given, const LayerPlan& plan, int micro) {
+LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given, const LayerStructure& structure,
+                            int micro) {
   const Location at = of.rank.place(call);
-  return {plan,
-          {plan, view(of, call, given.weights), at},
+  return {structure,
+          {structure, view(of, call, given.weights), at},
           Access::labelled(view(of, call, given.x), micro),
           at,
           model_of(of, call).tp};
@@ -97,7 +98,7 @@ LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given
 Reply handle::layer_forward(RankModels& of, const Call& call) {
   const unpacked::layer_forward given(call);
   const int l = given.layer;
-  const LayerPlan& plan = checked_layer(of, call, l);
+  const LayerStructure& structure = checked_layer(of, call, l);
   const Operand weights = of.memory.reading(call, given.weights);
   check_weights(of, call, l, weights, "weights");
   const Operand x = of.memory.reading(call, given.x);
@@ -105,7 +106,7 @@ Reply handle::layer_forward(RankModels& of, const Call& call) {
   check_types(of, call, l, weights, x);
   const Label label{x.label.micro, l};
 
-  const LayerArguments layer = arguments_of(of, call, given, plan, label.micro);
+  const LayerArguments layer = arguments_of(of, call, given, structure, label.micro);
   std::vector<Tensor> saved;
   Tensor y = as_one_call(of, call, EventKind::forward, label,
                          [&] { return forward_of(layer, given.saves ? &saved : nullptr); });
@@ -115,7 +116,7 @@ Reply handle::layer_forward(RankModels& of, const Call& call) {
     for (const Tensor& tensor : saved) mark(of, tensor, label);
     reply.id = of.saved.insert({std::move(saved), label, x.shape()});
   }
-  reply.tensor[0] = handed_out(of, std::move(y), output_shape(plan, x.shape()), label.micro);
+  reply.tensor[0] = handed_out(of, std::move(y), output_shape(structure, x.shape()), label.micro);
   return reply;
 }
 
@@ -123,7 +124,7 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
   const unpacked::layer_backward given(call);
   Tensor grad = taken(of, call, given.grad);
   const int l = given.layer;
-  const LayerPlan& plan = checked_layer(of, call, l);
+  const LayerStructure& structure = checked_layer(of, call, l);
   const Operand weights = of.memory.reading(call, given.weights);
   check_weights(of, call, l, weights, "weights");
   const Operand x = of.memory.reading(call, given.x);
@@ -137,8 +138,8 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
   SavedEntry entry = take_saved(of, call, x, label);
   of.memory.label_whole(of.memory.writing(call, given.grad_weights), {-1, l});
 
-  const LayerArguments layer = arguments_of(of, call, given, plan, label.micro);
-  const Entries<View> grads(plan, view(of, call, given.grad_weights), layer.at);
+  const LayerArguments layer = arguments_of(of, call, given, structure, label.micro);
+  const Entries<View> grads(structure, view(of, call, given.grad_weights), layer.at);
   Tensor grad_x = as_one_call(of, call, EventKind::backward, label,
                               [&] { return backward_of(layer, std::move(entry.tensors), std::move(grad), grads); });
   ++of.rank.counters().layer_backwards;
@@ -158,8 +159,8 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
   const Location at = of.rank.place(call);
   Tensor grad = as_one_call(of, call, EventKind::loss, label, [&] {
     if (model.tp.size() > 1) {
-      return divided_loss(model.tp, {model.plan.layers.back().vocabulary, model.plan.spec.outputs}, std::move(logits),
-                          targets, given.tokens, loss, at);
+      return divided_loss(model.tp, {model.structure.layers.back().vocabulary, model.structure.spec.outputs},
+                          std::move(logits), targets, given.tokens, loss, at);
     }
     return cross_entropy(std::move(logits), targets, given.tokens, loss, at);
   });
@@ -171,7 +172,7 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
 Reply handle::layer_update(RankModels& of, const Call& call) {
   const unpacked::layer_update given(call);
   check_update(of, call, given.layer);
-  const model::ModelSpec& spec = model_of(of, call).plan.spec;
+  const model::ModelSpec& spec = model_of(of, call).structure.spec;
   const View weights = view(of, call, given.weights), grad = view(of, call, given.grad),
              factor = view(of, call, given.factor);
   const Location at = of.rank.place(call);

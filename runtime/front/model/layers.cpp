@@ -5,12 +5,12 @@
 namespace shardlings::front {
 namespace {
 
-using Type = model::LayerPlan::Type;
+using Type = model::LayerStructure::Type;
 
 Tensor linear_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   Tensor z = matmul(layer.x, layer.weights.matrix("weight"), nt, layer.at);
   add_bias(z, layer.weights.vector("bias"), layer.at);
-  if (layer.plan.type == Type::linear) return z;
+  if (layer.structure.type == Type::linear) return z;
   Tensor y = gelu(z, layer.at);
   if (saved) saved->push_back(std::move(z));
   return y;
@@ -18,7 +18,7 @@ Tensor linear_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
 
 Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad,
                        const Entries<View>& grads) {
-  if (layer.plan.type == Type::linear_gelu) {
+  if (layer.structure.type == Type::linear_gelu) {
     grad = gelu_backward(saved[0], grad, layer.at);
     saved.clear();
   }
@@ -29,7 +29,7 @@ Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, T
 
 Tensor embedding_forward(const LayerArguments& layer) {
   const ConstView table = layer.weights.matrix("token");
-  Tensor y = embedding(layer.x, table, layer.plan.vocabulary, layer.at);
+  Tensor y = embedding(layer.x, table, layer.structure.vocabulary, layer.at);
   layer.add_up(y);  // one rank has the row of an id, the others zeros
   const Range used{0, layer.x.shape()[0]};
   add_positions(y, layer.weights.matrix("position").rows_part(used, layer.at), layer.at);
@@ -38,7 +38,7 @@ Tensor embedding_forward(const LayerArguments& layer) {
 
 Tensor embedding_backward(const LayerArguments& layer, const Tensor& grad, const Entries<View>& grads) {
   const View table = grads.matrix("token");
-  embedding_backward_add(table, layer.x, layer.plan.vocabulary, grad, layer.at);
+  embedding_backward_add(table, layer.x, layer.structure.vocabulary, grad, layer.at);
   const Range used{0, layer.x.shape()[0]};
   sum_positions_add(grads.matrix("position").rows_part(used, layer.at), grad, layer.at);
   return {};
@@ -69,7 +69,7 @@ Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Ten
 }  // namespace
 
 Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved) {
-  switch (layer.plan.type) {
+  switch (layer.structure.type) {
     case Type::linear:
     case Type::linear_gelu: return linear_forward(layer, saved);
     case Type::embedding: return embedding_forward(layer);
@@ -80,7 +80,7 @@ Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved) {
 }
 
 Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
-  switch (layer.plan.type) {
+  switch (layer.structure.type) {
     case Type::linear:
     case Type::linear_gelu: return linear_backward(layer, std::move(saved), std::move(grad), grads);
     case Type::embedding: return embedding_backward(layer, grad, grads);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/plan.h"
+#include "model/structure.h"
 #include "shardlings/group.h"
 #include "shardlings/ops.h"
 
@@ -17,29 +17,29 @@ namespace shardlings::front {
 template <class V>
 class Entries {
  public:
-  Entries(const model::LayerPlan& plan, V flat, Location at) : plan_(plan), flat_(flat), at_(at) {}
+  Entries(const model::LayerStructure& structure, V flat, Location at) : structure_(structure), flat_(flat), at_(at) {}
 
-  V vector(std::string_view name) const { return flat_.part(entry_of(plan_, name).range, at_); }
+  V vector(std::string_view name) const { return flat_.part(entry_of(structure_, name).range, at_); }
   V matrix(std::string_view name) const { return stacked(name, name); }
   /// Matrices of equally many columns that lie one behind the other, as a single one.
   V stacked(std::string_view first, std::string_view last) const {
-    const Count cols = entry_of(plan_, first).cols;
+    const Count cols = entry_of(structure_, first).cols;
     const V all = joined(first, last);
     return all.reshaped({all.size() / cols, cols}, at_);
   }
   V joined(std::string_view first, std::string_view last) const {
-    return flat_.part({entry_of(plan_, first).range.begin, entry_of(plan_, last).range.end}, at_);
+    return flat_.part({entry_of(structure_, first).range.begin, entry_of(structure_, last).range.end}, at_);
   }
 
  private:
-  const model::LayerPlan& plan_;
+  const model::LayerStructure& structure_;
   V flat_;
   Location at_;
 };
 
 /// What all functions of a layer are given.
 struct LayerArguments {
-  const model::LayerPlan& plan;
+  const model::LayerStructure& structure;
   Entries<ConstView> weights;
   ConstView x;
   Location at;

@@ -32,15 +32,16 @@ void consider(Choices& choices, std::int64_t kept, Choice choice, const PlannedL
 std::vector<PlannedLayer> planned_layers(const cases::Case& kase) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<PlannedLayer> layers;
-  for (const model::LayerPlan& plan : model::make_plan(kase.model).layers) {
+  for (const model::LayerStructure& structure : model::make_structure(kase.model).layers) {
     PlannedLayer layer;
-    layer.input = model::input_bytes(plan, tokens).value();
-    layer.saved = model::saved_bytes(plan, tokens, kase.batch).value();
-    layer.kept_work = model::backward_peak(plan, tokens, kase.batch).value();
+    layer.input = model::input_bytes(structure, tokens).value();
+    layer.saved = model::saved_bytes(structure, tokens, kase.batch).value();
+    layer.kept_work = model::backward_peak(structure, tokens, kase.batch).value();
     // The gradient of the output waits while the output is made again.
-    const Bytes making = model::forward_peak(plan, tokens, kase.batch, true) + model::output_bytes(plan, tokens);
+    const Bytes making =
+        model::forward_peak(structure, tokens, kase.batch, true) + model::output_bytes(structure, tokens);
     layer.again_work = std::max(layer.kept_work, making.value());
-    layer.flops = model::forward_flops(plan, tokens, kase.batch).value();
+    layer.flops = model::forward_flops(structure, tokens, kase.batch).value();
     layers.push_back(layer);
   }
   return layers;

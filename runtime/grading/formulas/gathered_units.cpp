@@ -30,7 +30,7 @@ std::int64_t planned_after(const cases::Case& node, int rank, EventKind kind, st
   return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
 }
 
-/// Bytes beyond the plan after the first such call of layer l.
+/// Bytes beyond what is needed after the first such call of layer l.
 std::int64_t excess_after(const judge::CheckContext& check, const cases::Case& node, int rank, EventKind kind,
                           std::size_t l) {
   for (const Event& event : check.events(rank, kind)) {

@@ -17,11 +17,11 @@ struct Beside {
 };
 
 std::vector<Range> owned(const GridRank& rank, Count l, Beside beside = {}) {
-  const model::LayerPlan& layer = rank.layer(l);
+  const model::LayerStructure& layer = rank.layer(l);
   std::vector<Range> ranges;
   for (const Entry& entry : layer.entries) {
-    const bool is_second_table =
-        rank.plan.spec.tied && layer.type == model::LayerPlan::Type::head && std::string_view(entry.name) == "weight";
+    const bool is_second_table = rank.structure.spec.tied && layer.type == model::LayerStructure::Type::head &&
+                                 std::string_view(entry.name) == "weight";
     const bool is_replica = rank.tp > 0 && entry.split == Split::whole;
     if ((is_second_table && !beside.second_table) || (is_replica && !beside.replicas)) continue;
     ranges.push_back(entry.range);
@@ -65,7 +65,7 @@ std::vector<Range> whole_layer(const GridRank& rank, Count l) {
 }  // namespace
 
 GridNorm::GridNorm(const cases::Case& kase, const reference::Reference& expected)
-    : kase_(kase), expected_(expected), whole_(model::make_plan(kase.model)) {
+    : kase_(kase), expected_(expected), whole_(model::make_structure(kase.model)) {
   for (int rank = 0; rank < kase.ranks; ++rank) ranks_.emplace_back(kase, rank);
   const reference::Layers weights = reference::initial_weights<double>(kase);
   const Count tokens = cases::tokens_of_step(kase);

@@ -49,7 +49,7 @@ class GridNorm {
 
   const cases::Case& kase_;
   const reference::Reference& expected_;
-  model::ModelPlan whole_;
+  model::ModelStructure whole_;
   std::vector<GridRank> ranks_;
   std::vector<reference::Layers> uses_apart_;  ///< by batch
   reference::Layers sum_of_uses_apart_;

@@ -19,8 +19,8 @@ Budget bytes_inside_layers(const cases::Case& kase, const GridRank& own) {
   Count wide = 0, narrow = 0;
   for (const Count l : own.layers) {
     const auto type = own.layer(l).type;
-    wide += type == model::LayerPlan::Type::block ? 4 : 1;
-    if (type == model::LayerPlan::Type::head) narrow += 3;
+    wide += type == model::LayerStructure::Type::block ? 4 : 1;
+    if (type == model::LayerStructure::Type::head) narrow += 3;
   }
   const Count tokens = kase.model.sequence * kase.batch;
   const std::int64_t of_wide = all_reduce_bytes(tokens * kase.model.hidden, own.t, own.tp);
@@ -66,11 +66,11 @@ GridRank::GridRank(const cases::Case& kase, int rank)
       tp(rank % t),
       pp(rank / t % p),
       dp(rank / t / p),
-      plan(model::make_part(kase.model, t, tp)) {
-  const model::LayerPlan& head = plan.layers.back();
+      structure(model::make_part(kase.model, t, tp)) {
+  const model::LayerStructure& head = structure.layers.back();
   const Count tokens = kase.model.sequence * kase.batch;
   const std::int64_t loss = (loss_peak(head, kase.model.outputs, tokens) - output_bytes(head, tokens)).value();
-  pipeline = {p, kase.micro_batches, v, layer_bytes(kase, plan), loss};
+  pipeline = {p, kase.micro_batches, v, layer_bytes(kase, structure), loss};
   for (int chunk = 0; chunk < v; ++chunk) {
     const Range own = pipeline.layers_of(pp, chunk);
     for (Count l = own.begin; l < own.end; ++l) layers.push_back(l);
@@ -82,7 +82,7 @@ Range GridRank::mine(Count l) const {
 }
 
 Count GridRank::table_size() const {
-  return entry_of(plan.layers.front(), "token").range.size();
+  return entry_of(structure.layers.front(), "token").range.size();
 }
 
 int chunk_of_layer(const Pipeline& pipeline, Count layer) {

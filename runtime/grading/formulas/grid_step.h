@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "grading/formulas/pipeline.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::grading::formulas {
 
@@ -20,14 +20,14 @@ struct GridRank {
   GridRank(const cases::Case& kase, int rank);
 
   int t, p, d, v;
-  int tp, pp, dp;             ///< coordinates
-  model::ModelPlan plan;      ///< its part of every layer of the model
-  Pipeline pipeline;          ///< with the bytes of these parts
-  std::vector<Count> layers;  ///< of its chunks, in ascending order
+  int tp, pp, dp;                   ///< coordinates
+  model::ModelStructure structure;  ///< its part of every layer of the model
+  Pipeline pipeline;                ///< with the bytes of these parts
+  std::vector<Count> layers;        ///< of its chunks, in ascending order
 
   bool is_first() const { return pp == 0; }
   bool is_last() const { return pp == p - 1; }
-  const model::LayerPlan& layer(Count l) const { return plan.layers[static_cast<std::size_t>(l)]; }
+  const model::LayerStructure& layer(Count l) const { return structure.layers[static_cast<std::size_t>(l)]; }
   /// Weights of its part of a layer.
   Count size(Count l) const { return layer(l).range.size(); }
   /// Those of them for which the optimizer works here.

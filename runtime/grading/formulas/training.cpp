@@ -24,18 +24,18 @@ double dot(const reference::Layers& a, const reference::Layers& b) {
 }  // namespace
 
 std::vector<LayerBytes> layer_bytes(const cases::Case& kase, DType dtype) {
-  return layer_bytes(kase, model::make_plan(kase.model), dtype);
+  return layer_bytes(kase, model::make_structure(kase.model), dtype);
 }
 
-std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelPlan& part, DType dtype) {
+std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelStructure& part, DType dtype) {
   const Count tokens = kase.model.sequence * kase.batch;
   std::vector<LayerBytes> all;
-  for (const model::LayerPlan& layer : part.layers) {
+  for (const model::LayerStructure& layer : part.layers) {
     LayerBytes bytes;
     bytes.weights = bytes_of(layer.range.size(), dtype).value();
     bytes.input = model::input_bytes(layer, tokens, dtype).value();
     bytes.output = model::output_bytes(layer, tokens, dtype).value();
-    if (layer.type != model::LayerPlan::Type::embedding) bytes.input_gradient = bytes.input;
+    if (layer.type != model::LayerStructure::Type::embedding) bytes.input_gradient = bytes.input;
     bytes.saved = model::saved_bytes(layer, tokens, kase.batch, dtype).value();
     bytes.forward = model::forward_peak(layer, tokens, kase.batch, false, dtype).value();
     bytes.forward_saving = model::forward_peak(layer, tokens, kase.batch, true, dtype).value();

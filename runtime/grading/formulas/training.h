@@ -30,7 +30,8 @@ struct LayerBytes {
 /// `dtype` is that of weights and activations.
 std::vector<LayerBytes> layer_bytes(const cases::Case& kase, DType dtype = DType::f32);
 /// The same for one rank's part of the case's model.
-std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelPlan& part, DType dtype = DType::f32);
+std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelStructure& part,
+                                    DType dtype = DType::f32);
 /// 0 for a layer that is not there.
 std::int64_t weights_at(const std::vector<LayerBytes>& layers, std::size_t l);
 std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);

@@ -72,9 +72,9 @@ std::string ratio_text(double ratio) {
 std::string element_text(const cases::Case& kase, int layer, std::size_t index) {
   const auto flat = static_cast<Count>(index);
   if (layer >= 0 && kase.has_model()) {
-    const model::ModelPlan plan = model::make_plan(kase.model);
-    if (static_cast<std::size_t>(layer) < plan.layers.size()) {
-      for (const Entry& entry : plan.layers[static_cast<std::size_t>(layer)].entries) {
+    const model::ModelStructure structure = model::make_structure(kase.model);
+    if (static_cast<std::size_t>(layer) < structure.layers.size()) {
+      for (const Entry& entry : structure.layers[static_cast<std::size_t>(layer)].entries) {
         if (flat < entry.range.begin || flat >= entry.range.end) continue;
         const Count inside = flat - entry.range.begin;
         if (entry.cols <= 1) return fmt::format("{} (element {})", entry.name, inside);

@@ -20,7 +20,7 @@ class CheckTest : public testing::Test {
   CheckTest(Judge& judge, std::string check, std::size_t kase) : judge_(judge), check_(std::move(check)), kase_(kase) {}
 
   void TestBody() override {
-    const verdict::CheckVerdict& verdict = judge_.judge(check_, kase_);
+    const verdict::CheckVerdict& verdict = judge_.verdict_of(check_, kase_);
     if (verdict.passed == true) return;
     if (!verdict.passed) GTEST_SKIP() << "blocked by the check '" << verdict.blocked_by << "'";
     std::string text = fmt::format("expected  {}\nfound     {}", verdict.expected, verdict.found);

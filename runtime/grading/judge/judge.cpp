@@ -95,7 +95,7 @@ const std::map<std::string, CheckFunction>& registered_checks() {
 Judge::Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard)
     : manifest_(manifest), runs_(runs), guard_(std::move(guard)) {}
 
-const verdict::CheckVerdict& Judge::judge(const std::string& check_id, std::size_t kase) {
+const verdict::CheckVerdict& Judge::verdict_of(const std::string& check_id, std::size_t kase) {
   const auto key = std::pair(check_id, kase);
   if (const auto found = judged_.find(key); found != judged_.end()) return found->second;
   const cases::CheckSpec* spec = manifest_.check(check_id);
@@ -123,7 +123,7 @@ bool Judge::can_be_judged(const cases::CheckSpec& spec, std::size_t kase, verdic
     return false;
   }
   for (const std::string& id : spec.after) {
-    const verdict::CheckVerdict& before = judge(id, kase);
+    const verdict::CheckVerdict& before = verdict_of(id, kase);
     if (before.passed == true) continue;
     verdict.blocked_by = before.passed.has_value() ? id : before.blocked_by;
     return false;

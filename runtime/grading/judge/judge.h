@@ -24,7 +24,7 @@ class Judge {
  public:
   Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard);
 
-  const verdict::CheckVerdict& judge(const std::string& check_id, std::size_t kase);
+  const verdict::CheckVerdict& verdict_of(const std::string& check_id, std::size_t kase);
   /// Of all that has been judged so far.
   verdict::Verdict verdict() const;
 

@@ -6,7 +6,7 @@
 
 #include "grading/reference/noise.h"
 #include "grading/reference/trainer.h"
-#include "model/plan.h"
+#include "model/structure.h"
 
 namespace shardlings::grading::reference {
 namespace {
@@ -39,7 +39,8 @@ reference::LayersOf<double> difference(const reference::LayersOf<double>& a, con
 class Noise {
  public:
   Noise(const cases::Case& kase, reference::Precision precision)
-      : model_(model::make_plan(kase.model)), least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
+      : model_(model::make_structure(kase.model)),
+        least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
     // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
     const std::uint64_t first = precision == reference::Precision::mixed ? 1 : 0;
     for (std::uint64_t run = 0; run < reference::kRuns; ++run) {
@@ -92,7 +93,7 @@ class Noise {
     return tensors;
   }
 
-  model::ModelPlan model_;
+  model::ModelStructure model_;
   double least_;
   std::vector<Trained<float>> runs_;
 };

@@ -9,56 +9,57 @@
 namespace shardlings::grading::reference {
 namespace {
 
-using model::LayerPlan;
+using model::LayerStructure;
 
 /// The pieces that make a layer, for one micro-batch.
 template <class Real>
 class Builder {
  public:
-  Builder(const cases::Case& kase, const cases::MicroData& data, const LayerPlan& plan, Rounding<Real>* rounding)
-      : kase_(kase), data_(data), plan_(plan), rounding_(rounding) {}
+  Builder(const cases::Case& kase, const cases::MicroData& data, const LayerStructure& structure,
+          Rounding<Real>* rounding)
+      : kase_(kase), data_(data), structure_(structure), rounding_(rounding) {}
 
   std::unique_ptr<Part<Real>> build() const {
     Parts<Real> parts;
-    switch (plan_.type) {
-      case LayerPlan::Type::linear: return linear(plan_.in, plan_.out, "weight", "bias");
-      case LayerPlan::Type::linear_gelu:
-        parts.push_back(linear(plan_.in, plan_.out, "weight", "bias"));
+    switch (structure_.type) {
+      case LayerStructure::Type::linear: return linear(structure_.in, structure_.out, "weight", "bias");
+      case LayerStructure::Type::linear_gelu:
+        parts.push_back(linear(structure_.in, structure_.out, "weight", "bias"));
         parts.push_back(make_gelu<Real>(rounding_));
         break;
-      case LayerPlan::Type::embedding:
-        return make_embedding<Real>(data_.ids, kase_.batch, plan_.out, at("token"), at("position"), rounding_);
-      case LayerPlan::Type::block:
+      case LayerStructure::Type::embedding:
+        return make_embedding<Real>(data_.ids, kase_.batch, structure_.out, at("token"), at("position"), rounding_);
+      case LayerStructure::Type::block:
         parts.push_back(make_residual<Real>(attention(), rounding_));
         parts.push_back(make_residual<Real>(feed_forward(), rounding_));
         break;
-      case LayerPlan::Type::head:
+      case LayerStructure::Type::head:
         parts.push_back(norm("norm.weight", "norm.bias"));
-        parts.push_back(make_linear<Real>(plan_.in, plan_.out, at("weight"), kNowhere, rounding_));
+        parts.push_back(make_linear<Real>(structure_.in, structure_.out, at("weight"), kNowhere, rounding_));
         break;
     }
     return make_sequence<Real>(std::move(parts));
   }
 
  private:
-  Count at(const char* name) const { return entry_of(plan_, name).range.begin; }
+  Count at(const char* name) const { return entry_of(structure_, name).range.begin; }
   std::unique_ptr<Part<Real>> linear(Count in, Count out, const char* weight, const char* bias) const {
     return make_linear<Real>(in, out, at(weight), at(bias), rounding_);
   }
   std::unique_ptr<Part<Real>> norm(const char* weight, const char* bias) const {
-    return make_norm<Real>(plan_.in, at(weight), at(bias), rounding_);
+    return make_norm<Real>(structure_.in, at(weight), at(bias), rounding_);
   }
   std::unique_ptr<Part<Real>> attention() const {
-    const Count h = plan_.in;
+    const Count h = structure_.in;
     Parts<Real> parts;
     parts.push_back(norm("ln1.weight", "ln1.bias"));
     parts.push_back(linear(h, 3 * h, "query.weight", "query.bias"));  // keys and values follow the queries
-    parts.push_back(make_attention<Real>(kase_.batch, h, plan_.heads, rounding_));
+    parts.push_back(make_attention<Real>(kase_.batch, h, structure_.heads, rounding_));
     parts.push_back(linear(h, h, "proj.weight", "proj.bias"));
     return make_sequence<Real>(std::move(parts));
   }
   std::unique_ptr<Part<Real>> feed_forward() const {
-    const Count h = plan_.in;
+    const Count h = structure_.in;
     Parts<Real> parts;
     parts.push_back(norm("ln2.weight", "ln2.bias"));
     parts.push_back(linear(h, 4 * h, "fc.weight", "fc.bias"));
@@ -69,7 +70,7 @@ class Builder {
 
   const cases::Case& kase_;
   const cases::MicroData& data_;
-  const LayerPlan& plan_;
+  const LayerStructure& structure_;
   Rounding<Real>* rounding_;
 };
 
@@ -128,7 +129,7 @@ cases::MicroData shaken_micro(const cases::Case& kase, int batch, int micro, std
 struct Tie {
   explicit Tie(const model::ModelSpec& spec) {
     if (!spec.tied) return;
-    const model::ModelPlan model = model::make_plan(spec);
+    const model::ModelStructure model = model::make_structure(spec);
     first = entry_of(model.layers.front(), "token").range;
     last = entry_of(model.layers.back(), "weight").range;
   }
@@ -203,7 +204,7 @@ class Optimizer {
 template <class Real>
 LayersOf<Real> initial_weights(const cases::Case& kase) {
   LayersOf<Real> weights;
-  const auto layers = static_cast<int>(model::make_plan(kase.model).layers.size());
+  const auto layers = static_cast<int>(model::make_structure(kase.model).layers.size());
   for (int l = 0; l < layers; ++l) {
     const std::vector<float> layer = cases::weights_of(kase, l);
     weights.emplace_back(layer.begin(), layer.end());
@@ -214,7 +215,7 @@ LayersOf<Real> initial_weights(const cases::Case& kase) {
 template <class Real>
 Real train_micro(const cases::Case& kase, const cases::MicroData& data, Count tokens, const LayersOf<Real>& weights,
                  LayersOf<Real>& grads, Rounding<Real>* rounding) {
-  const model::ModelPlan model = model::make_plan(kase.model);
+  const model::ModelStructure model = model::make_structure(kase.model);
   Parts<Real> layers;
   Array<Real> x(data.inputs.begin(), data.inputs.end());
   keep(rounding, x);

@@ -12,7 +12,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "grading/run/explain.h"
+#include "grading/run/ending.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/result_pack.h"
 
@@ -207,7 +207,7 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
     evidence.crash_address = header.address;
     evidence.crash_place = place_of(submission, header.frames);
   }
-  explain_ending(evidence, result);
+  describe_ending(evidence, result);
 }
 
 }  // namespace

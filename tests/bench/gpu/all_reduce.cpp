@@ -29,7 +29,7 @@ double all_reduce(const Place& place, world::Backend backend, int ranks, Count c
     Tensor data = rank.zeros(count, Kind::buffer);
     const Tensor last = rank.zeros(1, Kind::buffer);
     const View view = data;
-    // All ranks make the same number of calls: rank 0 measures, the others follow a fixed plan.
+    // All ranks make the same number of calls: rank 0 measures, the others follow it.
     const int calls = place.is_trial ? 1 : 50;
     const auto series = [&] {
       rank.world().barrier();

@@ -90,14 +90,14 @@ class Training {
 };
 
 /// Seconds of a step.
-double step(const Place& place, const model::ModelPlan& plan, const Size& size, bool instruments) {
+double step(const Place& place, const model::ModelStructure& structure, const Size& size, bool instruments) {
   world::Options options;
   options.trace = instruments;
   options.checks = instruments;
   use_backend(options, place.backend);
   double seconds = 0;
   const auto report = world::run(options, [&](Rank& rank) {
-    detail::RankModel own{plan, {}};
+    detail::RankModel own{structure, {}};
     detail::harness::add_model(rank, own);
     const Model model = detail::Access::model(&own);
     Training training(rank, model, size);
@@ -110,13 +110,14 @@ double step(const Place& place, const model::ModelPlan& plan, const Size& size, 
 void gpt_step(const Place& place) {
   constexpr double kMilli = 1e-3, kTera = 1e12;
   const Size size = size_of_model(place);
-  const model::ModelPlan plan = model::make_plan(size.spec);
-  const double with = step(place, plan, size, true), without = step(place, plan, size, false);
+  const model::ModelStructure structure = model::make_structure(size.spec);
+  const double with = step(place, structure, size, true), without = step(place, structure, size, false);
   const Count tokens = size.spec.sequence * size.batch;
   const Count attention = 12 * size.spec.layers * size.spec.hidden * size.spec.sequence;
-  const auto flops = static_cast<double>((6 * plan.total + attention) * tokens);
-  print(fmt::format("GPT step, {:.2f} G parameters, bf16, {} tokens", static_cast<double>(plan.total) / 1e9, tokens),
-        with / kMilli, "ms");
+  const auto flops = static_cast<double>((6 * structure.total + attention) * tokens);
+  print(
+      fmt::format("GPT step, {:.2f} G parameters, bf16, {} tokens", static_cast<double>(structure.total) / 1e9, tokens),
+      with / kMilli, "ms");
   print("GPT step, model FLOPs", flops / with / kTera, "TFLOP/s");
   print("instruments on, beside off (at most 102 %)", with / kMilli, "ms", without / kMilli, "off");
 }

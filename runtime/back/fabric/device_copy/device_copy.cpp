@@ -25,19 +25,19 @@ class DeviceCopyExchange final : public Exchange {
     done_ = 0;
   }
 
-  DataHandle post(int member, const Plan& plan, const Buffers& buffers) override {
+  DataHandle post(int member, const Signature& signature, const Buffers& buffers) override {
     const auto i = static_cast<std::size_t>(member);
     buffers_[i] = buffers;
-    if (plan.kind == Collective::barrier || plan.kind == Collective::split) return 0;
+    if (signature.kind == Collective::barrier || signature.kind == Collective::split) return 0;
     // Allocated here rather than at the launch, so that the event below covers it: memory is ordered by compute lanes.
-    const Bytes scratch = scratch_size(plan, member);
+    const Bytes scratch = scratch_size(signature, member);
     if (scratch > Bytes(0)) scratch_[i] = {buffers.device->allocate(scratch), scratch};
     events_[i] = buffers.device->record(DeviceLane::compute);
     return 0;
   }
 
-  bool launch(const Plan& plan, std::span<const DataHandle>) override {
-    const DeviceSchedule schedule = make_device_schedule(plan, buffers_, scratch_addresses());
+  bool launch(const Signature& signature, std::span<const DataHandle>) override {
+    const DeviceSchedule schedule = make_device_schedule(signature, buffers_, scratch_addresses());
     for (const auto& kernels : schedule.of_member) {
       if (kernels.empty()) continue;
       const DeviceEvent all_ready = join();

@@ -19,9 +19,10 @@ struct DeviceSchedule {
 
 /// The schedule of a collective. `scratch` holds each member's memory for partial results, which is needed if
 /// scratch_size() is not 0.
-DeviceSchedule make_device_schedule(const Plan& plan, std::span<const Buffers> buffers, std::span<void* const> scratch);
+DeviceSchedule make_device_schedule(const Signature& signature, std::span<const Buffers> buffers,
+                                    std::span<void* const> scratch);
 
 /// How much memory for partial results a member needs: a kernel combines only so many inputs at once.
-Bytes scratch_size(const Plan& plan, int member);
+Bytes scratch_size(const Signature& signature, int member);
 
 }  // namespace shardlings::back

@@ -21,7 +21,8 @@ constexpr Count kPiece = 8192;
 constexpr std::int64_t kSmall = 64 * 1024;
 
 /// Invariants
-/// (1) `buffers_`, `plan_` and `pieces_` do not change from launch() until all members have finished, and who calls
+/// (1) `buffers_`, `signature_` and `pieces_` do not change from launch() until all members have finished, and who
+/// calls
 ///     launch(), help() or finish() has come by the control plane's agreement, which orders them after all posts and
 ///     after the launch. So they are plain data, and what begin() and launch() store needs no order.
 /// (2) A piece is moved by the one who drew its number from `next_`. That each number is drawn once is the nature of a
@@ -36,17 +37,17 @@ class InProcessExchange final : public Exchange {
     next_.store(0, std::memory_order_relaxed);
   }
 
-  DataHandle post(int member, const Plan&, const Buffers& buffers) override {
+  DataHandle post(int member, const Signature&, const Buffers& buffers) override {
     buffers_[static_cast<std::size_t>(member)] = buffers;
     return 0;
   }
 
-  bool launch(const Plan& plan, std::span<const DataHandle>) override {
-    plan_ = plan;
+  bool launch(const Signature& signature, std::span<const DataHandle>) override {
+    signature_ = signature;
     pieces_ = count_pieces();
     left_.store(pieces_, std::memory_order_relaxed);
     if (pieces_ == 0) return true;
-    if (plan.count * plan.members * size_of(plan.dtype) > kSmall) return false;
+    if (signature.count * signature.members * size_of(signature.dtype) > kSmall) return false;
     for (int piece = 0; piece < pieces_; ++piece) move(piece);
     return true;
   }
@@ -71,22 +72,23 @@ class InProcessExchange final : public Exchange {
   int pieces_of(Count n) const { return static_cast<int>((n + kPiece - 1) / kPiece); }
 
   bool by_parts() const {
-    return plan_.kind == Collective::reduce_scatter || plan_.kind == Collective::all_gather ||
-           plan_.kind == Collective::gather || plan_.kind == Collective::scatter ||
-           plan_.kind == Collective::all_to_all;
+    return signature_.kind == Collective::reduce_scatter || signature_.kind == Collective::all_gather ||
+           signature_.kind == Collective::gather || signature_.kind == Collective::scatter ||
+           signature_.kind == Collective::all_to_all;
   }
 
-  Range part(int r) const { return part_of(plan_.count, plan_.members, r); }
+  Range part(int r) const { return part_of(signature_.count, signature_.members, r); }
 
   int count_pieces() const {
-    if (plan_.kind == Collective::barrier || plan_.kind == Collective::split || plan_.count == 0) return 0;
-    if (by_parts()) return plan_.members * pieces_of(part(0).size());
-    return pieces_of(plan_.count);
+    if (signature_.kind == Collective::barrier || signature_.kind == Collective::split || signature_.count == 0)
+      return 0;
+    if (by_parts()) return signature_.members * pieces_of(part(0).size());
+    return pieces_of(signature_.count);
   }
 
   void move(int piece) {
     if (!by_parts()) {
-      move_whole({piece * kPiece, std::min<Count>((piece + 1) * kPiece, plan_.count)});
+      move_whole({piece * kPiece, std::min<Count>((piece + 1) * kPiece, signature_.count)});
       return;
     }
     const int per_part = pieces_of(part(0).size());
@@ -97,12 +99,12 @@ class InProcessExchange final : public Exchange {
   }
 
   void move_whole(Range range) {
-    switch (plan_.kind) {
+    switch (signature_.kind) {
       case Collective::all_reduce: reduce_into(range, range, -1); break;
-      case Collective::reduce: reduce_into(range, range, plan_.root); break;
+      case Collective::reduce: reduce_into(range, range, signature_.root); break;
       case Collective::broadcast:
-        for (int r = 0; r < plan_.members; ++r) {
-          if (r != plan_.root) copy(out(r, range.begin), in(plan_.root, range.begin), range.size());
+        for (int r = 0; r < signature_.members; ++r) {
+          if (r != signature_.root) copy(out(r, range.begin), in(signature_.root, range.begin), range.size());
         }
         break;
       default: copy(out(1, range.begin), in(0, range.begin), range.size()); break;  // send_recv
@@ -112,15 +114,15 @@ class InProcessExchange final : public Exchange {
   // `range` lies in part r.
   void move_part(int r, Range range) {
     const Range whole{part(r).begin + range.begin, part(r).begin + range.end};
-    switch (plan_.kind) {
+    switch (signature_.kind) {
       case Collective::reduce_scatter: reduce_into(whole, range, r); break;
       case Collective::all_gather:
-        for (int to = 0; to < plan_.members; ++to) copy(out(to, whole.begin), in(r, range.begin), range.size());
+        for (int to = 0; to < signature_.members; ++to) copy(out(to, whole.begin), in(r, range.begin), range.size());
         break;
-      case Collective::gather: copy(out(plan_.root, whole.begin), in(r, range.begin), range.size()); break;
-      case Collective::scatter: copy(out(r, range.begin), in(plan_.root, whole.begin), range.size()); break;
+      case Collective::gather: copy(out(signature_.root, whole.begin), in(r, range.begin), range.size()); break;
+      case Collective::scatter: copy(out(r, range.begin), in(signature_.root, whole.begin), range.size()); break;
       default:  // all_to_all: rank r receives its part from everybody, in the order of the senders
-        for (int from = 0; from < plan_.members; ++from) {
+        for (int from = 0; from < signature_.members; ++from) {
           copy(out(r, from * part(r).size() + range.begin), in(from, whole.begin), range.size());
         }
         break;
@@ -132,30 +134,31 @@ class InProcessExchange final : public Exchange {
     const void* inputs[kMaxInputs];
     std::vector<const void*> many;
     const void** sources = inputs;
-    if (plan_.members > kMaxInputs) {
-      many.resize(static_cast<std::size_t>(plan_.members));
+    if (signature_.members > kMaxInputs) {
+      many.resize(static_cast<std::size_t>(signature_.members));
       sources = many.data();
     }
-    for (int r = 0; r < plan_.members; ++r) sources[r] = in(r, from.begin);
+    for (int r = 0; r < signature_.members; ++r) sources[r] = in(r, from.begin);
     alignas(64) std::byte sum[kPiece * 4];
-    reduce_ordered(plan_.dtype, plan_.reduce, sources, plan_.members, from.size(), sum);
-    for (int r = 0; r < plan_.members; ++r) {
+    reduce_ordered(signature_.dtype, signature_.reduce, sources, signature_.members, from.size(), sum);
+    for (int r = 0; r < signature_.members; ++r) {
       if (target < 0 || r == target) copy(out(r, to.begin), sum, from.size());
     }
   }
 
   const char* in(int member, Count element) const {
-    return static_cast<const char*>(buffers_[static_cast<std::size_t>(member)].in) + element * size_of(plan_.dtype);
+    return static_cast<const char*>(buffers_[static_cast<std::size_t>(member)].in) +
+           element * size_of(signature_.dtype);
   }
   char* out(int member, Count element) const {
-    return static_cast<char*>(buffers_[static_cast<std::size_t>(member)].out) + element * size_of(plan_.dtype);
+    return static_cast<char*>(buffers_[static_cast<std::size_t>(member)].out) + element * size_of(signature_.dtype);
   }
   void copy(char* to, const void* from, Count n) const {
-    if (to != from) std::memcpy(to, from, static_cast<std::size_t>(n * size_of(plan_.dtype)));
+    if (to != from) std::memcpy(to, from, static_cast<std::size_t>(n * size_of(signature_.dtype)));
   }
 
   static constexpr int kMaxInputs = 64;
-  Plan plan_;
+  Signature signature_;
   int pieces_ = 0;
   std::vector<Buffers> buffers_;
   alignas(64) std::atomic<int> next_{0};

@@ -29,8 +29,8 @@ class NcclExchange final : public Exchange {
  public:
   explicit NcclExchange(NcclFabric& fabric) : fabric_(fabric) {}
   void begin(int members) override;
-  DataHandle post(int member, const Plan& plan, const Buffers& buffers) override;
-  bool launch(const Plan& plan, std::span<const DataHandle>) override;
+  DataHandle post(int member, const Signature& signature, const Buffers& buffers) override;
+  bool launch(const Signature& signature, std::span<const DataHandle>) override;
   Progress help(int) override { return Progress::none_left; }
   void finish(int member) override;
   Marks marks(int member) override { return marks_[static_cast<std::size_t>(member)]; }
@@ -77,7 +77,7 @@ class NcclFabric final : public Fabric {
     throw std::runtime_error(broken_);
   }
 
-  void launch(NcclExchange& exchange, const Plan& plan);
+  void launch(NcclExchange& exchange, const Signature& signature);
 
  private:
   static constexpr std::chrono::milliseconds kLook{100};
@@ -109,8 +109,8 @@ class NcclFabric final : public Fabric {
   std::thread looking_;  ///< last: it uses all the others
 };
 
-bool moves(const Plan& plan) {
-  return plan.kind != Collective::barrier && plan.kind != Collective::split;
+bool moves(const Signature& signature) {
+  return signature.kind != Collective::barrier && signature.kind != Collective::split;
 }
 
 void NcclExchange::begin(int members) {
@@ -123,9 +123,9 @@ void NcclExchange::begin(int members) {
   launched_ = false;
 }
 
-DataHandle NcclExchange::post(int member, const Plan& plan, const Buffers& buffers) {
+DataHandle NcclExchange::post(int member, const Signature& signature, const Buffers& buffers) {
   fabric_.check();
-  if (!moves(plan)) return 0;
+  if (!moves(signature)) return 0;
   const auto m = static_cast<std::size_t>(member);
   buffers_[m] = buffers;
   const NativeLane compute = buffers.device->native(DeviceLane::compute);
@@ -138,8 +138,8 @@ DataHandle NcclExchange::post(int member, const Plan& plan, const Buffers& buffe
   return 0;
 }
 
-bool NcclExchange::launch(const Plan& plan, std::span<const DataHandle>) {
-  if (moves(plan) && plan.count > 0) fabric_.launch(*this, plan);
+bool NcclExchange::launch(const Signature& signature, std::span<const DataHandle>) {
+  if (moves(signature) && signature.count > 0) fabric_.launch(*this, signature);
   return true;
 }
 
@@ -150,11 +150,11 @@ void NcclExchange::finish(int member) {
   fabric_.api().wait(part.gpu, part.device->native(DeviceLane::compute).queue, part.done);
 }
 
-void NcclFabric::launch(NcclExchange& exchange, const Plan& plan) {
-  const Schedule schedule = make_schedule(plan, exchange.buffers_);
+void NcclFabric::launch(NcclExchange& exchange, const Signature& signature) {
+  const Schedule schedule = make_schedule(signature, exchange.buffers_);
   std::vector<int> gpus;
   for (const Operation::Part& part : exchange.operation_->parts) gpus.push_back(part.gpu);
-  const bool is_pair = plan.kind == Collective::send_recv;
+  const bool is_pair = signature.kind == Collective::send_recv;
   const MutexLock guard(lock_);
   if (!broken_.empty()) throw std::runtime_error(broken_);
   try {

@@ -38,6 +38,6 @@ struct Schedule {
 };
 
 /// Empty for operations that move nothing.
-Schedule make_schedule(const Plan& plan, std::span<const Buffers> buffers);
+Schedule make_schedule(const Signature& signature, std::span<const Buffers> buffers);
 
 }  // namespace shardlings::back::nccl

@@ -1,4 +1,4 @@
-#include "model/plan.h"
+#include "model/structure.h"
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace {
 /// Puts entries one behind the other.
 class Layout {
  public:
-  explicit Layout(LayerPlan& layer) : layer_(layer) {}
+  explicit Layout(LayerStructure& layer) : layer_(layer) {}
 
   Layout& matrix(const char* name, Count rows, Count cols, Split split) {
     return part(name, {{0, rows}, {0, cols}}, split);
@@ -28,40 +28,41 @@ class Layout {
   Count size() const { return end_; }
 
  private:
-  LayerPlan& layer_;
+  LayerStructure& layer_;
   Count end_ = 0;
 };
 
-void add_layer(ModelPlan& plan, LayerPlan::Type type, Count in, Count out, auto fill) {
-  LayerPlan layer;
+void add_layer(ModelStructure& structure, LayerStructure::Type type, Count in, Count out, auto fill) {
+  LayerStructure layer;
   layer.type = type;
   layer.in = in;
   layer.out = out;
   Layout layout(layer);
   fill(layout);
-  layer.range = {plan.total, plan.total + layout.size()};
-  if (type == LayerPlan::Type::block) {
-    layer.heads = plan.spec.heads;
-    layer.attended = plan.spec.hidden;
-    layer.wide = 4 * plan.spec.hidden;
+  layer.range = {structure.total, structure.total + layout.size()};
+  if (type == LayerStructure::Type::block) {
+    layer.heads = structure.spec.heads;
+    layer.attended = structure.spec.hidden;
+    layer.wide = 4 * structure.spec.hidden;
   }
-  if (plan.spec.family == ModelSpec::Family::gpt) layer.vocabulary = {0, plan.spec.outputs};
-  plan.total = layer.range.end;
-  plan.layers.push_back(std::move(layer));
+  if (structure.spec.family == ModelSpec::Family::gpt) layer.vocabulary = {0, structure.spec.outputs};
+  structure.total = layer.range.end;
+  structure.layers.push_back(std::move(layer));
 }
 
-void add_mlp(ModelPlan& plan) {
-  const ModelSpec& spec = plan.spec;
+void add_mlp(ModelStructure& structure) {
+  const ModelSpec& spec = structure.spec;
   Count in = spec.hidden;
   for (int l = 0; l < spec.layers; ++l) {
     const bool last = l + 1 == spec.layers;
     const Count inner = spec.widths.empty() || last ? spec.hidden : spec.widths[static_cast<std::size_t>(l)];
     const Count out = last ? spec.outputs : inner;
     const bool by_rows = l % 2 == 0;
-    add_layer(plan, last ? LayerPlan::Type::linear : LayerPlan::Type::linear_gelu, in, out, [&](Layout& at) {
-      at.matrix("weight", out, in, by_rows ? Split::rows : Split::cols);
-      at.vector("bias", out, by_rows ? Split::rows : Split::whole);
-    });
+    add_layer(structure, last ? LayerStructure::Type::linear : LayerStructure::Type::linear_gelu, in, out,
+              [&](Layout& at) {
+                at.matrix("weight", out, in, by_rows ? Split::rows : Split::cols);
+                at.vector("bias", out, by_rows ? Split::rows : Split::whole);
+              });
     in = out;
   }
 }
@@ -77,16 +78,16 @@ void lay_out_block(Layout& at, Count h) {
   at.matrix("fc2.weight", h, 4 * h, Split::cols).vector("fc2.bias", h);
 }
 
-void add_gpt(ModelPlan& plan) {
-  const ModelSpec& spec = plan.spec;
+void add_gpt(ModelStructure& structure) {
+  const ModelSpec& spec = structure.spec;
   const Count h = spec.hidden;
-  add_layer(plan, LayerPlan::Type::embedding, spec.outputs, h, [&](Layout& at) {
+  add_layer(structure, LayerStructure::Type::embedding, spec.outputs, h, [&](Layout& at) {
     at.matrix("token", spec.outputs, h, Split::rows).matrix("position", spec.sequence, h, Split::whole);
   });
   for (int l = 0; l < spec.layers; ++l) {
-    add_layer(plan, LayerPlan::Type::block, h, h, [&](Layout& at) { lay_out_block(at, h); });
+    add_layer(structure, LayerStructure::Type::block, h, h, [&](Layout& at) { lay_out_block(at, h); });
   }
-  add_layer(plan, LayerPlan::Type::head, h, spec.outputs, [&](Layout& at) {
+  add_layer(structure, LayerStructure::Type::head, h, spec.outputs, [&](Layout& at) {
     at.vector("norm.weight", h).vector("norm.bias", h).matrix("weight", spec.outputs, h, Split::rows);
   });
 }
@@ -96,22 +97,22 @@ Range scaled(Range range, Count unit) {
 }
 
 /// What one part has of an extent that is divided.
-Range dealt(const ModelSpec& spec, const LayerPlan& layer, Count extent, int parts, int part) {
+Range dealt(const ModelSpec& spec, const LayerStructure& layer, Count extent, int parts, int part) {
   // In a block, what is as wide as h are heads, which nobody cuts.
-  const bool by_heads = layer.type == LayerPlan::Type::block && extent == spec.hidden;
+  const bool by_heads = layer.type == LayerStructure::Type::block && extent == spec.hidden;
   const Count unit = by_heads ? spec.hidden / spec.heads : 1;
   return scaled(part_of(extent / unit, parts, part), unit);
 }
 
-LayerPlan part_of_layer(const ModelSpec& spec, const LayerPlan& whole, int parts, int part) {
-  LayerPlan layer = whole;
+LayerStructure part_of_layer(const ModelSpec& spec, const LayerStructure& whole, int parts, int part) {
+  LayerStructure layer = whole;
   layer.entries.clear();
   layer.parts.clear();
   layer.heads = static_cast<int>(part_of(whole.heads, parts, part).size());
   layer.attended = dealt(spec, whole, whole.attended, parts, part).size();
   layer.wide = dealt(spec, whole, whole.wide, parts, part).size();
   layer.vocabulary = part_of(spec.outputs, parts, part);
-  if (whole.type == LayerPlan::Type::head) layer.out = layer.vocabulary.size();
+  if (whole.type == LayerStructure::Type::head) layer.out = layer.vocabulary.size();
   Layout layout(layer);
   for (const Entry& entry : whole.entries) {
     Rectangle rectangle{{0, entry.rows}, {0, entry.cols}};
@@ -138,7 +139,7 @@ void check_widths(const ModelSpec& spec) {
 
 }  // namespace
 
-ModelPlan make_plan(const ModelSpec& spec) {
+ModelStructure make_structure(const ModelSpec& spec) {
   check_widths(spec);
   if (spec.layers < 1 || spec.hidden < 1 || spec.outputs < 1 || spec.sequence < 1) {
     throw std::invalid_argument("a model needs at least 1 layer, hidden size, output and position");
@@ -149,30 +150,30 @@ ModelPlan make_plan(const ModelSpec& spec) {
                                 std::to_string(spec.heads) + " heads");
   }
   if (spec.tied && !gpt) throw std::invalid_argument("only a gpt has weights that are tied");
-  ModelPlan plan;
-  plan.spec = spec;
-  gpt ? add_gpt(plan) : add_mlp(plan);
-  return plan;
+  ModelStructure structure;
+  structure.spec = spec;
+  gpt ? add_gpt(structure) : add_mlp(structure);
+  return structure;
 }
 
-ModelPlan make_part(const ModelSpec& spec, int parts, int part) {
-  ModelPlan plan = make_plan(spec);
-  if (parts == 1) return plan;
+ModelStructure make_part(const ModelSpec& spec, int parts, int part) {
+  ModelStructure structure = make_structure(spec);
+  if (parts == 1) return structure;
   if (spec.family != ModelSpec::Family::gpt) throw std::invalid_argument("only the layers of a gpt can be divided");
   if (parts > spec.heads) {
     throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be divided over " + std::to_string(parts) +
                                 " ranks");
   }
-  plan.total = 0;
-  for (LayerPlan& layer : plan.layers) {
+  structure.total = 0;
+  for (LayerStructure& layer : structure.layers) {
     layer = part_of_layer(spec, layer, parts, part);
-    layer.range = {plan.total, plan.total + layer.range.size()};
-    plan.total = layer.range.end;
+    layer.range = {structure.total, structure.total + layer.range.size()};
+    structure.total = layer.range.end;
   }
-  return plan;
+  return structure;
 }
 
-const Entry& entry_of(const LayerPlan& layer, std::string_view name) {
+const Entry& entry_of(const LayerStructure& layer, std::string_view name) {
   for (const Entry& entry : layer.entries) {
     if (name == entry.name) return entry;
   }

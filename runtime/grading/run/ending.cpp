@@ -1,4 +1,4 @@
-#include "grading/run/explain.h"
+#include "grading/run/ending.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -149,7 +149,7 @@ std::string last_words_text(const wire::Result& result) {
   return text;
 }
 
-void explain_ending(const Evidence& evidence, wire::Result& result) {
+void describe_ending(const Evidence& evidence, wire::Result& result) {
   result.ending = classify(evidence);
   result.stopped_at = evidence.crash_place;
   result.explanation = sentence(result.ending, evidence);

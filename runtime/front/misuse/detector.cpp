@@ -1,4 +1,4 @@
-#include "front/misuse/judge.h"
+#include "front/misuse/detector.h"
 
 #include <fmt/format.h>
 
@@ -26,36 +26,39 @@ const char* message_verb(int member) {
 }
 
 // "gather, giving 3 f32 to root 0": what a rank other than the root calls.
-std::string part_text(const back::Plan& plan) {
-  const bool gives = plan.kind == Collective::gather;
-  return fmt::format("{}, {} {} {} {} root {}", back::name_of(plan.kind), gives ? "giving" : "taking", -plan.count,
-                     name_of(plan.dtype), gives ? "to" : "from", plan.root);
+std::string part_text(const back::Signature& signature) {
+  const bool gives = signature.kind == Collective::gather;
+  return fmt::format("{}, {} {} {} {} root {}", back::name_of(signature.kind), gives ? "giving" : "taking",
+                     -signature.count, name_of(signature.dtype), gives ? "to" : "from", signature.root);
 }
 
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
 std::string call_of(const ToldOperation& operation, int member) {
   const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
-  const back::Plan& plan = record.plan;
+  const back::Signature& signature = record.signature;
   if (operation.message) {
-    return fmt::format("{} of {} {} {} rank {}", message_verb(member), plan.count, name_of(plan.dtype),
+    return fmt::format("{} of {} {} {} rank {}", message_verb(member), signature.count, name_of(signature.dtype),
                        member == kReceiver ? "from" : "to", operation.rank_of(1 - member));
   }
-  const auto size = plan.count < 0 ? -plan.count : plan.count;
-  switch (plan.kind) {
+  const auto size = signature.count < 0 ? -signature.count : signature.count;
+  switch (signature.kind) {
     case Collective::barrier:
-    case Collective::split: return back::name_of(plan.kind);
+    case Collective::split: return back::name_of(signature.kind);
     case Collective::all_reduce:
     case Collective::reduce_scatter:
-      return fmt::format("{} of {} {}, {}", back::name_of(plan.kind), size, name_of(plan.dtype), name_of(plan.reduce));
+      return fmt::format("{} of {} {}, {}", back::name_of(signature.kind), size, name_of(signature.dtype),
+                         name_of(signature.reduce));
     case Collective::reduce:
-      return fmt::format("reduce of {} {}, {}, root {}", size, name_of(plan.dtype), name_of(plan.reduce), plan.root);
+      return fmt::format("reduce of {} {}, {}, root {}", size, name_of(signature.dtype), name_of(signature.reduce),
+                         signature.root);
     case Collective::gather:
     case Collective::scatter:
-      if (plan.count < 0) return part_text(plan);
+      if (signature.count < 0) return part_text(signature);
       [[fallthrough]];
     case Collective::broadcast:
-      return fmt::format("{} of {} {}, root {}", back::name_of(plan.kind), size, name_of(plan.dtype), plan.root);
-    default: return fmt::format("{} of {} {}", back::name_of(plan.kind), size, name_of(plan.dtype));
+      return fmt::format("{} of {} {}, root {}", back::name_of(signature.kind), size, name_of(signature.dtype),
+                         signature.root);
+    default: return fmt::format("{} of {} {}", back::name_of(signature.kind), size, name_of(signature.dtype));
   }
 }
 
@@ -113,7 +116,7 @@ int odd_member(const ToldOperation& operation, const std::string& what) {
 
 // "Of the root's 10 elements, part(10, 1) belongs to rank 1: 3 elements."
 std::string owed_text(const ToldOperation& operation, int member) {
-  const Count count = agreed_plan(operation.records).count;
+  const Count count = agreed_signature(operation.records).count;
   return fmt::format("Of the root's {0} elements, part({0}, {1}) is that of {2}: {3} elements.", count, member,
                      ranks_text({operation.rank_of(member)}), part_of(count, operation.members(), member).size());
 }
@@ -190,7 +193,8 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   const ToldOperation& before = *operation.queued_behind[static_cast<std::size_t>(member)];
   text += fmt::format(
       ", which on rank {} is queued behind {} (group {}, call {})", operation.rank_of(member),
-      back::name_of(before.records[static_cast<std::size_t>(before.member_of(operation.rank_of(member)))].plan.kind),
+      back::name_of(
+          before.records[static_cast<std::size_t>(before.member_of(operation.rank_of(member)))].signature.kind),
       before.group, before.number);
   const std::vector<int> absent = missing_ranks(culprit(before));
   return absent.empty() ? text : text + fmt::format(" for {}", ranks_text(absent));
@@ -300,7 +304,7 @@ Failure hang(const ToldOperation& operation, const std::string& why) {
                                 operation.number, operation.group, why, calls_text(operation), kHangAdvice));
 }
 
-std::optional<Failure> judge(const Situation& situation) {
+std::optional<Failure> detect(const Situation& situation) {
   const Statuses& ranks = situation.ranks;
   if (auto failure = failed_rank(ranks)) return failure;
   if (auto failure = mismatch(situation.mismatches)) return failure;

@@ -13,7 +13,7 @@
 namespace shardlings::front {
 
 /// The primary error, or nothing if all ranks have finished in order.
-std::optional<Failure> judge(const Situation& situation);
+std::optional<Failure> detect(const Situation& situation);
 
 /// The report on an operation that all its members have joined and that the fabric has given up. Not from quiescence:
 /// the ranks may be anywhere.

@@ -24,7 +24,7 @@ struct Evidence {
 };
 
 /// Sets `ending`, `explanation` and `stopped_at`; uses result.last_words.
-void explain_ending(const Evidence& evidence, wire::Result& result);
+void describe_ending(const Evidence& evidence, wire::Result& result);
 
 /// "rank 2 was in all_reduce at puzzle.cpp:31", a line for each rank that made a call.
 std::string last_words_text(const wire::Result& result);

@@ -29,7 +29,7 @@ struct ModelSpec {
   float clip = 0;     ///< largest norm of the whole gradient that an update may use; 0: any
 };
 
-struct LayerPlan {
+struct LayerStructure {
   enum class Type : std::uint8_t { linear_gelu, linear, embedding, block, head };
   Type type = Type::linear;
   Count in = 0;        ///< width of the input (embedding: rows of the table)
@@ -43,9 +43,9 @@ struct LayerPlan {
   std::vector<Rectangle> parts;  ///< which rectangle of the whole matrix each entry is
 };
 
-struct ModelPlan {
+struct ModelStructure {
   ModelSpec spec;
-  std::vector<LayerPlan> layers;
+  std::vector<LayerStructure> layers;
   Count total = 0;
 };
 
@@ -64,13 +64,13 @@ struct ModelPlan {
 ///
 /// Throws std::invalid_argument for extents below 1, a hidden size that the heads do not divide, or widths of another
 /// number of layers or family.
-ModelPlan make_plan(const ModelSpec& spec);
+ModelStructure make_structure(const ModelSpec& spec);
 
 /// What one of `parts` ranks has of each layer, as the entries' splits say: heads, middle and vocabulary are dealt as
 /// Group::part deals them. Throws std::invalid_argument for more parts than heads, or an mlp.
-ModelPlan make_part(const ModelSpec& spec, int parts, int part);
+ModelStructure make_part(const ModelSpec& spec, int parts, int part);
 
 /// The entry of that name; throws std::out_of_range if the layer has none.
-const Entry& entry_of(const LayerPlan& layer, std::string_view name);
+const Entry& entry_of(const LayerStructure& layer, std::string_view name);
 
 }  // namespace shardlings::model
