@@ -21,6 +21,7 @@ class TomlSection {
   /// not the one that is missing because of it; again, where a value leaves fewer. Throws if there is another key.
   void has_only(std::initializer_list<const char*> keys);
 
+  bool has(const std::string& key) const { return find(key) != nullptr; }
   std::string text(const std::string& key);
   std::string text_or(const std::string& key, const std::string& fallback);
   bool flag_or(const std::string& key, bool fallback);

@@ -1,6 +1,7 @@
 #include "case/case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -81,14 +82,14 @@ front::Cluster cluster_from(const Json& object) {
 }
 
 Json model_to_json(const model::ModelSpec& model) {
-  Json json = {{"family", model.family == model::ModelSpec::Family::mlp ? "mlp" : "gpt"},
+  Json json = {{"family", model::kFamilyWords.of(model.family)},
                {"layers", model.layers},
                {"hidden", model.hidden},
                {"widths", model.widths},
                {"outputs", model.outputs},
                {"heads", model.heads},
                {"sequence", model.sequence},
-               {"optimizer", model.optimizer == model::ModelSpec::Optimizer::sgd ? "sgd" : "adam"},
+               {"optimizer", model::kOptimizerWords.of(model.optimizer)},
                {"lr", model.lr},
                {"eps", model.eps},
                {"clip", model.clip}};
@@ -96,19 +97,18 @@ Json model_to_json(const model::ModelSpec& model) {
   return json;
 }
 
-/// A name as an enumerator; false and true stand for the first and the second choice.
-bool is_second(const Json& object, const char* key, const char* first, const char* second) {
-  const auto value = at<std::string>(object, key);
-  if (value != first && value != second) {
-    throw std::runtime_error(fmt::format("case: key '{}' must be '{}' or '{}', not '{}'", key, first, second, value));
-  }
-  return value == second;
+template <class Enum, std::size_t N>
+Enum value_at(const Json& object, const char* key, const Words<Enum, N>& words) {
+  const auto word = at<std::string>(object, key);
+  const auto value = words.find(word);
+  if (value) return *value;
+  throw std::runtime_error(
+      fmt::format("case: key '{}' must be '{}', not '{}'", key, fmt::join(words.all(), "' or '"), word));
 }
 
 model::ModelSpec model_from(const Json& object) {
   model::ModelSpec model;
-  model.family =
-      is_second(object, "family", "mlp", "gpt") ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
+  model.family = value_at(object, "family", model::kFamilyWords);
   model.layers = at<int>(object, "layers");
   model.hidden = at<Count>(object, "hidden");
   model.widths = at<std::vector<Count>>(object, "widths");
@@ -116,8 +116,7 @@ model::ModelSpec model_from(const Json& object) {
   model.heads = at<int>(object, "heads");
   model.sequence = at<Count>(object, "sequence");
   model.tied = object.contains("tied") && at<bool>(object, "tied");
-  model.optimizer = is_second(object, "optimizer", "sgd", "adam") ? model::ModelSpec::Optimizer::adam
-                                                                  : model::ModelSpec::Optimizer::sgd;
+  model.optimizer = value_at(object, "optimizer", model::kOptimizerWords);
   model.lr = at<float>(object, "lr");
   model.eps = at<float>(object, "eps");
   model.clip = at<float>(object, "clip");

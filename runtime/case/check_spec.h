@@ -2,15 +2,25 @@
 /// A check of a puzzle, as puzzle.toml declares it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/words.h"
+
 namespace shardlings::cases {
+
+/// What a check is about.
+enum class CheckKind : std::uint8_t { output, memory, communication, time, rules };
+inline constexpr Words<CheckKind, 5> kCheckKindWords{{"output", "memory", "communication", "time", "rules"}};
+inline const char* name_of(CheckKind kind) {
+  return kCheckKindWords.of(kind);
+}
 
 /// A check of a puzzle as its manifest declares it.
 struct CheckSpec {
-  std::string id;     ///< "output"
-  std::string kind;   ///< output, memory, communication, time, rules
+  std::string id;  ///< "output"
+  CheckKind kind = CheckKind::output;
   std::string title;  ///< what it asks for, one line
   int points = 0;
   std::vector<std::string> after;  ///< ids of checks without which this one cannot be judged

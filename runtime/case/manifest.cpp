@@ -29,13 +29,22 @@ bool is_case_name(const std::string& text) {
   });
 }
 
-/// One of the words, or an error.
-std::string word(TomlSection& section, const std::string& key, const std::vector<std::string>& words) {
-  std::string value = section.text(key);
-  if (std::find(words.begin(), words.end(), value) == words.end()) {
-    section.fail(key, fmt::format("'{}' cannot be '{}'{}", key, value, suggestion(value, words)));
-  }
-  return value;
+/// The value of one of the words, or an error.
+template <class Enum, std::size_t N>
+Enum value_of(TomlSection& section, const std::string& key, const std::string& word, const Words<Enum, N>& words) {
+  const auto value = words.find(word);
+  if (!value) section.fail(key, fmt::format("'{}' cannot be '{}'{}", key, word, suggestion(word, words.all())));
+  return *value;
+}
+
+template <class Enum, std::size_t N>
+Enum value(TomlSection& section, const std::string& key, const Words<Enum, N>& words) {
+  return value_of(section, key, section.text(key), words);
+}
+
+template <class Enum, std::size_t N>
+Enum value_or(TomlSection& section, const std::string& key, Enum otherwise, const Words<Enum, N>& words) {
+  return value_of(section, key, section.text_or(key, words.of(otherwise)), words);
 }
 
 CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
@@ -44,7 +53,7 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   check.id = section.text("id");
   if (!is_identifier(check.id)) section.fail("id", fmt::format("'{}' is no id: letters, digits and _ only", check.id));
   if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
-  check.kind = word(section, "kind", {"output", "memory", "communication", "time", "rules"});
+  check.kind = value(section, "kind", kCheckKindWords);
   check.title = section.text("title");
   check.points = static_cast<int>(section.integer("points", 0));
   check.after = section.texts_or_none("after");
@@ -57,16 +66,19 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
 
 Hint read_hint(TomlSection& section) {
   Hint hint;
-  section.has_only({"level", "text", "diagnosis"});
-  hint.level = word(section, "level", {"concept", "where", "invariant", "near-code"});
+  section.has_only({"level", "text"});
+  hint.level = value(section, "level", kHintLevelWords);
   hint.text = section.text("text");
-  hint.diagnosis = section.text_or("diagnosis", "");
   return hint;
 }
 
 Diagnosis read_diagnosis(TomlSection& section) {
-  section.has_only({"id", "text"});
+  section.has_only({"id", "text", "hint", "level"});
+  if (!section.has("hint")) section.has_only({"id", "text", "hint"});
   Diagnosis diagnosis{section.text("id"), section.text("text")};
+  if (section.has("hint")) {
+    diagnosis.hint = {value_or(section, "level", HintLevel::where, kHintLevelWords), section.text("hint")};
+  }
   // One sentence, however the file breaks it into lines: reports break it anew.
   std::replace(diagnosis.text.begin(), diagnosis.text.end(), '\n', ' ');
   return diagnosis;
@@ -76,8 +88,7 @@ model::ModelSpec read_model(TomlSection& section) {
   model::ModelSpec model;
   section.has_only({"family", "layers", "hidden", "widths", "outputs", "sequence", "heads", "tied", "optimizer", "lr",
                     "eps", "clip"});
-  model.family =
-      word(section, "family", {"mlp", "gpt"}) == "gpt" ? model::ModelSpec::Family::gpt : model::ModelSpec::Family::mlp;
+  model.family = value(section, "family", model::kFamilyWords);
   model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
   model.hidden = section.integer_or("hidden", model.hidden, 1);
   model.widths = section.integers_or_none("widths", 1);
@@ -85,9 +96,7 @@ model::ModelSpec read_model(TomlSection& section) {
   model.sequence = section.integer_or("sequence", model.sequence, 1);
   model.heads = static_cast<int>(section.integer_or("heads", model.heads, 1));
   model.tied = section.flag_or("tied", model.tied);
-  const std::string optimizer = section.text_or("optimizer", "sgd");
-  if (optimizer != "sgd") word(section, "optimizer", {"sgd", "adam"});
-  model.optimizer = optimizer == "adam" ? model::ModelSpec::Optimizer::adam : model::ModelSpec::Optimizer::sgd;
+  model.optimizer = value_or(section, "optimizer", model.optimizer, model::kOptimizerWords);
   model.lr = static_cast<float>(section.number_or("lr", model.lr, 0));
   model.eps = static_cast<float>(section.number_or("eps", model.eps, 0));
   model.clip = static_cast<float>(section.number_or("clip", model.clip, 0));
@@ -179,7 +188,6 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   return kase;
 }
 
-/// Hints speak to known mistakes only where these exist: built-in ids have no list here, so own ones are not checked.
 void read_lists(TomlSection& root, const std::string& clusters_folder, Manifest& manifest) {
   for (TomlSection& section : root.sections("checks")) manifest.checks.push_back(read_check(section, manifest));
   for (TomlSection& section : root.sections("hints")) manifest.hints.push_back(read_hint(section));

@@ -18,11 +18,12 @@
 /// [[hints]]                                        # the ladder, in order; every level may occur more than once
 /// level = "concept"                                # concept, where, invariant or near-code
 /// text = """Each rank sees a part of the batch only."""
-/// diagnosis = "not_averaged"                       # optional: shown first where the last run was so diagnosed
 ///
 /// [[diagnoses]]                                    # mistakes that grader.cpp names by check.diagnose("id"), or own
 /// id = "not_averaged"                              # words for one of the built-in ids (see diagnosis.h)
 /// text = "The gradients were summed, not averaged."
+/// hint = "Which number is the loss divided by?"    # optional: comes before the ladder's after a run so diagnosed
+/// level = "where"                                  # of that hint (default where)
 ///
 /// [[cases]]
 /// name = "4 ranks"                                 # letters, digits, spaces and .,_=-
@@ -53,25 +54,40 @@
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "case/case.h"
 #include "case/check_spec.h"
 
 namespace shardlings::cases {
 
-/// One step of the hint ladder. A hint with `diagnosis` is shown first when the last run was so diagnosed.
+/// How much a hint gives away.
+enum class HintLevel : std::uint8_t {
+  concept_,  ///< "concept", which is a word of C++
+  where,
+  invariant,
+  near_code
+};
+inline constexpr Words<HintLevel, 4> kHintLevelWords{{"concept", "where", "invariant", "near-code"}};
+inline const char* name_of(HintLevel level) {
+  return kHintLevelWords.of(level);
+}
+
+/// What helps on: a step of the ladder, or what is said about one mistake.
 struct Hint {
-  std::string level;  ///< concept, where, invariant, near-code
+  HintLevel level = HintLevel::where;
   std::string text;
-  std::string diagnosis;
 };
 
 /// A known mistake: its id and the sentence that the learner is shown.
 struct Diagnosis {
   std::string id;
   std::string text;
+  std::optional<Hint> hint = {};  ///< comes before the ladder's after a run so diagnosed
 };
 
 struct Manifest {
@@ -83,7 +99,7 @@ struct Manifest {
   std::string summary;   ///< one line
   int answer_lines = 0;  ///< size of the solution's hole
   std::vector<CheckSpec> checks;
-  std::vector<Hint> hints;
+  std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;
   std::vector<Case> cases;
 

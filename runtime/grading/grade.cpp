@@ -140,7 +140,7 @@ verdict::Verdict grade_anew(const Job& job) {
 
 /// What did not build is tried again: the fault may have been one of the installation, which is mended by now.
 bool was_built(const Job& job) {
-  return verdict::verdict_from_json(read_whole_file(job.verdict())).status != "did_not_build";
+  return verdict::verdict_from_json(read_whole_file(job.verdict())).status != verdict::Status::did_not_build;
 }
 
 verdict::Verdict read_graded(const Job& job) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.h"
 #include "shardlings/model.h"
 #include "shardlings/shard.h"
 
@@ -28,6 +29,9 @@ struct ModelSpec {
   float eps = 1e-3F;  ///< adam
   float clip = 0;     ///< largest norm of the whole gradient that an update may use; 0: any
 };
+
+inline constexpr Words<ModelSpec::Family, 2> kFamilyWords{{"mlp", "gpt"}};
+inline constexpr Words<ModelSpec::Optimizer, 2> kOptimizerWords{{"sgd", "adam"}};
 
 struct LayerStructure {
   enum class Type : std::uint8_t { linear_gelu, linear, embedding, block, head };

@@ -13,6 +13,7 @@ namespace {
 
 using grading::verdict::CheckSummary;
 using grading::verdict::CheckVerdict;
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 
 std::string clean(std::string_view text) {
@@ -39,14 +40,14 @@ std::string to_gradescope(const Verdict& verdict) {
                      {"max_score", check.spec.points},
                      {"status", check.passed.value_or(false) ? "passed" : "failed"},
                      {"output", clean(output_of(verdict, check))},
-                     {"tags", {check.spec.kind}},
+                     {"tags", {name_of(check.spec.kind)}},
                      {"visibility", "visible"},
                      {"extra_data", {{"id", check.spec.id}, {"blocked_by", check.blocked_by}}}});
   }
   std::string output = fmt::format("{}: {} of {} points", verdict.puzzle, verdict.points, verdict.max_points);
-  if (verdict.status == "did_not_build") output += "\nThe source does not compile:\n" + verdict.build_log;
-  if (verdict.status == "not_implemented") output += "\nNot implemented yet.";
-  if (verdict.status == "no_check_ran") output += "\nNo check ran; this is not a pass.";
+  if (verdict.status == Status::did_not_build) output += "\nThe source does not compile:\n" + verdict.build_log;
+  if (verdict.status == Status::not_implemented) output += "\nNot implemented yet.";
+  if (verdict.status == Status::no_check_ran) output += "\nNo check ran; this is not a pass.";
   const nlohmann::json json = {{"score", verdict.points},
                                {"execution_time", verdict.seconds},
                                {"output", clean(output)},
@@ -57,7 +58,7 @@ std::string to_gradescope(const Verdict& verdict) {
                                {"tests", tests},
                                {"extra_data",
                                 {{"puzzle", verdict.puzzle},
-                                 {"status", verdict.status},
+                                 {"status", name_of(verdict.status)},
                                  {"version", verdict.version},
                                  {"diagnoses", verdict.diagnoses}}}};
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

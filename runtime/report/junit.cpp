@@ -26,8 +26,9 @@ class Suite {
     for (const CaseVerdict& kase : verdict_.cases) {
       for (const CheckVerdict& check : kase.checks) add(kase, check);
     }
-    if (verdict_.status == "did_not_build") error("build", "the source does not compile", verdict_.build_log);
-    if (tests_ == 0) error("checks", "no check ran", verdict_.status);
+    if (verdict_.status == grading::verdict::Status::did_not_build)
+      error("build", "the source does not compile", verdict_.build_log);
+    if (tests_ == 0) error("checks", "no check ran", name_of(verdict_.status));
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuites>\n"

@@ -19,6 +19,7 @@ namespace {
 using grading::verdict::CaseVerdict;
 using grading::verdict::CheckSummary;
 using grading::verdict::CheckVerdict;
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 
 /// How much is shown: given up step by step where the lines are limited.
@@ -42,11 +43,11 @@ class Report {
 
   std::vector<std::string> lines() {
     headline();
-    if (verdict_.status == "did_not_build") {
+    if (verdict_.status == Status::did_not_build) {
       build_log();
     } else {
-      if (verdict_.status == "not_implemented") not_implemented();
-      if (verdict_.status == "no_check_ran") no_check_ran();
+      if (verdict_.status == Status::not_implemented) not_implemented();
+      if (verdict_.status == Status::no_check_ran) no_check_ran();
       for (const CheckSummary& check : verdict_.checks) summary(check);
       if (!detail_.passed_checks) passed_in_one_line();
       printed_elsewhere();
@@ -61,12 +62,12 @@ class Report {
     const std::string points = fmt::format("{} of {} points", verdict_.points, verdict_.max_points);
     std::string state = points;
     Role role = Role::bad;
-    if (verdict_.status == "did_not_build") {
+    if (verdict_.status == Status::did_not_build) {
       state = "does not compile";
-    } else if (verdict_.status == "not_implemented") {
+    } else if (verdict_.status == Status::not_implemented) {
       state = "not implemented yet";
       role = Role::warning;
-    } else if (verdict_.status == "no_check_ran") {
+    } else if (verdict_.status == Status::no_check_ran) {
       state = "could not be graded";
     } else if (verdict_.passed) {
       state = "passed, " + points;
@@ -120,8 +121,8 @@ class Report {
 
   void summary(const CheckSummary& check) {
     // A stub is not wrong: what it will be asked for is listed, and nothing is said to have failed.
-    const bool failed = verdict_.status == "graded" && check.passed.has_value() && !*check.passed;
-    const bool passed = verdict_.status == "graded" && check.passed.value_or(false);
+    const bool failed = verdict_.status == Status::graded && check.passed.has_value() && !*check.passed;
+    const bool passed = verdict_.status == Status::graded && check.passed.value_or(false);
     const std::string points =
         failed || passed ? fmt::format("{}/{}", check.earned, check.spec.points) : fmt::format("{}", check.spec.points);
     if (failed) {
@@ -138,7 +139,7 @@ class Report {
   // One line for a check that was not judged, whatever its title's length.
   void waiting(const CheckSummary& check, const std::string& points) {
     std::string reason;
-    if (verdict_.status != "not_implemented") {
+    if (verdict_.status != Status::not_implemented) {
       reason = check.blocked_by.empty() ? " (not judged)" : fmt::format(" (waits for: {})", check.blocked_by);
     }
     const std::string title = harmless_line(check.spec.title, style_.charset());
@@ -196,7 +197,7 @@ class Report {
 
   // What the program printed where nothing has failed: for who is only just trying things out, or asks for it.
   void printed_elsewhere() {
-    if (verdict_.status != "not_implemented" && !options_.verbose) return;
+    if (verdict_.status != Status::not_implemented && !options_.verbose) return;
     for (const CaseVerdict& kase : verdict_.cases) {
       if (!kase.stdout_text.empty()) return printed_output(kase);
     }
@@ -204,7 +205,7 @@ class Report {
 
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
-    if (kase == nullptr || !detail_.timeline || verdict_.status != "graded") return;
+    if (kase == nullptr || !detail_.timeline || verdict_.status != Status::graded) return;
     const TimelineText how{options_.width,     "Where the time went: " + kase->kase.name,
                            detail_.join_above, detail_.ranks,
                            detail_.memory,     detail_.legend};

@@ -202,7 +202,7 @@ test('mark-up in what a submission wrote stays text', async () => {
   const run = JSON.parse(readFileSync(learner.path('failed.json'), 'utf8'));
   for (const kase of run.cases) {
     Object.assign(kase, {explanation: evil, stdout: evil, reproduce: evil});
-    for (const check of kase.checks) Object.assign(check, {found: evil, expected: evil, cause_text: evil, details: [evil]});
+    for (const check of kase.checks) Object.assign(check, {found: evil, expected: evil, diagnosis: evil, details: [evil]});
     for (const {trace, counters} of kase.ranks) {
       trace.names = trace.names.map(() => evil);
       trace.files = trace.files.map(() => evil);

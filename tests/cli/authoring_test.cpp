@@ -13,6 +13,7 @@ namespace shardlings::cli {
 namespace {
 
 using cases::Manifest;
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 using namespace std::string_literals;
 using testing::Contains;
@@ -23,7 +24,7 @@ constexpr const char* kStub = "void f() {\n  // >>> your code (about 1 line)\n  
 constexpr const char* kSolution = "void f() {\n  // >>> your code (about 1 line)\n  g();\n  // <<<\n}\n";
 
 /// A verdict on the puzzle's only check.
-grading::verdict::Verdict verdict(const cases::Manifest& puzzle, const std::string& status, bool passed,
+grading::verdict::Verdict verdict(const cases::Manifest& puzzle, Status status, bool passed,
                                   std::vector<std::string> diagnoses) {
   grading::verdict::Verdict result;
   result.puzzle = puzzle.id;
@@ -31,14 +32,14 @@ grading::verdict::Verdict verdict(const cases::Manifest& puzzle, const std::stri
   result.passed = passed;
   result.diagnoses = std::move(diagnoses);
   result.checks.push_back({puzzle.checks[0], std::nullopt, 0, ""});
-  if (status == "graded") result.checks[0].passed = passed;
+  if (status == Status::graded) result.checks[0].passed = passed;
   return result;
 }
 
 /// The same, with numbers compared on one case.
 grading::verdict::Verdict compared(const cases::Manifest& puzzle, bool passed, double distance) {
   grading::verdict::Verdict result =
-      verdict(puzzle, "graded", passed, passed ? std::vector<std::string>{} : std::vector{"mixed_up"s});
+      verdict(puzzle, Status::graded, passed, passed ? std::vector<std::string>{} : std::vector{"mixed_up"s});
   grading::verdict::CheckVerdict check;
   check.passed = passed;
   check.distance = distance;
@@ -58,15 +59,15 @@ class Verification : public testing::Test {
   }
 
   std::string goal() const {
-    return grading::verdict::run_to_text(grading::verdict::goal_of(verdict(puzzle_, "graded", true, {})));
+    return grading::verdict::run_to_text(grading::verdict::goal_of(verdict(puzzle_, Status::graded, true, {})));
   }
 
   author::PuzzleOutcome verify_with(const std::function<grading::verdict::Verdict(const std::string&)>& of_mutant,
-                                    const std::string& solution_status = "graded",
-                                    const std::string& stub = "not_implemented",
+                                    Status solution_status = Status::graded, Status stub = Status::not_implemented,
                                     author::Goals goals = author::Goals::check) {
     const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
-      if (source.ends_with("solution.cpp")) return verdict(puzzle, solution_status, solution_status == "graded", {});
+      if (source.ends_with("solution.cpp"))
+        return verdict(puzzle, solution_status, solution_status == Status::graded, {});
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, stub, false, {});
       return of_mutant(source);
     };
@@ -79,7 +80,8 @@ class Verification : public testing::Test {
 };
 
 TEST_F(Verification, AcceptsAGoodPuzzle) {
-  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); });
+  const auto outcome =
+      verify_with([&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); });
   EXPECT_THAT(outcome.problems, IsEmpty());
   EXPECT_TRUE(outcome.good());
   EXPECT_EQ(outcome.caught(), 1);
@@ -89,7 +91,7 @@ TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
   const auto with = [&](double solution, double mutant) {
     const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return compared(puzzle, true, solution);
-      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
+      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, Status::not_implemented, false, {});
       return compared(puzzle, false, mutant);
     };
     return author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::write}, grade,
@@ -108,21 +110,21 @@ TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
 
 TEST_F(Verification, AMutantMustGetItsDiagnosisFirst) {
   const auto outcome = verify_with([&](const std::string&) {
-    return verdict(puzzle_, "graded", false, {"other", "mixed_up"});
+    return verdict(puzzle_, Status::graded, false, {"other", "mixed_up"});
   });
   EXPECT_EQ(outcome.caught(), 0);
   EXPECT_THAT(outcome.problems, Contains("solutions/01_a/mutants.txt:1: mixed: declared mixed_up, diagnosed other"));
 }
 
 TEST_F(Verification, AMutantThatPassesIsAProblem) {
-  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", true, {}); });
+  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, Status::graded, true, {}); });
   EXPECT_THAT(outcome.problems, Contains(HasSubstr("it passes")));
   EXPECT_THAT(outcome.problems, Contains(HasSubstr("no mutant fails the check output")));
 }
 
 TEST_F(Verification, ABlockedCheckIsNotAFailedOne) {
   const auto outcome = verify_with([&](const std::string&) {
-    grading::verdict::Verdict result = verdict(puzzle_, "graded", false, {"mixed_up"});
+    grading::verdict::Verdict result = verdict(puzzle_, Status::graded, false, {"mixed_up"});
     result.checks[0].passed = std::nullopt;
     return result;
   });
@@ -131,7 +133,7 @@ TEST_F(Verification, ABlockedCheckIsNotAFailedOne) {
 
 TEST_F(Verification, AMutantThatDoesNotBuildIsNotCaught) {
   const auto outcome =
-      verify_with([&](const std::string&) { return verdict(puzzle_, "did_not_build", false, {"mixed_up"}); });
+      verify_with([&](const std::string&) { return verdict(puzzle_, Status::did_not_build, false, {"mixed_up"}); });
   EXPECT_EQ(outcome.caught(), 0);
 }
 
@@ -139,7 +141,7 @@ TEST_F(Verification, GradesTheSolutionWithTheEdits) {
   std::string graded;
   verify_with([&](const std::string& source) {
     graded = read_file(source).value_or("");
-    return verdict(puzzle_, "graded", false, {"mixed_up"});
+    return verdict(puzzle_, Status::graded, false, {"mixed_up"});
   });
   EXPECT_EQ(graded, "void f() {\n  // >>> your code (about 1 line)\n  h();\n  // <<<\n}\n");
 }
@@ -151,7 +153,7 @@ TEST_F(Verification, AMutantThatDoesNotFitIsNamedAndNotGraded) {
   int graded = 0;
   const auto outcome = verify_with([&](const std::string&) {
     ++graded;
-    return verdict(puzzle_, "graded", false, {"mixed_up"});
+    return verdict(puzzle_, Status::graded, false, {"mixed_up"});
   });
   EXPECT_EQ(graded, 1);
   EXPECT_EQ(outcome.mutants.size(), 2U);
@@ -164,7 +166,8 @@ TEST_F(Verification, AMutantThatDoesNotFitIsNamedAndNotGraded) {
 TEST_F(Verification, AMutantMustDeclareAKnownDiagnosis) {
   folder_.write("solutions/01_a/mutants.txt",
                 "== silent\nSays nothing.\n-  g();\n\n== mixed -> mixed_upp\nCalls h.\n-  g();\n");
-  const auto outcome = verify_with([&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); });
+  const auto outcome =
+      verify_with([&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); });
   EXPECT_THAT(outcome.mutants, IsEmpty());
   EXPECT_THAT(outcome.problems,
               Contains("solutions/01_a/mutants.txt:1: silent: the heading names no diagnosis: == name -> diagnosis"));
@@ -173,31 +176,31 @@ TEST_F(Verification, AMutantMustDeclareAKnownDiagnosis) {
 }
 
 TEST_F(Verification, TheSolutionMustPassAndTheStubMustBeRefused) {
-  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
-  EXPECT_FALSE(verify_with(caught, "did_not_build").solution_passed);
-  EXPECT_FALSE(verify_with(caught, "graded", "did_not_build").stub_refused);
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); };
+  EXPECT_FALSE(verify_with(caught, Status::did_not_build).solution_passed);
+  EXPECT_FALSE(verify_with(caught, Status::graded, Status::did_not_build).stub_refused);
 }
 
 TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {
-  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); };
   folder_.write("puzzles/01_a/goal.json", goal() + " ");
   EXPECT_THAT(verify_with(caught).problems, Contains(HasSubstr("not the run of the solution any more")));
   std::filesystem::remove(folder_ / "puzzles/01_a/goal.json");
   EXPECT_THAT(verify_with(caught).problems,
               Contains(HasSubstr("goal.json is missing: ./shardlings verify --goals 01_a")));
-  EXPECT_THAT(verify_with(caught, "graded", "not_implemented", author::Goals::write).problems, IsEmpty());
+  EXPECT_THAT(verify_with(caught, Status::graded, Status::not_implemented, author::Goals::write).problems, IsEmpty());
   EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), goal());
 }
 
 TEST_F(Verification, TheLessonShowsThePictureOfTheGoal) {
-  grading::verdict::Verdict ran = verdict(puzzle_, "graded", true, {});
+  grading::verdict::Verdict ran = verdict(puzzle_, Status::graded, true, {});
   ran.cases.emplace_back().kase.name = "small";
   ran.cases[0].counters.resize(1);
   const auto verify_run = [&](author::Goals goals) {
     const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
       if (source.ends_with("solution.cpp")) return ran;
-      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, "not_implemented", false, {});
-      return verdict(puzzle_, "graded", false, {"mixed_up"});
+      if (source.ends_with("puzzle.cpp")) return verdict(puzzle, Status::not_implemented, false, {});
+      return verdict(puzzle_, Status::graded, false, {"mixed_up"});
     };
     return author::verify_puzzles(project_, {puzzle_}, {1, goals}, grade, [](int, int, const std::string&) {}).at(0);
   };
@@ -212,9 +215,10 @@ TEST_F(Verification, TheLessonShowsThePictureOfTheGoal) {
 }
 
 TEST_F(Verification, NoGoalIsMadeFromASolutionThatFails) {
-  const auto caught = [&](const std::string&) { return verdict(puzzle_, "graded", false, {"mixed_up"}); };
+  const auto caught = [&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); };
   folder_.write("puzzles/01_a/goal.json", "as it was");
-  EXPECT_FALSE(verify_with(caught, "did_not_build", "not_implemented", author::Goals::write).solution_passed);
+  EXPECT_FALSE(
+      verify_with(caught, Status::did_not_build, Status::not_implemented, author::Goals::write).solution_passed);
   EXPECT_EQ(folder_.read("puzzles/01_a/goal.json"), "as it was");
 }
 
@@ -227,14 +231,15 @@ TEST_F(Verification, AGraderThatThrowsIsAProblem) {
 TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
   EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
   puzzle_.hints.pop_back();
-  puzzle_.hints.push_back({"where", " ", "nobody"});
+  puzzle_.diagnoses[0].hint->text = "\n";
+  puzzle_.hints.push_back({cases::HintLevel::where, " "});
   puzzle_.answer_lines = 3;
   folder_.write("puzzles/01_a/README.md", "");
   folder_.write("solutions/01_a/solution.cpp", "int a;\n" + std::string(kSolution) + "// FILL\n");
   const auto problems = author::static_problems(project_, puzzle_);
   EXPECT_THAT(problems, Contains(HasSubstr("no hint of level near-code")));
   EXPECT_THAT(problems, Contains(HasSubstr("a hint (where) is empty")));
-  EXPECT_THAT(problems, Contains(HasSubstr("speaks to nobody")));
+  EXPECT_THAT(problems, Contains(HasSubstr("the hint on mixed_up is empty")));
   EXPECT_THAT(problems, Contains(HasSubstr("answer_lines = 3")));
   EXPECT_THAT(problems, Contains(HasSubstr("no lesson")));
   EXPECT_THAT(problems, Contains(HasSubstr("above the hole differs")));
@@ -243,10 +248,10 @@ TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
 
 TEST_F(Verification, LinesOfCodeInAHintNeedAFence) {
   const std::string problem = "the lines of the near-code hint are not between ``` marks";
-  puzzle_.hints.push_back({"near-code", "one line of code", ""});
-  puzzle_.hints.push_back({"near-code", "```\nforward\nbackward\n```", ""});
+  puzzle_.hints.push_back({cases::HintLevel::near_code, "one line of code"});
+  puzzle_.hints.push_back({cases::HintLevel::near_code, "```\nforward\nbackward\n```"});
   EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
-  puzzle_.hints.push_back({"near-code", "forward\nbackward\n", ""});
+  puzzle_.hints.push_back({cases::HintLevel::near_code, "forward\nbackward\n"});
   EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(problem));
 }
 

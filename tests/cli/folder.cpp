@@ -80,13 +80,13 @@ cases::Manifest small_puzzle(int number, const std::string& name, const std::str
   puzzle.title = title;
   puzzle.chapter = "1 One device";
   puzzle.answer_lines = 1;
-  puzzle.checks.push_back({"output", "output", "the numbers", 100, {}});
-  puzzle.hints = {{"concept", "think", ""},
-                  {"where", "the second line", "mixed_up"},
-                  {"where", "look", ""},
-                  {"invariant", "always true", ""},
-                  {"near-code", "nearly it", ""}};
-  puzzle.diagnoses.push_back({"mixed_up", "Two things were mixed up."});
+  puzzle.checks.push_back({"output", cases::CheckKind::output, "the numbers", 100, {}});
+  using cases::HintLevel;
+  puzzle.hints = {{HintLevel::concept_, "think"},
+                  {HintLevel::where, "look"},
+                  {HintLevel::invariant, "always true"},
+                  {HintLevel::near_code, "nearly it"}};
+  puzzle.diagnoses.push_back({"mixed_up", "Two things were mixed up.", {{HintLevel::where, "the second line"}}});
   puzzle.cases.emplace_back();
   return puzzle;
 }

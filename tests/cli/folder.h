@@ -38,7 +38,7 @@ struct Answer {
 Answer answer_of(const std::string& folder, const std::vector<std::string>& command,
                  const std::vector<std::string>& environment);
 
-/// A puzzle with one check, two general hints and one for the diagnosis "mixed_up".
+/// A puzzle with one check, four general hints and one for the diagnosis "mixed_up".
 cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title);
 
 }  // namespace shardlings::cli

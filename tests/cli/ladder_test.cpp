@@ -31,6 +31,7 @@ TEST(Ladder, SpeaksToTheLastMistakeFirst) {
   const learner::Rung rung = learner::next_rung(puzzle, progress);
   ASSERT_TRUE(rung.hint);
   EXPECT_EQ(rung.hint->text, "the second line");
+  EXPECT_EQ(rung.diagnosis, "mixed_up");
   EXPECT_EQ(rung.diagnosis_text, "Two things were mixed up.");
   learner::give(progress, *rung.hint);
   EXPECT_EQ(next_text(puzzle, progress), "think") << "the same hint does not come twice";
@@ -49,7 +50,7 @@ TEST(Ladder, AHintThatTheAuthorAddsDoesNotMoveTheOthers) {
   auto puzzle = small_puzzle(1, "a", "A");
   learner::PuzzleProgress progress;
   next_text(puzzle, progress);
-  puzzle.hints.insert(puzzle.hints.begin(), {"concept", "new", ""});
+  puzzle.hints.insert(puzzle.hints.begin(), {cases::HintLevel::concept_, "new"});
   EXPECT_EQ(next_text(puzzle, progress), "new");
   EXPECT_EQ(next_text(puzzle, progress), "look");
 }

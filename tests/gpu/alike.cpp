@@ -70,7 +70,7 @@ std::vector<std::string> differences(const Verdict& reference, const Verdict& ot
     if (to_json(a.kase) != to_json(b.kase)) {
       list.push_back("the cases are others");
     } else if (a.ending != b.ending) {
-      list.push_back(fmt::format("{}: {} is {}", a.kase.name, a.ending, b.ending));
+      list.push_back(fmt::format("{}: {} is {}", a.kase.name, name_of(a.ending), name_of(b.ending)));
     } else if (a.counters.size() != b.counters.size() || a.traces.size() != b.traces.size()) {
       list.push_back(fmt::format("{}: ranks are missing", a.kase.name));
     } else {

@@ -74,7 +74,7 @@ std::string first_failure(const Verdict& verdict) {
       return fmt::format("case '{}', {}: expected {}, found {}", kase.kase.name, check.id, check.expected, check.found);
     }
   }
-  return verdict.status;
+  return name_of(verdict.status);
 }
 
 Verdict only_case(const Verdict& verdict, const std::string& name) {

@@ -76,7 +76,7 @@ Verdict run(const std::string& program, const std::vector<Case>& cases, Backend 
     EXPECT_EQ(result.ending, wire::Ending::finished) << kase.name << ": " << result.explanation;
     CaseVerdict& of = verdict.cases.emplace_back();
     of.kase = kase;
-    of.ending = name_of(result.ending);
+    of.ending = result.ending;
     for (const auto& rank : result.report.ranks) {
       of.counters.push_back(rank.counters);
       of.traces.push_back(rank.trace);

@@ -35,7 +35,7 @@ constexpr const char* kRight = "  rank.world().all_reduce(data, ReduceOp::sum);"
 
 TEST(Grade, RightSolutionGetsAllPoints) {
   const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder(kRight)));
-  EXPECT_EQ(verdict.status, "graded");
+  EXPECT_EQ(verdict.status, verdict::Status::graded);
   EXPECT_TRUE(verdict.passed) << to_json(verdict);
   EXPECT_EQ(verdict.points, 100);
   EXPECT_EQ(verdict.max_points, 100);
@@ -61,10 +61,10 @@ TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
 TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
   const verdict::Verdict verdict = grade_puzzle(
       options_for(SubmissionFolder(std::string("  if (rank.size() == 3 && rank.id() == 2) std::abort();\n") + kRight)));
-  EXPECT_EQ(verdict.status, "graded");
-  EXPECT_EQ(verdict.cases[0].ending, "finished");
+  EXPECT_EQ(verdict.status, verdict::Status::graded);
+  EXPECT_EQ(verdict.cases[0].ending, wire::Ending::finished);
   EXPECT_EQ(check_of(verdict, 0, 0).passed, true);
-  EXPECT_EQ(verdict.cases[1].ending, "crashed");
+  EXPECT_EQ(verdict.cases[1].ending, wire::Ending::crashed);
   const verdict::CheckVerdict& output = check_of(verdict, 1, 0);
   EXPECT_EQ(output.passed, false);
   EXPECT_EQ(output.found, "rank 2 crashed at puzzle.cpp:11 with abort().");
@@ -80,12 +80,12 @@ TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
   EXPECT_THAT(verdict.diagnoses, ElementsAre("deadlock"));
   EXPECT_EQ(check_of(verdict, 0, 0).diagnosis_text, "Two ranks wait for one another.");
   EXPECT_EQ(check_of(verdict, 0, 0).where.line, kFirstLine);
-  EXPECT_EQ(verdict.cases[0].failure_type, "deadlock");
+  EXPECT_EQ(verdict.cases[0].failure, front::FailureKind::deadlock);
 }
 
 TEST(Grade, UntouchedStub) {
   const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  not_implemented();")));
-  EXPECT_EQ(verdict.status, "not_implemented");
+  EXPECT_EQ(verdict.status, verdict::Status::not_implemented);
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.points, 0);
 }
@@ -100,7 +100,7 @@ TEST(Grade, ExpectationOfGoogleTestFailsItsCheck) {
 
 TEST(Grade, CompilerErrorIsNeverAPass) {
   const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  no_such_thing();")));
-  EXPECT_EQ(verdict.status, "did_not_build");
+  EXPECT_EQ(verdict.status, verdict::Status::did_not_build);
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.max_points, 100);
   EXPECT_EQ(verdict.checks[0].passed, false);
@@ -129,7 +129,7 @@ TEST(Grade, WhatDidNotBuildIsTriedAgain) {
   grade_puzzle(options);
   std::vector<Phase> phases;
   options.progress = [&](Phase phase) { phases.push_back(phase); };
-  EXPECT_EQ(grade_puzzle(options).status, "did_not_build");
+  EXPECT_EQ(grade_puzzle(options).status, verdict::Status::did_not_build);
   EXPECT_THAT(phases, ElementsAre(Phase::waiting, Phase::building, Phase::done));
 }
 

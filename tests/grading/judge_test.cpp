@@ -41,8 +41,9 @@ class JudgeTest : public testing::Test {
   JudgeTest() {
     manifest_.id = "07_seven";
     manifest_.number = 7;
-    manifest_.checks = {
-        {"memory", "memory", "", 30, {}}, {"output", "output", "", 40, {}}, {"time", "time", "", 30, {"output"}}};
+    manifest_.checks = {{"memory", cases::CheckKind::memory, "", 30, {}},
+                        {"output", cases::CheckKind::output, "", 40, {}},
+                        {"time", cases::CheckKind::time, "", 30, {"output"}}};
     manifest_.diagnoses = {{"wrong_answer", "Think again."}};
   }
   void add_case(double answer, double peak = 0) {
@@ -80,7 +81,7 @@ TEST_F(JudgeTest, EverythingHolds) {
   const verdict::Verdict all = verdict();
   EXPECT_TRUE(all.passed);
   EXPECT_EQ(all.points, 100);
-  EXPECT_EQ(all.status, "graded");
+  EXPECT_EQ(all.status, verdict::Status::graded);
   EXPECT_THAT(all.diagnoses, ElementsAre()) << "a check that holds has no diagnosis";
 }
 
@@ -109,7 +110,7 @@ TEST_F(JudgeTest, BoundsAreKeptWhetherTheyHoldOrNot) {
   ASSERT_EQ(memory.bounds.size(), 1U);
   EXPECT_EQ(memory.bounds[0].bound, 2048);
   EXPECT_EQ(memory.bounds[0].found, 3072);
-  EXPECT_EQ(memory.bounds[0].relation, "at most");
+  EXPECT_EQ(memory.bounds[0].relation, verdict::Bound::Relation::at_most);
   EXPECT_EQ(memory.bounds[0].of, verdict::Bound::Of::other);
   EXPECT_FALSE(memory.bounds[0].held);
   const verdict::CheckVerdict& output = all.cases[0].checks[1];
@@ -188,8 +189,8 @@ TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
   EXPECT_EQ(output.where.line, 31);
   EXPECT_EQ(output.diagnosis, "deadlock");
   EXPECT_EQ(all.cases[0].checks[0].blocked_by, "output") << "though it does not say `after`";
-  EXPECT_EQ(all.cases[0].failure_type, "deadlock");
-  EXPECT_EQ(all.status, "graded");
+  EXPECT_EQ(all.cases[0].failure, front::FailureKind::deadlock);
+  EXPECT_EQ(all.status, verdict::Status::graded);
   EXPECT_EQ(all.points, 0);
 }
 
@@ -197,14 +198,14 @@ TEST_F(JudgeTest, NotImplementedOnlyIfEveryCaseIs) {
   add_case(42);
   add_case(42);
   fail_run(0, front::FailureKind::not_implemented, "x");
-  EXPECT_EQ(verdict().status, "graded");
+  EXPECT_EQ(verdict().status, verdict::Status::graded);
   fail_run(1, front::FailureKind::not_implemented, "x");
-  EXPECT_EQ(verdict().status, "not_implemented");
+  EXPECT_EQ(verdict().status, verdict::Status::not_implemented);
   EXPECT_FALSE(verdict().passed);
 }
 
 TEST_F(JudgeTest, NoCheckRanIsNeverAPass) {
-  EXPECT_EQ(verdict().status, "no_check_ran");
+  EXPECT_EQ(verdict().status, verdict::Status::no_check_ran);
   EXPECT_FALSE(verdict().passed);
   manifest_.checks.clear();
   add_case(42);
@@ -212,7 +213,7 @@ TEST_F(JudgeTest, NoCheckRanIsNeverAPass) {
 }
 
 TEST_F(JudgeTest, ExceptionOfTheGraderFailsTheCheck) {
-  manifest_.checks = {{"broken", "output", "", 10, {}}};
+  manifest_.checks = {{"broken", cases::CheckKind::output, "", 10, {}}};
   add_case(42);
   const verdict::Verdict all = verdict();
   EXPECT_FALSE(all.passed);
@@ -221,7 +222,7 @@ TEST_F(JudgeTest, ExceptionOfTheGraderFailsTheCheck) {
 
 TEST_F(JudgeTest, SourceThatDidNotBuild) {
   const verdict::Verdict all = judge::did_not_build(manifest_, "error: oops");
-  EXPECT_EQ(all.status, "did_not_build");
+  EXPECT_EQ(all.status, verdict::Status::did_not_build);
   EXPECT_FALSE(all.passed);
   EXPECT_EQ(all.max_points, 100);
   EXPECT_EQ(all.build_log, "error: oops");

@@ -34,8 +34,9 @@ TEST(Manifest, ReadsEverything) {
   const cases::Manifest manifest =
       parse(kHead + kCheck +
             "[[checks]]\nid='time'\nkind='time'\ntitle='Y'\npoints=60\nafter=['output']\n"
-            "[[hints]]\nlevel='near-code'\ntext='do it'\ndiagnosis='d'\n"
-            "[[diagnoses]]\nid='d'\ntext=\"\"\"\nYou did\nnot.\"\"\"\n"
+            "[[hints]]\nlevel='near-code'\ntext='do it'\n"
+            "[[diagnoses]]\nid='d'\ntext=\"\"\"\nYou did\nnot.\"\"\"\nhint='Do.'\nlevel='concept'\n"
+            "[[diagnoses]]\nid='e'\ntext='You did.'\nhint='Do not.'\n[[diagnoses]]\nid='f'\ntext='You do.'\n"
             "[[cases]]\nname='a'\nhidden=true\nranks=3\nbatch=4\nmicro_batches=2\nuneven_tokens=true\n"
             "batches=1\nsteps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
             "host_link={latency_ns=3}\nhost={memory_mib=2,bytes_per_second=4e9}\n"
@@ -47,7 +48,12 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(manifest.max_points(), 100);
   EXPECT_EQ(manifest.check("time")->after, std::vector<std::string>{"output"});
   EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.") << "one sentence on one line";
-  EXPECT_EQ(manifest.hints.at(0).diagnosis, "d");
+  ASSERT_EQ(manifest.hints.size(), 1U);
+  EXPECT_EQ(manifest.hints[0].level, cases::HintLevel::near_code);
+  EXPECT_EQ(manifest.diagnosis("d")->hint->text, "Do.");
+  EXPECT_EQ(manifest.diagnosis("d")->hint->level, cases::HintLevel::concept_);
+  EXPECT_EQ(manifest.diagnosis("e")->hint->level, cases::HintLevel::where);
+  EXPECT_FALSE(manifest.diagnosis("f")->hint);
   const cases::Case& kase = manifest.cases.at(0);
   EXPECT_TRUE(kase.hidden && kase.uneven_tokens);
   EXPECT_EQ(kase.batches, 1);
@@ -111,6 +117,15 @@ TEST(Manifest, AMisspeltKeyIsNamedNotTheOneThatIsMissing) {
             "puzzle.toml:7: [[checks]]: unknown key 'kin'; did you mean 'kind'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "host = { memory = 4 }\n"),
             "puzzle.toml:12: host: unknown key 'memory'; known are bytes_per_second, memory_mib");
+}
+
+TEST(Manifest, AHintOnAMistakeStandsWithIt) {
+  EXPECT_EQ(error_of(kHead + kCheck + "[[hints]]\nlevel = 'where'\ndiagnosis = 'd'\ntext = 'x'\n" + kCase),
+            "puzzle.toml:12: [[hints]]: unknown key 'diagnosis'; known are level, text");
+  EXPECT_EQ(error_of(kHead + kCheck + "[[diagnoses]]\nid = 'd'\ntext = 'x'\nlevel = 'where'\n" + kCase),
+            "puzzle.toml:13: [[diagnoses]]: unknown key 'level'; known are hint, id, text");
+  EXPECT_EQ(error_of(kHead + kCheck + "[[diagnoses]]\nid = 'd'\ntext = 'x'\nhint = 'y'\nlevel = 'were'\n" + kCase),
+            "puzzle.toml:14: 'level' cannot be 'were'; did you mean 'where'?");
 }
 
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {

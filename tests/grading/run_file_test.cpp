@@ -49,14 +49,14 @@ front::RankTrace trace(int rank, int ranks) {
 verdict::Verdict ring(int ranks) {
   verdict::Verdict run;
   run.puzzle = "06_ring";
-  run.status = "graded";
+  run.status = verdict::Status::graded;
   run.passed = true;
   run.version = "0.1.0";
   run.seconds = 1.5;
   verdict::CaseVerdict kase;
   kase.kase.name = "ring";
   kase.kase.ranks = ranks;
-  kase.ending = "finished";
+  kase.ending = wire::Ending::finished;
   kase.seconds = 0.25;
   kase.stdout_text = "hello";
   verdict::CheckVerdict memory;
@@ -64,7 +64,8 @@ verdict::Verdict ring(int ranks) {
   memory.case_name = "ring";
   memory.passed = true;
   memory.distance = 0.5;
-  memory.bounds = {{verdict::Bound::Of::peak, -1, "peak", "at most", 10, 9, "bytes", "2 x 5", true}};
+  memory.bounds = {
+      {verdict::Bound::Of::peak, -1, "peak", verdict::Bound::Relation::at_most, 10, 9, "bytes", "2 x 5", true}};
   kase.checks = {memory};
   for (int rank = 0; rank < ranks; ++rank) {
     kase.counters.push_back({});

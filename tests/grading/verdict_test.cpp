@@ -16,24 +16,25 @@ namespace {
 verdict::Verdict sample_verdict() {
   verdict::Verdict verdict;
   verdict.puzzle = "09_data_parallel";
-  verdict.status = "graded";
+  verdict.status = verdict::Status::graded;
   verdict.points = 40;
   verdict.max_points = 100;
   verdict.version = "0.1.0";
   verdict.build_log = "warning: \xFF is no UTF-8";
   verdict.diagnoses = {"not_averaged"};
-  verdict.checks = {{{"output", "output", "Right numbers", 40, {}}, true, 40, ""},
-                    {{"time", "time", "In time", 60, {"output"}}, std::nullopt, 0, "output"}};
+  verdict.checks = {{{"output", cases::CheckKind::output, "Right numbers", 40, {}}, true, 40, ""},
+                    {{"time", cases::CheckKind::time, "In time", 60, {"output"}}, std::nullopt, 0, "output"}};
   verdict::CaseVerdict kase;
   kase.kase.name = "4 ranks";
   kase.kase.ranks = 1;
-  kase.ending = "finished";
+  kase.ending = wire::Ending::finished;
   kase.stdout_text = "hello";
   kase.reproduce = "./shardlings run 09";
   kase.checks = {
       {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", "", 0, {}}};
-  kase.checks[0].bounds = {{verdict::Bound::Of::peak, 1, "peak memory", "at most", 9, 10, "bytes", "3 x 3", false},
-                           {verdict::Bound::Of::other, -1, "calls", "exactly", 2, 2, "calls", "", true}};
+  kase.checks[0].bounds = {
+      {verdict::Bound::Of::peak, 1, "peak memory", verdict::Bound::Relation::at_most, 9, 10, "bytes", "3 x 3", false},
+      {verdict::Bound::Of::other, -1, "calls", verdict::Bound::Relation::exactly, 2, 2, "calls", "", true}};
   front::Counters counters;
   counters.peak = Bytes(4096);
   counters.peak_by_kind[1] = Bytes(7);

@@ -185,7 +185,7 @@ TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
 TEST(TerminalReport, NeverCallsAVerdictWithoutChecksAPass) {
   grading::verdict::Verdict verdict;
   verdict.puzzle = "09_data_parallel";
-  verdict.status = "no_check_ran";
+  verdict.status = grading::verdict::Status::no_check_ran;
   EXPECT_THAT(terminal_report(verdict, {}), HasSubstr("could not be graded"));
 }
 

@@ -53,7 +53,7 @@ CaseVerdict case_of(std::vector<front::RankTrace> traces, std::string name) {
   kase.kase.puzzle = "20_pipeline";
   kase.kase.name = std::move(name);
   kase.kase.ranks = static_cast<int>(traces.size());
-  kase.ending = "finished";
+  kase.ending = wire::Ending::finished;
   kase.reproduce = "./shardlings run 20_pipeline --case \"" + kase.kase.name + "\" --seed 7";
   for (auto& trace : traces) {
     if (trace.memory.empty()) add_memory(trace);
@@ -63,21 +63,22 @@ CaseVerdict case_of(std::vector<front::RankTrace> traces, std::string name) {
   return kase;
 }
 
-cases::CheckSpec spec(const char* id, const char* kind, const char* title, int points) {
+cases::CheckSpec spec(const char* id, cases::CheckKind kind, const char* title, int points) {
   return {id, kind, title, points, {}};
 }
 
 Verdict graded(CaseVerdict kase) {
   Verdict verdict;
   verdict.puzzle = "20_pipeline";
-  verdict.status = "graded";
+  verdict.status = grading::verdict::Status::graded;
   verdict.version = "0.1.0";
   verdict.max_points = 100;
-  verdict.checks = {{spec("output", "output", "Weights and loss are those of one device", 40), {}, 0, ""},
-                    {spec("memory", "memory", "Peak memory within the bound", 20), {}, 0, ""},
-                    {spec("bytes", "communication", "Every boundary is crossed once per micro-batch", 20), {}, 0, ""},
-                    {spec("bubble", "time", "The step takes (m + p - 1)(F + B)", 15), {}, 0, ""},
-                    {spec("rules", "rules", "Only point-to-point messages are used", 5), {}, 0, ""}};
+  verdict.checks = {
+      {spec("output", cases::CheckKind::output, "Weights and loss are those of one device", 40), {}, 0, ""},
+      {spec("memory", cases::CheckKind::memory, "Peak memory within the bound", 20), {}, 0, ""},
+      {spec("bytes", cases::CheckKind::communication, "Every boundary is crossed once per micro-batch", 20), {}, 0, ""},
+      {spec("bubble", cases::CheckKind::time, "The step takes (m + p - 1)(F + B)", 15), {}, 0, ""},
+      {spec("rules", cases::CheckKind::rules, "Only point-to-point messages are used", 5), {}, 0, ""}};
   for (CheckSummary& check : verdict.checks) {
     check.passed = true;
     check.earned = check.spec.points;
@@ -189,8 +190,9 @@ CaseVerdict with_budget(CaseVerdict kase, Bytes below) {
   for (const front::Counters& rank : kase.counters) peak = std::max(peak, rank.peak);
   CheckVerdict check;
   check.id = "memory";
-  check.bounds.push_back({grading::verdict::Bound::Of::peak, -1, "peak memory", "at most", (peak - below).value(),
-                          peak.value(), "bytes", "", below == Bytes(0)});
+  check.bounds.push_back({grading::verdict::Bound::Of::peak, -1, "peak memory",
+                          grading::verdict::Bound::Relation::at_most, (peak - below).value(), peak.value(), "bytes", "",
+                          below == Bytes(0)});
   kase.checks.push_back(check);
   return kase;
 }
@@ -218,7 +220,7 @@ Verdict passed_verdict(CaseVerdict kase) {
 Verdict unbuilt_verdict() {
   Verdict verdict = graded({});
   verdict.cases.clear();
-  verdict.status = "did_not_build";
+  verdict.status = grading::verdict::Status::did_not_build;
   verdict.build_log =
       "puzzle.cpp:12:3: error: 'forwrad' was not declared in this scope; did you mean 'forward'?\n"
       "   12 |   forwrad(l);\n"
@@ -232,9 +234,9 @@ Verdict unbuilt_verdict() {
 
 Verdict unimplemented_verdict() {
   Verdict verdict = graded(layers_case(2));
-  verdict.status = "not_implemented";
-  verdict.cases[0].ending = "failed";
-  verdict.cases[0].failure_type = "not_implemented";
+  verdict.status = grading::verdict::Status::not_implemented;
+  verdict.cases[0].ending = wire::Ending::failed;
+  verdict.cases[0].failure = front::FailureKind::not_implemented;
   verdict.cases[0].checks[0].where = {"/home/learner/shardlings/puzzles/20_pipeline/puzzle.cpp", 17};
   fail(verdict, 0, {1, 2, 3, 4});
   return verdict;
@@ -242,8 +244,8 @@ Verdict unimplemented_verdict() {
 
 Verdict deadlock_verdict() {
   CaseVerdict kase = pipeline_case(2, 2, false);
-  kase.ending = "failed";
-  kase.failure_type = "deadlock";
+  kase.ending = wire::Ending::failed;
+  kase.failure = front::FailureKind::deadlock;
   kase.explanation =
       "deadlock: every rank waits for another one.\n"
       "  rank 0 waits at puzzle.cpp:31 in send of 128 f32 to rank 1 (group world, call 4) for rank 1\n"

@@ -91,7 +91,8 @@ std::string first_failure(const grading::verdict::Verdict& verdict) {
                          check.found);
     }
   }
-  return verdict.build_log.empty() ? verdict.status : verdict.status + ":\n" + verdict.build_log;
+  const std::string status = name_of(verdict.status);
+  return verdict.build_log.empty() ? status : status + ":\n" + verdict.build_log;
 }
 
 void verify_solution(const Task& task, PuzzleOutcome& outcome) {
@@ -122,7 +123,8 @@ void verify_goal(const system::Project& project, const Task& task, Goals goals, 
 }
 
 void verify_stub(const Task& task, PuzzleOutcome& outcome) {
-  outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == "not_implemented";
+  outcome.stub_refused =
+      task.error.empty() && !task.verdict.passed && task.verdict.status == grading::verdict::Status::not_implemented;
   if (outcome.stub_refused) return;
   outcome.problems.push_back("the stub must be refused as not_implemented, and is: " +
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
@@ -132,7 +134,8 @@ void verify_stub(const Task& task, PuzzleOutcome& outcome) {
 std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   if (!task.error.empty()) return task.error;
   if (task.verdict.passed) return "it passes";
-  if (task.verdict.status == "did_not_build") return "it does not build:\n" + task.verdict.build_log;
+  if (task.verdict.status == grading::verdict::Status::did_not_build)
+    return "it does not build:\n" + task.verdict.build_log;
   if (mutant.found == mutant.declared) return {};
   return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
 }

@@ -46,20 +46,25 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
 /// Lines of code whose breaks would be lost, since text is filled like a paragraph.
 bool code_without_fence(const cases::Hint& hint) {
   const std::string text = terminal::trimmed(hint.text);
-  return hint.level == "near-code" && text.find('\n') != std::string::npos && text.find("```") == std::string::npos;
+  return hint.level == cases::HintLevel::near_code && text.find('\n') != std::string::npos &&
+         text.find("```") == std::string::npos;
+}
+
+void check_hint(const cases::Hint& hint, const std::string& name, std::vector<std::string>& problems) {
+  if (terminal::trimmed(hint.text).empty()) problems.push_back(fmt::format("{} is empty", name));
+  if (code_without_fence(hint)) problems.push_back("the lines of the near-code hint are not between ``` marks");
 }
 
 void check_hints(const cases::Manifest& puzzle, std::vector<std::string>& problems) {
   std::set<std::string> levels;
-  for (const auto& hint : puzzle.hints) {
-    if (terminal::trimmed(hint.text).empty()) problems.push_back(fmt::format("a hint ({}) is empty", hint.level));
-    if (code_without_fence(hint)) problems.push_back("the lines of the near-code hint are not between ``` marks");
-    if (hint.diagnosis.empty()) levels.insert(hint.level);
-    if (!hint.diagnosis.empty() && !puzzle.diagnosis(hint.diagnosis)) {
-      problems.push_back(fmt::format("a hint speaks to {}, which is no diagnosis of this puzzle", hint.diagnosis));
-    }
+  for (const cases::Hint& hint : puzzle.hints) {
+    check_hint(hint, fmt::format("a hint ({})", name_of(hint.level)), problems);
+    levels.insert(name_of(hint.level));
   }
-  for (const char* level : {"concept", "where", "invariant", "near-code"}) {
+  for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
+    if (diagnosis.hint) check_hint(*diagnosis.hint, "the hint on " + diagnosis.id, problems);
+  }
+  for (const std::string& level : cases::kHintLevelWords.all()) {
     if (!levels.contains(level)) problems.push_back(fmt::format("the ladder has no hint of level {}", level));
   }
 }

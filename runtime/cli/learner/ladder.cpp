@@ -16,12 +16,11 @@ std::string name_of(const cases::Hint& hint) {
   return content_hash(hint.text);
 }
 
-const cases::Hint* first_left(const cases::Manifest& puzzle, const PuzzleProgress& progress,
-                              const std::string& diagnosis) {
-  for (const cases::Hint& hint : puzzle.hints) {
-    if (hint.diagnosis == diagnosis && !was_given(progress, hint)) return &hint;
-  }
-  return nullptr;
+/// The hint on a mistake, if there is one that was not given yet.
+const cases::Hint* hint_on(const cases::Manifest& puzzle, const PuzzleProgress& progress, const std::string& id) {
+  const cases::Diagnosis* diagnosis = puzzle.diagnosis(id);
+  if (!diagnosis || !diagnosis->hint || was_given(progress, *diagnosis->hint)) return nullptr;
+  return &*diagnosis->hint;
 }
 
 }  // namespace
@@ -36,20 +35,21 @@ void give(PuzzleProgress& progress, const cases::Hint& hint) {
 
 Rung next_rung(const cases::Manifest& puzzle, const PuzzleProgress& progress) {
   Rung rung;
-  for (const cases::Hint& hint : puzzle.hints) {
-    if (!hint.diagnosis.empty()) continue;
-    ++rung.total;
-    if (was_given(progress, hint)) ++rung.given;
-  }
-  for (const PastDiagnosis& diagnosis : progress.diagnoses) {
-    if (diagnosis.id.empty()) continue;
-    rung.hint = first_left(puzzle, progress, diagnosis.id);
+  const auto left = [&](const cases::Hint& hint) { return !was_given(progress, hint); };
+  const auto& ladder = puzzle.hints;
+  rung.total = static_cast<int>(ladder.size());
+  rung.given = rung.total - static_cast<int>(std::count_if(ladder.begin(), ladder.end(), left));
+  for (const PastDiagnosis& past : progress.diagnoses) {
+    rung.hint = hint_on(puzzle, progress, past.id);
     if (!rung.hint) continue;
-    rung.diagnosis_text = diagnosis.text;
+    rung.diagnosis = past.id;
+    rung.diagnosis_text = past.text;
     return rung;
   }
-  rung.hint = first_left(puzzle, progress, "");
-  if (rung.hint) ++rung.given;
+  const auto next = std::find_if(ladder.begin(), ladder.end(), left);
+  if (next == ladder.end()) return rung;
+  rung.hint = &*next;
+  ++rung.given;
   return rung;
 }
 

@@ -12,9 +12,10 @@ namespace shardlings::cli::learner {
 /// The next step of a puzzle's ladder.
 struct Rung {
   const cases::Hint* hint = nullptr;  ///< nullptr: all were given
-  std::string diagnosis_text;         ///< of the last run's mistake that the hint speaks to; empty: to none
-  int given = 0;                      ///< general hints given, this one included
-  int total = 0;                      ///< general hints that there are
+  std::string diagnosis;              ///< id of the last run's mistake that the hint speaks to; empty: to none
+  std::string diagnosis_text;
+  int given = 0;  ///< general hints given, this one included
+  int total = 0;  ///< general hints that there are
 };
 
 /// First what speaks to a mistake of the last run and was not given yet; then the general hints in their order. Hints

@@ -58,7 +58,7 @@ std::string closing_words(const Context& context, const Course& course, const ca
                           const grading::verdict::Verdict& verdict, const Progress& progress) {
   if (verdict.passed) return congratulation(context, course, puzzle, verdict, progress);
   // The report of an unfilled hole says itself what to do.
-  if (verdict.status == "not_implemented") return {};
+  if (verdict.status == grading::verdict::Status::not_implemented) return {};
   return fmt::format("\nStuck? ./shardlings hint {}\n", short_name(puzzle));
 }
 

@@ -54,7 +54,7 @@ int report_check(const Context& context, const grading::verdict::Verdict& verdic
   } else if (!summary.blocked_by.empty()) {
     context.out << fmt::format("{} could not be judged: {} failed before\n", name, summary.blocked_by);
   } else {
-    context.out << fmt::format("{} could not be judged: {}\n", name, verdict.status);
+    context.out << fmt::format("{} could not be judged: {}\n", name, name_of(verdict.status));
   }
   return kFailed;
 }
@@ -79,7 +79,7 @@ static int check(const Context& context, const CheckOptions& options) {
   for (const auto& summary : verdict.checks) {
     if (summary.spec.id == options.check) return report_check(context, verdict, summary);
   }
-  context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, verdict.status,
+  context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, name_of(verdict.status),
                              verdict.build_log);
   return kFailed;
 }

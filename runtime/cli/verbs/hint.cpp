@@ -23,27 +23,30 @@ using report::Role;
 namespace {
 
 void print_hint(const Context& context, const cases::Hint& hint, const std::string& heading) {
-  context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, hint.level)) << '\n'
+  context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, name_of(hint.level))) << '\n'
               << terminal::render_markdown(hint.text, context) << '\n';
 }
 
 int print_json(const Context& context, const cases::Manifest& puzzle, const learner::Rung& rung,
                const cases::Hint* hint) {
   const json value = {{"puzzle", puzzle.id},
-                      {"level", hint ? json(hint->level) : json(nullptr)},
+                      {"level", hint ? json(name_of(hint->level)) : json(nullptr)},
                       {"text", hint ? json(hint->text) : json(nullptr)},
-                      {"diagnosis", hint && !hint->diagnosis.empty() ? json(hint->diagnosis) : json(nullptr)},
+                      {"diagnosis", hint && !rung.diagnosis.empty() ? json(rung.diagnosis) : json(nullptr)},
                       {"given", rung.given},
                       {"total", rung.total}};
   context.out << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
   return kPassed;
 }
 
-/// Those given, in the order in which they were; after a pass all, since they teach then, too.
+/// Those given, in the order of the puzzle; after a pass all, since they teach then, too.
 int print_all(const Context& context, const cases::Manifest& puzzle, const learner::PuzzleProgress& past) {
+  const auto shown = [&](const cases::Hint& hint) { return past.solved() || learner::was_given(past, hint); };
   for (const cases::Hint& hint : puzzle.hints) {
-    if (!past.solved() && !learner::was_given(past, hint)) continue;
-    print_hint(context, hint, hint.diagnosis.empty() ? "Hint" : "Hint on " + hint.diagnosis);
+    if (shown(hint)) print_hint(context, hint, "Hint");
+  }
+  for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
+    if (diagnosis.hint && shown(*diagnosis.hint)) print_hint(context, *diagnosis.hint, "Hint on " + diagnosis.id);
   }
   if (!past.solved() && past.hints.empty()) {
     context.out << "No hint was given yet: ./shardlings hint " << learner::short_name(puzzle) << '\n';
@@ -74,14 +77,14 @@ int hint(const Context& context, const HintOptions& options) {
                 << " --all\n";
     return kPassed;
   }
-  if (!rung.hint->diagnosis.empty()) {
+  if (!rung.diagnosis.empty()) {
     const auto words = terminal::wrapped("Your last run: " + rung.diagnosis_text, context.width);
     context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
     print_hint(context, *rung.hint, "Hint on that mistake");
   } else {
     print_hint(context, *rung.hint, fmt::format("Hint {} of {}", rung.given, rung.total));
   }
-  if (!rung.hint->diagnosis.empty() || rung.given < rung.total) {
+  if (!rung.diagnosis.empty() || rung.given < rung.total) {
     context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");
   }
   return kPassed;

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/units.h"
+#include "base/words.h"
 
 namespace shardlings::front {
 
@@ -23,10 +22,13 @@ enum class FailureKind : std::uint8_t {
   exception,        ///< anything else that the function threw, or that failed below it
   hang              ///< the back says that an operation which all ranks have joined does not come to its end
 };
-/// "out_of_memory": as verdicts and files have it.
-const char* name_of(FailureKind kind);
-/// Nothing for a name that no kind has.
-std::optional<FailureKind> failure_kind_from(std::string_view name);
+/// As verdicts and files have them.
+inline constexpr Words<FailureKind, 10> kFailureWords{{"mismatch", "deadlock", "desertion", "race", "leak",
+                                                       "out_of_memory", "invalid_argument", "not_implemented",
+                                                       "exception", "hang"}};
+inline const char* name_of(FailureKind kind) {
+  return kFailureWords.of(kind);
+}
 
 /// The primary error of a run, the same on every run of the same program (but for a hang).
 struct Failure {

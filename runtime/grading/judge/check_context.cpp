@@ -13,9 +13,7 @@
 namespace shardlings::grading::judge {
 namespace {
 
-constexpr const char* kAtMost = "at most";
-constexpr const char* kExactly = "exactly";
-constexpr const char* kAtLeast = "at least";
+using Relation = verdict::Bound::Relation;
 
 /// "weights of layer 2" for the output "weights.2", the plain name otherwise.
 std::string spoken(const std::string& name, int layer) {
@@ -168,7 +166,8 @@ bool CheckContext::replicas_agree(const std::string& name, const wire::Output& o
 bool CheckContext::judge(verdict::Bound bound, wire::Place where) {
   if (!failed()) verdict_.bounds.push_back(bound);
   if (bound.held) return true;
-  const std::string relation = bound.relation == kExactly ? "" : bound.relation + " ";
+  const std::string relation =
+      bound.relation == Relation::exactly ? "" : verdict::kRelationWords.of(bound.relation) + std::string(" ");
   const std::string formula = bound.formula.empty() ? "" : " = " + bound.formula;
   return fail(fmt::format("{}: {}{}{}", bound.what, relation, amount(bound.bound, bound.unit), formula),
               amount(bound.found, bound.unit) + excess(bound.found, bound.bound, bound.unit), std::move(where));
@@ -176,35 +175,35 @@ bool CheckContext::judge(verdict::Bound bound, wire::Place where) {
 
 bool CheckContext::at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                            const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, kAtMost, budget, found, unit, formula, found <= budget},
+  return judge({verdict::Bound::Of::other, -1, what, Relation::at_most, budget, found, unit, formula, found <= budget},
                std::move(where));
 }
 
 bool CheckContext::exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
                            const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, kExactly, budget, found, unit, formula, found == budget},
+  return judge({verdict::Bound::Of::other, -1, what, Relation::exactly, budget, found, unit, formula, found == budget},
                std::move(where));
 }
 
 bool CheckContext::at_least(const std::string& what, std::int64_t found, std::int64_t budget,
                             const std::string& formula, const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, kAtLeast, budget, found, unit, formula, found >= budget},
+  return judge({verdict::Bound::Of::other, -1, what, Relation::at_least, budget, found, unit, formula, found >= budget},
                std::move(where));
 }
 
 bool CheckContext::peaks_at_most(std::int64_t budget, const std::string& formula) {
   const int rank = worst_rank();
   const std::int64_t found = peak(rank);
-  return judge(
-      {verdict::Bound::Of::peak, -1, peak_name(rank), kAtMost, budget, found, "bytes", formula, found <= budget},
-      peak_place(rank));
+  return judge({verdict::Bound::Of::peak, -1, peak_name(rank), Relation::at_most, budget, found, "bytes", formula,
+                found <= budget},
+               peak_place(rank));
 }
 
 bool CheckContext::peak_at_most(int rank, std::int64_t budget, const std::string& formula) {
   const std::int64_t found = peak(rank);
-  return judge(
-      {verdict::Bound::Of::peak, rank, peak_name(rank), kAtMost, budget, found, "bytes", formula, found <= budget},
-      peak_place(rank));
+  return judge({verdict::Bound::Of::peak, rank, peak_name(rank), Relation::at_most, budget, found, "bytes", formula,
+                found <= budget},
+               peak_place(rank));
 }
 
 std::string CheckContext::peak_name(int rank) const {

@@ -18,12 +18,12 @@ std::map<std::string, CheckFunction>& registry() {
 /// The check that is failed by a run that does not come to its end: nothing can be judged without its output.
 const cases::CheckSpec& carrier(const cases::Manifest& manifest) {
   const auto& checks = manifest.checks;
-  const auto output =
-      std::find_if(checks.begin(), checks.end(), [](const cases::CheckSpec& c) { return c.kind == "output"; });
+  const auto output = std::find_if(checks.begin(), checks.end(),
+                                   [](const cases::CheckSpec& c) { return c.kind == cases::CheckKind::output; });
   return output == checks.end() ? checks.front() : *output;
 }
 
-std::string failure_type(const wire::Result& result) {
+std::string diagnosis_of(const wire::Result& result) {
   if (result.ending == wire::Ending::failed && result.report.failure)
     return front::name_of(result.report.failure->kind);
   return name_of(result.ending);
@@ -53,7 +53,7 @@ wire::Place last_place(const wire::Result& result) {
 void report_failed_run(const wire::Result& result, verdict::CheckVerdict& verdict) {
   verdict.passed = false;
   verdict.expected = "a run that comes to its end";
-  verdict.diagnosis = failure_type(result);
+  verdict.diagnosis = diagnosis_of(result);
   std::vector<std::string> lines = lines_of(result.explanation);
   if (!lines.empty()) {
     verdict.found = lines.front();
@@ -71,14 +71,14 @@ verdict::Verdict empty_verdict(const cases::Manifest& manifest) {
   return verdict;
 }
 
-std::string status_of(const verdict::Verdict& verdict) {
+verdict::Status status_of(const verdict::Verdict& verdict) {
   bool any = false, untouched = !verdict.cases.empty();
   for (const verdict::CaseVerdict& kase : verdict.cases) {
     for (const verdict::CheckVerdict& check : kase.checks) any = any || check.passed.has_value();
-    untouched = untouched && kase.failure_type == "not_implemented";
+    untouched = untouched && kase.failure == front::FailureKind::not_implemented;
   }
-  if (!any) return "no_check_ran";
-  return untouched ? "not_implemented" : "graded";
+  if (!any) return verdict::Status::no_check_ran;
+  return untouched ? verdict::Status::not_implemented : verdict::Status::graded;
 }
 
 }  // namespace
@@ -162,11 +162,11 @@ verdict::CaseVerdict Judge::case_verdict(std::size_t kase) const {
   const wire::Result& result = runs_.result(kase);
   verdict::CaseVerdict verdict;
   verdict.kase = runs_.kase(kase);
-  verdict.ending = name_of(result.ending);
+  verdict.ending = result.ending;
   verdict.explanation = result.explanation;
   verdict.stdout_text = result.stdout_text;
   if (result.stdout_truncated) verdict.stdout_text += "\n… (the rest of the output was thrown away)\n";
-  if (result.ending == wire::Ending::failed) verdict.failure_type = failure_type(result);
+  if (result.ending == wire::Ending::failed && result.report.failure) verdict.failure = result.report.failure->kind;
   verdict.reproduce = reproduction(manifest_, verdict.kase, runs_.backend());
   verdict.seconds = result.seconds;
   for (const front::RankReport& rank : result.report.ranks) {
@@ -197,13 +197,13 @@ verdict::Verdict Judge::verdict() const {
     }
   }
   verdict.status = status_of(verdict);
-  verdict.passed = verdict.passed && verdict.status == "graded";
+  verdict.passed = verdict.passed && verdict.status == verdict::Status::graded;
   return verdict;
 }
 
 verdict::Verdict did_not_build(const cases::Manifest& manifest, const std::string& build_log) {
   verdict::Verdict verdict = empty_verdict(manifest);
-  verdict.status = "did_not_build";
+  verdict.status = verdict::Status::did_not_build;
   verdict.build_log = build_log;
   const cases::CheckSpec& first = carrier(manifest);
   for (const cases::CheckSpec& spec : manifest.checks) {

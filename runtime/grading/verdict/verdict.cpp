@@ -29,11 +29,19 @@ std::string text_of(const Json& json, const char* key) {
   return json.at(key).get<std::string>();
 }
 
+template <class Enum, std::size_t N>
+Enum value_of(const Json& json, const char* key, const Words<Enum, N>& words) {
+  const std::string word = text_of(json, key);
+  const auto value = words.find(word);
+  if (!value) throw std::runtime_error(fmt::format("this is no verdict: '{}' cannot be '{}'", key, word));
+  return *value;
+}
+
 Json bound_to_json(const Bound& bound) {
-  return {{"of", bound.of == Bound::Of::peak ? "peak" : "other"},
+  return {{"of", kBoundWords.of(bound.of)},
           {"rank", bound.rank},
           {"what", bound.what},
-          {"relation", bound.relation},
+          {"relation", name_of(bound.relation)},
           {"bound", bound.bound},
           {"found", bound.found},
           {"unit", bound.unit},
@@ -43,10 +51,10 @@ Json bound_to_json(const Bound& bound) {
 
 Bound bound_from(const Json& json) {
   Bound bound;
-  bound.of = text_of(json, "of") == "peak" ? Bound::Of::peak : Bound::Of::other;
+  bound.of = value_of(json, "of", kBoundWords);
   bound.rank = json.at("rank").get<int>();
   bound.what = text_of(json, "what");
-  bound.relation = text_of(json, "relation");
+  bound.relation = value_of(json, "relation", kRelationWords);
   bound.bound = json.at("bound").get<std::int64_t>();
   bound.found = json.at("found").get<std::int64_t>();
   bound.unit = text_of(json, "unit");
@@ -95,8 +103,8 @@ Json case_to_json(const CaseVerdict& verdict) {
   for (const CheckVerdict& check : verdict.checks) checks.push_back(check_to_json(check));
   return {{"name", verdict.kase.name},
           {"seed", verdict.kase.seed},
-          {"ending", verdict.ending},
-          {"failure", verdict.failure_type},
+          {"ending", name_of(verdict.ending)},
+          {"failure", verdict.failure ? name_of(*verdict.failure) : ""},
           {"explanation", verdict.explanation},
           {"stdout", verdict.stdout_text},
           {"reproduce", verdict.reproduce},
@@ -109,8 +117,8 @@ Json case_to_json(const CaseVerdict& verdict) {
 CaseVerdict case_from(const Json& json) {
   CaseVerdict verdict;
   verdict.kase = cases::case_from_json(json.at("case").dump());
-  verdict.ending = text_of(json, "ending");
-  verdict.failure_type = text_of(json, "failure");
+  verdict.ending = value_of(json, "ending", wire::kEndingWords);
+  if (!text_of(json, "failure").empty()) verdict.failure = value_of(json, "failure", front::kFailureWords);
   verdict.explanation = text_of(json, "explanation");
   verdict.stdout_text = text_of(json, "stdout");
   verdict.reproduce = text_of(json, "reproduce");
@@ -122,20 +130,15 @@ CaseVerdict case_from(const Json& json) {
 }
 
 Json summary_to_json(const CheckSummary& summary) {
-  return {{"id", summary.spec.id},
-          {"kind", summary.spec.kind},
-          {"title", summary.spec.title},
-          {"after", summary.spec.after},
-          {"passed", passed_to_json(summary.passed)},
-          {"points", summary.spec.points},
-          {"earned", summary.earned},
-          {"blocked_by", summary.blocked_by}};
+  return {{"id", summary.spec.id},       {"kind", name_of(summary.spec.kind)},       {"title", summary.spec.title},
+          {"after", summary.spec.after}, {"passed", passed_to_json(summary.passed)}, {"points", summary.spec.points},
+          {"earned", summary.earned},    {"blocked_by", summary.blocked_by}};
 }
 
 CheckSummary summary_from(const Json& json) {
   CheckSummary summary;
-  summary.spec = {text_of(json, "id"), text_of(json, "kind"), text_of(json, "title"), json.at("points").get<int>(),
-                  json.at("after").get<std::vector<std::string>>()};
+  summary.spec = {text_of(json, "id"), value_of(json, "kind", cases::kCheckKindWords), text_of(json, "title"),
+                  json.at("points").get<int>(), json.at("after").get<std::vector<std::string>>()};
   summary.passed = passed_from(json);
   summary.earned = json.at("earned").get<int>();
   summary.blocked_by = text_of(json, "blocked_by");
@@ -145,7 +148,7 @@ CheckSummary summary_from(const Json& json) {
 Verdict read(const Json& json) {
   Verdict verdict;
   verdict.puzzle = text_of(json, "puzzle");
-  verdict.status = text_of(json, "status");
+  verdict.status = value_of(json, "status", kStatusWords);
   verdict.build_log = text_of(json, "build_log");
   verdict.passed = json.at("passed").get<bool>();
   verdict.points = json.at("points").get<int>();
@@ -167,10 +170,10 @@ std::string to_json(const Verdict& verdict, int indent) {
   Json cases = Json::array();
   for (const CaseVerdict& kase : verdict.cases) cases.push_back(case_to_json(kase));
   const Json json = {
-      {"puzzle", verdict.puzzle},    {"status", verdict.status},         {"passed", verdict.passed},
-      {"points", verdict.points},    {"max_points", verdict.max_points}, {"diagnoses", verdict.diagnoses},
-      {"checks", std::move(checks)}, {"cases", std::move(cases)},        {"build_log", verdict.build_log},
-      {"version", verdict.version},  {"backend", verdict.backend},       {"seconds", verdict.seconds}};
+      {"puzzle", verdict.puzzle},    {"status", name_of(verdict.status)}, {"passed", verdict.passed},
+      {"points", verdict.points},    {"max_points", verdict.max_points},  {"diagnoses", verdict.diagnoses},
+      {"checks", std::move(checks)}, {"cases", std::move(cases)},         {"build_log", verdict.build_log},
+      {"version", verdict.version},  {"backend", verdict.backend},        {"seconds", verdict.seconds}};
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "case/case.h"
 #include "case/check_spec.h"
 #include "submission/wire/result.h"
@@ -17,15 +18,22 @@ namespace shardlings::grading::verdict {
 struct Bound {
   /// What is bounded, for reports that draw it: a rank's peak of device memory, or anything else.
   enum class Of : std::uint8_t { other, peak };
+  enum class Relation : std::uint8_t { at_most, exactly, at_least };
   Of of = Of::other;
-  int rank = -1;         ///< whose peak; -1: everybody's, and `found` is the highest
-  std::string what;      ///< "peak memory of rank 2"
-  std::string relation;  ///< "at most", "exactly", "at least"
+  int rank = -1;     ///< whose peak; -1: everybody's, and `found` is the highest
+  std::string what;  ///< "peak memory of rank 2"
+  Relation relation = Relation::at_most;
   std::int64_t bound = 0, found = 0;
   std::string unit;     ///< bytes, ns, calls, …
   std::string formula;  ///< with its numbers; may be empty
   bool held = true;
 };
+
+inline constexpr Words<Bound::Of, 2> kBoundWords{{"other", "peak"}};
+inline constexpr Words<Bound::Relation, 3> kRelationWords{{"at most", "exactly", "at least"}};
+inline const char* name_of(Bound::Relation relation) {
+  return kRelationWords.of(relation);
+}
 
 /// One check on one case.
 struct CheckVerdict {
@@ -47,11 +55,11 @@ struct CheckVerdict {
 
 struct CaseVerdict {
   cases::Case kase;
-  std::string ending;       ///< name of the Ending
+  wire::Ending ending = wire::Ending::not_started;
   std::string explanation;  ///< of an ending other than finished
   std::string stdout_text;
-  std::string failure_type;
-  std::string reproduce;  ///< the one command that repeats exactly this case
+  std::optional<front::FailureKind> failure;  ///< of a run that failed
+  std::string reproduce;                      ///< the one command that repeats exactly this case
   double seconds = 0;
   std::vector<front::Counters> counters;  ///< by rank
   std::vector<front::RankTrace> traces;   ///< by rank; not part of the JSON
@@ -66,9 +74,15 @@ struct CheckSummary {
   std::string blocked_by;
 };
 
+enum class Status : std::uint8_t { graded, not_implemented, did_not_build, no_check_ran };
+inline constexpr Words<Status, 4> kStatusWords{{"graded", "not_implemented", "did_not_build", "no_check_ran"}};
+inline const char* name_of(Status status) {
+  return kStatusWords.of(status);
+}
+
 struct Verdict {
   std::string puzzle;
-  std::string status;  ///< graded, not_implemented, did_not_build, no_check_ran
+  Status status = Status::no_check_ran;
   std::string build_log;
   bool passed = false;
   int points = 0, max_points = 0;

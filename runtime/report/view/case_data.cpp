@@ -37,7 +37,7 @@ Json bounds_to_json(const std::vector<grading::verdict::Bound>& bounds) {
   Json list = Json::array();
   for (const grading::verdict::Bound& bound : bounds) {
     list.push_back({{"what", shown(bound.what)},
-                    {"relation", bound.relation},
+                    {"relation", name_of(bound.relation)},
                     {"bound", bound.bound},
                     {"found", bound.found},
                     {"unit", bound.unit},
@@ -56,7 +56,7 @@ Json check_to_json(const CheckVerdict& check) {
           {"found", shown(check.found)},
           {"details", std::move(details)},
           {"where", place_text(check.where.file, check.where.line)},
-          {"likely", shown(check.diagnosis_text)},
+          {"diagnosis", shown(check.diagnosis_text)},
           {"blockedBy", check.blocked_by},
           {"bounds", bounds_to_json(check.bounds)}};
 }
@@ -208,7 +208,7 @@ Json text_part(const CaseVerdict& kase) {
   }
   return {{"name", shown(kase.kase.name)},
           {"hidden", kase.kase.hidden},
-          {"ending", kase.ending},
+          {"ending", name_of(kase.ending)},
           {"explanation", shown(kase.explanation)},
           {"stdout", shown(kase.stdout_text)},
           {"reproduce", shown(kase.reproduce)},

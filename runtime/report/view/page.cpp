@@ -46,7 +46,7 @@ const char* text_of(ViewRole role) {
 }
 
 Json summary_to_json(const grading::verdict::CheckSummary& check) {
-  return {{"id", check.spec.id},          {"kind", check.spec.kind},
+  return {{"id", check.spec.id},          {"kind", name_of(check.spec.kind)},
           {"title", check.spec.title},    {"points", check.spec.points},
           {"earned", check.earned},       {"passed", check.passed ? Json(*check.passed) : Json(nullptr)},
           {"blockedBy", check.blocked_by}};
@@ -59,7 +59,7 @@ Json head_of(const ViewedRun& run, const std::string& show) {
   const CaseVerdict* best = show.empty() ? case_to_show(verdict) : nullptr;
   return {{"role", text_of(run.role)},
           {"name", harmless_line(run.name, Charset::unicode)},
-          {"status", verdict.status},
+          {"status", name_of(verdict.status)},
           {"passed", verdict.passed},
           {"points", verdict.points},
           {"maxPoints", verdict.max_points},

@@ -168,7 +168,7 @@ Json failure_to_json(const front::Failure& failure) {
 front::Failure failure_from_json(const Json& json) {
   front::Failure failure;
   const auto type = json.at("type").get<std::string>();
-  const auto kind = front::failure_kind_from(type);
+  const auto kind = front::kFailureWords.find(type);
   if (!kind) throw std::runtime_error("there is no failure of type '" + type + "'");
   failure.kind = *kind;
   failure.rank = json.at("rank").get<int>();

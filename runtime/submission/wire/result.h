@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "front/trace/run_report.h"
 
 namespace shardlings::wire {
@@ -24,8 +25,11 @@ enum class Ending : std::uint8_t {
   not_started    ///< could not be started at all
 };
 
-/// "cpu_limit".
-const char* name_of(Ending ending);
+inline constexpr Words<Ending, 9> kEndingWords{{"finished", "failed", "crashed", "early_exit", "cpu_limit",
+                                                "wall_limit", "memory_limit", "output_limit", "not_started"}};
+inline const char* name_of(Ending ending) {
+  return kEndingWords.of(ending);
+}
 
 /// A line of the learner's source.
 struct Place {

@@ -31,7 +31,7 @@ function titleOfCheck(run, id) {
 
 function failure(check) {
   return terms([['expected', check.expected], ['found', check.found],
-    ['where', check.where ? make('span', {class: 'place'}, check.where) : ''], ['likely', check.likely],
+    ['where', check.where ? make('span', {class: 'place'}, check.where) : ''], ['likely', check.diagnosis],
     ['more', check.details.join('\n')]]);
 }
 
