@@ -8,7 +8,7 @@
 
 namespace shardlings {
 
-void TomlSection::has_only(std::initializer_list<const char*> keys) {
+void TomlSection::has_only(const std::vector<std::string>& keys) {
   known_ = std::set<std::string>(keys.begin(), keys.end());
   for (const auto& [key, node] : table_) {
     const std::string name(key.str());

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <toml++/toml.h>
-#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +18,7 @@ class TomlSection {
 
   /// The keys that it may have, and that the functions below take. To be called first, so that a misspelt key is named,
   /// not the one that is missing because of it; again, where a value leaves fewer. Throws if there is another key.
-  void has_only(std::initializer_list<const char*> keys);
+  void has_only(const std::vector<std::string>& keys);
 
   bool has(const std::string& key) const { return find(key) != nullptr; }
   std::string text(const std::string& key);

@@ -5,7 +5,11 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
+
+#include "front/clock/cluster_fields.h"
 
 namespace shardlings::cases {
 namespace {
@@ -24,41 +28,58 @@ T at(const Json& object, const char* key) {
   }
 }
 
-Nanos nanos_at(const Json& object, const char* key) {
-  return Nanos(at<std::int64_t>(object, key));
+/// Writes the numbers of a section of a cluster under their names. The rare ones are there only where they say
+/// something.
+struct FieldWriter {
+  Json& json;
+  std::string prefix;
+
+  void operator()(const char* name, const auto& number) { json[prefix + name] = number; }
+  void operator()(const char* name, const Nanos& number) { json[prefix + name] = number.value(); }
+  void operator()(const char* name, const Bytes& number) { json[prefix + name] = number.value(); }
+  void operator()(const char* name, const bool& number) {
+    if (number) json[prefix + name] = true;
+  }
+  void operator()(const char* name, const std::optional<Nanos>& number) {
+    if (number) json[prefix + name] = number->value();
+  }
+};
+
+struct FieldReader {
+  const Json& json;
+  std::string prefix;
+
+  template <class Number>
+  void operator()(const char* name, Number& number) {
+    number = at<Number>(json, key(name).c_str());
+  }
+  void operator()(const char* name, Nanos& number) { number = Nanos(at<std::int64_t>(json, key(name).c_str())); }
+  void operator()(const char* name, Bytes& number) { number = Bytes(at<std::int64_t>(json, key(name).c_str())); }
+  void operator()(const char* name, bool& number) {
+    number = json.contains(key(name)) && at<bool>(json, key(name).c_str());
+  }
+  void operator()(const char* name, std::optional<Nanos>& number) {
+    if (json.contains(key(name))) number = Nanos(at<std::int64_t>(json, key(name).c_str()));
+  }
+  std::string key(const char* name) const { return prefix + name; }
+};
+
+template <class Section>
+constexpr bool kIsLink = std::is_same_v<std::remove_cvref_t<Section>, front::LinkSpeed>;
+
+/// Links are objects of their own; the numbers of other sections stand beside one another.
+template <class Section>
+std::string prefix_of() {
+  return std::is_same_v<std::remove_cvref_t<Section>, front::Host> ? "host_" : "";
 }
 
-Json link_to_json(const front::LinkSpeed& link) {
-  return {{"latency_ns", link.latency.value()}, {"bytes_per_second", link.bytes_per_second}};
-}
-
-front::LinkSpeed link_from(const Json& object) {
-  return {nanos_at(object, "latency_ns"), at<double>(object, "bytes_per_second")};
-}
-
-Json cluster_to_json(const front::Cluster& cluster) {
-  Json json = {{"name", cluster.name},
-               {"source", cluster.source},
-               {"ranks_per_node", cluster.ranks_per_node},
-               {"device_memory", cluster.device_memory.value()},
-               {"uses_table", cluster.uses_table},
-               {"forward_ns", cluster.table.forward.value()},
-               {"backward_ns", cluster.table.backward.value()},
-               {"loss_ns", cluster.table.loss.value()},
-               {"update_ns", cluster.table.update.value()},
-               {"flops_per_second", cluster.roofline.flops_per_second},
-               {"flops_per_second_bf16", cluster.roofline.flops_per_second_bf16},
-               {"memory_bytes_per_second", cluster.roofline.memory_bytes_per_second},
-               {"launch_ns", cluster.roofline.launch.value()},
-               {"intra_node", link_to_json(cluster.links[0])},
-               {"inter_node", link_to_json(cluster.links[1])},
-               {"to_host", link_to_json(cluster.host_links[0])},
-               {"to_device", link_to_json(cluster.host_links[1])},
-               {"host_memory", cluster.host.memory.value()},
-               {"host_bytes_per_second", cluster.host.bytes_per_second}};
-  // Rare, so they are there only where they say something.
-  if (cluster.table.per_sequence) json["per_sequence"] = true;
-  if (cluster.collective) json["collective_ns"] = cluster.collective->value();
+Json cluster_to_json(front::Cluster cluster) {
+  Json json = {{"name", cluster.name}, {"source", cluster.source}, {"uses_table", cluster.uses_table}};
+  each_field(cluster, FieldWriter{json, ""});
+  each_section(cluster, [&](const char* name, auto& section) {
+    Json& object = kIsLink<decltype(section)> ? json[name] : json;
+    each_field(section, FieldWriter{object, prefix_of<decltype(section)>()});
+  });
   return json;
 }
 
@@ -66,18 +87,13 @@ front::Cluster cluster_from(const Json& object) {
   front::Cluster cluster;
   cluster.name = at<std::string>(object, "name");
   cluster.source = at<std::string>(object, "source");
-  cluster.ranks_per_node = at<int>(object, "ranks_per_node");
-  if (cluster.ranks_per_node < 1) throw std::runtime_error("case: key 'ranks_per_node' must be 1 or more");
-  cluster.device_memory = Bytes(at<std::int64_t>(object, "device_memory"));
   cluster.uses_table = at<bool>(object, "uses_table");
-  cluster.table = {nanos_at(object, "forward_ns"), nanos_at(object, "backward_ns"), nanos_at(object, "loss_ns"),
-                   nanos_at(object, "update_ns"), object.contains("per_sequence") && at<bool>(object, "per_sequence")};
-  if (object.contains("collective_ns")) cluster.collective = nanos_at(object, "collective_ns");
-  cluster.roofline = {at<double>(object, "flops_per_second"), at<double>(object, "flops_per_second_bf16"),
-                      at<double>(object, "memory_bytes_per_second"), nanos_at(object, "launch_ns")};
-  cluster.links = {link_from(at<Json>(object, "intra_node")), link_from(at<Json>(object, "inter_node"))};
-  cluster.host_links = {link_from(at<Json>(object, "to_host")), link_from(at<Json>(object, "to_device"))};
-  cluster.host = {Bytes(at<std::int64_t>(object, "host_memory")), at<double>(object, "host_bytes_per_second")};
+  each_field(cluster, FieldReader{object, ""});
+  if (cluster.ranks_per_node < 1) throw std::runtime_error("case: key 'ranks_per_node' must be 1 or more");
+  each_section(cluster, [&](const char* name, auto& section) {
+    const Json part = kIsLink<decltype(section)> ? at<Json>(object, name) : object;
+    each_field(section, FieldReader{part, prefix_of<decltype(section)>()});
+  });
   return cluster;
 }
 

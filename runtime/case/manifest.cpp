@@ -6,7 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <set>
-#include <span>
 #include <stdexcept>
 
 #include "base/file.h"
@@ -116,37 +115,6 @@ Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
   return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
 }
 
-void override_links(TomlSection& section, const std::string& key, std::span<front::LinkSpeed> links) {
-  auto link = section.section(key);
-  if (!link) return;
-  link->has_only({"latency_ns", "bytes_per_second"});
-  for (front::LinkSpeed& speed : links) {
-    speed.latency = Nanos(link->integer_or("latency_ns", speed.latency.value(), 0));
-    speed.bytes_per_second = link->number_or("bytes_per_second", speed.bytes_per_second, 1);
-  }
-}
-
-void override_cluster(TomlSection& section, front::Cluster& cluster) {
-  cluster.ranks_per_node = static_cast<int>(section.integer_or("ranks_per_node", cluster.ranks_per_node, 1));
-  override_links(section, "link", cluster.links);
-  override_links(section, "between_nodes", std::span(cluster.links).last(1));
-  override_links(section, "host_link", cluster.host_links);
-  if (auto host = section.section("host")) {
-    host->has_only({"memory_mib", "bytes_per_second"});
-    cluster.host.memory = mib_or(*host, "memory_mib", cluster.host.memory);
-    cluster.host.bytes_per_second = host->number_or("bytes_per_second", cluster.host.bytes_per_second, 1);
-  }
-  if (auto table = section.section("table")) {
-    table->has_only({"forward_ns", "backward_ns", "loss_ns", "update_ns"});
-    front::CallTable& calls = cluster.table;
-    calls.forward = Nanos(table->integer_or("forward_ns", calls.forward.value(), 0));
-    calls.backward = Nanos(table->integer_or("backward_ns", calls.backward.value(), 0));
-    calls.loss = Nanos(table->integer_or("loss_ns", calls.loss.value(), 0));
-    calls.update = Nanos(table->integer_or("update_ns", calls.update.value(), 0));
-    cluster.uses_table = true;
-  }
-}
-
 front::Cluster read_cluster(TomlSection& section, const std::string& clusters_folder) {
   front::Cluster cluster;
   try {
@@ -154,15 +122,20 @@ front::Cluster read_cluster(TomlSection& section, const std::string& clusters_fo
   } catch (const std::runtime_error& error) {
     section.fail("cluster", error.what());
   }
-  override_cluster(section, cluster);
+  front::change_cluster(section, cluster);
   return cluster;
+}
+
+std::vector<std::string> case_keys() {
+  std::vector<std::string> keys = front::cluster_keys();
+  keys.insert(keys.end(), {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "steps",
+                           "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers"});
+  return keys;
 }
 
 Case read_case(TomlSection& section, const Manifest& manifest, const std::string& clusters_folder) {
   Case kase;
-  section.has_only({"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "steps", "seed",
-                    "cluster", "ranks_per_node", "link", "between_nodes", "host_link", "host", "table", "capacity_mib",
-                    "model", "numbers"});
+  section.has_only(case_keys());
   kase.puzzle = manifest.id;
   kase.name = section.text("name");
   if (!is_case_name(kase.name))

@@ -44,12 +44,13 @@
 ///                                                  # mlp: widths = [8, 32, 16], of the outputs of all layers but the
 ///                                                  # last (default: all as `hidden`)
 /// numbers = { every = 2 }                          # whatever else harness and grader want: kase.number("every")
-/// link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, instead of the cluster's, inside and between nodes
-/// between_nodes = { latency_ns = 0, bytes_per_second = 1e8 } # optional, after `link`: that between nodes alone
-/// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # optional, likewise: to the host and back
-/// host = { memory_mib = 64.0, bytes_per_second = 7e9 }   # optional, likewise: each rank's part of the host
-/// ranks_per_node = 8                               # optional, instead of the cluster's
-/// table = { forward_ns = 1_000_000, backward_ns = 2_000_000, loss_ns = 0, update_ns = 0 }  # optional, likewise
+///                                                  # any number of the cluster's, under the key of its file:
+/// ranks_per_node = 8
+/// table = { forward_ns = 1_000_000, backward_ns = 2_000_000 }
+/// host = { memory_mib = 64.0, bytes_per_second = 7e9 }   # each rank's part of the host
+/// link = { latency_ns = 0, bytes_per_second = 1e9 }      # both intra_node and inter_node
+/// inter_node = { bytes_per_second = 1e8 }                # after `link`: that between nodes alone
+/// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # both to_host and to_device
 /// \endcode
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
 #pragma once

@@ -41,7 +41,7 @@ TEST(Manifest, ReadsEverything) {
             "batches=1\nsteps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
             "host_link={latency_ns=3}\nhost={memory_mib=2,bytes_per_second=4e9}\n"
             "model={family='gpt',layers=4,hidden=16,heads=4,outputs=9,sequence=5,optimizer='adam',lr=0.5}\n"
-            "link={latency_ns=0,bytes_per_second=2e9}\nbetween_nodes={latency_ns=7}\ntable={forward_ns=5}\n");
+            "link={latency_ns=0,bytes_per_second=2e9}\ninter_node={latency_ns=7}\ntable={forward_ns=5}\n");
   EXPECT_EQ(manifest.id, "07_seven");
   EXPECT_EQ(manifest.number, 7);
   EXPECT_EQ(manifest.answer_lines, 3);

@@ -5,76 +5,134 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "base/file.h"
+#include "base/toml_section.h"
+#include "front/clock/cluster_fields.h"
 
 namespace shardlings::front {
 namespace {
 
-double number(const toml::table& table, const std::string& cluster, const char* key) {
-  const auto value = table[key].value<double>();
-  if (!value || !(*value >= 0)) {
-    throw std::runtime_error(fmt::format("cluster {}: {} must be a number of at least 0", cluster, key));
+std::string key_of(const char* name, const Bytes& /*number*/) {
+  return std::string(name) + "_mib";
+}
+template <class Number>
+std::string key_of(const char* name, const Number& /*number*/) {
+  return name;
+}
+
+/// Takes the numbers that a section has. `whole`: it must have all of them, but for those that few clusters have.
+class FieldReader {
+ public:
+  FieldReader(TomlSection& section, bool whole) : section_(section), whole_(whole) {}
+
+  void operator()(const char* name, auto& number) {
+    const std::string key = key_of(name, number);
+    if (section_.has(key)) {
+      read(key, number);
+    } else if (whole_ && !is_rare(number)) {
+      section_.fail(key, fmt::format("'{}' is missing", key));
+    }
   }
-  return *value;
+
+ private:
+  static bool is_rare(const bool& /*number*/) { return true; }
+  static bool is_rare(const std::optional<Nanos>& /*number*/) { return true; }
+  template <class Number>
+  static bool is_rare(const Number& /*number*/) {
+    return false;
+  }
+
+  void read(const std::string& key, int& number) { number = static_cast<int>(section_.integer(key, 1)); }
+  void read(const std::string& key, bool& number) { number = section_.flag_or(key, number); }
+  void read(const std::string& key, double& number) { number = section_.number_or(key, number, 1); }
+  void read(const std::string& key, Nanos& number) { number = Nanos(section_.integer(key, 0)); }
+  void read(const std::string& key, std::optional<Nanos>& number) { number = Nanos(section_.integer(key, 0)); }
+  void read(const std::string& key, Bytes& number) {
+    number = Bytes(static_cast<std::int64_t>(section_.number_or(key, 0, 0) * (1 << 20)));
+  }
+
+  TomlSection& section_;
+  bool whole_;
+};
+
+std::vector<std::string> field_keys(auto section) {
+  std::vector<std::string> keys;
+  each_field(section, [&](const char* name, const auto& number) { keys.push_back(key_of(name, number)); });
+  return keys;
 }
 
-Nanos nanos(const toml::table& table, const std::string& cluster, const char* key) {
-  return Nanos(static_cast<std::int64_t>(number(table, cluster, key)));
+/// The fields of the section of that name, if it is there.
+bool read_section(TomlSection& root, const char* name, auto& fields, bool whole) {
+  auto section = root.section(name);
+  if (!section) return false;
+  section->has_only(field_keys(fields));
+  each_field(fields, FieldReader(*section, whole));
+  return true;
 }
 
-Bytes gibibytes(const toml::table& table, const std::string& cluster, const char* key) {
-  return Bytes(static_cast<std::int64_t>(number(table, cluster, key) * (1LL << 30)));
+/// The sections that are there. A cluster's calls cost what the last of table and roofline says.
+std::set<std::string> read_sections(TomlSection& root, Cluster& cluster, bool whole) {
+  std::set<std::string> there;
+  each_section(cluster, [&](const char* name, auto& fields) {
+    if (read_section(root, name, fields, whole)) there.insert(name);
+  });
+  if (there.contains("table") || there.contains("roofline")) cluster.uses_table = there.contains("table");
+  return there;
 }
 
-const toml::table& section(const toml::table& root, const std::string& cluster, const char* key) {
-  const toml::table* table = root[key].as_table();
-  if (!table) throw std::runtime_error(fmt::format("cluster {}: section [{}] is missing", cluster, key));
-  return *table;
+Cluster read_cluster(TomlSection& root, const std::string& name) {
+  std::vector<std::string> keys = cluster_keys();
+  keys.insert(keys.end(), {"name", "source"});
+  root.has_only(keys);
+  Cluster cluster;
+  cluster.name = root.text_or("name", name);
+  cluster.source = root.text_or("source", "");
+  each_field(cluster, FieldReader(root, true));
+  const std::set<std::string> there = read_sections(root, cluster, true);
+  if (there.contains("table") == there.contains("roofline")) {
+    root.fail("table", "there must be one of [table] and [roofline]");
+  }
+  each_section(cluster, [&](const std::string& section, const auto& fields) {
+    const bool is_cost = section == "table" || section == "roofline";
+    if (!is_cost && !there.contains(section)) root.fail(section, fmt::format("[{}] is missing", section));
+  });
+  return cluster;
 }
 
-LinkSpeed link_of(const toml::table& links, const std::string& cluster, const char* key) {
-  const toml::table& table = section(links, cluster, key);
-  return {nanos(table, cluster, "latency_ns"), number(table, cluster, "gb_per_s") * 1e9};
-}
+/// Names that a case has for two links at once.
+constexpr const char* kLink = "link";
+constexpr const char* kHostLink = "host_link";
 
 }  // namespace
 
-Cluster parse_cluster(const std::string& text, const std::string& name) {
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw std::runtime_error(
-        fmt::format("cluster {}: line {}: {}", name, error.source().begin.line, error.description()));
-  }
+std::vector<std::string> cluster_keys() {
   Cluster cluster;
-  cluster.name = root["name"].value_or(name);
-  cluster.source = root["source"].value_or(std::string());
-  cluster.ranks_per_node = static_cast<int>(number(root, name, "ranks_per_node"));
-  if (cluster.ranks_per_node < 1)
-    throw std::runtime_error(fmt::format("cluster {}: ranks_per_node must be 1 or more", name));
-  cluster.device_memory = gibibytes(root, name, "device_memory_gib");
-  cluster.uses_table = root.contains("table");
-  if (cluster.uses_table) {
-    const toml::table& table = section(root, name, "table");
-    cluster.table = {nanos(table, name, "forward_ns"), nanos(table, name, "backward_ns"), nanos(table, name, "loss_ns"),
-                     nanos(table, name, "update_ns"), table["per_sequence"].value_or(false)};
-  } else {
-    const toml::table& roof = section(root, name, "roofline");
-    cluster.roofline = {number(roof, name, "tflops") * 1e12, number(roof, name, "tflops_bf16") * 1e12,
-                        number(roof, name, "memory_gb_per_s") * 1e9, nanos(roof, name, "launch_ns")};
+  std::vector<std::string> keys = field_keys(cluster);
+  each_section(cluster, [&](const char* name, const auto& fields) { keys.emplace_back(name); });
+  return keys;
+}
+
+void change_cluster(TomlSection& section, Cluster& cluster) {
+  each_field(cluster, FieldReader(section, false));
+  for (LinkSpeed& link : cluster.links) read_section(section, kLink, link, false);
+  for (LinkSpeed& link : cluster.host_links) read_section(section, kHostLink, link, false);
+  read_sections(section, cluster, false);
+}
+
+Cluster parse_cluster(const std::string& text, const std::string& name) {
+  const std::string file = name + ".toml";
+  toml::table table;
+  try {
+    table = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw std::runtime_error(fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
   }
-  const toml::table& links = section(root, name, "links");
-  cluster.links = {link_of(links, name, "intra_node"), link_of(links, name, "inter_node")};
-  cluster.host_links = {link_of(links, name, "device_to_host"), link_of(links, name, "host_to_device")};
-  const toml::table& host = section(root, name, "host");
-  cluster.host.bytes_per_second = number(host, name, "gb_per_s") * 1e9;
-  if (host.contains("memory_gib")) cluster.host.memory = gibibytes(host, name, "memory_gib");
-  if (links.contains("collective_ns")) cluster.collective = nanos(links, name, "collective_ns");
-  return cluster;
+  TomlSection root(table, file, file);
+  return read_cluster(root, name);
 }
 
 Cluster load_cluster(const std::string& folder, const std::string& name) {

@@ -5,9 +5,14 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 #include "front/trace/lanes.h"
+
+namespace shardlings {
+class TomlSection;
+}  // namespace shardlings
 
 namespace shardlings::front {
 
@@ -55,9 +60,17 @@ struct Cluster {
   std::optional<Nanos> collective;
 };
 
-/// Reads a cluster's TOML text (see clusters/*.toml). Throws std::runtime_error naming the key at fault.
+/// Reads a cluster's TOML text (see clusters/*.toml): every number, of `table` and `roofline` those of one. Throws
+/// std::runtime_error naming the key at fault.
 Cluster parse_cluster(const std::string& toml, const std::string& name);
 /// Reads `clusters/<name>.toml` of the folder. Throws std::runtime_error listing the clusters there are.
 Cluster load_cluster(const std::string& folder, const std::string& name);
+
+/// The keys of all numbers and sections, as change_cluster takes them.
+std::vector<std::string> cluster_keys();
+/// Puts the numbers that the section has in the place of the cluster's, under the keys of the cluster's file; `link` is
+/// both `intra_node` and `inter_node`, `host_link` both `to_host` and `to_device`. Throws std::runtime_error naming the
+/// key at fault.
+void change_cluster(TomlSection& section, Cluster& cluster);
 
 }  // namespace shardlings::front
