@@ -7,6 +7,7 @@
 #include "cli/author/verification.h"
 #include "cli/error.h"
 #include "cli/folder.h"
+#include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
 
 namespace shardlings::cli {
@@ -59,7 +60,8 @@ class Verification : public testing::Test {
   }
 
   std::string goal() const {
-    return grading::verdict::run_to_text(grading::verdict::goal_of(verdict(puzzle_, Status::graded, true, {})));
+    return grading::verdict::goal_to_text(grading::verdict::goal_of(verdict(puzzle_, Status::graded, true, {})),
+                                          project_.clusters());
   }
 
   author::PuzzleOutcome verify_with(const std::function<grading::verdict::Verdict(const std::string&)>& of_mutant,

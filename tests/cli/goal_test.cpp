@@ -24,7 +24,7 @@ TEST(Goals, HaveUpToDatePicturesThatTheLessonsShow) {
   for (const cases::Manifest& puzzle : course.puzzles()) {
     const auto goal = read_file(kRepository.goal_file(puzzle.id));
     ASSERT_TRUE(goal) << puzzle.id << ": ./shardlings verify --goals " << puzzle.id;
-    EXPECT_EQ(learner::goal_picture(puzzle, grading::verdict::run_from_text(*goal)),
+    EXPECT_EQ(learner::goal_picture(puzzle, grading::verdict::run_from_text(*goal, kRepository.clusters())),
               read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
         << puzzle.id << "/goal.svg is out of date: .ci/pictures draws it anew";
     const auto lesson = read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "base/file.h"
+#include "grading/verdict/goal.h"
 
 namespace shardlings::grading {
 namespace {
@@ -46,6 +50,14 @@ front::RankTrace trace(int rank, int ranks) {
   return trace;
 }
 
+std::ptrdiff_t lines(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+verdict::Verdict from_text(const std::string& text) {
+  return verdict::run_from_text(text, SHARDLINGS_CLUSTERS);
+}
+
 verdict::Verdict ring(int ranks) {
   verdict::Verdict run;
   run.puzzle = "06_ring";
@@ -80,7 +92,7 @@ verdict::Verdict ring(int ranks) {
 TEST(RunFile, ReadsWhatItWrote) {
   const verdict::Verdict run = ring(3);
   const std::string text = verdict::run_to_text(run);
-  const verdict::Verdict back = verdict::run_from_text(text);
+  const verdict::Verdict back = from_text(text);
   EXPECT_EQ(verdict::run_to_text(back), text);
   EXPECT_EQ(to_json(back), to_json(run));
   ASSERT_EQ(back.cases[0].traces.size(), 3U);
@@ -103,7 +115,7 @@ TEST(RunFile, KeepsMeasuredTimesWhereThereAreSome) {
   front::Event& event = run.cases[0].traces[1].events[2];
   event.measured_begin = Nanos(70);
   event.measured_end = Nanos(95);
-  const verdict::Verdict back = verdict::run_from_text(verdict::run_to_text(run));
+  const verdict::Verdict back = from_text(verdict::run_to_text(run));
   EXPECT_EQ(back.cases[0].traces[1].events[2].measured_begin, Nanos(70));
   EXPECT_EQ(back.cases[0].traces[1].events[2].measured_end, Nanos(95));
   EXPECT_EQ(back.cases[0].traces[1].events[1].measured_begin, Nanos(-1));
@@ -117,37 +129,92 @@ TEST(RunFile, WritesRanksThatDoTheSameOnce) {
   const auto ranks = ordered_json::parse(verdict::run_to_text(run))["cases"][0]["ranks"];
   ASSERT_EQ(ranks.size(), 2U);
   EXPECT_EQ(ranks[0]["ranks"], (std::vector<int>{0, 1, 3}));
-  EXPECT_EQ(verdict::run_to_text(verdict::run_from_text(verdict::run_to_text(run))), verdict::run_to_text(run));
+  EXPECT_EQ(verdict::run_to_text(from_text(verdict::run_to_text(run))), verdict::run_to_text(run));
 }
 
 TEST(RunFile, KeepsCountersWithoutTraces) {
   verdict::Verdict run = ring(2);
   run.cases[0].traces.clear();
-  const verdict::Verdict back = verdict::run_from_text(verdict::run_to_text(run));
+  const verdict::Verdict back = from_text(verdict::run_to_text(run));
   EXPECT_EQ(back.cases[0].counters.size(), 2U);
   EXPECT_TRUE(back.cases[0].traces.empty());
 }
 
 TEST(RunFile, RefusesWhatIsNone) {
-  EXPECT_THROW(verdict::run_from_text(""), std::runtime_error);
-  EXPECT_THROW(verdict::run_from_text("{}"), std::runtime_error);
-  EXPECT_THROW(verdict::run_from_text(to_json(ring(1))), std::runtime_error) << "a verdict is no run";
+  EXPECT_THROW(from_text(""), std::runtime_error);
+  EXPECT_THROW(from_text("{}"), std::runtime_error);
+  EXPECT_THROW(from_text(to_json(ring(1))), std::runtime_error) << "a verdict is no run";
   const auto damaged = [](auto damage) {
     auto json = ordered_json::parse(verdict::run_to_text(ring(2)));
     damage(json["cases"][0]["ranks"][0]);
     return json.dump();
   };
-  EXPECT_THROW(verdict::run_from_text(damaged([](auto& rank) { rank["ranks"][1] = 5; })), std::runtime_error);
+  EXPECT_THROW(from_text(damaged([](auto& rank) { rank["ranks"][1] = 5; })), std::runtime_error);
   for (const char* column : {"kind", "lane", "name", "group", "file", "depth"}) {
-    EXPECT_THROW(verdict::run_from_text(damaged([&](auto& rank) { rank["trace"]["events"][column] = "300*3"; })),
-                 std::runtime_error)
+    EXPECT_THROW(from_text(damaged([&](auto& rank) { rank["trace"]["events"][column] = "300*3"; })), std::runtime_error)
         << column;
   }
-  EXPECT_THROW(
-      verdict::run_from_text(damaged([](auto& rank) { rank["trace"]["events"]["count"] = 1'000'000'000'000; })),
-      std::runtime_error);
-  EXPECT_THROW(verdict::run_from_text(damaged([](auto& rank) { rank["trace"]["memory"].erase("time"); })),
+  EXPECT_THROW(from_text(damaged([](auto& rank) { rank["trace"]["events"]["count"] = 1'000'000'000'000; })),
                std::runtime_error);
+  EXPECT_THROW(from_text(damaged([](auto& rank) { rank["trace"]["memory"].erase("time"); })), std::runtime_error);
+}
+
+TEST(RunFile, LeavesOutWhatIsAsUsual) {
+  const std::string text = verdict::run_to_text(ring(3));
+  EXPECT_THAT(text, HasSubstr("\n{\"of\": \"peak\", \"what\": \"peak\", \"bound\": 10, \"found\": 9, "
+                              "\"unit\": \"bytes\", \"formula\": \"2 x 5\"}"))
+      << "a bound is a line";
+  EXPECT_THAT(text, HasSubstr("\n\"counters\": {\"peak_file\": \"puzzle.cpp\", \"peak_line\": 31},\n"));
+  EXPECT_THAT(text, HasSubstr("\n\"begin\": \"0*2 5\",\n")) << "a column is a line";
+  EXPECT_THAT(text, HasSubstr("\"line\": 31, ")) << "one number for all of them is no column";
+  for (const char* usual : {"passed", "held", "blocked_by", "lane", "inter_node\": 0"}) {
+    EXPECT_THAT(text, Not(HasSubstr(usual)));
+  }
+}
+
+TEST(RunFile, SaysWhatIsNotAsUsual) {
+  verdict::Verdict run = ring(2);
+  run.status = verdict::Status::no_check_ran;
+  run.passed = false;
+  run.backend = "cuda";
+  verdict::CaseVerdict& kase = run.cases[0];
+  kase.ending = wire::Ending::failed;
+  kase.failure = front::FailureKind::deadlock;
+  kase.checks[0].passed = std::nullopt;
+  kase.checks[0].bounds[0].held = false;
+  kase.kase.numbers = {{"every", 2}};
+  kase.counters[1].traffic[{back::Collective::barrier, "dp", front::Link::inter_node}] = {2, Bytes(10), Bytes(11)};
+  kase.counters[1].host.peak = Bytes(3);
+  kase.traces[0].events.clear();
+  kase.traces[1].host_memory = kase.traces[1].memory;
+  const verdict::Verdict back = from_text(verdict::run_to_text(run));
+  EXPECT_EQ(to_json(back), to_json(run));
+  EXPECT_TRUE(back.cases[0].traces[0].events.empty());
+  EXPECT_EQ(back.cases[0].traces[1].host_memory.size(), 4U);
+}
+
+TEST(RunFile, ReadsTheFirstFormatInWhichAllIsWrittenOut) {
+  const std::string first = read_whole_file(SHARDLINGS_RUN_FILES "/format_1.json");
+  const verdict::Verdict run = from_text(first);
+  EXPECT_EQ(run.puzzle, "02_gradient_accumulation");
+  EXPECT_TRUE(run.passed);
+  const auto json = ordered_json::parse(first)["cases"][0];
+  const verdict::CaseVerdict& kase = run.cases.at(0);
+  EXPECT_EQ(ordered_json::parse(to_json(kase.kase)), json["case"]);
+  ASSERT_EQ(kase.checks.size(), json["checks"].size());
+  EXPECT_EQ(kase.checks[0].bounds.at(0).formula, json["checks"][0]["bounds"][0]["formula"]);
+  EXPECT_EQ(kase.counters.at(0).peak.value(), json["ranks"][0]["counters"]["peak_bytes"]);
+  EXPECT_EQ(kase.traces.at(0).events.size(), json["ranks"][0]["trace"]["events"]["count"]);
+  const verdict::Verdict again = from_text(verdict::run_to_text(run));
+  EXPECT_EQ(to_json(again), to_json(run));
+  EXPECT_EQ(verdict::run_to_text(again), verdict::run_to_text(run));
+  EXPECT_LT(10 * lines(verdict::goal_to_text(run, SHARDLINGS_CLUSTERS)), 3 * lines(first));
+}
+
+TEST(RunFile, StandsAloneWhereClustersAreOthers) {
+  verdict::Verdict run = ring(1);
+  run.cases[0].kase.cluster = front::load_cluster(SHARDLINGS_CLUSTERS, "dgx_h100");
+  EXPECT_EQ(to_json(verdict::run_from_text(verdict::run_to_text(run), "/nowhere")), to_json(run));
 }
 
 TEST(Goal, IsTheRunWithoutItsSource) {
@@ -160,14 +227,14 @@ TEST(Goal, IsTheRunWithoutItsSource) {
   EXPECT_EQ(goal.cases[0].counters[0].peak_line, 0);
   EXPECT_TRUE(trace.members.empty());
   EXPECT_EQ(goal.cases[0].checks[0].bounds[0].formula, "2 x 5");
-  const std::string text = verdict::run_to_text(goal);
-  EXPECT_EQ(verdict::run_to_text(verdict::run_from_text(text)), text);
+  const std::string text = verdict::goal_to_text(goal, SHARDLINGS_CLUSTERS);
+  EXPECT_EQ(verdict::goal_to_text(from_text(text), SHARDLINGS_CLUSTERS), text);
   EXPECT_THAT(text, Not(HasSubstr("puzzle.cpp")));
   EXPECT_THAT(text, Not(HasSubstr("hello")));
   verdict::Verdict slower = ring(2);
   slower.seconds = slower.cases[0].seconds = 99;
   slower.version = "9.9.9";
-  EXPECT_EQ(verdict::run_to_text(verdict::goal_of(slower)), text)
+  EXPECT_EQ(verdict::goal_to_text(verdict::goal_of(slower), SHARDLINGS_CLUSTERS), text)
       << "what differs from machine to machine is not in it";
 }
 
@@ -177,6 +244,24 @@ TEST(Goal, KeepsTheHighestAndTheLastMemoryOfAnInstant) {
   EXPECT_EQ(memory[0].live[2], Bytes(100));
   EXPECT_EQ(memory[1].live[2], Bytes(10));
   EXPECT_EQ(memory[2].time, Nanos(9));
+}
+
+TEST(Goal, NamesItsClusterAndSaysWhatDiffers) {
+  const auto cluster_in_file = [](const front::Cluster& cluster) {
+    verdict::Verdict goal = verdict::goal_of(ring(1));
+    goal.cases[0].kase.cluster = cluster;
+    const std::string text = verdict::goal_to_text(goal, SHARDLINGS_CLUSTERS);
+    EXPECT_EQ(to_json(from_text(text)), to_json(goal));
+    return ordered_json::parse(text)["cases"][0]["case"]["cluster"];
+  };
+  front::Cluster cluster = front::load_cluster(SHARDLINGS_CLUSTERS, "steps");
+  EXPECT_EQ(cluster_in_file(cluster), ordered_json::parse(R"({"like": "steps"})"));
+  cluster.links[1].latency = Nanos(7);
+  EXPECT_EQ(cluster_in_file(cluster), ordered_json::parse(R"({"like": "steps", "inter_node": {"latency_ns": 7}})"));
+  cluster.collective.reset();
+  EXPECT_FALSE(cluster_in_file(cluster).contains("like")) << "it says less than the one of its name";
+  cluster.name = "unknown";
+  EXPECT_FALSE(cluster_in_file(cluster).contains("like"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "cli/author/mutants.h"
 #include "cli/learner/goal.h"
+#include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
 
 namespace shardlings::cli::author {
@@ -118,7 +119,8 @@ void verify_goal_file(const std::string& path, const std::string& content, Goals
 void verify_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed) return;
   const grading::verdict::Verdict goal = grading::verdict::goal_of(task.verdict);
-  verify_goal_file(project.goal_file(outcome.id), grading::verdict::run_to_text(goal), goals, outcome);
+  verify_goal_file(project.goal_file(outcome.id), grading::verdict::goal_to_text(goal, project.clusters()), goals,
+                   outcome);
   verify_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
 }
 

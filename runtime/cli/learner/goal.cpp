@@ -46,7 +46,7 @@ std::string with_goal(const Context& context, const cases::Manifest& puzzle, con
   if (!text) return lesson;
   std::string picture;
   try {
-    picture = drawn(context, grading::verdict::run_from_text(*text));
+    picture = drawn(context, grading::verdict::run_from_text(*text, context.project.clusters()));
   } catch (const std::runtime_error&) {
     return lesson;
   }

@@ -40,11 +40,11 @@ std::string full_name(const cases::Manifest& puzzle) {
   return learner::short_name(puzzle) + " " + puzzle.title;
 }
 
-grading::verdict::Verdict read_run(const std::string& path) {
+grading::verdict::Verdict read_run(const Context& context, const std::string& path) {
   const auto text = read_file(path);
   if (!text) throw UsageError("There is no file " + path + ".");
   try {
-    return grading::verdict::run_from_text(*text);
+    return grading::verdict::run_from_text(*text, context.project.clusters());
   } catch (const std::runtime_error& error) {
     throw UsageError(fmt::format("{}: {}. A run is written by ./shardlings view --export FILE.", path, error.what()));
   }
@@ -60,7 +60,7 @@ struct Runs {
 /// The run itself: of a file or the last one, even if it did not build.
 void add_run(const Context& context, const cases::Manifest& puzzle, const std::string& file, Runs& runs) {
   if (!file.empty()) {
-    runs.run = read_run(file);
+    runs.run = read_run(context, file);
   } else if (auto kept =
                  grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::last)) {
     runs.run = std::move(*kept);
@@ -76,7 +76,7 @@ void add_goal(const Context& context, const cases::Manifest& puzzle, Runs& runs)
   const std::string path = context.project.goal_file(puzzle.id);
   if (!fs::exists(path)) return;
   try {
-    runs.goal = read_run(path);
+    runs.goal = read_run(context, path);
     runs.page.runs.push_back({report::ViewRole::goal, "Goal", &runs.goal});
   } catch (const UsageError& error) {
     context.err << "The goal is left out. " << error.what() << '\n';
@@ -97,7 +97,7 @@ void add_other(const Context& context, const cases::Manifest& puzzle, const std:
     runs.page.runs.push_back({report::ViewRole::other, "The run before", &runs.other});
     return;
   }
-  runs.other = read_run(against);
+  runs.other = read_run(context, against);
   if (runs.other.puzzle != puzzle.id) {
     throw UsageError(fmt::format("{} is a run of {}, not of {}.", against, runs.other.puzzle, puzzle.id));
   }
@@ -108,14 +108,14 @@ void add_other(const Context& context, const cases::Manifest& puzzle, const std:
 const cases::Manifest& chosen_puzzle(const Context& context, const learner::Course& course,
                                      const ViewOptions& options) {
   if (options.run.empty()) return learner::named_or_last_run(context, course, options.puzzle);
-  const cases::Manifest& puzzle = course.find(read_run(options.run).puzzle);
+  const cases::Manifest& puzzle = course.find(read_run(context, options.run).puzzle);
   if (options.puzzle.empty() || course.find(options.puzzle).id == puzzle.id) return puzzle;
   throw UsageError(fmt::format("{} is a run of {}.", options.run, puzzle.id));
 }
 
 void write_svg(const Context& context, const cases::Manifest& puzzle, const ViewOptions& options) {
   const grading::verdict::Verdict run =
-      options.run.empty() ? learner::last_run(context, puzzle) : read_run(options.run);
+      options.run.empty() ? learner::last_run(context, puzzle) : read_run(context, options.run);
   const grading::verdict::CaseVerdict& kase = learner::chosen_case(run, options.case_name);
   const std::string title = fmt::format("{}: {}", full_name(puzzle), kase.kase.name);
   learner::deliver(context, options.svg, report::timeline_svg(kase, title),

@@ -1,6 +1,10 @@
 /// \file
-/// A whole run in one file: the verdict with counters and traces. What is exported, compared with, and, reduced to what
-/// does not depend on the source text, kept as the goal of a puzzle.
+/// A whole run in one file: the verdict with counters and traces. What is exported, compared with, and kept as the goal
+/// of a puzzle (goal.h).
+///
+/// JSON with a line for each case, check, bound, block of counters and column of a trace, so that a change of one of
+/// them is a changed line. What is as usual (no rank, no formula, passed, zero) is left out; ranks that did the same
+/// are written once. Files of the first format, in which everything is written out, are read like those of the second.
 #pragma once
 
 #include <string>
@@ -9,14 +13,11 @@
 
 namespace shardlings::grading::verdict {
 
-/// JSON of one line for each column of a trace; ranks that did the same are written once.
+/// A file that stands alone.
 std::string run_to_text(const Verdict& run);
-/// Reads what run_to_text() wrote. Throws std::runtime_error.
-Verdict run_from_text(const std::string& text);
-
-/// What a puzzle's goal.json holds of its solution's run: for each case the counters, the bounds that checks compared,
-/// and the traces without source lines, members of groups, and operations inside of calls of the model. Memory of one
-/// instant is its highest and its last point. All of it is the same on every machine.
-Verdict goal_of(const Verdict& run);
+/// A file that lies beside the clusters: what a case's cluster has from the one of its name is left out.
+std::string goal_to_text(const Verdict& goal, const std::string& clusters_folder);
+/// Reads what either has written. Throws std::runtime_error.
+Verdict run_from_text(const std::string& text, const std::string& clusters_folder);
 
 }  // namespace shardlings::grading::verdict

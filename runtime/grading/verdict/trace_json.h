@@ -1,5 +1,6 @@
 /// \file
-/// Traces as JSON that people can read the differences of: one line of text for each column of events.
+/// Traces as JSON that people can read the differences of: one line of text for each column of events. Columns that are
+/// as usual (depth 0, no group, no peer, …) are left out.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
