@@ -4,6 +4,13 @@
 
 namespace shardlings {
 
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kWhite = " \t\r\n";
+  const auto begin = text.find_first_not_of(kWhite);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kWhite) - begin + 1));
+}
+
 std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);

@@ -13,13 +13,13 @@ using front::EventKind;
 using front::Lane;
 using front::RankTrace;
 
-// By lane; one that is not here yet is shown nevertheless, as "more".
-constexpr std::array<LaneName, 6> kLaneNames{{{"", "program"},
-                                              {"comm", "links inside a node"},
-                                              {"inter", "links between nodes"},
-                                              {"to host", "copies to the host"},
-                                              {"to dev", "copies to the device"},
-                                              {"host", "the host's processor"}}};
+constexpr auto kLaneNames = std::to_array<LaneName>({{"", "program"},
+                                                     {"comm", "links inside a node"},
+                                                     {"inter", "links between nodes"},
+                                                     {"to host", "copies to the host"},
+                                                     {"to dev", "copies to the device"},
+                                                     {"host", "the host's processor"}});
+static_assert(kLaneNames.size() == front::kLanes, "every lane has a name");
 
 bool is_of_a_layer(const Event& event, EventKind least_kind) {
   return event.label.layer >= 0 && event.kind == least_kind;
@@ -130,8 +130,7 @@ int Looks::hue_of(const Event& event) const {
 }
 
 LaneName name_of(Lane lane) {
-  const auto index = static_cast<std::size_t>(lane);
-  return index < kLaneNames.size() ? kLaneNames[index] : LaneName{"more", "more"};
+  return kLaneNames[static_cast<std::size_t>(lane)];
 }
 
 RunBlocks blocks_of(const std::vector<RankTrace>& traces) {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "report/text.h"
+#include "base/terminal_text.h"
 
 namespace shardlings::report {
 namespace {

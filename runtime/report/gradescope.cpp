@@ -6,7 +6,7 @@
 
 #include "report/choice.h"
 #include "report/failure_text.h"
-#include "report/text.h"
+#include "report/harmless.h"
 
 namespace shardlings::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/failure_text.h"
-#include "report/text.h"
+#include "report/harmless.h"
 
 namespace shardlings::report {
 namespace {

@@ -4,8 +4,9 @@
 
 #include <array>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
-#include "report/text.h"
+#include "report/harmless.h"
 
 namespace shardlings::report {
 namespace {

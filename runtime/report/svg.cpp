@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "report/blocks.h"
 #include "report/rank_choice.h"
+#include "report/style.h"
 #include "report/summary.h"
 #include "report/svg_canvas.h"
 #include "report/svg_memory.h"
-#include "report/text.h"
 #include "report/timeline.h"
 #include "report/totals.h"
 
@@ -25,8 +26,7 @@ using Anchor = SvgCanvas::Anchor;
 constexpr double kWidth = 960, kMargin = 20, kLeft = 92;
 constexpr double kPlot = kWidth - kLeft - kMargin;
 constexpr double kProgram = 22, kLink = 13, kMemory = 30, kGap = 4, kRankGap = 14;
-constexpr int kJoinAbove = 4, kMostRanks = 12;  // as in the terminal
-constexpr int kSamples = 1000;                  // columns in which ranks are compared
+constexpr int kSamples = 1000;  // columns in which ranks are compared
 
 struct PaintName {
   Paint paint;
@@ -57,7 +57,7 @@ bool is_shaded(Paint paint) {
 }
 
 std::string hue_class(int hue) {
-  return hue >= 0 ? fmt::format("h{}", hue % 5) : "plain";
+  return hue >= 0 ? fmt::format("h{}", hue % kHues) : "plain";
 }
 
 /// Operations that overlap are drawn on tracks side by side; receives apart from what is sent.
@@ -122,7 +122,7 @@ class SvgTimeline {
 
   std::vector<RankRange> ranges() const {
     const auto ranks = static_cast<int>(kase_.traces.size());
-    if (ranks > kJoinAbove) {
+    if (ranks > kMostSeparateRanks) {
       std::vector<std::string> curves;
       curves.reserve(kase_.traces.size());
       for (int rank = 0; rank < ranks; ++rank) curves.push_back(memory_.text(rank));
@@ -135,7 +135,7 @@ class SvgTimeline {
   }
 
   void ranks() {
-    for (const ShownRanks& shown : shown_ranks(ranges(), kMostRanks, totals_.peak_rank, totals_.slowest_rank)) {
+    for (const ShownRanks& shown : shown_ranks(ranges(), kMostRankRows, totals_.peak_rank, totals_.slowest_rank)) {
       if (shown.left_out_before > 0) {
         canvas_.text(kLeft, y_ + 12, fmt::format("… {} ranks more", shown.left_out_before), "soft");
         y_ += 24;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "report/harmless.h"
 #include "report/svg_style.h"
-#include "report/text.h"
 
 namespace shardlings::report {
 namespace {

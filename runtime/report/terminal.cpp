@@ -7,10 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "report/choice.h"
-#include "report/page.h"
-#include "report/text.h"
+#include "report/harmless.h"
+#include "report/report_lines.h"
 #include "report/timeline_text.h"
 
 namespace shardlings::report {
@@ -30,8 +31,8 @@ struct Detail {
   int output = 10;          // lines of what the program printed
   bool passed_checks = true;
   bool timeline = true;
-  int join_above = 4;  // ranks: see TimelineText
-  int ranks = 12;
+  int join_above = kMostSeparateRanks;  // see TimelineText
+  int ranks = kMostRankRows;
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };
@@ -218,7 +219,7 @@ class Report {
   const TerminalOptions& options_;
   const Style& style_;
   const Detail& detail_;
-  Page page_;
+  ReportLines page_;
   int shown_failures_ = 0;
   std::set<std::string> explained_;
   std::set<const CaseVerdict*> printed_;

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "report/cells.h"
+#include "report/harmless.h"
 #include "report/memory_strip.h"
 #include "report/rank_choice.h"
 #include "report/summary.h"
-#include "report/text.h"
 #include "report/timeline.h"
 #include "report/totals.h"
 

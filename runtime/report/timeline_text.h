@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grading/verdict/verdict.h"
+#include "report/rank_choice.h"
 #include "report/style.h"
 
 namespace shardlings::report {
@@ -20,10 +21,10 @@ enum class MemoryRows : std::uint8_t {
 };
 
 struct TimelineText {
-  int width = 80;       ///< columns of the terminal
-  std::string title;    ///< the line above the picture
-  int join_above = 4;   ///< ranks; with more, neighbours that show the same share their rows
-  int most_ranks = 12;  ///< ranks (or such neighbours) shown; of more, only the most interesting ones
+  int width = 80;                       ///< columns of the terminal
+  std::string title;                    ///< the line above the picture
+  int join_above = kMostSeparateRanks;  ///< with more ranks, neighbours that show the same share their rows
+  int most_ranks = kMostRankRows;       ///< of more ranks (or such neighbours) only the most interesting are shown
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };

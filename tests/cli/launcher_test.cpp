@@ -214,7 +214,8 @@ TEST_F(Launcher, InstallsWhatIsMissingOrSaysWhichLineDoes) {
 }
 
 TEST_F(Launcher, SaysWhyNothingCouldBeInstalled) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root installs without asking";
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root, for whom alone the launcher installs without asking: run it in a container";
   fs::remove(folder_ / "tools/g++");
   folder_.write("broken", "");
   const Answer answer = start();

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "cli/terminal/text.h"
+#include "base/terminal_text.h"
 
 namespace shardlings::cli {
 namespace {
@@ -26,7 +26,7 @@ std::string rendered(const std::string& text, int width = 80, bool colour = fals
 
 int widest(const std::string& text) {
   int width = 0;
-  for (const std::string& line : lines_of(text)) width = std::max(width, terminal::shown_width(line));
+  for (const std::string& line : lines_of(text)) width = std::max(width, columns_of(line));
   return width;
 }
 

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/terminal/text.h"
-#include "report/text.h"
+#include "base/terminal_text.h"
 
 namespace shardlings::cli {
 namespace {
@@ -31,7 +30,7 @@ TEST(InATerminal, TheTimelineIsAsWideAsTheTerminal) {
     EXPECT_THAT(lines, Contains(HasSubstr("  mem  │")));
     int widest = 0;
     for (const std::string& line : lines) {
-      if (line.find("│") != std::string::npos) widest = std::max(widest, report::columns_of(line));
+      if (line.find("│") != std::string::npos) widest = std::max(widest, columns_of(line));
     }
     EXPECT_LE(widest, columns);
     EXPECT_GT(widest, columns - 20) << "the room is used";

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/folder.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
 #include "cli/terminal/screen.h"
-#include "cli/terminal/text.h"
 
 namespace shardlings::cli {
 namespace {
@@ -160,7 +160,7 @@ TEST(Screen, FitsIntoTheTerminal) {
   for (int i = 0; i < 100; ++i) screen.body += std::string(200, 'x') + "\n";
   const auto lines = lines_of(terminal::compose(screen, {24, 80}, plain_context()));
   EXPECT_LE(lines.size(), 24u);
-  for (const std::string& line : lines) EXPECT_LE(terminal::shown_width(line), 80) << line;
+  for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80) << line;
 }
 
 TEST(Screen, SaysWhereTheRestIs) {

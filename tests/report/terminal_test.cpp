@@ -6,8 +6,8 @@
 #include <regex>
 #include <sstream>
 
+#include "base/terminal_text.h"
 #include "report/golden.h"
-#include "report/text.h"
 #include "report/verdicts.h"
 
 namespace shardlings::report {

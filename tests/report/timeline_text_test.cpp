@@ -6,9 +6,9 @@
 
 #include <map>
 
+#include "base/terminal_text.h"
 #include "report/golden.h"
 #include "report/memory_strip.h"
-#include "report/text.h"
 #include "report/verdicts.h"
 
 namespace shardlings::report {

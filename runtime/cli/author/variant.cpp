@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "cli/author/stub.h"
-#include "cli/terminal/text.h"
 
 namespace shardlings::cli::author {
 
@@ -43,11 +43,10 @@ std::vector<std::size_t> places_of(const Edit& edit, const Lines& solution) {
 std::string nearest(const std::string& text, const Lines& solution) {
   Lines candidates;
   for (std::size_t i = 0; i < solution.size(); ++i) {
-    if (terminal::trimmed(solution[i]) == terminal::trimmed(text))
-      return fmt::format("; line {} is indented otherwise", i + 1);
-    candidates.push_back(terminal::trimmed(solution[i]));
+    if (trimmed(solution[i]) == trimmed(text)) return fmt::format("; line {} is indented otherwise", i + 1);
+    candidates.push_back(trimmed(solution[i]));
   }
-  const Lines near = near_names(terminal::trimmed(text), candidates);
+  const Lines near = near_names(trimmed(text), candidates);
   if (near.empty()) return {};
   const auto at = std::find(candidates.begin(), candidates.end(), near[0]) - candidates.begin();
   return fmt::format("; line {} is \"{}\"", at + 1, near[0]);
@@ -63,15 +62,14 @@ std::string nearest(const std::string& text, const Lines& solution) {
   }
   const Edit::Line& line = edit.before[best];
   if (best == 0) {
-    refuse(
-        variant, line.number,
-        fmt::format("the solution has no line \"{}\"{}", terminal::trimmed(line.text), nearest(line.text, solution)));
+    refuse(variant, line.number,
+           fmt::format("the solution has no line \"{}\"{}", trimmed(line.text), nearest(line.text, solution)));
   }
   const std::size_t below = place + best;
   refuse(variant, line.number,
          fmt::format("below line {} of the solution stands {}, not \"{}\"", below,
-                     below < solution.size() ? fmt::format("\"{}\"", terminal::trimmed(solution[below])) : "nothing",
-                     terminal::trimmed(line.text)));
+                     below < solution.size() ? fmt::format("\"{}\"", trimmed(solution[below])) : "nothing",
+                     trimmed(line.text)));
 }
 
 /// Where the edit fits: once in the whole solution, and not above line `from`, where the edit before it has ended.

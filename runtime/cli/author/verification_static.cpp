@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/author/mutants.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
 #include "cli/author/verification.h"
 #include "cli/learner/goal.h"
 #include "cli/system/program.h"
-#include "cli/terminal/text.h"
 
 namespace shardlings::cli::author {
 
@@ -45,13 +45,13 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
 
 /// Lines of code whose breaks would be lost, since text is filled like a paragraph.
 bool code_without_fence(const cases::Hint& hint) {
-  const std::string text = terminal::trimmed(hint.text);
+  const std::string text = trimmed(hint.text);
   return hint.level == cases::HintLevel::near_code && text.find('\n') != std::string::npos &&
          text.find("```") == std::string::npos;
 }
 
 void check_hint(const cases::Hint& hint, const std::string& name, std::vector<std::string>& problems) {
-  if (terminal::trimmed(hint.text).empty()) problems.push_back(fmt::format("{} is empty", name));
+  if (trimmed(hint.text).empty()) problems.push_back(fmt::format("{} is empty", name));
   if (code_without_fence(hint)) problems.push_back("the lines of the near-code hint are not between ``` marks");
 }
 
@@ -70,7 +70,7 @@ void check_hints(const cases::Manifest& puzzle, std::vector<std::string>& proble
 }
 
 void check_lesson(const std::string& lesson, std::vector<std::string>& problems) {
-  if (terminal::trimmed(lesson).empty()) {
+  if (trimmed(lesson).empty()) {
     problems.push_back("there is no lesson, README.md");
   } else if (lesson.find(learner::kGoalAddress) == std::string::npos) {
     problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/terminal/table.h"
-#include "cli/terminal/text.h"
 
 namespace shardlings::cli::terminal {
 
@@ -140,7 +141,7 @@ class Renderer {
     const std::string words = trimmed(text.substr(level));
     result_ += context_.paint(Role::strong, words) + "\n";
     if (level == 1)
-      result_ += context_.paint(Role::dim, std::string(static_cast<std::size_t>(shown_width(words)), '=')) + "\n";
+      result_ += context_.paint(Role::dim, std::string(static_cast<std::size_t>(columns_of(words)), '=')) + "\n";
     ++at_;
   }
 
@@ -169,7 +170,8 @@ class Renderer {
     for (++at_; at_ < lines_.size() && !begins_block(trimmed(lines_[at_])); ++at_) words += " " + trimmed(lines_[at_]);
     const std::string margin(indent + mark, ' ');
     std::string lead = std::string(indent, ' ') + first.substr(0, mark);
-    for (const std::string& line : wrapped(inline_marks(context_, words), width_ - static_cast<int>(margin.size()))) {
+    for (const std::string& line :
+         fill_lines(inline_marks(context_, words), width_ - static_cast<int>(margin.size()))) {
       result_ += lead + line + "\n";
       lead = margin;
     }

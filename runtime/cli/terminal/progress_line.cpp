@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "report/text.h"
+#include "base/terminal_text.h"
+#include "report/harmless.h"
 
 namespace shardlings::cli::terminal {
 namespace {
@@ -59,10 +60,10 @@ void ProgressLine::draw() {
   if (context_.rewrites_errors) {
     if (text_.empty() && !drawn_) return;
     const std::string time = passed >= kTick ? fmt::format(" ({} s)", passed.count()) : "";
-    const int room = std::max(context_.width - 1 - report::columns_of(time), 1);
+    const int room = std::max(context_.width - 1 - columns_of(time), 1);
     const std::string line = report::harmless_line(text_, context_.charset);
     context_.err << kErase;
-    if (!text_.empty()) context_.err << report::first_columns(line, room) << time;
+    if (!text_.empty()) context_.err << first_columns(line, room) << time;
     context_.err << std::flush;
     drawn_ = !text_.empty();
   } else if (!text_.empty() && now - last_logged_ >= kLogged) {

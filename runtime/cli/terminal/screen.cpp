@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "cli/terminal/text.h"
+#include "base/terminal_text.h"
 
 namespace shardlings::cli::terminal {
 
@@ -41,7 +41,7 @@ std::string compose(const Screen& screen, ScreenSize size, const Context& contex
   }
   std::string text = "\x1b[H";
   const auto line = [&](const std::string& words) { text += cut(words, size.columns) + "\x1b[K\n"; };
-  const int room_for_title = std::max(size.columns - shown_width(screen.status) - 2, 10);
+  const int room_for_title = std::max(size.columns - columns_of(screen.status) - 2, 10);
   line(padded(cut(context.paint(Role::strong, screen.title), room_for_title), room_for_title) + "  " +
        context.paint(Role::warning, screen.status));
   line("");

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/terminal/text.h"
+#include "base/terminal_text.h"
 
 namespace shardlings::cli::terminal {
 
@@ -27,7 +27,7 @@ std::vector<int> column_widths(const std::vector<Row>& rows, int width) {
   std::vector<int> widths(columns, 0);
   for (const Row& row : rows) {
     if (is_rule(row)) continue;
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], shown_width(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c]));
   }
   const int room = width - kGap * static_cast<int>(columns);
   while (!widths.empty() && std::accumulate(widths.begin(), widths.end(), 0) > room) {
@@ -42,7 +42,7 @@ std::string render_row(const Row& row, const std::vector<int>& widths) {
   std::vector<std::vector<std::string>> cells(widths.size());
   std::size_t height = 1;
   for (std::size_t c = 0; c < row.size(); ++c) {
-    cells[c] = wrapped(row[c], widths[c]);
+    cells[c] = fill_lines(row[c], widths[c]);
     height = std::max(height, cells[c].size());
   }
   std::string text;

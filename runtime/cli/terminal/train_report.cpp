@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/error.h"
 #include "cli/terminal/memory_text.h"
-#include "cli/terminal/text.h"
 #include "train/trainer.h"
 
 namespace shardlings::cli::terminal {
@@ -94,7 +94,7 @@ std::string TrainReport::progress() const {
   constexpr int kBar = 20, kMfu = 14, kSeconds = 10;  // columns; the last of what stands behind the line
   const std::string made = fmt::format("step {} of {}  ", step_, steps);
   std::string rest = fmt::format("loss {:.3f}  {} tokens/s", losses_.back(), rate_text(tokens_per_second()));
-  const int room = context_.width - kSeconds - shown_width(made + rest);
+  const int room = context_.width - kSeconds - columns_of(made + rest);
   if (utilisation() > 0 && room >= kBar + kMfu) rest += fmt::format("  MFU {:.2g} %", 100 * utilisation());
   if (room < kBar + 2) return made + rest;
   return made + bar(static_cast<double>(step_) / steps, kBar, context_.charset) + "  " + rest;

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/system/findings.h"
-#include "cli/terminal/text.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
@@ -31,11 +31,9 @@ void print(const Context& context, const system::Finding& finding) {
                            : finding.needed ? context.cross()
                                             : context.paint(Role::dim, "-");
   const std::string state = finding.found() ? finding.version : finding.needed ? "missing" : "not found";
-  context.out << terminal::cut(fmt::format("{} {}{}", mark, terminal::padded(finding.name, 14), state), context.width)
-              << '\n';
+  context.out << cut(fmt::format("{} {}{}", mark, padded(finding.name, 14), state), context.width) << '\n';
   if (finding.found()) return;
-  for (const std::string& line : terminal::wrapped(finding.meaning, context.width - 4))
-    context.out << "    " << line << '\n';
+  for (const std::string& line : fill_lines(finding.meaning, context.width - 4)) context.out << "    " << line << '\n';
   context.out << "    " << context.paint(Role::dim, "To have it: ") << finding.fix << '\n';
 }
 

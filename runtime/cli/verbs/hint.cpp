@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/ladder.h"
 #include "cli/terminal/markdown.h"
-#include "cli/terminal/text.h"
 #include "cli/verbs/hint.h"
 #include "cli/verbs/verbs.h"
 
@@ -78,7 +78,7 @@ int hint(const Context& context, const HintOptions& options) {
     return kPassed;
   }
   if (!rung.diagnosis.empty()) {
-    const auto words = terminal::wrapped("Your last run: " + rung.diagnosis_text, context.width);
+    const auto words = fill_lines("Your last run: " + rung.diagnosis_text, context.width);
     context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
     print_hint(context, *rung.hint, "Hint on that mistake");
   } else {

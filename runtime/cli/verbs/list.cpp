@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/terminal/text.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/verbs.h"
 
@@ -91,10 +91,10 @@ void print_text(const Context& context, const std::vector<Entry>& entries, const
       context.out << (chapter.empty() ? "" : "\n") << context.paint(Role::strong, puzzle.chapter) << '\n';
       chapter = puzzle.chapter;
     }
-    const std::string line = fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, entry.puzzle == next),
-                                         learner::short_name(puzzle), terminal::padded(puzzle.title, 28),
-                                         entry.progress.points, puzzle.max_points(), remark_of(context, entry));
-    context.out << terminal::cut(line, context.width) << '\n';
+    const std::string line =
+        fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, entry.puzzle == next), learner::short_name(puzzle),
+                    padded(puzzle.title, 28), entry.progress.points, puzzle.max_points(), remark_of(context, entry));
+    context.out << cut(line, context.width) << '\n';
     points += entry.progress.points;
     max_points += puzzle.max_points();
   }
@@ -109,8 +109,7 @@ void print_faulty(const Context& context, const learner::Course& course) {
   context.out << '\n' << context.paint(Role::strong, "Faulty, and left out") << '\n';
   for (const cases::FaultyPuzzle& puzzle : course.faulty()) {
     context.out << context.cross() << ' ' << puzzle.id << '\n';
-    for (const std::string& line : terminal::wrapped(puzzle.reason, context.width - 4))
-      context.out << "    " << line << '\n';
+    for (const std::string& line : fill_lines(puzzle.reason, context.width - 4)) context.out << "    " << line << '\n';
   }
 }
 

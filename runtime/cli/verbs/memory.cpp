@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/terminal/memory_text.h"
-#include "cli/terminal/text.h"
 #include "cli/verbs/verbs.h"
 #include "memory_map/memory_map.h"
 
@@ -60,7 +60,7 @@ int print_models(const Context& context, const std::vector<memory_map::Transform
     list.push_back(
         {{"name", model.name}, {"title", model.title}, {"parameters", parameters}, {"source", model.source}});
     if (as_json) continue;
-    context.out << fmt::format("{} {:>7}  {}\n", terminal::padded(model.name, 14), terminal::count_text(parameters),
+    context.out << fmt::format("{} {:>7}  {}\n", padded(model.name, 14), terminal::count_text(parameters),
                                terminal::shape_text(model));
     context.out << "               " << context.paint(Role::dim, model.source) << '\n';
   }
@@ -74,7 +74,7 @@ int print_table(const Context& context, const std::vector<memory_map::Transforme
   json rows = json::array();
   std::string head = "     N", names = "      ";
   for (const memory_map::Transformer& model : models) {
-    names += "  " + fmt::format("{:>24}", terminal::cut(model.title, 24));
+    names += "  " + fmt::format("{:>24}", cut(model.title, 24));
     head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
   }
   std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
@@ -132,10 +132,8 @@ int print_json(const Context& context, const memory_map::Transformer& model, con
 }
 
 void print_line(const Context& context, const std::string& name, Bytes bytes, const std::string& why) {
-  const std::string line = fmt::format("  {} {:>9}  ", terminal::padded(name, kName), terminal::size_text(bytes));
-  context.out << line
-              << context.paint(Role::dim, terminal::cut(why, std::max(20, context.width - terminal::shown_width(line))))
-              << '\n';
+  const std::string line = fmt::format("  {} {:>9}  ", padded(name, kName), terminal::size_text(bytes));
+  context.out << line << context.paint(Role::dim, cut(why, std::max(20, context.width - columns_of(line)))) << '\n';
 }
 
 /// "2 Ψ/64".

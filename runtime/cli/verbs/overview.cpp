@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/terminal/text.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
@@ -31,7 +31,7 @@ void print_next(const Context& context, const cases::Manifest& puzzle, const lea
     context.out << "  " << context.paint(Role::strong, fmt::format("{:<30}", words)) << meaning << '\n';
   };
   context.out << "Next: " << context.paint(Role::strong, fmt::format("{} {}", name, puzzle.title)) << '\n';
-  for (const std::string& words : terminal::wrapped(puzzle.summary, context.width - 6))
+  for (const std::string& words : fill_lines(puzzle.summary, context.width - 6))
     context.out << "      " << words << '\n';
   context.out << "Edit: " << context.paint(Role::place, system::shown_path(context.project.puzzle_file(puzzle.id)))
               << (puzzle.answer_lines > 0 ? fmt::format(" (about {} lines)", puzzle.answer_lines) : "") << '\n'
@@ -55,7 +55,7 @@ int overview(const Context& context) {
                                     [&](const cases::Manifest& p) { return progress.of(p.id).solved(); });
   if (progress.puzzles.empty()) {
     context.out << context.paint(Role::strong, "Welcome to Shardlings.") << '\n';
-    for (const std::string& words : terminal::wrapped(kWelcome, context.width)) context.out << words << '\n';
+    for (const std::string& words : fill_lines(kWelcome, context.width)) context.out << words << '\n';
     context.out << '\n';
   } else {
     context.out << fmt::format("{} of {} puzzles solved.\n", solved, course.puzzles().size());

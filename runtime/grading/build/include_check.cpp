@@ -23,16 +23,16 @@ constexpr std::array<std::string_view, 62> kAllowed = {
     "limits.h",      "math.h",  "stddef.h",    "stdint.h",  "stdio.h",      "string.h"};
 
 /// The rest of the line after the white space.
-std::string_view trimmed(std::string_view text) {
+std::string_view behind_spaces(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t");
   return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
 
 /// Skips a word at the beginning, and the white space around it; false if another one stands there.
 bool skip(std::string_view& text, std::string_view word) {
-  text = trimmed(text);
+  text = behind_spaces(text);
   if (!text.starts_with(word)) return false;
-  text = trimmed(text.substr(word.size()));
+  text = behind_spaces(text.substr(word.size()));
   return true;
 }
 

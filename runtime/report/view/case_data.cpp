@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "report/blocks.h"
-#include "report/text.h"
+#include "report/harmless.h"
 #include "report/totals.h"
 #include "report/view/lanes.h"
 #include "report/view/traffic.h"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.h"
-#include "report/text.h"
+#include "report/harmless.h"
 #include "report/view/detail.h"
 
 namespace shardlings::report {

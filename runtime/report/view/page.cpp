@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/choice.h"
-#include "report/text.h"
+#include "report/harmless.h"
 #include "report/view/assets.h"
 #include "report/view/case_data.h"
 

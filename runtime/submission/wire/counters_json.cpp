@@ -1,5 +1,6 @@
 #include "submission/wire/counters_json.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -9,8 +10,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kLaneNames[front::kLanes] = {"compute", "intra_node", "inter_node",
-                                                   "to_host", "to_device",  "host"};
+constexpr auto kLaneNames =
+    std::to_array<const char*>({"compute", "intra_node", "inter_node", "to_host", "to_device", "host"});
+static_assert(kLaneNames.size() == front::kLanes, "every lane has a name");
 constexpr std::size_t kLanesWithoutHost = 3;
 constexpr const char* kLinkNames[front::kLinks] = {"intra_node", "inter_node"};
 constexpr const char* kHostLinkNames[front::kHostLinks] = {"to_host", "to_device"};

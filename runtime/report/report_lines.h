@@ -10,9 +10,9 @@
 
 namespace shardlings::report {
 
-class Page {
+class ReportLines {
  public:
-  Page(const Style& style, int width) : style_(style), width_(width) {}
+  ReportLines(const Style& style, int width) : style_(style), width_(width) {}
 
   /// A finished line, as it is.
   void line(std::string text) { lines_.push_back(std::move(text)); }

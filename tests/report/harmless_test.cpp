@@ -1,12 +1,9 @@
-#include "report/text.h"
+#include "report/harmless.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace shardlings::report {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(Harmless, MakesControlCharactersVisible) {
   EXPECT_EQ(harmless("\x1b[31mred\x07", Charset::unicode), "\\x1b[31mred\\x07");
@@ -39,43 +36,6 @@ TEST(Harmless, LeavesOrdinaryTextAlone) {
 
 TEST(HarmlessLine, ShowsLineEnds) {
   EXPECT_EQ(harmless_line("a\nb", Charset::unicode), "a\\nb");
-}
-
-TEST(ColumnsOf, CountsWideAndCombiningCharacters) {
-  EXPECT_EQ(columns_of("abc"), 3);
-  EXPECT_EQ(columns_of("漢字"), 4);
-  EXPECT_EQ(columns_of("e\xcc\x81"), 1);
-  EXPECT_EQ(columns_of("█▒"), 2);
-}
-
-TEST(FirstColumns, NeverCutsACharacter) {
-  EXPECT_EQ(first_columns("漢字", 3), "漢");
-  EXPECT_EQ(first_columns("e\xcc\x81x", 1), "e\xcc\x81");
-  EXPECT_EQ(first_columns("abc", 0), "");
-}
-
-TEST(Wrap, BreaksAtSpaces) {
-  EXPECT_THAT(wrap("one two three", 8), ElementsAre("one two", "three"));
-  EXPECT_THAT(wrap("one two", 7), ElementsAre("one two"));
-}
-
-TEST(Wrap, BreaksWordsThatAreTooLong) {
-  EXPECT_THAT(wrap("abcdefgh ij", 4), ElementsAre("abcd", "efgh", "ij"));
-  EXPECT_THAT(wrap("漢字漢字", 5), ElementsAre("漢字", "漢字"));
-}
-
-TEST(Wrap, KeepsLineEndsAndIndents) {
-  EXPECT_THAT(wrap("a\n\n  b c d\n", 5), ElementsAre("a", "", "  b c", "  d"));
-}
-
-TEST(Wrap, TerminatesWhereNothingFits) {
-  EXPECT_THAT(wrap("漢字", 1), ElementsAre("漢", "字"));
-}
-
-TEST(WrapCommand, StaysOneCommandForAShell) {
-  EXPECT_THAT(wrap_command("run 09 --case \"4 ranks, uneven\" --seed 3", 24),
-              ElementsAre("run 09 --case \\", "  \"4 ranks, uneven\" \\", "  --seed 3"));
-  EXPECT_THAT(wrap_command("run 09", 6), ElementsAre("run 09"));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
-#include "report/page.h"
+#include "report/report_lines.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "report/text.h"
+#include "base/terminal_text.h"
+#include "report/harmless.h"
 
 namespace shardlings::report {
 namespace {
@@ -14,11 +15,11 @@ constexpr int kFieldName = 10;
 
 }  // namespace
 
-void Page::blank() {
+void ReportLines::blank() {
   if (!lines_.empty() && !lines_.back().empty()) lines_.emplace_back();
 }
 
-void Page::text(std::string_view text, int indent, Role role, int most) {
+void ReportLines::text(std::string_view text, int indent, Role role, int most) {
   const auto wrapped = wrap(harmless(text, style_.charset()), width_ - indent);
   const std::size_t shown =
       most > 0 && wrapped.size() > static_cast<std::size_t>(most) ? static_cast<std::size_t>(most) : wrapped.size();
@@ -31,24 +32,25 @@ void Page::text(std::string_view text, int indent, Role role, int most) {
   }
 }
 
-void Page::labelled(const char* name, const std::vector<std::string>& lines, Role role) {
+void ReportLines::labelled(const char* name, const std::vector<std::string>& lines, Role role) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string label = i == 0 ? style_(Role::dim, fmt::format("{:<{}}", name, kFieldName)) : spaces(kFieldName);
     line(spaces(kFieldIndent) + label + style_(role, lines[i]));
   }
 }
 
-void Page::field(const char* name, std::string_view text, Role role) {
+void ReportLines::field(const char* name, std::string_view text, Role role) {
   if (text.empty()) return;
   labelled(name, wrap(harmless(text, style_.charset()), width_ - kFieldIndent - kFieldName), role);
 }
 
-void Page::command_field(const char* name, std::string_view command) {
+void ReportLines::command_field(const char* name, std::string_view command) {
   if (command.empty()) return;
   labelled(name, wrap_command(harmless(command, style_.charset()), width_ - kFieldIndent - kFieldName), Role::strong);
 }
 
-void Page::with_right(const std::string& mark, std::string_view text, std::string_view right, Role role, int indent) {
+void ReportLines::with_right(const std::string& mark, std::string_view text, std::string_view right, Role role,
+                             int indent) {
   const int margin = indent + columns_of(mark) + 1;
   const int room = width_ - margin - columns_of(right) - 2;
   const auto lines = wrap(harmless(text, style_.charset()), std::max(room, 10));

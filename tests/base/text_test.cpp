@@ -1,0 +1,52 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlings {
+namespace {
+
+TEST(Trimmed, HasNoWhiteSpaceAtItsEnds) {
+  EXPECT_EQ(trimmed(" \t one two\r\n"), "one two");
+  EXPECT_EQ(trimmed(" \n"), "");
+}
+
+TEST(BaseName, IsTheLastComponent) {
+  EXPECT_EQ(base_name("a/b/puzzle.cpp"), "puzzle.cpp");
+  EXPECT_EQ(base_name("puzzle.cpp"), "puzzle.cpp");
+  EXPECT_EQ(base_name("a/"), "");
+}
+
+TEST(ToText, OfALocation) {
+  EXPECT_EQ(to_text(Location{"a/puzzle.cpp", 31}), "puzzle.cpp:31");
+  EXPECT_EQ(to_text(Location{}), "somewhere");
+}
+
+TEST(ToText, OfAShape) {
+  EXPECT_EQ(to_text(Shape{4, 8}), "(4, 8)");
+  EXPECT_EQ(to_text(Shape{}), "()");
+}
+
+TEST(ToText, OfBytesIsShortAndExact) {
+  EXPECT_EQ(to_text(Bytes(96)), "96 B");
+  EXPECT_EQ(to_text(Bytes(1536)), "1.5 KiB (1536 B)");
+  EXPECT_EQ(to_text(Bytes(Count{3} << 40)), "3 TiB (3298534883328 B)");
+}
+
+TEST(ToText, OfATime) {
+  EXPECT_EQ(to_text(Nanos(300)), "300 ns");
+  EXPECT_EQ(to_text(Nanos(1250000)), "1.25 ms");
+}
+
+TEST(ListOfRanks, JoinsFourAndMoreInARow) {
+  EXPECT_EQ(list_of_ranks({0, 1, 3}), "0, 1, 3");
+  EXPECT_EQ(list_of_ranks({0, 1, 2, 3, 5}), "0-3, 5");
+  EXPECT_EQ(list_of_ranks({}), "");
+}
+
+TEST(RanksText, SaysHowMany) {
+  EXPECT_EQ(ranks_text({2}), "rank 2");
+  EXPECT_EQ(ranks_text({0, 1, 3}), "ranks 0, 1, 3");
+}
+
+}  // namespace
+}  // namespace shardlings
