@@ -26,7 +26,7 @@ struct GradeOptions {
   std::string build_folder;                            ///< CMake's
   std::string case_name;                               ///< only this case; empty: all
   std::optional<std::uint64_t> seed;                   ///< instead of the seeds of the cases
-  world::Backend backend = world::Backend::cpu;        ///< on which the cases run (backends.h chooses)
+  world::Backend backend = world::Backend::cpu;        ///< on which the cases run (backend_choice.h chooses)
   bool use_cache = true;                               ///< false: grade even if the verdict is there (and replace it)
   bool traces = true;                                  ///< read the traces into the verdict (for timelines)
   bool keep = false;                                   ///< as the puzzle's last run (kept_runs.h)

@@ -49,7 +49,7 @@ struct Machine {
 };
 
 /// Loads the libraries, asks the driver. Never throws. Takes a while, and leaves a driver in the process: programs that
-/// fork ask another process (grading/run/backends.h).
+/// fork ask another process (grading/run/backend_choice.h).
 Machine look_at_machine();
 
 /// Sets the parts of `options` for a backend and options.ranks. Throws std::runtime_error with what is missing.

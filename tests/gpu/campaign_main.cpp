@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "gpu/campaign.h"
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 
 namespace shardlings::gpu_tests {
 namespace {

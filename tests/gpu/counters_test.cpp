@@ -10,7 +10,7 @@
 #include "gpu/alike.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 #include "grading/run/supervisor.h"
 
 namespace shardlings::gpu_tests {
@@ -90,7 +90,8 @@ class Counters : public testing::TestWithParam<Subject> {};
 TEST_P(Counters, AreTheSameAsOnTheCpu) {
   const auto& [id, backend] = GetParam();
   if (!fs::exists(SHARDLINGS_BUILD_FOLDER "/toolchain.json")) {
-    GTEST_SKIP() << "there is no build folder: gpu_campaign compares the solutions of a package";
+    GTEST_SKIP()
+        << "needs the folder of the build, where solutions are built: of a package, gpu_campaign compares them";
   }
   const grading::build::Toolchain toolchain = grading::build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
   const std::string puzzle = std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + id;

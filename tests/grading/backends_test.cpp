@@ -1,5 +1,5 @@
 // Which backend a run gets, and what is said where it cannot be had. Machines are made up here: no GPU is needed.
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "cli/system/program.h"
 #include "grading/build/toolchain.h"
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 
 namespace shardlings::cli::system {
 

@@ -11,7 +11,7 @@
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
 #include "cli/learner/outcome.h"
-#include "cli/system/backend.h"
+#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"

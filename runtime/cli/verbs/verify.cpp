@@ -7,7 +7,7 @@
 #include "cli/author/verification.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/backend.h"
+#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"

@@ -13,7 +13,7 @@
 
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/backend.h"
+#include "cli/system/backend_option.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
 #include "cli/terminal/screen.h"

@@ -1,4 +1,4 @@
-#include "cli/system/backend.h"
+#include "cli/system/backend_option.h"
 
 #include <cstdlib>
 #include <ostream>

@@ -1,4 +1,4 @@
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/context.h"
-#include "grading/run/backends.h"
+#include "grading/run/backend_choice.h"
 
 namespace shardlings::cli::system {
 
