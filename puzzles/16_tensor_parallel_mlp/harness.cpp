@@ -49,5 +49,5 @@ SHARDLINGS_HARNESS(h) {
   h.put("grad_x", grad_x);
   h.put_gradients("gradient of up", up);
   h.put_gradients("gradient of down", down);
-  h.put_of_rank("parts", h.tensor(numbers_of(up.part, down.part), Kind::other));
+  h.put_of_rank("parts", h.tensor(numbers_of(up.place.part, down.place.part), Kind::other));
 }

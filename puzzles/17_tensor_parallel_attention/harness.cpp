@@ -50,8 +50,8 @@ struct FusedShard {
     Count at = 0;
     for (const Range& range : rows) {
       const Range place{at, at + range.size()};
-      h.put(name + ".weight", grad_weight.rows_part(place), {all, weight.cols(), range, {0, weight.cols()}});
-      h.put(name + ".bias", grad_bias.part(place), {all, 1, range, {0, 1}});
+      h.put(name + ".weight", grad_weight.rows_part(place), {all, weight.cols(), {range, {0, weight.cols()}}});
+      h.put(name + ".bias", grad_bias.part(place), {all, 1, {range, {0, 1}}});
       at += range.size();
     }
   }
@@ -77,7 +77,7 @@ struct Table {
     h.mark_layer(grad, layer);
   }
   void put_gradient(Harness& h, const std::string& name, Count all) {
-    h.put(name, grad, {all, weight.cols(), part, {0, weight.cols()}});
+    h.put(name, grad, {all, weight.cols(), {part, {0, weight.cols()}}});
   }
   Range part;
   Tensor weight, grad;

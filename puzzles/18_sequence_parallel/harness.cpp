@@ -26,7 +26,7 @@ Range positions(Harness& h, int micro) {
 void put_positions(Harness& h, const std::string& name, const Tensor& tensor, int micro) {
   const Count b = h.kase().batch, all = h.kase().micro_batches * h.kase().model.sequence * b;
   const Range mine = positions(h, micro);
-  h.put(name, tensor, {all, h.kase().model.hidden, {mine.begin * b, mine.end * b}, {0, h.kase().model.hidden}});
+  h.put(name, tensor, {all, h.kase().model.hidden, {{mine.begin * b, mine.end * b}, {0, h.kase().model.hidden}}});
 }
 
 }  // namespace

@@ -50,12 +50,12 @@ void end_measuring(const Rank& rank) {
   Request(args::end_measuring{}, kNoPlace).send_through(of(rank));
 }
 
-void publish(const Rank& rank, const std::string& name, ConstView view, const Part& part, Location at) {
+void publish(const Rank& rank, const std::string& name, ConstView view, const MatrixPart& place, Location at) {
   Request(args::publish{.view = view,
-                        .rows = part.rows,
-                        .cols = part.cols,
-                        .row_range = part.row_range,
-                        .col_range = part.col_range,
+                        .rows = place.rows,
+                        .cols = place.cols,
+                        .row_range = place.part.rows,
+                        .col_range = place.part.cols,
                         .name = name.c_str()},
           at)
       .send_through(of(rank));

@@ -11,6 +11,7 @@
 #include "api/access.h"
 #include "api/harness_port.h"
 #include "api/rank_model.h"
+#include "base/matrix_part.h"
 
 namespace shardlings::detail::harness {
 
@@ -34,13 +35,9 @@ void begin_measuring(const Rank& rank);
 /// What comes after is not part of the report.
 void end_measuring(const Rank& rank);
 
-/// A rectangle of a whole that has so many rows and columns.
-struct Part {
-  Count rows = 0, cols = 0;
-  Range row_range, col_range;
-};
 /// Leaves a view's elements for the judge, as that part of the whole of that name.
-void publish(const Rank& rank, const std::string& name, ConstView view, const Part& part, Location at = kNoPlace);
+void publish(const Rank& rank, const std::string& name, ConstView view, const MatrixPart& place,
+             Location at = kNoPlace);
 
 /// The elements of a view, as f32: not counted, and without virtual time.
 std::vector<float> values_of(ConstView view);

@@ -47,10 +47,7 @@ Reply handle::publish(RankFront& front, const Call& call) {
   const unpacked::publish given(call);
   Published published;
   published.name = front.rank().texts().text(given.name);
-  published.rows = given.rows;
-  published.cols = given.cols;
-  published.row_range = given.row_range;
-  published.col_range = given.col_range;
+  published.place = {given.rows, given.cols, {given.row_range, given.col_range}};
   published.values = front.memory().download(front.memory().find(call, {.index = given.view.index}));
   front.publish(std::move(published));
   return {};

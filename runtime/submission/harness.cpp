@@ -50,15 +50,13 @@ struct Harness::Data {
   Tensor inputs, targets;
 };
 
-Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(new Data) {
+Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(std::make_unique<Data>()) {
   if (!kase.has_model()) return;
   data_->own.structure = data_->whole = model::make_structure(kase.model);
   detail::harness::add_model(rank, data_->own);
 }
 
-Harness::~Harness() {
-  delete data_;
-}
+Harness::~Harness() = default;
 
 void Harness::divide_layers(const Group& tp) {
   try {
@@ -137,14 +135,12 @@ LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part
   for (const Entry& entry : model().entries(layer)) {
     if (entry.name == prefix + "weight") {
       shard.weight = weights(layer, entry.name, part.rows, part.cols);
-      shard.rows = entry.rows;
-      shard.cols = entry.cols;
+      shard.place = {entry.rows, entry.cols, part};
     } else if (entry.name == prefix + "bias") {
       const Count begin = entry.range.begin;
       shard.bias = weights(layer, {begin + part.rows.begin, begin + part.rows.end});
     }
   }
-  shard.part = part;
   shard.grad_weight = zeros_like(shard.weight);
   shard.grad_bias = zeros_like(shard.bias);
   return shard;
@@ -222,16 +218,16 @@ void Harness::end() {
 }
 
 void Harness::put(const std::string& name, ConstView view) {
-  put(name, view, {view.rows(), view.cols(), {0, view.rows()}, {0, view.cols()}});
+  put(name, view, {view.rows(), view.cols(), {{0, view.rows()}, {0, view.cols()}}});
 }
 
-void Harness::put(const std::string& name, ConstView view, const Region& region) {
+void Harness::put(const std::string& name, ConstView view, const MatrixPart& place) {
   if (!view) return;
-  if (view.size() != region.row_range.size() * region.col_range.size()) {
-    throw std::runtime_error(fmt::format("harness.cpp: '{}' has {} elements, its region {}", name, view.size(),
-                                         region.row_range.size() * region.col_range.size()));
+  if (view.size() != place.size()) {
+    throw std::runtime_error(
+        fmt::format("harness.cpp: '{}' has {} elements, its part of the whole {}", name, view.size(), place.size()));
   }
-  detail::harness::publish(rank_, name, view, {region.rows, region.cols, region.row_range, region.col_range});
+  detail::harness::publish(rank_, name, view, place);
 }
 
 void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
@@ -264,7 +260,7 @@ void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, 
     if (common.size() == 0) continue;
     const Count at = each.whole + common.begin - each.part.begin;
     put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNoPlace),
-        {1, whole.range.size(), {0, 1}, {at, at + common.size()}});
+        {1, whole.range.size(), {{0, 1}, {at, at + common.size()}}});
   }
 }
 
@@ -280,12 +276,12 @@ void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Gr
 }
 
 void Harness::put_gradients(const std::string& name, const LinearShard& shard) {
-  put(name + ".weight", shard.grad_weight, {shard.rows, shard.cols, shard.part.rows, shard.part.cols});
-  put(name + ".bias", shard.grad_bias, {shard.rows, 1, shard.part.rows, {0, 1}});
+  put(name + ".weight", shard.grad_weight, shard.place);
+  put(name + ".bias", shard.grad_bias, {shard.place.rows, 1, {shard.place.part.rows, {0, 1}}});
 }
 
 void Harness::put_of_rank(const std::string& name, ConstView view) {
-  put(name, view, {rank_.size(), view.size(), {rank_.id(), rank_.id() + 1}, {0, view.size()}});
+  put(name, view, {rank_.size(), view.size(), {{rank_.id(), rank_.id() + 1}, {0, view.size()}}});
 }
 
 }  // namespace shardlings::submission

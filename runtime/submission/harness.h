@@ -21,20 +21,15 @@
 /// \endcode
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/matrix_part.h"
 #include "case/case.h"
 #include "shardlings/puzzle.h"
 
 namespace shardlings::submission {
-
-/// Where a published view lies in the whole matrix of that name. The grader wants every element exactly once, or
-/// replicas that are equal.
-struct Region {
-  Count rows = 0, cols = 0;    ///< extents of the whole
-  Range row_range, col_range;  ///< the rectangle published here
-};
 
 /// What of a training state is divided over a group, instead of standing whole on each of its ranks.
 struct Divided {
@@ -53,8 +48,7 @@ struct BatchChoice {
 /// A linear layer of which a rank holds a rectangle of the weight and the bias of its rows.
 struct LinearShard {
   Tensor weight, bias, grad_weight, grad_bias;
-  Count rows = 0, cols = 0;  ///< of the whole weight
-  Rectangle part;
+  MatrixPart place;  ///< of `weight` in the whole one
   /// For the learner's function.
   Linear linear() { return {weight, bias, grad_weight, grad_bias}; }
 };
@@ -147,17 +141,18 @@ class SHARDLINGS_API Harness {
   /// Takes the counters and the clock as they are: what comes after is not counted.
   void end();
 
-  /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of it.
-  /// An empty view or tensor (what the learner freed or never made) is published as missing.
+  /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of that matrix.
+  /// The grader wants every element exactly once, or replicas that are equal. An empty view or tensor (what the learner
+  /// freed or never made) is published as missing.
   void put(const std::string& name, ConstView view);
-  void put(const std::string& name, ConstView view, const Region& region);
+  void put(const std::string& name, ConstView view, const MatrixPart& place);
   void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
   /// Publishes what is divided over a group: of name.l the part group.mine(model.size(l)). Tensor l is that part, or
   /// the whole layer, of which only that part counts. Of another size it is published as the whole, and will not fit.
   void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
   /// The same for both moments of Adam: "m.0", "v.0", "m.1", …, each with the prefix before it.
   void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix = "");
-  /// Publishes the gradients of a part: regions of name.weight and name.bias.
+  /// Publishes the gradients of a part: rectangles of name.weight and name.bias.
   void put_gradients(const std::string& name, const LinearShard& shard);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.
   void put_of_rank(const std::string& name, ConstView view);
@@ -170,7 +165,7 @@ class SHARDLINGS_API Harness {
   struct Data;
   Rank& rank_;
   const cases::Case& kase_;
-  Data* data_;
+  std::unique_ptr<Data> data_;
 };
 
 }  // namespace shardlings::submission

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "submission/crash_notes.h"
+#include "submission/run_options.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/result_pack.h"
 #include "world/backend.h"
@@ -18,17 +19,6 @@ namespace {
 const void* program_of(HarnessFunction harness) {
   Dl_info info = {};
   return dladdr(reinterpret_cast<const void*>(harness), &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-world::Options options_of(const cases::Case& kase, front::BlackBox& box) {
-  world::Options options;
-  options.ranks = kase.ranks;
-  options.cluster = kase.cluster;
-  options.capacity = kase.capacity;
-  options.host_capacity = kase.cluster.host.memory;
-  options.poison_empty = true;
-  options.black_box = &box;
-  return options;
 }
 
 /// One rank's part: crashes are noted, and that the host's memory ran out is told apart from other exceptions.
@@ -54,7 +44,9 @@ void run(wire::MappedFile& file, world::Backend backend, HarnessFunction harness
   front::BlackBox box = file.black_box();
   if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
   CrashNotes notes(file.header().crash, box, program_of(harness));
-  world::Options options = options_of(kase, box);
+  world::Options options = options_of(kase);
+  options.poison_empty = true;
+  options.black_box = &box;
   use_backend(options, backend);
   const front::RunReport report =
       world::run(options, [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });

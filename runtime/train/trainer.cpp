@@ -13,6 +13,7 @@
 #include "model/flops.h"
 #include "model/stretches.h"
 #include "submission/harness.h"
+#include "submission/run_options.h"
 #include "train/checkpoint.h"
 #include "world/world.h"
 
@@ -201,11 +202,8 @@ class RankTrainer {
 };
 
 world::Options options_of(const Settings& settings) {
-  world::Options options;
+  world::Options options = submission::options_of(settings.kase);
   options.ranks = settings.layout.ranks();
-  options.cluster = settings.kase.cluster;
-  options.capacity = settings.kase.capacity;
-  options.host_capacity = settings.kase.cluster.host.memory;
   options.trace = false;
   return options;
 }

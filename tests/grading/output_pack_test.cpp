@@ -9,11 +9,11 @@ using Values = std::vector<float>;
 
 front::Published whole(const std::string& name, const Values& values) {
   const auto n = static_cast<Count>(values.size());
-  return {name, 1, n, {0, 1}, {0, n}, values};
+  return {name, {1, n, {{0, 1}, {0, n}}}, values};
 }
 
 front::Published rows(Range range, const Values& values) {
-  return {"w", 4, 2, range, {0, 2}, values};
+  return {"w", {4, 2, {range, {0, 2}}}, values};
 }
 
 std::map<std::string, wire::Output> through(const std::vector<std::vector<front::Published>>& published) {
@@ -56,7 +56,8 @@ TEST(Outputs, RectanglesFitTogether) {
 }
 
 TEST(Outputs, ColumnsAreRectanglesToo) {
-  const auto outputs = through({{{"w", 2, 3, {0, 2}, {0, 1}, {1, 4}}}, {{"w", 2, 3, {0, 2}, {1, 3}, {2, 3, 5, 6}}}});
+  const auto outputs =
+      through({{{"w", {2, 3, {{0, 2}, {0, 1}}}, {1, 4}}}, {{"w", {2, 3, {{0, 2}, {1, 3}}}, {2, 3, 5, 6}}}});
   EXPECT_EQ(outputs.at("w").values, (Values{1, 2, 3, 4, 5, 6}));
 }
 
@@ -80,7 +81,7 @@ TEST(Outputs, SizesThatDifferAreConflicts) {
 TEST(Outputs, RegionsOutsideOfTheWholeAreRefused) {
   EXPECT_THROW(through({{rows({3, 5}, {1, 2, 3, 4})}}), BadPack);
   EXPECT_THROW(through({{rows({0, 2}, {1, 2, 3})}}), BadPack);
-  EXPECT_THROW(through({{{"w", Count{1} << 40, 2, {0, 1}, {0, 2}, {1, 2}}}}), BadPack);
+  EXPECT_THROW(through({{{"w", {Count{1} << 40, 2, {{0, 1}, {0, 2}}}, {1, 2}}}}), BadPack);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ front::RunReport sample_report() {
     rank.trace.events[4].measured_begin = Nanos(11);
     rank.trace.events[4].measured_end = Nanos(12);
     rank.trace.memory.resize(3);
-    rank.published = {{"w", 2, 2, {0, 2}, {0, 2}, {1, 2, 3, 4}}};
+    rank.published = {{"w", {2, 2, {{0, 2}, {0, 2}}}, {1, 2, 3, 4}}};
   }
   report.failure = front::Failure{front::FailureKind::leak, 1, "leak: …", "puzzle.cpp", 7, Nanos(4)};
   return report;

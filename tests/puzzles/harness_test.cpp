@@ -102,11 +102,11 @@ TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {
   EXPECT_EQ(published[0].values, std::vector<float>(bias + 1, bias + 4));
   EXPECT_EQ(published[1].name, "g.weight");
   EXPECT_EQ(published[1].values, std::vector<float>(12, 0.0F));
-  EXPECT_EQ(published[1].rows, 5);
-  EXPECT_EQ(published[1].col_range, (Range{2, 6}));
+  EXPECT_EQ(published[1].place.rows, 5);
+  EXPECT_EQ(published[1].place.part.cols, (Range{2, 6}));
   EXPECT_EQ(published[2].name, "g.bias");
   EXPECT_EQ(published[2].values, published[0].values);
-  EXPECT_EQ(published[2].row_range, (Range{1, 4}));
+  EXPECT_EQ(published[2].place.part.rows, (Range{1, 4}));
 }
 
 TEST(HarnessChoice, OutsideOfTheExtentIsRefusedByName) {

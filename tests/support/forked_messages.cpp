@@ -17,10 +17,10 @@ namespace {
 }
 
 Writer& operator<<(Writer& to, const front::Published& p) {
-  return to << p.name << p.rows << p.cols << p.row_range << p.col_range << p.values;
+  return to << p.name << p.place.rows << p.place.cols << p.place.part.rows << p.place.part.cols << p.values;
 }
 Reader& operator>>(Reader& from, front::Published& p) {
-  return from >> p.name >> p.rows >> p.cols >> p.row_range >> p.col_range >> p.values;
+  return from >> p.name >> p.place.rows >> p.place.cols >> p.place.part.rows >> p.place.part.cols >> p.values;
 }
 
 Writer& operator<<(Writer& to, const front::MemoryUse& m) {

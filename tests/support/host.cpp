@@ -56,7 +56,7 @@ Tensor load(Rank& rank, const std::vector<float>& values, const Shape& shape, DT
 }
 
 void publish(Rank& rank, const std::string& name, ConstView view) {
-  detail::harness::publish(rank, name, view, {1, view.size(), {0, 1}, {0, view.size()}}, Location::current());
+  detail::harness::publish(rank, name, view, {1, view.size(), {{0, 1}, {0, view.size()}}}, Location::current());
 }
 
 const std::vector<float>& published(const front::RunReport& report, int rank, const std::string& name) {

@@ -6,20 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "base/matrix_part.h"
 #include "front/trace/counters.h"
 #include "front/trace/event.h"
 #include "front/trace/failure.h"
-#include "shardlings/shard.h"
 
 namespace shardlings::front {
 
 /// Something a rank published for the judge (see harness.h).
 struct Published {
   std::string name;
-  Count rows = 0, cols = 0;    ///< extents of the whole
-  Range row_range, col_range;  ///< the rectangle that this rank holds
-  std::vector<float> values;   ///< row-major, of the rectangle
+  MatrixPart place;           ///< what of the whole of that name this rank holds
+  std::vector<float> values;  ///< of that part, row-major
 };
 
 struct RankReport {

@@ -46,21 +46,19 @@ bool inside(Range range, Count extent) {
 /// products fit.)
 void validate(const front::Published& published) {
   constexpr Count kMost = Count{1} << 31;
-  const bool extents = published.rows >= 0 && published.rows <= kMost && published.cols >= 0 && published.cols <= kMost;
-  if (!extents || !inside(published.row_range, published.rows) || !inside(published.col_range, published.cols)) {
-    throw BadPack();
-  }
-  const Count size = published.row_range.size() * published.col_range.size();
-  if (size != static_cast<Count>(published.values.size())) throw BadPack();
+  const auto& [rows, cols, part] = published.place;
+  const bool extents = rows >= 0 && rows <= kMost && cols >= 0 && cols <= kMost;
+  if (!extents || !inside(part.rows, rows) || !inside(part.cols, cols)) throw BadPack();
+  if (published.place.size() != static_cast<Count>(published.values.size())) throw BadPack();
 }
 
 front::Published unpack_one(const std::vector<std::vector<front::Published>>& before, Unpacker& in) {
   front::Published published;
   published.name = in.text();
-  published.rows = in.get<Count>();
-  published.cols = in.get<Count>();
-  published.row_range = unpack_range(in);
-  published.col_range = unpack_range(in);
+  published.place.rows = in.get<Count>();
+  published.place.cols = in.get<Count>();
+  published.place.part.rows = unpack_range(in);
+  published.place.part.cols = unpack_range(in);
   const auto source = in.get<std::uint32_t>();
   if (source == kOwnValues) {
     published.values.resize(in.count(sizeof(float)));
@@ -73,44 +71,40 @@ front::Published unpack_one(const std::vector<std::vector<front::Published>>& be
   return published;
 }
 
-/// The pieces of one name, with the ranks that published them.
-struct Piece {
+/// What one rank published under a name.
+struct Contribution {
   std::size_t rank = 0;
   const front::Published* published = nullptr;
-  bool whole() const {
-    const front::Published& p = *published;
-    return p.row_range == Range{0, p.rows} && p.col_range == Range{0, p.cols};
-  }
 };
 
-Output from_replicas(const std::vector<Piece>& pieces) {
+Output from_replicas(const std::vector<Contribution>& contributions) {
   Output output;
-  output.values = pieces.front().published->values;
-  for (const Piece& piece : pieces) {
-    if (output.conflict.empty() && !same_bits(piece.published->values, output.values)) {
-      output.conflict = "rank " + std::to_string(piece.rank) + " ended with other values than rank " +
-                        std::to_string(pieces.front().rank);
+  output.values = contributions.front().published->values;
+  for (const Contribution& contribution : contributions) {
+    if (output.conflict.empty() && !same_bits(contribution.published->values, output.values)) {
+      output.conflict = "rank " + std::to_string(contribution.rank) + " ended with other values than rank " +
+                        std::to_string(contributions.front().rank);
     }
   }
   if (output.conflict.empty()) return output;
-  for (const Piece& piece : pieces) output.replicas.push_back(piece.published->values);
+  for (const Contribution& contribution : contributions) output.replicas.push_back(contribution.published->values);
   return output;
 }
 
 /// Copies one rectangle into the whole; `owner` is 0 where nobody has been, else 1 + the rank that was.
-void place(const Piece& piece, std::vector<std::uint32_t>& owner, Output& output) {
-  const front::Published& p = *piece.published;
+void copy_into_whole(const Contribution& contribution, std::vector<std::uint32_t>& owner, Output& output) {
+  const auto& [rows, cols, part] = contribution.published->place;
   std::size_t next = 0;
-  for (Count row = p.row_range.begin; row < p.row_range.end; ++row) {
-    for (Count col = p.col_range.begin; col < p.col_range.end; ++col, ++next) {
-      const auto at = static_cast<std::size_t>(row * p.cols + col);
-      const float value = p.values[next];
+  for (Count row = part.rows.begin; row < part.rows.end; ++row) {
+    for (Count col = part.cols.begin; col < part.cols.end; ++col, ++next) {
+      const auto at = static_cast<std::size_t>(row * cols + col);
+      const float value = contribution.published->values[next];
       if (owner[at] == 0) {
         output.values[at] = value;
-        owner[at] = static_cast<std::uint32_t>(piece.rank + 1);
+        owner[at] = static_cast<std::uint32_t>(contribution.rank + 1);
       } else if (output.conflict.empty() &&
                  std::bit_cast<std::uint32_t>(output.values[at]) != std::bit_cast<std::uint32_t>(value)) {
-        output.conflict = "ranks " + std::to_string(owner[at] - 1) + " and " + std::to_string(piece.rank) +
+        output.conflict = "ranks " + std::to_string(owner[at] - 1) + " and " + std::to_string(contribution.rank) +
                           " published different values of element (" + std::to_string(row) + ", " +
                           std::to_string(col) + ")";
       }
@@ -118,36 +112,39 @@ void place(const Piece& piece, std::vector<std::uint32_t>& owner, Output& output
   }
 }
 
-Output from_rectangles(const std::vector<Piece>& pieces) {
+Output from_rectangles(const std::vector<Contribution>& contributions) {
   Output output;
-  const Count size = pieces.front().published->rows * pieces.front().published->cols;
+  const MatrixPart& place = contributions.front().published->place;
+  const Count size = place.rows * place.cols;
   std::size_t published = 0;
-  for (const Piece& piece : pieces) published += piece.published->values.size();
+  for (const Contribution& contribution : contributions) published += contribution.published->values.size();
   if (static_cast<std::size_t>(size) > published) {  // never allocated: the extents are only a claim
     output.complete = false;
     return output;
   }
   output.values.resize(static_cast<std::size_t>(size));
   std::vector<std::uint32_t> owner(output.values.size(), 0);
-  for (const Piece& piece : pieces) place(piece, owner, output);
+  for (const Contribution& contribution : contributions) copy_into_whole(contribution, owner, output);
   for (const std::uint32_t rank : owner) output.complete = output.complete && rank != 0;
   return output;
 }
 
-Output assemble_one(const std::vector<Piece>& pieces, std::size_t ranks) {
-  const front::Published& first = *pieces.front().published;
+Output assemble_one(const std::vector<Contribution>& contributions, std::size_t ranks) {
+  const MatrixPart& first = contributions.front().published->place;
   bool all_whole = true;
-  for (const Piece& piece : pieces) {
-    if (piece.published->rows != first.rows || piece.published->cols != first.cols) {
+  for (const Contribution& contribution : contributions) {
+    const MatrixPart& place = contribution.published->place;
+    if (place.rows != first.rows || place.cols != first.cols) {
       Output output;
       output.complete = false;
-      output.conflict = "ranks " + std::to_string(pieces.front().rank) + " and " + std::to_string(piece.rank) +
-                        " published matrices of different sizes";
+      output.conflict = "ranks " + std::to_string(contributions.front().rank) + " and " +
+                        std::to_string(contribution.rank) + " published matrices of different sizes";
       return output;
     }
-    all_whole = all_whole && piece.whole();
+    all_whole = all_whole && place.is_whole();
   }
-  Output output = all_whole && pieces.size() == ranks ? from_replicas(pieces) : from_rectangles(pieces);
+  Output output =
+      all_whole && contributions.size() == ranks ? from_replicas(contributions) : from_rectangles(contributions);
   output.rows = first.rows;
   output.cols = first.cols;
   return output;
@@ -160,8 +157,8 @@ void pack_outputs(const std::vector<front::RankReport>& ranks, Packer& out) {
     out.put<std::uint64_t>(ranks[rank].published.size());
     for (const front::Published& published : ranks[rank].published) {
       out.text(published.name);
-      for (const Count number : {published.rows, published.cols, published.row_range.begin, published.row_range.end,
-                                 published.col_range.begin, published.col_range.end}) {
+      const auto& [rows, cols, part] = published.place;
+      for (const Count number : {rows, cols, part.rows.begin, part.rows.end, part.cols.begin, part.cols.end}) {
         out.put(number);
       }
       const std::uint32_t source = twin(ranks, rank, published);
@@ -191,12 +188,12 @@ std::vector<std::vector<front::Published>> unpack_outputs(std::size_t ranks, Unp
 }
 
 std::map<std::string, Output> assemble(const std::vector<std::vector<front::Published>>& by_rank) {
-  std::map<std::string, std::vector<Piece>> pieces;
+  std::map<std::string, std::vector<Contribution>> contributions;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    for (const front::Published& published : by_rank[rank]) pieces[published.name].push_back({rank, &published});
+    for (const front::Published& published : by_rank[rank]) contributions[published.name].push_back({rank, &published});
   }
   std::map<std::string, Output> outputs;
-  for (const auto& [name, list] : pieces) outputs[name] = assemble_one(list, by_rank.size());
+  for (const auto& [name, list] : contributions) outputs[name] = assemble_one(list, by_rank.size());
   return outputs;
 }
 
