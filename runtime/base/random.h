@@ -68,9 +68,4 @@ inline std::array<float, 4> normals(std::uint64_t seed, std::uint64_t block, std
   return out;
 }
 
-/// Standard normal number `index` of a stream.
-inline float normal_at(std::uint64_t seed, std::uint64_t index, std::uint64_t stream = 0) {
-  return normals(seed, index / 4, stream)[index % 4];
-}
-
 }  // namespace shardlings

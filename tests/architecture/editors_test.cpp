@@ -41,7 +41,8 @@ std::vector<std::string> files(const std::string& folder, const std::string& nam
 class Editors : public testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(kBuild + "/compile_commands.json")) GTEST_SKIP() << "this kind of build does not write it";
+    if (!fs::exists(kBuild + "/compile_commands.json"))
+      GTEST_SKIP() << "needs compile_commands.json: build with Ninja or make";
   }
 };
 
@@ -69,16 +70,16 @@ TEST_F(Editors, AreToldHowALearnersFileIsCompiled) {
 TEST_F(Editors, CanCompileAFileThatWay) {
   const auto known = commands();
   const auto solutions = files("solutions", "solution.cpp");
-  if (solutions.empty()) GTEST_SKIP() << "a course without solutions";
+  if (solutions.empty()) GTEST_SKIP() << "needs solutions/, which a course for learners may lack";
   ASSERT_TRUE(known.contains(solutions.front()));
   const ProgramRun compiler = run("cd '" + kBuild + "' && " + known.at(solutions.front()) + " -fsyntax-only");
   EXPECT_EQ(compiler.status, 0) << compiler.output;
 }
 
 TEST_F(Editors, FindNothingWrongWithClangd) {
-  if (run("command -v clangd").status != 0) GTEST_SKIP() << "there is no clangd";
+  if (run("command -v clangd").status != 0) GTEST_SKIP() << "needs clangd on the PATH: apt-get install clangd";
   const auto solutions = files("solutions", "solution.cpp");
-  if (solutions.empty()) GTEST_SKIP() << "a course without solutions";
+  if (solutions.empty()) GTEST_SKIP() << "needs solutions/, which a course for learners may lack";
   const ProgramRun check = run("clangd --compile-commands-dir='" + kBuild + "' --check='" + solutions.front() + "'");
   EXPECT_EQ(check.status, 0) << check.output;
   EXPECT_NE(check.output.find("Compile command from CDB"), std::string::npos) << check.output;

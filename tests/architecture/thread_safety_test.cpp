@@ -52,7 +52,8 @@ ProgramRun check(const std::string& file) {
 class ThreadSafety : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::string(SHARDLINGS_CLANG).empty()) GTEST_SKIP() << "no clang++";
+    if (std::string(SHARDLINGS_CLANG).empty())
+      GTEST_SKIP() << "needs clang++ when CMake runs: apt-get install clang, then configure again";
   }
 };
 

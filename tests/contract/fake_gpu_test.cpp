@@ -187,11 +187,18 @@ TEST(FakeGpu, EventsOutliveTheirDevice) {
   FakeGpus gpus;
   auto one = gpus.make_device();
   const auto two = gpus.make_device();
+  void* gone = one->allocate(kSize);
+  void* memory = two->allocate(kSize);
+  one->launch(fill_with(1, gone));
   const back::DeviceEvent event = one->record(DeviceLane::compute);
+  one->release(gone, kSize);
   one.reset();
   two->wait(DeviceLane::compute, event);
   two->wait(DeviceLane::compute, back::DeviceEvent{77} << 40U);  // nobody's: as an event that was never recorded
-  two->synchronize();
+  two->launch(fill_with(2, memory));
+  EXPECT_EQ(values_at(*two, memory), Four({2, 2, 2, 2})) << "what comes after the waits never ran";
+  EXPECT_EQ(gpus.kernels_run(), 2);
+  EXPECT_TRUE(gpus.faults().empty());
 }
 
 }  // namespace

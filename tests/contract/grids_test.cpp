@@ -105,7 +105,7 @@ TEST_P(Grids, EveryBoxUpToNineRanks) {
 
 // A grid is made of any group: here of every second rank, whose numbers in the world do not follow one another.
 TEST_P(Grids, OfAGroup) {
-  if (!supports(8)) GTEST_SKIP() << "this world does not have 8 ranks";
+  if (!supports(8)) GTEST_SKIP() << lacks(8);
   const RunReport report = run(8, [](Rank& rank) {
     const Group half = rank.world().split(rank.id() % 2, 0);
     const Grid grid(half, {{"outer", 2}, {"inner", 2}});

@@ -72,8 +72,7 @@ TEST_P(Groups, WithoutSomebody) {
 }
 
 TEST_P(Groups, OfGroups) {
-  for (const int ranks : {4, 8}) {
-    if (!supports(ranks)) continue;
+  for (const int ranks : possible({4, 8})) {
     const RunReport report = run(ranks, [ranks](Rank& rank) {
       Group half = rank.world().split(rank.id() / (ranks / 2), 0, "half");
       Group pair = half.split(half.rank() / 2, -half.rank(), "pair");
@@ -87,8 +86,7 @@ TEST_P(Groups, OfGroups) {
 
 // A grid: every collective of every row and column, in turns with the world's, in place and apart.
 TEST_P(Groups, DoTheirCollectivesBesideOneAnother) {
-  for (const int ranks : {4, 6}) {
-    if (!supports(ranks)) continue;
+  for (const int ranks : possible({4, 6})) {
     const std::vector<CollectiveCase> cases = all_cases({7}, 2);
     const RunReport report = run(ranks, [&](Rank& rank) {
       Group row = rank.world().split(rank.id() / 2, -rank.id());

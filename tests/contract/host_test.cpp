@@ -48,8 +48,7 @@ State on_host(Rank& rank, const State& device) {
 
 // The host's processor computes what the device would, bit for bit.
 TEST_P(Host, AdamIsTheDevices) {
-  for (const int ranks : {1, 2, 4}) {
-    if (!supports(ranks)) continue;
+  for (const int ranks : possible({1, 2, 4})) {
     const auto report = run(ranks, [](Rank& rank) {
       State device = on_device(rank, 0, 1000 + rank.id());
       State host = on_host(rank, device);
@@ -126,8 +125,7 @@ TEST_P(Host, ChainsOfThreeLanesBehindCollectives) {
 
 // What the program computes before the call is there, and what it computes after the wait sees the result.
 TEST_P(Host, CopiesStandInTheProgramsOrder) {
-  for (const int ranks : {1, 2}) {
-    if (!supports(ranks)) continue;
+  for (const int ranks : possible({1, 2})) {
     const auto report = run(ranks, [](Rank& rank) {
       Tensor a = rank.zeros(4096, Kind::other), b = rank.zeros(4096, Kind::other);
       Tensor host = rank.host_zeros(4096, Kind::other);
@@ -152,8 +150,7 @@ TEST_P(Host, CopiesStandInTheProgramsOrder) {
 
 // Memory of the host that is dropped at once after the wait, and used again by the next.
 TEST_P(Host, MemoryIsFreedInOrder) {
-  for (const int ranks : {1, 3}) {
-    if (!supports(ranks)) continue;
+  for (const int ranks : possible({1, 3})) {
     const auto report = run(ranks, [](Rank& rank) {
       Tensor sum = rank.zeros(100, Kind::other);
       for (int i = 0; i < 30; ++i) {

@@ -43,7 +43,6 @@ TEST_P(Labels, OfWhatIsReducedAreShown) {
 
 TEST_P(Labels, ArePassedOnToWhatIsGathered) {
   const int ranks = least(2);
-  if (most(2) < 2) GTEST_SKIP() << "this world has a single rank";
   const auto report = run(ranks, [](Rank& rank) {
     Tensor shard = load(rank, {1, 2});
     mark_layer(rank, shard, 4);
@@ -60,7 +59,6 @@ TEST_P(Labels, ArePassedOnToWhatIsGathered) {
 }
 
 TEST_P(Labels, TravelWithMessages) {
-  if (!supports(2)) GTEST_SKIP() << "this world has fewer than 2 ranks";
   const auto report = run(2, [](Rank& rank) {
     Tensor data = load(rank, {1, 2});
     if (rank.id() == 0) {

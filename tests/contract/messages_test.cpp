@@ -32,7 +32,6 @@ std::string name_of_letter(int number) {
 }
 
 TEST_P(Messages, OfOneDirectionStayInOrder) {
-  if (!supports(2)) GTEST_SKIP() << "this world has fewer than 2 ranks";
   constexpr int kLetters = 24;
   const RunReport report = run(2, [](Rank& rank) {
     Group& world = rank.world();
@@ -111,7 +110,6 @@ TEST_P(Messages, ToNobodyAreNothing) {
 // The case that has no consistent times if both ends were first-in first-out: everybody sends to the next two and
 // receives in the other order.
 TEST_P(Messages, ReceivedInAnotherOrderThanSent) {
-  if (!supports(3)) GTEST_SKIP() << "this world has fewer than 3 ranks";
   const RunReport report = run(3, [](Rank& rank) {
     Group& world = rank.world();
     const int next = (rank.id() + 1) % 3;
@@ -138,7 +136,6 @@ TEST_P(Messages, ReceivedInAnotherOrderThanSent) {
 // Two stages, two chunks each: forward and backward go along the same pair of ranks. With a group for each direction
 // both receives are posted ahead and nothing is swapped.
 TEST_P(Messages, OfTwoGroupsOfTheSameRanks) {
-  if (!supports(2)) GTEST_SKIP() << "this world has fewer than 2 ranks";
   constexpr int kSteps = 12;
   const RunReport report = run(2, [](Rank& rank) {
     Group down = rank.world().split(0, 0, "down");

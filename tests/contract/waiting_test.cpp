@@ -39,11 +39,11 @@ TEST_P(Waiting, FourRanks) {
   check(4, 100);
 }
 TEST_P(Waiting, EightRanks) {
-  if (!supports(8)) GTEST_SKIP() << "this world has fewer than 8 ranks";
+  if (!supports(8)) GTEST_SKIP() << lacks(8);
   check(8, 60);
 }
 TEST_P(Waiting, SixtyFourRanks) {
-  if (!supports(64)) GTEST_SKIP() << "this world has fewer than 64 ranks";
+  if (!supports(64)) GTEST_SKIP() << lacks(64);
   check(64, 4);
 }
 

@@ -158,7 +158,7 @@ TEST(Endings, ExitInTheMiddle) {
 }
 
 TEST(Endings, ExitBeforeMain) {
-  if (is_sanitized()) GTEST_SKIP() << "a sanitizer starts before the submission does";
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer starts before the submission does: needs a build without";
   const SubmissionFolder folder("", "struct Early { Early() { std::_Exit(0); } } early;");
   const build::BuildOutcome refused =
       build::build_submission(build::load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", folder.source(),
@@ -182,7 +182,7 @@ TEST(Endings, OutputFlood) {
 }
 
 TEST(Endings, MemoryHog) {
-  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
   const wire::Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
   EXPECT_EQ(result.ending, wire::Ending::memory_limit);
   EXPECT_THAT(result.explanation,

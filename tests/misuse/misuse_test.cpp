@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "misuse/programs.h"
+#include "support/test_device.h"
 #include "support/worlds.h"
 
 namespace shardlings::misuse {
@@ -50,7 +51,7 @@ class Misuse : public testing::TestWithParam<std::tuple<WorldKind, WrongProgram>
  protected:
   void SetUp() override {
     const std::string missing = kind().missing();
-    if (!missing.empty()) GTEST_SKIP() << "no CUDA device: " << missing;
+    if (!missing.empty()) GTEST_SKIP() << support::no_cuda_device(missing);
   }
   const WorldKind& kind() const { return std::get<0>(GetParam()); }
   const WrongProgram& program() const { return std::get<1>(GetParam()); }

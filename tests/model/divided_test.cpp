@@ -125,7 +125,7 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
   on_ranks(GetParam(), kase.model, [&](Rank& rank, const RankModel& own) {
     OnDevice on(rank, own, cut(weights_of(kase), all, own.structure));
     const Tensor targets = targets_of(rank, kase, data);
-    front::Ledger& ledger = front_of(rank).memory().ledger(front::Memory::device);
+    front::Ledger& ledger = ledger_of(rank);
     Tensor x = inputs_of(rank, kase, data);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       const auto at = static_cast<std::size_t>(l);
@@ -134,9 +134,9 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
       const auto peak = [&] { return ledger.use().peak - before; };
       ledger.reset_peak({});
       Saved saved;
-      const Flops flops = front_of(rank).rank().counters().flops;
+      const Flops flops = counters_of(rank).flops;
       Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
-      EXPECT_EQ(front_of(rank).rank().counters().flops - flops, forward_flops(layer, tokens, batch));
+      EXPECT_EQ(counters_of(rank).flops - flops, forward_flops(layer, tokens, batch));
       EXPECT_EQ(peak(), forward_peak(layer, tokens, batch, true));
       EXPECT_EQ(ledger.live() - before, saved_bytes(layer, tokens, batch) + output_bytes(layer, tokens));
       Tensor next = clone(y);

@@ -31,9 +31,7 @@ void check_counters(const model::ModelSpec& spec, Count batch) {
   const auto structure = model::make_structure(spec);
   const memory_map::StageMemory map = map_of(kase).stages[0];
   on_rank([&](Rank& rank) {
-    const auto live = [&](Kind kind) {
-      return front_of(rank).memory().ledger(front::Memory::device).live_by_kind()[static_cast<std::size_t>(kind)];
-    };
+    const auto live = [&](Kind kind) { return ledger_of(rank).live_by_kind()[static_cast<std::size_t>(kind)]; };
     OnDevice on(rank, structure, weights_of(kase));
     EXPECT_EQ(map.states.weights, live(Kind::parameter));
     EXPECT_EQ(map.states.gradients, live(Kind::gradient));

@@ -14,16 +14,14 @@ using model::LayerStructure;
 /// Measures one call: what is alive beyond `before` at its worst moment, and after it.
 class Meter {
  public:
-  explicit Meter(Rank& rank) : front_(front_of(rank)), before_(front_.memory().ledger(front::Memory::device).live()) {
-    restart();
-  }
+  explicit Meter(Rank& rank) : ledger_(ledger_of(rank)), before_(ledger_.live()) { restart(); }
 
-  void restart() { front_.memory().ledger(front::Memory::device).reset_peak({}); }
-  Bytes peak() const { return front_.memory().ledger(front::Memory::device).use().peak - before_; }
-  Bytes held() const { return front_.memory().ledger(front::Memory::device).live() - before_; }
+  void restart() { ledger_.reset_peak({}); }
+  Bytes peak() const { return ledger_.use().peak - before_; }
+  Bytes held() const { return ledger_.live() - before_; }
 
  private:
-  front::RankFront& front_;
+  front::Ledger& ledger_;
   Bytes before_;
 };
 
@@ -47,9 +45,9 @@ void check_layer(Rank& rank, OnDevice& on, int l, const LayerStructure& structur
   check_cost(cost, structure, n);
   Meter meter(rank);
   Saved saved;
-  const Flops before = front_of(rank).rank().counters().flops;
+  const Flops before = counters_of(rank).flops;
   Tensor y = on.model.forward(l, on.state.weights[at], x, &saved);
-  EXPECT_EQ(front_of(rank).rank().counters().flops - before, Flops(cost.flops));
+  EXPECT_EQ(counters_of(rank).flops - before, Flops(cost.flops));
   EXPECT_EQ(meter.peak(), forward_peak(structure, n.tokens, n.batch, true, n.dtype));
   EXPECT_EQ(meter.held(),
             saved_bytes(structure, n.tokens, n.batch, n.dtype) + output_bytes(structure, n.tokens, n.dtype));

@@ -181,9 +181,9 @@ TEST(Mixed, AnUpdateIsDecidedOnTheDevice) {
     on_rank([&](Rank& rank) {
       Mixed mixed(rank, structure, kase, DType::bf16);
       mixed.train(rank, kase, 0);
-      const auto reads = front_of(rank).rank().counters().host_reads;
+      const auto reads = counters_of(rank).host_reads;
       update_on_device(rank, mixed, kase.model);
-      EXPECT_EQ(front_of(rank).rank().counters().host_reads, reads);
+      EXPECT_EQ(counters_of(rank).host_reads, reads);
       EXPECT_LE(used(moments_of(mixed, &OptimizerState::m), expected.m, expected.m_tolerance), 0.25);
       EXPECT_LE(used(moments_of(mixed, &OptimizerState::v), expected.v, expected.v_tolerance), 0.25);
       EXPECT_LE(used(get_layers(mixed.master), expected.weights, expected.weights_tolerance), 0.25);

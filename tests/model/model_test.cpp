@@ -218,14 +218,14 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
     OnDevice on(rank, structure, weights_of(kase));
     const Tensor ids = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
     const Tensor x = on.model.forward(0, on.state.weights[0], ids, nullptr);
-    const Bytes before = front_of(rank).memory().ledger(front::Memory::device).live();
+    const Bytes before = live_of(rank);
     Saved saved;
     EXPECT_THROW(on.model.forward(1, on.state.weights[1], x, &saved), OutOfMemory);
-    EXPECT_EQ(front_of(rank).memory().ledger(front::Memory::device).live(), before);
+    EXPECT_EQ(live_of(rank), before);
     EXPECT_FALSE(saved);
-    const Nanos now = front_of(rank).rank().now();
+    const Nanos now = now_of(rank);
     const Tensor y = on.model.forward(1, on.state.weights[1], x, nullptr);
-    EXPECT_EQ(front_of(rank).rank().now() - now, Nanos(1000));
+    EXPECT_EQ(now_of(rank) - now, Nanos(1000));
   });
   EXPECT_FALSE(report.failure) << report.failure->message;
 }

@@ -63,6 +63,22 @@ front::RankFront& front_of(Rank& rank) {
   return front::RankFront::behind(*Access::port(rank));
 }
 
+const front::Counters& counters_of(Rank& rank) {
+  return front_of(rank).rank().counters();
+}
+
+front::Ledger& ledger_of(Rank& rank) {
+  return front_of(rank).memory().ledger(front::Memory::device);
+}
+
+Bytes live_of(Rank& rank) {
+  return ledger_of(rank).live();
+}
+
+Nanos now_of(Rank& rank) {
+  return front_of(rank).rank().now();
+}
+
 Tensor put(Rank& rank, Shape shape, const std::vector<float>& values, Kind kind) {
   return detail::harness::load(rank, std::span(values), shape, DType::f32, kind);
 }

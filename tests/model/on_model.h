@@ -29,6 +29,12 @@ front::RunReport on_rank(const std::function<void(Rank&)>& body);
 std::string error_of(const std::function<void(Rank&)>& body);
 
 front::RankFront& front_of(Rank& rank);
+/// What has been counted of a rank so far.
+const front::Counters& counters_of(Rank& rank);
+front::Ledger& ledger_of(Rank& rank);  ///< of its device
+/// What lives in the memory of a rank's device now.
+Bytes live_of(Rank& rank);
+Nanos now_of(Rank& rank);
 Tensor put(Rank& rank, Shape shape, const std::vector<float>& values, Kind kind = Kind::other);
 Tensor put(Rank& rank, Shape shape, const std::vector<std::int32_t>& values);
 std::vector<float> get(ConstView view);

@@ -71,7 +71,7 @@ TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
     InStages in(rank, structure, kase, 2);
     const Stage& stage = in.stages[1];  // block, head
     const Tensor x = rank.zeros(stage.input_shape(), Kind::activation);
-    const auto live = [&] { return front_of(rank).memory().ledger(front::Memory::device).live(); };
+    const auto live = [&] { return live_of(rank); };
     const Bytes before = live();
     StageSaved saved;
     Tensor y = stage.forward(x, &saved);
@@ -100,16 +100,16 @@ TEST(StageRecomputing, GivesTheSameGradientsAndKeepsInputsOnly) {
     InStages in(rank, structure, kase, 1);
     const Stage stage = in.stages[0].recomputing();
     const Tensor x = inputs_of(rank, kase, data);
-    const Bytes before = front_of(rank).memory().ledger(front::Memory::device).live();
+    const Bytes before = live_of(rank);
     StageSaved saved;
     Tensor y = stage.forward(x, &saved);
     Bytes held = output_bytes(structure.layers.back(), tokens);
     for (std::size_t l = 1; l < structure.layers.size(); ++l) held += input_bytes(structure.layers[l], tokens);
-    EXPECT_EQ(front_of(rank).memory().ledger(front::Memory::device).live() - before, held);
+    EXPECT_EQ(live_of(rank) - before, held);
     y = in.on.model.loss(std::move(y), targets_of(rank, kase, data), data.tokens, in.on.loss);
     stage.backward(x, std::move(saved), std::move(y));
     EXPECT_EQ(get_layers(in.on.state.grads), get_layers(whole.state.grads));
-    EXPECT_EQ(front_of(rank).memory().ledger(front::Memory::device).live() - before, Bytes(0));
+    EXPECT_EQ(live_of(rank) - before, Bytes(0));
   });
 }
 

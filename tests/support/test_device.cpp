@@ -28,14 +28,18 @@ class Needed : public testing::Environment {
     const std::string missing = test_device().missing();
     if (missing.empty()) return;
     // GoogleTest 1.12 counts tests that an environment skips as passed; ctest knows them by this line.
-    std::cout << "no CUDA device: " << missing << std::endl;  // NOLINT: before anything else fails
-    GTEST_SKIP() << "no CUDA device: " << missing;
+    std::cout << no_cuda_device(missing) << std::endl;  // NOLINT: before anything else fails
+    GTEST_SKIP() << no_cuda_device(missing);
   }
 };
 
 [[maybe_unused]] testing::Environment* const kNeeded = testing::AddGlobalTestEnvironment(new Needed);
 
 }  // namespace
+
+std::string no_cuda_device(const std::string& missing) {
+  return "no CUDA device: " + missing + ". It takes an NVIDIA GPU and a build with CUDA's toolkit: docs/gpu.md";
+}
 
 TestDevice cuda_device() {
   return {.name = "cuda",

@@ -21,6 +21,9 @@ struct TestDevice {
   std::function<std::string()> missing = [] { return std::string(); };  ///< why it cannot be used here; empty if it can
 };
 
+/// Why a test that needs a GPU is skipped, and where it is not. tests/CMakeLists.txt looks for how it begins.
+std::string no_cuda_device(const std::string& missing);
+
 /// Chosen by the environment: SHARDLINGS_TEST_DEVICE is cpu (the default), cuda_emulated or cuda.
 const TestDevice& test_device();
 /// The first GPU of this machine, for every rank.

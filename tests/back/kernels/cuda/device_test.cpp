@@ -98,12 +98,15 @@ TEST_F(CudaDevice, AnOldEventStandsForALaterPointOfItsLane) {
 TEST_F(CudaDevice, EventsOutliveTheirDevice) {
   auto one = emulation::make_device();
   const auto two = emulation::make_device();
+  void* memory = two->allocate(kSize);
   const DeviceEvent event = one->record(DeviceLane::compute);
   one.reset();
   two->wait(DeviceLane::compute, event);
   two->wait(DeviceLane::compute, 0);
   two->wait(DeviceLane::compute, DeviceEvent{100000} << 40U);  // nobody's
-  two->synchronize();
+  two->launch(fill_with(2, memory), DeviceLane::compute);
+  EXPECT_EQ(values_at(*two, memory), Four({2, 2, 2, 2})) << "what comes after the waits never ran";
+  two->release(memory, kSize);
 }
 
 TEST_F(CudaDevice, TriesAgainWhenOtherPoolsHaveGivenBackWhatTheyKeep) {

@@ -19,7 +19,7 @@ TEST(CudaKernels, ThereIsOneForEveryId) {
 
 TEST(CudaLibrary, LoadsWithWhatItWasLinkedTo) {
   const std::string path = SHARDLINGS_CUDA_LIBRARY;
-  if (path.empty()) GTEST_SKIP() << "built without CUDA's toolkit";
+  if (path.empty()) GTEST_SKIP() << "built without CUDA: needs nvcc where CMake finds it, or CUDA_PATH set to it";
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto entry = reinterpret_cast<EntryFunction>(dlsym(library, kEntryName));
@@ -32,7 +32,8 @@ TEST(CudaLibrary, LoadsWithWhatItWasLinkedTo) {
 
 TEST(CudaLibrary, SaysWhyThereIsNoGpu) {
   const Gpus gpus = find_gpus();
-  if (!gpus.found.empty()) GTEST_SKIP() << "there is a GPU: nothing is missing that could be named";
+  if (!gpus.found.empty())
+    GTEST_SKIP() << "here is a GPU: needs a machine without one, where something is missing that can be named";
   EXPECT_FALSE(gpus.problem.empty());
   try {
     make_cuda_device(0);
