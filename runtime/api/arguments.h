@@ -19,18 +19,18 @@ struct MadeLike {
   DType dtype = DType::f32;
 };
 
+template <FieldKind kind, FieldKind... kinds>
+concept OneOf = ((kind == kinds) || ...);
+
 /// As what an argument of each kind is given.
 /// @{
 template <FieldKind kind>
 struct Given {
   using Type = const ConstView&;
 };
-template <>
-struct Given<FieldKind::writes> {
-  using Type = const View&;
-};
-template <>
-struct Given<FieldKind::may_write> {
+template <FieldKind kind>
+requires OneOf<kind, FieldKind::writes, FieldKind::may_write>
+struct Given<kind> {
   using Type = const View&;
 };
 template <>
@@ -46,10 +46,6 @@ struct Given<FieldKind::number> {
   using Type = std::int64_t;
 };
 template <>
-struct Given<FieldKind::bits> {
-  using Type = std::uint64_t;
-};
-template <>
 struct Given<FieldKind::flag> {
   using Type = bool;
 };
@@ -57,24 +53,14 @@ template <>
 struct Given<FieldKind::integer> {
   using Type = int;
 };
-template <>
-struct Given<FieldKind::in_group> {
+template <FieldKind kind>
+requires OneOf<kind, FieldKind::in_group, FieldKind::of_model>
+struct Given<kind> {
   using Type = std::uint32_t;
 };
-template <>
-struct Given<FieldKind::of_model> {
-  using Type = std::uint32_t;
-};
-template <>
-struct Given<FieldKind::work> {
-  using Type = std::uint64_t;
-};
-template <>
-struct Given<FieldKind::saved> {
-  using Type = std::uint64_t;
-};
-template <>
-struct Given<FieldKind::lent> {
+template <FieldKind kind>
+requires OneOf<kind, FieldKind::bits, FieldKind::work, FieldKind::saved, FieldKind::lent>
+struct Given<kind> {
   using Type = std::uint64_t;
 };
 template <>

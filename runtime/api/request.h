@@ -72,6 +72,7 @@ class Request {
     ref.dtype = like.dtype;
   }
   void add_tensor(std::initializer_list<ConstView> parts) {
+    static_assert(kMaxTensors == 8, "ops.h and this message say how many");
     if (parts.size() > static_cast<std::size_t>(kMaxTensors)) fail("at most 8 parts at once");
     for (const ConstView& part : parts) add_tensor(part);
   }

@@ -75,10 +75,6 @@ void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_
   for (auto i = static_cast<std::size_t>(counted); i < order.size(); ++i) targets[order[i]] = -1;
 }
 
-}  // namespace
-
-namespace {
-
 /// The head's weight as the embedding's table is.
 void tie(const Case& kase, const model::LayerStructure& head, std::vector<float>& weights) {
   const Range tied = entry_of(head, "weight").range;

@@ -20,7 +20,8 @@ struct Layout {
 };
 
 struct Settings {
-  /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. Its numbers are not used.
+  /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. What puzzles add to a case (Case::numbers)
+  /// is ignored.
   cases::Case kase;
   Layout layout;
   std::string text;        ///< path

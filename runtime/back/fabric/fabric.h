@@ -64,7 +64,7 @@ class Exchange {
   virtual void begin(int members) = 0;
   /// A member's buffers are ready (for devices: at this point of its compute lane). Never blocks. `signature` is as the
   /// member called it: of gather and scatter only the root knows the count; the others' is minus their own part's.
-  /// What it returns reaches all members with launch().
+  /// Returns the handle by which the other members' exchanges find these buffers; launch() gets those of all members.
   virtual DataHandle post(int member, const Signature& signature, const Buffers& buffers) = 0;
   /// All members have posted and agree on the signature; called once in each address space. True if the data are in
   /// place (or, for devices, enqueued) on return. Never blocks.

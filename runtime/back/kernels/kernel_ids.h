@@ -16,8 +16,8 @@ enum class KernelId : std::uint16_t {
   copy_rows,  ///< out[0] = in[0], row by row; n: rows, bytes of a row, stride of out, stride of in (bytes). Any dtype
   fill,       ///< out[0] = f[0]; n: count. f32, bf16, i32
   cast,       ///< out[0] = in[0]; n: count, DType of out; dtype is that of in. f32, bf16, i32
-  random_normal,  ///< out[0] = f[0] * standard normal; n: count, seed (its bits), number of the first element. f32,
-                  ///< bf16
+  /// out[0] = f[0] * standard normal; n: count, seed (its bits), number of the first element. f32, bf16
+  random_normal,
 
   /// out[0] = in[0] op in[1] op … in this order; n: count, inputs (at most 8), ReduceOp, divisor of a mean (the number
   /// of all inputs), 1 if in[0] is the f32 partial result of earlier inputs, 1 if out[0] shall be one (then a mean is
@@ -34,9 +34,9 @@ enum class KernelId : std::uint16_t {
   relu,           ///< out[0] = max(in[0], 0); n: count
   relu_backward,  ///< out[0] = in[0] > 0 ? in[1] : 0; n: count
 
-  /// out[0] (m, n) = op(in[0]) op(in[1]), or += ; n: m, n, k, 1 if in[0] is transposed, 1 if in[1] is, 1 to add, DType
-  /// of
-  /// out (f32, or dtype). f32, bf16
+  /// out[0] (m, n) = op(in[0]) op(in[1]), or +=
+  /// n: m, n, k, 1 if in[0] is transposed, 1 if in[1] is, 1 to add, DType of out (f32, or dtype)
+  /// f32, bf16
   matmul,
 
   // Rows: n: rows, cols, …; f32 and bf16

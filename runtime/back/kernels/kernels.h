@@ -1,5 +1,5 @@
 /// \file
-/// What a rank's device must do: hold memory and compute. CPU, CUDA and simulation implement this; none of them counts.
+/// What a rank's device must do: hold memory and compute. Implementations: cpu, cuda. None of them counts.
 ///
 /// All work of a lane runs in the order it was launched. Launches may return before the work is done; whoever needs
 /// the result on the host calls download(), which waits.

@@ -84,7 +84,8 @@ class Control {
   virtual SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) = 0;
   /// The member's part is over: forgets the ticket. What a failed run had under way is never left.
   virtual void leave(int rank, const Ticket& ticket) = 0;
-  /// When an operation that nobody has waited for runs, as far as that is known: once the run is over.
+  /// For the trace of a run that has failed: when an operation ran for which this member has not waited; nothing if
+  /// that was never decided. Only after the run.
   virtual std::optional<Outcome> known(const Ticket&) const { return std::nullopt; }
 
   /// The rank's virtual time begins anew: its lanes are free.

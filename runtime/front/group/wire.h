@@ -19,8 +19,8 @@ struct Wire {
 /// - reduce_scatter: everything but the own part is sent on: S - |part(r)|; S(N-1)/N if N divides the count.
 /// - all_gather: everything but the next rank's part: S - |part(r+1)|.
 /// - all_reduce: both.
-/// - broadcast, reduce: the chain from the root (to the root); its last (first) link's receiver (sender) passes
-/// nothing.
+/// - broadcast: a chain of ranks that begins at the root; each but the last one sends everything on.
+/// - reduce: the same chain in the other direction, to the root; each but the root sends everything on.
 /// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
 Wire wire_of(const back::Signature& signature, int member);
 

@@ -15,10 +15,10 @@ namespace shardlings::front {
 /// The primary error, or nothing if all ranks have finished in order.
 std::optional<Failure> detect(const Situation& situation);
 
-/// The report on an operation that all its members have joined and that the fabric has given up. Not from quiescence:
-/// the ranks may be anywhere.
+/// The report on an operation that all its members have joined, and of which the fabric says that it will never end.
+/// Unlike detect(), this may be called at any time, whatever the ranks are doing.
 Failure hang(const ToldOperation& operation, const std::string& why);
-/// The same if the fabric cannot say which operation it is.
+/// The same where the fabric cannot say which operation it is about.
 Failure hang(const std::string& why);
 
 }  // namespace shardlings::front

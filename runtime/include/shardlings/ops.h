@@ -95,11 +95,11 @@ SHARDLINGS_API Tensor pick(ConstView x, ConstView ids, Range columns, Location a
 SHARDLINGS_API void add_at(View x, ConstView ids, Range columns, float value, Location at = Location::current());
 /// Columns [range.begin, range.end) of x, of any type, as a tensor of their own; the other extents stay.
 SHARDLINGS_API Tensor slice_cols(ConstView x, Range range, Location at = Location::current());
-/// Up to 8 tensors of any one type and as many rows, side by side: the first
-/// one's shape, but for the last extent.
+/// Up to 8 tensors of any one type and as many rows, side by side:
+/// the first one's shape, but for the last extent.
 SHARDLINGS_API Tensor concat_cols(std::initializer_list<ConstView> parts, Location at = Location::current());
-/// Up to 8 tensors of any one type and as many columns, one below another: the first one's
-/// extents but for the first, if all parts have them, otherwise a matrix.
+/// Up to 8 tensors of any one type and as many columns, one below another:
+/// the first one's extents but for the first, if all parts have them, otherwise a matrix.
 SHARDLINGS_API Tensor concat_rows(std::initializer_list<ConstView> parts, Location at = Location::current());
 /// exp(x[i][j]) / sum over j of exp(x[i][j]), after the row's maximum was subtracted, so that nothing overflows.
 SHARDLINGS_API Tensor softmax(ConstView x, Location at = Location::current());
