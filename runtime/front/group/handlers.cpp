@@ -13,7 +13,7 @@ namespace {
 template <class Given>
 Reply collective(RankGroups& groups, const Call& call, Collective kind) {
   const Given given(call);
-  RankGroups::Asked asked{kind};
+  CollectiveRequest asked{kind};
   if constexpr (requires { given.data; }) {
     asked.in = asked.out = given.data.index;
   } else if constexpr (requires { given.in; }) {

@@ -1,0 +1,156 @@
+#include "front/group/group_operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/dtype.h"
+#include "front/group/mover.h"
+#include "front/group/wire.h"
+
+namespace shardlings::front {
+namespace {
+
+Lane lane_of(Link link) {
+  return link == Link::intra_node ? Lane::intra_node : Lane::inter_node;
+}
+
+}  // namespace
+
+CallRecord GroupOperation::record() {
+  CallRecord record;
+  record.signature = signature;
+  record.at = at;
+  record.order = order;
+  record.posted = posted;
+  if (signature.kind != Collective::send_recv) return record;
+  record.label = sends ? in.label : out.label;
+  if (sends) {
+    // The sender's link is taken in the order of the posts, whether the receiver is there or not (rule 4).
+    Nanos& egress = of_.egress[static_cast<std::size_t>(link)];
+    record.lane_free = std::max(of_.rank.now(), egress);
+    egress = record.lane_free + of_.rank.costs().occupancy(in.bytes(), link);
+  }
+  return record;
+}
+
+void GroupOperation::post(const CallRecord& record) {
+  count();
+  const back::DataHandle data = ticket.mover->post(ticket.member, signature, {&of_.rank.device(), in.data, out.data});
+  of_.control.post(of_.rank.id(), ticket, record, data);
+}
+
+void GroupOperation::count() {
+  const Wire wire = wire_of(signature, ticket.member);
+  Traffic& traffic = of_.rank.counters().traffic[{signature.kind, group->name, link}];
+  ++traffic.calls;
+  traffic.sent += wire.sent;
+  traffic.received += wire.received;
+}
+
+Times GroupOperation::settle(Location at) {
+  if (!done_) {
+    const int rank = of_.rank.id();
+    const Outcome outcome = of_.control.wait(rank, ticket, at);
+    const back::Marks marks = ticket.mover->finish(ticket.member, outcome.signature, outcome.handles);
+    done_ = {{outcome.start, outcome.end}, outcome.label, marks};
+    of_.control.leave(rank, ticket);
+    label_result();
+  }
+  return done_->times;
+}
+
+void GroupOperation::label_result() {
+  if (!out) return;
+  if (signature.kind != Collective::send_recv) {
+    if (in) of_.memory.label_whole(out, in.label);
+  } else {
+    of_.memory.storages().at(out.ref.storage).label.micro = done_->label.micro;
+    of_.memory.label_whole(out, done_->label);
+  }
+}
+
+// Once the control plane has said that it is complete, the compute lane waits for the data.
+back::DeviceEvent GroupOperation::event() {
+  return of_.rank.device().record(back::DeviceLane::compute);
+}
+
+void GroupOperation::pass_time(Location at) {
+  const Nanos start = done_->times.start;
+  Nanos end = done_->times.end;
+  if (signature.kind == Collective::send_recv && !sends) {
+    // Several messages may have arrived at once: the receiver's link takes them one after another, in the order of
+    // the waits (rule 4).
+    Nanos& ingress = of_.ingress[static_cast<std::size_t>(link)];
+    end = std::max(end, ingress + of_.rank.costs().occupancy(out.bytes(), link));
+    ingress = end;
+  }
+  const Nanos now = of_.rank.now();
+  const Nanos transfer = end - start;
+  const Nanos exposed = std::max(Nanos(0), end - std::max(now, start));
+  Counters& counters = of_.rank.counters();
+  counters.waited_for_peers += std::max(Nanos(0), std::min(start, end) - now);
+  counters.exposed_transfer += exposed;
+  counters.overlapped_transfer += transfer - exposed;
+  counters.busy[static_cast<std::size_t>(lane_of(link))] += transfer;
+  of_.rank.advance_to(end);
+  if (of_.rank.trace().enabled()) add_events(end, now, at);
+}
+
+Event GroupOperation::event_without_times() {
+  Trace& trace = of_.rank.trace();
+  Event event;
+  event.kind = EventKind::collective;
+  if (signature.kind == Collective::send_recv) event.kind = sends ? EventKind::send : EventKind::recv;
+  event.lane = lane_of(link);
+  event.name = trace.name(name());
+  event.group = trace.group(group->name, group->members);
+  event.peer = peer;
+  if (event.kind == EventKind::collective) {
+    const int receiver = receiver_of(signature, ticket.member);
+    if (receiver >= 0) event.peer = group->members[static_cast<std::size_t>(receiver)];
+  }
+  event.label = in ? in.label : out.label;
+  event.at = at;
+  event.order = order;
+  event.posted = posted;
+  event.bytes = wire_of(signature, ticket.member).sent;
+  event.live_after = of_.rank.live();
+  return event;
+}
+
+void GroupOperation::add_events(Nanos end, Nanos now, Location at) {
+  Event event = event_without_times();
+  if (event.kind == EventKind::recv) event.label = done_->label;
+  event.begin = done_->times.start;
+  event.end = end;
+  of_.rank.trace().add(event, done_->marks);
+  event.peer = peer;  // of a message; waiting for a collective is for all of its members
+  if (end > now) of_.rank.trace().add(waiting(event, now, at));
+}
+
+void GroupOperation::trace_in_flight() {
+  Event event = event_without_times();
+  Times times{posted, of_.rank.now()};
+  if (done_) {
+    times = done_->times;
+  } else if (const auto outcome = of_.control.known(ticket)) {
+    times = {outcome->start, outcome->end};
+  }
+  event.begin = times.start;
+  event.end = times.end;
+  of_.rank.trace().add(event);
+}
+
+const char* GroupOperation::name() const {
+  if (signature.kind != Collective::send_recv) return back::name_of(signature.kind);
+  return sends ? "send" : "recv";
+}
+
+std::string GroupOperation::describe() const {
+  const std::string what = fmt::format("(group {}, {} {})", group->name, signature.count, name_of(signature.dtype));
+  if (signature.kind != Collective::send_recv) return fmt::format("{} {}", name(), what);
+  return fmt::format("{} {} rank {} {}", name(), sends ? "to" : "from", peer, what);
+}
+
+}  // namespace shardlings::front

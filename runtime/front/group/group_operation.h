@@ -1,0 +1,69 @@
+/// \file
+/// One operation of a rank with others, from its post to its wait: what it counts, and the time that it takes.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "front/group/control.h"
+#include "front/memory/rank_memory.h"
+#include "front/pending/pending_operation.h"
+#include "front/rank/rank_context.h"
+
+namespace shardlings::front {
+
+/// What all operations of a rank with others work on.
+struct GroupContext {
+  RankContext& rank;
+  RankMemory& memory;
+  Control& control;
+  std::array<Nanos, kLinks> egress{};   ///< when the rank's outgoing link is free
+  std::array<Nanos, kLinks> ingress{};  ///< when its incoming link is
+};
+
+class GroupOperation final : public PendingOperation {
+ public:
+  explicit GroupOperation(GroupContext& of) : of_(of) {}
+
+  /// What the other members are told of it; of a message that is sent, this takes the rank's outgoing link.
+  CallRecord record();
+  /// Counts its bytes and hands it over to the fabric and the control plane. `ticket` is set by now.
+  void post(const CallRecord& record);
+  /// For a split, which brings no data and has been waited for already.
+  void settle_at(Times times) { done_ = Done{times, {}, {}}; }
+
+  Times settle(Location at) override;
+  bool settled() const override { return done_.has_value(); }
+  back::DeviceEvent event() override;
+  void pass_time(Location at) override;
+  void trace_in_flight() override;
+  const char* name() const override;
+  std::string describe() const override;
+
+  Ticket ticket;
+  back::Signature signature;
+  const GroupInfo* group = nullptr;
+  int peer = -1;  ///< world rank of the other side of a message
+  bool sends = false;
+  Link link = Link::intra_node;
+  Operand in, out;
+
+ private:
+  /// How it went.
+  struct Done {
+    Times times;
+    Label label;        ///< receives: of the data
+    back::Marks marks;  ///< on a lane of this rank's device
+  };
+
+  void count();
+  void label_result();
+  Event event_without_times();
+  void add_events(Nanos end, Nanos now, Location at);
+
+  GroupContext& of_;
+  std::optional<Done> done_;
+};
+
+}  // namespace shardlings::front
