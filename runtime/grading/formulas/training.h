@@ -13,7 +13,6 @@
 
 namespace shardlings::grading::formulas {
 
-/// One value for each weight, by layer.
 /// \name Bytes
 /// @{
 /// What a layer's calls hold for one micro-batch; the formulas are those of model/memory.h.
