@@ -89,7 +89,7 @@ TEST(Project, EveryTestBelongsToATarget) {
 // The messages that docs/reference/misuse.md shows are those that the runtime writes: paragraphs of fenced blocks.
 TEST(Project, MessagesInTheDocumentationAreReal) {
   std::string real;
-  for (const Source& golden : sources("tests/misuse/golden", {".txt"})) real += golden.text;
+  for (const Source& golden : sources("tests/front/misuse/golden", {".txt"})) real += golden.text;
   std::vector<Violation> violations;
   bool fenced = false;
   int number = 0;

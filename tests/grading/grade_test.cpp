@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "grading/grade.h"
-#include "grading/submission_folder.h"
+#include "grading/run/submission_folder.h"
 #include "grading/verdict/grade_cache.h"
 
 namespace shardlings::grading {

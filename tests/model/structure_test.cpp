@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/on_model.h"
+#include "front/model/on_model.h"
 
 namespace shardlings::model_test {
 namespace {

@@ -1,0 +1,149 @@
+// Ranks that wait for one another, and ranks that wait for somebody who has gone.
+#include <stdexcept>
+
+#include "front/misuse/programs.h"
+
+namespace shardlings::misuse {
+namespace {
+
+int next(const Rank& rank) {
+  return (rank.id() + 1) % rank.size();
+}
+int last(const Rank& rank) {
+  return (rank.id() + rank.size() - 1) % rank.size();
+}
+
+void all_receive_first(Rank& rank, Pauses& pause) {
+  Tensor mine = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  Tensor theirs = rank.zeros(4, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().recv(theirs, last(rank), line(12));
+  rank.world().send(mine, next(rank), line(13));
+}
+
+void all_send_first(Rank& rank, Pauses& pause) {
+  Tensor mine = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  Tensor theirs = rank.zeros(4, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().send(mine, next(rank), line(12));
+  rank.world().recv(theirs, last(rank), line(13));
+}
+
+void collective_against_message(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 1) rank.world().recv(data, 0, line(12));
+  rank.world().all_reduce(data, ReduceOp::sum, line(13));
+  if (rank.id() == 0) rank.world().send(data, 1, line(14));
+}
+
+// Two groups of all ranks, used in the other order by rank 0.
+void groups_in_another_order(Rank& rank, Pauses& pause) {
+  Group a = rank.world().split(0, 0, "a", line(10));
+  Group b = rank.world().split(0, 0, "b", line(11));
+  Tensor x = rank.zeros(4, Kind::buffer, DType::f32, line(12));
+  Tensor y = rank.zeros(4, Kind::buffer, DType::f32, line(13));
+  pause();
+  Group& first = rank.id() == 0 ? b : a;
+  Group& second = rank.id() == 0 ? a : b;
+  first.all_reduce(x, ReduceOp::sum, line(16));
+  pause();
+  second.all_reduce(y, ReduceOp::sum, line(17));
+}
+
+// The same without blocking at the calls: the communication lanes of the ranks wait for one another.
+void lanes_in_another_order(Rank& rank, Pauses& pause) {
+  Group a = rank.world().split(0, 0, "a", line(10));
+  Group b = rank.world().split(0, 0, "b", line(11));
+  Tensor x = rank.zeros(4, Kind::buffer, DType::f32, line(12));
+  Tensor y = rank.zeros(4, Kind::buffer, DType::f32, line(13));
+  pause();
+  Group& first = rank.id() == 0 ? b : a;
+  Group& second = rank.id() == 0 ? a : b;
+  Work one = first.all_reduce_async(x, ReduceOp::sum, line(16));
+  pause();
+  Work two = second.all_reduce_async(y, ReduceOp::sum, line(17));
+  one.wait(line(18));
+  two.wait(line(19));
+}
+
+// One direction too many on one channel: receives posted ahead in another order than the sends (decisions, D8).
+void one_channel_for_two_purposes(Rank& rank, Pauses& pause) {
+  Tensor a = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  Tensor b = rank.zeros(4, Kind::buffer, DType::f32, line(11));
+  pause();
+  if (rank.id() == 0) {
+    rank.world().send(a, 1, line(13));
+    rank.world().recv(b, 1, line(14));
+    rank.world().send(a, 1, line(15));
+  } else if (rank.id() == 1) {
+    rank.world().recv(a, 0, line(17));
+    rank.world().recv(b, 0, line(18));
+    rank.world().send(a, 0, line(19));
+  }
+}
+
+void one_skips(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 1) return;
+  rank.world().all_reduce(data, ReduceOp::sum, line(12));
+}
+
+void one_stops_early(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  const int steps = rank.id() == 0 ? 2 : 3;
+  for (int i = 0; i < steps; ++i) {
+    pause();
+    rank.world().all_reduce(data, ReduceOp::sum, line(14));
+  }
+}
+
+void nobody_receives(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) rank.world().send(data, 1, line(12));
+}
+
+void nobody_sends(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 1) rank.world().recv(data, 0, line(12));
+}
+
+void one_throws(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 1) throw std::runtime_error("the loss is not a number");
+  rank.world().all_reduce(data, ReduceOp::sum, line(13));
+}
+
+void one_calls_wrongly(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 1) rank.world().send(data, 9, line(12));
+  rank.world().all_reduce(data, ReduceOp::sum, line(13));
+}
+
+}  // namespace
+
+std::vector<WrongProgram> deadlocks() {
+  return {{"deadlock_receive_first", "deadlock", "all receive before they send", all_receive_first, 8},
+          {"deadlock_send_first", "deadlock", "all send before they receive", all_send_first},
+          {"deadlock_collective_and_message", "deadlock", "a message after a collective and before it",
+           collective_against_message},
+          {"deadlock_groups", "deadlock", "rank 0 uses two groups in the other order", groups_in_another_order},
+          {"deadlock_lanes", "deadlock", "the same, asynchronously", lanes_in_another_order},
+          {"deadlock_channel", "deadlock", "two receives where one send comes first", one_channel_for_two_purposes}};
+}
+
+std::vector<WrongProgram> desertions() {
+  return {{"desertion_skips", "desertion", "rank 1 leaves the collective out", one_skips, 4},
+          {"desertion_early", "desertion", "rank 0 makes a step less", one_stops_early},
+          {"desertion_no_receive", "desertion", "a send without a receive", nobody_receives},
+          {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
+          {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
+          {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
+}
+
+}  // namespace shardlings::misuse

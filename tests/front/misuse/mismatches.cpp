@@ -1,0 +1,131 @@
+// Ranks of a group that do not make the same call.
+#include "front/misuse/programs.h"
+
+namespace shardlings::misuse {
+namespace {
+
+bool is_last(const Rank& rank) {
+  return rank.id() == rank.size() - 1;
+}
+
+void counts(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(is_last(rank) ? 8 : 12, Kind::buffer, DType::f32, line(10));
+  pause();
+  rank.world().all_reduce(data, ReduceOp::sum, line(11));
+}
+
+void types(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, rank.id() == 0 ? DType::i32 : DType::f32, line(10));
+  pause();
+  rank.world().all_reduce(data, ReduceOp::sum, line(11));
+}
+
+void operators(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  pause();
+  rank.world().all_reduce(data, rank.id() == 1 ? ReduceOp::max : ReduceOp::sum, line(11));
+}
+
+void operations(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (is_last(rank)) {
+    rank.world().barrier(line(12));
+  } else {
+    rank.world().all_reduce(data, ReduceOp::sum, line(14));
+  }
+}
+
+void roots(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  pause();
+  rank.world().broadcast(data, rank.id() == 0 ? 1 : 0, line(11));
+}
+
+// The first calls agree, so the report must count.
+void second_call(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  rank.world().all_reduce(data, ReduceOp::sum, line(11));
+  pause();
+  if (rank.id() == 1) rank.world().all_reduce(data, ReduceOp::sum, line(13));  // once too often
+  rank.world().broadcast(data, 0, line(14));
+  pause();
+  rank.world().barrier(line(15));
+}
+
+void order(Rank& rank, Pauses& pause) {
+  Tensor a = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  Tensor b = rank.zeros(5, Kind::buffer, DType::f32, line(11));
+  pause();
+  View first = rank.id() == 0 ? b : a;
+  View second = rank.id() == 0 ? a : b;
+  Work one = rank.world().all_reduce_async(first, ReduceOp::sum, line(14));
+  pause();
+  Work two = rank.world().all_reduce_async(second, ReduceOp::sum, line(15));
+  two.wait(line(16));
+  one.wait(line(17));
+}
+
+// Every rank thinks that its part is as long as rank 0's.
+void parts(Rank& rank, Pauses& pause) {
+  const Count n = 4 * rank.size() + 1;
+  Tensor whole = rank.zeros(rank.id() == 0 ? n : 0, Kind::buffer, DType::f32, line(10));
+  Tensor part = rank.zeros(5, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().gather(part, rank.id() == 0 ? View(whole) : View(), 0, line(12));
+}
+
+// The last rank has made room for the whole.
+void scattered_parts(Rank& rank, Pauses& pause) {
+  const Count n = 4 * rank.size() + 1;
+  const Count mine = rank.world().mine(n).size();
+  Tensor whole = rank.zeros(rank.id() == 0 ? n : 0, Kind::buffer, DType::f32, line(10));
+  Tensor part = rank.zeros(is_last(rank) ? n : mine, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().scatter(rank.id() == 0 ? View(whole) : View(), part, 0, line(12));
+}
+
+void in_a_subgroup(Rank& rank, Pauses& pause) {
+  Group pair = rank.world().split(rank.id() < 2 ? 0 : 1, 0, rank.id() < 2 ? "tp" : "rest", line(10));
+  Tensor data = rank.zeros(6, Kind::buffer, DType::f32, line(11));
+  pause();
+  if (rank.id() == 0) {
+    pair.all_reduce(data, ReduceOp::sum, line(13));
+  } else if (rank.id() == 1) {
+    pair.all_reduce(data.part({0, 3}), ReduceOp::sum, line(15));
+  }
+  rank.world().barrier(line(17));
+}
+
+void message_sizes(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) rank.world().send(data, 1, line(12));
+  if (rank.id() == 1) rank.world().recv(data.part({0, 8}), 0, line(13));
+}
+
+void message_types(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(12, Kind::buffer, rank.id() == 0 ? DType::f32 : DType::i32, line(10));
+  pause();
+  if (rank.id() == 0) rank.world().send(data, 1, line(12));
+  if (rank.id() == 1) rank.world().recv(data, 0, line(13));
+}
+
+}  // namespace
+
+std::vector<WrongProgram> mismatches() {
+  return {{"mismatch_counts", "mismatch", "the last rank gives fewer elements", counts, 1},
+          {"mismatch_types", "mismatch", "rank 0 gives another type of the same size", types, 2},
+          {"mismatch_operators", "mismatch", "rank 1 reduces with another operator", operators, 3},
+          {"mismatch_operations", "mismatch", "the last rank calls barrier instead", operations, 5},
+          {"mismatch_roots", "mismatch", "rank 0 names another root", roots, 6},
+          {"mismatch_second_call", "mismatch", "rank 1 reduces once too often", second_call},
+          {"mismatch_order", "mismatch", "rank 0 starts two reductions in the other order", order},
+          {"mismatch_parts", "mismatch", "parts are taken for equally long", parts},
+          {"mismatch_scattered_parts", "mismatch", "a part as large as the whole", scattered_parts},
+          {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
+          {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
+          {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};
+}
+
+}  // namespace shardlings::misuse

@@ -1,0 +1,253 @@
+// Submissions that go wrong in every way there is, each in a process of its own: how the run ended and what is said.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "grading/build/build_submission.h"
+#include "grading/build/toolchain.h"
+#include "grading/run/submission_folder.h"
+#include "grading/run/supervisor.h"
+#include "submission/wire/memory_file.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+cases::Case two_ranks() {
+  cases::Case kase;
+  kase.puzzle = "50_sum";
+  kase.name = "2 ranks";
+  kase.ranks = 2;
+  kase.model.layers = 0;
+  kase.cluster = front::load_cluster(build::load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
+  kase.numbers["count"] = 6;
+  return kase;
+}
+
+/// Sanitizers fill the address space, and put data of their own into every object.
+bool is_sanitized() {
+  return run::default_limits(1).memory_bytes == 0;
+}
+
+wire::Result run(const std::string& body, const std::string& before = "") {
+  run::ProcessLimits limits = run::default_limits(2);
+  limits.cpu_seconds = 1;
+  limits.output_bytes = 1 << 20;
+  if (limits.memory_bytes > 0) limits.memory_bytes = 200 << 20;
+  return run::run_case(SubmissionFolder(body, before).build(), two_ranks(), limits);
+}
+
+TEST(Endings, FinishedRunBringsOutputsCountersAndTrace) {
+  const wire::Result result = run("  rank.world().all_reduce(data, ReduceOp::sum);");
+  ASSERT_EQ(result.ending, wire::Ending::finished) << result.explanation << result.stdout_text;
+  EXPECT_EQ(result.explanation, "");
+  ASSERT_EQ(result.report.ranks.size(), 2U);
+  EXPECT_EQ(result.report.ranks[1].counters.calls(front::Collective::all_reduce), 1);
+  EXPECT_FALSE(result.report.ranks[1].trace.events.empty());
+  const wire::Output& data = result.outputs.at("data");
+  EXPECT_EQ(data.values.size(), 6U);
+  EXPECT_TRUE(data.complete);
+  EXPECT_EQ(data.conflict, "");
+  EXPECT_TRUE(data.replicas.empty());
+}
+
+// Each thread that multiplies takes a large workspace of the BLAS library's, which must fit the limit of memory.
+TEST(Endings, ManyRanksMultiplyAtOnce) {
+  cases::Case kase = two_ranks();
+  kase.ranks = 16;
+  const SubmissionFolder folder(
+      "  Tensor a = rank.zeros({300, 300}, Kind::other);\n  rank.world().barrier();\n"
+      "  for (int i = 0; i < 40; ++i) a = matmul(a, a, Trans::nn);");
+  const wire::Result result = run::run_case(folder.build(), kase, run::default_limits(kase.ranks));
+  EXPECT_EQ(result.ending, wire::Ending::finished) << result.explanation;
+}
+
+TEST(Endings, ReplicasThatDifferAreKeptApart) {
+  const wire::Result result = run("  if (rank.id() == 1) fill(data, 3.F);");
+  ASSERT_EQ(result.ending, wire::Ending::finished) << result.explanation;
+  const wire::Output& data = result.outputs.at("data");
+  EXPECT_EQ(data.conflict, "rank 1 ended with other values than rank 0");
+  ASSERT_EQ(data.replicas.size(), 2U);
+  EXPECT_EQ(data.replicas[1], std::vector<float>(6, 3.F));
+}
+
+TEST(Endings, SegmentationFault) {
+  const wire::Result result =
+      run("  rank.world().barrier();\n  if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(
+      result.explanation,
+      StartsWith("rank 1 crashed at puzzle.cpp:12 with a segmentation fault: it touched memory that is not its own.\n"
+                 "The address was 0x1: an index or pointer into an empty vector, most likely.\nAt that moment:\n"));
+  EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 was in or after barrier at puzzle.cpp:11"));
+}
+
+// What the harness has called before is none of the learner's.
+TEST(Endings, CrashBeforeAnyCall) {
+  const wire::Result result = run("  if (rank.id() == 1) *reinterpret_cast<volatile int*>(data.size()) = 1;");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 had made no call yet"));
+}
+
+TEST(Endings, StackOverflow) {
+  const wire::Result result =
+      run("  if (rank.id() == 0) std::printf(\"%d\", deeper(data.size()));",
+          "int deeper(Count n) { volatile char big[1000] = {}; return n < 0 ? 0 : deeper(n + 1) + big[n % 7]; }");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:9 with a segmentation fault"));
+  EXPECT_THAT(result.explanation, HasSubstr("endless recursion"));
+}
+
+TEST(Endings, Abort) {
+  const wire::Result result =
+      run("  rank.world().barrier();\n  if (rank.id() == 0) std::puts(\"so far\"), std::abort();");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.stdout_text, HasSubstr("so far\n"));
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:12 with abort().\n"));
+}
+
+TEST(Endings, IndexOutsideOfItsVector) {
+  const wire::Result result =
+      run("  std::vector<int> some(3);\n  if (rank.id() == 1) std::printf(\"%d\", some[data.size()]);");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 1 crashed at puzzle.cpp:12 with abort().\n"
+                                             "An assert or the standard library found a mistake"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("__n < this->size()"));
+}
+
+TEST(Endings, ExceptionIsAFailureWithItsPlace) {
+  const wire::Result result =
+      run("  rank.world().barrier();\n  if (rank.id() == 1) throw std::runtime_error(\"no idea\");\n"
+          "  rank.world().barrier();");
+  ASSERT_EQ(result.ending, wire::Ending::failed);
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::exception);
+  EXPECT_EQ(result.report.failure->rank, 1);
+  EXPECT_THAT(result.explanation, HasSubstr("rank 1, after barrier at puzzle.cpp:11: no idea"));
+}
+
+TEST(Endings, ExceptionThatNobodyCanCatch) {
+  const wire::Result result = run("  never(rank.id());", "void never(int id) noexcept { if (id == 0) throw 1; }");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.explanation,
+              StartsWith("rank 0 crashed at puzzle.cpp:9 with abort().\nAn exception had nobody to catch it"));
+  EXPECT_THAT(result.stdout_text, HasSubstr("terminate called"));
+}
+
+TEST(Endings, EndlessLoop) {
+  const wire::Result result =
+      run("  rank.world().barrier();\n  volatile bool on = true;\n  while (rank.id() == 0 && on) {\n  }\n"
+          "  rank.world().barrier();");
+  EXPECT_EQ(result.ending, wire::Ending::cpu_limit);
+  EXPECT_EQ(result.explanation,
+            "the program computed for more than 1 s and was stopped: an endless loop?\n"
+            "rank 0 was computing at puzzle.cpp:13 when it was stopped.\nAt that moment:\n"
+            "  rank 0 was in or after barrier at puzzle.cpp:11 (its call 1)\n"
+            "  rank 1 was waiting in barrier at puzzle.cpp:15");
+}
+
+TEST(Endings, ExitInTheMiddle) {
+  const wire::Result result = run("  if (rank.id() == 0) std::exit(0);\n  rank.world().barrier();");
+  EXPECT_EQ(result.ending, wire::Ending::early_exit);
+  EXPECT_THAT(result.explanation,
+              StartsWith("the program ended with status 0 before the run was over: something called exit().\n"));
+}
+
+TEST(Endings, ExitBeforeMain) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer starts before the submission does: needs a build without";
+  const SubmissionFolder folder("", "struct Early { Early() { std::_Exit(0); } } early;");
+  const build::BuildOutcome refused =
+      build::build_submission(build::load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", folder.source(),
+                              SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder.folder());
+  EXPECT_FALSE(refused.built);
+  EXPECT_THAT(refused.log, StartsWith("puzzle.cpp: 'early' is a global or static variable."));
+}
+
+TEST(Endings, OutputIsKeptUpToALimit) {
+  const wire::Result result = run("  for (int i = 0; i < 20000; ++i) std::puts(\"abcdefghi\");");
+  EXPECT_EQ(result.ending, wire::Ending::finished);
+  EXPECT_EQ(result.stdout_text.size(), 64U * 1024);
+  EXPECT_TRUE(result.stdout_truncated);
+  EXPECT_THAT(result.stdout_text, StartsWith("abcdefghi\nabcdefghi\n"));
+}
+
+TEST(Endings, OutputFlood) {
+  const wire::Result result = run("  for (;;) std::puts(\"still alive\");");
+  EXPECT_EQ(result.ending, wire::Ending::output_limit);
+  EXPECT_THAT(result.explanation, StartsWith("the program wrote more than 1 MiB of output and was stopped.\n"));
+}
+
+TEST(Endings, MemoryHog) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
+  const wire::Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
+  EXPECT_EQ(result.ending, wire::Ending::memory_limit);
+  EXPECT_THAT(result.explanation,
+              StartsWith("the program asked for more of the computer's memory than a case may use"));
+}
+
+TEST(Endings, Deadlock) {
+  const wire::Result result = run("  rank.world().recv(data, 1 - rank.id());");
+  ASSERT_EQ(result.ending, wire::Ending::failed);
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::deadlock);
+  EXPECT_THAT(result.explanation, HasSubstr("puzzle.cpp:11"));
+}
+
+TEST(Endings, NotImplemented) {
+  const wire::Result result = run("  not_implemented();");
+  ASSERT_EQ(result.ending, wire::Ending::failed);
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::not_implemented);
+}
+
+TEST(Endings, NotStarted) {
+  const wire::Result result = run::run_case("/does/not/exist", two_ranks(), run::default_limits(2));
+  EXPECT_EQ(result.ending, wire::Ending::not_started);
+  EXPECT_EQ(result.explanation, "the program could not be started: No such file or directory.");
+}
+
+TEST(Endings, ProgramThatIsNoSubmission) {
+  const wire::Result result = run::run_case("/bin/true", two_ranks(), run::default_limits(2));
+  EXPECT_EQ(result.ending, wire::Ending::early_exit);
+  EXPECT_THAT(result.explanation, StartsWith("the program ended with status 0 before main() began"));
+}
+
+/// A program that writes these bytes over the whole file in memory and ends as if all were well.
+wire::Result run_forger(const std::string& bytes) {
+  const SubmissionFolder folder("");
+  const std::string forged = folder.folder() + "/forged", program = folder.folder() + "/program";
+  std::ofstream(forged, std::ios::binary) << bytes;
+  std::ofstream(program) << "#!/bin/sh\ncat " << forged << " >&3\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  return run::run_case(program, two_ranks(), run::default_limits(2));
+}
+
+TEST(Endings, NoiseInTheFile) {
+  std::mt19937 random(8);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{5000}, std::size_t{200'000}}) {
+    std::string noise(size, 0);
+    for (char& byte : noise) byte = static_cast<char>(random());
+    const wire::Result result = run_forger(noise);
+    EXPECT_EQ(result.ending, wire::Ending::early_exit);
+    EXPECT_TRUE(result.outputs.empty());
+  }
+}
+
+TEST(Endings, EndMarkWithoutAResult) {
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{40}, std::uint64_t{1} << 62U, ~std::uint64_t{0}}) {
+    wire::FileHeader header;
+    header.case_size = ~std::uint64_t{0};
+    header.ranks = 0xFFFFFFFF;
+    header.hello = wire::FileHeader::kHello;
+    header.end = wire::FileHeader::kEnd;
+    header.result_size = size;
+    const wire::Result result = run_forger(std::string(reinterpret_cast<const char*>(&header), sizeof header));
+    EXPECT_EQ(result.ending, wire::Ending::early_exit);
+    EXPECT_THAT(result.explanation, StartsWith("the program's result is damaged"));
+  }
+}
+
+}  // namespace
+}  // namespace shardlings::grading
