@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -146,12 +147,17 @@ TEST(Machine, SurvivesItsJson) {
   }
 }
 
+/// A path that no other process, and no other call, gets.
+std::string path_of_its_own() {
+  static int calls = 0;
+  const std::string name = fmt::format("shardlings_probe_{}_{}", getpid(), ++calls);
+  return (std::filesystem::path(testing::TempDir()) / name).string();
+}
+
 /// A program that answers as the probe does, or otherwise.
 class Probe {
  public:
-  explicit Probe(const std::string& script)
-      : path_((std::filesystem::path(testing::TempDir()) / "shardlings_probe").string()) {
-    std::filesystem::remove(path_);
+  explicit Probe(const std::string& script) : path_(path_of_its_own()) {
     std::ofstream(path_) << "#!/bin/sh\n" << script;
     chmod(path_.c_str(), 0700);
   }
