@@ -53,6 +53,10 @@ TEST(Project, HeadersSayWhatTheyAreFor) {
   expect_all(all({"runtime", "tests"}, {".h"}), check_header);
 }
 
+TEST(Project, UsingDeclarationsAreUsed) {
+  expect_all(all({"runtime"}, {".cpp"}), check_usings);
+}
+
 TEST(Project, NoTestIsSwitchedOff) {
   expect_all(all({"tests", "puzzles"}, {"_test.cpp", "grader.cpp"}), check_test);
 }

@@ -20,6 +20,8 @@ std::vector<Violation> check_backends(const Source& source);
 std::vector<Violation> check_sizes(const Source& source);
 /// `#pragma once` and a `\file` comment in every header.
 std::vector<Violation> check_header(const Source& source);
+/// What a using-declaration names is used, and called by that name from there on.
+std::vector<Violation> check_usings(const Source& source);
 /// No test is switched off.
 std::vector<Violation> check_test(const Source& source);
 /// Links of a Markdown text lead to files and headings that exist; so do paths in `code`.

@@ -97,6 +97,13 @@ TEST(Headers, HaveGuardAndPurpose) {
   EXPECT_EQ(check_header({"a.h", "int x;\n"}).size(), 2U);
 }
 
+TEST(Usings, AreUsedAndTheFullNameIsNot) {
+  EXPECT_TRUE(check_usings({"a.cpp", "using b::C;\nC c;\nauto d = C::e;\n"}).empty());
+  EXPECT_TRUE(check_usings({"a.cpp", "using b::C;\nC c;\na::b::C other;\nb::Cd third;\n"}).empty());
+  EXPECT_EQ(to_text(check_usings({"a.cpp", "using b::C;\nC c;\nb::C d;\n"})), "\na.cpp:3: b::C is C in this file");
+  EXPECT_EQ(to_text(check_usings({"a.cpp", "using b::C;\n// C\n"})), "\na.cpp:1: b::C is named and not used");
+}
+
 TEST(Tests, AreNotSwitchedOff) {
   EXPECT_EQ(check_test({"a_test.cpp", "TEST(A, DISABLED_b) {}\n"}).size(), 1U);
   EXPECT_TRUE(check_test({"a_test.cpp", "TEST(A, b) {}  // DISABLED_\n"}).empty());

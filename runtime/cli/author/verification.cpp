@@ -28,16 +28,16 @@ enum class FileRole { solution, stub, mutant };
 
 /// One file to be graded, and what came of it.
 struct Task {
-  const cases::Manifest* puzzle;
+  const Manifest* puzzle;
   FileRole role;
   std::string path;  ///< empty for a mutant that does not fit the solution
   Variant mutant;    ///< what a mutant's file was made from
-  grading::verdict::Verdict verdict;
+  Verdict verdict;
   std::string error;  ///< why there is no verdict
 };
 
 /// The mutant, written out. One that does not fit the solution ends here: there is nothing to grade.
-Task task_of(const system::Project& project, const cases::Manifest& puzzle, const Variant& mutant) {
+Task task_of(const system::Project& project, const Manifest& puzzle, const Variant& mutant) {
   Task task{&puzzle, FileRole::mutant, {}, mutant, {}, {}};
   try {
     task.path = write_mutant(project, puzzle.id, mutant);
@@ -47,11 +47,11 @@ Task task_of(const system::Project& project, const cases::Manifest& puzzle, cons
   return task;
 }
 
-std::vector<Task> tasks_of(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
+std::vector<Task> tasks_of(const system::Project& project, const std::vector<Manifest>& puzzles,
                            const std::vector<std::string>& stubs) {
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < puzzles.size(); ++i) {
-    const cases::Manifest& puzzle = puzzles[i];
+    const Manifest& puzzle = puzzles[i];
     tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}, {}});
     tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}, {}});
     for (const Variant& mutant : load_mutants(project, puzzle).variants) {
@@ -84,7 +84,7 @@ void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Pr
 }
 
 /// "output: expected …, found …" of the first failed check, or the status.
-std::string first_failure(const grading::verdict::Verdict& verdict) {
+std::string first_failure(const Verdict& verdict) {
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
       if (check.passed != false) continue;
@@ -118,7 +118,7 @@ void verify_goal_file(const std::string& path, const std::string& content, Goals
 /// goal.json and goal.svg hold the solution's run.
 void verify_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed) return;
-  const grading::verdict::Verdict goal = grading::verdict::goal_of(task.verdict);
+  const Verdict goal = grading::verdict::goal_of(task.verdict);
   verify_goal_file(project.goal_file(outcome.id), grading::verdict::goal_to_text(goal, project.clusters()), goals,
                    outcome);
   verify_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
@@ -156,7 +156,7 @@ void verify_mutant(const Task& task, PuzzleOutcome& outcome) {
 }
 
 /// Calls `look` with every check that numbers of this run were compared for.
-void each_comparison(const grading::verdict::Verdict& verdict, const auto& look) {
+void each_comparison(const Verdict& verdict, const auto& look) {
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
       if (check.distance > 0) look(kase, check);
@@ -164,7 +164,7 @@ void each_comparison(const grading::verdict::Verdict& verdict, const auto& look)
   }
 }
 
-Margins margins_of(const cases::Manifest& puzzle, const std::vector<Task>& tasks) {
+Margins margins_of(const Manifest& puzzle, const std::vector<Task>& tasks) {
   Margins margins;
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle || task.role == FileRole::stub) continue;
@@ -193,7 +193,7 @@ void verify_margins(PuzzleOutcome& outcome) {
 }
 
 /// Checks of the puzzle that no mutant failed: nobody knows whether they can fail at all.
-void verify_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
+void verify_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
   std::set<std::string> failed;
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle || task.role != FileRole::mutant) continue;
@@ -206,7 +206,7 @@ void verify_checks(const cases::Manifest& puzzle, const std::vector<Task>& tasks
   }
 }
 
-PuzzleOutcome outcome_of(const system::Project& project, const cases::Manifest& puzzle, const std::vector<Task>& tasks,
+PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
                          Goals goals) {
   PuzzleOutcome outcome;
   outcome.id = puzzle.id;
@@ -232,15 +232,15 @@ int PuzzleOutcome::caught() const {
   return static_cast<int>(std::count_if(mutants.begin(), mutants.end(), [](const auto& m) { return m.caught; }));
 }
 
-std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<cases::Manifest>& puzzles,
+std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<Manifest>& puzzles,
                                           const VerificationOptions& options, const Grader& grade,
                                           const Progressed& progressed) {
   std::vector<std::string> stubs;
-  for (const cases::Manifest& puzzle : puzzles) stubs.push_back(stub_to_verify(project, puzzle.id));
+  for (const Manifest& puzzle : puzzles) stubs.push_back(stub_to_verify(project, puzzle.id));
   std::vector<Task> tasks = tasks_of(project, puzzles, stubs);
   grade_all(tasks, options.jobs, grade, progressed);
   std::vector<PuzzleOutcome> outcomes;
-  for (const cases::Manifest& puzzle : puzzles) outcomes.push_back(outcome_of(project, puzzle, tasks, options.goals));
+  for (const Manifest& puzzle : puzzles) outcomes.push_back(outcome_of(project, puzzle, tasks, options.goals));
   return outcomes;
 }
 

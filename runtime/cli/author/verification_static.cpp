@@ -55,7 +55,7 @@ void check_hint(const cases::Hint& hint, const std::string& name, std::vector<st
   if (code_without_fence(hint)) problems.push_back("the lines of the near-code hint are not between ``` marks");
 }
 
-void check_hints(const cases::Manifest& puzzle, std::vector<std::string>& problems) {
+void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   std::set<std::string> levels;
   for (const cases::Hint& hint : puzzle.hints) {
     check_hint(hint, fmt::format("a hint ({})", name_of(hint.level)), problems);
@@ -92,7 +92,7 @@ std::string stub_to_verify(const system::Project& project, const std::string& id
   return folder + "/puzzle.cpp";
 }
 
-std::vector<std::string> static_problems(const system::Project& project, const cases::Manifest& puzzle) {
+std::vector<std::string> static_problems(const system::Project& project, const Manifest& puzzle) {
   std::vector<std::string> problems;
   const auto stub = read_file(stub_to_verify(project, puzzle.id));
   const auto solution = read_file(project.solution_file(puzzle.id));

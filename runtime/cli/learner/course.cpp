@@ -110,7 +110,7 @@ void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failure
 
 }  // namespace
 
-const cases::Manifest& Course::find(const std::string& name) const {
+const Manifest& Course::find(const std::string& name) const {
   const auto candidates = candidates_of(puzzles_, faulty_);
   const auto found = matches(id_in_path(name, candidates), candidates);
   if (found.size() == 1 && found[0].faulty) throw UsageError(to_text(*found[0].faulty));
@@ -122,16 +122,15 @@ const cases::Manifest& Course::find(const std::string& name) const {
       fmt::format("\"{}\" could be {}. Give a longer part of the name, or the number.", name, fmt::join(ids, " or ")));
 }
 
-const cases::Manifest* Course::next(const Progress& progress) const {
-  for (const cases::Manifest& puzzle : puzzles_) {
+const Manifest* Course::next(const Progress& progress) const {
+  for (const Manifest& puzzle : puzzles_) {
     if (!progress.of(puzzle.id).solved()) return &puzzle;
   }
   return nullptr;
 }
 
-const cases::Manifest* Course::next_after(const std::string& id, const Progress& progress) const {
-  const auto here =
-      std::find_if(puzzles_.begin(), puzzles_.end(), [&](const cases::Manifest& p) { return p.id == id; });
+const Manifest* Course::next_after(const std::string& id, const Progress& progress) const {
+  const auto here = std::find_if(puzzles_.begin(), puzzles_.end(), [&](const Manifest& p) { return p.id == id; });
   if (here == puzzles_.end()) return next(progress);
   for (auto it = here + 1; it != puzzles_.end(); ++it) {
     if (!progress.of(it->id).solved()) return &*it;
@@ -154,13 +153,13 @@ void tell_of_faulty(const Context& context, const Course& course) {
   for (const FaultyPuzzle& puzzle : course.faulty()) context.err << to_text(puzzle) << '\n';
 }
 
-const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress) {
+const Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress) {
   if (!name.empty()) return course.find(name);
-  const cases::Manifest* next = course.next(progress);
+  const Manifest* next = course.next(progress);
   return next ? *next : course.puzzles().back();
 }
 
-std::string short_name(const cases::Manifest& puzzle) {
+std::string short_name(const Manifest& puzzle) {
   return fmt::format("{:02}", puzzle.number);
 }
 

@@ -12,12 +12,12 @@ using cases::Manifest;
 namespace {
 
 /// A hint is known by its text: numbers would go wrong when the author adds one.
-std::string name_of(const cases::Hint& hint) {
+std::string name_of(const Hint& hint) {
   return content_hash(hint.text);
 }
 
 /// The hint on a mistake, if there is one that was not given yet.
-const cases::Hint* hint_on(const cases::Manifest& puzzle, const PuzzleProgress& progress, const std::string& id) {
+const Hint* hint_on(const Manifest& puzzle, const PuzzleProgress& progress, const std::string& id) {
   const cases::Diagnosis* diagnosis = puzzle.diagnosis(id);
   if (!diagnosis || !diagnosis->hint || was_given(progress, *diagnosis->hint)) return nullptr;
   return &*diagnosis->hint;
@@ -25,17 +25,17 @@ const cases::Hint* hint_on(const cases::Manifest& puzzle, const PuzzleProgress& 
 
 }  // namespace
 
-bool was_given(const PuzzleProgress& progress, const cases::Hint& hint) {
+bool was_given(const PuzzleProgress& progress, const Hint& hint) {
   return std::find(progress.hints.begin(), progress.hints.end(), name_of(hint)) != progress.hints.end();
 }
 
-void give(PuzzleProgress& progress, const cases::Hint& hint) {
+void give(PuzzleProgress& progress, const Hint& hint) {
   if (!was_given(progress, hint)) progress.hints.push_back(name_of(hint));
 }
 
-Rung next_rung(const cases::Manifest& puzzle, const PuzzleProgress& progress) {
+Rung next_rung(const Manifest& puzzle, const PuzzleProgress& progress) {
   Rung rung;
-  const auto left = [&](const cases::Hint& hint) { return !was_given(progress, hint); };
+  const auto left = [&](const Hint& hint) { return !was_given(progress, hint); };
   const auto& ladder = puzzle.hints;
   rung.total = static_cast<int>(ladder.size());
   rung.given = rung.total - static_cast<int>(std::count_if(ladder.begin(), ladder.end(), left));

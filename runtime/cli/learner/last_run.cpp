@@ -23,12 +23,12 @@ const cases::Manifest& named_or_last_run(const Context& context, const Course& c
   return course.find(last);
 }
 
-grading::verdict::Verdict last_run(const Context& context, const cases::Manifest& puzzle) {
+Verdict last_run(const Context& context, const cases::Manifest& puzzle) {
   const std::string again = "./shardlings run " + short_name(puzzle);
   auto run = grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::last);
   if (!run) throw UsageError(fmt::format("Puzzle {} has not been run yet. First: {}", puzzle.id, again));
-  const bool traced = std::any_of(run->cases.begin(), run->cases.end(),
-                                  [](const grading::verdict::CaseVerdict& c) { return !c.traces.empty(); });
+  const bool traced =
+      std::any_of(run->cases.begin(), run->cases.end(), [](const CaseVerdict& c) { return !c.traces.empty(); });
   if (!traced) {
     throw UsageError(
         fmt::format("Nothing ran in the last run of {}, so there is nothing to show: {}", puzzle.id, again));
@@ -36,13 +36,13 @@ grading::verdict::Verdict last_run(const Context& context, const cases::Manifest
   return std::move(*run);
 }
 
-const grading::verdict::CaseVerdict& chosen_case(const grading::verdict::Verdict& run, const std::string& name) {
+const CaseVerdict& chosen_case(const Verdict& run, const std::string& name) {
   if (name.empty()) {
-    if (const grading::verdict::CaseVerdict* best = report::case_to_show(run)) return *best;
+    if (const CaseVerdict* best = report::case_to_show(run)) return *best;
     return run.cases.at(0);
   }
   std::string known;
-  for (const grading::verdict::CaseVerdict& kase : run.cases) {
+  for (const CaseVerdict& kase : run.cases) {
     if (kase.kase.name == name) return kase;
     known += "\n  " + kase.kase.name;
   }

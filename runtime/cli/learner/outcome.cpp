@@ -13,7 +13,7 @@ using report::Role;
 namespace {
 
 /// The sentence of a diagnosis, from the first check that carries it.
-std::string text_of(const grading::verdict::Verdict& verdict, const std::string& id) {
+std::string text_of(const Verdict& verdict, const std::string& id) {
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
       if (check.diagnosis == id && !check.diagnosis_text.empty()) return check.diagnosis_text;
@@ -22,15 +22,15 @@ std::string text_of(const grading::verdict::Verdict& verdict, const std::string&
   return {};
 }
 
-std::string congratulation(const Context& context, const Course& course, const cases::Manifest& puzzle,
-                           const grading::verdict::Verdict& verdict, const Progress& progress) {
+std::string congratulation(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
+                           const Progress& progress) {
   const std::string name = short_name(puzzle);
   std::string text = "\n" + context.tick() + " " +
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
                      "\n";
   text += fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
-  if (const cases::Manifest* next = course.next_after(puzzle.id, progress)) {
+  if (const Manifest* next = course.next_after(puzzle.id, progress)) {
     text += fmt::format("  Next: {} {}: ./shardlings explain {}\n", short_name(*next), next->title, short_name(*next));
   } else {
     text += "  That was the last one: every puzzle is solved.\n";
@@ -40,12 +40,12 @@ std::string congratulation(const Context& context, const Course& course, const c
 
 }  // namespace
 
-void remember_diagnoses(PuzzleProgress& progress, const grading::verdict::Verdict& verdict) {
+void remember_diagnoses(PuzzleProgress& progress, const Verdict& verdict) {
   progress.diagnoses.clear();
   for (const std::string& id : verdict.diagnoses) progress.diagnoses.push_back({id, text_of(verdict, id)});
 }
 
-void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& verdict, const std::string& hash) {
+void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::string& hash) {
   remember_diagnoses(progress, verdict);
   progress.last_hash = hash;
   progress.last_passed = verdict.passed;
@@ -54,8 +54,8 @@ void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& ver
   if (verdict.passed) progress.solved_hash = hash;
 }
 
-std::string closing_words(const Context& context, const Course& course, const cases::Manifest& puzzle,
-                          const grading::verdict::Verdict& verdict, const Progress& progress) {
+std::string closing_words(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
+                          const Progress& progress) {
   if (verdict.passed) return congratulation(context, course, puzzle, verdict, progress);
   // The report of an unfilled hole says itself what to do.
   if (verdict.status == grading::verdict::Status::not_implemented) return {};

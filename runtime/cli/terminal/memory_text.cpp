@@ -51,13 +51,13 @@ std::string table_gigabytes(Bytes bytes) {
   return without_zeros(fmt::format("{:.2f}", std::floor(gigabytes * places + 0.5) / places));
 }
 
-std::string shape_text(const memory_map::Transformer& model) {
+std::string shape_text(const Transformer& model) {
   if (!model.has_layers()) return "only the number of parameters is known";
   return fmt::format("{} blocks, h = {}, {} heads, V = {}, s = {}", model.layers, model.hidden, model.heads,
                      model.vocabulary, model.sequence);
 }
 
-std::string parallel_text(const memory_map::Parallel& parallel) {
+std::string parallel_text(const Parallel& parallel) {
   std::string text = parallel.ranks() == 1 ? "1 rank: " : fmt::format("{} ranks: ", parallel.ranks());
   text += fmt::format("dp {}", parallel.dp);
   if (parallel.tp > 1) text += fmt::format(", tp {}{}", parallel.tp, parallel.sp ? " with sequence parallelism" : "");
@@ -71,7 +71,7 @@ std::string parallel_text(const memory_map::Parallel& parallel) {
   return text;
 }
 
-std::string training_text(const memory_map::Transformer& model, const memory_map::Training& training) {
+std::string training_text(const Transformer& model, const Training& training) {
   std::string text = fmt::format("bytes of a parameter: weight {}, gradient {}, optimizer {}{}",
                                  training.precision.weight, training.precision.gradient, training.optimizer_bytes(),
                                  training.precision.master > 0 ? " (with an f32 copy)" : "");

@@ -21,7 +21,7 @@ struct CheckOptions {
   std::string backend;  ///< as for run
 };
 
-void print_failures(const Context& context, const grading::verdict::Verdict& verdict, const std::string& id) {
+void print_failures(const Context& context, const Verdict& verdict, const std::string& id) {
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
       if (check.id != id || check.passed != false) continue;
@@ -35,14 +35,13 @@ void print_failures(const Context& context, const grading::verdict::Verdict& ver
   }
 }
 
-grading::verdict::Verdict graded(const Context& context, const grading::GradeOptions& grade) {
+Verdict graded(const Context& context, const grading::GradeOptions& grade) {
   terminal::ProgressLine line(context);
   line.show("grading");
   return grading::grade_puzzle(grade);
 }
 
-int report_check(const Context& context, const grading::verdict::Verdict& verdict,
-                 const grading::verdict::CheckSummary& summary) {
+int report_check(const Context& context, const Verdict& verdict, const grading::verdict::CheckSummary& summary) {
   const std::string name = fmt::format("{} {}", verdict.puzzle, summary.spec.id);
   if (summary.passed == true) {
     context.out << fmt::format("{} passed: {} points\n", name, summary.earned);
@@ -75,7 +74,7 @@ static int check(const Context& context, const CheckOptions& options) {
   grade.build_folder = context.project.build;
   grade.backend = system::chosen_backend(context, options.backend, puzzle.cases);
   grade.traces = false;
-  const grading::verdict::Verdict verdict = graded(context, grade);
+  const Verdict verdict = graded(context, grade);
   for (const auto& summary : verdict.checks) {
     if (summary.spec.id == options.check) return report_check(context, verdict, summary);
   }

@@ -22,13 +22,12 @@ using report::Role;
 
 namespace {
 
-void print_hint(const Context& context, const cases::Hint& hint, const std::string& heading) {
+void print_hint(const Context& context, const Hint& hint, const std::string& heading) {
   context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, name_of(hint.level))) << '\n'
               << terminal::render_markdown(hint.text, context) << '\n';
 }
 
-int print_json(const Context& context, const cases::Manifest& puzzle, const learner::Rung& rung,
-               const cases::Hint* hint) {
+int print_json(const Context& context, const Manifest& puzzle, const learner::Rung& rung, const Hint* hint) {
   const json value = {{"puzzle", puzzle.id},
                       {"level", hint ? json(name_of(hint->level)) : json(nullptr)},
                       {"text", hint ? json(hint->text) : json(nullptr)},
@@ -40,9 +39,9 @@ int print_json(const Context& context, const cases::Manifest& puzzle, const lear
 }
 
 /// Those given, in the order of the puzzle; after a pass all, since they teach then, too.
-int print_all(const Context& context, const cases::Manifest& puzzle, const learner::PuzzleProgress& past) {
-  const auto shown = [&](const cases::Hint& hint) { return past.solved() || learner::was_given(past, hint); };
-  for (const cases::Hint& hint : puzzle.hints) {
+int print_all(const Context& context, const Manifest& puzzle, const learner::PuzzleProgress& past) {
+  const auto shown = [&](const Hint& hint) { return past.solved() || learner::was_given(past, hint); };
+  for (const Hint& hint : puzzle.hints) {
     if (shown(hint)) print_hint(context, hint, "Hint");
   }
   for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
@@ -59,7 +58,7 @@ int print_all(const Context& context, const cases::Manifest& puzzle, const learn
 int hint(const Context& context, const HintOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   learner::Progress progress = learner::load_progress(context.project.state());
-  const cases::Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
+  const Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
   if (options.all && !options.json) return print_all(context, puzzle, progress.of(puzzle.id));
 
   const learner::Rung rung = learner::next_rung(puzzle, progress.of(puzzle.id));

@@ -19,7 +19,7 @@ using report::Role;
 namespace {
 
 struct Entry {
-  const cases::Manifest* puzzle;
+  const Manifest* puzzle;
   learner::PuzzleProgress progress;
   learner::Standing standing;
 };
@@ -27,7 +27,7 @@ struct Entry {
 std::vector<Entry> entries_of(const Context& context, const learner::Course& course,
                               const learner::Progress& progress) {
   std::vector<Entry> entries;
-  for (const cases::Manifest& puzzle : course.puzzles()) {
+  for (const Manifest& puzzle : course.puzzles()) {
     const learner::PuzzleProgress& past = progress.of(puzzle.id);
     entries.push_back({&puzzle, past, learner::standing(past, file_hash(context.project.puzzle_file(puzzle.id)))});
   }
@@ -82,11 +82,11 @@ std::string remark_of(const Context& context, const Entry& entry) {
   return {};
 }
 
-void print_text(const Context& context, const std::vector<Entry>& entries, const cases::Manifest* next) {
+void print_text(const Context& context, const std::vector<Entry>& entries, const Manifest* next) {
   std::string chapter;
   int points = 0, max_points = 0;
   for (const Entry& entry : entries) {
-    const cases::Manifest& puzzle = *entry.puzzle;
+    const Manifest& puzzle = *entry.puzzle;
     if (puzzle.chapter != chapter) {
       context.out << (chapter.empty() ? "" : "\n") << context.paint(Role::strong, puzzle.chapter) << '\n';
       chapter = puzzle.chapter;
@@ -103,7 +103,7 @@ void print_text(const Context& context, const std::vector<Entry>& entries, const
   context.out << '\n';
 }
 
-/// What is wrong stands in full: whoever mends it needs the file and the line.
+/// What is wrong stands in full: an author who mends it needs the file and the line.
 void print_faulty(const Context& context, const learner::Course& course) {
   if (course.faulty().empty()) return;
   context.out << '\n' << context.paint(Role::strong, "Faulty, and left out") << '\n';

@@ -41,8 +41,8 @@ struct MemoryOptions {
 constexpr int kDegrees[] = {1, 4, 16, 64, 256, 1024};  // of the ZeRO paper's table 1
 constexpr int kName = 13;                              // columns of a line's name
 
-memory_map::Training training_of(const MemoryOptions& options) {
-  memory_map::Training training;
+Training training_of(const MemoryOptions& options) {
+  Training training;
   training.precision = memory_map::precision_of(options.precision);
   training.moments = memory_map::moments_of(options.optimizer);
   training.recompute = memory_map::recompute_of(options.recompute);
@@ -53,9 +53,9 @@ memory_map::Training training_of(const MemoryOptions& options) {
   return training;
 }
 
-int print_models(const Context& context, const std::vector<memory_map::Transformer>& models, bool as_json) {
+int print_models(const Context& context, const std::vector<Transformer>& models, bool as_json) {
   json list = json::array();
-  for (const memory_map::Transformer& model : models) {
+  for (const Transformer& model : models) {
     const Count parameters = memory_map::parameters_of(model);
     list.push_back(
         {{"name", model.name}, {"title", model.title}, {"parameters", parameters}, {"source", model.source}});
@@ -69,18 +69,18 @@ int print_models(const Context& context, const std::vector<memory_map::Transform
 }
 
 /// A row for each number of ranks, three columns for each model: ZeRO-1, 2 and 3. States only.
-int print_table(const Context& context, const std::vector<memory_map::Transformer>& models,
-                const memory_map::Training& training, bool as_json) {
+int print_table(const Context& context, const std::vector<Transformer>& models, const Training& training,
+                bool as_json) {
   json rows = json::array();
   std::string head = "     N", names = "      ";
-  for (const memory_map::Transformer& model : models) {
+  for (const Transformer& model : models) {
     names += "  " + fmt::format("{:>24}", cut(model.title, 24));
     head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
   }
   std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
   for (const int n : kDegrees) {
     text += fmt::format("{:>6}", n);
-    for (const memory_map::Transformer& model : models) {
+    for (const Transformer& model : models) {
       text += "  ";
       for (int zero = 1; zero <= 3; ++zero) {
         const Bytes bytes = memory_map::states_of(memory_map::parameters_of(model), training, zero, n).total();
@@ -98,7 +98,7 @@ int print_table(const Context& context, const std::vector<memory_map::Transforme
   return kPassed;
 }
 
-json stage_json(const memory_map::StageMemory& stage) {
+json stage_json(const StageMemory& stage) {
   return {{"stage", stage.stage},
           {"blocks", stage.blocks.size()},
           {"parameters", stage.parameters},
@@ -115,10 +115,9 @@ json stage_json(const memory_map::StageMemory& stage) {
           {"total", stage.total().value()}};
 }
 
-int print_json(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
-               const memory_map::MemoryMap& map) {
+int print_json(const Context& context, const Transformer& model, const Parallel& parallel, const MemoryMap& map) {
   json stages = json::array();
-  for (const memory_map::StageMemory& stage : map.stages) stages.push_back(stage_json(stage));
+  for (const StageMemory& stage : map.stages) stages.push_back(stage_json(stage));
   context.out << json{{"model", model.name},
                       {"parameters", map.parameters},
                       {"activations_known", model.has_layers()},
@@ -141,14 +140,13 @@ std::string share_text(Count bytes, bool is_divided, int shards) {
   return is_divided && shards > 1 ? fmt::format("{} Ψ/{}", bytes, shards) : fmt::format("{} Ψ", bytes);
 }
 
-std::string blocks_text(const memory_map::StageMemory& stage, Bytes one) {
+std::string blocks_text(const StageMemory& stage, Bytes one) {
   const std::string flight = stage.in_flight == 1 ? "" : fmt::format(" x {:.4g} micro-batches", stage.in_flight);
   return fmt::format("{} blocks{} x {}", stage.blocks.size(), flight, terminal::size_text(one));
 }
 
-void print_activations(const Context& context, const memory_map::Transformer& model,
-                       const memory_map::Parallel& parallel, const memory_map::Training& training,
-                       const memory_map::StageMemory& stage) {
+void print_activations(const Context& context, const Transformer& model, const Parallel& parallel,
+                       const Training& training, const StageMemory& stage) {
   if (!model.has_layers()) {
     context.out << context.paint(Role::dim, "  activations are not known: of this model there is only its size\n");
     return;
@@ -162,13 +160,13 @@ void print_activations(const Context& context, const memory_map::Transformer& mo
                                  : "of embedding and head, logits included";
     print_line(context, "", stage.activations.ends, where);
   }
-  if (training.recompute != memory_map::Recompute::none) {
+  if (training.recompute != Recompute::none) {
     print_line(context, "", stage.activations.recomputed, "computed again, for one block at a time");
   }
 }
 
-void print_stage(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
-                 const memory_map::Training& training, const memory_map::StageMemory& stage) {
+void print_stage(const Context& context, const Transformer& model, const Parallel& parallel, const Training& training,
+                 const StageMemory& stage) {
   const int shards = parallel.shards();
   print_line(context, "weights", stage.states.weights,
              share_text(training.precision.weight, parallel.zero >= 3, shards) +
@@ -188,15 +186,15 @@ void print_stage(const Context& context, const memory_map::Transformer& model, c
   print_line(context, "total", stage.total(), fmt::format("{:.4g} GiB", gib));
 }
 
-void print_map(const Context& context, const memory_map::Transformer& model, const memory_map::Parallel& parallel,
-               const memory_map::Training& training, const memory_map::MemoryMap& map) {
+void print_map(const Context& context, const Transformer& model, const Parallel& parallel, const Training& training,
+               const MemoryMap& map) {
   context.out << context.paint(Role::strong, model.title) << ": " << terminal::count_text(map.parameters)
               << " parameters";
   if (model.has_layers()) context.out << " (" << terminal::shape_text(model) << ')';
   context.out << '\n'
               << terminal::parallel_text(parallel) << '\n'
               << terminal::training_text(model, training) << "\n\n";
-  const memory_map::StageMemory& fullest = map.fullest();
+  const StageMemory& fullest = map.fullest();
   if (parallel.pp > 1) {
     context.out << fmt::format("On each rank of stage {}, the fullest of 0-{}:\n", fullest.stage, parallel.pp - 1);
   } else {
@@ -204,7 +202,7 @@ void print_map(const Context& context, const memory_map::Transformer& model, con
   }
   print_stage(context, model, parallel, training, fullest);
   if (parallel.pp == 1) return;
-  const memory_map::StageMemory& emptiest = map.emptiest();
+  const StageMemory& emptiest = map.emptiest();
   context.out << fmt::format("\nThe emptiest stage is {}: {}. --json has all of them.\n", emptiest.stage,
                              terminal::size_text(emptiest.total()));
 }
@@ -213,11 +211,11 @@ void print_map(const Context& context, const memory_map::Transformer& model, con
 
 /// `memory`: the map of memory of a training run.
 static int memory(const Context& context, const MemoryOptions& options) {
-  const std::vector<memory_map::Transformer> known = memory_map::load_transformers(context.project.transformers());
+  const std::vector<Transformer> known = memory_map::load_transformers(context.project.transformers());
   if (options.list) return print_models(context, known, options.json);
-  std::vector<memory_map::Transformer> models;
+  std::vector<Transformer> models;
   for (const std::string& text : options.models) models.push_back(memory_map::find_transformer(known, text));
-  const memory_map::Training training = training_of(options);
+  const Training training = training_of(options);
   if (options.table) {
     if (models.empty()) {
       for (const char* name : {"zero-7.5b", "zero-128b", "zero-1t"})
@@ -228,8 +226,8 @@ static int memory(const Context& context, const MemoryOptions& options) {
   if (models.size() != 1) {
     throw UsageError("Say which model: ./shardlings memory --model gpt2 --parallel dp=8,zero=3; --models lists them.");
   }
-  const memory_map::Parallel parallel = memory_map::parallel_of(options.parallel);
-  const memory_map::MemoryMap map = memory_map::map_memory(models[0], parallel, training);
+  const Parallel parallel = memory_map::parallel_of(options.parallel);
+  const MemoryMap map = memory_map::map_memory(models[0], parallel, training);
   if (options.json) return print_json(context, models[0], parallel, map);
   print_map(context, models[0], parallel, training, map);
   return kPassed;

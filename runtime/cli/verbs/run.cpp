@@ -37,7 +37,7 @@ std::string to_text(grading::Phase phase) {
 
 using Say = std::function<void(const std::string&)>;
 
-grading::GradeOptions grade_options(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
+grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
                                     grading::run::Backend backend, const Say& say) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
@@ -53,8 +53,8 @@ grading::GradeOptions grade_options(const Context& context, const cases::Manifes
 }
 
 /// Grades, saying what it is at: to who asked for it, or on the error stream.
-grading::verdict::Verdict graded(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
-                                 grading::run::Backend backend) {
+Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options,
+               grading::run::Backend backend) {
   if (options.progress) {
     return grading::grade_puzzle(grade_options(context, puzzle, options, backend, options.progress));
   }
@@ -64,13 +64,13 @@ grading::verdict::Verdict graded(const Context& context, const cases::Manifest& 
 }
 
 /// Those of the puzzle that were asked for.
-std::vector<cases::Case> chosen_cases(const cases::Manifest& puzzle, const RunOptions& options) {
+std::vector<cases::Case> chosen_cases(const Manifest& puzzle, const RunOptions& options) {
   if (options.case_name.empty()) return puzzle.cases;
   return {*puzzle.find_case(options.case_name)};
 }
 
 /// The command that repeats a case names the file or the mutant, if it was not the learner's own file.
-void name_file(grading::verdict::Verdict& verdict, const RunOptions& options) {
+void name_file(Verdict& verdict, const RunOptions& options) {
   if (options.file.empty()) return;
   const std::string named =
       options.mutant.empty() ? fmt::format(" --file '{}'", options.file) : fmt::format(" --mutant {}", options.mutant);
@@ -78,12 +78,12 @@ void name_file(grading::verdict::Verdict& verdict, const RunOptions& options) {
 }
 
 /// The file of the mutant, where one was asked for.
-RunOptions with_mutant(const Context& context, const cases::Manifest& puzzle, RunOptions options) {
+RunOptions with_mutant(const Context& context, const Manifest& puzzle, RunOptions options) {
   if (!options.mutant.empty()) options.file = author::write_mutant_named(context.project, puzzle, options.mutant);
   return options;
 }
 
-void check_options(const cases::Manifest& puzzle, const RunOptions& options) {
+void check_options(const Manifest& puzzle, const RunOptions& options) {
   if (!options.file.empty() && !std::filesystem::is_regular_file(options.file)) {
     throw UsageError("There is no file " + options.file + ".");
   }
@@ -94,8 +94,8 @@ void check_options(const cases::Manifest& puzzle, const RunOptions& options) {
 }
 
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
-learner::Progress remember(const Context& context, const cases::Manifest& puzzle, const RunOptions& options,
-                           const grading::verdict::Verdict& verdict, const std::string& hash) {
+learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
+                           const Verdict& verdict, const std::string& hash) {
   const bool whole = options.case_name.empty() && !options.seed;
   if (!options.file.empty()) return learner::load_progress(context.project.state());
   try {
@@ -118,7 +118,7 @@ learner::Progress remember(const Context& context, const cases::Manifest& puzzle
 int run(const Context& context, const RunOptions& asked) {
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
-  const cases::Manifest& puzzle =
+  const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
   const RunOptions options = with_mutant(context, puzzle, asked);
   check_options(puzzle, options);
@@ -130,7 +130,7 @@ int run(const Context& context, const RunOptions& asked) {
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
-  grading::verdict::Verdict verdict = graded(context, puzzle, options, backend);
+  Verdict verdict = graded(context, puzzle, options, backend);
   name_file(verdict, options);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 

@@ -16,9 +16,7 @@
 namespace shardlings::cli::verbs {
 
 using cases::Manifest;
-using grading::verdict::Verdict;
 using nlohmann::json;
-using report::Role;
 
 namespace {
 
@@ -30,9 +28,9 @@ struct VerifyOptions {
   bool goals = false;   ///< write every goal.json anew
 };
 
-std::vector<cases::Manifest> chosen(const learner::Course& course, const std::vector<std::string>& names) {
+std::vector<Manifest> chosen(const learner::Course& course, const std::vector<std::string>& names) {
   if (names.empty()) return course.puzzles();
-  std::vector<cases::Manifest> puzzles;
+  std::vector<Manifest> puzzles;
   for (const std::string& name : names) puzzles.push_back(course.find(name));
   return puzzles;
 }
@@ -84,11 +82,11 @@ void print(const Context& context, const author::PuzzleOutcome& outcome) {
 static int verify(const Context& context, const VerifyOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   if (options.puzzles.empty()) learner::tell_of_faulty(context, course);
-  const std::vector<cases::Manifest> puzzles = chosen(course, options.puzzles);
+  const std::vector<Manifest> puzzles = chosen(course, options.puzzles);
   std::vector<cases::Case> cases;
-  for (const cases::Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
+  for (const Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, cases);
-  const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
+  const auto grade = [&](const Manifest& puzzle, const std::string& source) {
     grading::GradeOptions grade_options;
     grade_options.puzzle_folder = puzzle.folder;
     grade_options.source = source;

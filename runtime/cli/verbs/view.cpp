@@ -36,11 +36,11 @@ struct ViewOptions {
   bool open = false;      ///< in the browser
 };
 
-std::string full_name(const cases::Manifest& puzzle) {
+std::string full_name(const Manifest& puzzle) {
   return learner::short_name(puzzle) + " " + puzzle.title;
 }
 
-grading::verdict::Verdict read_run(const Context& context, const std::string& path) {
+Verdict read_run(const Context& context, const std::string& path) {
   const auto text = read_file(path);
   if (!text) throw UsageError("There is no file " + path + ".");
   try {
@@ -52,17 +52,16 @@ grading::verdict::Verdict read_run(const Context& context, const std::string& pa
 
 /// The runs that a page is made of, and what holds them.
 struct Runs {
-  grading::verdict::Verdict run, goal, other;
-  std::optional<grading::verdict::Verdict> measured;
+  Verdict run, goal, other;
+  std::optional<Verdict> measured;
   report::ViewPage page;
 };
 
 /// The run itself: of a file or the last one, even if it did not build.
-void add_run(const Context& context, const cases::Manifest& puzzle, const std::string& file, Runs& runs) {
+void add_own_run(const Context& context, const Manifest& puzzle, const std::string& file, Runs& runs) {
   if (!file.empty()) {
     runs.run = read_run(context, file);
-  } else if (auto kept =
-                 grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::last)) {
+  } else if (auto kept = grading::verdict::load_run(context.project.build, puzzle.id, KeptRun::last)) {
     runs.run = std::move(*kept);
   } else {
     throw UsageError(fmt::format("{} has not been run yet. First: ./shardlings run {}", full_name(puzzle),
@@ -72,7 +71,7 @@ void add_run(const Context& context, const cases::Manifest& puzzle, const std::s
   runs.page.runs.push_back({report::ViewRole::run, name, &runs.run});
 }
 
-void add_goal(const Context& context, const cases::Manifest& puzzle, Runs& runs) {
+void add_goal_run(const Context& context, const Manifest& puzzle, Runs& runs) {
   const std::string path = context.project.goal_file(puzzle.id);
   if (!fs::exists(path)) return;
   try {
@@ -84,14 +83,14 @@ void add_goal(const Context& context, const cases::Manifest& puzzle, Runs& runs)
 }
 
 /// What the same run really took, on backends that measure.
-void add_measured(Runs& runs) {
+void add_measured_run(Runs& runs) {
   runs.measured = report::measured_run(runs.run);
   if (runs.measured) runs.page.runs.push_back({report::ViewRole::measured, "Measured times", &*runs.measured});
 }
 
-void add_other(const Context& context, const cases::Manifest& puzzle, const std::string& against, Runs& runs) {
+void add_other_run(const Context& context, const Manifest& puzzle, const std::string& against, Runs& runs) {
   if (against == "LAST") {
-    auto kept = grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::previous);
+    auto kept = grading::verdict::load_run(context.project.build, puzzle.id, KeptRun::previous);
     if (!kept) throw UsageError(full_name(puzzle) + " was run only once yet: there is nothing to compare with.");
     runs.other = std::move(*kept);
     runs.page.runs.push_back({report::ViewRole::other, "The run before", &runs.other});
@@ -105,17 +104,15 @@ void add_other(const Context& context, const cases::Manifest& puzzle, const std:
 }
 
 /// The puzzle that is meant; a run file knows its own.
-const cases::Manifest& chosen_puzzle(const Context& context, const learner::Course& course,
-                                     const ViewOptions& options) {
+const Manifest& chosen_puzzle(const Context& context, const learner::Course& course, const ViewOptions& options) {
   if (options.run.empty()) return learner::named_or_last_run(context, course, options.puzzle);
-  const cases::Manifest& puzzle = course.find(read_run(context, options.run).puzzle);
+  const Manifest& puzzle = course.find(read_run(context, options.run).puzzle);
   if (options.puzzle.empty() || course.find(options.puzzle).id == puzzle.id) return puzzle;
   throw UsageError(fmt::format("{} is a run of {}.", options.run, puzzle.id));
 }
 
-void write_svg(const Context& context, const cases::Manifest& puzzle, const ViewOptions& options) {
-  const grading::verdict::Verdict run =
-      options.run.empty() ? learner::last_run(context, puzzle) : read_run(context, options.run);
+void write_svg(const Context& context, const Manifest& puzzle, const ViewOptions& options) {
+  const Verdict run = options.run.empty() ? learner::last_run(context, puzzle) : read_run(context, options.run);
   const grading::verdict::CaseVerdict& kase = learner::chosen_case(run, options.case_name);
   const std::string title = fmt::format("{}: {}", full_name(puzzle), kase.kase.name);
   learner::deliver(context, options.svg, report::timeline_svg(kase, title),
@@ -127,12 +124,12 @@ void open_in_browser(const Context& context, const std::string& path) {
   context.err << "It could not be opened (is xdg-open there?): please open it in a browser yourself.\n";
 }
 
-void write_page(const Context& context, const cases::Manifest& puzzle, const ViewOptions& options, Runs& runs) {
+void write_page(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
   runs.page.puzzle = full_name(puzzle);
   if (!options.case_name.empty()) runs.page.show = learner::chosen_case(runs.run, options.case_name).kase.name;
-  add_measured(runs);
-  add_goal(context, puzzle, runs);
-  if (!options.against.empty()) add_other(context, puzzle, options.against, runs);
+  add_measured_run(runs);
+  add_goal_run(context, puzzle, runs);
+  if (!options.against.empty()) add_other_run(context, puzzle, options.against, runs);
   std::string path = options.out;
   if (path.empty()) {
     const std::string folder = context.project.build + "/view";
@@ -148,13 +145,13 @@ void write_page(const Context& context, const cases::Manifest& puzzle, const Vie
 /// `view`: the last run as a page.
 static int view(const Context& context, const ViewOptions& options) {
   const learner::Course course = learner::load_course(context.project);
-  const cases::Manifest& puzzle = chosen_puzzle(context, course, options);
+  const Manifest& puzzle = chosen_puzzle(context, course, options);
   if (!options.svg.empty()) {
     write_svg(context, puzzle, options);
     return kPassed;
   }
   Runs runs;
-  add_run(context, puzzle, options.run, runs);
+  add_own_run(context, puzzle, options.run, runs);
   if (!options.to_file.empty()) {
     learner::deliver(context, options.to_file, grading::verdict::run_to_text(runs.run), "Run of " + full_name(puzzle));
     return kPassed;

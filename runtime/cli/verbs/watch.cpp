@@ -41,7 +41,7 @@ constexpr int kClosingRows = 6;
 
 class Watch {
  public:
-  Watch(const Context& context, const cases::Manifest& puzzle, std::string backend)
+  Watch(const Context& context, const Manifest& puzzle, std::string backend)
       : context_(context), backend_(std::move(backend)) {
     full_screen_ = isatty(STDIN_FILENO) == 1 && context.interactive;
     if (full_screen_) {
@@ -69,7 +69,7 @@ class Watch {
   }
 
  private:
-  void open(const cases::Manifest& puzzle) {
+  void open(const Manifest& puzzle) {
     id_ = puzzle.id;
     name_ = learner::short_name(puzzle);
     const std::string file = context_.project.puzzle_file(id_);
@@ -167,7 +167,7 @@ class Watch {
   void next() {
     if (!screen_.can_go_on) return;
     const learner::Course course = learner::load_course(context_.project);
-    const cases::Manifest* next = course.next_after(id_, learner::load_progress(context_.project.state()));
+    const Manifest* next = course.next_after(id_, learner::load_progress(context_.project.state()));
     if (!next) return;
     screen_.body.clear();
     open(*next);
@@ -193,7 +193,7 @@ class Watch {
 static int watch(const Context& context, const WatchOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
-  const cases::Manifest& puzzle =
+  const Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   system::chosen_backend(context, options.backend,
                          puzzle.cases);  // what cannot be had is said before anything is drawn

@@ -11,9 +11,6 @@
 namespace shardlings::grading::reference {
 namespace {
 
-using reference::tolerance_of;
-using reference::Trained;
-
 /// One rounding to bf16, relative to the largest number of a tensor: the least noise that is assumed where numbers are
 /// kept in 16 bits, since any of those that it is made of may be rounded the other way.
 constexpr double kRoundingOfBf16 = 0x1p-9;
@@ -27,8 +24,8 @@ double largest_of(const std::vector<double>& values, Range range) {
 }
 
 /// a - b.
-reference::LayersOf<double> difference(const reference::LayersOf<double>& a, const reference::LayersOf<double>& b) {
-  reference::LayersOf<double> result = a;
+Layers difference(const Layers& a, const Layers& b) {
+  Layers result = a;
   for (std::size_t l = 0; l < a.size(); ++l) {
     for (std::size_t i = 0; i < a[l].size(); ++i) result[l][i] -= b[l][i];
   }
@@ -38,22 +35,20 @@ reference::LayersOf<double> difference(const reference::LayersOf<double>& a, con
 /// Computations of a case in f32, whose distances from the exact one are its noise.
 class Noise {
  public:
-  Noise(const cases::Case& kase, reference::Precision precision)
-      : model_(model::make_structure(kase.model)),
-        least_(precision == reference::Precision::mixed ? kRoundingOfBf16 : 0) {
+  Noise(const cases::Case& kase, Precision precision)
+      : model_(model::make_structure(kase.model)), least_(precision == Precision::mixed ? kRoundingOfBf16 : 0) {
     // In mixed precision a computation that nothing shakes rounds nearly everything as the exact one does.
-    const std::uint64_t first = precision == reference::Precision::mixed ? 1 : 0;
-    for (std::uint64_t run = 0; run < reference::kRuns; ++run) {
-      runs_.push_back(reference::train<float>(kase, first + run, precision));
+    const std::uint64_t first = precision == Precision::mixed ? 1 : 0;
+    for (std::uint64_t run = 0; run < kRuns; ++run) {
+      runs_.push_back(train<float>(kase, first + run, precision));
     }
   }
 
   /// The tolerance of each number, by layer, the same for all elements of a matrix or vector. `computed` are the
   /// numbers that the layers' math has made, where `exact` are not.
-  reference::LayersOf<double> tolerances(const reference::LayersOf<double>& exact,
-                                         reference::LayersOf<float> Trained<float>::*values,
-                                         const reference::LayersOf<double>* computed = nullptr) const {
-    reference::LayersOf<double> all;
+  Layers tolerances(const Layers& exact, LayersOf<float> Trained<float>::*values,
+                    const Layers* computed = nullptr) const {
+    Layers all;
     for (std::size_t l = 0; l < model_.layers.size(); ++l) {
       const auto runs = picked([&](const auto& run) -> const auto& { return (run.*values)[l]; });
       std::vector<double>& tolerance = all.emplace_back(exact[l].size());
@@ -101,7 +96,7 @@ class Noise {
 /// A gradient that is nothing but noise has a second moment of noise squared, which no few runs bound: one four times
 /// as noisy is rare, but sixteen times as far off. So each v may be off by the square of what the gradient may be, told
 /// from the tolerance of m.
-void allow_squares_of_noise(const reference::LayersOf<double>& m_tolerance, reference::LayersOf<double>& v_tolerance) {
+void allow_squares_of_noise(const Layers& m_tolerance, Layers& v_tolerance) {
   const double of_m = 1 - static_cast<double>(AdamStep{}.beta1), of_v = 1 - static_cast<double>(AdamStep{}.beta2);
   for (std::size_t l = 0; l < v_tolerance.size(); ++l) {
     for (std::size_t i = 0; i < v_tolerance[l].size(); ++i) {
@@ -113,15 +108,15 @@ void allow_squares_of_noise(const reference::LayersOf<double>& m_tolerance, refe
 
 }  // namespace
 
-Reference train_reference(const cases::Case& kase, reference::Precision precision) {
-  Trained<double> exact = reference::train<double>(kase, 0, precision);
+Reference train_reference(const cases::Case& kase, Precision precision) {
+  Trained<double> exact = train<double>(kase, 0, precision);
   const Noise noise(kase, precision);
   Reference result;
   result.loss = exact.loss;
   result.loss_tolerance = noise.tolerance_of_loss(exact.loss);
   result.norms_tolerance = noise.tolerances_of_norms(exact.norms);
-  result.weights_before = reference::initial_weights<double>(kase);
-  const reference::LayersOf<double> moved = difference(exact.weights, result.weights_before);
+  result.weights_before = initial_weights<double>(kase);
+  const Layers moved = difference(exact.weights, result.weights_before);
   result.grads_tolerance = noise.tolerances(exact.grads, &Trained<float>::grads);
   result.weights_tolerance = noise.tolerances(exact.weights, &Trained<float>::weights, &moved);
   result.m_tolerance = noise.tolerances(exact.m, &Trained<float>::m);
