@@ -22,7 +22,7 @@ struct MadeLike {
 template <FieldKind kind, FieldKind... kinds>
 concept OneOf = ((kind == kinds) || ...);
 
-/// As what an argument of each kind is given.
+/// The C++ type of an argument of each kind.
 /// @{
 template <FieldKind kind>
 struct Given {
@@ -69,7 +69,7 @@ struct Given<FieldKind::text> {
 };
 /// @}
 
-/// As what a call carries it.
+/// The type in which a call carries it.
 template <FieldKind kind>
 using Number = std::conditional_t<kind == FieldKind::text, TextId, typename Given<kind>::Type>;
 
@@ -121,9 +121,9 @@ namespace position {
 }  // namespace position
 
 /// Reads numbers and scalars in the order of the table.
-class Unpacker {
+class ArgumentReader {
  public:
-  explicit Unpacker(const Call& call) : call_(call) {}
+  explicit ArgumentReader(const Call& call) : call_(call) {}
 
  protected:
   std::int64_t next_number() { return call_.number[numbers_++]; }
@@ -149,12 +149,12 @@ class Unpacker {
 
 /// The arguments of a call that has passed validate(): numbers and scalars as they were given, of tensors the place.
 namespace unpacked {
-#define VERB(verb, word, by, ...)                       \
-  struct verb : private Unpacker {                      \
-    static constexpr Verb kVerb = Verb::verb;           \
-    using Position = position::verb;                    \
-    explicit verb(const Call& call) : Unpacker(call) {} \
-    __VA_ARGS__                                         \
+#define VERB(verb, word, by, ...)                             \
+  struct verb : private ArgumentReader {                      \
+    static constexpr Verb kVerb = Verb::verb;                 \
+    using Position = position::verb;                          \
+    explicit verb(const Call& call) : ArgumentReader(call) {} \
+    __VA_ARGS__                                               \
   };
 #define TENSOR(kind, name) static constexpr Argument<FieldKind::kind> name{Position::name, #name};
 #define NUMBER(kind, name) Given<FieldKind::kind>::Type name = static_cast<Given<FieldKind::kind>::Type>(next_number());

@@ -21,8 +21,8 @@ inline constexpr int kMaxScalars = 6;
 /// The number of a text that a Port has been told (Port::text); 0 is the empty one.
 using TextId = std::uint32_t;
 
-/// A place in the source, the file by its number.
-struct Place {
+/// A Location with the number of its file instead of the name.
+struct PackedLocation {
   TextId file = 0;
   std::int32_t line = 0;
 };
@@ -32,7 +32,7 @@ struct Call {
   Verb verb = Verb::count_;
   std::uint8_t blocking = 1;  ///< 1: wait in the same call; 0: start only
   std::uint8_t num_tensors = 0;
-  Place at;
+  PackedLocation at;
   Ref tensor[kMaxTensors];
   std::int64_t number[kMaxNumbers] = {};
   float scalar[kMaxScalars] = {};
@@ -46,7 +46,7 @@ struct Call {
 /// `allocate`.
 const char* name_of(const Call& call);
 
-/// As which exception an error is raised on the caller's side.
+/// Which exception the caller's side throws.
 enum class ErrorKind : std::uint8_t {
   none,
   invalid_argument,
@@ -69,7 +69,7 @@ struct Reply {
   float scalar = 0;
   ErrorKind error = ErrorKind::none;  ///< what it says is Port::error_text()
   Misuse misuse = Misuse::mismatch;   ///< of ErrorKind::misuse
-  Place at;                           ///< of the error
+  PackedLocation at;                  ///< of the error
 };
 
 static_assert(std::is_trivially_copyable_v<Call> && std::is_trivially_copyable_v<Reply>);

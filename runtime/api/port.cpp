@@ -21,11 +21,11 @@ TextId Port::add_file(const char* name) {
   return known.id;
 }
 
-Location Port::location(Place place) {
-  const std::string name = text_of(place.file);
+Location Port::location(PackedLocation at) {
+  const std::string name = text_of(at.file);
   const auto found = std::find(files_.begin(), files_.end(), name);
   const std::string& lasting = found != files_.end() ? *found : files_.emplace_back(name);
-  return {lasting.c_str(), place.line};
+  return {lasting.c_str(), at.line};
 }
 
 void Port::raise(const Reply& reply) {

@@ -2,8 +2,8 @@
 /// The cut between a rank's code and the runtime: every public operation is one Call through one Port.
 ///
 /// A Port has two sides. The caller's side is here and in port.cpp: it names texts by numbers and raises errors as
-/// exceptions. The other side, which answers, may be in the same process (front/door.h) or not; what passes between the
-/// two are Calls, Replies and texts.
+/// exceptions. The other side, which answers, may be in the same process (front/doors.h) or not; what passes between
+/// the two are Calls, Replies and texts.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class Port {
   /// For destructors, whose verbs are marked as `released`: what is wrong about them is raised by the next call().
   void release(const Call& call) noexcept { answer(call); }
 
-  Place place(Location at) { return {at.file[0] == '\0' ? 0 : file(at.file), at.line}; }
+  PackedLocation packed(Location at) { return {at.file[0] == '\0' ? 0 : file(at.file), at.line}; }
   /// Throws InvalidArgument if the other side takes no more texts.
   TextId text(std::string_view text, Location at);
 
@@ -67,7 +67,7 @@ class Port {
   }
   TextId add_file(const char* name);
   [[noreturn]] void raise(const Reply& reply);
-  Location location(Place place);
+  Location location(PackedLocation at);
 
   std::array<KnownFile, 8> known_;
   std::deque<std::string> files_;  ///< of errors: a Location points at its file's name

@@ -39,7 +39,7 @@ class Request {
   }
   /// To another Port than that of the tensors: a harness's.
   Reply send_through(Port& port) {
-    call_.at = port.place(at_);
+    call_.at = port.packed(at_);
     if (text_[0] != '\0') call_.text = port.text(text_, at_);
     return port.call(call_);
   }

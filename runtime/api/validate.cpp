@@ -12,7 +12,7 @@ namespace shardlings::detail {
 namespace {
 
 /// What a number may be, and what it is called if it is not.
-struct Bounds {
+struct NumberRule {
   std::int64_t least = 0;
   std::int64_t most = 0;
   const Field* field = nullptr;
@@ -22,7 +22,7 @@ struct Bounds {
 struct Limits {
   int least_tensors = 0, most_tensors = 0;
   int made_like = -1;  ///< position of what is no tensor
-  std::array<Bounds, kMaxNumbers> numbers{};
+  std::array<NumberRule, kMaxNumbers> numbers{};
   int num_numbers = 0;
   bool async = false;
 
@@ -84,12 +84,12 @@ bool is_sound(const Ref& ref) {
          ref.offset <= kMostElements && ref.micro >= -1;
 }
 
-std::string about_number(const Bounds& bounds, std::int64_t number) {
-  if (bounds.field->kind == FieldKind::choice) {
-    return fmt::format("{} is {}, but {} has {} values", bounds.field->name, number, bounds.field->type,
-                       bounds.field->choices);
+std::string about_number(const NumberRule& rule, std::int64_t number) {
+  if (rule.field->kind == FieldKind::choice) {
+    return fmt::format("{} is {}, but {} has {} values", rule.field->name, number, rule.field->type,
+                       rule.field->choices);
   }
-  return fmt::format("{} is {}, which is not between {} and {}", bounds.field->name, number, bounds.least, bounds.most);
+  return fmt::format("{} is {}, which is not between {} and {}", rule.field->name, number, rule.least, rule.most);
 }
 
 }  // namespace
@@ -111,8 +111,8 @@ std::optional<std::string> validate(const Call& call) {
     }
   }
   for (int i = 0; i < limits.num_numbers; ++i) {
-    const Bounds& bounds = limits.numbers[static_cast<std::size_t>(i)];
-    if (call.number[i] < bounds.least || call.number[i] > bounds.most) return about_number(bounds, call.number[i]);
+    const NumberRule& rule = limits.numbers[static_cast<std::size_t>(i)];
+    if (call.number[i] < rule.least || call.number[i] > rule.most) return about_number(rule, call.number[i]);
   }
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ namespace {
 
 /// What was asked for, and how to print the answer.
 struct Wish {
-  Request verb = verbs::overview;
+  ChosenVerb verb = verbs::overview;
   ColourChoice colour = ColourChoice::automatic;
   bool ascii = false;
 };

@@ -6,9 +6,10 @@ namespace shardlings::cli {
 namespace {
 
 template <class Number>
-void add_number(CLI::App& verb, const char* name, Number& value, const char* meaning, Bounds bounds, Default shown) {
+void add_number(CLI::App& verb, const char* name, Number& value, const char* meaning, Interval interval,
+                Default shown) {
   CLI::Option* option = verb.add_option(name, value, meaning);
-  option->check(CLI::Range(static_cast<Number>(bounds.least), static_cast<Number>(bounds.most)));
+  option->check(CLI::Range(static_cast<Number>(interval.least), static_cast<Number>(interval.most)));
   if (shown == Default::shown) option->capture_default_str();
 }
 
@@ -43,12 +44,12 @@ void VerbOptions::each(const char* name, std::vector<std::string>& values, const
   verb_->add_option(name, values, meaning)->type_name(form)->allow_extra_args(false);
 }
 
-void VerbOptions::number(const char* name, int& value, const char* meaning, Bounds bounds, Default shown) {
-  add_number(*verb_, name, value, meaning, bounds, shown);
+void VerbOptions::number(const char* name, int& value, const char* meaning, Interval interval, Default shown) {
+  add_number(*verb_, name, value, meaning, interval, shown);
 }
 
-void VerbOptions::number(const char* name, Count& value, const char* meaning, Bounds bounds, Default shown) {
-  add_number(*verb_, name, value, meaning, bounds, shown);
+void VerbOptions::number(const char* name, Count& value, const char* meaning, Interval interval, Default shown) {
+  add_number(*verb_, name, value, meaning, interval, shown);
 }
 
 void VerbOptions::number(const char* name, std::uint64_t& value, const char* meaning) {
@@ -67,10 +68,10 @@ void VerbOptions::excludes(const char* name, const char* other) {
   verb_->get_option(name)->excludes(verb_->get_option(other));
 }
 
-CLI::App* CommandLine::add(const char* name, const char* meaning, Request request) {
+CLI::App* CommandLine::add(const char* name, const char* meaning, ChosenVerb chosen) {
   CLI::App* verb = app_.add_subcommand(name, meaning);
   verb->fallthrough();
-  verb->callback([&asked = request_, request = std::move(request)] { asked = request; });
+  verb->callback([&asked = chosen_, chosen = std::move(chosen)] { asked = chosen; });
   return verb;
 }
 

@@ -30,7 +30,7 @@ inline constexpr const char* kBackendMeaning =
     "cpu, cuda (ranks share a GPU), nccl (a GPU for each rank) or auto; without it: SHARDLINGS_BACKEND, or cpu";
 
 /// Numbers that an option takes, both ends included.
-struct Bounds {
+struct Interval {
   Count least, most;
 };
 
@@ -55,8 +55,8 @@ class VerbOptions {
   /// One that may be given several times, with one value of this form each.
   void each(const char* name, std::vector<std::string>& values, const char* form, const char* meaning);
 
-  void number(const char* name, int& value, const char* meaning, Bounds bounds, Default shown = Default::hidden);
-  void number(const char* name, Count& value, const char* meaning, Bounds bounds, Default shown = Default::hidden);
+  void number(const char* name, int& value, const char* meaning, Interval interval, Default shown = Default::hidden);
+  void number(const char* name, Count& value, const char* meaning, Interval interval, Default shown = Default::hidden);
   void number(const char* name, std::uint64_t& value, const char* meaning);
   void number(const char* name, std::optional<std::uint64_t>& value, const char* meaning);
   void positive(const char* name, float& value, const char* meaning);
@@ -69,14 +69,14 @@ class VerbOptions {
 };
 
 /// What was asked for: the chosen verb with its options, ready to be called.
-using Request = std::function<int(const Context&)>;
+using ChosenVerb = std::function<int(const Context&)>;
 
 class CommandLine {
  public:
-  /// `request` becomes what the arguments ask for, once they are read.
-  CommandLine(CLI::App& app, Request& request) : app_(app), request_(request) {}
+  /// `chosen` becomes what the arguments ask for, once they are read.
+  CommandLine(CLI::App& app, ChosenVerb& chosen) : app_(app), chosen_(chosen) {}
 
-  /// Adds a verb. The options, default-constructed, are `function`'s; they live as long as the request.
+  /// Adds a verb. The options, default-constructed, are `function`'s; they live as long as it.
   template <typename Options>
   std::pair<Options&, VerbOptions> verb(const char* name, const char* meaning,
                                         int (*function)(const Context&, const Options&)) {
@@ -86,10 +86,10 @@ class CommandLine {
   }
 
  private:
-  CLI::App* add(const char* name, const char* meaning, Request request);
+  CLI::App* add(const char* name, const char* meaning, ChosenVerb chosen);
 
   CLI::App& app_;
-  Request& request_;
+  ChosenVerb& chosen_;
 };
 
 }  // namespace shardlings::cli

@@ -89,7 +89,8 @@ TEST(Doors, WhatIsLentIsForOneCallAndOfItsSize) {
       Request(args::load{.result = {3, DType::f32}, .kind = Kind::other, .values = id}, kNoPlace).send_through(port);
     };
     EXPECT_THROW(load(first), InvalidArgument) << "that was for another call";
-    EXPECT_EQ(front::RankFront::behind(*Access::port(rank)).rank().live(), Bytes(0)) << "what was refused holds no memory";
+    EXPECT_EQ(front::RankFront::behind(*Access::port(rank)).rank().live(), Bytes(0))
+        << "what was refused holds no memory";
   });
 }
 
@@ -235,12 +236,12 @@ TEST(Port, FilesAreKnownByTheirTextNotByTheirAddress) {
   on_ranks(1, [](Rank& rank) {
     Port& port = *Access::port(rank);
     char name[] = "a.cpp";
-    const Place first = port.place({name, 1});
+    const PackedLocation first = port.packed({name, 1});
     name[0] = 'b';
-    const Place second = port.place({name, 1});
+    const PackedLocation second = port.packed({name, 1});
     EXPECT_NE(first.file, second.file);
-    EXPECT_EQ(port.place({"a.cpp", 2}).file, first.file);
-    EXPECT_EQ(port.place({}).file, 0U);
+    EXPECT_EQ(port.packed({"a.cpp", 2}).file, first.file);
+    EXPECT_EQ(port.packed({}).file, 0U);
   });
 }
 

@@ -3,7 +3,7 @@
 ///
 /// Each lane is a thread that executes what was launched, in order and later, with the CPU's kernels. Device addresses
 /// lie where no memory can be: a host access faults; only kernels and copies translate them. Addresses of the host's
-/// memory are of another such kind, which only the lanes for it understand: whoever mixes the two is reported. Events
+/// memory are of another such kind, which only the lanes for it understand: mixing the two is reported. Events
 /// are as in CUDA. Freed memory is gone when the compute lane reaches the release, its addresses are never given out
 /// again, and whatever still uses them is reported. Random delays before kernels bring missing waits to light.
 #pragma once

@@ -15,7 +15,7 @@ namespace {
 
 using back::Buffers;
 using back::Collective;
-using back::Progress;
+using back::HelpResult;
 using back::Signature;
 
 constexpr std::size_t kArenaSize = std::size_t{8} << 30U;  // of addresses; only what is touched takes memory
@@ -66,7 +66,7 @@ class ForkedExchange final : public back::Exchange {
     return false;
   }
 
-  Progress help(int member) override {
+  HelpResult help(int member) override {
     const Range mine = part_of(signature_.count, signature_.members, member);
     switch (signature_.kind) {
       case Collective::all_reduce: reduce({0, signature_.count}); break;
@@ -91,7 +91,7 @@ class ForkedExchange final : public back::Exchange {
       case Collective::barrier:
       case Collective::split: break;
     }
-    return Progress::complete;
+    return HelpResult::complete;
   }
 
   void finish(int) override {}

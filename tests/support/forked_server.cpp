@@ -17,7 +17,7 @@ class RelayExchange final : public back::Exchange {
   void begin(int) override {}
   back::DataHandle post(int, const back::Signature&, const back::Buffers&) override { return {}; }
   bool launch(const back::Signature&, std::span<const back::DataHandle>) override { return true; }
-  back::Progress help(int) override { return back::Progress::none_left; }
+  back::HelpResult help(int) override { return back::HelpResult::none_left; }
   void finish(int) override {}
 };
 

@@ -51,7 +51,8 @@ struct Buffers {
 /// Where a member's data are, for the data planes of the others: what the number means is the fabric's.
 using DataHandle = std::uint64_t;
 
-enum class Progress : std::uint8_t {
+/// What a member's help has come to.
+enum class HelpResult : std::uint8_t {
   complete,  ///< said exactly once, to the caller who moved the last piece
   none_left  ///< nothing more to claim here; others may still be moving theirs
 };
@@ -70,7 +71,7 @@ class Exchange {
   /// place (or, for devices, enqueued) on return. Never blocks.
   virtual bool launch(const Signature& signature, std::span<const DataHandle> handles) = 0;
   /// Moves pieces until none is left to claim. Any number of members may call at once, after launch() said false.
-  virtual Progress help(int member) = 0;
+  virtual HelpResult help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.
   virtual void finish(int member) = 0;
   /// After launch(): where the operation begins and ends on a lane of this member's device, if that measures.
@@ -92,7 +93,7 @@ class Fabric {
   virtual void watch(Stuck) {}  // NOLINT(performance-unnecessary-value-param): others keep it
 };
 
-/// Ranks are threads whose devices' memory is the host's: whoever waits claims pieces of the work.
+/// Ranks are threads whose devices' memory is the host's: a rank that waits claims pieces of the operation.
 std::unique_ptr<Fabric> make_in_process_fabric();
 /// Several ranks on devices of one kind: ordered reduction and copy kernels on their communication lanes.
 std::unique_ptr<Fabric> make_device_copy_fabric();

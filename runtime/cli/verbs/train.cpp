@@ -203,8 +203,8 @@ std::string program_of(const Context& context, const TrainOptions& options, cons
       "./shardlings train --mine");
 }
 
-/// Passes the wish to stop on to the program that trains, as long as this lives: it saves first. Whoever wishes it
-/// twice does not want to wait.
+/// Passes the wish to stop on to the program that trains, as long as this lives: it saves first. A second
+/// wish means that the user does not want to wait.
 class StopOnSignal {
  public:
   StopOnSignal(terminal::SignalEvents& signals, grading::run::Process& process)
@@ -301,7 +301,7 @@ static int train(const Context& context, const TrainOptions& options) {
 }
 
 void add_train(CommandLine& line) {
-  constexpr Bounds kAny = {1, 1 << 20};
+  constexpr Interval kAny = {1, 1 << 20};
   auto [options, verb] = line.verb<TrainOptions>("train", "train a small GPT on a text, divided as you like", train);
   verb.number("--tp", options.tp, "ranks that divide each layer", kAny, Default::shown);
   verb.number("--pp", options.pp, "ranks of a pipeline", kAny, Default::shown);

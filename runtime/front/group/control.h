@@ -42,7 +42,7 @@ struct Membership {
 struct Ticket {
   std::uint64_t operation = 0;  ///< meaningful only to the Control that gave it
   std::int32_t member = 0;      ///< of a message: 0 sends, 1 receives
-  Mover* mover = nullptr;       ///< of the operation's data; null where this address space moves none
+  Mover* mover = nullptr;       ///< of the operation's data, in this address space; never null
 };
 
 /// What all members have agreed on, and when it happens, in virtual time.

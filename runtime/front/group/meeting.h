@@ -23,7 +23,7 @@ enum class Phase : std::uint32_t {
 };
 
 /// Where a rank stands in the chain of a group that it is in.
-struct Place {
+struct Seat {
   Membership in;
   Meeting* last = nullptr;  ///< the last meeting that it has joined
 };
@@ -32,15 +32,17 @@ struct Place {
 /// (1) The creator sets `group` to `link` and resets the rest before it puts the meeting into its predecessor's `next`
 ///     (release); others get at it only through there (acquire), so they see all of that.
 /// (2) Entry m of `records`, `handles`, `predecessors` and `posted` is written by its member alone, which then takes
-///     itself from `missing`. That is a read-modify-write with release and acquire, and such form one sequence: who
-///     brings it to 0 sees all entries. It alone compares them and tries to resolve. The misuse detector reads entries
-///     of meetings that still miss somebody: it holds the lock under which every rank has blocked or finished since.
+///     itself from `missing`. That is a read-modify-write with release and acquire, and such form one sequence: the
+///     rank that brings it to 0 sees all entries. It alone compares them and tries to resolve. The misuse detector
+///     reads entries of meetings that still miss somebody: it holds the lock under which every rank has blocked or
+///     finished since.
 /// (3) `resolved` is set once, after `start`, `end` and `split` (release), and only when every predecessor is resolved.
-///     Who has seen it (acquire) may read those three.
+///     A rank that has seen it (acquire) may read those three.
 /// (4) `phase` leaves `open` once. It becomes `agreed` after `resolved` and after the mover's launch.
 /// (5) `references` counts: each member's place in the chain, each member's ticket, each lane whose last operation this
-///     is or was when a successor posted. Who adds one has one already, so adding needs no order. Dropping releases
-///     what the holder did here, and the last one acquires all of it before the meeting is used again.
+///     is or was when a successor posted. A rank that adds a reference holds one already, so adding needs no order.
+///     Dropping releases what the holder did here, and the last one acquires all of it before the meeting is used
+///     again.
 struct Meeting {
   Meeting(std::unique_ptr<back::Exchange> exchange, back::Engine& engine) : mover(std::move(exchange), engine) {}
 
@@ -67,7 +69,7 @@ struct Meeting {
   Nanos end;
 
   Mover mover;
-  std::vector<Place> split;  ///< by member: its seat in its new group; no group for those who get none
+  std::vector<Seat> split;  ///< by member: its seat in its new group; no group for those who get none
   std::atomic<Meeting*> next{nullptr};
   std::atomic<int> references{0};
 

@@ -19,7 +19,7 @@ class MeetingPool {
 
   /// A meeting whose members and references are as said; the rest is the caller's to set.
   Meeting* take(int rank, int members, int references);
-  /// As take(), for whom no rank is.
+  /// The same on behalf of no rank.
   Meeting* make(int members, int references);
   /// A meeting that nobody refers to.
   void put_back(int rank, Meeting* meeting);

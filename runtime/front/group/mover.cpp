@@ -24,7 +24,7 @@ back::Marks Mover::finish(int member, const back::Signature& signature, std::spa
   // Acquire: pairs with the store in complete(), after which all pieces are in place. What the other helpers wrote was
   // handed to the one who completes by the exchange itself.
   while (phase_.load(std::memory_order_acquire) == moving) {
-    if (exchange_->help(member) == back::Progress::complete) {
+    if (exchange_->help(member) == back::HelpResult::complete) {
       complete();
     } else if (!engine_.spin(phase_, moving)) {
       sleep();

@@ -1,8 +1,9 @@
 /// \file
 /// The data plane's side of one operation, the same for every control plane: from its members' posts to the end of the
-/// last one's part it drives a back::Exchange. Whoever waits moves data; who has nothing left to claim sleeps here.
+/// last one's part it drives a back::Exchange. A rank that waits moves data; one with nothing left to claim sleeps
+/// here.
 ///
-/// A rank that sleeps here does not count as blocked: somebody is moving its data, who needs nobody for that.
+/// A rank that sleeps here does not count as blocked: another rank is moving its data, and needs nobody for that.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,7 @@ class Quiescence {
 
   /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed.
   void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
-  /// The meeting is agreed: whoever sleeps on it goes on.
+  /// The meeting is agreed: the ranks that sleep on it go on.
   void wake(Meeting& meeting) EXCLUDES(lock_);
   /// A meeting that is complete and contradicts itself. It stays open: its members will block, and the detector says
   /// why.
@@ -41,6 +41,8 @@ class Quiescence {
   /// Ends the run for a reason that no rank has. The first failure counts.
   void fail(const Failure& failure) EXCLUDES(lock_);
 
+  /// Relaxed, since nothing is read on the strength of it: a rank that sees it late makes one more call. Where it
+  /// decides whether to sleep and whether to judge, the lock orders it; failure() takes the lock.
   bool aborted() const { return aborted_.load(std::memory_order_relaxed); }
   std::optional<Failure> failure() EXCLUDES(lock_);
 
@@ -61,7 +63,7 @@ class Quiescence {
   back::Fabric& fabric_;
   BlackBox* black_box_;
   std::vector<Sleeper> sleepers_;     ///< by rank; set under the lock, looked at without
-  std::atomic<bool> aborted_{false};  ///< set under the lock, looked at without: see aborted() in the .cpp file
+  std::atomic<bool> aborted_{false};  ///< set under the lock, looked at without: see aborted()
 
   Mutex lock_;
   int runnable_ GUARDED_BY(lock_);

@@ -50,25 +50,25 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
 
 RankGroups::Operation RankGroups::begin(const Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out) {
-  auto work = std::make_shared<GroupOperation>(shared_);
-  work->signature = signature;
-  work->group = membership(call).group;
-  work->link = work->group->link;
-  work->at = shared_.rank.place(call);
-  work->order = shared_.rank.calls().order();
-  work->posted = shared_.rank.now();
-  work->in = in;
-  work->out = out;
-  work->uses = {{in, false}, {out, true}};
-  return work;
+  auto operation = std::make_shared<GroupOperation>(shared_);
+  operation->signature = signature;
+  operation->group = membership(call).group;
+  operation->link = operation->group->link;
+  operation->at = shared_.rank.place(call);
+  operation->order = shared_.rank.calls().order();
+  operation->posted = shared_.rank.now();
+  operation->in = in;
+  operation->out = out;
+  operation->uses = {{in, false}, {out, true}};
+  return operation;
 }
 
 RankGroups::Operation RankGroups::start(const Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out) {
-  auto work = begin(call, signature, in, out);
-  work->ticket = shared_.control.join(shared_.rank.id(), call.group);
-  work->post(work->record());
-  return work;
+  auto operation = begin(call, signature, in, out);
+  operation->ticket = shared_.control.join(shared_.rank.id(), call.group);
+  operation->post(operation->record());
+  return operation;
 }
 
 RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, int peer, const Operand& data) {
@@ -78,14 +78,14 @@ RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, in
   signature.dtype = data ? data.dtype() : DType::f32;
   signature.members = 2;
   signature.count = data.size();
-  auto work = begin(call, signature, sends ? data : Operand(), sends ? Operand() : data);
-  work->peer = work->group->members[static_cast<std::size_t>(peer)];
-  work->link = shared_.rank.costs().link_between(shared_.rank.id(), work->peer);
-  work->sends = sends;
-  const CallRecord record = work->record();
-  work->ticket = shared_.control.join_message(shared_.rank.id(), call.group, sends ? me : peer, sends ? peer : me);
-  work->post(record);
-  return work;
+  auto operation = begin(call, signature, sends ? data : Operand(), sends ? Operand() : data);
+  operation->peer = operation->group->members[static_cast<std::size_t>(peer)];
+  operation->link = shared_.rank.costs().link_between(shared_.rank.id(), operation->peer);
+  operation->sends = sends;
+  const CallRecord record = operation->record();
+  operation->ticket = shared_.control.join_message(shared_.rank.id(), call.group, sends ? me : peer, sends ? peer : me);
+  operation->post(record);
+  return operation;
 }
 
 Reply RankGroups::send(const Call& call) {
@@ -116,9 +116,9 @@ Reply RankGroups::send_recv(const Call& call) {
   std::vector<Operation> both;
   if (to != kNobody) both.push_back(start_message(call, true, to, out));
   if (from != kNobody) both.push_back(start_message(call, false, from, in));
-  for (const auto& work : both) {
-    work->settle(work->at);
-    work->pass_time(work->at);
+  for (const auto& operation : both) {
+    operation->settle(operation->at);
+    operation->pass_time(operation->at);
   }
   return {};
 }
@@ -129,16 +129,16 @@ Reply RankGroups::split(const Call& call) {
   back::Signature signature;
   signature.kind = Collective::split;
   signature.members = static_cast<int>(membership(call).group->members.size());
-  const auto work = begin(call, signature, {}, {});
-  CallRecord record = work->record();
+  const auto operation = begin(call, signature, {}, {});
+  CallRecord record = operation->record();
   record.color = given.color;
   record.key = given.key;
   record.name = shared_.rank.texts().text(given.name);
-  work->ticket = shared_.control.join(rank, call.group);
-  shared_.control.post(rank, work->ticket, record, {});
-  const SplitOutcome outcome = shared_.control.wait_split(rank, work->ticket, work->at);
-  work->settle_at({outcome.start, outcome.end});
-  work->pass_time(work->at);
+  operation->ticket = shared_.control.join(rank, call.group);
+  shared_.control.post(rank, operation->ticket, record, {});
+  const SplitOutcome outcome = shared_.control.wait_split(rank, operation->ticket, operation->at);
+  operation->settle_at({outcome.start, outcome.end});
+  operation->pass_time(operation->at);
   return outcome.made ? join(*outcome.made) : Reply();
 }
 

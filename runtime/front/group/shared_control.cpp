@@ -45,7 +45,7 @@ SharedControl::SharedControl(int ranks, const Cluster& cluster, back::Engine& en
     const MutexLock guard(tables_);
     const GroupInfo& world = groups_.emplace_back(world_of(ranks, costs_));
     Meeting* head = pool_.make(0, ranks);
-    for (int r = 0; r < ranks; ++r) own(r).places.push_back({{&world, r}, head});
+    for (int r = 0; r < ranks; ++r) own(r).seats.push_back({{&world, r}, head});
   }
   fabric_.watch([this](const back::Exchange* exchange, const std::string& why) { report_stuck(exchange, why); });
 }
@@ -55,7 +55,7 @@ SharedControl::~SharedControl() {
 }
 
 Membership SharedControl::world(int rank) {
-  return own(rank).places.front().in;
+  return own(rank).seats.front().in;
 }
 
 // Release what this rank did with it, acquire what the others did: Meeting, invariant 5.
@@ -64,7 +64,7 @@ void SharedControl::unref(int rank, Meeting* meeting) {
 }
 
 // Members race to make the next meeting; one wins, and the others use what it has made. Acquire and release are those
-// of Meeting, invariant 1; who loses the race acquires, too, since it goes on with the winner's.
+// of Meeting, invariant 1; a rank that loses the race acquires, too, since it goes on with the winner's.
 Meeting* SharedControl::step(int rank, Meeting*& place, const Kind& kind) {
   Meeting* next = place->next.load(std::memory_order_acquire);
   if (!next) {
@@ -89,8 +89,8 @@ Meeting* SharedControl::step(int rank, Meeting*& place, const Kind& kind) {
 }
 
 Ticket SharedControl::join(int rank, std::uint32_t group) {
-  Place& place = own(rank).places[group];
-  return ticket_of(step(rank, place.last, {place.in.group}), place.in.member);
+  Seat& seat = own(rank).seats[group];
+  return ticket_of(step(rank, seat.last, {seat.in.group}), seat.in.member);
 }
 
 Meeting*& SharedControl::channel(int rank, std::uint32_t group, int from, int to) {
@@ -99,7 +99,7 @@ Meeting*& SharedControl::channel(int rank, std::uint32_t group, int from, int to
   Meeting*& place = own(rank).channels[key];
   if (!place) {
     const MutexLock guard(tables_);
-    Meeting*& head = channel_heads_[{own(rank).places[group].in.group, from, to}];
+    Meeting*& head = channel_heads_[{own(rank).seats[group].in.group, from, to}];
     if (!head) head = pool_.make(0, 2);
     place = head;
   }
@@ -107,7 +107,7 @@ Meeting*& SharedControl::channel(int rank, std::uint32_t group, int from, int to
 }
 
 Ticket SharedControl::join_message(int rank, std::uint32_t group, int from, int to) {
-  const Membership& in = own(rank).places[group].in;
+  const Membership& in = own(rank).seats[group].in;
   Meeting* meeting = step(rank, channel(rank, group, from, to), {in.group, true, from, to});
   return ticket_of(meeting, in.member == from ? 0 : 1);
 }
@@ -117,7 +117,7 @@ void SharedControl::post(int rank, const Ticket& ticket, const CallRecord& recor
   Meeting* meeting = meeting_of(ticket);
   const auto m = static_cast<std::size_t>(ticket.member);
   meeting->records[m] = record;
-  meeting->records[m].groups = static_cast<std::uint32_t>(own(rank).places.size());
+  meeting->records[m].groups = static_cast<std::uint32_t>(own(rank).seats.size());
   meeting->handles[m] = data;
   meeting->predecessors[m] = nullptr;
   if (!meeting->message) take_lane(rank, meeting, ticket.member);
@@ -151,8 +151,8 @@ void SharedControl::complete_posting(int rank, Meeting* meeting) {
   if (!waits_for_predecessors(meeting)) resolve(rank, meeting);
 }
 
-// If it does, the last predecessor's resolver goes on with the meeting. Who queues announces it and then looks whether
-// the predecessor is resolved; the resolver says so and then looks for announcements. All four are sequentially
+// If it does, the last predecessor's resolver goes on with the meeting. A rank that queues announces it and then looks
+// whether the predecessor is resolved; the resolver says so and then looks for announcements. All four are sequentially
 // consistent: in their one order at least one of the two sees the other, so the meeting is not forgotten. If both do,
 // the lock decides: the one who queues looks under it, and so does the resolver, later.
 bool SharedControl::waits_for_predecessors(Meeting* meeting) {
@@ -171,10 +171,10 @@ bool SharedControl::waits_for_predecessors(Meeting* meeting) {
 
 // A loop over what becomes resolved by this, not a recursion: a lane may have hundreds of operations queued.
 void SharedControl::resolve(int rank, Meeting* first) {
-  std::vector<Meeting*> work{first};
-  while (!work.empty()) {
-    Meeting* meeting = work.back();
-    work.pop_back();
+  std::vector<Meeting*> to_resolve{first};
+  while (!to_resolve.empty()) {
+    Meeting* meeting = to_resolve.back();
+    to_resolve.pop_back();
     set_times(meeting);
     const bool moves = meeting->agreed().kind != back::Collective::split;
     if (!moves) make_groups(meeting);
@@ -187,7 +187,7 @@ void SharedControl::resolve(int rank, Meeting* first) {
     for (Meeting* predecessor : predecessors) {
       if (predecessor) unref(rank, predecessor);
     }
-    if (meeting->has_successors.load(std::memory_order_seq_cst)) add_resolved_successors(meeting, work);
+    if (meeting->has_successors.load(std::memory_order_seq_cst)) add_resolved_successors(meeting, to_resolve);
     unref(rank, meeting);
   }
 }
@@ -243,11 +243,11 @@ Outcome SharedControl::wait(int rank, const Ticket& ticket, Location at) {
 SplitOutcome SharedControl::wait_split(int rank, const Ticket& ticket, Location at) {
   Meeting* meeting = meeting_of(ticket);
   quiescence_.wait(rank, *meeting, ticket.member, at);
-  const Place place = meeting->split[static_cast<std::size_t>(ticket.member)];
+  const Seat seat = meeting->split[static_cast<std::size_t>(ticket.member)];
   SplitOutcome outcome{meeting->start, meeting->end, std::nullopt};
-  if (place.in.group) {
-    own(rank).places.push_back(place);
-    outcome.made = place.in;
+  if (seat.in.group) {
+    own(rank).seats.push_back(seat);
+    outcome.made = seat.in;
   }
   leave(rank, ticket);
   return outcome;

@@ -42,7 +42,7 @@ class SharedControl final : public Control {
  private:
   /// What one rank alone touches.
   struct alignas(64) Member {
-    std::vector<Place> places;                             ///< by the rank's number of the group
+    std::vector<Seat> seats;                               ///< by the rank's number of the group
     std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the last message
     std::array<Meeting*, kLinks> lane_tail{};              ///< the lane's last operation, while unresolved
     std::array<Nanos, kLinks> lane_end{};                  ///< else: when the lane is free

@@ -15,7 +15,7 @@ struct LiveStatus {
   Meeting* blocked_in = nullptr;  ///< the meeting, instead
 };
 
-/// An operation that all members have posted, without what it is queued behind.
+/// An operation that some members may not have posted yet, without what it is queued behind.
 ToldOperation told(const Meeting& meeting);
 /// The whole world. To be called when nobody can go on: then what ranks have written holds still, and can be seen.
 Situation told(const std::vector<LiveStatus>& ranks, const std::vector<const Meeting*>& mismatches);

@@ -132,27 +132,27 @@ Event HostLanes::HostOperation::traced() const {
 }
 
 std::shared_ptr<HostLanes::HostOperation> HostLanes::begin(const Call& call, Lane lane, const back::Kernel& kernel) {
-  auto work = std::make_shared<HostOperation>(rank_, memory_);
-  work->verb = call.verb;
-  work->lane = lane;
-  work->kernel = kernel;
-  work->at = rank_.place(call);
-  work->order = rank_.calls().order();
-  work->posted = rank_.now();
-  work->after = call.id;
-  return work;
+  auto operation = std::make_shared<HostOperation>(rank_, memory_);
+  operation->verb = call.verb;
+  operation->lane = lane;
+  operation->kernel = kernel;
+  operation->at = rank_.place(call);
+  operation->order = rank_.calls().order();
+  operation->posted = rank_.now();
+  operation->after = call.id;
+  return operation;
 }
 
-Reply HostLanes::start(const Call& call, std::shared_ptr<HostOperation> work) {
+Reply HostLanes::start(const Call& call, std::shared_ptr<HostOperation> operation) {
   ++rank_.counters().operations;
-  rank_.counters().flops += work->flops;
-  std::shared_ptr<HostOperation>& last = last_[static_cast<std::size_t>(work->lane)];
-  work->follows = pending_.find(call.id);
-  work->behind = last;
-  work->called = rank_.device().record(DeviceLane::compute);
-  last = work;
-  if (work->can_settle()) work->settle(work->at);
-  return pending_.start(call, std::move(work));
+  rank_.counters().flops += operation->flops;
+  std::shared_ptr<HostOperation>& last = last_[static_cast<std::size_t>(operation->lane)];
+  operation->follows = pending_.find(call.id);
+  operation->behind = last;
+  operation->called = rank_.device().record(DeviceLane::compute);
+  last = operation;
+  if (operation->can_settle()) operation->settle(operation->at);
+  return pending_.start(call, std::move(operation));
 }
 
 Reply HostLanes::copy(const Call& call) {
@@ -172,33 +172,34 @@ Reply HostLanes::copy(const Call& call) {
   kernel.out[0] = to.data;
   kernel.in[0] = from.data;
   kernel.n[0] = from.bytes().value();
-  const auto work = begin(call, lane_between(from.memory, to.memory), kernel);
-  work->uses = {{to, true}, {from, false}};
-  work->label = from.label;
-  work->bytes = from.bytes();
-  work->text = fmt::format("{} {} {} the {}", from.size(), shardlings::name_of(from.dtype()),
-                           from.memory == to.memory ? "inside" : "to", to.memory == Memory::host ? "host" : "device");
-  if (work->lane == Lane::host) {
-    work->duration = rank_.costs().host_work(2 * from.bytes());
+  const auto operation = begin(call, lane_between(from.memory, to.memory), kernel);
+  operation->uses = {{to, true}, {from, false}};
+  operation->label = from.label;
+  operation->bytes = from.bytes();
+  operation->text =
+      fmt::format("{} {} {} the {}", from.size(), shardlings::name_of(from.dtype()),
+                  from.memory == to.memory ? "inside" : "to", to.memory == Memory::host ? "host" : "device");
+  if (operation->lane == Lane::host) {
+    operation->duration = rank_.costs().host_work(2 * from.bytes());
   } else {
     const HostLink link = to.memory == Memory::host ? HostLink::to_host : HostLink::to_device;
-    work->duration = rank_.costs().host_copy(from.bytes(), link);
+    operation->duration = rank_.costs().host_copy(from.bytes(), link);
     Copies& copies = rank_.counters().copies[static_cast<std::size_t>(link)];
     ++copies.calls;
     copies.bytes += from.bytes();
   }
-  return start(call, work);
+  return start(call, operation);
 }
 
 Reply HostLanes::compute(const Call& call, const HostJob& job) {
-  const auto work = begin(call, Lane::host, job.kernel);
-  work->uses = job.uses;
-  work->label = job.label;
-  work->flops = job.cost.flops;
-  work->duration = rank_.costs().host_work(job.cost.traffic);
-  work->text = fmt::format("{} {} on the host", job.uses.front().operand.size(),
-                           shardlings::name_of(job.uses.front().operand.dtype()));
-  return start(call, work);
+  const auto operation = begin(call, Lane::host, job.kernel);
+  operation->uses = job.uses;
+  operation->label = job.label;
+  operation->flops = job.cost.flops;
+  operation->duration = rank_.costs().host_work(job.cost.traffic);
+  operation->text = fmt::format("{} {} on the host", job.uses.front().operand.size(),
+                                shardlings::name_of(job.uses.front().operand.dtype()));
+  return start(call, operation);
 }
 
 void HostLanes::restart_clock() {

@@ -43,7 +43,7 @@ class HostLanes {
   class HostOperation;
 
   std::shared_ptr<HostOperation> begin(const detail::Call& call, Lane lane, const back::Kernel& kernel);
-  detail::Reply start(const detail::Call& call, std::shared_ptr<HostOperation> work);
+  detail::Reply start(const detail::Call& call, std::shared_ptr<HostOperation> operation);
 
   RankContext& rank_;
   RankMemory& memory_;

@@ -21,12 +21,12 @@ namespace unpacked = detail::unpacked;
 
 namespace {
 
-/// Runs `work` as one call of the model: on clusters with a table of calls it costs a fixed time.
-template <class Work>
-Tensor as_one_call(RankModels& of, const Call& call, EventKind kind, Label label, Work work) {
+/// Runs `body` as one call of the model: on clusters with a table of calls it costs a fixed time.
+template <class Body>
+Tensor as_one_call(RankModels& of, const Call& call, EventKind kind, Label label, Body body) {
   of.meter.begin_layer_call(call);
   try {
-    Tensor result = work();
+    Tensor result = body();
     of.meter.end_layer_call(kind, name_of(call.verb), call, label);
     return result;
   } catch (...) {

@@ -69,7 +69,7 @@ std::string early_code_text(const ObjectFile& object, const std::string& file) {
                      file);
 }
 
-struct Door {
+struct ForbiddenSymbol {
   string_view name;  ///< with * at the end: every name that begins so
   const char* what;
 };
@@ -82,103 +82,103 @@ constexpr const char* kMemory = "the memory map";
 constexpr const char* kLoading = "dynamic loading";
 constexpr const char* kTime = "the computer's clock, or sleeping";
 
-constexpr std::array kDoors = {
-    Door{"pthread_*", kThreads},
-    Door{"sem_*", kThreads},
-    Door{"thrd_*", kThreads},
-    Door{"mtx_*", kThreads},
-    Door{"_ZNSt6thread*", kThreads},
-    Door{"_ZNSt18condition_variable*", kThreads},
-    Door{"__gthr*", kThreads},
-    Door{"fork", kProcesses},
-    Door{"vfork", kProcesses},
-    Door{"clone*", kProcesses},
-    Door{"exec*", kProcesses},
-    Door{"posix_spawn*", kProcesses},
-    Door{"system", kProcesses},
-    Door{"popen", kProcesses},
-    Door{"kill*", kProcesses},
-    Door{"tgkill", kProcesses},
-    Door{"ptrace", kProcesses},
-    Door{"process_vm_*", kProcesses},
-    Door{"signal", kProcesses},
-    Door{"sigaction", kProcesses},
-    Door{"syscall", kProcesses},
-    Door{"prctl", kProcesses},
-    Door{"setjmp", kProcesses},
-    Door{"_setjmp", kProcesses},
-    Door{"longjmp", kProcesses},
-    Door{"getenv", kProcesses},
-    Door{"setenv", kProcesses},
-    Door{"open", kFiles},
-    Door{"open64", kFiles},
-    Door{"openat*", kFiles},
-    Door{"creat*", kFiles},
-    Door{"read", kFiles},
-    Door{"write", kFiles},
-    Door{"pread*", kFiles},
-    Door{"pwrite*", kFiles},
-    Door{"lseek*", kFiles},
-    Door{"dup*", kFiles},
-    Door{"fcntl*", kFiles},
-    Door{"ioctl", kFiles},
-    Door{"ftruncate*", kFiles},
-    Door{"memfd_create", kFiles},
-    Door{"fopen*", kFiles},
-    Door{"fdopen", kFiles},
-    Door{"freopen*", kFiles},
-    Door{"tmpfile*", kFiles},
-    Door{"_ZNSt13basic_filebuf*", kFiles},
-    Door{"_ZNSt14basic_ifstream*", kFiles},
-    Door{"_ZNSt14basic_ofstream*", kFiles},
-    Door{"_ZNSt13basic_fstream*", kFiles},
-    Door{"_ZNSt10filesystem*", kFiles},
-    Door{"_ZNSt13random_device*", kFiles},
-    Door{"socket*", kNetwork},
-    Door{"connect", kNetwork},
-    Door{"bind", kNetwork},
-    Door{"listen", kNetwork},
-    Door{"accept*", kNetwork},
-    Door{"send*", kNetwork},
-    Door{"recv*", kNetwork},
-    Door{"mmap*", kMemory},
-    Door{"munmap", kMemory},
-    Door{"mprotect", kMemory},
-    Door{"mremap", kMemory},
-    Door{"shm_*", kMemory},
-    Door{"shmat", kMemory},
-    Door{"shmget", kMemory},
-    Door{"dlopen", kLoading},
-    Door{"dlmopen", kLoading},
-    Door{"dlsym", kLoading},
-    Door{"dlvsym", kLoading},
-    Door{"dladdr*", kLoading},
-    Door{"dlinfo", kLoading},
-    Door{"dl_iterate_phdr", kLoading},
-    Door{"sleep", kTime},
-    Door{"usleep", kTime},
-    Door{"nanosleep", kTime},
-    Door{"clock*", kTime},
-    Door{"time", kTime},
-    Door{"gettimeofday", kTime},
-    Door{"_ZNSt6chrono*", kTime},
-    Door{"sched_*", kTime},
+constexpr std::array kForbidden = {
+    ForbiddenSymbol{"pthread_*", kThreads},
+    ForbiddenSymbol{"sem_*", kThreads},
+    ForbiddenSymbol{"thrd_*", kThreads},
+    ForbiddenSymbol{"mtx_*", kThreads},
+    ForbiddenSymbol{"_ZNSt6thread*", kThreads},
+    ForbiddenSymbol{"_ZNSt18condition_variable*", kThreads},
+    ForbiddenSymbol{"__gthr*", kThreads},
+    ForbiddenSymbol{"fork", kProcesses},
+    ForbiddenSymbol{"vfork", kProcesses},
+    ForbiddenSymbol{"clone*", kProcesses},
+    ForbiddenSymbol{"exec*", kProcesses},
+    ForbiddenSymbol{"posix_spawn*", kProcesses},
+    ForbiddenSymbol{"system", kProcesses},
+    ForbiddenSymbol{"popen", kProcesses},
+    ForbiddenSymbol{"kill*", kProcesses},
+    ForbiddenSymbol{"tgkill", kProcesses},
+    ForbiddenSymbol{"ptrace", kProcesses},
+    ForbiddenSymbol{"process_vm_*", kProcesses},
+    ForbiddenSymbol{"signal", kProcesses},
+    ForbiddenSymbol{"sigaction", kProcesses},
+    ForbiddenSymbol{"syscall", kProcesses},
+    ForbiddenSymbol{"prctl", kProcesses},
+    ForbiddenSymbol{"setjmp", kProcesses},
+    ForbiddenSymbol{"_setjmp", kProcesses},
+    ForbiddenSymbol{"longjmp", kProcesses},
+    ForbiddenSymbol{"getenv", kProcesses},
+    ForbiddenSymbol{"setenv", kProcesses},
+    ForbiddenSymbol{"open", kFiles},
+    ForbiddenSymbol{"open64", kFiles},
+    ForbiddenSymbol{"openat*", kFiles},
+    ForbiddenSymbol{"creat*", kFiles},
+    ForbiddenSymbol{"read", kFiles},
+    ForbiddenSymbol{"write", kFiles},
+    ForbiddenSymbol{"pread*", kFiles},
+    ForbiddenSymbol{"pwrite*", kFiles},
+    ForbiddenSymbol{"lseek*", kFiles},
+    ForbiddenSymbol{"dup*", kFiles},
+    ForbiddenSymbol{"fcntl*", kFiles},
+    ForbiddenSymbol{"ioctl", kFiles},
+    ForbiddenSymbol{"ftruncate*", kFiles},
+    ForbiddenSymbol{"memfd_create", kFiles},
+    ForbiddenSymbol{"fopen*", kFiles},
+    ForbiddenSymbol{"fdopen", kFiles},
+    ForbiddenSymbol{"freopen*", kFiles},
+    ForbiddenSymbol{"tmpfile*", kFiles},
+    ForbiddenSymbol{"_ZNSt13basic_filebuf*", kFiles},
+    ForbiddenSymbol{"_ZNSt14basic_ifstream*", kFiles},
+    ForbiddenSymbol{"_ZNSt14basic_ofstream*", kFiles},
+    ForbiddenSymbol{"_ZNSt13basic_fstream*", kFiles},
+    ForbiddenSymbol{"_ZNSt10filesystem*", kFiles},
+    ForbiddenSymbol{"_ZNSt13random_device*", kFiles},
+    ForbiddenSymbol{"socket*", kNetwork},
+    ForbiddenSymbol{"connect", kNetwork},
+    ForbiddenSymbol{"bind", kNetwork},
+    ForbiddenSymbol{"listen", kNetwork},
+    ForbiddenSymbol{"accept*", kNetwork},
+    ForbiddenSymbol{"send*", kNetwork},
+    ForbiddenSymbol{"recv*", kNetwork},
+    ForbiddenSymbol{"mmap*", kMemory},
+    ForbiddenSymbol{"munmap", kMemory},
+    ForbiddenSymbol{"mprotect", kMemory},
+    ForbiddenSymbol{"mremap", kMemory},
+    ForbiddenSymbol{"shm_*", kMemory},
+    ForbiddenSymbol{"shmat", kMemory},
+    ForbiddenSymbol{"shmget", kMemory},
+    ForbiddenSymbol{"dlopen", kLoading},
+    ForbiddenSymbol{"dlmopen", kLoading},
+    ForbiddenSymbol{"dlsym", kLoading},
+    ForbiddenSymbol{"dlvsym", kLoading},
+    ForbiddenSymbol{"dladdr*", kLoading},
+    ForbiddenSymbol{"dlinfo", kLoading},
+    ForbiddenSymbol{"dl_iterate_phdr", kLoading},
+    ForbiddenSymbol{"sleep", kTime},
+    ForbiddenSymbol{"usleep", kTime},
+    ForbiddenSymbol{"nanosleep", kTime},
+    ForbiddenSymbol{"clock*", kTime},
+    ForbiddenSymbol{"time", kTime},
+    ForbiddenSymbol{"gettimeofday", kTime},
+    ForbiddenSymbol{"_ZNSt6chrono*", kTime},
+    ForbiddenSymbol{"sched_*", kTime},
 };
 
 bool matches(string_view pattern, string_view name) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
 }
 
-std::string door_text(const ObjectFile& object, const std::string& file) {
+std::string forbidden_text(const ObjectFile& object, const std::string& file) {
   for (const ObjectSymbol& symbol : object.symbols) {
     if (symbol.section != 0 || symbol.name.empty()) continue;
-    const auto door =
-        std::find_if(kDoors.begin(), kDoors.end(), [&](const Door& d) { return matches(d.name, symbol.name); });
-    if (door == kDoors.end()) continue;
+    const auto found = std::find_if(kForbidden.begin(), kForbidden.end(),
+                                    [&](const ForbiddenSymbol& f) { return matches(f.name, symbol.name); });
+    if (found == kForbidden.end()) continue;
     return fmt::format(
         "{}: it uses {}, but {} are not for puzzles: ranks meet through Group and Rank only, so that everything is "
         "counted.",
-        file, demangled(symbol.name), door->what);
+        file, demangled(symbol.name), found->what);
   }
   return "";
 }
@@ -205,7 +205,7 @@ std::string replacement_text(const ObjectFile& object, const std::string& file) 
 }  // namespace
 
 std::string check_object(const ObjectFile& object, const std::string& file) {
-  for (const auto check : {static_data_text, replacement_text, early_code_text, door_text}) {
+  for (const auto check : {static_data_text, replacement_text, early_code_text, forbidden_text}) {
     if (std::string text = check(object, file); !text.empty()) return text;
   }
   return "";

@@ -103,14 +103,14 @@ Json totals_to_json(const Totals& totals) {
           {"sentByMost", totals.sent_by_most.value()}};
 }
 
-Json stretch(Stretch stretch) {
-  return Json::array({stretch.first, stretch.count});
+Json json_of(ColumnRange range) {
+  return Json::array({range.first, range.count});
 }
 
 Json lane_to_json(const PackedLane& lane) {
   Json levels = Json::array();
   for (const PackedLevel& level : lane.levels) {
-    levels.push_back({{"bins", level.bins}, {"segments", stretch(level.segments)}});
+    levels.push_back({{"bins", level.bins}, {"segments", json_of(level.segments)}});
   }
   const LaneName name = name_of(lane.lane);
   return {{"rank", lane.rank},
@@ -119,11 +119,11 @@ Json lane_to_json(const PackedLane& lane) {
           {"program", lane.lane == front::Lane::compute},
           {"inside", lane.inside},
           {"rows", lane.rows},
-          {"events", stretch(lane.events)},
+          {"events", json_of(lane.events)},
           {"levels", std::move(levels)}};
 }
 
-/// Of each rank its stretch of the columns of memory, which are added here.
+/// Of each rank its part of the columns of memory, which are added here.
 Json add_memory(const std::vector<front::RankTrace>& traces, PackedColumns& columns) {
   Json ranks = Json::array();
   std::size_t first = 0;
@@ -134,7 +134,7 @@ Json add_memory(const std::vector<front::RankTrace>& traces, PackedColumns& colu
       times.push_back(point.time.value());
       for (std::size_t kind = 0; kind < live.size(); ++kind) live[kind].push_back(point.live[kind].value());
     }
-    ranks.push_back(stretch({first, times.size() - first}));
+    ranks.push_back(json_of({first, times.size() - first}));
     first = times.size();
   }
   columns.add("memoryTime", times);

@@ -11,15 +11,15 @@
 
 namespace shardlings::report {
 
-/// A stretch of columns.
-struct Stretch {
+/// Consecutive entries of the columns.
+struct ColumnRange {
   std::size_t first = 0, count = 0;
 };
 
-/// A coarser picture of a lane: a stretch of the columns of segments.
+/// A coarser picture of a lane: some of the columns of segments.
 struct PackedLevel {
   int bins = 0;
-  Stretch segments;
+  ColumnRange segments;
 };
 
 struct PackedLane {
@@ -27,7 +27,7 @@ struct PackedLane {
   front::Lane lane = front::Lane::compute;
   bool inside = false;  ///< operations inside of calls of the model: shown within the calls' blocks
   int rows = 1;         ///< events that overlap lie in rows of their own
-  Stretch events;
+  ColumnRange events;
   std::vector<PackedLevel> levels;
 };
 

@@ -4,8 +4,9 @@
 /// The host never waits: everything is ordered by events. An operation's kernels start when all members' compute lanes
 /// have reached their posts, and a member's compute lane goes on after finish() only when everybody's kernels are done,
 /// since they may have read or written that member's memory. A wait names only events that were recorded before it, so
-/// lanes cannot wait for one another in a circle, even if several threads launch operations at once. They do: whoever
-/// posts last launches for all members, so launch(), record() and wait() of a device must bear calls from any thread.
+/// lanes cannot wait for one another in a circle, even if several threads launch operations at once. They do: the
+/// rank that posts last launches for all members, so a device's launch(), record() and wait() bear calls from any
+/// thread.
 #include <vector>
 
 #include "back/fabric/device_copy/device_schedule.h"
@@ -54,7 +55,7 @@ class DeviceCopyExchange final : public Exchange {
     return true;
   }
 
-  Progress help(int) override { return Progress::none_left; }
+  HelpResult help(int) override { return HelpResult::none_left; }
 
   void finish(int member) override {
     const auto i = static_cast<std::size_t>(member);

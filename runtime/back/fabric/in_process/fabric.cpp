@@ -1,4 +1,4 @@
-// Ranks are threads that see one another's memory: a collective is cut into pieces, and whoever waits claims some.
+// Ranks are threads that see one another's memory: a collective is cut into pieces, and a rank that waits claims some.
 // There is no central copying rank, and an operation completes even if most of its members do something else.
 #include "back/fabric/fabric.h"
 
@@ -21,14 +21,13 @@ constexpr Count kPiece = 8192;
 constexpr std::int64_t kSmall = 64 * 1024;
 
 /// Invariants
-/// (1) `buffers_`, `signature_` and `pieces_` do not change from launch() until all members have finished, and who
-/// calls
-///     launch(), help() or finish() has come by the control plane's agreement, which orders them after all posts and
-///     after the launch. So they are plain data, and what begin() and launch() store needs no order.
+/// (1) `buffers_`, `signature_` and `pieces_` do not change from launch() until all members have finished, and a rank
+///     that calls launch(), help() or finish() has come by the control plane's agreement, which orders them after all
+///     posts and after the launch. So they are plain data, and what begin() and launch() store needs no order.
 /// (2) A piece is moved by the one who drew its number from `next_`. That each number is drawn once is the nature of a
 ///     read-modify-write; nothing is handed over with it, so it is relaxed.
-/// (3) `left_` counts the pieces that are not in place. Who has moved one releases it by counting down, and such
-///     countings form one sequence: who brings it to 0 (acquire) has all pieces before its eyes, and says `complete`.
+/// (3) `left_` counts the pieces that are not in place. A rank that has moved one releases it by counting down, and
+///     such countings form one sequence: the rank that brings it to 0 (acquire) sees all pieces, and says `complete`.
 ///     How that reaches the members who wait is the mover's.
 class InProcessExchange final : public Exchange {
  public:
@@ -52,16 +51,16 @@ class InProcessExchange final : public Exchange {
     return true;
   }
 
-  Progress help(int) override {
+  HelpResult help(int) override {
     for (;;) {
       const int piece = next_.fetch_add(1, std::memory_order_relaxed);
       if (piece >= pieces_) {
         // Never overflows, however often somebody asks. All numbers below have been drawn.
         next_.store(pieces_, std::memory_order_relaxed);
-        return Progress::none_left;
+        return HelpResult::none_left;
       }
       move(piece);
-      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return Progress::complete;
+      if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) return HelpResult::complete;
     }
   }
 

@@ -1,9 +1,9 @@
 // Collectives of ranks with a GPU each, by NCCL.
 //
-// Whoever posts last issues an operation for all its members in one group, under one lock: so all GPUs see operations
-// in the same order, whatever their communicators, and no two can wait for one another. An operation begins on a GPU
-// when that GPU's compute lane has got to the member's post; the compute lane goes on after finish() when the member's
-// part is over. The host never waits for a GPU here.
+// The rank that posts last issues an operation for all its members in one group, under one lock: so all GPUs see
+// operations in the same order, whatever their communicators, and no two can wait for one another. An operation begins
+// on a GPU when that GPU's compute lane has got to the member's post; the compute lane goes on after finish() when the
+// member's part is over. The host never waits for a GPU here.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -31,7 +31,7 @@ class NcclExchange final : public Exchange {
   void begin(int members) override;
   DataHandle post(int member, const Signature& signature, const Buffers& buffers) override;
   bool launch(const Signature& signature, std::span<const DataHandle>) override;
-  Progress help(int) override { return Progress::none_left; }
+  HelpResult help(int) override { return HelpResult::none_left; }
   void finish(int member) override;
   Marks marks(int member) override { return marks_[static_cast<std::size_t>(member)]; }
 
