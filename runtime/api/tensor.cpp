@@ -13,7 +13,7 @@ namespace {
 using detail::Ref;
 using detail::throw_invalid;
 
-/// Who writes {begin, size} for {begin, end} mostly gets a range that ends before it begins.
+/// Somebody who writes {begin, size} for {begin, end} mostly gets a range that ends before it begins.
 const char* reversed(Range range) {
   return range.end < range.begin ? "; a range is {begin, end}, and this one ends before it begins" : "";
 }

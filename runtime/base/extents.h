@@ -11,8 +11,8 @@
 
 namespace shardlings {
 
-/// More elements than any memory has; so are its extents, even where another one is zero. Bytes of so many, and sums of
-/// two, are far from the end of 64 bits.
+/// More elements than any memory holds. Each extent of a shape stays below it, too, even next to an extent of zero.
+/// The bytes of so many elements, and the sum of two such numbers, are far from the end of 64 bits.
 inline constexpr Count kMostElements = Count{1} << 56;
 
 /// The product of extents that are not negative; nothing if it exceeds kMostElements. Extents of zero are left out, so

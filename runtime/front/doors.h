@@ -1,6 +1,6 @@
 /// \file
 /// Where a rank's calls come in: one door for the learner's code, one for the harness. Here, and nowhere else, a call
-/// is checked against the table of verbs and the right of whoever makes it, and exceptions become errors of the reply.
+/// is checked against the table of verbs and the right of its caller, and exceptions become errors of the reply.
 #pragma once
 
 #include <exception>

@@ -159,7 +159,7 @@ verdict::Verdict grade_puzzle(const GradeOptions& options) {
   options.progress(Phase::waiting);
   const verdict::FileLock lock(job.folder.string() + ".lock");
   fs::create_directories(job.folder);
-  // Who had to wait takes what was made meanwhile, even if it wanted it anew.
+  // A process that had to wait takes the result made meanwhile, even if it asked for a new grading.
   const bool is_there = fs::exists(job.verdict()) && (lock.waited() || (options.use_cache && was_built(job)));
   verdict::Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
   if (!is_there) {

@@ -1,5 +1,5 @@
 /// \file
-/// Text of unknown origin, made harmless for whoever shows it.
+/// Text of unknown origin, made harmless before anything shows it.
 #pragma once
 
 #include <string>

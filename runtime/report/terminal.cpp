@@ -196,7 +196,7 @@ class Report {
     page_.text(kase.stdout_text, 14, Role::plain, options_.verbose ? 0 : detail_.output);
   }
 
-  // What the program printed where nothing has failed: for who is only just trying things out, or asks for it.
+  // What the program printed where nothing has failed: for learners who are only just trying things out, or ask for it.
   void printed_elsewhere() {
     if (verdict_.status != Status::not_implemented && !options_.verbose) return;
     for (const CaseVerdict& kase : verdict_.cases) {

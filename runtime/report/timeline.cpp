@@ -95,7 +95,7 @@ class RowPainter {
   }
 
   // The number where there is room for it and for a cell that shows the kind of block, else its last digit. Only
-  // forward may be a digit and nothing else: who sees one takes it for that.
+  // forward may be a digit and nothing else: a reader who sees one takes it for that.
   std::string digits_for(const Block& block, std::size_t room) const {
     if (block.number < 0 || (room == 1 && (!exact_ || block.paint != Paint::forward))) return "";
     const std::string digits = std::to_string(block.number);

@@ -25,7 +25,7 @@ void say(const Json& line) {
   std::fflush(stdout);
 }
 
-/// Becomes true when a line has come. Whoever closes the input does not ask for anything.
+/// Becomes true when a line has come. Closing the input asks for nothing.
 class StopWish {
  public:
   StopWish() {

@@ -36,7 +36,7 @@ struct Tokens {
 };
 
 /// `b` stretches of `s` characters, at places that depend on the seed and the sequences' numbers alone: those from
-/// `first` on, counted over all sequences of a training. Whoever divides a step differently trains on the same ones.
+/// `first` on, counted over all sequences of a training. However a step is divided, it trains on the same ones.
 Tokens sequences(const Text& text, Count s, Count b, std::uint64_t first, std::uint64_t seed);
 
 }  // namespace shardlings::train

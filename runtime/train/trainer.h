@@ -1,5 +1,5 @@
 /// \file
-/// Trains a character-level GPT with the step of puzzle 33, whoever wrote it.
+/// Trains a character-level GPT with the step of puzzle 33, no matter whose it is.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ Learner::Learner() {
   }
   fs::create_directories(folder_ / "build");
   fs::copy_file(SHARDLINGS_TEST_TOOLCHAIN, folder_ / "build/toolchain.json");
-  // Whoever runs these tests may have solved puzzles in their own copy.
+  // Somebody who runs these tests may have solved puzzles in their own copy.
   for (const auto& entry : fs::directory_iterator(folder_ / "puzzles")) {
     const std::string id = entry.path().filename().string();
     const auto stub = author::stub_of_solution(folder_.read("solutions/" + id + "/solution.cpp"));

@@ -1,8 +1,8 @@
 /// \file
 /// What a rank's device must do: hold memory and compute. Implementations: cpu, cuda. None of them counts.
 ///
-/// All work of a lane runs in the order it was launched. Launches may return before the work is done; whoever needs
-/// the result on the host calls download(), which waits.
+/// All work of a lane runs in the order it was launched. Launches may return before the work is done; a caller that
+/// needs the result on the host calls download(), which waits.
 ///
 /// The rank that owns a device allocates, releases, uploads and downloads. launch(), record() and wait() are called
 /// from any thread: whichever rank comes last to an operation launches its parts for all members.

@@ -35,8 +35,7 @@ class Ledger {
   Location peak_at_;
 };
 
-/// The out-of-memory sentence: what was asked for, and what is alive in that memory by kind and by source
-/// line.
+/// The out-of-memory sentence: what was asked for, and what is alive in that memory by kind and by source line.
 std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
                                   Location at);
 

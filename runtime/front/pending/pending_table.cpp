@@ -71,7 +71,7 @@ Reply PendingTable::drop(const Call& call) {
                             rank_.id(), pending->describe(), to_text(pending->at)),
                 pending->at);
   }
-  // Its marks stay: whoever touches the data finds out.
+  // Its marks stay: the next use of the data finds out.
   return {};
 }
 

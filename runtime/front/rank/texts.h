@@ -16,7 +16,7 @@ namespace shardlings::front {
 
 class Texts {
  public:
-  /// Whoever is on the other side of the cut cannot fill this side's memory with them.
+  /// So the other side of the cut cannot fill this side's memory with them.
   static constexpr std::size_t kLongest = 4096;
   static constexpr std::size_t kMostBytes = std::size_t{1} << 22U;
 

@@ -1,5 +1,5 @@
 /// \file
-/// What a run leaves behind for whoever judges it. Plain data.
+/// What a run leaves behind, to be judged. Plain data.
 #pragma once
 
 #include <optional>

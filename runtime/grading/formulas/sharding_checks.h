@@ -1,6 +1,6 @@
 /// \file
-/// Checks that graders of data-parallel and sharded training share. Each tells its caller whether it held, who then
-/// names the mistake.
+/// Checks that graders of data-parallel and sharded training share. Each tells its caller whether it held; the caller
+/// then names the mistake.
 #pragma once
 
 #include <cstdint>

@@ -63,6 +63,7 @@ Bound bound_from(const Json& json) {
   return bound;
 }
 
+// "cause" is the diagnosis: fields keep their names, since programs of others read them (docs/instructors.md).
 Json check_to_json(const CheckVerdict& check) {
   Json bounds = Json::array();
   for (const Bound& bound : check.bounds) bounds.push_back(bound_to_json(bound));

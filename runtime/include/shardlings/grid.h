@@ -14,8 +14,7 @@
 ///
 /// The LAST axis is the innermost one, as in a Shape: ranks that differ only in it have consecutive numbers, so they
 /// are inside one node as long as it is no longer than a node. PyTorch's DeviceMesh has this order;
-/// Megatron-LM's `order` ("tp-cp-ep-dp-pp") and Llama 3's list
-/// name the innermost axis first.
+/// Megatron-LM's `order` ("tp-cp-ep-dp-pp") and Llama 3's list name the innermost axis first.
 #pragma once
 
 #include <initializer_list>

@@ -136,7 +136,7 @@ TEST(HostWork, SeveralMayComeAfterOne) {
   EXPECT_FALSE(report.failure) << report.failure->message;
 }
 
-// Ranks wait for a collective through the copy that comes after it; who never joins is named as anywhere else.
+// Ranks wait for a collective through the copy that comes after it; a rank that never joins is named as anywhere else.
 TEST(HostWork, ACollectiveThatNobodyJoinsIsFoundBehindACopy) {
   const RunReport report = world::run(world_with_host(2), [](Rank& rank) {
     Tensor grad = rank.zeros(8, Kind::gradient), shard = rank.zeros(4, Kind::gradient);

@@ -7,7 +7,8 @@
 namespace shardlings::back {
 namespace {
 
-// Of addresses. A rank of the deepest puzzle uses 12 KiB; text is formatted and sanitizers run on the same stack.
+// Of addresses. A rank of the deepest puzzle touches 12 KiB, and an all_reduce has an array of 32 KiB besides; text is
+// formatted, and sanitizers run, on the same stack.
 constexpr std::size_t kSize = std::size_t{1} << 20U;
 constexpr std::size_t kGuard = 4096;
 

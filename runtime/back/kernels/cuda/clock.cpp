@@ -80,7 +80,7 @@ std::optional<Nanos> Clock::time_of(DeviceMark mark) {
   float milliseconds = 0;
   const bool known = cudaEventSynchronize(event) == cudaSuccess &&
                      cudaEventElapsedTime(&milliseconds, base_->event, event) == cudaSuccess;
-  if (!known) return std::nullopt;  // the GPU has failed, which whoever reads its results is told
+  if (!known) return std::nullopt;  // the GPU has failed, as reading its results will say
   return Nanos(base_->host + std::llround(static_cast<double>(milliseconds) * 1e6));
 }
 

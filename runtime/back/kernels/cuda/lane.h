@@ -13,7 +13,7 @@
 
 namespace shardlings::back::cuda {
 
-/// The events of a stream, used over and over. Whoever waits for a point whose event has been recorded again since
+/// The events of a stream, used over and over. A lane that waits for a point whose event has been recorded again since
 /// waits for a later point of the same stream: longer than needed, but never in a circle, for all that had been
 /// enqueued when that was recorded was there before.
 class EventRing {

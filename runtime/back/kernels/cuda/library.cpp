@@ -47,7 +47,7 @@ bool has_driver() {
 
 Library load() {
   Library library;
-  const bool told = std::getenv("SHARDLINGS_CUDA_LIBRARY") != nullptr;  // whoever names one knows what it needs
+  const bool told = std::getenv("SHARDLINGS_CUDA_LIBRARY") != nullptr;  // a user who names one knows what it needs
   if (SHARDLINGS_CUDA_TOOLKIT != 0 && !told && !has_driver()) {
     library.problem = "there is no NVIDIA driver (libcuda.so.1 does not load): install it, or run where there is a GPU";
     return library;

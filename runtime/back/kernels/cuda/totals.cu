@@ -30,7 +30,7 @@ void clip_factor(const Kernel& k, const LaneContext& lane) {
   enqueue(lane, Grid{1, 1, 1}, clip_factor_kernel, out<float>(k, 0), in<float>(k, 0), k.f[0]);
 }
 
-/// Whoever finds one writes the same 1.
+/// All threads that find one write the same 1.
 template <class T>
 __global__ void flag_nonfinite_kernel(float* y, const T* x, Count n) {
   const Count step = static_cast<Count>(gridDim.x) * blockDim.x;

@@ -102,7 +102,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
   return cudaSuccess;
 }
 
-// An address at once; who uses it in another stream's order has to wait for this one.
+// An address at once; a use in another stream's order has to wait for this one.
 cudaError_t cudaMallocFromPoolAsync(void** memory, std::size_t size, cudaMemPool_t, cudaStream_t) {
   {
     const std::lock_guard guard(heap().lock);
