@@ -70,27 +70,20 @@ void diagnose_output(CheckContext& check) {
   if (only_matrix_differs(check, used)) check.diagnose("wrong_input");
 }
 
-/// A peak and where it comes from.
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
 /// While backward of layer l runs, the activations of layers 0 to l and one gradient are alive. Forward needs less.
-Peak budget(const Case& kase) {
+Formula<Bytes> budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::int64_t weights = weight_bytes(layers);
-  const std::int64_t batch = batch_bytes(kase) + 4;
-  Peak peak;
-  std::int64_t kept = 0;  // activations of layers 0 to l
+  const Formula<Bytes> standing =
+      term("weights", Bytes(weight_bytes(layers))) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
+  Formula<Bytes> peak = Bytes(0);
+  std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
-    const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t bytes = weights + batch + kept + layers[l].weights + own;
-    if (bytes < peak.bytes) continue;
-    const std::string l_text = std::to_string(l);
-    peak = {bytes, "weights + batch and loss + activations of layers 0-" + l_text + " + gradient of layer " + l_text +
-                       " + what its backward needs = " + sum_text({weights, batch, kept, layers[l].weights, own})};
+    const std::string number = std::to_string(l);
+    const Formula<Bytes> bytes = standing + term("activations of layers 0-" + number, Bytes(kept)) +
+                                 term("gradient of layer " + number, Bytes(layers[l].weights)) +
+                                 term("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
+    if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;
 }
@@ -125,20 +118,19 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = budget(check.kase());
-  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check);
+  if (!check.peaks_at_most(budget(check.kase()))) diagnose_memory(check);
 }
 
 SHARDLINGS_CHECK(time) {
-  const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
+  const Letters letter(check.kase());
   const front::Counters& counters = check.counters(0);
-  const bool once = check.exactly("forward calls", counters.layer_forwards, layers, "L", "calls",
+  const bool once = check.exactly("forward calls", counters.layer_forwards, letter.l, "calls",
                                   check.place_of_last(0, EventKind::forward)) &&
-                    check.exactly("backward calls", counters.layer_backwards, layers, "L", "calls",
+                    check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
                                   check.place_of_last(0, EventKind::backward));
   if (!once) {
-    if (counters.layer_forwards > layers) check.diagnose("forward_twice");
+    if (counters.layer_forwards > letter.l.value()) check.diagnose("forward_twice");
     return;
   }
-  check.exactly("virtual time", check.end_time(0), table_time(check.kase(), layers, layers), "L (F + B)", "ns");
+  check.exactly("virtual time", check.end_time(0), letter.l * (letter.f + letter.b));
 }

@@ -2,7 +2,7 @@
 
 #include "grading/judge/grader.h"
 
-#include <utility>
+#include <fmt/format.h>
 
 #include "case/data.h"
 #include "grading/formulas/training.h"
@@ -59,28 +59,20 @@ void diagnose_output(CheckContext& check) {
   diagnose_sum(check, found);
 }
 
-/// A peak and where it comes from.
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
 /// While backward of layer l runs, the activations of layers 0 to l are alive, of one micro-batch. Forward needs less.
-Peak budget(const Case& kase) {
+Formula<Bytes> budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::int64_t weights = weight_bytes(layers);
-  const std::int64_t batch = batch_bytes(kase) + 4;
-  Peak peak;
-  std::int64_t kept = 0;  // activations of layers 0 to l
+  const Bytes weights(weight_bytes(layers));
+  const Formula<Bytes> standing =
+      term("weights", weights) + term("gradients", weights) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
+  Formula<Bytes> peak = Bytes(0);
+  std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
-    const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t bytes = 2 * weights + batch + kept + own;
-    if (bytes < peak.bytes) continue;
-    const std::string l_text = std::to_string(l);
-    peak = {bytes, "weights + gradients + batch and loss + activations of layers 0-" + l_text +
-                       " for one micro-batch + what backward of layer " + l_text +
-                       " needs = " + sum_text({weights, weights, batch, kept, own})};
+    const Formula<Bytes> bytes =
+        standing + term(fmt::format("activations of layers 0-{} for one micro-batch", l), Bytes(kept)) +
+        term(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+    if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;
 }
@@ -119,21 +111,20 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = budget(check.kase());
-  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check);
+  if (!check.peaks_at_most(budget(check.kase()))) diagnose_memory(check);
 }
 
 SHARDLINGS_CHECK(work) {
-  const std::int64_t layers = number_of_layers(check.kase());
-  const std::int64_t all = layers * check.kase().micro_batches;
+  const Letters letter(check.kase());
+  const Formula<Count> all = letter.m * letter.l;
   const front::Counters& counters = check.counters(0);
   const std::int64_t updates = count_of(check, EventKind::update);
-  if (check.exactly("forward calls", counters.layer_forwards, all, "m L", "calls",
+  if (check.exactly("forward calls", counters.layer_forwards, all, "calls",
                     check.place_of_last(0, EventKind::forward)) &&
-      check.exactly("backward calls", counters.layer_backwards, all, "m L", "calls",
+      check.exactly("backward calls", counters.layer_backwards, all, "calls",
                     check.place_of_last(0, EventKind::backward)) &&
-      check.exactly("update calls", updates, layers, "L", "calls", check.place_of_last(0, EventKind::update))) {
-    check.exactly("virtual time", check.end_time(0), table_time(check.kase(), all, all), "m L (F + B)", "ns");
+      check.exactly("update calls", updates, letter.l, "calls", check.place_of_last(0, EventKind::update))) {
+    check.exactly("virtual time", check.end_time(0), all * (letter.f + letter.b));
     return;
   }
   diagnose_calls(check);

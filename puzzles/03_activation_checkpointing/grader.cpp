@@ -74,11 +74,11 @@ class Budget {
     }
     return worst;
   }
-  std::string formula(const Moment& moment) const {
-    return "weights + gradients + batch and loss + inputs of the segments before + activations of this segment + "
-           "what " +
-           moment.call +
-           " needs = " + sum_text({weights_, weights_, batch_, moment.checkpoints, moment.segment, moment.own});
+  Formula<Bytes> formula(const Moment& moment) const {
+    return term("weights", Bytes(weights_)) + term("gradients", Bytes(weights_)) +
+           term("batch and loss", Bytes(batch_)) + term("inputs of the segments before", Bytes(moment.checkpoints)) +
+           term("activations of this segment", Bytes(moment.segment)) +
+           term("what " + moment.call + " needs", Bytes(moment.own));
   }
 
  private:
@@ -214,8 +214,7 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   const Budget budget(check.kase());
-  const Moment worst = budget.worst();
-  if (check.peaks_at_most(budget.before() + worst.bytes(), budget.formula(worst))) return;
+  if (check.peaks_at_most(budget.formula(budget.worst()))) return;
   if (diagnose_calls(check) || diagnose_first_pass(check, budget)) return;
   diagnose_second_pass(check, budget);
 }
@@ -223,14 +222,13 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(recompute) {
   const Segments segments(check.kase());
   const front::Counters& counters = check.counters(0);
-  const std::string formula = "2 L - length of the last segment = 2 * " + std::to_string(segments.layers) + " - " +
-                              std::to_string(segments.length_of_last());
-  if (check.exactly("forward calls", counters.layer_forwards, segments.forwards(), formula, "calls",
+  const Letters letter(check.kase());
+  const Formula<Count> forwards = 2 * letter.l - term("length of the last segment", segments.length_of_last());
+  if (check.exactly("forward calls", counters.layer_forwards, forwards, "calls",
                     check.place_of_last(0, EventKind::forward)) &&
-      check.exactly("backward calls", counters.layer_backwards, segments.layers, "L", "calls",
+      check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
                     check.place_of_last(0, EventKind::backward))) {
-    check.exactly("virtual time", check.end_time(0), table_time(check.kase(), segments.forwards(), segments.layers),
-                  "(2 L - length of the last segment) F + L B", "ns");
+    check.exactly("virtual time", check.end_time(0), forwards * letter.f + letter.l * letter.b);
     return;
   }
   diagnose_calls(check);

@@ -22,8 +22,9 @@ namespace {
 using PlannedLayers = std::vector<PlannedLayer>;
 
 /// Weights, gradients, batch and loss: there before the step begins.
-std::int64_t fixed_bytes(const Case& kase) {
-  return 2 * weight_bytes(layer_bytes(kase)) + batch_bytes(kase) + 4;
+Formula<Bytes> fixed_bytes(const Case& kase) {
+  const Bytes weights(weight_bytes(layer_bytes(kase)));
+  return term("weights", weights) + term("gradients", weights) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
 }
 
 /// How often each layer ran forward.
@@ -106,7 +107,7 @@ void diagnose_training(CheckContext& check, const CheckpointPlan& plan) {
     inputs += layers[l].input;
     kept += plan[l] ? 0 : layers[l].saved;
   }
-  const std::int64_t before = fixed_bytes(check.kase());
+  const std::int64_t before = fixed_bytes(check.kase()).value().value();
   const auto losses = check.events(0, EventKind::loss), backwards = check.events(0, EventKind::backward);
   if (losses.empty() || backwards.size() < layers.size()) return;
   if (losses.front().live_after.value() > before + inputs + kept + bytes.back().output) {
@@ -183,11 +184,8 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   const Case& kase = check.kase();
-  const std::int64_t fixed = fixed_bytes(kase), budget = kase.integer("budget");
-  if (check.peaks_at_most(fixed + budget,
-                          fmt::format("weights + gradients + batch and loss + budget = {} + {}", fixed, budget))) {
-    return;
-  }
+  const std::int64_t budget = kase.integer("budget");
+  if (check.peaks_at_most(fixed_bytes(kase) + term("budget", Bytes(budget)))) return;
   const CheckpointPlan plan = plan_of(check);
   const std::int64_t needed = activation_peak(planned_layers(kase), plan);
   check.detail(fmt::format("computed again: {}; that plan needs {} bytes", names_of(plan), needed));
@@ -201,8 +199,8 @@ SHARDLINGS_CHECK(recompute) {
   const auto best = best_plan(layers, kase.integer("budget"));
   if (!best) throw std::logic_error("puzzle.toml: no plan fits the budget of this case");
   const CheckpointPlan plan = plan_of(check);
-  if (check.at_most("operations of second forwards", flops_found(check), recomputed_flops(layers, *best),
-                    "the best of all plans that fit the budget", "operations",
+  if (check.at_most("operations of second forwards", Flops(flops_found(check)),
+                    term("the best of all plans that fit the budget", Flops(recomputed_flops(layers, *best))),
                     check.place_of_last(0, EventKind::forward))) {
     return;
   }

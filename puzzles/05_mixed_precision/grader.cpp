@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/parts.h"
-#include "base/text.h"
 #include "grading/formulas/mixed_training.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/training.h"
@@ -282,25 +281,18 @@ bool weights_are_rounded(CheckContext& check) {
 
 // ---- Memory ----
 
-struct Peak {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
-Peak memory_budget(const Case& kase) {
+Formula<Bytes> memory_budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
-  const std::int64_t states = 16 * number_of_weights(kase);
-  Peak peak;
+  const Formula<Bytes> standing = term("number of weights", number_of_weights(kase)) * Formula<Bytes>(Bytes(16)) +
+                                  term("batch, losses and two numbers", Bytes(mixed_given_bytes(kase)));
+  Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
-    const std::int64_t own = layers[l].backward - layers[l].saved;
-    const std::int64_t bytes = states + mixed_given_bytes(kase) + kept + own;
-    if (bytes < peak.bytes) continue;
-    peak = {bytes,
-            fmt::format("16 x {} weights + batch, losses and two numbers + bf16 activations of layers 0-{} + what "
-                        "backward of layer {} needs = {}",
-                        number_of_weights(kase), l, l, sum_text({states, mixed_given_bytes(kase), kept, own}))};
+    const Formula<Bytes> bytes =
+        standing + term(fmt::format("bf16 activations of layers 0-{}", l), Bytes(kept)) +
+        term(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+    if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;
 }
@@ -322,18 +314,20 @@ void diagnose_memory(CheckContext& check, int rank) {
   // Every gradient once more, while backward runs or after it.
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   const bool more_gradients = check.counters(rank).peak_by_kind[gradient].value() > 2 * weights;
-  if (more_gradients || check.peak(rank) >= left - layers.front().input + 4 * weights)
+  if (more_gradients || check.peak(rank).value() >= left - layers.front().input + 4 * weights)
     check.diagnose("gradients_in_f32");
 }
 
-std::int64_t wire_bytes(const Case& kase, int rank) {
+Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   std::int64_t bytes = 0;
   for (const LayerBytes& layer : layer_bytes(kase, DType::bf16)) {
     const Count count = layer.weights / 2;
     bytes += 2 * (2 * count - part_of(count, kase.ranks, rank).size() -
                   part_of(count, kase.ranks, (rank + 1) % kase.ranks).size());
   }
-  return kase.ranks == 1 ? 0 : kase.steps * bytes;
+  const Formula<Bytes> gradients = term("gradients of 2 bytes", Bytes(2 * number_of_weights(kase)));
+  return in_all_steps(kase, simplest(2 * share_of_others(Letters(kase).n) * gradients,
+                                     term("an all-reduce of each layer", Bytes(kase.ranks == 1 ? 0 : bytes))));
 }
 
 /// In every step the gradient of the loss is multiplied before the first layer goes backward. A power of two changes no
@@ -378,22 +372,18 @@ SHARDLINGS_CHECK(scaling) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = memory_budget(check.kase());
-  if (!check.peaks_at_most(peak.bytes, peak.formula)) diagnose_memory(check, check.worst_rank());
+  if (!check.peaks_at_most(memory_budget(check.kase()))) diagnose_memory(check, check.worst_rank());
 }
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.at_most("numbers read by the program of " + check.name_of(rank), check.counters(rank).host_reads,
-                       kase.steps, "1 in each step", "reads")) {
+                       term("1 in each step", kase.steps), "reads")) {
       return check.diagnose("many_reads");
     }
-    if (!check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
-                       wire_bytes(kase, rank),
-                       fmt::format("{} x 2 (N-1)/N x gradients of 2 bytes = {} x 2 x {}/{} x {}", kase.steps,
-                                   kase.steps, kase.ranks - 1, kase.ranks, 2 * number_of_weights(kase)),
-                       "bytes", check.place_of_last(rank, EventKind::collective))) {
+    if (!check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(kase, rank),
+                       check.place_of_last(rank, EventKind::collective))) {
       return check.diagnose("too_much_sent");
     }
   }

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/parts.h"
-#include "base/text.h"
 #include "case/data.h"
+#include "grading/formulas/training.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -21,13 +21,13 @@ Count elements_of(const Case& kase) {
   return kase.integer("elements");
 }
 std::int64_t size_of(const CheckContext& check) {
-  return kElement * elements_of(check.kase());
+  return kBytesOfF32 * elements_of(check.kase());
 }
 std::int64_t longest_part(const CheckContext& check) {
-  return kElement * part_of(elements_of(check.kase()), check.ranks(), 0).size();
+  return kBytesOfF32 * part_of(elements_of(check.kase()), check.ranks(), 0).size();
 }
 std::int64_t shortest_part(const CheckContext& check) {
-  return kElement * part_of(elements_of(check.kase()), check.ranks(), check.ranks() - 1).size();
+  return kBytesOfF32 * part_of(elements_of(check.kase()), check.ranks(), check.ranks() - 1).size();
 }
 
 /// By rank: what it holds.
@@ -273,9 +273,10 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   if (forbidden_call(check)) return;
-  const std::int64_t n = check.ranks();
-  const std::int64_t size = size_of(check);
-  const std::int64_t each = 2 * (size - shortest_part(check));
+  const Formula<Count> n = Letters(check.kase()).n;
+  const Formula<Bytes> size = term("size", Bytes(size_of(check)));
+  const Formula<Bytes> each =
+      simplest(2 * share_of_others(n) * size, 2 * (size - term("shortest part", Bytes(shortest_part(check)))));
   std::int64_t total = 0;
   int most = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -283,35 +284,27 @@ SHARDLINGS_CHECK(communication) {
     if (sent_by(check, rank) > sent_by(check, most)) most = rank;
   }
   const Place where = check.place_of_last(most, EventKind::send);
-  const std::string formula = elements_of(check.kase()) % n == 0
-                                  ? fmt::format("2 (N-1)/N x size = 2 x {}/{} x {}", n - 1, n, size)
-                                  : fmt::format("2 (size - shortest part) = 2 x ({} - {})", size, shortest_part(check));
-  if (!check.at_most("sent by " + check.name_of(most), sent_by(check, most), each, formula, "bytes", where) ||
-      !check.exactly("sent by all ranks", total, 2 * (n - 1) * size,
-                     fmt::format("2 (N-1) x size = 2 x {} x {}", n - 1, size), "bytes", where)) {
+  if (!check.at_most("sent by " + check.name_of(most), Bytes(sent_by(check, most)), each, where) ||
+      !check.exactly("sent by all ranks", Bytes(total), 2 * (n - 1) * size, where)) {
     diagnose_messages(check);
   }
 }
 
 SHARDLINGS_CHECK(memory) {
-  const std::int64_t size = size_of(check);
-  const std::int64_t part = longest_part(check);
-  if (!check.peaks_at_most(size + part, fmt::format("data + longest part = {} + {}", size, part))) {
+  if (!check.peaks_at_most(term("data", Bytes(size_of(check))) + term("longest part", Bytes(longest_part(check))))) {
     if (!diagnose_messages(check)) check.diagnose("large_buffer");
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
-  const std::int64_t steps = 2 * (check.ranks() - 1);
   const auto transfer = static_cast<std::int64_t>(
       std::floor(static_cast<double>(longest_part(check)) / link.bytes_per_second * 1e9 + 0.5));
   const int rank = check.slowest_rank();
-  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
-                     steps * (link.latency.value() + transfer),
-                     fmt::format("2 (N-1) (alpha + longest part / W) = {} x ({} + {})", steps, to_text(link.latency),
-                                 to_text(Nanos(transfer))),
-                     "ns", check.place_of_last(rank, EventKind::recv))) {
+  if (!check.at_most(
+          "virtual time of " + check.name_of(rank), check.end_time(rank),
+          2 * (Letters(check.kase()).n - 1) * (term("alpha", link.latency) + term("longest part / W", Nanos(transfer))),
+          check.place_of_last(rank, EventKind::recv))) {
     if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
   }
 }

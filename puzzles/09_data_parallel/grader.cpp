@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
 #include "case/data.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
@@ -141,28 +139,21 @@ std::vector<std::int64_t> reduce_times(const CheckContext& check) {
   return times;
 }
 
-/// A time and where it comes from.
-struct Time {
-  std::int64_t ns = 0;
-  std::string formula;
-};
-
 /// Layer l's gradient is there at L F + (L-l) B, and its all-reduce starts when that of layer l+1 is over: the end is
 /// the latest of "all computation up to backward of layer l, then the all-reduces of layers l to 0".
-Time budget(const CheckContext& check) {
-  const front::CallTable& table = check.kase().cluster.table;
+Formula<Nanos> budget(const CheckContext& check) {
+  const Letters letter(check.kase());
   const std::vector<std::int64_t> reduces = reduce_times(check);
-  const auto layers = static_cast<std::int64_t>(reduces.size());
-  Time latest;
-  std::int64_t reducing = 0;
-  for (std::int64_t l = 0; l < layers; ++l) {
-    reducing += reduces[static_cast<std::size_t>(l)];
-    const std::int64_t computing = layers * table.forward.value() + (layers - l) * table.backward.value();
-    if (computing + reducing <= latest.ns) continue;
-    const std::string backward = l == 0 ? "L (F + B)" : fmt::format("L F + {} B", layers - l);
+  const auto layers = static_cast<Count>(reduces.size());
+  Formula<Nanos> latest = Nanos(0);
+  Nanos reducing;
+  for (Count l = 0; l < layers; ++l) {
+    reducing += Nanos(reduces[static_cast<std::size_t>(l)]);
+    const Formula<Nanos> computing =
+        l == 0 ? letter.l * (letter.f + letter.b) : letter.l * letter.f + (layers - l) * letter.b;
     const std::string reduce = l == 0 ? "all-reduce of layer 0" : fmt::format("all-reduces of layers {} to 0", l);
-    latest = {computing + reducing,
-              fmt::format("{} + {} = {} + {}", backward, reduce, to_text(Nanos(computing)), to_text(Nanos(reducing)))};
+    const Formula<Nanos> end = computing + term(reduce, reducing);
+    if (end.value() > latest.value()) latest = end;
   }
   return latest;
 }
@@ -202,24 +193,16 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
-  const std::string formula = fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", kase.ranks - 1, kase.ranks,
-                                          weight_bytes(layer_bytes(kase)));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t bytes = step_bytes(kase, rank, kDataParallel);
-    if (!sends_exactly(check, rank, bytes, formula)) return diagnose_bytes(check);
+    if (!sends_exactly(check, rank, step_bytes(kase, rank, kDataParallel))) return diagnose_bytes(check);
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const Time latest = budget(check);
-  if (!finishes_within(check, latest.ns, latest.formula)) diagnose_time(check, check.slowest_rank());
+  if (!finishes_within(check, budget(check))) diagnose_time(check, check.slowest_rank());
 }
 
 SHARDLINGS_CHECK(memory) {
-  const StepPeak peak = step_peak(check.kase(), 0, kDataParallel);
-  const std::string formula = fmt::format(
-      "weights + gradients + optimizer + batch and loss + activations of layers 0-{0} + what backward of "
-      "layer {0} needs = {1}",
-      peak.layer, sum_text(peak.terms(kDataParallel)));
-  if (!check.peaks_at_most(peak.total(), formula)) diagnose_memory(check, check.worst_rank());
+  const Formula<Bytes> peak = step_peak(check.kase(), 0, kDataParallel).formula();
+  if (!check.peaks_at_most(peak)) diagnose_memory(check, check.worst_rank());
 }

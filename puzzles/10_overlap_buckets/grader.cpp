@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
@@ -141,6 +140,23 @@ std::string closing_layers(const CheckContext& check, int rank) {
                      fmt::join(expected, ", "), fmt::join(found, ", "));
 }
 
+Formula<Count> number_of_buckets(const Case& kase) {
+  std::vector<Count> sizes;
+  for (const Bucket& bucket : buckets_of(kase)) sizes.push_back(bucket.elements);
+  return term(fmt::format("buckets of at least {} elements: {}", kase.integer("bucket"), fmt::join(sizes, " + ")),
+              static_cast<Count>(sizes.size()));
+}
+
+Formula<Bytes> wire_bytes(const Case& kase, int rank) {
+  std::vector<Formula<Bytes>> buckets;
+  for (const Bucket& bucket : buckets_of(kase)) {
+    buckets.emplace_back(Bytes(all_reduce_bytes(kase, bucket.elements, rank)));
+  }
+  const Formula<Bytes> gradients = term("gradients", Bytes(weight_bytes(layer_bytes(kase))));
+  return simplest(2 * share_of_others(Letters(kase).n) * gradients,
+                  called("an all-reduce of each bucket", sum(buckets)));
+}
+
 void diagnose_calls(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
   const Case& kase = check.kase();
@@ -156,36 +172,27 @@ void diagnose_calls(CheckContext& check) {
   check.diagnose(found == layers ? "bucket_for_each_layer" : "other_buckets");
 }
 
-/// A time and where it comes from.
-struct Time {
-  std::int64_t ns = 0;
-  std::string formula;
-};
-
 /// Until layer l has gone backward for the last time: m - 1 micro-batches, and of the last one all of the forward pass
 /// and the backward pass down to l.
-std::int64_t complete_at(const Case& kase, std::int64_t l) {
-  const std::int64_t layers = number_of_layers(kase), micros = kase.micro_batches;
-  return table_time(kase, micros * layers, (micros - 1) * layers + layers - l);
+Nanos complete_at(const Case& kase, Count l) {
+  const Count layers = number_of_layers(kase), micros = kase.micro_batches;
+  const front::CallTable& table = kase.cluster.table;
+  return micros * layers * table.forward + ((micros - 1) * layers + layers - l) * table.backward;
 }
 
 /// Bucket k starts when it is complete and the one before it is over: the end is the latest of "bucket k is complete,
 /// then all-reduces of k and all behind it".
-Time time_budget(const Case& kase) {
+Formula<Nanos> time_budget(const Case& kase) {
   const std::vector<Bucket> buckets = buckets_of(kase);
-  Time latest;
-  std::int64_t reducing = 0;
+  Formula<Nanos> latest = Nanos(0);
+  Nanos reducing;
   for (std::size_t k = buckets.size(); k-- > 0;) {
-    reducing += all_reduce_time(kase, buckets[k].elements);
-    const std::int64_t complete = complete_at(kase, buckets[k].lowest);
-    if (complete + reducing <= latest.ns) continue;
+    reducing += Nanos(all_reduce_time(kase, buckets[k].elements));
     const bool alone = k + 1 == buckets.size();
-    latest = {complete + reducing,
-              fmt::format("{} + {} = {} + {}",
-                          alone ? std::string("all computation")
-                                : fmt::format("computation until bucket {} of {} is complete", k + 1, buckets.size()),
-                          alone ? "the last all-reduce" : "its all-reduce and those behind it",
-                          to_text(Nanos(complete)), to_text(Nanos(reducing)))};
+    const std::string until = fmt::format("computation until bucket {} of {} is complete", k + 1, buckets.size());
+    const Formula<Nanos> end = term(alone ? "all computation" : until, complete_at(kase, buckets[k].lowest)) +
+                               term(alone ? "the last all-reduce" : "its all-reduce and those behind it", reducing);
+    if (end.value() > latest.value()) latest = end;
   }
   return latest;
 }
@@ -223,23 +230,12 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
-  const std::vector<Bucket> buckets = buckets_of(kase);
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    std::vector<std::int64_t> sizes;
-    std::int64_t bytes = 0;
-    for (const Bucket& bucket : buckets) {
-      sizes.push_back(bucket.elements);
-      bytes += all_reduce_bytes(kase, bucket.elements, rank);
-    }
     const Place where = check.place_of_last(rank, EventKind::collective);
     if (check.exactly("all-reduces of " + check.name_of(rank), check.counters(rank).calls(Collective::all_reduce),
-                      static_cast<std::int64_t>(buckets.size()),
-                      fmt::format("buckets of at least {} elements: {}", kase.integer("bucket"), sum_text(sizes)),
-                      "all-reduces", where) &&
-        check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(), bytes,
-                      fmt::format("2 (N-1)/N x gradients = 2 x {}/{} x {}", kase.ranks - 1, kase.ranks,
-                                  weight_bytes(layer_bytes(kase))),
-                      "bytes", where)) {
+                      number_of_buckets(kase), "all-reduces", where) &&
+        check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(kase, rank),
+                      where)) {
       continue;
     }
     check.detail("collectives called: " + names_of_collectives(check, rank));
@@ -249,15 +245,9 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(time) {
-  const Time latest = time_budget(check.kase());
-  if (!finishes_within(check, latest.ns, latest.formula)) diagnose_time(check, check.slowest_rank());
+  if (!finishes_within(check, time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
 }
 
 SHARDLINGS_CHECK(memory) {
-  const StepPeak peak = step_peak(check.kase(), 0, kDataParallel);
-  const std::string formula = fmt::format(
-      "weights + gradients + optimizer + batch and loss + activations of layers 0-{0} of one micro-batch + "
-      "what backward of layer {0} needs = {1}",
-      peak.layer, sum_text(peak.terms(kDataParallel)));
-  if (!check.peaks_at_most(peak.total(), formula)) diagnose_memory(check);
+  if (!check.peaks_at_most(step_peak(check.kase(), 0, kDataParallel).formula())) diagnose_memory(check);
 }

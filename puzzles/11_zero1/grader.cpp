@@ -2,13 +2,10 @@
 
 #include "grading/judge/grader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/parts.h"
-#include "base/text.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
@@ -173,8 +170,9 @@ void diagnose_memory(CheckContext& check, int rank) {
 }
 
 /// Bytes that a rank sends: a reduce-scatter and an all-gather of each layer, and the squares.
-std::int64_t wire_bytes(const Case& kase, int rank) {
-  return kase.steps * (step_bytes(kase, rank, kZero) + all_reduce_bytes_of_one(kase, rank));
+Formula<Bytes> wire_bytes(const Case& kase, int rank) {
+  return in_all_steps(kase,
+                      step_bytes(kase, rank, kZero) + term("one number", Bytes(all_reduce_bytes_of_one(kase, rank))));
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -201,32 +199,22 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const StepPeak peak = step_peak(check.kase(), rank, kZero);
-    const std::string formula = fmt::format(
-        "weights + gradients + this rank's part of the moments + batch and loss + activations of layers "
-        "0-{0} + what backward of layer {0} needs = {1}",
-        peak.layer, sum_text(peak.terms(kZero)));
-    if (!check.peak_at_most(rank, peak.total(), formula)) return diagnose_memory(check, rank);
+    const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
+    if (!check.peak_at_most(rank, peak)) return diagnose_memory(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Case& kase = check.kase();
-  const std::int64_t weights = weight_bytes(layer_bytes(kase));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::string formula =
-        fmt::format("2 (N-1)/N x gradients + one number = 2 x {}/{} x {} + {}{}", kase.ranks - 1, kase.ranks, weights,
-                    all_reduce_bytes_of_one(kase, rank), times_steps(kase));
-    if (!sends_at_most(check, rank, wire_bytes(kase, rank), formula)) return diagnose_bytes(check, rank);
+    if (!sends_at_most(check, rank, wire_bytes(check.kase(), rank))) return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const std::int64_t layers = number_of_layers(kase), rings = sum_of(ring_times(kase));
-  const std::int64_t computing = table_time(kase, layers, layers), norm = all_reduce_time_of_one(kase);
-  const std::string formula =
-      fmt::format("L (F + B) + reduce-scatters + norm + all-gathers = {} + {} + {} + {}{}", to_text(Nanos(computing)),
-                  to_text(Nanos(rings)), to_text(Nanos(norm)), to_text(Nanos(rings)), times_steps(kase));
-  finishes_within(check, kase.steps * (computing + 2 * rings + norm), formula);
+  const Letters letter(kase);
+  const Nanos rings(sum_of(ring_times(kase)));
+  finishes_within(
+      check, in_all_steps(kase, letter.l * (letter.f + letter.b) + term("reduce-scatters", rings) +
+                                    term("norm", Nanos(all_reduce_time_of_one(kase))) + term("all-gathers", rings)));
 }

@@ -2,11 +2,8 @@
 
 #include "grading/judge/grader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/text.h"
 #include "case/data.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
@@ -133,8 +130,9 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (third_bucket(check, rank, layers)) check.diagnose("bucket_kept");
 }
 
-std::int64_t wire_bytes(const Case& kase, int rank) {
-  return kase.steps * (step_bytes(kase, rank, kZero) + all_reduce_bytes_of_one(kase, rank));
+Formula<Bytes> wire_bytes(const Case& kase, int rank) {
+  return in_all_steps(kase,
+                      step_bytes(kase, rank, kZero) + term("the norm", Bytes(all_reduce_bytes_of_one(kase, rank))));
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -146,10 +144,12 @@ void diagnose_bytes(CheckContext& check, int rank) {
 }
 
 /// m L (F + B), the reduce-scatter of layer 0, then the norm and all all-gathers, which nothing hides.
-std::int64_t time_budget(const Case& kase) {
-  const std::int64_t calls = kase.micro_batches * number_of_layers(kase);
-  return kase.steps * (table_time(kase, calls, calls) + ring_times(kase).front() + all_reduce_time_of_one(kase) +
-                       sum_of(ring_times(kase)));
+Formula<Nanos> time_budget(const Case& kase) {
+  const Letters letter(kase);
+  return in_all_steps(kase, letter.m * letter.l * (letter.f + letter.b) +
+                                term("reduce-scatter of layer 0", Nanos(ring_times(kase).front())) +
+                                term("norm", Nanos(all_reduce_time_of_one(kase))) +
+                                term("all-gathers", Nanos(sum_of(ring_times(kase)))));
 }
 
 void diagnose_time(CheckContext& check, int rank) {
@@ -173,34 +173,17 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const StepPeak peak = step_peak(check.kase(), rank, kZero);
-    const std::string formula = fmt::format(
-        "weights + gradients/N + moments/N + batch and loss + activations of layers 0-{0} + what backward of "
-        "layer {0} needs + two buckets = {1}",
-        peak.layer, sum_text(peak.terms(kZero)));
-    if (check.peak_at_most(rank, peak.total(), formula)) continue;
-    return diagnose_memory(check, rank);
+    const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
+    if (!check.peak_at_most(rank, peak)) return diagnose_memory(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::string formula =
-        fmt::format("(m reduce-scatters + 1 all-gather) x (N-1)/N x weights + the norm = ({} + 1) x {}/{} x {} + {}{}",
-                    kase.micro_batches, kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)),
-                    all_reduce_bytes_of_one(kase, rank), times_steps(kase));
-    if (!sends_at_most(check, rank, wire_bytes(kase, rank), formula)) return diagnose_bytes(check, rank);
+    if (!sends_at_most(check, rank, wire_bytes(check.kase(), rank))) return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const Case& kase = check.kase();
-  const std::string formula =
-      fmt::format("m L (F + B) + reduce-scatter of layer 0 + norm + all-gathers = {} + {} + {} + {}{}",
-                  to_text(Nanos(table_time(kase, kase.micro_batches * number_of_layers(kase),
-                                           kase.micro_batches * number_of_layers(kase)))),
-                  to_text(Nanos(ring_times(kase).front())), to_text(Nanos(all_reduce_time_of_one(kase))),
-                  to_text(Nanos(sum_of(ring_times(kase)))), times_steps(kase));
-  if (!finishes_within(check, time_budget(kase), formula)) diagnose_time(check, check.slowest_rank());
+  if (!finishes_within(check, time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
 }

@@ -2,9 +2,6 @@
 
 #include "grading/judge/grader.h"
 
-#include <fmt/format.h>
-
-#include "base/text.h"
 #include "case/data.h"
 #include "grading/formulas/gathered_units.h"
 #include "grading/formulas/sharding.h"
@@ -63,9 +60,11 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (counters.calls(Collective::all_gather) == 2 * layers && scattered) check.diagnose("gathered_again_at_the_turn");
 }
 
-std::int64_t time_budget(const Case& kase) {
-  const std::int64_t layers = number_of_layers(kase), ends = 2 * ring_times(kase).front();
-  return kase.steps * (table_time(kase, layers, layers) + ends);
+Formula<Nanos> time_budget(const Case& kase) {
+  const Letters letter(kase);
+  const Nanos end(ring_times(kase).front());
+  return in_all_steps(
+      kase, term("first all-gather", end) + letter.l * (letter.f + letter.b) + term("last reduce-scatter", end));
 }
 
 void diagnose_time(CheckContext& check, int rank) {
@@ -86,35 +85,20 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const StepPeak peak = step_peak(check.kase(), rank, kZero);
-    const std::string formula = fmt::format(
-        "(weights + gradients + moments)/N + batch and loss + activations of layers 0-{0} + what backward of "
-        "layer {0} needs + two units of weights + two of gradients = {1}",
-        peak.layer, sum_text(peak.terms(kZero)));
-    if (check.peak_at_most(rank, peak.total(), formula) && holds_two_units_in_forward(check, check.kase(), rank)) {
-      continue;
-    }
+    const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
+    if (check.peak_at_most(rank, peak) && holds_two_units_in_forward(check, check.kase(), rank)) continue;
     return diagnose_memory(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const std::string formula =
-      fmt::format("(N-1)/N x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", kase.ranks - 1, kase.ranks,
-                  weight_bytes(layers), layers.back().weights, times_steps(kase));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t bytes = kase.steps * step_bytes(kase, rank, kZero);
-    if (!sends_at_most(check, rank, bytes, formula)) return diagnose_bytes(check, rank);
+    if (!sends_at_most(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero))))
+      return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const Case& kase = check.kase();
-  const std::int64_t layers = number_of_layers(kase), end = ring_times(kase).front();
-  const std::string formula =
-      fmt::format("first all-gather + L (F + B) + last reduce-scatter = {} + {} + {}{}", to_text(Nanos(end)),
-                  to_text(Nanos(table_time(kase, layers, layers))), to_text(Nanos(end)), times_steps(kase));
-  if (!finishes_within(check, time_budget(kase), formula)) diagnose_time(check, check.slowest_rank());
+  if (!finishes_within(check, time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
 }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "case/data.h"
 #include "grading/formulas/gathered_units.h"
 #include "grading/formulas/sharding.h"
@@ -24,9 +23,9 @@ using front::Link;
 
 namespace {
 
-std::int64_t sent_over(const CheckContext& check, int rank, Link link) {
-  std::int64_t bytes = 0;
-  for (const auto& [key, traffic] : check.counters(rank).traffic) bytes += key.link == link ? traffic.sent.value() : 0;
+Bytes sent_over(const CheckContext& check, int rank, Link link) {
+  Bytes bytes;
+  for (const auto& [key, traffic] : check.counters(rank).traffic) bytes += key.link == link ? traffic.sent : Bytes(0);
   return bytes;
 }
 
@@ -136,8 +135,8 @@ void diagnose_bytes_inside(CheckContext& check, int rank) {
 void diagnose_bytes_between(CheckContext& check, int rank) {
   if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
-  const std::int64_t found = sent_over(check, rank, Link::inter_node);
-  const std::int64_t parts = check.kase().steps * hybrid_bytes(check.kase(), rank).between;
+  const std::int64_t found = sent_over(check, rank, Link::inter_node).value();
+  const std::int64_t parts = check.kase().steps * hybrid_bytes(check.kase(), rank).between.value().value();
   if (node_of(check.kase()).ranks > 1 && found >= 3 * parts / 2) check.diagnose("whole_gradients_between_nodes");
 }
 
@@ -160,11 +159,13 @@ void diagnose_time(CheckContext& check, int rank) {
 
 /// The end of a step, after the last backward: the part of layer 0 is scattered, then reduced between nodes, where that
 /// of layer 1 may still be on its way.
-std::int64_t time_after_backward(const Case& kase) {
+Formula<Nanos> time_after_backward(const Case& kase) {
   const Case node = node_of(kase), replicas = replicas_of(kase);
   const std::vector<std::int64_t> parts = part_bytes(node, 0);
-  const auto reduced = [&](std::size_t l) { return all_reduce_time(replicas, parts[l] / 4); };
-  return std::max(ring_times(node).front(), reduced(1)) + reduced(0);
+  const auto reduced = [&](std::size_t l) {
+    return term(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas, parts[l] / kBytesOfF32)));
+  };
+  return max(term("last reduce-scatter", Nanos(ring_times(node).front())), reduced(1)) + reduced(0);
 }
 
 }  // namespace
@@ -178,12 +179,7 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const StepPeak peak = hybrid_peak(check.kase(), rank);
-    const std::string formula = fmt::format(
-        "(weights + gradients + moments)/F + batch and loss + activations of layers 0-{0} + what backward of layer {0} "
-        "needs + two units of weights + two of gradients = {1}, F = {2} ranks on a node",
-        peak.layer, sum_text(peak.terms(3)), node_of(check.kase()).ranks);
-    if (check.peak_at_most(rank, peak.total(), formula) &&
+    if (check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) &&
         holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
       continue;
     }
@@ -194,14 +190,9 @@ SHARDLINGS_CHECK(memory) {
 
 SHARDLINGS_CHECK(inside) {
   const Case& kase = check.kase();
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const int per_node = node_of(kase).ranks;
-  const std::string formula =
-      fmt::format("(F-1)/F x (3 x weights - those of layer L-1) = {}/{} x (3 x {} - {}){}", per_node - 1, per_node,
-                  weight_bytes(layers), layers.back().weights, times_steps(kase));
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (check.at_most("sent inside the node by " + check.name_of(rank), sent_over(check, rank, Link::intra_node),
-                      kase.steps * hybrid_bytes(kase, rank).inside, formula, "bytes",
+                      in_all_steps(kase, hybrid_bytes(kase, rank).inside),
                       check.place_of_last(rank, EventKind::collective))) {
       continue;
     }
@@ -212,13 +203,9 @@ SHARDLINGS_CHECK(inside) {
 
 SHARDLINGS_CHECK(between) {
   const Case& kase = check.kase();
-  const int nodes = replicas_of(kase).ranks;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t parts = sum_of(part_bytes(node_of(kase), rank % node_of(kase).ranks));
-    const std::string formula =
-        fmt::format("2 (R-1)/R x this rank's parts = 2 x {}/{} x {}{}", nodes - 1, nodes, parts, times_steps(kase));
     if (check.at_most("sent between nodes by " + check.name_of(rank), sent_over(check, rank, Link::inter_node),
-                      kase.steps * hybrid_bytes(kase, rank).between, formula, "bytes",
+                      in_all_steps(kase, hybrid_bytes(kase, rank).between),
                       check.place_of_last(rank, EventKind::collective))) {
       continue;
     }
@@ -229,14 +216,8 @@ SHARDLINGS_CHECK(between) {
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const std::int64_t layers = number_of_layers(kase), start = ring_times(node_of(kase)).front(),
-                     compute = table_time(kase, layers, layers), end = time_after_backward(kase);
-  const std::string formula = fmt::format(
-      "first all-gather + L (F + B) + max(last reduce-scatter, all-reduce of layer 1) + all-reduce of layer 0 = {} + "
-      "{} "
-      "+ {}{}",
-      to_text(Nanos(start)), to_text(Nanos(compute)), to_text(Nanos(end)), times_steps(kase));
-  if (!finishes_within(check, kase.steps * (start + compute + end), formula)) {
-    diagnose_time(check, check.slowest_rank());
-  }
+  const Letters letter(kase);
+  const Formula<Nanos> step = term("first all-gather", Nanos(ring_times(node_of(kase)).front())) +
+                              letter.l * (letter.f + letter.b) + time_after_backward(kase);
+  if (!finishes_within(check, in_all_steps(kase, step))) diagnose_time(check, check.slowest_rank());
 }

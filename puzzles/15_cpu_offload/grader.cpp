@@ -66,7 +66,7 @@ Delay delay_of(const CheckContext& check, int rank) {
   }
   const Nanos turn = backwards.front().begin, last = backwards.back().begin;
   if (drained_beside && updated_beside) {
-    return {"waited_too_early", longest_standstill(check, rank, last, Nanos(check.end_time(rank)))};
+    return {"waited_too_early", longest_standstill(check, rank, last, check.end_time(rank))};
   }
   Standstill before_last = longest_standstill(check, rank, turn, last);
   if (before_last.time == Nanos(0)) before_last = first_copy;
@@ -77,8 +77,17 @@ Delay delay_of(const CheckContext& check, int rank) {
 
 // ---- Memory ----
 
-std::int64_t host_budget(const Case& kase, int rank) {
-  return 4 * sum_of(part_bytes(kase, rank));
+/// On the device: neither parts of gradients nor moments.
+Formula<Bytes> device_budget(const Case& kase, int rank) {
+  StepPeak peak = step_peak(kase, rank, kZero);
+  peak.gradients = 0;
+  peak.optimizer = 0;
+  return peak.formula();
+}
+
+Formula<Bytes> host_budget(const Case& kase, int rank) {
+  const Bytes part(sum_of(part_bytes(kase, rank)));
+  return term("its part of the weights", part) + term("of the gradients", part) + 2 * term("of a moment", part);
 }
 
 void diagnose_device_memory(CheckContext& check, int rank) {
@@ -115,16 +124,14 @@ void diagnose_wire(CheckContext& check, int rank) {
 
 bool copies_fit(CheckContext& check, int rank, HostLink way) {
   const Case& kase = check.kase();
-  const std::int64_t part = sum_of(part_bytes(kase, rank));
-  const std::int64_t budget = kase.steps * part;
+  const Bytes part(sum_of(part_bytes(kase, rank)));
+  const char* name = way == HostLink::to_host ? "gradient of this rank's part" : "weights of this rank's part";
+  const Formula<Bytes> budget = in_all_steps(kase, term(name, part));
   const front::Copies& copies = check.counters(rank).copies[static_cast<std::size_t>(way)];
   const std::string what =
       fmt::format("copied by {} to the {}", check.name_of(rank), way == HostLink::to_host ? "host" : "device");
-  const std::string formula =
-      fmt::format("{}{} of this rank's part = {}", kase.steps > 1 ? fmt::format("{} x ", kase.steps) : "",
-                  way == HostLink::to_host ? "gradient" : "weights", part);
-  if (check.exactly(what, copies.bytes.value(), budget, formula)) return true;
-  if (copies.bytes.value() > budget) check.diagnose("states_copied");
+  if (check.exactly(what, copies.bytes, budget)) return true;
+  if (copies.bytes > budget.value()) check.diagnose("states_copied");
   return false;
 }
 
@@ -177,19 +184,10 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    StepPeak peak = step_peak(kase, rank, kZero);
-    peak.gradients = 0;
-    peak.optimizer = 0;
-    const std::string formula = fmt::format(
-        "weights + batch and loss + activations of layers 0-{0} + what backward of layer {0} needs + two gradients = "
-        "{1}",
-        peak.layer, sum_text({peak.weights, peak.batch, peak.kept, peak.own, peak.unreduced}));
-    if (!check.peak_at_most(rank, peak.total(), formula)) return diagnose_device_memory(check, rank);
+    if (!check.peak_at_most(rank, device_budget(kase, rank))) return diagnose_device_memory(check, rank);
     const front::MemoryUse& host = check.counters(rank).host;
-    if (!check.at_most(
-            "host memory of " + check.name_of(rank), host.peak.value(), host_budget(kase, rank),
-            fmt::format("weights, gradients and two moments of its part = 4 x {}", sum_of(part_bytes(kase, rank))),
-            "bytes", {host.peak_file, host.peak_line})) {
+    if (!check.at_most("host memory of " + check.name_of(rank), host.peak, host_budget(kase, rank),
+                       {host.peak_file, host.peak_line})) {
       return check.diagnose("more_on_host");
     }
   }
@@ -199,11 +197,7 @@ SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!copies_fit(check, rank, HostLink::to_host) || !copies_fit(check, rank, HostLink::to_device)) return;
-    if (sends_exactly(check, rank, kase.steps * step_bytes(kase, rank, kZero),
-                      fmt::format("(1 reduce-scatter + 1 all-gather) x (N-1)/N x weights = 2 x {}/{} x {}{}",
-                                  kase.ranks - 1, kase.ranks, weight_bytes(layer_bytes(kase)), times_steps(kase)))) {
-      continue;
-    }
+    if (sends_exactly(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero)))) continue;
     return diagnose_wire(check, rank);
   }
 }
@@ -211,10 +205,9 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const int rank = check.slowest_rank();
-  const OffloadPath path = longest_offload_path(kase);
   const Delay delay = delay_of(check, rank);
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), kase.steps * path.ns(),
-                    path.text(kase.steps), "ns", delay.standstill.place)) {
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
+                    in_all_steps(kase, longest_offload_path(kase).formula()), delay.standstill.place)) {
     return;
   }
   std::string stood =

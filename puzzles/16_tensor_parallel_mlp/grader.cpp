@@ -2,10 +2,6 @@
 
 #include "grading/judge/grader.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "base/parts.h"
 #include "case/data.h"
 #include "grading/formulas/tensor_parallel.h"
@@ -170,6 +166,13 @@ void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std:
   if (alike(found[0], parts_added_up(mlp, right, gradient))) check.diagnose("weight_gradient_reduced");
 }
 
+Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
+  const Count elements = mlp.tokens * mlp.width;
+  const Formula<Count> share = share_of_others(term("t", mlp.ranks)), reduces = term("2 all-reduces", 2);
+  return simplest(reduces * (2 * share * term("4 s b h", Bytes(kBytesOfF32 * elements))),
+                  reduces * term("what one sends", Bytes(all_reduce_bytes(elements, mlp.ranks, rank))));
+}
+
 void diagnose_bytes(CheckContext& check) {
   const Mlp mlp(check.kase());
   if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
@@ -206,29 +209,26 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   const Mlp mlp(check.kase());
-  const Count elements = mlp.tokens * mlp.width;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Place where = check.place_of_last(rank, EventKind::collective);
     const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
-    const bool held = check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(),
-                                    2 * all_reduce_bytes(elements, mlp.ranks, rank),
-                                    fmt::format("2 all-reduces x 2 (t-1)/t x s b h = 2 x 2 x {}/{} x {}", mlp.ranks - 1,
-                                                mlp.ranks, kElement * elements),
-                                    "bytes", where) &&
-                      (mlp.ranks == 1 || check.exactly("all-reduces of " + check.name_of(rank), calls, 2,
-                                                       "one in forward, one in backward", "calls", where));
+    const Formula<Count> reduces = term("one in forward", 1) + term("one in backward", 1);
+    const bool held =
+        check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp, rank),
+                      where) &&
+        (mlp.ranks == 1 || check.exactly("all-reduces of " + check.name_of(rank), calls, reduces, "calls", where));
     if (!held) return diagnose_bytes(check);
   }
 }
 
 SHARDLINGS_CHECK(memory) {
   const Mlp mlp(check.kase());
-  const std::int64_t weights = kElement * (mlp.part() * (2 * mlp.width + 1) + mlp.width);
-  const std::int64_t x = kElement * mlp.tokens * mlp.width, z = kElement * mlp.tokens * mlp.part();
-  const std::int64_t room = std::max(4 * z, 3 * z + x);
-  const std::string formula = fmt::format("2 parts of the weights + x, y, grad_y + {} = 2 x {} + 3 x {} + {}",
-                                          4 * z >= 3 * z + x ? "4 like z" : "3 like z and grad_x", weights, x, room);
-  if (check.peaks_at_most(2 * weights + 3 * x + room, formula)) return;
+  const Bytes part(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + mlp.width));
+  const Bytes x(kBytesOfF32 * mlp.tokens * mlp.width);
+  const Formula<Bytes> z = term("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
+  const Formula<Bytes> weights = 2 * term("part of the weights", part);
+  const Formula<Bytes> given = term("x", x) + term("y", x) + term("grad_y", x);
+  if (check.peaks_at_most(weights + given + max(4 * z, 3 * z + term("grad_x", x)))) return;
   if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
   const int rank = check.worst_rank();
   if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
@@ -238,10 +238,9 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(work) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Formula<Count> each = term("s b", mlp.tokens) * term("h", mlp.width) * term("f/t", mlp.part());
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      12 * mlp.tokens * mlp.width * mlp.part(),
-                      fmt::format("6 products x 2 s b h f/t = 12 x {} x {} x {}", mlp.tokens, mlp.width, mlp.part()),
-                      "floating-point operations")) {
+                      term("6 products", 6) * each * Formula<Flops>(Flops(2)))) {
       continue;
     }
     if (up_divided_by_columns(check)) return;  // the communication says what is wrong

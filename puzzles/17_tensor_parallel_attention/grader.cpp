@@ -281,24 +281,23 @@ Count weights_of_rank(const Gpt& gpt) {
 std::int64_t kept_bytes(const Gpt& gpt) {
   const Count statistics = 4 * gpt.tokens;
   const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
-  return kElement * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
-                     2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
+  return kBytesOfF32 * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
+                        2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
 }
 
 /// Live bytes while the head's logits are made: what is there already, and what comes on top.
 struct Peak {
-  std::int64_t weights, batch, kept, input, logits, rest;
-  std::int64_t before() const { return 2 * weights + batch + kept + input; }
+  Formula<Bytes> before, at_head;
 };
 
 Peak peak_of(const Gpt& gpt) {
-  const std::int64_t x = kElement * gpt.tokens * gpt.width, row = kElement * gpt.tokens;
-  return {.weights = kElement * weights_of_rank(gpt),
-          .batch = 2 * row + kElement,
-          .kept = gpt.blocks * kept_bytes(gpt),
-          .input = 2 * x + 2 * row,
-          .logits = row * gpt.part(gpt.vocabulary),
-          .rest = x + 3 * row};
+  const std::int64_t x = kBytesOfF32 * gpt.tokens * gpt.width, row = kBytesOfF32 * gpt.tokens;
+  return {
+      .before = 2 * term("weights", Bytes(kBytesOfF32 * weights_of_rank(gpt))) +
+                term("batch and loss", Bytes(2 * row + kBytesOfF32)) +
+                term("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
+                term("x, normed x", Bytes(2 * x + 2 * row)),
+      .at_head = term("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) + term("grad_x, 3 rows", Bytes(x + 3 * row))};
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -310,7 +309,20 @@ void diagnose_memory(CheckContext& check, int rank) {
   };
   const auto last = std::find_if(events.rbegin(), events.rend(), is_norm);
   if (last == events.rend()) return;
-  check.diagnose(last->live_after.value() > peak.before() ? "kept_too_much" : "logits_copied");
+  check.diagnose(last->live_after > peak.before.value() ? "kept_too_much" : "logits_copied");
+}
+
+Formula<Bytes> wire_bytes(const Gpt& gpt, int rank) {
+  const Count large = gpt.tokens * gpt.width;
+  const Formula<Count> share = share_of_others(term("t", gpt.ranks));
+  const Formula<Count> reduces = folded(4 * term("L", gpt.blocks) + 2);
+  const auto sent = [&](const char* name, Count count) {
+    return term(name, Bytes(all_reduce_bytes(count, gpt.ranks, rank)));
+  };
+  return simplest(
+      2 * share *
+          (reduces * term("4 s b h", Bytes(kBytesOfF32 * large)) + 3 * term("4 s b", Bytes(kBytesOfF32 * gpt.tokens))),
+      reduces * sent("an all-reduce of s b h", large) + 3 * sent("one of s b", gpt.tokens));
 }
 
 void diagnose_bytes(CheckContext& check) {
@@ -354,28 +366,17 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   const Gpt gpt(check.kase());
-  const Count large = gpt.tokens * gpt.width, reduces = 4 * gpt.blocks + 2;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t budget =
-        reduces * all_reduce_bytes(large, gpt.ranks, rank) + 3 * all_reduce_bytes(gpt.tokens, gpt.ranks, rank);
-    if (check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent().value(), budget,
-                      fmt::format("2 (t-1)/t x ((4 L + 2) s b h + 3 s b) = 2 x {}/{} x ({} x {} + 3 x {})",
-                                  gpt.ranks - 1, gpt.ranks, reduces, kElement * large, kElement * gpt.tokens),
-                      "bytes", check.place_of_last(rank, EventKind::collective))) {
-      continue;
+    if (!check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(gpt, rank),
+                       check.place_of_last(rank, EventKind::collective))) {
+      return diagnose_bytes(check);
     }
-    return diagnose_bytes(check);
   }
 }
 
 SHARDLINGS_CHECK(memory) {
   const Peak peak = peak_of(Gpt(check.kase()));
-  const std::string formula =
-      fmt::format("2 x weights + batch and loss + kept by blocks + x, normed x + logits/t + grad_x, 3 rows = {}",
-                  sum_text({2 * peak.weights, peak.batch, peak.kept, peak.input, peak.logits, peak.rest}));
-  if (!check.peaks_at_most(peak.before() + peak.logits + peak.rest, formula)) {
-    diagnose_memory(check, check.worst_rank());
-  }
+  if (!check.peaks_at_most(peak.before + peak.at_head)) diagnose_memory(check, check.worst_rank());
 }
 
 SHARDLINGS_CHECK(work) {
@@ -384,9 +385,8 @@ SHARDLINGS_CHECK(work) {
   const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      6 * gpt.tokens * matrices,
-                      fmt::format("3 products x 2 s b x matrices/t = 6 x {} x {}", gpt.tokens, matrices),
-                      "floating-point operations")) {
+                      term("3 products", 3) * term("s b", gpt.tokens) * term("matrices/t", matrices) *
+                          Formula<Flops>(Flops(2)))) {
       continue;
     }
     if (!diagnose_rows(check)) check.diagnose("computed_twice");

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "grading/formulas/pipeline_checks.h"
 
 using namespace shardlings;
@@ -40,8 +38,7 @@ SHARDLINGS_CHECK(in_flight) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_calls(check, pipeline);
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const std::string formula = fmt::format("min(p - r, m) = min({} - {}, {})", pipeline.p, rank, pipeline.m);
-    if (!check_in_flight(check, pipeline, rank, {std::min(pipeline.p - rank, pipeline.m), formula})) return;
+    if (!check_in_flight(check, pipeline, rank, one_f_one_b_in_flight(pipeline, rank))) return;
   }
 }
 

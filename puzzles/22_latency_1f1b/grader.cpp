@@ -91,10 +91,8 @@ SHARDLINGS_CHECK(in_flight) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_calls(check, pipeline);
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const int most = std::min(2 * (pipeline.p - rank) - 1, pipeline.m);
-    const std::string formula =
-        fmt::format("min(2 (p - r) - 1, m) = min(2 x ({} - {}) - 1, {})", pipeline.p, rank, pipeline.m);
-    if (!check_in_flight(check, pipeline, rank, {most, formula})) return;
+    const Formula<Count> most = min(2 * (term("p", pipeline.p) - term("r", rank)) - 1, term("m", pipeline.m));
+    if (!check_in_flight(check, pipeline, rank, most)) return;
   }
 }
 

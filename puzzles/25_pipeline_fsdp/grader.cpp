@@ -50,8 +50,8 @@ void diagnose_gradients(CheckContext& check) {
   if (alike(found, from_parts(data, check.reference().local_grads))) check.diagnose("not_reduced");
 }
 
-std::int64_t sent_by_collectives(const CheckContext& check, int rank) {
-  return (check.counters(rank).bytes_sent() - check.counters(rank).bytes_sent(Collective::send_recv)).value();
+Bytes sent_by_collectives(const CheckContext& check, int rank) {
+  return check.counters(rank).bytes_sent() - check.counters(rank).bytes_sent(Collective::send_recv);
 }
 
 /// Forward, each micro-batch goes through all chunks of the rank before the next one starts.
@@ -166,11 +166,12 @@ bool holds_two_units_in_forward(CheckContext& check, int rank) {
     if (alive[slot] - planned[slot] > alive[worst] - planned[worst]) worst = slot;
   }
   const Slot slot = breadth_first(pipeline_in(check.kase()))[worst];
-  return check.at_most(fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank),
-                                   slot.micro, slot.chunk),
-                       alive[worst], planned[worst],
-                       "parts + batch and loss + activations so far + two units of weights", "bytes",
-                       check.place_of_first(rank, EventKind::forward));
+  return check.at_most(
+      fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank), slot.micro,
+                  slot.chunk),
+      Bytes(alive[worst]),
+      term("parts + batch and loss + activations so far + two units of weights", Bytes(planned[worst])),
+      check.place_of_first(rank, EventKind::forward));
 }
 
 }  // namespace
@@ -183,9 +184,8 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Budget budget = gathered_bytes(check.kase(), rank);
-    if (check.at_most("sent in collectives by " + check.name_of(rank), sent_by_collectives(check, rank), budget.value,
-                      budget.formula, "bytes", check.place_of_last(rank, EventKind::collective))) {
+    if (check.at_most("sent in collectives by " + check.name_of(rank), sent_by_collectives(check, rank),
+                      gathered_bytes(check.kase(), rank), check.place_of_last(rank, EventKind::collective))) {
       continue;
     }
     check.detail(fmt::format("it called all_gather {} times, reduce_scatter {} times, for {} layers",
@@ -198,14 +198,13 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Budget peak = breadth_first_memory(check.kase(), rank).peak;
-    if (!check.peak_at_most(rank, peak.value, peak.formula) || !holds_two_units_in_forward(check, rank)) {
+    if (!check.peak_at_most(rank, breadth_first_memory(check.kase(), rank).peak) ||
+        !holds_two_units_in_forward(check, rank)) {
       return diagnose_memory(check, rank);
     }
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const Budget budget = breadth_first_time(check.kase());
-  if (!finishes_within(check, budget.value, budget.formula)) diagnose_time(check, check.slowest_rank());
+  if (!finishes_within(check, breadth_first_time(check.kase()))) diagnose_time(check, check.slowest_rank());
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "case/data.h"
 #include "grading/formulas/grid_norm.h"
 #include "grading/formulas/grid_step.h"
@@ -212,10 +211,10 @@ std::vector<double> loss_by_rank(const CheckContext& check) {
   return losses;
 }
 
-std::int64_t sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
-  std::int64_t bytes = 0;
+Bytes sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
+  Bytes bytes;
   for (const auto& [key, traffic] : counters.traffic) {
-    bytes += std::count(groups.begin(), groups.end(), key.group) > 0 ? traffic.sent.value() : 0;
+    bytes += std::count(groups.begin(), groups.end(), key.group) > 0 ? traffic.sent : Bytes(0);
   }
   return bytes;
 }
@@ -238,13 +237,12 @@ void diagnose_bytes(CheckContext& check, int rank, const std::string& group) {
 }
 
 /// The rank has sent what it should in these groups. Adds that to `known`.
-bool check_bytes(CheckContext& check, int rank, const GroupBytes& bytes, std::int64_t& known) {
-  const std::int64_t sent = sent_in(check.counters(rank), bytes.groups);
+bool check_bytes(CheckContext& check, int rank, const GroupBytes& bytes, Bytes& known) {
+  const Bytes sent = sent_in(check.counters(rank), bytes.groups);
   known += sent;
   const std::string names = fmt::format("{}", fmt::join(bytes.groups, " and "));
   return check.exactly(fmt::format("sent by {} in group {}", check.name_of(rank), names), sent,
-                       check.kase().steps * bytes.budget.value, bytes.budget.formula + times_steps(check.kase()),
-                       "bytes", check.place_of_last(rank, EventKind::collective));
+                       in_all_steps(check.kase(), bytes.budget), check.place_of_last(rank, EventKind::collective));
 }
 
 void diagnose_memory(CheckContext& check, int rank, const GridRank& own) {
@@ -254,12 +252,10 @@ void diagnose_memory(CheckContext& check, int rank, const GridRank& own) {
   }
   const std::int64_t layers = own.pipeline.layers_of(own.pp, 0).size();
   const std::int64_t found = (check.counters(rank).saved_peak + layers - 1) / layers;
-  const int expected = most_in_flight(order_of(own));
-  const bool has_chunks = own.v > 1;
-  check.detail(fmt::format("{} {} were in flight on {}; {} = {}", found, has_chunks ? "chunks" : "micro-batches",
-                           check.name_of(rank),
-                           has_chunks ? "min(2 (p - r - 1) + (v - 1) p + 1, m v)" : "min(p - r, m)", expected));
-  check.diagnose(found > expected ? "too_many_in_flight" : "copies_kept");
+  const Formula<Count> expected = one_f_one_b_in_flight(own.pipeline, own.pp);
+  check.detail(fmt::format("{} {} were in flight on {}; {} = {}", found, own.v > 1 ? "chunks" : "micro-batches",
+                           check.name_of(rank), expected.text(), expected.value()));
+  check.diagnose(found > expected.value() ? "too_many_in_flight" : "copies_kept");
 }
 
 }  // namespace
@@ -275,13 +271,13 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    std::int64_t known = 0;
+    Bytes known;
     for (const GroupBytes& bytes : bytes_of_groups(check.kase(), GridRank(check.kase(), rank))) {
       if (!check_bytes(check, rank, bytes, known)) return diagnose_bytes(check, rank, bytes.groups.front());
     }
     // Nothing in groups that the submission has made for itself.
     if (!check.exactly(fmt::format("sent by {} in all groups together", check.name_of(rank)),
-                       check.counters(rank).bytes_sent().value(), known, "the sum of the above")) {
+                       check.counters(rank).bytes_sent(), term("the sum of the above", known))) {
       return;
     }
   }
@@ -290,18 +286,16 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const GridRank own(check.kase(), rank);
-    const Budget peak = peak_of(check.kase(), own);
-    if (!check.peak_at_most(rank, peak.value, peak.formula)) return diagnose_memory(check, rank, own);
+    if (!check.peak_at_most(rank, peak_of(check.kase(), own))) return diagnose_memory(check, rank, own);
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const Pipeline pipeline = GridRank(kase, 0).pipeline;
-  const Budget step = step_time(kase, pipeline);
   const int rank = check.slowest_rank();
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), kase.steps * step.value,
-                    step.formula + times_steps(kase), "ns")) {
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
+                    in_all_steps(kase, step_time(kase, pipeline)))) {
     return;
   }
   Order order = order_found(check, pipeline, 0);

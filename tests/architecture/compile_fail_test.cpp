@@ -45,6 +45,10 @@ TEST(CompileFail, BytesAndNanosDoNotMix) {
   expect_refused("mix_units.cpp", "operand");
 }
 
+TEST(CompileFail, FormulasOfBytesAndNanosDoNotMix) {
+  expect_refused("mix_formulas.cpp", "operand");
+}
+
 TEST(CompileFail, AReadOnlyViewIsNotWrittenTo) {
   expect_refused("write_const_view.cpp", "ConstView");
 }

@@ -191,8 +191,8 @@ CaseVerdict with_budget(CaseVerdict kase, Bytes below) {
   CheckVerdict check;
   check.id = "memory";
   check.bounds.push_back({grading::verdict::Bound::Of::peak, -1, "peak memory",
-                          grading::verdict::Bound::Relation::at_most, (peak - below).value(), peak.value(), "bytes", "",
-                          below == Bytes(0)});
+                          grading::verdict::Bound::Relation::at_most, (peak - below).value(), peak.value(),
+                          grading::verdict::Unit::bytes, "", "", below == Bytes(0)});
   kase.checks.push_back(check);
   return kase;
 }

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "base/text.h"
 #include "grading/formulas/sharding.h"
 
 namespace shardlings::grading::formulas {
 namespace {
+
+using judge::Formula;
+using judge::term;
 
 /// Of a rank's layers, chunk by chunk: sums over some number of each.
 std::vector<std::int64_t> by_chunk(const Pipeline& pipeline, int rank, const std::vector<std::int64_t>& of_layers) {
@@ -41,6 +41,13 @@ struct Standing {
   std::int64_t gradients(const Slot& slot) const { return slot.forward ? 0 : unit(slot.chunk) + unit(slot.chunk + 1); }
 };
 
+/// Weights and gradients that are there in a slot.
+Formula<Bytes> states_in(const Standing& standing, const Slot& slot) {
+  const Formula<Bytes> weights =
+      2 * term("parts", Bytes(standing.parts)) + term("two units of weights", Bytes(standing.weights(slot)));
+  return slot.forward ? weights : weights + term("two of gradients", Bytes(standing.gradients(slot)));
+}
+
 }  // namespace
 
 cases::Case pipeline_axis(const cases::Case& kase) {
@@ -66,26 +73,28 @@ Order breadth_first(const Pipeline& pipeline) {
   return order;
 }
 
-Budget breadth_first_time(const cases::Case& kase) {
+Formula<Nanos> breadth_first_time(const cases::Case& kase) {
   const Pipeline pipeline = pipeline_of(pipeline_axis(kase));
-  const std::int64_t turn = pipeline.longest_stage() * table_time(kase, 1, 1);
-  const std::int64_t end = by_chunk(pipeline, 0, ring_times(data_axis(kase))).front();
-  const std::int64_t turns = (pipeline.v - 1) * std::max(pipeline.m, pipeline.p) + pipeline.m + pipeline.p - 1;
-  return {end + turns * turn + end,
-          fmt::format("first gathers + ((v - 1) max(m, p) + m + p - 1)(F + B) + last scatters = {0} + {1} x {2} + {0}",
-                      to_text(Nanos(end)), turns, to_text(Nanos(turn)))};
+  const Count longest = pipeline.longest_stage();
+  const Nanos end(by_chunk(pipeline, 0, ring_times(data_axis(kase))).front());
+  const Formula<Count> m = term("m", pipeline.m), p = term("p", pipeline.p), v = term("v", pipeline.v);
+  const Formula<Nanos> turn =
+      term("F", longest * kase.cluster.table.forward) + term("B", longest * kase.cluster.table.backward);
+  return term("first gathers", end) + ((v - 1) * max(m, p) + m + p - 1) * turn + term("last scatters", end);
 }
 
-Budget gathered_bytes(const cases::Case& kase, int rank) {
+Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank) {
   const Pipeline pipeline = pipeline_of(pipeline_axis(kase));
   const cases::Case data = data_axis(kase);
   const int stage = rank / data.ranks, part = rank % data.ranks;
   const std::vector<std::int64_t> gathered = by_chunk(pipeline, stage, all_gather_bytes(data, part)),
                                   scattered = by_chunk(pipeline, stage, reduce_scatter_bytes(data, part)),
                                   whole = by_chunk(pipeline, stage, whole_weights(pipeline));
-  return {2 * sum_of(gathered) - gathered.back() + sum_of(scattered),
-          fmt::format("(D-1)/D x (3 x weights of its chunks - those of the last one) = {}/{} x (3 x {} - {})",
-                      data.ranks - 1, data.ranks, sum_of(whole), whole.back())};
+  const Formula<Bytes> weights = term("weights of its chunks", Bytes(sum_of(whole)));
+  return simplest(
+      share_of_others(term("D", data.ranks)) * (3 * weights - term("those of the last one", Bytes(whole.back()))),
+      2 * term("all-gathers", Bytes(sum_of(gathered))) - term("those of the last chunk", Bytes(gathered.back())) +
+          term("reduce-scatters", Bytes(sum_of(scattered))));
 }
 
 PipelineMemory breadth_first_memory(const cases::Case& kase, int rank) {
@@ -97,20 +106,17 @@ PipelineMemory breadth_first_memory(const cases::Case& kase, int rank) {
   standing.parts = sum_of(by_chunk(pipeline, stage, part_bytes(data, rank % data.ranks)));
   const Order order = breadth_first(pipeline);
   PipelineMemory memory = memory_along(column, stage, order, {.rounds_in_flight = true});
-  memory.peak = {};
+  memory.peak = Bytes(0);
   for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::int64_t weights = standing.weights(order[k]), gradients = standing.gradients(order[k]);
-    const std::int64_t other = memory.during[k] - 2 * sum_of(standing.units);
-    const std::int64_t all = 2 * standing.parts + weights + gradients;
-    memory.after[k] += all - 2 * sum_of(standing.units);
-    memory.during[k] = all + other;
-    if (memory.during[k] <= memory.peak.value) continue;
-    memory.peak = {
-        memory.during[k],
-        fmt::format("parts of weights and gradients + two units of weights + two of gradients + batch, loss, "
-                    "activations, messages = 2 x {} + {} + {} + {}, in {} of micro-batch {} through chunk {}",
-                    standing.parts, weights, gradients, other, order[k].forward ? "forward" : "backward",
-                    order[k].micro, order[k].chunk)};
+    const Formula<Bytes> all = states_in(standing, order[k]);
+    const std::int64_t whole = 2 * sum_of(standing.units);
+    const Formula<Bytes> during =
+        all + term(fmt::format("batch, loss, activations, messages in {} of micro-batch {} through chunk {}",
+                               order[k].forward ? "forward" : "backward", order[k].micro, order[k].chunk),
+                   Bytes(memory.during[k] - whole));
+    memory.after[k] += all.value().value() - whole;
+    memory.during[k] = during.value().value();
+    if (during.value() > memory.peak.value()) memory.peak = during;
   }
   return memory;
 }

@@ -28,11 +28,11 @@ Order breadth_first(const Pipeline& pipeline);
 /// G + ((v - 1) max(m, p) + m + p - 1)(F + B) + S, where F and B are those of a chunk, G the all-gathers of rank 0's
 /// chunk 0 and S its reduce-scatters. All others are hidden if a chunk is gathered within m F, and gathered and
 /// scattered within m B.
-Budget breadth_first_time(const cases::Case& kase);
+judge::Formula<Nanos> breadth_first_time(const cases::Case& kase);
 
 /// Bytes that a rank sends along "data": everything but one part in D of each layer of its chunks, twice for gathering
 /// (but of the last chunk once), once for scattering.
-Budget gathered_bytes(const cases::Case& kase, int rank);
+judge::Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank);
 
 /// A rank's memory: parts of weights and gradients, the chunk at work and the next one whole, in backward their
 /// gradients and those of the chunk before; and what memory_along() says of batch, activations and messages, of which

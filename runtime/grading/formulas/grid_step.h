@@ -45,12 +45,12 @@ Order order_of(const GridRank& own);
 /// Both moments of Adam.
 std::int64_t moment_bytes(const GridRank& own);
 /// With them; in each direction one message may be on its way while something else is computed.
-Budget peak_of(const cases::Case& kase, const GridRank& own);
+judge::Formula<Bytes> peak_of(const cases::Case& kase, const GridRank& own);
 
 /// What a rank sends in one step in some groups together.
 struct GroupBytes {
   std::vector<std::string> groups;
-  Budget budget;
+  judge::Formula<Bytes> budget;
 };
 /// In each group of the grid; elsewhere nothing.
 std::vector<GroupBytes> bytes_of_groups(const cases::Case& kase, const GridRank& own);

@@ -127,11 +127,11 @@ reference::Layers updated(const cases::Case& kase, const reference::Layers& weig
 }
 
 std::int64_t number_of_weights(const cases::Case& kase) {
-  return weight_bytes(layer_bytes(kase)) / judge::kElement;
+  return weight_bytes(layer_bytes(kase)) / judge::kBytesOfF32;
 }
 
 std::int64_t mixed_given_bytes(const cases::Case& kase) {
-  return batch_bytes(kase) + (kase.steps + 2) * judge::kElement;
+  return batch_bytes(kase) + (kase.steps + 2) * judge::kBytesOfF32;
 }
 
 bool computes_in_f32(const judge::CheckContext& check, int rank) {

@@ -1,12 +1,9 @@
 #include "grading/formulas/offload.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "base/text.h"
 #include "grading/formulas/sharding.h"
 
 namespace shardlings::grading::formulas {
@@ -100,15 +97,14 @@ OffloadPath OffloadPath::then(OffloadStage stage, std::int64_t duration) const {
   return longer;
 }
 
-std::string OffloadPath::text(int steps) const {
+judge::Formula<Nanos> OffloadPath::formula() const {
   static constexpr std::array<const char*, kOffloadStages> kNames = {
       "forward", "backward", "reduce-scatters", "to the host", "Adam", "to the device", "all-gathers"};
-  std::string text;
+  std::vector<judge::Formula<Nanos>> stages;
   for (std::size_t stage = 0; stage < kNames.size(); ++stage) {
-    if (spent[stage] == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " + ", kNames[stage], to_text(Nanos(spent[stage])));
+    if (spent[stage] > 0) stages.push_back(judge::term(kNames[stage], Nanos(spent[stage])));
   }
-  return steps == 1 ? text : fmt::format("{} x ({})", steps, text);
+  return sum(stages);
 }
 
 OffloadPath longest_offload_path(const cases::Case& kase) {

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 
 #include "case/case.h"
+#include "grading/judge/formula.h"
 
 namespace shardlings::grading::formulas {
 
@@ -21,8 +21,8 @@ struct OffloadPath {
 
   std::int64_t ns() const;
   OffloadPath then(OffloadStage stage, std::int64_t duration) const;
-  /// "forward 4 ms + backward 2 ms + …", for as many steps.
-  std::string text(int steps) const;
+  /// All that is not nothing: "forward + backward + … = 4 ms + 2 ms + …".
+  judge::Formula<Nanos> formula() const;
 };
 
 /// The longest way through a step that starts everything as soon as it can, with two gradients of layers on the device

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "base/parts.h"
-#include "base/text.h"
 
 namespace shardlings::grading::formulas {
 namespace {
+
+using judge::Formula;
+using judge::term;
 
 /// Order in which a rank's chunks go forward: p micro-batches through one chunk, then through the next one.
 Order forwards_of(const Pipeline& pipeline) {
@@ -80,23 +82,13 @@ class MemoryWalk {
 
   /// A layer of a slot works, and its micro-batch holds so many bytes of this rank.
   void note(const Slot& slot, Count l, std::int64_t own) {
-    const std::int64_t mail = mail_bytes();
-    const std::int64_t bytes = 2 * weights_ + batch_ + in_flight_ + own + mail;
-    result_.during.back() = std::max(result_.during.back(), bytes);
-    if (bytes <= result_.peak.value) return;
-    std::string formula = "weights + gradients + batch and loss";
-    std::vector<std::int64_t> terms = {weights_, weights_, batch_};
-    if (number_ > 0) {
-      formula += fmt::format(" + {} in flight", number_);
-      terms.push_back(in_flight_);
-    }
-    formula += fmt::format(" + one in {} of layer {}", slot.forward ? "forward" : "backward", l);
-    terms.push_back(own);
-    if (mail > 0) {
-      formula += " + messages";
-      terms.push_back(mail);
-    }
-    result_.peak = {bytes, formula + " = " + sum_text(terms)};
+    Formula<Bytes> bytes =
+        term("weights", Bytes(weights_)) + term("gradients", Bytes(weights_)) + term("batch and loss", Bytes(batch_));
+    if (number_ > 0) bytes += term(fmt::format("{} in flight", number_), Bytes(in_flight_));
+    bytes += term(fmt::format("one in {} of layer {}", slot.forward ? "forward" : "backward", l), Bytes(own));
+    if (mail_bytes() > 0) bytes += term("messages", Bytes(mail_bytes()));
+    result_.during.back() = std::max(result_.during.back(), bytes.value().value());
+    if (bytes.value() > result_.peak.value()) result_.peak = bytes;
   }
   void end(std::int64_t own) { result_.after.push_back(2 * weights_ + batch_ + in_flight_ + own + mail_bytes()); }
 
@@ -206,6 +198,13 @@ int most_in_flight(const Order& order) {
   return most;
 }
 
+Formula<Count> one_f_one_b_in_flight(const Pipeline& pipeline, int rank) {
+  const Formula<Count> p = term("p", pipeline.p), r = term("r", rank), m = term("m", pipeline.m);
+  if (pipeline.v == 1) return min(p - r, m);
+  const Formula<Count> v = term("v", pipeline.v);
+  return min(2 * (p - r - 1) + (v - 1) * p + 1, m * v);
+}
+
 bool runs_empty(const Order& order) {
   int in_flight = 0;
   for (std::size_t k = 0; k + 1 < order.size(); ++k) {
@@ -215,25 +214,23 @@ bool runs_empty(const Order& order) {
   return false;
 }
 
-Budget step_time(const cases::Case& kase, const Pipeline& pipeline) {
-  const auto layers = static_cast<std::int64_t>(pipeline.layers.size());
-  const std::int64_t longest = pipeline.longest_stage(), turn = longest * table_time(kase, 1, 1);
-  const std::int64_t latency = kase.cluster.links[0].latency.value();
+Formula<Nanos> step_time(const cases::Case& kase, const Pipeline& pipeline) {
+  const Count longest = pipeline.longest_stage(), layers = static_cast<Count>(pipeline.layers.size());
+  const Nanos forward = kase.cluster.table.forward, backward = kase.cluster.table.backward;
+  const Formula<Count> m = term("m", pipeline.m), p = term("p", pipeline.p), v = term("v", pipeline.v);
   if (layers != longest * pipeline.p * pipeline.v) {
-    const std::int64_t once = layers * table_time(kase, 1, 1), others = pipeline.m - 1;
-    return {once + others * turn, fmt::format("all stages once + (m - 1) times the longest = {} + {} x {}",
-                                              to_text(Nanos(once)), others, to_text(Nanos(turn)))};
+    return term("all stages once", layers * (forward + backward)) +
+           (m - 1) * term("the longest", longest * (forward + backward));
   }
-  const std::int64_t turns = pipeline.m * pipeline.v + pipeline.p - 1, hops = pipeline.p * pipeline.v - 1;
-  const std::string of_v = pipeline.v > 1 ? " v" : "";
-  Budget budget{turns * turn + 2 * latency * hops, fmt::format("(m{} + p - 1)(F + B)", of_v)};
-  if (latency > 0) budget.formula += fmt::format(" + 2 (p{} - 1) alpha", of_v);
-  budget.formula += fmt::format(" = {} x {}", turns, to_text(Nanos(turn)));
-  if (latency > 0) budget.formula += fmt::format(" + 2 x {} x {}", hops, to_text(Nanos(latency)));
-  return budget;
+  const bool has_chunks = pipeline.v > 1;
+  const Formula<Nanos> turn = term("F", longest * forward) + term("B", longest * backward);
+  const Formula<Nanos> computing = ((has_chunks ? m * v : m) + p - 1) * turn;
+  const Nanos latency = kase.cluster.links[0].latency;
+  if (latency == Nanos(0)) return computing;
+  return computing + 2 * ((has_chunks ? p * v : p) - 1) * term("alpha", latency);
 }
 
-std::int64_t message_bytes(const Pipeline& pipeline, int rank) {
+Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank) {
   std::int64_t bytes = 0;
   for (int chunk = 0; chunk < pipeline.v; ++chunk) {
     const Range stage = pipeline.layers_of(rank, chunk);
@@ -241,7 +238,7 @@ std::int64_t message_bytes(const Pipeline& pipeline, int rank) {
     if (!pipeline.is_last(rank, chunk)) bytes += layer(stage.end - 1).output;
     if (!pipeline.is_first(rank, chunk)) bytes += layer(stage.begin).input_gradient;
   }
-  return pipeline.m * bytes;
+  return term("m", pipeline.m) * term("what its stages pass on", Bytes(bytes));
 }
 
 PipelineMemory memory_along(const cases::Case& kase, int rank, const Order& order, Mail mail) {

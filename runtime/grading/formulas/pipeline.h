@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "grading/formulas/training.h"
@@ -58,24 +57,20 @@ int eager_warm_up(const Pipeline& pipeline, int rank);        ///< 2 (p - r - 1)
 int leading_forwards(const Order& order);
 /// The most slots that have gone forward and not yet backward.
 int most_in_flight(const Order& order);
+/// The same of 1F1B: min(p - r, m) micro-batches; interleaved min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks.
+judge::Formula<Count> one_f_one_b_in_flight(const Pipeline& pipeline, int rank);
 /// Everything that went forward has gone backward again before the rank goes on.
 bool runs_empty(const Order& order);
-
-/// A number and where it comes from.
-struct Budget {
-  std::int64_t value = 0;
-  std::string formula;
-};
 
 /// End of a step in virtual time, on a cluster with a table of calls and links of latency alpha and no other cost:
 /// (m v + p - 1)(F + B) + 2 (p v - 1) alpha with F and B of a chunk. It holds for all orders above if alpha = 0; else
 /// if receives are posted ahead and the warm-up is long enough: eager for 2 alpha <= F + B, GPipe for alpha <= F and B.
 /// Where p v does not divide the layers (GPipe only) it is all stages once and m - 1 times the longest.
-Budget step_time(const cases::Case& kase, const Pipeline& pipeline);
+judge::Formula<Nanos> step_time(const cases::Case& kase, const Pipeline& pipeline);
 
 /// Bytes that a rank sends: each of its stages an output and a gradient for each micro-batch, where there is somebody
 /// to take it.
-std::int64_t message_bytes(const Pipeline& pipeline, int rank);
+judge::Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank);
 
 /// What a rank holds for messages, beside what is in flight.
 struct Mail {
@@ -87,7 +82,7 @@ struct Mail {
 /// A rank's memory along an order: weights, gradients, its part of the batch, what is in flight (inputs and Saved of
 /// its layers; logits on the last stage until they go backward), the layer at work, and messages.
 struct PipelineMemory {
-  Budget peak;                       ///< in bytes
+  judge::Formula<Bytes> peak = Bytes(0);
   std::vector<std::int64_t> during;  ///< by slot: the most while it computes
   std::vector<std::int64_t> after;   ///< by slot: after its last call of the model
 };

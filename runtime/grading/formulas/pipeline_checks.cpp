@@ -133,10 +133,9 @@ void diagnose_memory(judge::CheckContext& check, const Pipeline& pipeline, int r
 /// What a rank's calls of one kind should be.
 bool check_calls_of(judge::CheckContext& check, const Pipeline& pipeline, int rank, EventKind kind,
                     std::int64_t found) {
-  const std::int64_t layers = pipeline.num_layers_of(rank);
   const std::string what = kind == EventKind::forward ? "forward" : "backward";
-  return check.exactly(fmt::format("{} calls of {}", what, check.name_of(rank)), found, pipeline.m * layers,
-                       fmt::format("m x layers = {} x {}", pipeline.m, layers), "calls",
+  return check.exactly(fmt::format("{} calls of {}", what, check.name_of(rank)), found,
+                       judge::term("m", pipeline.m) * judge::term("layers", pipeline.num_layers_of(rank)), "calls",
                        check.place_of_last(rank, kind));
 }
 
@@ -176,17 +175,17 @@ void check_calls(judge::CheckContext& check, const Pipeline& pipeline) {
 
 bool check_time(judge::CheckContext& check, const Pipeline& pipeline) {
   const int rank = check.slowest_rank();
-  const Budget budget = step_time(check.kase(), pipeline);
-  return check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget.value, budget.formula,
-                       "ns");
+  return check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
+                       step_time(check.kase(), pipeline));
 }
 
-bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int rank, const Budget& most) {
+bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int rank,
+                     const judge::Formula<Count>& most) {
   const std::int64_t layers = pipeline.longest_stage();
   const std::int64_t found = (check.counters(rank).saved_peak + layers - 1) / layers;
   const bool held =
-      check.at_most("in flight on " + check.name_of(rank), found, most.value, most.formula,
-                    pipeline.v > 1 ? "chunks" : "micro-batches", check.place_of_first(rank, EventKind::forward));
+      check.at_most("in flight on " + check.name_of(rank), found, most, pipeline.v > 1 ? "chunks" : "micro-batches",
+                    check.place_of_first(rank, EventKind::forward));
   if (held) return true;
   const bool all = leading_forwards(order_found(check, pipeline, pipeline.p - 1)) == pipeline.m * pipeline.v;
   check.diagnose(all ? "all_forward_first" : "warm_up_too_long");
@@ -201,14 +200,12 @@ void check_messages(judge::CheckContext& check, const Pipeline& pipeline) {
                  check.place_of_first(rank, EventKind::collective));
       return check.diagnose("collective_used");
     }
-    const std::int64_t expected = message_bytes(pipeline, rank);
-    const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.exactly("sent by " + check.name_of(rank), sent, expected,
-                      fmt::format("m x what its stages pass on = {} x {}", pipeline.m, expected / pipeline.m), "bytes",
-                      check.place_of_last(rank, EventKind::send))) {
+    const judge::Formula<Bytes> expected = message_bytes(pipeline, rank);
+    const Bytes sent = check.counters(rank).bytes_sent();
+    if (check.exactly("sent by " + check.name_of(rank), sent, expected, check.place_of_last(rank, EventKind::send))) {
       continue;
     }
-    if (sent > expected) check.diagnose("too_many_messages");
+    if (sent > expected.value()) check.diagnose("too_many_messages");
     return;
   }
 }
@@ -216,8 +213,7 @@ void check_messages(judge::CheckContext& check, const Pipeline& pipeline) {
 void check_memory(judge::CheckContext& check, const Pipeline& pipeline, const std::function<Order(int)>& order,
                   Mail mail) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const Budget peak = memory_along(check.kase(), rank, order(rank), mail).peak;
-    if (check.peak_at_most(rank, peak.value, peak.formula)) continue;
+    if (check.peak_at_most(rank, memory_along(check.kase(), rank, order(rank), mail).peak)) continue;
     return diagnose_memory(check, pipeline, rank, mail);
   }
 }

@@ -22,7 +22,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include "grading/formulas/pipeline.h"
 
@@ -40,7 +39,7 @@ void check_calls(judge::CheckContext& check, const Pipeline& pipeline);
 bool check_time(judge::CheckContext& check, const Pipeline& pipeline);
 /// A rank had at most so many micro-batches (chunks of them, if v > 1) in flight: forward, and not yet backward. Judged
 /// by the Saved that were alive, which nobody can do without. False if there were more.
-bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int rank, const Budget& most);
+bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int rank, const judge::Formula<Count>& most);
 /// Every rank has sent message_bytes(), and nothing went through collectives.
 void check_messages(judge::CheckContext& check, const Pipeline& pipeline);
 /// The peak of every rank is at most that along `order(rank)`.

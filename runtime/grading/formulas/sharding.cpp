@@ -15,7 +15,7 @@ namespace shardlings::grading::formulas {
 namespace {
 
 std::int64_t part_bytes_of(std::int64_t bytes, int ranks, int rank) {
-  return judge::kElement * part_of(bytes / judge::kElement, ranks, rank).size();
+  return judge::kBytesOfF32 * part_of(bytes / judge::kBytesOfF32, ranks, rank).size();
 }
 
 /// f(bytes of the layer's weights) for each layer.
@@ -57,7 +57,7 @@ std::vector<std::int64_t> all_gather_bytes(const cases::Case& kase, int rank) {
 }
 
 std::int64_t all_reduce_bytes(const cases::Case& kase, Count count, int rank) {
-  return sent(kase, judge::kElement * count, rank) + sent(kase, judge::kElement * count, rank + 1);
+  return sent(kase, judge::kBytesOfF32 * count, rank) + sent(kase, judge::kBytesOfF32 * count, rank + 1);
 }
 
 std::int64_t all_reduce_bytes_of_one(const cases::Case& kase, int rank) {
@@ -69,7 +69,7 @@ std::vector<std::int64_t> ring_times(const cases::Case& kase) {
 }
 
 std::int64_t all_reduce_time(const cases::Case& kase, Count count) {
-  return 2 * ring_time(kase, part_bytes_of(judge::kElement * count, kase.ranks, 0));
+  return 2 * ring_time(kase, part_bytes_of(judge::kBytesOfF32 * count, kase.ranks, 0));
 }
 
 std::int64_t all_reduce_time_of_one(const cases::Case& kase) {

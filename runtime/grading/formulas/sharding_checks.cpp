@@ -39,9 +39,9 @@ wire::Place place_of_sending(const judge::CheckContext& check, int rank) {
 
 }  // namespace
 
-bool finishes_within(judge::CheckContext& check, std::int64_t limit, const std::string& formula) {
+bool finishes_within(judge::CheckContext& check, const judge::Formula<Nanos>& limit) {
   const int rank = check.slowest_rank();
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), limit, formula, "ns",
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), limit,
                     place_of_waiting(check, rank))) {
     return true;
   }
@@ -51,16 +51,16 @@ bool finishes_within(judge::CheckContext& check, std::int64_t limit, const std::
   return false;
 }
 
-bool sends_exactly(judge::CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
-  return or_list_collectives(check, rank,
-                             check.exactly(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
-                                           formula, "bytes", place_of_sending(check, rank)));
+bool sends_exactly(judge::CheckContext& check, int rank, const judge::Formula<Bytes>& bytes) {
+  return or_list_collectives(
+      check, rank,
+      check.exactly(sent_by(check, rank), check.counters(rank).bytes_sent(), bytes, place_of_sending(check, rank)));
 }
 
-bool sends_at_most(judge::CheckContext& check, int rank, std::int64_t bytes, const std::string& formula) {
-  return or_list_collectives(check, rank,
-                             check.at_most(sent_by(check, rank), check.counters(rank).bytes_sent().value(), bytes,
-                                           formula, "bytes", place_of_sending(check, rank)));
+bool sends_at_most(judge::CheckContext& check, int rank, const judge::Formula<Bytes>& bytes) {
+  return or_list_collectives(
+      check, rank,
+      check.at_most(sent_by(check, rank), check.counters(rank).bytes_sent(), bytes, place_of_sending(check, rank)));
 }
 
 bool equal_moments(judge::CheckContext& check) {
@@ -78,10 +78,6 @@ bool whole_batch_everywhere(const judge::CheckContext& check, int rank) {
   const cases::Case& kase = check.kase();
   const std::int64_t calls = kase.steps * kase.micro_batches * number_of_layers(kase);
   return kase.ranks > 1 && check.counters(rank).layer_forwards >= kase.ranks * calls;
-}
-
-std::string times_steps(const cases::Case& kase) {
-  return kase.steps > 1 ? fmt::format(", {} steps", kase.steps) : "";
 }
 
 }  // namespace shardlings::grading::formulas

@@ -3,22 +3,19 @@
 /// then names the mistake.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "grading/judge/grader.h"
 
 namespace shardlings::grading::formulas {
 
-/// The slowest rank's step ends within `limit` nanoseconds of virtual time; else it is also said how much of its
+/// The slowest rank's step ends within `limit` of virtual time; else it is also said how much of its
 /// transfers was hidden.
-bool finishes_within(judge::CheckContext& check, std::int64_t limit, const std::string& formula);
+bool finishes_within(judge::CheckContext& check, const judge::Formula<Nanos>& limit);
 
 /// \name Bytes on the wire
 /// What a rank has sent; if that is wrong, the collectives that it called are listed as well.
 /// @{
-bool sends_exactly(judge::CheckContext& check, int rank, std::int64_t bytes, const std::string& formula);
-bool sends_at_most(judge::CheckContext& check, int rank, std::int64_t bytes, const std::string& formula);
+bool sends_exactly(judge::CheckContext& check, int rank, const judge::Formula<Bytes>& bytes);
+bool sends_at_most(judge::CheckContext& check, int rank, const judge::Formula<Bytes>& bytes);
 /// @}
 
 /// Adam's m and v, whole or in parts.
@@ -29,8 +26,5 @@ bool equal_loss_shares(judge::CheckContext& check);
 
 /// A rank has run forward for the batches of all ranks.
 bool whole_batch_everywhere(const judge::CheckContext& check, int rank);
-
-/// ", 3 steps", for the end of a formula; nothing for a single step.
-std::string times_steps(const cases::Case& kase);
 
 }  // namespace shardlings::grading::formulas

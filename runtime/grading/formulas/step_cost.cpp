@@ -1,11 +1,17 @@
 #include "grading/formulas/step_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "grading/formulas/sharding.h"
 
 namespace shardlings::grading::formulas {
 namespace {
+
+using judge::Formula;
+using judge::term;
 
 /// The gradient that is on its way while backward of layer l runs.
 std::int64_t gradient_on_its_way(const cases::Case& kase, const std::vector<LayerBytes>& layers, std::size_t l,
@@ -20,6 +26,8 @@ StepPeak standing(const cases::Case& kase, int rank, int zero) {
   const std::int64_t part = sum_of(part_bytes(kase, rank));
   const std::int64_t loss = 4;
   StepPeak peak;
+  peak.zero = zero;
+  peak.micro_batches = kase.micro_batches;
   peak.weights = zero >= 3 ? part : whole;
   peak.gradients = zero >= 2 ? part : whole;
   if (kase.model.optimizer == model::ModelSpec::Optimizer::adam) peak.optimizer = 2 * (zero >= 1 ? part : whole);
@@ -33,11 +41,23 @@ std::int64_t StepPeak::total() const {
   return weights + gradients + optimizer + batch + kept + own + gathered_weights + unreduced;
 }
 
-std::vector<std::int64_t> StepPeak::terms(int zero) const {
-  std::vector<std::int64_t> terms = {weights, gradients, optimizer, batch, kept, own};
-  if (zero >= 3) terms.push_back(gathered_weights);
-  if (zero >= 2) terms.push_back(unreduced);
-  return terms;
+Formula<Bytes> StepPeak::formula(const char* ranks) const {
+  std::vector<Formula<Bytes>> terms;
+  const auto add = [&](std::string name, std::int64_t bytes) {
+    if (bytes > 0) terms.push_back(term(std::move(name), Bytes(bytes)));
+  };
+  const auto divided = [&](const char* name, bool is_divided) {
+    return is_divided ? fmt::format("{}/{}", name, ranks) : std::string(name);
+  };
+  add(divided("weights", zero >= 3), weights);
+  add(divided("gradients", zero >= 2), gradients);
+  add(divided("moments", zero >= 1), optimizer);
+  add("batch and loss", batch);
+  add(fmt::format("activations of layers 0-{}{}", layer, micro_batches > 1 ? " of one micro-batch" : ""), kept);
+  add(fmt::format("what backward of layer {} needs", layer), own);
+  add("two units of weights", gathered_weights);
+  add(zero >= 3 ? "two of gradients" : "two buckets", unreduced);
+  return sum(terms);
 }
 
 StepPeak step_peak(const cases::Case& kase, int rank, int zero) {
@@ -55,11 +75,22 @@ StepPeak step_peak(const cases::Case& kase, int rank, int zero) {
   return worst;
 }
 
-std::int64_t step_bytes(const cases::Case& kase, int rank, int zero) {
-  const std::int64_t scattered = sum_of(reduce_scatter_bytes(kase, rank));
+Formula<Bytes> step_bytes(const cases::Case& kase, int rank, int zero, const char* ranks) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
   const std::vector<std::int64_t> gathers = all_gather_bytes(kase, rank);
-  if (zero == 3) return 2 * sum_of(gathers) - gathers.back() + scattered;
-  return (zero == 2 ? kase.micro_batches : 1) * scattered + sum_of(gathers);
+  const Formula<Bytes> scatter = term("reduce-scatters", Bytes(sum_of(reduce_scatter_bytes(kase, rank))));
+  const Formula<Bytes> gather = term("all-gathers", Bytes(sum_of(gathers)));
+  const Formula<Bytes> weights = term(zero >= 2 ? "weights" : "gradients", Bytes(weight_bytes(layers)));
+  const Formula<Count> share = share_of_others(term(ranks, kase.ranks));
+  if (zero == 3) {
+    const Formula<Bytes> last = term("those of layer L-1", Bytes(layers.back().weights));
+    const Formula<Bytes> last_gather = term("that of layer L-1", Bytes(gathers.back()));
+    return simplest(share * (3 * weights - last), 2 * gather - last_gather + scatter);
+  }
+  if (zero < 2) return simplest(2 * share * weights, scatter + gather);
+  const Formula<Count> m = term("m", kase.micro_batches);
+  const Formula<Count> calls = term("m reduce-scatters", kase.micro_batches) + term("1 all-gather", 1);
+  return simplest(calls * share * weights, m * scatter + gather);
 }
 
 cases::Case node_of(const cases::Case& kase) {
@@ -82,11 +113,15 @@ StepPeak hybrid_peak(const cases::Case& kase, int rank) {
 
 HybridBytes hybrid_bytes(const cases::Case& kase, int rank) {
   const cases::Case node = node_of(kase), replicas = replicas_of(kase);
-  HybridBytes sent{step_bytes(node, rank % node.ranks, 3), 0};
-  for (const std::int64_t part : part_bytes(node, rank % node.ranks)) {
-    sent.between += all_reduce_bytes(replicas, part / 4, rank / node.ranks);
+  const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
+  std::vector<Formula<Bytes>> sent;
+  for (const std::int64_t part : parts) {
+    sent.emplace_back(Bytes(all_reduce_bytes(replicas, part / judge::kBytesOfF32, rank / node.ranks)));
   }
-  return sent;
+  const Formula<Count> share = share_of_others(term("R", replicas.ranks));
+  return {step_bytes(node, rank % node.ranks, 3, "F"),
+          simplest(2 * share * term("this rank's parts", Bytes(sum_of(parts))),
+                   called("2 (R-1)/R of this rank's part of each layer", sum(sent)))};
 }
 
 }  // namespace shardlings::grading::formulas

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "case/case.h"
+#include "grading/judge/formula.h"
 
 namespace shardlings::grading::formulas {
 
@@ -24,8 +24,12 @@ struct StepPeak {
   std::int64_t gathered_weights = 0;  ///< ZeRO-3: those of `layer` and of the layer below, which is on its way
   std::int64_t unreduced = 0;         ///< ZeRO-2 and 3: gradients of `layer`, and of the one above on its way
   std::int64_t total() const;
-  /// All of them, without those that are always 0 in that stage of ZeRO: for the numbers behind a formula.
-  std::vector<std::int64_t> terms(int zero) const;
+  /// All of them, without those that are nothing. `ranks` is the letter for the number of ranks that divide something
+  /// among themselves: "weights/N" are a rank's parts.
+  judge::Formula<Bytes> formula(const char* ranks = "N") const;
+
+  int zero = 0;           ///< the stage of ZeRO
+  int micro_batches = 1;  ///< of a rank
 };
 
 /// `zero` is the stage: 0 data parallel (puzzles 09 and 10), 1 (11), 2 (12), 3 (13). The units of sharding and the
@@ -35,8 +39,8 @@ StepPeak step_peak(const cases::Case& kase, int rank, int zero);
 
 /// Bytes that a rank sends in a step, without the norm: with S bytes of weights and N ranks, (N-1)/N times 2 S (data
 /// parallel and ZeRO-1: whatever m is), (m + 1) S (ZeRO-2), 3 S less the last layer's (ZeRO-3, m = 1).
-/// Of uneven parts the exact ones.
-std::int64_t step_bytes(const cases::Case& kase, int rank, int zero);
+/// Of uneven parts the exact ones. `ranks` is the letter for N.
+judge::Formula<Bytes> step_bytes(const cases::Case& kase, int rank, int zero, const char* ranks = "N");
 
 /// \name Hybrid sharding
 /// Nodes of F ranks are replicas of one another; inside a node everything is divided as in ZeRO-3 (puzzle 14). R nodes.
@@ -51,8 +55,8 @@ StepPeak hybrid_peak(const cases::Case& kase, int rank);
 /// Bytes that a rank sends in a step, by the class of links. Inside its node (F-1)/F (3 S less the last layer's),
 /// between nodes 2 (R-1)/R of its part of S: each exact for uneven parts.
 struct HybridBytes {
-  std::int64_t inside = 0;
-  std::int64_t between = 0;
+  judge::Formula<Bytes> inside;
+  judge::Formula<Bytes> between;
 };
 HybridBytes hybrid_bytes(const cases::Case& kase, int rank);
 /// @}

@@ -10,7 +10,7 @@ namespace {
 
 /// All n elements but those of one rank's part.
 std::int64_t all_but_part(Count n, int ranks, int rank) {
-  return ranks == 1 ? 0 : judge::kElement * (n - part_of(n, ranks, rank % ranks).size());
+  return ranks == 1 ? 0 : judge::kBytesOfF32 * (n - part_of(n, ranks, rank % ranks).size());
 }
 
 /// The id of the mistake; empty if it is none of those that are known.
@@ -56,10 +56,10 @@ std::int64_t largest_sent(const judge::CheckContext& check, int rank, front::Col
   return largest;
 }
 
-std::int64_t product_flops(const judge::CheckContext& check, int rank) {
-  std::int64_t flops = 0;
+Flops product_flops(const judge::CheckContext& check, int rank) {
+  Flops flops;
   for (const front::Event& event : check.events(rank, front::EventKind::operation)) {
-    if (check.trace(rank).names.at(event.name).starts_with("matmul")) flops += event.flops.value();
+    if (check.trace(rank).names.at(event.name).starts_with("matmul")) flops += event.flops;
   }
   return flops;
 }

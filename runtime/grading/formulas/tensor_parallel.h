@@ -24,7 +24,7 @@ std::int64_t largest_sent(const judge::CheckContext& check, int rank, front::Col
 /// \name Work
 /// @{
 /// Floating-point operations of a rank in matrix products.
-std::int64_t product_flops(const judge::CheckContext& check, int rank);
+Flops product_flops(const judge::CheckContext& check, int rank);
 /// @}
 
 /// \name Numbers

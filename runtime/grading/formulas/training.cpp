@@ -62,22 +62,22 @@ std::int64_t weight_bytes(const std::vector<LayerBytes>& layers) {
 std::int64_t batch_bytes(const cases::Case& kase) {
   const Count tokens = kase.model.sequence * kase.batch;
   const std::int64_t inputs = layer_bytes(kase).front().input;
-  return kase.micro_batches * (inputs + judge::kElement * tokens);
+  return kase.micro_batches * (inputs + judge::kBytesOfF32 * tokens);
 }
 
-std::string sum_text(const std::vector<std::int64_t>& terms) {
-  std::string text;
-  for (std::int64_t term : terms) text += (text.empty() ? "" : " + ") + std::to_string(term);
-  return text;
+Letters::Letters(const cases::Case& kase)
+    : n(judge::term("N", kase.ranks)),
+      m(judge::term("m", kase.micro_batches)),
+      l(judge::term("L", kase.has_model() ? number_of_layers(kase) : 0)),
+      f(judge::term("F", kase.cluster.table.forward)),
+      b(judge::term("B", kase.cluster.table.backward)) {}
+
+judge::Formula<Count> share_of_others(const judge::Formula<Count>& ranks) {
+  return folded(ranks - 1) / ranks;
 }
 
 std::int64_t count_of(const judge::CheckContext& check, front::EventKind kind) {
   return static_cast<std::int64_t>(check.events(0, kind).size());
-}
-
-std::int64_t table_time(const cases::Case& kase, std::int64_t forwards, std::int64_t backwards) {
-  const front::CallTable& table = kase.cluster.table;
-  return forwards * table.forward.value() + backwards * table.backward.value();
 }
 
 reference::Layers found_layers(const wire::Result& result, const std::string& name) {

@@ -37,16 +37,31 @@ std::int64_t weight_bytes(const std::vector<LayerBytes>& layers);
 std::int64_t number_of_layers(const cases::Case& kase);
 /// Inputs and targets of all micro-batches of a rank.
 std::int64_t batch_bytes(const cases::Case& kase);
-/// "1088 + 640 + 4".
-std::string sum_text(const std::vector<std::int64_t>& terms);
+/// @}
+
+/// \name Terms
+/// @{
+/// Letters of the glossary, for formulas of this case.
+struct Letters {
+  explicit Letters(const cases::Case& kase);
+  judge::Formula<Count> n;     ///< N, the ranks
+  judge::Formula<Count> m;     ///< micro-batches of a rank
+  judge::Formula<Count> l;     ///< L, the layers of the model; 0 without one
+  judge::Formula<Nanos> f, b;  ///< F and B, virtual times of a layer's forward and backward, on a cluster with a table
+};
+/// "(N-1)/N": what is not a rank's own, if all have equal parts.
+judge::Formula<Count> share_of_others(const judge::Formula<Count>& ranks);
+/// A formula for one step, times their number where a case has several: "steps x (…)".
+template <class Amount>
+judge::Formula<Amount> in_all_steps(const cases::Case& kase, const judge::Formula<Amount>& step) {
+  return kase.steps == 1 ? step : judge::term("steps", Count(kase.steps)) * step;
+}
 /// @}
 
 /// \name Calls
 /// @{
 /// Calls of the model of one kind on rank 0.
 std::int64_t count_of(const judge::CheckContext& check, front::EventKind kind);
-/// Virtual time of `forwards` and `backwards` calls of every layer, on a cluster with a table of calls.
-std::int64_t table_time(const cases::Case& kase, std::int64_t forwards, std::int64_t backwards);
 /// @}
 
 /// \name Likeness

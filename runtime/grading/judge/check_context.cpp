@@ -13,24 +13,15 @@
 namespace shardlings::grading::judge {
 namespace {
 
-using Relation = verdict::Bound::Relation;
-
 /// "weights of layer 2" for the output "weights.2", the plain name otherwise.
 std::string spoken(const std::string& name, int layer) {
   return layer < 0 ? name : fmt::format("{} of layer {}", name.substr(0, name.rfind('.')), layer);
 }
 
-std::string amount(std::int64_t value, const std::string& unit) {
-  if (unit == "bytes") return to_text(Bytes(value));
-  if (unit == "ns") return to_text(Nanos(value));
-  const bool one = value == 1 && unit.ends_with('s');
-  return fmt::format("{} {}", value, one ? unit.substr(0, unit.size() - 1) : unit);
-}
-
-/// "(+25 %)", "(3 too many)": how far off a number is.
-std::string excess(std::int64_t found, std::int64_t budget, const std::string& unit) {
-  if (budget == 0 || (unit != "bytes" && unit != "ns")) return "";
-  return fmt::format(" ({:+.3g} %)", 100.0 * (static_cast<double>(found) / static_cast<double>(budget) - 1));
+/// " (+25 %)": how far off bytes and times are.
+std::string excess(const verdict::Bound& bound) {
+  if (bound.bound == 0 || (bound.unit != verdict::Unit::bytes && bound.unit != verdict::Unit::ns)) return "";
+  return fmt::format(" ({:+.3g} %)", 100.0 * (static_cast<double>(bound.found) / static_cast<double>(bound.bound) - 1));
 }
 
 std::string number_text(double value) {
@@ -169,41 +160,47 @@ bool CheckContext::judge(verdict::Bound bound, wire::Place where) {
   const std::string relation =
       bound.relation == Relation::exactly ? "" : verdict::kRelationWords.of(bound.relation) + std::string(" ");
   const std::string formula = bound.formula.empty() ? "" : " = " + bound.formula;
-  return fail(fmt::format("{}: {}{}{}", bound.what, relation, amount(bound.bound, bound.unit), formula),
-              amount(bound.found, bound.unit) + excess(bound.found, bound.bound, bound.unit), std::move(where));
+  const auto amount = [&](std::int64_t number) { return verdict::amount_text(number, bound.unit, bound.counted); };
+  return fail(fmt::format("{}: {}{}{}", bound.what, relation, amount(bound.bound), formula),
+              amount(bound.found) + excess(bound), std::move(where));
 }
 
-bool CheckContext::at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
-                           const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, Relation::at_most, budget, found, unit, formula, found <= budget},
-               std::move(where));
+verdict::Bound CheckContext::bound_of(const std::string& what, Relation relation, Count found,
+                                      const Formula<Count>& budget, const std::string& counted, bool held) {
+  return {verdict::Bound::Of::other, -1,      what,          relation, budget.value(), found,
+          verdict::Unit::count,      counted, budget.text(), held};
 }
 
-bool CheckContext::exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
-                           const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, Relation::exactly, budget, found, unit, formula, found == budget},
-               std::move(where));
+bool CheckContext::at_most(const std::string& what, Count found, const Formula<Count>& budget,
+                           const std::string& counted, wire::Place where) {
+  return judge(bound_of(what, Relation::at_most, found, budget, counted, found <= budget.value()), std::move(where));
 }
 
-bool CheckContext::at_least(const std::string& what, std::int64_t found, std::int64_t budget,
-                            const std::string& formula, const std::string& unit, wire::Place where) {
-  return judge({verdict::Bound::Of::other, -1, what, Relation::at_least, budget, found, unit, formula, found >= budget},
-               std::move(where));
+bool CheckContext::exactly(const std::string& what, Count found, const Formula<Count>& budget,
+                           const std::string& counted, wire::Place where) {
+  return judge(bound_of(what, Relation::exactly, found, budget, counted, found == budget.value()), std::move(where));
 }
 
-bool CheckContext::peaks_at_most(std::int64_t budget, const std::string& formula) {
-  const int rank = worst_rank();
-  const std::int64_t found = peak(rank);
-  return judge({verdict::Bound::Of::peak, -1, peak_name(rank), Relation::at_most, budget, found, "bytes", formula,
-                found <= budget},
-               peak_place(rank));
+bool CheckContext::at_least(const std::string& what, Count found, const Formula<Count>& budget,
+                            const std::string& counted, wire::Place where) {
+  return judge(bound_of(what, Relation::at_least, found, budget, counted, found >= budget.value()), std::move(where));
 }
 
-bool CheckContext::peak_at_most(int rank, std::int64_t budget, const std::string& formula) {
-  const std::int64_t found = peak(rank);
-  return judge({verdict::Bound::Of::peak, rank, peak_name(rank), Relation::at_most, budget, found, "bytes", formula,
-                found <= budget},
-               peak_place(rank));
+bool CheckContext::peaks_at_most(const Formula<Bytes>& budget) {
+  return judge_peak(worst_rank(), -1, budget);
+}
+
+bool CheckContext::peak_at_most(int rank, const Formula<Bytes>& budget) {
+  return judge_peak(rank, rank, budget);
+}
+
+/// `line_of` is whose timeline gets a line: -1 for everybody's.
+bool CheckContext::judge_peak(int rank, int line_of, const Formula<Bytes>& budget) {
+  const Bytes found = counters(rank).peak;
+  verdict::Bound bound = bound_of(peak_name(rank), Relation::at_most, found, budget, found <= budget.value());
+  bound.of = verdict::Bound::Of::peak;
+  bound.rank = line_of;
+  return judge(std::move(bound), peak_place(rank));
 }
 
 std::string CheckContext::peak_name(int rank) const {

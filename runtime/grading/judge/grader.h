@@ -11,7 +11,8 @@
 ///   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 /// }
 /// SHARDLINGS_CHECK(memory) {
-///   check.peaks_at_most(3 * w + a, fmt::format("3 W + A = 3 x {} + {}", w, a));
+///   const Formula<Bytes> w = term("W", weights), a = term("A", activations);
+///   check.peaks_at_most(3 * w + a);  // a learner reads: at most 12.5 KiB = 3 W + A = 3 x 4096 + 512
 /// }
 /// \endcode
 ///
@@ -23,17 +24,24 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "case/case.h"
 #include "case/manifest.h"
+#include "grading/judge/formula.h"
 #include "grading/reference/reference.h"
 #include "grading/verdict/verdict.h"
 #include "submission/wire/result.h"
 
 namespace shardlings::grading::judge {
 
-inline constexpr std::int64_t kElement = 4;  ///< bytes of an f32
+inline constexpr std::int64_t kBytesOfF32 = 4;
+
+/// What has a unit, and not a plain count.
+template <class Amount>
+concept Measured = !std::is_same_v<Amount, Count>;
 
 /// A check at work on one case. The first expectation that does not hold fails it; later ones are not recorded.
 /// Every expectation returns whether it held.
@@ -68,18 +76,36 @@ class CheckContext {
   /// Equal as numbers, without any tolerance, for sums of integers.
   bool identical(const std::string& name, const std::vector<float>& expected);
 
-  /// `what` was found to be at most (exactly, at least) the budget; `formula` and its numbers are shown.
-  /// Units "bytes" and "ns" are printed readably, others follow the number.
-  bool at_most(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
-               const std::string& unit = "bytes", wire::Place where = {});
-  bool exactly(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
-               const std::string& unit = "bytes", wire::Place where = {});
-  bool at_least(const std::string& what, std::int64_t found, std::int64_t budget, const std::string& formula,
-                const std::string& unit = "bytes", wire::Place where = {});
+  /// \name Budgets
+  /// `what` was found to be at most (exactly, at least) the budget; its formula is shown. Bytes and times are printed
+  /// readably; of a plain count `counted` says what it counts, in the plural: "calls".
+  /// @{
+  template <Measured Amount>
+  bool at_most(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
+               wire::Place where = {}) {
+    return judge(bound_of(what, Relation::at_most, found, budget, found <= budget.value()), std::move(where));
+  }
+  template <Measured Amount>
+  bool exactly(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
+               wire::Place where = {}) {
+    return judge(bound_of(what, Relation::exactly, found, budget, found == budget.value()), std::move(where));
+  }
+  template <Measured Amount>
+  bool at_least(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
+                wire::Place where = {}) {
+    return judge(bound_of(what, Relation::at_least, found, budget, found >= budget.value()), std::move(where));
+  }
+  bool at_most(const std::string& what, Count found, const Formula<Count>& budget, const std::string& counted,
+               wire::Place where = {});
+  bool exactly(const std::string& what, Count found, const Formula<Count>& budget, const std::string& counted,
+               wire::Place where = {});
+  bool at_least(const std::string& what, Count found, const Formula<Count>& budget, const std::string& counted,
+                wire::Place where = {});
+  /// @}
   /// No rank's peak of device memory is higher than the budget; shows the highest. Draws the budget's line into
   /// timelines, as the next one does for one rank alone.
-  bool peaks_at_most(std::int64_t budget, const std::string& formula);
-  bool peak_at_most(int rank, std::int64_t budget, const std::string& formula);
+  bool peaks_at_most(const Formula<Bytes>& budget);
+  bool peak_at_most(int rank, const Formula<Bytes>& budget);
   bool fail(const std::string& expected, const std::string& found, wire::Place where = {});
   /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
   void diagnose(const std::string& id);
@@ -87,8 +113,8 @@ class CheckContext {
   void detail(const std::string& line);
   bool failed() const { return verdict_.passed.has_value() && !*verdict_.passed; }
 
-  std::int64_t peak(int rank) const { return counters(rank).peak.value(); }
-  std::int64_t end_time(int rank) const { return counters(rank).end.value(); }
+  Bytes peak(int rank) const { return counters(rank).peak; }
+  Nanos end_time(int rank) const { return counters(rank).end; }
   /// The rank with the largest peak (the latest end), the first of them.
   int worst_rank() const;
   int slowest_rank() const;
@@ -102,7 +128,18 @@ class CheckContext {
 
  private:
   const front::RankReport& report_of(int rank) const { return result_.report.ranks.at(static_cast<std::size_t>(rank)); }
+  using Relation = verdict::Bound::Relation;
+  template <Measured Amount>
+  static verdict::Bound bound_of(const std::string& what, Relation relation, Amount found,
+                                 const Formula<Amount>& budget, bool held) {
+    const std::int64_t bound = budget.value().value();
+    return {
+        verdict::Bound::Of::other, -1, what, relation, bound, found.value(), unit_of(found), "", budget.text(), held};
+  }
+  static verdict::Bound bound_of(const std::string& what, Relation relation, Count found, const Formula<Count>& budget,
+                                 const std::string& counted, bool held);
   bool judge(verdict::Bound bound, wire::Place where);
+  bool judge_peak(int rank, int line_of, const Formula<Bytes>& budget);
   std::string peak_name(int rank) const;
   bool compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance,
                int layer);

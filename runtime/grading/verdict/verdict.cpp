@@ -44,7 +44,7 @@ Json bound_to_json(const Bound& bound) {
           {"relation", name_of(bound.relation)},
           {"bound", bound.bound},
           {"found", bound.found},
-          {"unit", bound.unit},
+          {"unit", name_of(bound.unit, bound.counted)},
           {"formula", bound.formula},
           {"held", bound.held}};
 }
@@ -57,7 +57,9 @@ Bound bound_from(const Json& json) {
   bound.relation = value_of(json, "relation", kRelationWords);
   bound.bound = json.at("bound").get<std::int64_t>();
   bound.found = json.at("found").get<std::int64_t>();
-  bound.unit = text_of(json, "unit");
+  const std::string unit = text_of(json, "unit");
+  bound.unit = unit_named(unit);
+  if (bound.unit == Unit::count) bound.counted = unit;
   bound.formula = text_of(json, "formula");
   bound.held = json.at("held").get<bool>();
   return bound;

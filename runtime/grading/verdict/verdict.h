@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "case/case.h"
 #include "case/check_spec.h"
+#include "grading/verdict/unit.h"
 #include "submission/wire/result.h"
 
 namespace shardlings::grading::verdict {
@@ -24,7 +25,8 @@ struct Bound {
   std::string what;  ///< "peak memory of rank 2"
   Relation relation = Relation::at_most;
   std::int64_t bound = 0, found = 0;
-  std::string unit;     ///< bytes, ns, calls, …
+  Unit unit = Unit::bytes;
+  std::string counted;  ///< of a plain count: "calls", …
   std::string formula;  ///< with its numbers; may be empty
   bool held = true;
 };

@@ -40,7 +40,7 @@ Json bounds_to_json(const std::vector<grading::verdict::Bound>& bounds) {
                     {"relation", name_of(bound.relation)},
                     {"bound", bound.bound},
                     {"found", bound.found},
-                    {"unit", bound.unit},
+                    {"unit", name_of(bound.unit, bound.counted)},
                     {"formula", shown(bound.formula)},
                     {"held", bound.held}});
   }

@@ -43,19 +43,19 @@ TEST(BreadthFirst, TakesAllMicroBatchesThroughAChunk) {
 
 TEST(BreadthFirst, TimeIsThatOfInterleavingAndTheEnds) {
   const std::int64_t gather = 2 * (2 + 16);  // (D-1) (alpha + part / W)
-  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 4)).value, gather + (3 * 4 + 1) * 30 + gather);
-  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 1)).value, gather + (2 * 2 + 1 + 1) * 30 + gather)
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 4)).value().value(), gather + (3 * 4 + 1) * 30 + gather);
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(3, 1)).value().value(), gather + (2 * 2 + 1 + 1) * 30 + gather)
       << "fewer than p";
-  EXPECT_EQ(formulas::breadth_first_time(six_layers(1, 4)).value, 3 * gather + (4 + 1) * 90 + 3 * gather);
+  EXPECT_EQ(formulas::breadth_first_time(six_layers(1, 4)).value().value(), 3 * gather + (4 + 1) * 90 + 3 * gather);
 }
 
 TEST(BreadthFirst, BytesDoNotDependOnMicroBatches) {
   for (const int m : {1, 2, 7}) {
     const cases::Case kase = six_layers(3, m);
-    EXPECT_EQ(formulas::gathered_bytes(kase, 1).value, 3 * 32 + 2 * 32 + 3 * 32)
+    EXPECT_EQ(formulas::gathered_bytes(kase, 1).value().value(), 3 * 32 + 2 * 32 + 3 * 32)
         << "scattered, gathered again, gathered";
     // Stage 5 has 8 weights: 3, 3 and 2 of them. Rank 5 has the last part, and sends on all but the first one.
-    EXPECT_EQ(formulas::gathered_bytes(kase, 5).value, 2 * (32 + 32) + 4 * (8 - 3) + 32 + 32 + 4 * (8 - 2));
+    EXPECT_EQ(formulas::gathered_bytes(kase, 5).value().value(), 2 * (32 + 32) + 4 * (8 - 3) + 32 + 32 + 4 * (8 - 2));
   }
 }
 
@@ -87,13 +87,16 @@ TEST(BreadthFirst, IsWhatTheSolutionDoes) {
     for (int rank = 0; rank < kase.ranks; ++rank) {
       const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
       const cases::Case column = formulas::pipeline_axis(kase);
-      EXPECT_EQ(counters.peak.value(), formulas::breadth_first_memory(kase, rank).peak.value) << "rank " << rank;
+      EXPECT_EQ(counters.peak.value(), formulas::breadth_first_memory(kase, rank).peak.value().value())
+          << "rank " << rank;
       EXPECT_EQ(counters.bytes_sent().value(),
-                formulas::gathered_bytes(kase, rank).value +
-                    formulas::message_bytes(formulas::pipeline_of(column), rank / formulas::data_axis(kase).ranks));
+                formulas::gathered_bytes(kase, rank).value().value() +
+                    formulas::message_bytes(formulas::pipeline_of(column), rank / formulas::data_axis(kase).ranks)
+                        .value()
+                        .value());
       end = std::max(end, counters.end);
     }
-    EXPECT_EQ(end.value(), formulas::breadth_first_time(kase).value);
+    EXPECT_EQ(end.value(), formulas::breadth_first_time(kase).value().value());
   }
 }
 

@@ -89,16 +89,16 @@ TEST_P(RandomGrids, CostWhatTheFormulasSay) {
     const formulas::GridRank own(kase, rank);
     SCOPED_TRACE(fmt::format("t {} p {} d {} v {} m {}, rank {}", own.t, own.p, own.d, own.v, own.pipeline.m, rank));
     const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
-    EXPECT_EQ(counters.peak.value(), formulas::peak_of(kase, own).value);
+    EXPECT_EQ(counters.peak, formulas::peak_of(kase, own).value());
     std::int64_t sent = 0;
     for (const auto& [groups, budget] : formulas::bytes_of_groups(kase, own)) {
-      EXPECT_EQ(sent_in(counters, groups), budget.value) << groups.front() << ": " << budget.formula;
-      sent += budget.value;
+      EXPECT_EQ(sent_in(counters, groups), budget.value().value()) << groups.front() << ": " << budget.text();
+      sent += budget.value().value();
     }
     EXPECT_EQ(counters.bytes_sent().value(), sent);
     end = std::max(end, counters.end.value());
   }
-  EXPECT_EQ(end, formulas::step_time(kase, formulas::GridRank(kase, 0).pipeline).value);
+  EXPECT_EQ(end, formulas::step_time(kase, formulas::GridRank(kase, 0).pipeline).value().value());
 }
 
 TEST_P(RandomGrids, CountEachNumberOnceInTheNorm) {
@@ -157,7 +157,7 @@ TEST(GridRank, SendsWhatAPersonCounts) {
   const auto bytes = formulas::bytes_of_groups(kase, formulas::GridRank(kase, 0));
   const std::int64_t activation = 4 * 3 * 6;
   std::map<std::string, std::int64_t> sent;
-  for (const auto& [groups, budget] : bytes) sent[groups.front()] = budget.value;
+  for (const auto& [groups, budget] : bytes) sent[groups.front()] = budget.value().value();
   EXPECT_EQ(sent["ends"], 4 * 7 * 6) << "half of the table's sum, twice";
   EXPECT_EQ(sent["down"], 2 * (2 + 1) * activation) << "down from both stages, up from one";
   EXPECT_EQ(sent["world"], 4);

@@ -109,13 +109,14 @@ void expect_formulas(const Setting& setting, HarnessEntry entry, auto most) {
   EXPECT_EQ(end_of(report), closed_form(setting));
   const cases::Case kase = case_of(setting);
   const formulas::Pipeline pipeline = formulas::pipeline_of(kase);
-  EXPECT_EQ(formulas::step_time(kase, pipeline).value, closed_form(setting));
+  EXPECT_EQ(formulas::step_time(kase, pipeline).value().value(), closed_form(setting));
   for (int rank = 0; rank < setting.p; ++rank) {
     const front::Counters& counters = report.ranks.at(static_cast<std::size_t>(rank)).counters;
     const int boundaries = 2 * setting.v - (rank == 0 ? 1 : 0) - (rank == setting.p - 1 ? 1 : 0);
     EXPECT_EQ(counters.saved_peak, most(rank)) << "rank " << rank;
     EXPECT_EQ(counters.bytes_sent().value(), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
-    EXPECT_EQ(formulas::message_bytes(pipeline, rank), setting.m * boundaries * 4 * kHidden) << "rank " << rank;
+    EXPECT_EQ(formulas::message_bytes(pipeline, rank).value().value(), setting.m * boundaries * 4 * kHidden)
+        << "rank " << rank;
   }
 }
 

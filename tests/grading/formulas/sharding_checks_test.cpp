@@ -37,10 +37,10 @@ class PlaceOfFailure : public testing::Test {
     return verdict.where.line;
   }
   int line_of_time() {
-    return line_of([](judge::CheckContext& check) { return formulas::finishes_within(check, 99, ""); });
+    return line_of([](judge::CheckContext& check) { return formulas::finishes_within(check, Nanos(99)); });
   }
   int line_of_bytes() {
-    return line_of([](judge::CheckContext& check) { return formulas::sends_exactly(check, 0, 1, ""); });
+    return line_of([](judge::CheckContext& check) { return formulas::sends_exactly(check, 0, Bytes(1)); });
   }
 
   cases::Case kase_;

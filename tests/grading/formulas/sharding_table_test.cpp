@@ -62,9 +62,9 @@ formulas::StepPeak peak_of(const Scheme& scheme, const cases::Case& kase, int ra
 }
 formulas::HybridBytes sent_by(const Scheme& scheme, const cases::Case& kase, int rank) {
   if (scheme.hybrid) return formulas::hybrid_bytes(kase, rank);
-  const std::int64_t norm = scheme.clips ? formulas::all_reduce_bytes_of_one(kase, rank) : 0;
-  const std::int64_t bytes = formulas::step_bytes(kase, rank, scheme.zero) + norm;
-  return kase.ranks > kRanksOfANode ? formulas::HybridBytes{0, bytes} : formulas::HybridBytes{bytes, 0};
+  const Bytes norm(scheme.clips ? formulas::all_reduce_bytes_of_one(kase, rank) : 0), nothing(0);
+  const judge::Formula<Bytes> bytes = formulas::step_bytes(kase, rank, scheme.zero) + judge::term("the norm", norm);
+  return kase.ranks > kRanksOfANode ? formulas::HybridBytes{nothing, bytes} : formulas::HybridBytes{bytes, nothing};
 }
 
 std::int64_t sent_over(const front::Counters& counters, front::Link link) {
@@ -85,12 +85,13 @@ void expect_formulas(const Scheme& scheme, const cases::Case& kase, const wire::
     const front::Counters& counters = result.report.ranks[static_cast<std::size_t>(rank)].counters;
     const formulas::StepPeak peak = peak_of(scheme, kase, rank);
     EXPECT_EQ(counters.peak.value(), peak.total());
+    EXPECT_EQ(peak.formula().value(), counters.peak) << peak.formula().text();
     EXPECT_EQ(bytes_of(counters, Kind::parameter), peak.weights + peak.gathered_weights);
     EXPECT_EQ(bytes_of(counters, Kind::gradient), peak.gradients + peak.unreduced);
     EXPECT_EQ(bytes_of(counters, Kind::optimizer), peak.optimizer);
     EXPECT_EQ(bytes_of(counters, Kind::activation), peak.kept + peak.own - ids);
-    EXPECT_EQ(sent_over(counters, front::Link::intra_node), sent_by(scheme, kase, rank).inside);
-    EXPECT_EQ(sent_over(counters, front::Link::inter_node), sent_by(scheme, kase, rank).between);
+    EXPECT_EQ(sent_over(counters, front::Link::intra_node), sent_by(scheme, kase, rank).inside.value().value());
+    EXPECT_EQ(sent_over(counters, front::Link::inter_node), sent_by(scheme, kase, rank).between.value().value());
   }
 }
 
@@ -101,15 +102,15 @@ std::string measured_row(const Scheme& scheme, const cases::Case& kase, const wi
                      bytes_of(counters, Kind::parameter), bytes_of(counters, Kind::gradient),
                      bytes_of(counters, Kind::optimizer), bytes_of(counters, Kind::activation),
                      bytes_of(counters, Kind::other), counters.peak.value(), peak_of(scheme, kase, 0).total(),
-                     counters.bytes_sent().value(), sent.inside + sent.between);
+                     counters.bytes_sent().value(), (sent.inside + sent.between).value().value());
 }
 
 std::string links_row(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {
   const front::Counters& counters = result.report.ranks.front().counters;
   const formulas::HybridBytes sent = sent_by(scheme, kase, 0);
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n", kase.ranks, scheme.name,
-                     sent_over(counters, front::Link::intra_node), sent.inside,
-                     sent_over(counters, front::Link::inter_node), sent.between);
+                     sent_over(counters, front::Link::intra_node), sent.inside.value().value(),
+                     sent_over(counters, front::Link::inter_node), sent.between.value().value());
 }
 
 std::string estimated_row(const Scheme& scheme, const cases::Case& kase, const wire::Result& result) {

@@ -49,6 +49,10 @@ TEST(StepPeak, IsWhatTheStagesSay) {
   EXPECT_EQ(peak.own, 2 * 48);
   EXPECT_EQ(peak.gathered_weights, 48 + 48);
   EXPECT_EQ(peak.unreduced, 48 + 32);
+  EXPECT_EQ(peak.formula().value().value(), peak.total());
+  EXPECT_EQ(peak.formula().text(),
+            "weights/N + gradients/N + moments/N + batch and loss + activations of layers 0-1 + what backward of layer "
+            "1 needs + two units of weights + two of gradients = 44 + 44 + 88 + 68 + 192 + 96 + 96 + 80");
   EXPECT_EQ(peak.total(), 4 * 44 + batch + 4 * 48 + 2 * 48 + 96 + 80);
 }
 
@@ -65,13 +69,15 @@ TEST(StepPeak, AtTheTopThereIsABucketOfTheMicroBatchBefore) {
 
 TEST(StepBytes, AreThoseOfTheStages) {
   cases::Case kase = perceptron(3);
-  EXPECT_EQ(formulas::step_bytes(kase, 1, 0), 2 * (32 + 32) + (32 - 12) + (32 - 8));
-  EXPECT_EQ(formulas::step_bytes(kase, 1, 1), formulas::step_bytes(kase, 1, 0));
-  EXPECT_EQ(formulas::step_bytes(kase, 1, 3), 2 * (32 + 32) + (32 + 32 + 20) + (32 - 8))
+  EXPECT_EQ(formulas::step_bytes(kase, 1, 0).value().value(), 2 * (32 + 32) + (32 - 12) + (32 - 8));
+  EXPECT_EQ(formulas::step_bytes(kase, 1, 1).value().value(), formulas::step_bytes(kase, 1, 0).value().value());
+  EXPECT_EQ(formulas::step_bytes(kase, 1, 3).value().value(), 2 * (32 + 32) + (32 + 32 + 20) + (32 - 8))
       << "the last layer is gathered once";
+  EXPECT_EQ(formulas::step_bytes(kase, 1, 0).text(), "reduce-scatters + all-gathers = 84 + 88");
+  EXPECT_EQ(formulas::step_bytes(perceptron(2), 1, 0).text(), "2 (N-1)/N x gradients = 2 x 1/2 x 128");
   kase.micro_batches = 4;
-  EXPECT_EQ(formulas::step_bytes(kase, 1, 2), 4 * (32 + 32 + 20) + (32 + 32 + 24));
-  EXPECT_EQ(formulas::step_bytes(perceptron(1), 0, 3), 0);
+  EXPECT_EQ(formulas::step_bytes(kase, 1, 2).value().value(), 4 * (32 + 32 + 20) + (32 + 32 + 24));
+  EXPECT_EQ(formulas::step_bytes(perceptron(1), 0, 3).value().value(), 0);
 }
 
 }  // namespace

@@ -51,15 +51,21 @@ TEST(BatchBytes, AreInputsAndTargetsOfAllMicroBatches) {
   EXPECT_EQ(formulas::batch_bytes(perceptron()), 4 * (4 * 10 * 3 + 4 * 10));
 }
 
-TEST(SumText, ShowsTheTerms) {
-  EXPECT_EQ(formulas::sum_text({12, 0, 5}), "12 + 0 + 5");
-}
-
-TEST(TableTime, CountsBothDirections) {
+TEST(Letters, StandForTheCasesNumbers) {
   cases::Case kase = perceptron();
   kase.cluster.table.forward = Nanos(10);
   kase.cluster.table.backward = Nanos(25);
-  EXPECT_EQ(formulas::table_time(kase, 3, 2), 80);
+  const formulas::Letters letter(kase);
+  EXPECT_EQ((letter.m * letter.l * (letter.f + letter.b)).text(), "m L (F + B) = 4 x 2 x (10 ns + 25 ns)");
+  EXPECT_EQ(letter.n.value(), kase.ranks);
+}
+
+TEST(InAllSteps, NamesThemWhereThereAreSeveral) {
+  cases::Case kase = perceptron();
+  const judge::Formula<Bytes> step = judge::term("W", Bytes(8)) + judge::term("one number", Bytes(4));
+  EXPECT_EQ(formulas::in_all_steps(kase, step).text(), "W + one number = 8 + 4");
+  kase.steps = 3;
+  EXPECT_EQ(formulas::in_all_steps(kase, step).text(), "steps x (W + one number) = 3 x (8 + 4)");
 }
 
 TEST(FoundLayers, EndWhereANumberIsMissing) {

@@ -8,19 +8,21 @@
 namespace shardlings::grading {
 namespace {
 
+using judge::Formula;
+using judge::term;
 using testing::ElementsAre;
 
 // The checks of the manifest below. What they find is what the case says.
 SHARDLINGS_CHECK(output) {
-  check.exactly("answer", check.kase().integer("answer"), 42, "6 x 7", "points", {"puzzle.cpp", 12});
+  check.exactly("answer", check.kase().integer("answer"), Formula<Count>(6) * 7, "points", {"puzzle.cpp", 12});
   check.detail("a detail");
   check.diagnose("wrong_answer");
 }
 SHARDLINGS_CHECK(memory) {
-  check.at_most("peak", check.kase().integer("peak"), 2048, "2 K", "bytes");
+  check.at_most("peak", Bytes(check.kase().integer("peak")), 2 * term("K", Bytes(1024)));
 }
 SHARDLINGS_CHECK(time) {
-  check.at_least("rest", 1, 1, "");
+  check.at_least("rest", 1, Formula<Count>(1), "rests");
 }
 SHARDLINGS_CHECK(broken) {
   throw std::runtime_error("no reference");
@@ -99,7 +101,7 @@ TEST_F(JudgeTest, FailureHasFormulaPlaceAndDiagnosis) {
 TEST_F(JudgeTest, BudgetsAreReadable) {
   add_case(42, 3072);
   const verdict::CheckVerdict memory = verdict().cases[0].checks[0];
-  EXPECT_EQ(memory.expected, "peak: at most 2 KiB (2048 B) = 2 K");
+  EXPECT_EQ(memory.expected, "peak: at most 2 KiB (2048 B) = 2 K = 2 x 1024");
   EXPECT_EQ(memory.found, "3 KiB (3072 B) (+50 %)");
 }
 
@@ -139,8 +141,8 @@ class PeakTest : public testing::Test {
 };
 
 TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
-  EXPECT_TRUE(check_.peaks_at_most(300, "3 x 100"));
-  EXPECT_FALSE(check_.peaks_at_most(299, "3 x 100 - 1"));
+  EXPECT_TRUE(check_.peaks_at_most(3 * Formula<Bytes>(Bytes(100))));
+  EXPECT_FALSE(check_.peaks_at_most(3 * Formula<Bytes>(Bytes(100)) - Bytes(1)));
   EXPECT_EQ(verdict_.expected, "peak memory of rank 1: at most 299 B = 3 x 100 - 1");
   EXPECT_EQ(verdict_.where.line, 7);
   ASSERT_EQ(verdict_.bounds.size(), 2U);
@@ -150,8 +152,8 @@ TEST_F(PeakTest, OfAllRanksIsThatOfTheWorst) {
 }
 
 TEST_F(PeakTest, OfOneRankIsItsOwn) {
-  EXPECT_TRUE(check_.peak_at_most(0, 100, ""));
-  EXPECT_FALSE(check_.peak_at_most(1, 100, ""));
+  EXPECT_TRUE(check_.peak_at_most(0, Bytes(100)));
+  EXPECT_FALSE(check_.peak_at_most(1, Bytes(100)));
   EXPECT_EQ(verdict_.bounds[0].rank, 0);
   EXPECT_EQ(verdict_.bounds[1].rank, 1);
 }

@@ -76,8 +76,8 @@ verdict::Verdict ring(int ranks) {
   memory.case_name = "ring";
   memory.passed = true;
   memory.distance = 0.5;
-  memory.bounds = {
-      {verdict::Bound::Of::peak, -1, "peak", verdict::Bound::Relation::at_most, 10, 9, "bytes", "2 x 5", true}};
+  memory.bounds = {{verdict::Bound::Of::peak, -1, "peak", verdict::Bound::Relation::at_most, 10, 9,
+                    verdict::Unit::bytes, "", "2 x 5", true}};
   kase.checks = {memory};
   for (int rank = 0; rank < ranks; ++rank) {
     kase.counters.push_back({});
@@ -162,7 +162,7 @@ TEST(RunFile, RefusesWhatIsNone) {
 TEST(RunFile, LeavesOutWhatIsAsUsual) {
   const std::string text = verdict::run_to_text(ring(3));
   EXPECT_THAT(text, HasSubstr("\n{\"of\": \"peak\", \"what\": \"peak\", \"bound\": 10, \"found\": 9, "
-                              "\"unit\": \"bytes\", \"formula\": \"2 x 5\"}"))
+                              "\"formula\": \"2 x 5\"}"))
       << "a bound is a line";
   EXPECT_THAT(text, HasSubstr("\n\"counters\": {\"peak_file\": \"puzzle.cpp\", \"peak_line\": 31},\n"));
   EXPECT_THAT(text, HasSubstr("\n\"begin\": \"0*2 5\",\n")) << "a column is a line";

@@ -32,9 +32,10 @@ verdict::Verdict sample_verdict() {
   kase.reproduce = "./shardlings run 09";
   kase.checks = {
       {"output", "4 ranks", false, "1", "2", {"twice"}, {"puzzle.cpp", 31}, "not_averaged", "Averaged!", "", 0, {}}};
-  kase.checks[0].bounds = {
-      {verdict::Bound::Of::peak, 1, "peak memory", verdict::Bound::Relation::at_most, 9, 10, "bytes", "3 x 3", false},
-      {verdict::Bound::Of::other, -1, "calls", verdict::Bound::Relation::exactly, 2, 2, "calls", "", true}};
+  kase.checks[0].bounds = {{verdict::Bound::Of::peak, 1, "peak memory", verdict::Bound::Relation::at_most, 9, 10,
+                            verdict::Unit::bytes, "", "3 x 3", false},
+                           {verdict::Bound::Of::other, -1, "calls", verdict::Bound::Relation::exactly, 2, 2,
+                            verdict::Unit::count, "calls", "", true}};
   front::Counters counters;
   counters.peak = Bytes(4096);
   counters.peak_by_kind[1] = Bytes(7);

@@ -26,12 +26,11 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(communication) {
-  check.exactly("all_reduce", check.counters(0).calls(front::Collective::all_reduce), 1, "1", "calls");
+  check.exactly("all_reduce", check.counters(0).calls(front::Collective::all_reduce), 1, "calls");
 }
 
 SHARDLINGS_CHECK(memory) {
-  const std::int64_t bytes = 4 * check.kase().integer("count");
-  if (check.peaks_at_most(bytes, "4 x count")) {
+  if (check.peaks_at_most(4 * term("count", Bytes(check.kase().integer("count"))))) {
     EXPECT_EQ(check.counters(0).host_reads, 0) << "a plain expectation of GoogleTest counts, too";
   }
 }

@@ -19,10 +19,10 @@ std::vector<float> expected_data(const Case& kase) {
   return sums;
 }
 
-/// Bytes that a rank may send: a formula of the case.
-std::int64_t byte_budget(const Case& kase) {
+/// Bytes that a rank may send: all but the smallest part, twice.
+Formula<Bytes> byte_budget(const Case& kase) {
   const Count n = kase.integer("count");
-  return 4 * 2 * (n - n / kase.ranks);  // all but the smallest part, twice
+  return 2 * (term("data", Bytes(4 * n)) - term("smallest part", Bytes(4 * (n / kase.ranks))));
 }
 
 }  // namespace
@@ -34,10 +34,8 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const std::int64_t sent = check.counters(rank).bytes_sent().value();
-    if (check.at_most("bytes sent by " + check.name_of(rank), sent, byte_budget(check.kase()), "2(N-1)/N S")) {
-      continue;
-    }
+    const Bytes sent = check.counters(rank).bytes_sent();
+    if (check.at_most("bytes sent by " + check.name_of(rank), sent, byte_budget(check.kase()))) continue;
     check.diagnose("too_much_sent");
     return;
   }
