@@ -8,7 +8,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
-  TrainState state = h.state_without_grads();
+  TrainState state = h.state({.grads = false});
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();

@@ -7,20 +7,21 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, TrainState& state, std::vector<Tensor>& master, const Batch& batch,
-                AdamStep adam_step, float limit, float& loss_scale, int& clean, int growth, View loss);
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, MixedPrecision& mixed,
+                View loss);
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
-  std::vector<Tensor> master;
-  TrainState state = h.state_mixed(master);
+  TrainState state = h.state({.dtype = DType::bf16});
   const Batch batch = h.batch();
   Tensor losses = h.rank().zeros(h.kase().steps, Kind::other);  // one for each step
   AdamStep adam_step;
   adam_step.lr = h.kase().model.lr;
   adam_step.eps = h.kase().model.eps;
-  auto loss_scale = static_cast<float>(h.integer("scale"));
-  int clean = 0;
+  MixedPrecision mixed;
+  mixed.limit = h.kase().model.clip;
+  mixed.growth = static_cast<int>(h.integer("growth"));
+  mixed.loss_scale = static_cast<float>(h.integer("scale"));
   std::vector<float> scales, counts;
   const Count spoiled_layer = h.integer("overflow_layer");  // -1: all, from the loss on
   const auto overflows = [&](int step) { return step == h.integer("overflow") || step == h.integer("overflow_again"); };
@@ -34,16 +35,16 @@ SHARDLINGS_HARNESS(h) {
     if (spoiled && spoiled_layer >= 0) {
       fill(state.grads[static_cast<std::size_t>(spoiled_layer)].part({0, 1}), std::numeric_limits<float>::infinity());
     }
-    if (step == last_update) h.put_layers("master before", master);
-    train_step(h.rank(), model, state, master, batch, adam_step, h.kase().model.clip, loss_scale, clean,
-               static_cast<int>(h.integer("growth")), losses.part({step - 1, step}));
+    if (step == last_update) h.put_layers("master before", state.master);
+    mixed.adam_step = adam_step;  // its number is the learner's to give, every time
+    train_step(h.rank(), model, state, batch, mixed, losses.part({step - 1, step}));
     if (spoiled && spoiled_layer < 0) h.spoil(false);
-    scales.push_back(loss_scale);
-    counts.push_back(static_cast<float>(clean));
+    scales.push_back(mixed.loss_scale);
+    counts.push_back(static_cast<float>(mixed.clean));
   }
   h.end();
   h.put_layers("weights", state.weights);
-  h.put_layers("master", master);
+  h.put_layers("master", state.master);
   std::vector<float> updates;
   for (std::size_t l = 0; l < state.optimizer.size(); ++l) {
     h.put("m." + std::to_string(l), state.optimizer[l].m);

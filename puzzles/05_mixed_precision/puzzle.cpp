@@ -14,9 +14,10 @@ using namespace shardlings;
 ///
 /// state.weights[l]    (model.size(l), bf16)   weights of layer l, as forward and backward use them
 /// state.grads[l]      (model.size(l), bf16)   zeros; backward adds to them
-/// master[l]           (model.size(l), f32)    the optimizer's own weights: the bf16 ones are these, rounded
+/// state.master[l]     (model.size(l), f32)    the optimizer's own weights: the bf16 ones are these, rounded
 /// state.optimizer[l]  .m, .v (f32)            both moments; .step: updates made so far
 /// batch               inputs, targets and tokens_of_step(), as in the puzzles before
+/// mixed               five things, which the first line unpacks:
 /// adam_step           lr and the other numbers of adam(); its `step` is yours to fill in: the update's number, from 1
 /// limit               no update may use a gradient whose norm, over all layers, is larger
 /// loss_scale          S, a power of two: what the loss is multiplied by. Yours to adapt
@@ -32,8 +33,10 @@ using namespace shardlings;
 /// Calls that you need: scale(view, factor); rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up
 /// over the ranks (puzzle 09 is about it; one rank has nothing to add); flag_nonfinite, add_squares, clip_factor, adam,
 /// cast_into; rank.read(flag), which waits for the device: once in a step is often enough.
-void train_step(Rank& rank, const Model& model, TrainState& state, std::vector<Tensor>& master, const Batch& batch,
-                AdamStep adam_step, float limit, float& loss_scale, int& clean, int growth, View loss) {
+void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, MixedPrecision& mixed,
+                View loss) {
+  [[maybe_unused]] auto& [adam_step, limit, growth, loss_scale, clean] = mixed;
+  [[maybe_unused]] std::vector<Tensor>& master = state.master;
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h) in bf16, the input of layer l; x[L]: the logits
   std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]

@@ -11,7 +11,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, View grads, c
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
-  TrainState state = h.state_without_grads();
+  TrainState state = h.state({.grads = false});
   Tensor grads = h.rank().zeros(model.total(), Kind::gradient, DType::f32, {});  // no line: the puzzle is given it
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);

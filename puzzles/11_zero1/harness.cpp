@@ -9,7 +9,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
-  TrainState state = h.state_divided(h.rank().world(), {.optimizer = true});
+  TrainState state = h.state({.divided = {.optimizer = true}});
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();

@@ -12,7 +12,7 @@ SHARDLINGS_HARNESS(h) {
   const int all = h.rank().size(), per_node = std::min(h.kase().cluster.ranks_per_node, all);
   const Model model = h.model();
   const Group node = Grid(h.rank().world(), {{"replicate", all / per_node}, {"shard", per_node}}).along("shard");
-  TrainState state = h.state_divided(node, {.weights = true, .grads = true, .optimizer = true});
+  TrainState state = h.state({.group = node, .divided = {.weights = true, .grads = true, .optimizer = true}});
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();

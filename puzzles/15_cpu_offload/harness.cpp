@@ -12,7 +12,8 @@ SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
   TrainState state;
   for (int l = 0; l < model.num_layers(); ++l) state.weights.push_back(h.weights(l));
-  TrainState host = h.state_on_host(h.rank().world());
+  TrainState host =
+      h.state({.divided = {.weights = true, .grads = true, .optimizer = true}, .memory = submission::Memory::host});
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   AdamStep step;

@@ -9,7 +9,7 @@ void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks
 SHARDLINGS_HARNESS(h) {
   const int v = static_cast<int>(h.integer("chunks"));
   const std::vector<Range> layers = h.layers_of_chunks(h.rank().id(), h.rank().size(), v);
-  TrainState state = h.state_of_chunks(layers, h.rank().world(), {});
+  TrainState state = h.state({.layers = layers});
   const std::vector<Stage> chunks = h.stages(layers, state);
   const Batch batch = h.batch({.inputs = chunks.front().is_first(), .targets = chunks.back().is_last()});
   Tensor loss = h.rank().zeros(1, Kind::other);

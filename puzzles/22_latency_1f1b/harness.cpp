@@ -8,7 +8,7 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch&
 
 SHARDLINGS_HARNESS(h) {
   const Range layers = h.layers_of_stage(h.rank().id(), h.rank().size());
-  TrainState state = h.state_of_layers(layers);
+  TrainState state = h.state({.layers = {layers}});
   const Stage stage = h.stage(layers, state);
   const Batch batch = h.batch({.inputs = stage.is_first(), .targets = stage.is_last()});
   Tensor loss = h.rank().zeros(1, Kind::other);

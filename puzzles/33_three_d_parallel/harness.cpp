@@ -5,23 +5,23 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, TrainState& state, const Batch& batch,
-                Group down, Group up, Group dp, Group ends, float limit, View loss);
+void train_step(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit, View loss);
 
 SHARDLINGS_HARNESS(h) {
   const auto number = [&](const char* name) { return static_cast<int>(h.integer(name)); };
   const auto [tp, dp, down, up, ends] = h.grid_groups(number("t"), number("p"), number("d"));
   h.divide_layers(tp);
   const std::vector<Range> layers = h.layers_of_chunks(down.rank(), down.size(), number("v"));
-  TrainState state = h.state_of_chunks(layers, dp, {.optimizer = true});
+  TrainState state = h.state({.layers = layers, .group = dp, .divided = {.optimizer = true}});
   const std::vector<Stage> chunks = h.stages(layers, state);
   const Batch batch = h.batch({.inputs = chunks.front().is_first(), .targets = chunks.back().is_last()});
+  const GridShare share{chunks, state, down, up, dp, ends};
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();
   for (int step = 0; step < h.kase().steps; ++step) {
     h.clear(state.grads);
     fill(loss, 0);
-    train_step(h.rank(), h.model(), chunks, state, batch, down, up, dp, ends, h.kase().model.clip, loss);
+    train_step(h.rank(), h.model(), share, batch, h.kase().model.clip, loss);
     if (step > 0 || h.kase().steps == 1) continue;
     h.put_parts("first step's grads", state.grads, dp);  // by what comes later, a mistake can hardly be told
     h.put_moments(state.optimizer, dp, "first step's ");

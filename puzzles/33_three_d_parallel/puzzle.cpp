@@ -14,6 +14,7 @@ using namespace shardlings;
 /// One training step. This rank is rank r of a pipeline of p. It has v of the p v stages (chunks[c] is stage c p + r),
 /// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p divides the number m of micro-batches.
 ///
+/// share          what this rank has, and with whom: chunks, state and groups, which the first lines unpack
 /// model, chunks  layers are divided over the tensor-parallel group, and their calls add up over it by themselves
 /// state          weights, grads (zero) and optimizer of the layers l of all chunks: (model.size(l)), a part of the
 ///                layer; the moments only of dp.mine(model.size(l)) of that. Empty for all other layers
@@ -33,8 +34,10 @@ using namespace shardlings;
 /// first layer of the model and in the last, else empty; model.owned(l), the Ranges of layer l that count here in a
 /// norm over all ranks: all but what tensor-parallel rank 0 has as well, and the second table; intersect(a, b), what
 /// two Ranges share.
-void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, TrainState& state, const Batch& batch,
-                Group down, Group up, Group dp, Group ends, float limit, View loss) {
+void train_step(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit, View loss) {
+  const std::vector<Stage>& chunks = share.chunks;
+  [[maybe_unused]] TrainState& state = share.state;
+  Group down = share.down, up = share.up, dp = share.dp, ends = share.ends;
   const int p = down.size(), r = down.rank(), m = batch.num_micro(), v = static_cast<int>(chunks.size());
   const int next = (r + 1) % p, prev = (r + p - 1) % p;
   std::vector<int> layers;  // of all chunks, in ascending order

@@ -21,6 +21,7 @@
 /// \endcode
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,24 @@ struct Divided {
   bool weights = false;
   bool grads = false;
   bool optimizer = false;
+};
+
+enum class Memory : std::uint8_t { device, host };
+
+/// Which training state a rank is given. As it stands: of all layers, whole, in f32, on the device.
+struct StateChoice {
+  /// Stretches of layers; the tensors of all others are empty, and never were there. None: all layers.
+  std::vector<Range> layers{};
+  /// Over this group, or over the world if there is none, a layer is divided where `divided` says so: a rank has the
+  /// part group.mine(model.size(l)) only, and has never had more.
+  Group group{};
+  Divided divided{};
+  bool grads = true;  ///< false: they are left empty
+  /// bf16: of weights (rounded) and gradients. The optimizer keeps f32: its moments, and weights of its own in
+  /// TrainState::master. Neither divided nor on the host.
+  DType dtype = DType::f32;
+  /// On the host nothing is known yet of the gradients.
+  Memory memory = Memory::device;
 };
 
 /// What of a batch a rank is given.
@@ -80,24 +99,8 @@ class SHARDLINGS_API Harness {
   GridGroups grid_groups(int t, int p, int d);
 
   /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
-  TrainState state();
-  /// The same with `grads` left empty.
-  TrainState state_without_grads();
-  /// The same with some of it divided over a group: of layer l a rank has the part group.mine(model.size(l)) only, and
-  /// has never had more.
-  TrainState state_divided(const Group& group, Divided divided);
-  /// The same with the tensors of some layers only; those of all others are empty, and never were there.
-  TrainState state_of_layers(Range layers);
-  /// Both at once: of some layers, some of it divided over a group.
-  TrainState state_of_layers(Range layers, const Group& group, Divided divided);
-  /// The same of several stretches of layers: of all chunks that a rank of a pipeline has, in one state.
-  TrainState state_of_chunks(const std::vector<Range>& chunks, const Group& group, Divided divided);
-  /// This rank's parts, as in state_divided, of all that an optimizer works on, in the host's memory: weights from the
-  /// seed, gradients of which nothing is known yet, both moments.
-  TrainState state_on_host(const Group& group);
-  /// Weights (from the seed, rounded) and gradients (zero) in bf16. The optimizer's moments are f32, and so are its own
-  /// weights, which go to `master`, layer by layer.
-  TrainState state_mixed(std::vector<Tensor>& master);
+  /// Throws std::logic_error for a choice that nobody has needed yet.
+  TrainState state(const StateChoice& choice = {});
   /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
   Range layers_of_stage(int stage, int stages) const;
   /// The layers of each chunk of rank `rank` in a pipeline of `ranks` with so many chunks each: chunk c is stage
@@ -158,6 +161,7 @@ class SHARDLINGS_API Harness {
   void put_of_rank(const std::string& name, ConstView view);
 
  private:
+  void add_layer(TrainState& state, const StateChoice& choice, int layer);
   std::vector<float> own_weights(int layer) const;
   void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
   void put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch);

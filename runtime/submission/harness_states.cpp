@@ -1,5 +1,4 @@
-// Training states: whole, divided, of some layers; on the host, and in mixed precision. And the groups and stages that
-// they are made for.
+// Training states, and the groups and stages that they are made for.
 #include "submission/harness.h"
 
 #include <fmt/format.h>
@@ -23,6 +22,45 @@ std::vector<int> layers_inside(const std::vector<Range>& chunks) {
   return layers;
 }
 
+/// Which tensors a layer of a state has, by what a choice says.
+class LayerMaker {
+ public:
+  LayerMaker(Harness& harness, const StateChoice& choice, int layer)
+      : h_(harness), choice_(choice), layer_(layer), group_(choice.group ? choice.group : harness.rank().world()) {}
+
+  Range held(bool is_divided) const {
+    const Count size = h_.model().size(layer_);
+    return is_divided ? group_.mine(size) : Range{0, size};
+  }
+  Tensor zeros(bool is_divided, Kind kind, DType dtype) const {
+    const Shape shape = held(is_divided).size();
+    return marked(on_host() ? h_.rank().host_zeros(shape, kind, dtype, kNoPlace)
+                            : h_.rank().zeros(shape, kind, dtype, kNoPlace));
+  }
+  Tensor unknown(bool is_divided, Kind kind) const {
+    return marked(h_.rank().host_empty(held(is_divided).size(), kind, DType::f32, kNoPlace));
+  }
+  Tensor weights() const {
+    const Range part = held(choice_.divided.weights);
+    if (!on_host()) return h_.weights(layer_, part);
+    Tensor first = unknown(choice_.divided.weights, Kind::parameter);
+    copy(first, h_.weights(layer_, part), kNoPlace);
+    return first;
+  }
+  bool on_host() const { return choice_.memory == Memory::host; }
+
+ private:
+  Tensor marked(Tensor tensor) const {
+    h_.mark_layer(tensor, layer_);
+    return tensor;
+  }
+
+  Harness& h_;
+  const StateChoice& choice_;
+  int layer_;
+  Group group_;
+};
+
 }  // namespace
 
 GridGroups Harness::grid_groups(int t, int p, int d) {
@@ -39,94 +77,47 @@ GridGroups Harness::grid_groups(int t, int p, int d) {
   return groups;
 }
 
-TrainState Harness::state() {
-  return state_divided(rank_.world(), {});
-}
-
-TrainState Harness::state_without_grads() {
-  TrainState without = state();
-  for (Tensor& grad : without.grads) grad = {};
-  return without;
-}
-
-TrainState Harness::state_divided(const Group& group, Divided divided) {
-  return state_of_layers({0, model().num_layers()}, group, divided);
-}
-
-TrainState Harness::state_of_layers(Range layers) {
-  return state_of_layers(layers, rank_.world(), {});
-}
-
-TrainState Harness::state_of_layers(Range layers, const Group& group, Divided divided) {
-  return state_of_chunks({layers}, group, divided);
-}
-
-TrainState Harness::state_of_chunks(const std::vector<Range>& chunks, const Group& group, Divided divided) {
+TrainState Harness::state(const StateChoice& choice) {
+  const bool is_divided = choice.divided.weights || choice.divided.grads || choice.divided.optimizer;
+  if (choice.dtype != DType::f32 && (is_divided || choice.memory == Memory::host)) {
+    throw std::logic_error("harness.cpp: a state in bf16 is whole and on the device");
+  }
   const auto count = static_cast<std::size_t>(model().num_layers());
   TrainState state;
   state.weights.resize(count);
   state.grads.resize(count);
   state.optimizer.resize(count);
-  for (const int l : layers_inside(chunks)) {
-    const auto at = static_cast<std::size_t>(l);
-    const Range whole{0, model().size(l)};
-    const auto held = [&](bool is_divided) { return is_divided ? group.mine(whole.size()) : whole; };
-    const auto zeros = [&](bool is_divided, Kind kind) {
-      Tensor tensor = rank_.zeros(held(is_divided).size(), kind, DType::f32, kNoPlace);
-      mark_layer(tensor, l);
-      return tensor;
-    };
-    state.weights[at] = weights(l, held(divided.weights));
-    state.grads[at] = zeros(divided.grads, Kind::gradient);
-    if (kase_.model.optimizer == model::ModelSpec::Optimizer::sgd) continue;
-    state.optimizer[at].m = zeros(divided.optimizer, Kind::optimizer);
-    state.optimizer[at].v = zeros(divided.optimizer, Kind::optimizer);
-  }
+  state.master.resize(choice.dtype == DType::f32 ? 0 : count);
+  const std::vector<Range> all = {{0, model().num_layers()}};
+  for (const int l : layers_inside(choice.layers.empty() ? all : choice.layers)) add_layer(state, choice, l);
   return state;
+}
+
+void Harness::add_layer(TrainState& state, const StateChoice& choice, int layer) {
+  const LayerMaker make(*this, choice, layer);
+  const auto l = static_cast<std::size_t>(layer);
+  if (choice.dtype == DType::f32) {
+    state.weights[l] = make.weights();
+  } else {
+    state.master[l] = make.weights();
+    state.weights[l] = make.zeros(false, Kind::parameter, choice.dtype);
+    cast_into(state.weights[l], state.master[l], kNoPlace);
+  }
+  if (choice.grads) {
+    state.grads[l] = make.on_host() ? make.unknown(choice.divided.grads, Kind::gradient)
+                                    : make.zeros(choice.divided.grads, Kind::gradient, choice.dtype);
+  }
+  // Masters and hosts are there for the optimizer's sake.
+  const bool is_plain = choice.dtype == DType::f32 && !make.on_host();
+  if (is_plain && kase_.model.optimizer == model::ModelSpec::Optimizer::sgd) return;
+  state.optimizer[l].m = make.zeros(choice.divided.optimizer, Kind::optimizer, DType::f32);
+  state.optimizer[l].v = make.zeros(choice.divided.optimizer, Kind::optimizer, DType::f32);
 }
 
 void Harness::clear(std::vector<Tensor>& tensors) {
   for (Tensor& tensor : tensors) {
     if (tensor) fill(tensor, 0, kNoPlace);
   }
-}
-
-TrainState Harness::state_on_host(const Group& group) {
-  TrainState state;
-  for (int l = 0; l < model().num_layers(); ++l) {
-    const Range part = group.mine(model().size(l));
-    Tensor first = rank_.host_empty(part.size(), Kind::parameter, DType::f32, kNoPlace);
-    copy(first, weights(l, part), kNoPlace);
-    state.weights.push_back(std::move(first));
-    state.grads.push_back(rank_.host_empty(part.size(), Kind::gradient, DType::f32, kNoPlace));
-    OptimizerState& optimizer = state.optimizer.emplace_back();
-    optimizer.m = rank_.host_zeros(part.size(), Kind::optimizer, DType::f32, kNoPlace);
-    optimizer.v = rank_.host_zeros(part.size(), Kind::optimizer, DType::f32, kNoPlace);
-    for (const Tensor* tensor : {&state.weights.back(), &state.grads.back(), &optimizer.m, &optimizer.v}) {
-      mark_layer(*tensor, l);
-    }
-  }
-  return state;
-}
-
-TrainState Harness::state_mixed(std::vector<Tensor>& master) {
-  TrainState state;
-  for (int l = 0; l < model().num_layers(); ++l) {
-    const Count size = model().size(l);
-    const auto make = [&](Kind kind, DType dtype) {
-      Tensor tensor = rank_.zeros(size, kind, dtype, kNoPlace);
-      mark_layer(tensor, l);
-      return tensor;
-    };
-    master.push_back(weights(l));
-    state.weights.push_back(make(Kind::parameter, DType::bf16));
-    cast_into(state.weights.back(), master.back(), kNoPlace);
-    state.grads.push_back(make(Kind::gradient, DType::bf16));
-    OptimizerState& optimizer = state.optimizer.emplace_back();
-    optimizer.m = make(Kind::optimizer, DType::f32);
-    optimizer.v = make(Kind::optimizer, DType::f32);
-  }
-  return state;
 }
 
 Range Harness::layers_of_stage(int stage, int stages) const {

@@ -1,12 +1,9 @@
 // The main function of the programs that train. It is linked with the step of puzzle 33: that of the project, or the
 // learner's.
-#include <vector>
-
 #include "train/trainer.h"
 
-void train_step(shardlings::Rank& rank, const shardlings::Model& model, const std::vector<shardlings::Stage>& chunks,
-                shardlings::TrainState& state, const shardlings::Batch& batch, shardlings::Group down,
-                shardlings::Group up, shardlings::Group dp, shardlings::Group ends, float limit, shardlings::View loss);
+void train_step(shardlings::Rank& rank, const shardlings::Model& model, const shardlings::GridShare& share,
+                const shardlings::Batch& batch, float limit, shardlings::View loss);
 
 int main(int argc, char** argv) {
   return shardlings::train::train_main(argc, argv, &train_step);

@@ -48,7 +48,7 @@ class RankTrainer {
         groups_(h_.grid_groups(layout().t, layout().p, layout().d)) {
     h_.divide_layers(groups_.tp);
     const std::vector<Range> layers = h_.layers_of_chunks(groups_.down.rank(), layout().p, layout().v);
-    state_ = h_.state_of_chunks(layers, groups_.dp, {.optimizer = true});
+    state_ = h_.state({.layers = layers, .group = groups_.dp, .divided = {.optimizer = true}});
     chunks_ = h_.stages(layers, state_);
     for (Stage& chunk : chunks_) {
       if (layout().recompute) chunk = chunk.recomputing();
@@ -73,8 +73,8 @@ class RankTrainer {
     h_.clear(state_.grads);
     fill(loss_, 0, kNoPlace);
     load_batch(step);
-    shared_.step(rank_, h_.model(), chunks_, state_, batch_, groups_.down, groups_.up, groups_.dp, groups_.ends,
-                 shared_.settings.kase.model.clip, loss_);
+    const GridShare share{chunks_, state_, groups_.down, groups_.up, groups_.dp, groups_.ends};
+    shared_.step(rank_, h_.model(), share, batch_, shared_.settings.kase.model.clip, loss_);
     const bool counts = chunks_.back().is_last() && groups_.tp.rank() == 0;
     shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNoPlace) : 0.0;
     rank_.world().barrier(kNoPlace);

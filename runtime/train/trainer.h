@@ -13,8 +13,8 @@
 namespace shardlings::train {
 
 /// The function that puzzle 33 asks for.
-using StepFunction = void (*)(Rank& rank, const Model& model, const std::vector<Stage>& chunks, TrainState& state,
-                              const Batch& batch, Group down, Group up, Group dp, Group ends, float limit, View loss);
+using StepFunction = void (*)(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit,
+                              View loss);
 
 /// A step that was made.
 struct StepReport {

@@ -108,6 +108,19 @@ TEST(Grade, CompilerErrorIsNeverAPass) {
   EXPECT_THAT(verdict.build_log, HasSubstr("puzzle.cpp:11:3: error: "));
 }
 
+TEST(Grade, AFunctionWithOtherParametersIsToldFromOneThatIsMissing) {
+  const SubmissionFolder folder("");
+  const std::string include = "#include <shardlings/puzzle.h>\nusing namespace shardlings;\n";
+  folder.write(include + "void another(Rank&, View) {}\n");
+  const std::string missing = grade_puzzle(options_for(folder)).build_log;
+  EXPECT_EQ(missing, "puzzle.cpp must define `void sum_up(Rank& rank, View data)`, with exactly this signature.\n");
+  folder.write(include + "void sum_up(Rank&, View, int) {}\n");
+  const std::string changed = grade_puzzle(options_for(folder)).build_log;
+  EXPECT_THAT(changed, testing::StartsWith(missing));
+  EXPECT_THAT(changed, HasSubstr("It defines sum_up with other parameters."));
+  EXPECT_THAT(changed, HasSubstr("`./shardlings reset 50_sum`"));
+}
+
 TEST(Grade, OneCaseWithAnotherSeed) {
   const SubmissionFolder folder(kRight);
   GradeOptions options = options_for(folder);

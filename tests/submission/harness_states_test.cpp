@@ -43,7 +43,7 @@ TEST(HarnessStates, HoldTheLayersOfAllChunksOfARank) {
     const std::vector<Range> chunks = h.layers_of_chunks(h.rank().id(), 2, 2);
     const std::vector<Range> first = {{0, 2}, {3, 4}}, second = {{2, 3}, {4, 5}};
     EXPECT_EQ(chunks, h.rank().id() == 0 ? first : second);
-    TrainState state = h.state_of_chunks(chunks, h.rank().world(), {.optimizer = true});
+    TrainState state = h.state({.layers = chunks, .divided = {.optimizer = true}});
     const std::vector<Stage> stages = h.stages(chunks, state);
     for (int l = 0; l < 5; ++l) {
       const auto at = static_cast<std::size_t>(l);
@@ -86,12 +86,11 @@ TEST(HarnessGroups, OfAPipelineOfOneHaveBothEndsHere) {
 TEST(HarnessStates, MixedTakesSixteenBytesForEachWeight) {
   const cases::Case kase = small_case(1);
   const auto report = with_harness(kase, [](submission::Harness& h) {
-    std::vector<Tensor> master;
-    const TrainState state = h.state_mixed(master);
+    const TrainState state = h.state({.dtype = DType::bf16});
     h.put("rounded", state.weights[1]);
     EXPECT_EQ(state.weights[1].dtype(), DType::bf16);
     EXPECT_EQ(state.grads[1].dtype(), DType::bf16);
-    EXPECT_EQ(master[1].dtype(), DType::f32);
+    EXPECT_EQ(state.master[1].dtype(), DType::f32);
     EXPECT_EQ(state.optimizer[1].m.dtype(), DType::f32);
   });
   ASSERT_FALSE(report.failure) << report.failure->message;
@@ -108,7 +107,8 @@ TEST(HarnessStates, TheHostHoldsThisRanksParts) {
   for (const int ranks : {1, 3}) {
     const cases::Case kase = small_case(ranks);
     const auto report = with_harness(kase, [](submission::Harness& h) {
-      const TrainState state = h.state_on_host(h.rank().world());
+      const TrainState state =
+          h.state({.divided = {.weights = true, .grads = true, .optimizer = true}, .memory = submission::Memory::host});
       h.begin();
       h.put("part", state.weights[0]);
     });

@@ -187,7 +187,7 @@ TEST_P(DividedState, HoldsEachRanksPartsOnly) {
       {}, {.optimizer = true}, {.grads = true, .optimizer = true}, {true, true, true}};
   for (const submission::Divided divided : choices) {
     const auto report = run([&](submission::Harness& h) {
-      const TrainState state = h.state_divided(h.rank().world(), divided);
+      const TrainState state = h.state({.divided = divided});
       for (std::size_t l = 0; l < 2; ++l) {
         const auto held = [&](bool is_divided) { return held_by(h.rank().id(), static_cast<int>(l), is_divided); };
         EXPECT_EQ(state.weights[l].size(), held(divided.weights));
@@ -210,7 +210,7 @@ TEST_P(DividedState, HoldsEachRanksPartsOnly) {
 TEST_P(DividedState, IsPublishedInParts) {
   for (const bool divided : {false, true}) {
     auto report = run([&](submission::Harness& h) {
-      const TrainState state = h.state_divided(h.rank().world(), {.weights = divided});
+      const TrainState state = h.state({.divided = {.weights = divided}});
       h.put_parts("weights", state.weights, h.rank().world());
     });
     const auto outputs = outputs_of(report);
@@ -225,7 +225,7 @@ TEST_P(DividedState, IsPublishedInParts) {
 
 TEST_P(DividedState, MomentsOfAllRanksMakeTheWhole) {
   auto report = run([](submission::Harness& h) {
-    TrainState state = h.state_divided(h.rank().world(), {.optimizer = true});
+    TrainState state = h.state({.divided = {.optimizer = true}});
     for (OptimizerState& optimizer : state.optimizer) {
       fill(optimizer.m, static_cast<float>(h.rank().id()));
       fill(optimizer.v, static_cast<float>(10 + h.rank().id()));
@@ -259,7 +259,7 @@ TEST_P(DividedState, TensorsOfAnotherSizeDoNotFit) {
 
 TEST_P(DividedState, IsClearedWhereItIsStillThere) {
   auto report = run([](submission::Harness& h) {
-    TrainState state = h.state_divided(h.rank().world(), {.grads = true});
+    TrainState state = h.state({.divided = {.grads = true}});
     fill(state.grads[0], 3);
     state.grads[1] = {};
     h.clear(state.grads);
@@ -285,7 +285,7 @@ TEST_P(DividedLayers, ArePublishedWhereTheyLieInTheWhole) {
     const Group tp = rank.world().split(rank.id() / t, rank.id(), "tp"),
                 dp = rank.world().split(rank.id() % t, 0, "dp");
     h.divide_layers(tp);
-    TrainState state = h.state_of_layers({1, 4}, dp, {.optimizer = true});
+    TrainState state = h.state({.layers = {{1, 4}}, .group = dp, .divided = {.optimizer = true}});
     EXPECT_FALSE(state.weights[0]);
     EXPECT_EQ(state.optimizer[2].m.size(), dp.mine(h.model().size(2)).size());
     for (int l = 1; l < 4; ++l)

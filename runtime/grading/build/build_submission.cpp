@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "grading/build/include_check.h"
 #include "grading/build/object_check.h"
+#include "grading/build/object_file.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading::build {
@@ -72,12 +73,26 @@ std::string missing_function(const std::string& log) {
   return "";
 }
 
-std::string link_log(const std::string& log, const std::string& file, const std::string& harness_source) {
-  const std::string missing = missing_function(log);
+/// The object defines a function of this name with other parameters than those that are missing.
+bool defines_another(const ObjectFile& object, const std::string& name) {
+  return std::any_of(object.symbols.begin(), object.symbols.end(), [&](const ObjectSymbol& symbol) {
+    return symbol.global && symbol.section > 0 && demangled(symbol.name).starts_with(name + "(");
+  });
+}
+
+std::string link_log(const std::string& log, const std::string& puzzle_id, const Paths& paths,
+                     const std::string& harness_source) {
+  const std::string missing = missing_function(log), file = paths.source.filename().string();
   const std::string name = missing.substr(0, missing.find('('));
   const std::string declaration = name.empty() ? "" : declaration_of(name, read_file(harness_source).value_or(""));
   if (declaration.empty()) return log;
-  return fmt::format("{} must define `{}`, with exactly this signature.\n", file, declaration);
+  const std::string must = fmt::format("{} must define `{}`, with exactly this signature.\n", file, declaration);
+  if (!defines_another(parse_object(read_whole_file(paths.object)), name)) return must;
+  return must + fmt::format(
+                    "It defines {0} with other parameters. If the puzzle's have changed since you wrote yours: "
+                    "`./shardlings reset {1}` keeps your\nfile and brings the puzzle as it is now; then put what "
+                    "you have in the hole into the new one.\n",
+                    name, puzzle_id);
 }
 
 /// Sanitizers put data and constructors of their own into every object.
@@ -136,7 +151,7 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
   const run::ProcessEnd linked = link(toolchain, puzzle, paths);
   outcome.seconds += linked.seconds;
   if (!succeeded(linked)) {
-    outcome.log = link_log(linked.output, file, harness_source);
+    outcome.log = link_log(linked.output, puzzle_id, paths, harness_source);
     return outcome;
   }
   outcome.program = paths.program.string();

@@ -48,6 +48,25 @@ struct TrainState {
   std::vector<Tensor> weights;            ///< flat, as Model::range and entries describe them
   std::vector<Tensor> grads;              ///< as long as weights; empty tensors where the puzzle makes its own
   std::vector<OptimizerState> optimizer;  ///< what the optimizer keeps
+  std::vector<Tensor> master;             ///< in f32, the optimizer's own weights where `weights` are bf16; else empty
+};
+
+/// What training in mixed precision goes by, and what it keeps from step to step.
+struct MixedPrecision {
+  AdamStep adam_step;    ///< its `step` is the update's number, from 1
+  float limit = 0;       ///< of the gradient's norm, over all layers
+  int growth = 0;        ///< so many steps in a row without an overflow double the scale
+  float loss_scale = 1;  ///< what the loss is multiplied by
+  int clean = 0;         ///< steps without an overflow since that was changed last
+};
+
+/// What a rank in a grid has of a model, and the groups that it shares it with.
+struct GridShare {
+  const std::vector<Stage>& chunks;  ///< of its pipeline's stages, in their order
+  TrainState& state;                 ///< of the layers of all chunks
+  Group down, up;                    ///< the pipeline: for activations, and for gradients
+  Group dp;                          ///< the ranks that hold the same weights
+  Group ends;                        ///< first and last rank of the pipeline; empty on those in between
 };
 
 /// Marks the hole of a puzzle. throws: NotImplemented, always.
