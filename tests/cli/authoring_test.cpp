@@ -257,6 +257,13 @@ TEST_F(Verification, LinesOfCodeInAHintNeedAFence) {
   EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(problem));
 }
 
+TEST_F(Verification, ADiagnosisThatNobodyDescribesIsAProblem) {
+  folder_.write("puzzles/01_a/grader.cpp", "check.diagnose(\"mixed_up\"); check.diagnose(\"not_finite\");\n");
+  EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
+  folder_.write("puzzles/01_a/grader.cpp", "check.diagnose(\"mixed_pu\");\n");
+  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("names the diagnosis mixed_pu")));
+}
+
 TEST_F(Verification, ALongStubIsAProblem) {
   std::string comment;
   for (int i = 0; i < 80; ++i) comment += "// line\n";

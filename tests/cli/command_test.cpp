@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/file.h"
 #include "cli/learner.h"
@@ -291,9 +292,22 @@ TEST_P(Help, IsThereForEveryVerb) {
   EXPECT_THAT(answer.out, HasSubstr("Usage"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Command, Help,
-                         testing::Values("list", "run", "watch", "hint", "explain", "trace", "reset", "solution",
-                                         "verify", "new", "doctor", "test", "check"));
+constexpr const char* kVerbs[] = {"list", "run",    "watch", "trace",  "hint", "explain", "reset", "solution",
+                                  "view", "memory", "train", "verify", "new",  "doctor",  "test",  "check"};
+INSTANTIATE_TEST_SUITE_P(Command, Help, testing::ValuesIn(kVerbs));
+
+TEST(Command, ListsTheVerbsThatAreTestedAndNoOthers) {
+  const Learner shardlings;
+  std::istringstream lines(shardlings({"--help"}).out);
+  std::string line;
+  while (std::getline(lines, line) && line != "Subcommands:") continue;
+  std::vector<std::string> verbs;
+  while (std::getline(lines, line) && !line.empty()) {
+    std::istringstream words(line);
+    words >> verbs.emplace_back();
+  }
+  EXPECT_THAT(verbs, testing::ElementsAreArray(kVerbs));
+}
 
 TEST(Command, KnowsItsVersion) {
   const Learner shardlings;

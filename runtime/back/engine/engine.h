@@ -25,7 +25,7 @@ class Engine {
   virtual void wake(const std::atomic<std::uint32_t>& word) = 0;
 };
 
-/// A thread for each rank.
+/// A thread for each rank: what every run has, unless a test chooses otherwise.
 std::unique_ptr<Engine> make_threads_engine();
 
 /// Fibers of the calling thread: one rank runs until it sleeps. wake() must come from a rank. With seed 0 the rank that

@@ -12,7 +12,7 @@
 
 #include "base/file.h"
 #include "cli/author/mutants.h"
-#include "cli/learner/goal.h"
+#include "cli/learner/goal_picture.h"
 #include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,8 +11,9 @@
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
 #include "cli/author/verification.h"
-#include "cli/learner/goal.h"
+#include "cli/learner/goal_picture.h"
 #include "cli/system/program.h"
+#include "grading/judge/diagnosis.h"
 
 namespace shardlings::cli::author {
 
@@ -77,6 +79,17 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
   }
 }
 
+/// A misspelt id would be shown without a sentence, and only a mutant that meets it could tell. Of those that a grader
+/// computes nothing is known here.
+void check_diagnoses(const std::string& grader, const Manifest& puzzle, std::vector<std::string>& problems) {
+  static const std::regex diagnosed(R"re(\bdiagnose\("([^"]*)"\))re");
+  for (std::sregex_iterator it(grader.begin(), grader.end(), diagnosed), end; it != end; ++it) {
+    const std::string id = (*it)[1].str();
+    if (!grading::judge::diagnosis_text(puzzle, id).empty()) continue;
+    problems.push_back(fmt::format("grader.cpp names the diagnosis {}, which puzzle.toml does not have", id));
+  }
+}
+
 }  // namespace
 
 std::string stub_to_verify(const system::Project& project, const std::string& id) {
@@ -102,6 +115,7 @@ std::vector<std::string> static_problems(const system::Project& project, const M
   check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
+  check_diagnoses(read_file(project.puzzle_folder(puzzle.id) + "/grader.cpp").value_or(""), puzzle, problems);
   for (std::string& problem : load_mutants(project, puzzle).problems) problems.push_back(std::move(problem));
   const auto blanks = blanks_left(project, puzzle.id);
   if (!blanks.empty()) {

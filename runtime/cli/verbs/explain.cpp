@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/learner/goal.h"
+#include "cli/learner/goal_picture.h"
 #include "cli/system/program.h"
 #include "cli/terminal/markdown.h"
 #include "cli/verbs/verbs.h"

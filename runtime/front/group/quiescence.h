@@ -10,7 +10,7 @@
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
-#include "front/group/situation.h"
+#include "front/group/live_situation.h"
 #include "front/misuse/detector.h"
 
 namespace shardlings::front {

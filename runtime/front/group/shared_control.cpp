@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "front/group/situation.h"
+#include "front/group/live_situation.h"
 #include "front/group/splitting.h"
 
 namespace shardlings::front {

@@ -1,6 +1,6 @@
 /// \file
 /// Bytes on the wire, as they are counted: what a ring algorithm sends, by NCCL's conventions. Budgets of puzzles are
-/// formulas of their own, written from the lesson (the graders' sharding.h): the two check each other.
+/// formulas of their own, written from the lesson (grading/formulas/sharding.h): the two check each other.
 #pragma once
 
 #include "back/fabric/fabric.h"

@@ -5,6 +5,9 @@
 /// JSON with a line for each case, check, bound, block of counters and column of a trace, so that a change of one of
 /// them is a changed line. What is as usual (no rank, no formula, passed, zero) is left out; ranks that did the same
 /// are written once. Files of the first format, in which everything is written out, are read like those of the second.
+/// Its members are those of the neutral result (verdict.h), and `traces` (trace_json.h).
+///
+/// `verify --goals` writes goals and `view --export` other runs; `view`, `explain` and `verify` read them.
 #pragma once
 
 #include <string>

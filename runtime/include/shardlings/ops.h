@@ -167,6 +167,7 @@ struct AdamStep {
   int step = 1;            ///< from 1; for the correction of the bias
 };
 /// Adam (Kingma and Ba 2015, algorithm 1) on ranges of equal length, all f32, but for the gradient, which may be bf16.
+/// Writes w, m and v; the gradient is only read.
 /// On tensors of the host's memory, the host's processor does it, while the program waits.
 /// `factor`, if given, multiplies the gradient; if `skip` is given and skip[0] is not 0, nothing changes.
 /// throws: InvalidArgument also for a step below 1.

@@ -1,5 +1,5 @@
 // The goals that are committed, of all puzzles there are.
-#include "cli/learner/goal.h"
+#include "cli/learner/goal_picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/learner/goal.h"
+#include "cli/learner/goal_picture.h"
 
 #include <stdexcept>
 

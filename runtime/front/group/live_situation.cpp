@@ -1,4 +1,4 @@
-#include "front/group/situation.h"
+#include "front/group/live_situation.h"
 
 #include <unordered_map>
 
