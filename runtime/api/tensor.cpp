@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/request.h"
+#include "base/extents.h"
 #include "base/text.h"
 
 namespace shardlings {
@@ -40,12 +41,7 @@ Ref rows_of(const Ref& ref, Range range, Location at) {
   const Count row = shape[0] == 0 ? 0 : shape.size() / shape[0];
   Ref rows = ref;
   rows.offset += range.begin * row;
-  switch (shape.rank()) {
-    case 1: rows.shape = {range.size()}; break;
-    case 2: rows.shape = {range.size(), shape[1]}; break;
-    case 3: rows.shape = {range.size(), shape[1], shape[2]}; break;
-    default: rows.shape = {range.size(), shape[1], shape[2], shape[3]}; break;
-  }
+  rows.shape = with_extent(shape, 0, range.size());
   return rows;
 }
 

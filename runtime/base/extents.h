@@ -33,6 +33,30 @@ constexpr bool is_possible(const Shape& shape) {
   return product_of_positive(shape).has_value();
 }
 
+/// The shape with another extent `i`; of a shape without extents, one with this one.
+constexpr Shape with_extent(const Shape& shape, int i, Count extent) {
+  const auto at = [&](int d) { return d == i ? extent : shape[d]; };
+  static_assert(Shape::kMaxDims == 4);
+  switch (shape.rank()) {
+    case 4: return {at(0), at(1), at(2), at(3)};
+    case 3: return {at(0), at(1), at(2)};
+    case 2: return {at(0), at(1)};
+    default: return extent;
+  }
+}
+/// The shape with another last extent.
+constexpr Shape with_cols(const Shape& shape, Count cols) {
+  return with_extent(shape, shape.rank() - 1, cols);
+}
+/// The shape with an extent more, the fastest one. It has less than Shape::kMaxDims.
+constexpr Shape with_more_cols(const Shape& shape, Count cols) {
+  switch (shape.rank()) {
+    case 3: return {shape[0], shape[1], shape[2], cols};
+    case 2: return {shape[0], shape[1], cols};
+    default: return {shape.size(), cols};
+  }
+}
+
 /// The product of numbers that are not negative, or the largest Count if that is too small.
 constexpr Count bounded_product(std::initializer_list<Count> factors) {
   Count product = 1;

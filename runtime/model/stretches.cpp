@@ -1,5 +1,7 @@
 #include "model/stretches.h"
 
+#include <algorithm>
+
 namespace shardlings::model {
 
 std::vector<Stretch> stretches(const LayerStructure& whole, const LayerStructure& part) {
@@ -21,6 +23,31 @@ std::vector<Stretch> stretches(const LayerStructure& whole, const LayerStructure
     }
   }
   return all;
+}
+
+std::vector<Stretch> clipped(const std::vector<Stretch>& stretches, Range range) {
+  std::vector<Stretch> inside;
+  for (const Stretch& stretch : stretches) {
+    const Range common = intersect(stretch.part, range);
+    if (common.size() > 0) inside.push_back({common, stretch.whole + common.begin - stretch.part.begin});
+  }
+  return inside;
+}
+
+std::vector<float> taken(const std::vector<float>& whole, const std::vector<Stretch>& stretches, Range range) {
+  std::vector<float> values;
+  for (const auto& [part, at] : clipped(stretches, range)) {
+    values.insert(values.end(), whole.begin() + at, whole.begin() + at + part.size());
+  }
+  return values;
+}
+
+void put(std::vector<float>& whole, const std::vector<Stretch>& stretches, Range range,
+         const std::vector<float>& values) {
+  for (const auto& [part, at] : clipped(stretches, range)) {
+    const auto begin = values.begin() + part.begin - range.begin;
+    std::copy(begin, begin + part.size(), whole.begin() + at);
+  }
 }
 
 }  // namespace shardlings::model

@@ -16,5 +16,13 @@ struct Stretch {
 
 /// All of a rank's part (see make_part), in order. Of a layer that is not divided it is a single one.
 std::vector<Stretch> stretches(const LayerStructure& whole, const LayerStructure& part);
+/// Of them, what lies in `range` of the rank's part.
+std::vector<Stretch> clipped(const std::vector<Stretch>& stretches, Range range);
+
+/// Elements `range` of the rank's part, out of the whole layer.
+std::vector<float> taken(const std::vector<float>& whole, const std::vector<Stretch>& stretches, Range range);
+/// The same the other way round: `values` are elements `range` of the rank's part, and go where they belong.
+void put(std::vector<float>& whole, const std::vector<Stretch>& stretches, Range range,
+         const std::vector<float>& values);
 
 }  // namespace shardlings::model

@@ -8,6 +8,7 @@
 #include "api/access.h"
 #include "api/harness_calls.h"
 #include "api/rank_model.h"
+#include "base/extents.h"
 #include "case/data.h"
 #include "model/stretches.h"
 
@@ -22,16 +23,6 @@ template <class T>
 Tensor load(Rank& rank, const T* values, Shape shape, DType dtype, Kind kind) {
   return detail::harness::load(rank, std::span<const T>(values, static_cast<std::size_t>(shape.size())), shape, dtype,
                                kind);
-}
-
-/// The shape with another first extent.
-Shape with_rows(const Shape& shape, Count rows) {
-  switch (shape.rank()) {
-    case 4: return {rows, shape[1], shape[2], shape[3]};
-    case 3: return {rows, shape[1], shape[2]};
-    case 2: return {rows, shape[1]};
-    default: return rows;
-  }
 }
 
 template <class T>
@@ -77,11 +68,8 @@ Model Harness::model() const {
 std::vector<float> Harness::own_weights(int layer) const {
   std::vector<float> all = cases::weights_of(kase_, layer);
   if (data_->own.tp.size() <= 1) return all;
-  std::vector<float> own;
-  for (const model::Stretch& stretch : stretches(data_->whole_layer(layer), data_->layer(layer))) {
-    own.insert(own.end(), all.begin() + stretch.whole, all.begin() + stretch.whole + stretch.part.size());
-  }
-  return own;
+  return model::taken(all, stretches(data_->whole_layer(layer), data_->layer(layer)),
+                      {0, data_->layer(layer).range.size()});
 }
 
 Tensor Harness::weights(int layer) {
@@ -201,7 +189,7 @@ Tensor Harness::normals(int which, Shape shape, Kind kind) {
 Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
   const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
   const std::vector<float> all = cases::normals_of(kase_, which, whole.size());
-  return load(rank_, all.data() + rows.begin * row, with_rows(whole, rows.size()), DType::f32, kind);
+  return load(rank_, all.data() + rows.begin * row, with_extent(whole, 0, rows.size()), DType::f32, kind);
 }
 
 Tensor Harness::integers(Count n, Kind kind) {
@@ -255,12 +243,9 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
 /// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
 void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
   const model::LayerStructure& whole = data_->whole_layer(layer);
-  for (const model::Stretch& each : stretches(whole, data_->layer(layer))) {
-    const Range common = intersect(each.part, stretch);
-    if (common.size() == 0) continue;
-    const Count at = each.whole + common.begin - each.part.begin;
-    put(name, tensor.part({common.begin - stretch.begin, common.end - stretch.begin}, kNoPlace),
-        {1, whole.range.size(), {{0, 1}, {at, at + common.size()}}});
+  for (const auto& [part, at] : clipped(stretches(whole, data_->layer(layer)), stretch)) {
+    put(name, tensor.part({part.begin - stretch.begin, part.end - stretch.begin}, kNoPlace),
+        {1, whole.range.size(), {{0, 1}, {at, at + part.size()}}});
   }
 }
 

@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <filesystem>
-#include <mutex>
 #include <stdexcept>
 
 #include "api/access.h"
 #include "api/harness_calls.h"
 #include "api/rank_model.h"
+#include "base/mutex.h"
 #include "model/flops.h"
 #include "model/stretches.h"
 #include "submission/harness.h"
@@ -35,7 +35,9 @@ struct Shared {
   Trained result;
   std::vector<double> losses;  ///< by rank, of the last step: zero but for one rank of each replica
   bool saves = false, stops = false;
-  std::mutex lock;  ///< for the checkpoint, which several ranks fill
+  /// Of the checkpoint's layers while several ranks fill them. At other times rank 0 alone changes it, between barriers
+  /// that order it for the others: so it is not declared as guarded.
+  Mutex lock;
 };
 
 /// One rank of the grid.
@@ -137,37 +139,15 @@ class RankTrainer {
     }
   }
 
-  /// This rank's numbers, from `range` of its part of a layer on, out of the whole layer.
-  static std::vector<float> taken(const std::vector<float>& whole, const std::vector<model::Stretch>& stretches,
-                                  Range range) {
-    std::vector<float> own;
-    for (const model::Stretch& stretch : stretches) {
-      const Range common = intersect(stretch.part, range);
-      const auto begin = whole.begin() + stretch.whole + common.begin - stretch.part.begin;
-      if (common.size() > 0) own.insert(own.end(), begin, begin + common.size());
-    }
-    return own;
-  }
-
-  static void put(std::vector<float>& whole, const std::vector<model::Stretch>& stretches, Range range,
-                  const std::vector<float>& own) {
-    for (const model::Stretch& stretch : stretches) {
-      const Range common = intersect(stretch.part, range);
-      if (common.size() == 0) continue;
-      const auto begin = own.begin() + common.begin - range.begin;
-      std::copy(begin, begin + common.size(), whole.begin() + stretch.whole + common.begin - stretch.part.begin);
-    }
-  }
-
   void restore() {
     if (shared_.checkpoint.step == 0) return;
     for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
       const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
       const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       OptimizerState& optimizer = state_.optimizer[l];
-      copy(state_.weights[l], h_.tensor(taken(from.weights, stretches, all), Kind::other), kNoPlace);
-      copy(optimizer.m, h_.tensor(taken(from.m, stretches, mine), Kind::other), kNoPlace);
-      copy(optimizer.v, h_.tensor(taken(from.v, stretches, mine), Kind::other), kNoPlace);
+      copy(state_.weights[l], h_.tensor(model::taken(from.weights, stretches, all), Kind::other), kNoPlace);
+      copy(optimizer.m, h_.tensor(model::taken(from.m, stretches, mine), Kind::other), kNoPlace);
+      copy(optimizer.v, h_.tensor(model::taken(from.v, stretches, mine), Kind::other), kNoPlace);
       optimizer.step = shared_.checkpoint.step;
     });
   }
@@ -177,11 +157,11 @@ class RankTrainer {
       const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
                                v = values_of(state_.optimizer[l].v);
-      const std::lock_guard guard(shared_.lock);
+      const MutexLock guard(shared_.lock);
       Checkpoint::Layer& to = shared_.checkpoint.layers[l];
-      put(to.weights, stretches, all, weights);
-      put(to.m, stretches, mine, m);
-      put(to.v, stretches, mine, v);
+      model::put(to.weights, stretches, all, weights);
+      model::put(to.m, stretches, mine, m);
+      model::put(to.v, stretches, mine, v);
     });
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) {

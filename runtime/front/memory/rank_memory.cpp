@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <new>
 
 #include "back/kernels/kernel_ids.h"
+#include "base/bf16.h"
 #include "base/extents.h"
 #include "base/text.h"
 #include "front/rank/rank_context.h"
@@ -173,9 +173,7 @@ std::vector<float> RankMemory::download(const Operand& from) {
   } else {
     std::vector<std::uint16_t> raw(values.size());
     rank_.device().download(raw.data(), from.data, from.bytes());
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-      values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(raw[i]) << 16);
-    }
+    for (std::size_t i = 0; i < raw.size(); ++i) values[i] = float_of_bf16(raw[i]);
   }
   return values;
 }

@@ -4,6 +4,7 @@
 
 #include "api/arguments.h"
 #include "base/dtype.h"
+#include "base/extents.h"
 #include "base/text.h"
 
 namespace shardlings::front {
@@ -132,12 +133,7 @@ void check_update(RankModels& of, const Call& call, Count layer) {
 }
 
 Shape output_shape(const LayerStructure& layer, const Shape& x) {
-  if (layer.type == Type::embedding) return {x[0], x[1], layer.out};
-  switch (x.rank()) {
-    case 2: return {x[0], layer.out};
-    case 3: return {x[0], x[1], layer.out};
-    default: return {x[0], x[1], x[2], layer.out};
-  }
+  return layer.type == Type::embedding ? with_more_cols(x, layer.out) : with_cols(x, layer.out);
 }
 
 }  // namespace shardlings::front

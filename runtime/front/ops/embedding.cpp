@@ -19,11 +19,7 @@ void check_table(Op& op, const Operand& ids, const Operand& table, Range rows, c
 
 Shape with_width(Op& op, const Shape& ids, Count h) {
   op.require(ids.rank() < Shape::kMaxDims, "ids is {}: too many dimensions", to_text(ids));
-  switch (ids.rank()) {
-    case 2: return {ids[0], ids[1], h};
-    case 3: return {ids[0], ids[1], ids[2], h};
-    default: return {ids.size(), h};
-  }
+  return with_more_cols(ids, h);
 }
 
 /// x is (s, b, h) and positions (s, h), whatever its shape says.

@@ -190,13 +190,4 @@ detail::Reply Op::run(back::KernelId id, std::initializer_list<Count> numbers, C
   return finish(flops);
 }
 
-Shape with_cols(const Shape& shape, Count cols) {
-  switch (shape.rank()) {
-    case 2: return {shape[0], cols};
-    case 3: return {shape[0], shape[1], cols};
-    case 4: return {shape[0], shape[1], shape[2], cols};
-    default: return {cols};
-  }
-}
-
 }  // namespace shardlings::front

@@ -123,8 +123,6 @@ class Op {
   bool matrix_ = false;
 };
 
-/// `shape` with another last extent.
-Shape with_cols(const Shape& shape, Count cols);
 /// `shape` without its last extent, as a vector of rows.
 inline Shape rows_of(const Shape& shape) {
   return Shape(shape.rows());

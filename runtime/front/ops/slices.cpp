@@ -1,5 +1,6 @@
 // Columns and rows taken out of a tensor, or put together to one.
 #include "base/dtype.h"
+#include "base/extents.h"
 #include "front/ops/op.h"
 
 namespace shardlings::front {
@@ -47,11 +48,7 @@ Shape shape_of_rows(const Parts& parts) {
     if (!alike) return {parts.rows, parts.part[0].cols()};
     outer += shape[0];
   }
-  switch (first.rank()) {
-    case 3: return {outer, first[1], first[2]};
-    case 4: return {outer, first[1], first[2], first[3]};
-    default: return {outer, first[1]};
-  }
+  return with_extent(first, 0, outer);
 }
 
 }  // namespace

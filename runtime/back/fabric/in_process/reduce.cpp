@@ -1,22 +1,12 @@
 #include "back/fabric/in_process/reduce.h"
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
+#include "base/bf16.h"
+
 namespace shardlings::back {
 namespace {
-
-float widen(std::uint16_t x) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x) << 16);
-}
-
-// Round to nearest even; NaN stays NaN.
-std::uint16_t narrow(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  if (x != x) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
-}
 
 struct Sum {
   template <class T>
@@ -68,9 +58,10 @@ void combine(const void* const* inputs, int count, Count n, T* __restrict result
 template <class Op>
 void combine_bf16(const void* const* inputs, int count, Count n, std::uint16_t* result, float factor) {
   for (Count k = 0; k < n; ++k) {
-    float value = widen(static_cast<const std::uint16_t*>(inputs[0])[k]);
-    for (int i = 1; i < count; ++i) value = Op::apply(value, widen(static_cast<const std::uint16_t*>(inputs[i])[k]));
-    result[k] = narrow(factor == 1.0F ? value : value / factor);
+    float value = float_of_bf16(static_cast<const std::uint16_t*>(inputs[0])[k]);
+    for (int i = 1; i < count; ++i)
+      value = Op::apply(value, float_of_bf16(static_cast<const std::uint16_t*>(inputs[i])[k]));
+    result[k] = bf16_of_float(factor == 1.0F ? value : value / factor);
   }
 }
 

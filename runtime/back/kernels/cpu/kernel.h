@@ -12,6 +12,7 @@
 #include "back/kernels/by_type.h"
 #include "back/kernels/cpu/workspace.h"
 #include "back/kernels/kernel_ids.h"
+#include "base/bf16.h"
 
 /// Compiled for AVX-512, AVX2 and the baseline; everything called is inlined, or it would be the baseline's code.
 #if defined(SHARDLINGS_MULTIVERSION) && !defined(__clang__)  // clang-tidy reads this, too
@@ -28,18 +29,14 @@ inline float load(float x) {
   return x;
 }
 inline float load(Bf16 x) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16U);
+  return float_of_bf16(x.bits);
 }
 
 inline void store(float& y, float x) {
   y = x;
 }
-/// Rounds to nearest, ties to even; a NaN stays one.
 inline void store(Bf16& y, float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
-  const std::uint32_t quiet = (bits >> 16U) | 0x40U;
-  y.bits = static_cast<std::uint16_t>(x != x ? quiet : rounded);
+  y.bits = bf16_of_float(x);
 }
 
 template <class T>
