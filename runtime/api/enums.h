@@ -9,15 +9,24 @@
 
 namespace shardlings::detail {
 
+/// There is none for a type that has been forgotten here.
 template <class Enum>
-inline constexpr int kChoices = 0;
+constexpr int choices_of() = delete;
 template <>
-inline constexpr int kChoices<DType> = static_cast<int>(DType::i32) + 1;
+constexpr int choices_of<DType>() {
+  return static_cast<int>(DType::i32) + 1;
+}
 template <>
-inline constexpr int kChoices<Kind> = kNumKinds;
+constexpr int choices_of<Kind>() {
+  return kNumKinds;
+}
 template <>
-inline constexpr int kChoices<ReduceOp> = static_cast<int>(ReduceOp::min) + 1;
+constexpr int choices_of<ReduceOp>() {
+  return static_cast<int>(ReduceOp::min) + 1;
+}
 template <>
-inline constexpr int kChoices<Trans> = static_cast<int>(Trans::tt) + 1;
+constexpr int choices_of<Trans>() {
+  return static_cast<int>(Trans::tt) + 1;
+}
 
 }  // namespace shardlings::detail

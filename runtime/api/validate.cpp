@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "api/enums.h"
 #include "base/extents.h"
 #include "base/text.h"
 
@@ -76,7 +77,7 @@ bool has_rank(const Shape& shape) {
 }
 
 bool is_dtype(DType dtype) {
-  return dtype <= DType::i32;
+  return static_cast<int>(dtype) < choices_of<DType>();
 }
 
 bool is_sound(const Ref& ref) {

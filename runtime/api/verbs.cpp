@@ -11,7 +11,7 @@ namespace {
 #define TENSOR(kind, name) Field{FieldKind::kind, #name},
 #define NUMBER(kind, name) Field{FieldKind::kind, #name},
 #define RANGE(name) Field{FieldKind::range, #name},
-#define CHOICE(name, type) Field{FieldKind::choice, #name, kChoices<type>, #type},
+#define CHOICE(name, type) Field{FieldKind::choice, #name, choices_of<type>(), #type},
 #define SCALAR(name) Field{FieldKind::scalar, #name},
 #define NAMED(kind, name) Field{FieldKind::kind, #name},
 #define MARK(kind) Field{FieldKind::kind},

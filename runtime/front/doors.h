@@ -38,13 +38,15 @@ class Doors {
   detail::Reply answer(const detail::Call& call, detail::Caller caller);
 
  private:
-  class Learner final : public detail::Port {
+  /// A door: what both have in common.
+  template <class Port, detail::Caller caller>
+  class Door : public Port {
    public:
-    explicit Learner(Doors& doors) : doors_(doors) {}
+    explicit Door(Doors& doors) : doors_(doors) {}
     detail::HarnessPort* harness() override { return &doors_.harness_; }
 
-   private:
-    detail::Reply answer(const detail::Call& call) override { return doors_.answer(call, detail::Caller::learner); }
+   protected:
+    detail::Reply answer(const detail::Call& call) override { return doors_.answer(call, caller); }
     detail::TextId define(std::string_view text) override { return doors_.define(text); }
     std::string text_of(detail::TextId id) override { return doors_.text_of(id); }
     std::string error_text() override { return doors_.error_; }
@@ -52,11 +54,12 @@ class Doors {
     Doors& doors_;
   };
 
-  class Harness final : public detail::HarnessPort {
+  using Learner = Door<detail::Port, detail::Caller::learner>;
+
+  class Harness final : public Door<detail::HarnessPort, detail::Caller::harness> {
    public:
-    explicit Harness(Doors& doors) : doors_(doors) {}
+    using Door::Door;
     Doors& doors() { return doors_; }
-    detail::HarnessPort* harness() override { return this; }
     std::uint64_t lend(std::span<const std::byte> values) override { return doors_.lend(values); }
     std::uint64_t lend(const model::ModelStructure& structure) override { return doors_.lend(&structure); }
     std::vector<float> values_of(const detail::Ref& ref) override;
@@ -64,15 +67,10 @@ class Doors {
 
    private:
     detail::Reply answer(const detail::Call& call) override {
-      const detail::Reply reply = doors_.answer(call, detail::Caller::harness);
+      const detail::Reply reply = Door::answer(call);
       doors_.lent_ = {};
       return reply;
     }
-    detail::TextId define(std::string_view text) override { return doors_.define(text); }
-    std::string text_of(detail::TextId id) override { return doors_.text_of(id); }
-    std::string error_text() override { return doors_.error_; }
-
-    Doors& doors_;
   };
 
   void check(const detail::Call& call, detail::Caller caller) const;
