@@ -1,4 +1,4 @@
-// What a file has named once by a using-declaration it calls by that name.
+// What a file has named once by a using-declaration it calls by that name; and mutexes have one name.
 #include <cctype>
 #include <regex>
 
@@ -48,6 +48,20 @@ std::vector<Violation> check_usings(const Source& source) {
       violations.push_back({source.path, static_cast<int>(i) + 1, each.full + " is " + each.name + " in this file"});
     }
     if (!used) violations.push_back({source.path, each.line, each.full + " is named and not used"});
+  }
+  return violations;
+}
+
+std::vector<Violation> check_mutexes(const Source& source) {
+  static const std::regex kUnproved(
+      R"(\bstd::(recursive_|shared_|timed_)*(mutex|lock_guard|unique_lock|scoped_lock|shared_lock)\b)");
+  std::vector<Violation> violations;
+  if (source.path == "runtime/base/mutex.h") return violations;
+  const std::vector<std::string> lines = lines_of(code_of(source.text));
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!std::regex_search(lines[i], kUnproved)) continue;
+    violations.push_back(
+        {source.path, static_cast<int>(i) + 1, "a mutex is a Mutex of base/mutex.h, and held by a MutexLock"});
   }
   return violations;
 }

@@ -53,6 +53,10 @@ TEST(Project, HeadersSayWhatTheyAreFor) {
   expect_all(all({"runtime", "tests"}, {".h"}), check_header);
 }
 
+TEST(Project, MutexesAreThoseWhoseUseIsProved) {
+  expect_all(all({"runtime"}, {".h", ".cpp", ".cu"}), check_mutexes);
+}
+
 TEST(Project, UsingDeclarationsAreUsed) {
   expect_all(all({"runtime"}, {".cpp"}), check_usings);
 }

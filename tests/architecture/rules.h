@@ -20,6 +20,8 @@ std::vector<Violation> check_backends(const Source& source);
 std::vector<Violation> check_sizes(const Source& source);
 /// `#pragma once` and a `\file` comment in every header.
 std::vector<Violation> check_header(const Source& source);
+/// In the runtime mutexes are those of base/mutex.h, whose use clang proves.
+std::vector<Violation> check_mutexes(const Source& source);
 /// What a using-declaration names is used, and called by that name from there on.
 std::vector<Violation> check_usings(const Source& source);
 /// No test is switched off.

@@ -97,6 +97,13 @@ TEST(Headers, HaveGuardAndPurpose) {
   EXPECT_EQ(check_header({"a.h", "int x;\n"}).size(), 2U);
 }
 
+TEST(Mutexes, AreThoseWhoseUseIsProved) {
+  EXPECT_TRUE(check_mutexes({"runtime/base/mutex.h", "std::mutex mutex_;\n"}).empty());
+  EXPECT_TRUE(check_mutexes({"runtime/a.cpp", "Mutex lock;\n// std::mutex\nstd::once_flag once;\n"}).empty());
+  EXPECT_EQ(check_mutexes({"runtime/a.cpp", "\nstd::mutex lock;\nconst std::lock_guard guard(lock);\n"}).size(), 2U);
+  EXPECT_EQ(check_mutexes({"runtime/a.cpp", "std::shared_mutex lock;\n"}).size(), 1U);
+}
+
 TEST(Usings, AreUsedAndTheFullNameIsNot) {
   EXPECT_TRUE(check_usings({"a.cpp", "using b::C;\nC c;\nauto d = C::e;\n"}).empty());
   EXPECT_TRUE(check_usings({"a.cpp", "using b::C;\nC c;\na::b::C other;\nb::Cd third;\n"}).empty());

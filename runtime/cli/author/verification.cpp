@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <mutex>
 #include <set>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/mutex.h"
 #include "cli/author/mutants.h"
 #include "cli/learner/goal_picture.h"
 #include "grading/verdict/goal.h"
@@ -61,10 +61,15 @@ std::vector<Task> tasks_of(const system::Project& project, const std::vector<Man
   return tasks;
 }
 
+/// How many of the tasks are done.
+struct Done {
+  Mutex lock;
+  int tasks GUARDED_BY(lock) = 0;
+};
+
 void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Progressed& progressed) {
   std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  int done = 0;
+  Done done;
   const auto work = [&] {
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       Task& task = tasks[i];
@@ -73,8 +78,8 @@ void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Pr
       } catch (const std::exception& error) {
         task.error = error.what();
       }
-      const std::lock_guard lock(mutex);
-      progressed(++done, static_cast<int>(tasks.size()),
+      const MutexLock guard(done.lock);  // one report at a time
+      progressed(++done.tasks, static_cast<int>(tasks.size()),
                  task.puzzle->id + "/" + fs::path(task.path).filename().string());
     }
   };

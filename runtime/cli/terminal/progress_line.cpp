@@ -20,8 +20,8 @@ constexpr const char* kErase = "\r\x1b[K";
 
 ProgressLine::ProgressLine(const Context& context) : ProgressLine(context, [] { return Clock::now(); }) {
   ticker_ = std::jthread([this](const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
-    while (!stopping_.wait_for(lock, stop, kTick, [&] { return stop.stop_requested(); })) draw();
+    const MutexLock lock(mutex_);
+    while (!stopping_.wait_for(mutex_, stop, kTick, [&] { return stop.stop_requested(); })) draw();
   });
 }
 
@@ -37,23 +37,22 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::show(const std::string& text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   text_ = text;
   draw();
 }
 
 void ProgressLine::tick() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   draw();
 }
 
 void ProgressLine::end() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   text_.clear();
   draw();
 }
 
-/// With the lock held.
 void ProgressLine::draw() {
   const auto now = now_();
   const auto passed = std::chrono::duration_cast<seconds>(now - begin_);

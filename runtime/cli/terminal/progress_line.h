@@ -6,11 +6,11 @@
 #include <condition_variable>
 #include <functional>
 #include <iosfwd>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "cli/context.h"
 
 namespace shardlings::cli::terminal {
@@ -38,15 +38,16 @@ class ProgressLine {
   void end();
 
  private:
-  void draw();
+  void draw() REQUIRES(mutex_);
 
   const Context& context_;
   Now now_;
-  Clock::time_point begin_, last_logged_;
-  std::mutex mutex_;
+  Clock::time_point begin_;
+  Mutex mutex_;
   std::condition_variable_any stopping_;
-  std::string text_;
-  bool drawn_ = false;
+  Clock::time_point last_logged_ GUARDED_BY(mutex_);
+  std::string text_ GUARDED_BY(mutex_);
+  bool drawn_ GUARDED_BY(mutex_) = false;
   std::jthread ticker_;
 };
 

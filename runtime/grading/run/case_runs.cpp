@@ -41,7 +41,7 @@ void CaseRuns::run(const std::string& submission, const std::function<void(int e
   const auto work = [&] {
     for (std::size_t i = next++; i < entries_.size(); i = next++) {
       run_one(submission, entries_[i]);
-      const std::scoped_lock lock(mutex_);
+      const MutexLock lock(mutex_);
       ended(++done);
     }
   };
@@ -55,12 +55,12 @@ void CaseRuns::run_one(const std::string& submission, Entry& entry) {
   constexpr int kShortSeconds = 2;
   ProcessLimits limits = default_limits(entry.kase.ranks, backend_);
   {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (runaway_) limits.cpu_seconds = std::min(limits.cpu_seconds, kShortSeconds);
   }
   entry.result = run_case(submission, entry.kase, limits, backend_);
   if (entry.result.ending == wire::Ending::cpu_limit) {
-    const std::scoped_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     runaway_ = true;
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "case/case.h"
 #include "grading/reference/reference.h"
 #include "grading/run/process.h"
@@ -54,8 +55,8 @@ class CaseRuns {
   world::Backend backend_;
   std::deque<Entry> entries_;
   std::jthread references_;
-  std::mutex mutex_;
-  bool runaway_ = false;  ///< a case has met the limit of processor time: the others get less of it
+  Mutex mutex_;
+  bool runaway_ GUARDED_BY(mutex_) = false;  ///< a case has met the limit of processor time: the others get less of it
 };
 
 }  // namespace shardlings::grading::run

@@ -19,8 +19,8 @@ std::int64_t host_time() {
 
 /// The latest base time of each GPU.
 struct BaseTimes {
-  std::mutex lock;
-  std::map<int, std::shared_ptr<const BaseTime>> of_gpu;
+  Mutex lock;
+  std::map<int, std::shared_ptr<const BaseTime>> of_gpu GUARDED_BY(lock);
 };
 
 BaseTimes& base_times() {
@@ -50,9 +50,9 @@ Clock::~Clock() {
 
 void Clock::start(cudaStream_t stream) {
   constexpr std::int64_t kShared = 100'000'000;
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   BaseTimes& known = base_times();
-  const std::lock_guard all(known.lock);
+  const MutexLock all(known.lock);
   std::shared_ptr<const BaseTime>& latest = known.of_gpu[gpu_];
   if (!latest || host_time() - latest->host > kShared) latest = std::make_shared<const BaseTime>(stream);
   base_ = latest;
@@ -61,7 +61,7 @@ void Clock::start(cudaStream_t stream) {
 }
 
 DeviceMark Clock::mark(cudaStream_t stream) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   if (generation_ == 0) return 0;
   if (used_ == events_.size()) {
     cudaEvent_t made = nullptr;
@@ -73,7 +73,7 @@ DeviceMark Clock::mark(cudaStream_t stream) {
 }
 
 std::optional<Nanos> Clock::time_of(DeviceMark mark) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const std::uint64_t number = mark & kNumber;
   if (mark >> kGenerationShift != generation_ || number == 0 || number > used_) return std::nullopt;
   const cudaEvent_t event = events_[number - 1];

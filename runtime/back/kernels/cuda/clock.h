@@ -5,11 +5,11 @@
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "back/kernels/kernels.h"
+#include "base/mutex.h"
 
 namespace shardlings::back::cuda {
 
@@ -40,11 +40,11 @@ class Clock {
 
  private:
   int gpu_;
-  std::mutex lock_;
-  std::shared_ptr<const BaseTime> base_;
-  std::uint64_t generation_ = 0;     ///< how often it was started
-  std::vector<cudaEvent_t> events_;  ///< used again after every start
-  std::size_t used_ = 0;
+  Mutex lock_;
+  std::shared_ptr<const BaseTime> base_ GUARDED_BY(lock_);
+  std::uint64_t generation_ GUARDED_BY(lock_) = 0;     ///< how often it was started
+  std::vector<cudaEvent_t> events_ GUARDED_BY(lock_);  ///< used again after every start
+  std::size_t used_ GUARDED_BY(lock_) = 0;
 };
 
 }  // namespace shardlings::back::cuda

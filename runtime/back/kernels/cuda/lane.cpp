@@ -15,18 +15,18 @@ constexpr std::uint64_t kPoint = (std::uint64_t{1} << kLaneShift) - 1;
 class Lanes {
  public:
   std::uint64_t add(const std::shared_ptr<EventRing>& events) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     rings_.push_back(events);
     return rings_.size();
   }
   std::shared_ptr<EventRing> find(std::uint64_t number) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     return number >= 1 && number <= rings_.size() ? rings_[number - 1].lock() : nullptr;
   }
 
  private:
-  std::mutex lock_;
-  std::vector<std::weak_ptr<EventRing>> rings_;
+  Mutex lock_;
+  std::vector<std::weak_ptr<EventRing>> rings_ GUARDED_BY(lock_);
 };
 
 Lanes& lanes() {
@@ -47,13 +47,13 @@ EventRing::~EventRing() {
 }
 
 std::uint64_t EventRing::record() {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   check(cudaEventRecord(events_[next_ % kEvents], stream_), "cudaEventRecord");
   return next_++;
 }
 
 void EventRing::let_wait(cudaStream_t other, std::uint64_t number) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   check(cudaStreamWaitEvent(other, events_[number % kEvents], 0), "cudaStreamWaitEvent");
 }
 

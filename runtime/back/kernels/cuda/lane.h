@@ -7,9 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "back/kernels/kernels.h"
+#include "base/mutex.h"
 
 namespace shardlings::back::cuda {
 
@@ -31,9 +31,9 @@ class EventRing {
  private:
   static constexpr std::size_t kEvents = 256;
   cudaStream_t stream_;
-  std::mutex lock_;
-  std::array<cudaEvent_t, kEvents> events_{};
-  std::uint64_t next_ = 0;
+  Mutex lock_;
+  std::array<cudaEvent_t, kEvents> events_ GUARDED_BY(lock_){};
+  std::uint64_t next_ GUARDED_BY(lock_) = 0;
 };
 
 class Lane {

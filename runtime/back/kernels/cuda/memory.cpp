@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <vector>
 
 #include "back/kernels/cuda/check.h"
+#include "base/mutex.h"
 
 namespace shardlings::back::cuda {
 namespace {
 
 /// The pools of all ranks of this process: what one keeps idle, another may need.
 struct Pools {
-  std::mutex lock;
-  std::vector<std::pair<int, cudaMemPool_t>> all;  ///< with their GPU
+  Mutex lock;
+  std::vector<std::pair<int, cudaMemPool_t>> all GUARDED_BY(lock);  ///< with their GPU
 };
 
 Pools& pools() {
@@ -26,7 +26,7 @@ Pools& pools() {
 void trim(int gpu) {
   cudaDeviceSynchronize();
   Pools& known = pools();
-  const std::lock_guard guard(known.lock);
+  const MutexLock guard(known.lock);
   for (const auto& [of, pool] : known.all) {
     if (of == gpu) cudaMemPoolTrimTo(pool, 0);
   }
@@ -50,14 +50,14 @@ DevicePool::DevicePool(int gpu) : gpu_(gpu) {
   std::uint64_t keep_all = UINT64_MAX;
   check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all), "cudaMemPoolSetAttribute");
   Pools& known = pools();
-  const std::lock_guard guard(known.lock);
+  const MutexLock guard(known.lock);
   known.all.emplace_back(gpu, pool_);
 }
 
 DevicePool::~DevicePool() {
   Pools& known = pools();
   {
-    const std::lock_guard guard(known.lock);
+    const MutexLock guard(known.lock);
     known.all.erase(std::remove(known.all.begin(), known.all.end(), std::pair(gpu_, pool_)), known.all.end());
   }
   cudaMemPoolDestroy(pool_);
