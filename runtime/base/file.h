@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace shardlings {
 
@@ -23,8 +22,5 @@ enum class Outlives : std::uint8_t { kill, power_cut };
 /// Replaces a file so that at any moment the old or the new content is there and never a part. Throws
 /// std::runtime_error with the path and the reason; the old content is there then, and nothing half written beside it.
 void write_file_atomically(const std::string& path, std::string_view content, Outlives outlives = Outlives::power_cut);
-
-/// Lines without their ends.
-std::vector<std::string> lines_of(std::string_view text);
 
 }  // namespace shardlings

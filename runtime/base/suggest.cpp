@@ -42,16 +42,14 @@ std::vector<std::string> near_names(const std::string& word, const std::vector<s
   return names;
 }
 
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const std::vector<std::string> near = near_names(word, known);
+  return near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or "));
+}
+
 std::string suggestion(const std::string& unknown, const std::vector<std::string>& known) {
-  const std::string* best = nullptr;
-  int least = static_cast<int>(std::max<std::size_t>(2, unknown.size() / 3)) + 1;
-  for (const std::string& word : known) {
-    if (const int distance = edit_distance(unknown, word); distance < least) {
-      least = distance;
-      best = &word;
-    }
-  }
-  if (best) return fmt::format("; did you mean '{}'?", *best);
+  const std::vector<std::string> near = near_names(unknown, known);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near.front());
   return known.empty() ? "" : fmt::format("; known are {}", fmt::join(known, ", "));
 }
 

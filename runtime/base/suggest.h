@@ -14,6 +14,9 @@ int edit_distance(const std::string& a, const std::string& b);
 /// The `known` words that `word` may have been meant to be, nearest first, at most three; none where all are far.
 std::vector<std::string> near_names(const std::string& word, const std::vector<std::string>& known);
 
+/// " Did you mean a or b?" with a space before it; empty if no known word is near.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
+
 /// "; did you mean 'ranks'?" if a known word is near enough, else "; known are …".
 std::string suggestion(const std::string& unknown, const std::vector<std::string>& known);
 

@@ -15,6 +15,8 @@ namespace shardlings {
 
 /// Without white space at its ends.
 std::string trimmed(std::string_view text);
+/// Its lines, without their ends.
+std::vector<std::string> lines_of(std::string_view text);
 /// The last component of a path.
 std::string_view base_name(std::string_view path);
 /// "puzzle.cpp:31"; "somewhere" for an empty location.

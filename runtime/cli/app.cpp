@@ -59,9 +59,7 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
     std::vector<std::string> names;
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(sub->get_name());
-    const auto near = near_names(arguments[0], names);
-    return fmt::format("There is no command \"{}\".{} {}", arguments[0],
-                       near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")), help);
+    return fmt::format("There is no command \"{}\".{} {}", arguments[0], did_you_mean(arguments[0], names), help);
   }
   const auto extras = app.remaining(true);
   if (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {

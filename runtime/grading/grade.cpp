@@ -7,7 +7,9 @@
 #include <stdexcept>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "base/hash.h"
+#include "base/kept_files.h"
 #include "base/suggest.h"
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
@@ -15,7 +17,6 @@
 #include "grading/judge/grader_options.h"
 #include "grading/judge/judge.h"
 #include "grading/run/process.h"
-#include "grading/verdict/grade_cache.h"
 #include "grading/verdict/kept_runs.h"
 
 namespace shardlings::grading {
@@ -45,8 +46,7 @@ fs::path normal(const std::string& path) {
 std::string stamp_of(world::Backend backend, const fs::path& runtime) {
   if (backend == world::Backend::cpu) return name_of(backend);
   const fs::path folder = runtime.parent_path();
-  return name_of(backend) + verdict::file_stamp(folder / "libshardlings_cuda.so") +
-         verdict::file_stamp(folder / "libshardlings_nccl.so");
+  return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") + file_stamp(folder / "libshardlings_nccl.so");
 }
 
 /// Everything that a verdict depends on.
@@ -55,9 +55,8 @@ std::string key_of(const Job& job) {
   const auto& seed = job.options.seed;
   return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_whole_file(job.source.string()),
                       read_whole_file((job.puzzle / "puzzle.toml").string()), job.toolchain.text,
-                      verdict::file_stamp(job.toolchain.library), verdict::file_stamp(puzzle.grader),
-                      verdict::file_stamp(puzzle.harness), job.options.case_name,
-                      seed ? std::to_string(*seed) : "as declared",
+                      file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
+                      job.options.case_name, seed ? std::to_string(*seed) : "as declared",
                       stamp_of(job.options.backend, job.toolchain.library)});
 }
 
@@ -157,7 +156,7 @@ verdict::Verdict grade_puzzle(const GradeOptions& options) {
   const Job job = make_job(options);
   fs::create_directories(job.folder);
   options.progress(Phase::waiting);
-  const verdict::FileLock lock(job.folder.string() + ".lock");
+  const FileLock lock(job.folder.string() + ".lock");
   fs::create_directories(job.folder);
   // A process that had to wait takes the result made meanwhile, even if it asked for a new grading.
   const bool is_there = fs::exists(job.verdict()) && (lock.waited() || (options.use_cache && was_built(job)));
@@ -167,7 +166,7 @@ verdict::Verdict grade_puzzle(const GradeOptions& options) {
     judge::GraderOptions files;
     files.verdict = job.verdict().string();
     judge::write_verdict(verdict, files);
-    verdict::prune_folders(job.folder.parent_path().string(), kKept);
+    prune_folders(job.folder.parent_path().string(), kKept);
   }
   if (options.keep) verdict::keep_run(options.build_folder, job.id, job.folder.string());
   if (options.traces && fs::exists(job.traces())) verdict::read_traces(verdict, job.traces().string());

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
+#include "base/text.h"
 
 namespace shardlings::architecture {
 

@@ -67,11 +67,5 @@ TEST_F(FileTest, WhatIsNoFileCannotBeRead) {
   EXPECT_THROW(read_whole_file(path("nothing")), std::runtime_error);
 }
 
-TEST(Lines, EndWithOrWithoutALineEnd) {
-  EXPECT_THAT(lines_of("a\n\nb"), testing::ElementsAre("a", "", "b"));
-  EXPECT_THAT(lines_of("a\n"), testing::ElementsAre("a"));
-  EXPECT_TRUE(lines_of("").empty());
-}
-
 }  // namespace
 }  // namespace shardlings

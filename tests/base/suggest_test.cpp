@@ -25,6 +25,12 @@ TEST(Suggestion, NamesTheNearestOrAllThatThereAre) {
   EXPECT_EQ(suggestion("rnaks", {"ranks", "seed"}), "; did you mean 'ranks'?");
   EXPECT_EQ(suggestion("zzzzzz", {"ranks", "seed"}), "; known are ranks, seed");
   EXPECT_EQ(suggestion("x", {}), "");
+  EXPECT_EQ(suggestion("ab", {"cd", "seed"}), "; known are cd, seed") << "as far as can be";
+}
+
+TEST(DidYouMean, NamesAllThatAreNear) {
+  EXPECT_EQ(did_you_mean("lis", {"run", "list", "lisp"}), " Did you mean lisp or list?");
+  EXPECT_EQ(did_you_mean("xyzzy", {"run", "list"}), "");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "base/text.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace shardlings {
 namespace {
@@ -46,6 +46,12 @@ TEST(ListOfRanks, JoinsFourAndMoreInARow) {
 TEST(RanksText, SaysHowMany) {
   EXPECT_EQ(ranks_text({2}), "rank 2");
   EXPECT_EQ(ranks_text({0, 1, 3}), "ranks 0, 1, 3");
+}
+
+TEST(Lines, EndWithOrWithoutALineEnd) {
+  EXPECT_THAT(lines_of("a\n\nb"), testing::ElementsAre("a", "", "b"));
+  EXPECT_THAT(lines_of("a\n"), testing::ElementsAre("a"));
+  EXPECT_TRUE(lines_of("").empty());
 }
 
 }  // namespace

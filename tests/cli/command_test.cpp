@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/learner.h"
 
 namespace shardlings::cli {

@@ -1,11 +1,11 @@
 #include "cli/terminal/markdown.h"
+#include "base/text.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "base/terminal_text.h"
 
 namespace shardlings::cli {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 #include "cli/error.h"
 #include "cli/folder.h"
 #include "cli/system/file_watcher.h"

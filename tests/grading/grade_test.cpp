@@ -10,7 +10,6 @@
 
 #include "grading/grade.h"
 #include "grading/run/submission_folder.h"
-#include "grading/verdict/grade_cache.h"
 
 namespace shardlings::grading {
 namespace {

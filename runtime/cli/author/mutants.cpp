@@ -17,12 +17,6 @@ using cases::Manifest;
 
 namespace {
 
-/// "Did you mean a or b?" with a space before it; empty if nothing is near.
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& candidates) {
-  const auto near = near_names(name, candidates);
-  return near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or "));
-}
-
 void check_diagnosis(const Variant& mutant, const Manifest& puzzle) {
   const auto refuse = [&](const std::string& what) { throw VariantError(mutant, mutant.line, what); };
   if (mutant.diagnosis.empty()) refuse("the heading names no diagnosis: == name -> diagnosis");

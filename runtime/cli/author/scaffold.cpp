@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/error.h"
 
 namespace shardlings::cli::author {

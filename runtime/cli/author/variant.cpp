@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/file.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/author/stub.h"

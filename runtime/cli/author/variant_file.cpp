@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/text.h"
 
 namespace shardlings::cli::author {
 

@@ -85,9 +85,7 @@ std::string no_such_puzzle(const std::string& name, const std::vector<Candidate>
     ids.push_back(puzzle.id);
     ids.push_back(without_number(puzzle.id));
   }
-  const auto near = near_names(plain(name), ids);
-  return fmt::format("There is no puzzle \"{}\".{} See ./shardlings list.", name,
-                     near.empty() ? "" : fmt::format(" Did you mean {}?", fmt::join(near, " or ")));
+  return fmt::format("There is no puzzle \"{}\".{} See ./shardlings list.", name, did_you_mean(plain(name), ids));
 }
 
 std::string to_text(const FaultyPuzzle& puzzle) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/learner/course.h"
 #include "grading/verdict/run_file.h"
 #include "report/choice.h"

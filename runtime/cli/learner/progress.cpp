@@ -1,19 +1,13 @@
 #include "cli/learner/progress.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/file_lock.h"
 #include "cli/system/project.h"
 
 namespace shardlings::cli::learner {
@@ -83,22 +77,6 @@ std::string damaged_of(const std::string& folder) {
   return folder + "/progress.damaged.json";
 }
 
-/// Holds the folder's lock while it lives.
-class Lock {
- public:
-  explicit Lock(const std::string& folder) : fd_(open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) throw std::runtime_error(fmt::format("cannot write into {}: {}", folder, std::strerror(errno)));
-    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-    }
-  }
-  ~Lock() { close(fd_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int fd_;
-};
-
 void store(const std::string& folder, const Progress& progress) {
   const std::string path = path_of(folder);
   if (const auto old = read_file(path)) {
@@ -153,7 +131,7 @@ Progress load_progress(const std::string& state_folder) {
 Progress update_progress(const std::string& state_folder, const std::function<void(Progress&)>& change) {
   std::error_code error;
   fs::create_directories(state_folder, error);
-  const Lock lock(state_folder);
+  const FileLock lock(state_folder + "/lock");
   Progress progress = load_progress(state_folder);
   change(progress);
   store(state_folder, progress);

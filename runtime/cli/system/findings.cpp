@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include "base/text.h"
 #include "cli/system/program.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/backend_choice.h"

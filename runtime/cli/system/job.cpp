@@ -11,6 +11,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "base/descriptor.h"
 #include "cli/error.h"
 
 namespace shardlings::cli::system {
@@ -19,15 +20,6 @@ namespace {
 
 // A line that begins so names a stage; the text begins after the last of them.
 constexpr char kStageMark = '\x1e';
-
-void send(int pipe, std::string_view message) {
-  while (!message.empty()) {
-    const ssize_t written = write(pipe, message.data(), message.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    message.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 [[noreturn]] void work_in_child(const Job::Work& work, int pipe) {
   setpgid(0, 0);
@@ -40,11 +32,11 @@ void send(int pipe, std::string_view message) {
   int status = kWrongUse;
   std::string text;
   try {
-    status = work([pipe](const std::string& stage) { send(pipe, kStageMark + stage + "\n"); }, text);
+    status = work([pipe](const std::string& stage) { write_all(pipe, kStageMark + stage + "\n"); }, text);
   } catch (const std::exception& error) {
     text += std::string(error.what()) + "\n";
   }
-  send(pipe, text);
+  write_all(pipe, text);
   _exit(status);
 }
 

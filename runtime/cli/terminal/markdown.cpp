@@ -4,7 +4,6 @@
 #include <cctype>
 #include <vector>
 
-#include "base/file.h"
 #include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/terminal/table.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.h"
 #include "base/terminal_text.h"
+#include "base/text.h"
 
 namespace shardlings::cli::terminal {
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/kept_files.h"
 #include "cli/error.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
@@ -19,7 +20,6 @@
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/process.h"
-#include "grading/verdict/grade_cache.h"
 #include "train/text.h"
 #include "train/trainer.h"
 
@@ -180,7 +180,7 @@ class OwnFolder {
   explicit OwnFolder(const std::string& parent) : path_(fmt::format("{}/{}", parent, getpid())) {
     constexpr std::size_t kKept = 16;
     fs::create_directories(path_);
-    grading::verdict::prune_folders(parent, kKept);
+    prune_folders(parent, kKept);
   }
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;

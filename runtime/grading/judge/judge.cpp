@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/text.h"
 #include "grading/judge/diagnosis.h"
 
 namespace shardlings::grading::judge {
@@ -27,17 +28,6 @@ std::string diagnosis_of(const wire::Result& result) {
   if (result.ending == wire::Ending::failed && result.report.failure)
     return front::name_of(result.report.failure->kind);
   return name_of(result.ending);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
 }
 
 /// Where a process that did not end by itself was; if its own line is not known, what the first rank that still ran had

@@ -15,29 +15,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.h"
+
 namespace shardlings::grading::run {
 namespace {
 
-/// A descriptor that closes itself.
-class File {
- public:
-  explicit File(int number = -1) : number_(number) {}
-  ~File() { reset(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-  void reset(int number = -1) {
-    if (number_ >= 0) ::close(number_);
-    number_ = number;
-  }
-
- private:
-  int number_;
-};
-
 struct Pipe {
-  File read, write;
+  Descriptor read, write;
   bool open() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -112,7 +96,7 @@ Process::~Process() {
 void Process::start() {
   Pipe input, output, error;
   // The error pipe must not be descriptor 3, which `file` replaces.
-  File spacer(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor spacer(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!output.open() || !error.open() || (options_.has_input && !input.open()) || spacer.get() < 0) {
     end_.error = std::strerror(errno);
     return;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
-#include "grading/verdict/grade_cache.h"
+#include "base/file_lock.h"
 
 namespace shardlings::grading::verdict {
 namespace {

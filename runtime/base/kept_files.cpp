@@ -1,20 +1,33 @@
-#include "grading/verdict/grade_cache.h"
+#include "base/kept_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <stdexcept>
 #include <utility>
+#include <vector>
 
-namespace shardlings::grading::verdict {
+#include "base/descriptor.h"
+
+namespace shardlings {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Removes the folder with the file that locks it, unless somebody works in there.
+void remove_unlocked(const fs::path& folder) {
+  const std::string path = folder.string() + kLockSuffix;
+  const Descriptor lock(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (lock.get() >= 0 && flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  if (lock.get() >= 0) fs::remove(path, ignored);
+}
+
+}  // namespace
 
 std::string file_stamp(const std::string& path) {
   struct stat status = {};
@@ -22,20 +35,7 @@ std::string file_stamp(const std::string& path) {
   return fmt::format("{}: {} {}.{}", path, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-FileLock::FileLock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-  if (file_ < 0) throw std::runtime_error(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
-  if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
-  waited_ = true;
-  while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-  }
-}
-
-FileLock::~FileLock() {
-  ::close(file_);
-}
-
 void prune_folders(const std::string& folder, std::size_t keep) {
-  namespace fs = std::filesystem;
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
@@ -43,7 +43,7 @@ void prune_folders(const std::string& folder, std::size_t keep) {
   }
   if (found.size() <= keep) return;
   std::sort(found.begin(), found.end());
-  for (std::size_t i = 0; i + keep < found.size(); ++i) fs::remove_all(found[i].second, ignored);
+  for (std::size_t i = 0; i + keep < found.size(); ++i) remove_unlocked(found[i].second);
 }
 
-}  // namespace shardlings::grading::verdict
+}  // namespace shardlings
