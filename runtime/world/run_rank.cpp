@@ -72,7 +72,7 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
 }  // namespace
 
 front::RankReport run_rank(RankFront& front, front::Control& control, const std::function<void(Rank&)>& body) {
-  const int ranks = static_cast<int>(control.world(front.rank().id()).group->members.size());
+  const int ranks = static_cast<int>(control.world(front.rank().id()).group->members->size());
   Rank rank = detail::Access::rank(&front.port(), detail::Access::group(&front.port(), 0, front.rank().id(), ranks));
   const std::optional<Failure> failure = attempt(front, rank, body);
   control.finish(front.rank().id(), failure, front.rank().calls().last(), front.rank().calls().last_place());

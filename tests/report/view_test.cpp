@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -161,7 +162,7 @@ front::RankTrace sender(front::EventKind kind, const std::string& name, int peer
   front::RankTrace trace;
   trace.names = {name};
   trace.groups = {"world"};
-  trace.members = {{0, 1, 2}};
+  trace.members = {std::make_shared<const std::vector<int>>(std::vector{0, 1, 2})};
   front::Event event = testing::event(kind, Nanos(0), kMs);
   event.group = 0;
   event.peer = peer;
@@ -191,8 +192,8 @@ TEST(Traffic, OfSeveralReceiversIsSharedWithoutALoss) {
 TEST(Traffic, OfGroupsWithOneNameIsKeptApart) {
   auto first = sender(front::EventKind::collective, "all_reduce", 1, 8);
   auto second = sender(front::EventKind::collective, "all_reduce", 3, 8);
-  first.members = {{0, 1}};
-  second.members = {{2, 3}};
+  first.members = {std::make_shared<const std::vector<int>>(std::vector{0, 1})};
+  second.members = {std::make_shared<const std::vector<int>>(std::vector{2, 3})};
   EXPECT_EQ(traffic_of({first, {}, second}).size(), 2U);
 }
 

@@ -46,7 +46,7 @@ Ticket ForkedControl::join(int, std::uint32_t group) {
   const Membership& in = groups_.at(group);
   Joined joined;
   joined.group = group;
-  return add(std::move(joined), static_cast<int>(in.group->members.size()), in.member);
+  return add(std::move(joined), static_cast<int>(in.group->members->size()), in.member);
 }
 
 Ticket ForkedControl::join_message(int, std::uint32_t group, int from, int to) {

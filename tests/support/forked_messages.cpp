@@ -99,10 +99,12 @@ Reader& operator>>(Reader& from, front::CallRecord& r) {
 }
 
 Writer& operator<<(Writer& to, const front::GroupInfo& group) {
-  return to << group.name << group.members << group.link << group.number;
+  return to << group.name << *group.members << group.link << group.number;
 }
 Reader& operator>>(Reader& from, front::GroupInfo& group) {
-  return from >> group.name >> group.members >> group.link >> group.number;
+  from >> group.name;
+  group.members = std::make_shared<const std::vector<int>>(from.get<std::vector<int>>());
+  return from >> group.link >> group.number;
 }
 
 Writer& operator<<(Writer& to, const front::Outcome& o) {

@@ -20,7 +20,7 @@ Count count_of(const back::Signature& signature, int member, const Operand& in, 
 }
 
 void check_peer(const RankContext& rank, const Call& call, const Membership& me, int peer) {
-  const int size = static_cast<int>(me.group->members.size());
+  const int size = static_cast<int>(me.group->members->size());
   if (peer >= 0 && peer < size && peer != me.member) return;
   if (peer == me.member) {
     rank.invalid(

@@ -26,7 +26,7 @@ class Mover;
 /// thousands of ranks know of their groups would grow with the square of their number.
 struct GroupInfo {
   std::string name;
-  std::vector<int> members;  ///< world ranks, by rank in the group
+  GroupMembers members;  ///< world ranks, by rank in the group
   Link link = Link::intra_node;
   /// The group's number on its first member. Together they name a group, and the same one in every run.
   std::uint32_t number = 0;

@@ -108,7 +108,7 @@ Event GroupOperation::event_without_times() {
   event.peer = peer;
   if (event.kind == EventKind::collective) {
     const int receiver = receiver_of(signature, ticket.member);
-    if (receiver >= 0) event.peer = group->members[static_cast<std::size_t>(receiver)];
+    if (receiver >= 0) event.peer = (*group->members)[static_cast<std::size_t>(receiver)];
   }
   event.label = in ? in.label : out.label;
   event.at = at;

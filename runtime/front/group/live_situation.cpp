@@ -44,7 +44,7 @@ class Told {
 ToldOperation told(const Meeting& meeting) {
   ToldOperation operation;
   operation.group = meeting.group->name;
-  operation.group_first = meeting.group->members.front();
+  operation.group_first = meeting.group->members->front();
   operation.group_number = meeting.group->number;
   operation.number = meeting.number;
   operation.message = meeting.message;

@@ -25,7 +25,7 @@ void Meeting::reset(int members, int refs) {
 
 int Meeting::rank_of(int member) const {
   const int in_group = message ? (member == 0 ? from : to) : member;
-  return group->members[static_cast<std::size_t>(in_group)];
+  return (*group->members)[static_cast<std::size_t>(in_group)];
 }
 
 }  // namespace shardlings::front

@@ -23,7 +23,7 @@ const Membership& RankGroups::membership(const Call& call) const {
 
 Group RankGroups::handle_of(detail::Port& port, const Call& call) const {
   const Membership& in = membership(call);
-  return detail::Access::group(&port, call.group, in.member, static_cast<int>(in.group->members.size()));
+  return detail::Access::group(&port, call.group, in.member, static_cast<int>(in.group->members->size()));
 }
 
 void RankGroups::restart_clock() {
@@ -42,7 +42,7 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
   signature.dtype = in ? in.dtype() : out.dtype();
   signature.reduce = asked.op;
   signature.root = asked.root;
-  signature.members = static_cast<int>(me.group->members.size());
+  signature.members = static_cast<int>(me.group->members->size());
   signature.count = count_of(signature, me.member, in, out);
   check_sizes(shared_.rank, call, signature, me.member, in, out);
   return pending_.start(call, start(call, signature, in, out));
@@ -79,7 +79,7 @@ RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, in
   signature.members = 2;
   signature.count = data.size();
   auto operation = begin(call, signature, sends ? data : Operand(), sends ? Operand() : data);
-  operation->peer = operation->group->members[static_cast<std::size_t>(peer)];
+  operation->peer = (*operation->group->members)[static_cast<std::size_t>(peer)];
   operation->link = shared_.rank.costs().link_between(shared_.rank.id(), operation->peer);
   operation->sends = sends;
   const CallRecord record = operation->record();
@@ -128,7 +128,7 @@ Reply RankGroups::split(const Call& call) {
   const int rank = shared_.rank.id();
   back::Signature signature;
   signature.kind = Collective::split;
-  signature.members = static_cast<int>(membership(call).group->members.size());
+  signature.members = static_cast<int>(membership(call).group->members->size());
   const auto operation = begin(call, signature, {}, {});
   CallRecord record = operation->record();
   record.color = given.color;
@@ -146,7 +146,7 @@ Reply RankGroups::join(const Membership& made) {
   Reply reply;
   reply.group = static_cast<std::uint32_t>(groups_.size());
   reply.group_rank = made.member;
-  reply.group_size = static_cast<std::int32_t>(made.group->members.size());
+  reply.group_size = static_cast<std::int32_t>(made.group->members->size());
   groups_.push_back(made);
   return reply;
 }

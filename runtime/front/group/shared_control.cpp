@@ -1,6 +1,9 @@
 #include "front/group/shared_control.h"
 
 #include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
 
 #include "front/group/live_situation.h"
 #include "front/group/splitting.h"
@@ -19,7 +22,9 @@ Ticket ticket_of(Meeting* meeting, int member) {
 GroupInfo world_of(int ranks, const CostModel& costs) {
   GroupInfo world;
   world.name = "world";
-  for (int r = 0; r < ranks; ++r) world.members.push_back(r);
+  std::vector<int> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  world.members = std::make_shared<const std::vector<int>>(std::move(members));
   world.link = costs.node_of(0) == costs.node_of(ranks - 1) ? Link::intra_node : Link::inter_node;
   return world;
 }
@@ -68,7 +73,7 @@ void SharedControl::unref(int rank, Meeting* meeting) {
 Meeting* SharedControl::step(int rank, Meeting*& place, const Kind& kind) {
   Meeting* next = place->next.load(std::memory_order_acquire);
   if (!next) {
-    const int members = kind.message ? 2 : static_cast<int>(kind.group->members.size());
+    const int members = kind.message ? 2 : static_cast<int>(kind.group->members->size());
     Meeting* made = pool_.take(rank, members, 2 * members);
     made->group = kind.group;
     made->number = place->number + 1;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 #include "shardlings/group.h"
 
@@ -31,11 +33,12 @@ GroupInfo info_of(const Meeting& split, const std::vector<int>& members, const C
   info.name =
       !first.name.empty() ? first.name : fmt::format("{}.split{}/{}", split.group->name, split.number, first.color);
   info.number = first.groups;
-  info.members.reserve(members.size());
-  for (const int member : members) info.members.push_back(split.rank_of(member));
-  const int node = costs.node_of(info.members.front());
-  const bool one_node =
-      std::all_of(info.members.begin(), info.members.end(), [&](int rank) { return costs.node_of(rank) == node; });
+  std::vector<int> ranks;
+  ranks.reserve(members.size());
+  for (const int member : members) ranks.push_back(split.rank_of(member));
+  const int node = costs.node_of(ranks.front());
+  const bool one_node = std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return costs.node_of(rank) == node; });
+  info.members = std::make_shared<const std::vector<int>>(std::move(ranks));
   info.link = one_node ? Link::intra_node : Link::inter_node;
   return info;
 }

@@ -71,14 +71,24 @@ inline Event waiting(Event event, Nanos now, Location at) {
   return event;
 }
 
+/// World ranks of a group in its order: one list for all of its members, as with a copy for each rank a run's lists
+/// would grow with the square of its ranks.
+using GroupMembers = std::shared_ptr<const std::vector<int>>;
+
 struct RankTrace {
   std::vector<Event> events;
   std::vector<MemoryPoint> memory;       ///< of the device
   std::vector<MemoryPoint> host_memory;  ///< of the host
   std::vector<std::string> names;
   std::vector<std::string> groups;
-  std::vector<std::vector<int>> members;                 ///< of each group: world ranks in its order
+  std::vector<GroupMembers> members;                     ///< of each group; null where they are not known
   std::shared_ptr<const std::deque<std::string>> files;  ///< read back from a file: what Event::at points to
 };
+
+/// The members of group `index` of a trace; none where they are not known.
+inline const std::vector<int>& members_of(const RankTrace& trace, std::size_t index) {
+  static const std::vector<int> kNone;
+  return index < trace.members.size() && trace.members[index] ? *trace.members[index] : kNone;
+}
 
 }  // namespace shardlings::front

@@ -39,14 +39,26 @@ std::uint16_t Trace::name(const char* text) {
   return static_cast<std::uint16_t>(index_of(trace_.names, text));
 }
 
-std::int32_t Trace::group(const std::string& name, const std::vector<int>& members) {
+std::int32_t Trace::group(const std::string& name, const GroupMembers& members) {
+  if (const auto known = indices_.find(members); known != indices_.end()) return known->second;
   std::size_t index = 0;
-  while (index < trace_.groups.size() && (trace_.groups[index] != name || trace_.members[index] != members)) ++index;
+  while (index < trace_.groups.size() && (trace_.groups[index] != name || *trace_.members[index] != *members)) ++index;
   if (index == trace_.groups.size()) {
     trace_.groups.push_back(name);
     trace_.members.push_back(members);
   }
-  return static_cast<std::int32_t>(index);
+  return indices_[members] = static_cast<std::int32_t>(index);
+}
+
+// What is known of the indices goes with the groups that they are of.
+RankTrace Trace::take() {
+  indices_.clear();
+  return std::move(trace_);
+}
+
+void Trace::put_back(RankTrace trace) {
+  indices_.clear();
+  trace_ = std::move(trace);
 }
 
 void Trace::restart() {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "back/fabric/fabric.h"
@@ -20,15 +22,15 @@ class Trace {
   void memory(Memory which, Nanos time, const KindBytes& live);
   /// The index of a name; names are few and compared by text.
   std::uint16_t name(const char* text);
-  /// The index of a group. Different groups may have one name.
-  std::int32_t group(const std::string& name, const std::vector<int>& members);
+  /// The index of a group. Different groups may have one name; groups of one name and the same members are one here.
+  std::int32_t group(const std::string& name, const GroupMembers& members);
   /// Forgets everything but the names.
   void restart();
   /// Asks the device what the marks say. Times are the host's steady clock's.
   void resolve(back::Device& device);
-  RankTrace take() { return std::move(trace_); }
+  RankTrace take();
   /// To go on with what was taken.
-  void put_back(RankTrace trace) { trace_ = std::move(trace); }
+  void put_back(RankTrace trace);
 
  private:
   struct Measured {
@@ -38,6 +40,8 @@ class Trace {
 
   bool enabled_;
   RankTrace trace_;
+  /// Of trace_.groups, by the list that all members of a group share: known without a look into it.
+  std::unordered_map<GroupMembers, std::int32_t> indices_;
   std::vector<Measured> measured_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -177,11 +178,11 @@ void events_from_json(const Json& json, int rank, int ranks, front::RankTrace& t
 Json groups_to_json(const front::RankTrace& trace) {
   Json list = Json::array();
   for (std::size_t group = 0; group < trace.groups.size(); ++group) {
-    if (group >= trace.members.size() || trace.members[group].empty()) {
+    const std::vector<int>& members = members_of(trace, group);
+    if (members.empty()) {
       list.push_back(trace.groups[group]);
       continue;
     }
-    const std::vector<int>& members = trace.members[group];
     list.push_back({{"name", trace.groups[group]}, {"size", members.size()}});
     list.back()["members"] = to_column({members.begin(), members.end()});
   }
@@ -194,7 +195,7 @@ void groups_from_json(const Json& list, front::RankTrace& trace) {
     trace.groups.push_back(group.is_string() ? group.get<std::string>() : group.at("name").get<std::string>());
     if (group.is_string()) continue;
     const auto members = read_whole_column(group, "members", group.at("size").get<std::size_t>());
-    trace.members.back().assign(members.begin(), members.end());
+    trace.members.back() = std::make_shared<const std::vector<int>>(members.begin(), members.end());
   }
 }
 

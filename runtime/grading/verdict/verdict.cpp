@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kTracesMagic = 0x3153454341525453;
+constexpr std::uint64_t kTracesMagic = 0x3253454341525453;
 
 Json passed_to_json(const std::optional<bool>& passed) {
   return passed ? Json(*passed) : Json(nullptr);
@@ -193,7 +193,8 @@ void write_traces(const Verdict& verdict, const std::string& path) {
   for (const CaseVerdict& kase : verdict.cases) {
     out.text(kase.kase.name);
     out.put<std::uint64_t>(kase.traces.size());
-    for (const front::RankTrace& trace : kase.traces) wire::pack_trace(trace, out);
+    wire::TracePacker traces(out);
+    for (const front::RankTrace& trace : kase.traces) traces.add(trace);
   }
   write_file_atomically(path, out.take(), Outlives::kill);
 }
@@ -205,7 +206,8 @@ void read_traces(Verdict& verdict, const std::string& path) {
   for (std::size_t n = in.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
     const std::string name = in.text();
     std::vector<front::RankTrace> traces(in.count(sizeof(std::uint64_t)));
-    for (front::RankTrace& trace : traces) trace = wire::unpack_trace(in);
+    wire::TraceUnpacker packed(in);
+    for (front::RankTrace& trace : traces) trace = packed.next();
     for (CaseVerdict& kase : verdict.cases) {
       if (kase.kase.name == name) kase.traces = traces;
     }

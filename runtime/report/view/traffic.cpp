@@ -10,16 +10,11 @@ using front::Event;
 using front::EventKind;
 using front::RankTrace;
 
-std::vector<int> members_of(const RankTrace& trace, std::int32_t group) {
-  const auto index = static_cast<std::size_t>(group);
-  return group >= 0 && index < trace.members.size() ? trace.members[index] : std::vector<int>();
-}
-
 std::size_t part_for(const RankTrace& trace, const Event& event, std::vector<TrafficPart>& parts) {
   const std::string operation = event.name < trace.names.size() ? trace.names[event.name] : "";
   const auto index = static_cast<std::size_t>(event.group);
   const std::string group = event.group >= 0 && index < trace.groups.size() ? trace.groups[index] : "";
-  const std::vector<int> members = members_of(trace, event.group);
+  const std::vector<int>& members = members_of(trace, index);  // none of -1, which is beyond all
   const auto found = std::find_if(parts.begin(), parts.end(), [&](const TrafficPart& part) {
     return part.operation == operation && part.lane == event.lane && part.group == group && part.members == members;
   });

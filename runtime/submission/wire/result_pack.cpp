@@ -30,7 +30,8 @@ std::string pack_report(const front::RunReport& report) {
   if (report.failure) json["failure"] = failure_to_json(*report.failure);
   Packer out;
   out.text(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  for (const front::RankReport& rank : report.ranks) pack_trace(rank.trace, out);
+  TracePacker traces(out);
+  for (const front::RankReport& rank : report.ranks) traces.add(rank.trace);
   pack_outputs(report.ranks, out);
   return out.take();
 }
@@ -39,7 +40,8 @@ void unpack_report(std::string_view bytes, std::size_t ranks, Result& result) {
   Unpacker in(bytes);
   result.report.ranks.resize(ranks);
   read_counters(in.text(), result);
-  for (front::RankReport& rank : result.report.ranks) rank.trace = unpack_trace(in);
+  TraceUnpacker traces(in);
+  for (front::RankReport& rank : result.report.ranks) rank.trace = traces.next();
   result.outputs = assemble(unpack_outputs(ranks, in));
   if (in.left() != 0) throw BadPack();
 }

@@ -1,6 +1,8 @@
 #include "submission/wire/trace_pack.h"
 
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "base/text.h"
 
@@ -21,22 +23,6 @@ Texts unpack_texts(Unpacker& in) {
   Texts texts;
   for (std::size_t n = in.count(sizeof(std::uint64_t)); n > 0; --n) texts.push_back(in.text());
   return texts;
-}
-
-void pack_members(const front::RankTrace& trace, Packer& out) {
-  for (std::size_t group = 0; group < trace.groups.size(); ++group) {
-    const std::vector<int> members = group < trace.members.size() ? trace.members[group] : std::vector<int>();
-    out.put<std::uint64_t>(members.size());
-    out.block(members.data(), members.size() * sizeof(int));
-  }
-}
-
-void unpack_members(front::RankTrace& trace, Unpacker& in) {
-  trace.members.resize(trace.groups.size());
-  for (std::vector<int>& members : trace.members) {
-    members.resize(in.count(sizeof(int)));
-    in.block(members.data(), members.size() * sizeof(int));
-  }
 }
 
 /// The source files of a trace, numbered; most events share one literal.
@@ -124,32 +110,55 @@ front::Event unpack_event(const front::RankTrace& tables, Unpacker& in) {
 
 }  // namespace
 
-void pack_trace(const front::RankTrace& trace, Packer& out) {
+// The number of a list that is there already, or the next number and then the list.
+void TracePacker::add_members(const front::GroupMembers& members) {
+  const auto [entry, is_new] = lists_.try_emplace(members, lists_.size());
+  out_.put<std::uint64_t>(entry->second);
+  if (!is_new) return;
+  const std::size_t size = members ? members->size() : 0;
+  out_.put<std::uint64_t>(size);
+  if (size > 0) out_.block(members->data(), size * sizeof(int));
+}
+
+front::GroupMembers TraceUnpacker::next_members() {
+  const auto number = in_.get<std::uint64_t>();
+  if (number > lists_.size()) throw BadPack();
+  if (number == lists_.size()) {
+    std::vector<int> members(in_.count(sizeof(int)));
+    in_.block(members.data(), members.size() * sizeof(int));
+    lists_.push_back(members.empty() ? nullptr : std::make_shared<const std::vector<int>>(std::move(members)));
+  }
+  return lists_[number];
+}
+
+void TracePacker::add(const front::RankTrace& trace) {
   FileTable files;
   Packer events;
   for (const front::Event& event : trace.events) pack_event(event, files, events);
-  pack_texts(trace.names, out);
-  pack_texts(trace.groups, out);
-  pack_members(trace, out);
-  pack_texts(files.files(), out);
-  out.put<std::uint64_t>(trace.events.size());
+  pack_texts(trace.names, out_);
+  pack_texts(trace.groups, out_);
+  for (std::size_t group = 0; group < trace.groups.size(); ++group) {
+    add_members(group < trace.members.size() ? trace.members[group] : nullptr);
+  }
+  pack_texts(files.files(), out_);
+  out_.put<std::uint64_t>(trace.events.size());
   const std::string packed = events.take();
-  out.block(packed.data(), packed.size());
-  pack_curve(trace.memory, out);
-  pack_curve(trace.host_memory, out);
+  out_.block(packed.data(), packed.size());
+  pack_curve(trace.memory, out_);
+  pack_curve(trace.host_memory, out_);
 }
 
-front::RankTrace unpack_trace(Unpacker& in) {
+front::RankTrace TraceUnpacker::next() {
   front::RankTrace trace;
-  trace.names = unpack_texts<std::vector<std::string>>(in);
-  trace.groups = unpack_texts<std::vector<std::string>>(in);
-  unpack_members(trace, in);
-  trace.files = std::make_shared<const std::deque<std::string>>(unpack_texts<std::deque<std::string>>(in));
-  const std::size_t events = in.count(kEventBytes);
+  trace.names = unpack_texts<std::vector<std::string>>(in_);
+  trace.groups = unpack_texts<std::vector<std::string>>(in_);
+  for (std::size_t group = 0; group < trace.groups.size(); ++group) trace.members.push_back(next_members());
+  trace.files = std::make_shared<const std::deque<std::string>>(unpack_texts<std::deque<std::string>>(in_));
+  const std::size_t events = in_.count(kEventBytes);
   trace.events.reserve(events);
-  for (std::size_t i = 0; i < events; ++i) trace.events.push_back(unpack_event(trace, in));
-  trace.memory = unpack_curve(in);
-  trace.host_memory = unpack_curve(in);
+  for (std::size_t i = 0; i < events; ++i) trace.events.push_back(unpack_event(trace, in_));
+  trace.memory = unpack_curve(in_);
+  trace.host_memory = unpack_curve(in_);
   return trace;
 }
 

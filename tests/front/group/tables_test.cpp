@@ -76,10 +76,28 @@ TEST(GroupTables, AreOneForAllMembers) {
     const front::Membership& in = made[static_cast<std::size_t>(rank)];
     EXPECT_EQ(in.group, made[static_cast<std::size_t>(rank % 2)].group) << "rank " << rank;
     EXPECT_EQ(in.member, rank / 2);
-    EXPECT_EQ(in.group->members[static_cast<std::size_t>(in.member)], rank);
+    EXPECT_EQ(in.group->members->at(static_cast<std::size_t>(in.member)), rank);
     EXPECT_EQ(in.group->number, 1U) << "after the world";
     EXPECT_EQ(control.world(rank).group, control.world(0).group);
   }
+}
+
+TEST(GroupTables, OfTracesHaveOneListForAllMembers) {
+  world::Options options = world_of(4);
+  options.trace = true;
+  const front::RunReport report = world::run(options, [](Rank& rank) {
+    rank.world().barrier();
+    for (int i = 0; i < 2; ++i) rank.world().split(rank.id() % 2, rank.id(), "half").barrier();
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+  const auto& ranks = report.ranks;
+  for (const front::RankReport& rank : ranks) {
+    EXPECT_EQ(rank.trace.groups, (std::vector<std::string>{"world", "half"})) << "of one name and the same members";
+    EXPECT_EQ(rank.trace.members[0], ranks[0].trace.members[0]);
+  }
+  EXPECT_EQ(ranks[0].trace.members[1], ranks[2].trace.members[1]);
+  EXPECT_EQ(members_of(ranks[2].trace, 1), (std::vector<int>{0, 2}));
+  EXPECT_EQ(members_of(ranks[1].trace, 1), (std::vector<int>{1, 3}));
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
 #include "base/file.h"
@@ -39,8 +41,9 @@ front::RankTrace trace(int rank, int ranks) {
   front::RankTrace trace;
   trace.names = {"matmul", "forward", "send"};
   trace.groups = {"world"};
-  trace.members = {{}};
-  for (int member = 0; member < ranks; ++member) trace.members[0].push_back(member);
+  std::vector<int> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  trace.members = {std::make_shared<const std::vector<int>>(std::move(members))};
   trace.events = {event(front::EventKind::operation, 0, -1, 0), event(front::EventKind::forward, 1, -1, 0),
                   event(front::EventKind::send, 2, (rank + 1) % ranks, 5)};
   trace.events[0].depth = 1;
@@ -99,7 +102,7 @@ TEST(RunFile, ReadsWhatItWrote) {
   const front::Event& sent = back.cases[0].traces[2].events[2];
   EXPECT_EQ(sent.peer, 0);
   EXPECT_EQ(sent.group, 0);
-  EXPECT_EQ(back.cases[0].traces[2].members, (std::vector<std::vector<int>>{{0, 1, 2}}));
+  EXPECT_EQ(members_of(back.cases[0].traces[2], 0), (std::vector<int>{0, 1, 2}));
   EXPECT_STREQ(sent.at.file, "puzzle.cpp");
   EXPECT_EQ(sent.at.line, 31);
   EXPECT_EQ(sent.order, 4U);

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 
 #include "base/pack.h"
@@ -51,7 +52,8 @@ verdict::Verdict sample_verdict() {
   front::RankTrace trace;
   trace.names = {"matmul"};
   trace.groups = {"world", "pair"};
-  trace.members = {{0, 1, 2}, {2, 0}};
+  trace.members = {std::make_shared<const std::vector<int>>(std::vector{0, 1, 2}),
+                   std::make_shared<const std::vector<int>>(std::vector{2, 0})};
   front::Event event;
   event.group = 0;
   event.at = {"/some/where/puzzle.cpp", 31};
@@ -101,7 +103,8 @@ TEST(Traces, ReadWhatWasWritten) {
   EXPECT_EQ(trace.events[1].end, Nanos(9));
   EXPECT_EQ(trace.events[1].label.layer, 3);
   EXPECT_EQ(trace.memory[1].live[3], Bytes(64));
-  EXPECT_EQ(trace.members, (std::vector<std::vector<int>>{{0, 1, 2}, {2, 0}}));
+  EXPECT_EQ(members_of(trace, 0), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(members_of(trace, 1), (std::vector<int>{2, 0}));
   EXPECT_EQ(trace.names, std::vector<std::string>{"matmul"});
   std::ofstream(path) << "something else entirely";
   EXPECT_THROW(verdict::read_traces(back, path), BadPack);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <random>
 
 #include "base/pack.h"
@@ -48,6 +49,22 @@ TEST(ResultPack, ReadsWhatItWrote) {
   EXPECT_EQ(result.outputs.at("w").values, (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(result.report.failure->message, "leak: …");
   EXPECT_EQ(result.report.failure->line, 7);
+}
+
+TEST(ResultPack, AListOfMembersIsThereOnce) {
+  front::RunReport report = sample_report();
+  const auto size_with = [&](std::size_t members) {
+    const auto list = std::make_shared<const std::vector<int>>(members, 7);
+    for (front::RankReport& rank : report.ranks) rank.trace.members = {list};
+    return wire::pack_report(report).size();
+  };
+  EXPECT_EQ(size_with(1000) - size_with(1), 999 * sizeof(int));
+
+  wire::Result result;
+  ASSERT_TRUE(readable(wire::pack_report(report), result));
+  const auto& ranks = result.report.ranks;
+  EXPECT_EQ(members_of(ranks[1].trace, 0), std::vector<int>{7});
+  EXPECT_EQ(ranks[0].trace.members[0], ranks[1].trace.members[0]) << "and is shared again";
 }
 
 TEST(ResultPack, TooShortTooLongOrOfOtherRanks) {
