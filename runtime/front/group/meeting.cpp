@@ -2,7 +2,9 @@
 
 namespace shardlings::front {
 
-// All relaxed: nobody else has the meeting yet (invariant 1), or any more (invariant 5).
+// Relaxed: nobody else has the meeting yet (invariant 1), or any more (invariant 5). But for the last:
+// MeetingPool::hold() asks for references without having one, and who finds some must not see the meeting as it was
+// before.
 void Meeting::reset(int members, int refs) {
   const auto n = static_cast<std::size_t>(members);
   if (records.size() != n) {
@@ -20,7 +22,7 @@ void Meeting::reset(int members, int refs) {
   split.clear();
   waiting_for = 0;
   next.store(nullptr, std::memory_order_relaxed);
-  references.store(refs, std::memory_order_relaxed);
+  references.store(refs, std::memory_order_release);
 }
 
 int Meeting::rank_of(int member) const {

@@ -40,9 +40,9 @@ struct Seat {
 ///     A rank that has seen it (acquire) may read those three.
 /// (4) `phase` leaves `open` once. It becomes `agreed` after `resolved` and after the mover's launch.
 /// (5) `references` counts: each member's place in the chain, each member's ticket, each lane whose last operation this
-///     is or was when a successor posted. A rank that adds a reference holds one already, so adding needs no order.
-///     Dropping releases what the holder did here, and the last one acquires all of it before the meeting is used
-///     again.
+///     is or was when a successor posted. A rank that adds a reference holds one already, so adding needs no order,
+///     except in MeetingPool::hold(). Dropping releases what the holder did here, and the last one acquires all of it
+///     before the meeting is used again.
 struct Meeting {
   Meeting(std::unique_ptr<back::Exchange> exchange, back::Engine& engine) : mover(std::move(exchange), engine) {}
 

@@ -44,10 +44,25 @@ void MeetingPool::put_back(int rank, Meeting* meeting) {
   spare.resize(spare.size() - kSurplus);
 }
 
-const Meeting* MeetingPool::with(const back::Exchange* exchange) {
+void MeetingPool::put_back(Meeting* meeting) {
+  const MutexLock guard(lock_);
+  spare_.push_back(meeting);
+}
+
+// Who has none yet cannot just add a reference: a meeting without any may be on its way to its next operation. Acquire:
+// whoever finds one sees what reset() has made of the meeting before (invariant 5).
+Meeting* MeetingPool::hold(const back::Exchange* exchange) {
   const MutexLock guard(lock_);
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Meeting& m) { return m.mover.drives(exchange); });
-  return found == all_.end() ? nullptr : &*found;
+  if (found == all_.end()) return nullptr;
+  int references = found->references.load(std::memory_order_relaxed);
+  while (references > 0) {
+    if (found->references.compare_exchange_weak(references, references + 1, std::memory_order_acquire,
+                                                std::memory_order_relaxed)) {
+      return &*found;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace shardlings::front

@@ -23,8 +23,10 @@ class MeetingPool {
   Meeting* make(int members, int references);
   /// A meeting that nobody refers to.
   void put_back(int rank, Meeting* meeting);
-  /// The meeting whose data this exchange moves; nullptr if none.
-  const Meeting* with(const back::Exchange* exchange);
+  /// The same on behalf of no rank.
+  void put_back(Meeting* meeting);
+  /// The meeting whose data this exchange moves, with a reference to it; nullptr if nobody refers to it any more.
+  Meeting* hold(const back::Exchange* exchange);
 
  private:
   /// What one rank alone touches.

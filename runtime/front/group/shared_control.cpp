@@ -174,26 +174,36 @@ bool SharedControl::waits_for_predecessors(Meeting* meeting) {
   return meeting->waiting_for > 0;
 }
 
-// A loop over what becomes resolved by this, not a recursion: a lane may have hundreds of operations queued.
-void SharedControl::resolve(int rank, Meeting* first) {
-  std::vector<Meeting*> to_resolve{first};
-  while (!to_resolve.empty()) {
-    Meeting* meeting = to_resolve.back();
-    to_resolve.pop_back();
-    set_times(meeting);
-    const bool moves = meeting->agreed().kind != back::Collective::split;
-    if (!moves) make_groups(meeting);
-    // Ours, while others may finish with it. Their tickets' references are still there, so no order is needed.
-    meeting->references.fetch_add(1, std::memory_order_relaxed);
-    const std::vector<Meeting*> predecessors = meeting->predecessors;
-    meeting->resolved.store(true, std::memory_order_seq_cst);  // see waits_for_predecessors()
-    if (moves) meeting->mover.launch(meeting->agreed(), meeting->handles);
-    quiescence_.wake(*meeting);
-    for (Meeting* predecessor : predecessors) {
-      if (predecessor) unref(rank, predecessor);
-    }
-    if (meeting->has_successors.load(std::memory_order_seq_cst)) add_resolved_successors(meeting, to_resolve);
-    unref(rank, meeting);
+// A loop over what becomes resolved by this, not a recursion: a lane may have hundreds of operations queued. Most have
+// none, and allocate nothing.
+void SharedControl::resolve(int rank, Meeting* meeting) {
+  std::vector<Meeting*> next;
+  for (;;) {
+    resolve_one(rank, meeting, next);
+    if (next.empty()) return;
+    meeting = next.back();
+    next.pop_back();
+  }
+}
+
+void SharedControl::resolve_one(int rank, Meeting* meeting, std::vector<Meeting*>& next) {
+  set_times(meeting);
+  drop_predecessors(rank, meeting);  // only its times depend on them
+  const bool moves = meeting->agreed().kind != back::Collective::split;
+  if (!moves) make_groups(meeting);
+  // Ours, while others may finish with it. Their tickets' references are still there, so no order is needed.
+  meeting->references.fetch_add(1, std::memory_order_relaxed);
+  meeting->resolved.store(true, std::memory_order_seq_cst);  // see waits_for_predecessors()
+  if (moves) meeting->mover.launch(meeting->agreed(), meeting->handles);
+  quiescence_.wake(*meeting);
+  if (meeting->has_successors.load(std::memory_order_seq_cst)) add_resolved_successors(meeting, next);
+  unref(rank, meeting);
+}
+
+void SharedControl::drop_predecessors(int rank, Meeting* meeting) {
+  for (Meeting*& predecessor : meeting->predecessors) {
+    if (predecessor) unref(rank, predecessor);
+    predecessor = nullptr;
   }
 }
 
@@ -281,10 +291,14 @@ void SharedControl::finish(int rank, const std::optional<Failure>& failure, cons
   quiescence_.finish(rank, failure, last_call, last);
 }
 
-// Called by a thread of the fabric's own.
+// Called by a thread of the fabric's own, perhaps at the moment at which the operation comes to its end after all. What
+// its members have posted can be read as long as the reference is held, and only if it is resolved: a meeting that is
+// not is used by another operation by now, whose members may be posting.
 void SharedControl::report_stuck(const back::Exchange* exchange, const std::string& why) {
-  const Meeting* meeting = pool_.with(exchange);
-  quiescence_.fail(meeting ? hang(told(*meeting), why) : hang(why));
+  Meeting* meeting = pool_.hold(exchange);
+  const bool is_it = meeting && meeting->resolved.load(std::memory_order_acquire);  // acquire: Meeting, invariant 3
+  quiescence_.fail(is_it ? hang(told(*meeting), why) : hang(why));
+  if (meeting && meeting->references.fetch_sub(1, std::memory_order_acq_rel) == 1) pool_.put_back(meeting);
 }
 
 }  // namespace shardlings::front

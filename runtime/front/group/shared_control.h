@@ -60,6 +60,8 @@ class SharedControl final : public Control {
   void complete_posting(int rank, Meeting* meeting);
   bool waits_for_predecessors(Meeting* meeting);
   void resolve(int rank, Meeting* meeting);
+  void resolve_one(int rank, Meeting* meeting, std::vector<Meeting*>& next);
+  void drop_predecessors(int rank, Meeting* meeting);
   void add_resolved_successors(Meeting* meeting, std::vector<Meeting*>& resolved);
   void set_times(Meeting* meeting) const;
   void make_groups(Meeting* split);
