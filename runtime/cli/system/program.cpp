@@ -1,7 +1,6 @@
 #include "cli/system/program.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+
+#include "base/pipe.h"
 
 namespace shardlings::cli::system {
 
@@ -82,15 +83,7 @@ int feed_program(const std::vector<std::string>& command, std::string_view text)
   actions.duplicate(ends[0], STDIN_FILENO);
   const pid_t child = start(command, actions);
   close(ends[0]);
-  // A reader that stops early is no error.
-  void (*const before)(int) = signal(SIGPIPE, SIG_IGN);
-  while (child > 0 && !text.empty()) {
-    const ssize_t written = write(ends[1], text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  signal(SIGPIPE, before);
+  if (child > 0) write_to_pipe(ends[1], text);
   close(ends[1]);
   return child > 0 ? status_of(child) : 127;
 }

@@ -24,8 +24,8 @@ run::ProcessEnd run_tool(const std::string& program, std::vector<std::string> ar
   run::ProcessOptions options;
   options.program = program;
   options.arguments = std::move(arguments);
-  options.environment = run::clean_environment("/");
-  if (const char* path = std::getenv("PATH")) options.environment.front() = std::string("PATH=") + path;
+  const char* path = std::getenv("PATH");
+  options.environment = path ? run::clean_environment("/", path) : run::clean_environment("/");
   options.folder = folder;
   options.limits.cpu_seconds = 60;
   options.limits.memory_bytes = std::int64_t{4} << 30;
@@ -142,14 +142,12 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
   if (!outcome.log.empty()) return outcome;
   const run::ProcessEnd compiled = compile(toolchain, paths);
   outcome.log = compiled.output;
-  outcome.seconds = compiled.seconds;
   if (!succeeded(compiled)) return outcome;
   if (std::string refused = refusal(paths, toolchain); !refused.empty()) {
     outcome.log = refused + "\n";
     return outcome;
   }
   const run::ProcessEnd linked = link(toolchain, puzzle, paths);
-  outcome.seconds += linked.seconds;
   if (!succeeded(linked)) {
     outcome.log = link_log(linked.output, puzzle_id, paths, harness_source);
     return outcome;

@@ -12,7 +12,6 @@ struct BuildOutcome {
   bool built = false;
   std::string log;      ///< warnings and errors of the compiler, or why the source was refused
   std::string program;  ///< path
-  double seconds = 0;
 };
 
 /// Compiles and links `source` (an absolute path) for the puzzle; object and program go to `output_folder`.

@@ -12,10 +12,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/pipe.h"
 
 namespace shardlings::grading::run {
 namespace {
@@ -65,7 +67,9 @@ struct Launch {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Ignored, they would be so in the program, too: it would not end with its reader, or lose its children.
   signal(SIGPIPE, SIG_DFL);
+  signal(SIGCHLD, SIG_DFL);
   const char* folder = launch.options.folder.c_str();
   bool good = dup2(launch.input, 0) == 0 && dup2(launch.output, 1) == 1 && dup2(launch.output, 2) == 2 &&
               (*folder == 0 || chdir(folder) == 0);
@@ -132,19 +136,7 @@ void Process::start() {
 
 void Process::say(const std::string& text) {
   if (input_ < 0) return;
-  struct sigaction ignore = {}, before = {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &before);
-  const char* next = text.data();
-  std::size_t left = text.size();
-  while (left > 0) {
-    const ssize_t n = ::write(input_, next, left);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    next += n;
-    left -= static_cast<std::size_t>(n);
-  }
-  sigaction(SIGPIPE, &before, nullptr);
+  write_to_pipe(input_, text);
 }
 
 /// Reads what there is, waiting at most so long. False once nothing more will come.
@@ -167,7 +159,13 @@ bool Process::drain(int timeout_ms) {
 bool Process::reap() {
   int status = 0;
   rusage usage = {};
-  if (wait4(pid_, &status, WNOHANG, &usage) != pid_) return false;
+  const pid_t ended = wait4(pid_, &status, WNOHANG, &usage);
+  if (ended < 0 && errno == ECHILD) {
+    kill_group();  // what it has started
+    pid_ = -1;
+    throw std::runtime_error(options_.program + " has ended, and the system does not say how: SIGCHLD is ignored");
+  }
+  if (ended != pid_) return false;
   const auto seconds = [](const timeval& t) {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
   };
@@ -221,9 +219,8 @@ ProcessEnd run_process(const ProcessOptions& options) {
   return Process(options).wait();
 }
 
-std::vector<std::string> clean_environment(const std::string& home) {
-  std::vector<std::string> environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "LC_ALL=C.UTF-8",
-                                          "OPENBLAS_NUM_THREADS=1"};
+std::vector<std::string> clean_environment(const std::string& home, const std::string& path) {
+  std::vector<std::string> environment = {"PATH=" + path, "HOME=" + home, "LC_ALL=C.UTF-8", "OPENBLAS_NUM_THREADS=1"};
   for (const char* name :
        {"LD_LIBRARY_PATH", "OPENBLAS_CORETYPE", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);

@@ -61,7 +61,8 @@ class Process {
 
   /// Writes to its standard input; nothing happens if it does not listen any more.
   void say(const std::string& text);
-  /// Drains its output until it ends, or until a limit is reached; then kills its whole group.
+  /// Drains its output until it ends, or until a limit is reached; then kills its whole group. Throws
+  /// std::runtime_error if nobody can say how it ended: where SIGCHLD is ignored, the kernel forgets it.
   ProcessEnd wait();
 
  private:
@@ -85,9 +86,10 @@ class Process {
 /// Starts a process and waits for it.
 ProcessEnd run_process(const ProcessOptions& options);
 
+inline constexpr const char* kUsualPath = "/usr/local/bin:/usr/bin:/bin";
 /// A clean environment for programs of ours: search path, locale, one BLAS thread; sanitizers keep their options, and
 /// the caller's LD_LIBRARY_PATH stays, since without it a moved tree would not find its libraries.
-std::vector<std::string> clean_environment(const std::string& home);
+std::vector<std::string> clean_environment(const std::string& home, const std::string& path = kUsualPath);
 /// The same for programs that use GPUs: what the caller has set for CUDA, NCCL and this project goes along.
 std::vector<std::string> gpu_environment(const std::string& home);
 

@@ -5,9 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "grading/judge/grader_options.h"
 
@@ -93,6 +97,36 @@ TEST(Process, SpeakingToTheDeadIsHarmless) {
   run::Process process(options);
   for (int i = 0; i < 100; ++i) process.say(std::string(1000, 'x'));
   EXPECT_EQ(process.wait().status, 3);
+}
+
+// What a process does on a signal is one for all of its threads: who changed it to write would disturb the others.
+TEST(Process, ManyMaySpeakToTheDeadAtOnce) {
+  std::vector<std::jthread> speakers;
+  for (int i = 0; i < 2; ++i) {
+    speakers.emplace_back([] {
+      run::ProcessOptions options = shell("exit 3");
+      options.has_input = true;
+      run::Process process(options);
+      EXPECT_EQ(process.wait().status, 3);
+      for (int said = 0; said < 20'000; ++said) process.say("ready\n");
+    });
+  }
+}
+
+[[noreturn]] void run_with_ignored_children() {
+  signal(SIGCHLD, SIG_IGN);
+  try {
+    run::run_process(shell("exit 3"));
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    std::_Exit(0);
+  }
+  std::_Exit(1);
+}
+
+TEST(ProcessDeathTest, AnEndThatNobodyCanTellIsAnError) {
+  EXPECT_EXIT(run_with_ignored_children(), testing::ExitedWithCode(0),
+              "/bin/sh has ended, and the system does not say");
 }
 
 TEST(Process, OutputIsKeptUpToALimit) {
