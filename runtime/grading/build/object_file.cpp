@@ -41,8 +41,6 @@ ObjectSymbol symbol_from(const Image& image, const Elf64_Sym& raw, const Elf64_S
   // Inline variables and statics of templates are GNU_UNIQUE: like weak ones, any number of files may define them.
   symbol.weak = ELF64_ST_BIND(raw.st_info) == STB_WEAK || ELF64_ST_BIND(raw.st_info) == STB_GNU_UNIQUE;
   symbol.is_section = ELF64_ST_TYPE(raw.st_info) == STT_SECTION;
-  symbol.is_file = ELF64_ST_TYPE(raw.st_info) == STT_FILE;
-  symbol.size = raw.st_size;
   return symbol;
 }
 

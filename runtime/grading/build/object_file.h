@@ -22,8 +22,6 @@ struct ObjectSymbol {
   bool global = false;
   bool weak = false;
   bool is_section = false;
-  bool is_file = false;
-  std::uint64_t size = 0;
 };
 
 struct ObjectFile {

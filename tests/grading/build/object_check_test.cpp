@@ -80,7 +80,160 @@ TEST(ObjectCheck, DoorsAroundTheRuntimeAreNamed) {
   EXPECT_THAT(checked("#include <fstream>\nvoid f() { std::ifstream in(\"/etc/passwd\"); }"), HasSubstr("files"));
   EXPECT_THAT(checked("#include <dlfcn.h>\nvoid* f() { return dlsym(0, \"x\"); }"), HasSubstr("dynamic loading"));
   EXPECT_THAT(checked("#include <unistd.h>\nint f() { return fork(); }"), HasSubstr("processes"));
+  EXPECT_THAT(checked("#include <cstdio>\nvoid f() { std::remove(\"puzzle.cpp\"); }"),
+              HasSubstr("it uses remove, but files"));
   EXPECT_THAT(checked("#include <chrono>\nauto f() { return std::chrono::steady_clock::now(); }"), HasSubstr("clock"));
+}
+
+/// Of an object file that uses this one function, and nothing else.
+std::string checked_use_of(const std::string& name) {
+  build::ObjectFile object;
+  object.sections.emplace_back();  // that of what is undefined
+  build::ObjectSymbol symbol;
+  symbol.name = name;
+  symbol.global = true;
+  object.symbols.push_back(symbol);
+  return build::check_object(object, "puzzle.cpp");
+}
+
+TEST(ObjectCheck, EveryDoorIsRefused) {
+  const std::map<std::string, std::vector<std::string>> doors = {
+      {"threads and locks",
+       {"pthread_create", "sem_wait", "thrd_create", "mtx_lock", "_ZNSt6thread4joinEv",
+        "_ZNSt18condition_variable10notify_allEv", "__gthrw_pthread_once"}},
+      {"processes",
+       {"fork",     "vfork",  "clone",   "clone3",  "execve",  "posix_spawn", "posix_spawnp",     "system",
+        "popen",    "kill",   "killpg",  "tgkill",  "ptrace",  "signal",      "process_vm_readv", "sigaction",
+        "syscall",  "prctl",  "setjmp",  "_setjmp", "longjmp", "getenv",      "secure_getenv",    "setenv",
+        "unsetenv", "putenv", "clearenv"}},
+      {"files and descriptors",
+       {"open",
+        "open64",
+        "openat",
+        "openat64",
+        "creat",
+        "creat64",
+        "read",
+        "write",
+        "pread",
+        "pread64",
+        "preadv",
+        "pwrite",
+        "pwritev",
+        "lseek",
+        "lseek64",
+        "dup",
+        "dup2",
+        "dup3",
+        "fcntl",
+        "fcntl64",
+        "ioctl",
+        "truncate",
+        "truncate64",
+        "ftruncate",
+        "ftruncate64",
+        "readv",
+        "writev",
+        "copy_file_range",
+        "remove",
+        "rename",
+        "renameat",
+        "renameat2",
+        "unlink",
+        "unlinkat",
+        "link",
+        "linkat",
+        "symlink",
+        "symlinkat",
+        "readlink",
+        "readlinkat",
+        "mkdir",
+        "mkdirat",
+        "rmdir",
+        "mkfifo",
+        "mkfifoat",
+        "mknod",
+        "mknodat",
+        "mkstemp",
+        "mkstemps",
+        "mkostemp",
+        "mkdtemp",
+        "mktemp",
+        "tmpnam",
+        "tempnam",
+        "chmod",
+        "fchmod",
+        "fchmodat",
+        "lchmod",
+        "chown",
+        "fchown",
+        "fchownat",
+        "lchown",
+        "utime",
+        "utimes",
+        "utimensat",
+        "lutimes",
+        "futimes",
+        "futimens",
+        "opendir",
+        "fdopendir",
+        "readdir",
+        "readdir64",
+        "scandir",
+        "ftw",
+        "nftw",
+        "nftw64",
+        "glob",
+        "stat",
+        "stat64",
+        "statx",
+        "fstat",
+        "fstatat",
+        "lstat",
+        "access",
+        "faccessat",
+        "realpath",
+        "getcwd",
+        "chdir",
+        "fchdir",
+        "chroot",
+        "umask",
+        "memfd_create",
+        "fopen",
+        "fopen64",
+        "fdopen",
+        "freopen",
+        "tmpfile",
+        "tmpfile64",
+        "_ZNSt13basic_filebufIcSt11char_traitsIcEE4openEPKcSt13_Ios_Openmode",
+        "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1Ev",
+        "_ZNSt14basic_ofstreamIcSt11char_traitsIcEEC1Ev",
+        "_ZNSt13basic_fstreamIcSt11char_traitsIcEEC1Ev",
+        "_ZNSt10filesystem6removeERKNS_7__cxx114pathE",
+        "_ZNSt13random_device9_M_getvalEv"}},
+      {"the network",
+       {"socket", "socketpair", "connect", "bind", "listen", "accept", "accept4", "send", "sendto", "recv"}},
+      {"the memory map", {"mmap", "mmap64", "munmap", "mprotect", "mremap", "shm_open", "shmat", "shmget"}},
+      {"dynamic loading", {"dlopen", "dlmopen", "dlsym", "dlvsym", "dladdr", "dladdr1", "dlinfo", "dl_iterate_phdr"}},
+      {"the computer's clock, or sleeping",
+       {"sleep", "usleep", "nanosleep", "clock", "clock_gettime", "time", "gettimeofday", "sched_yield",
+        "_ZNSt6chrono3_V212steady_clock3nowEv"}},
+  };
+  for (const auto& [what, names] : doors) {
+    for (const std::string& name : names) {
+      EXPECT_THAT(checked_use_of(name), testing::EndsWith(", but " + what +
+                                                          " are not for puzzles: ranks meet through "
+                                                          "Group and Rank only, so that everything is counted."))
+          << name;
+    }
+  }
+}
+
+TEST(ObjectCheck, WhatOnlyBeginsLikeADoorIsInOrder) {
+  for (const char* name : {"printf", "puts", "fputs", "fwrite", "malloc", "memmove", "strlen", "exit", "abort", "qsort",
+                           "_ZSt6removeIPiiET_S1_S1_RKT0_"}) {
+    EXPECT_EQ(checked_use_of(name), "") << name;
+  }
 }
 
 TEST(ObjectCheck, DefinitionsInTheLibrarysPlaceAreRefused) {
