@@ -34,11 +34,6 @@ std::string version_text(int version) {
   return version > 0 ? fmt::format("{}.{}", version / 1000, version % 1000 / 10) : std::string();
 }
 
-/// Devices for rank after rank: run() makes them in that order.
-auto device_maker(bool gpu_per_rank) {
-  return [gpu_per_rank, rank = 0]() mutable { return back::make_cuda_device(gpu_per_rank ? rank++ : 0); };
-}
-
 }  // namespace
 
 const Capabilities& capabilities_of(Backend backend) {
@@ -78,7 +73,7 @@ void use_backend(Options& options, Backend backend) {
     throw std::runtime_error(fmt::format("backend {}: {} ranks need as many GPUs, and there are {}", name_of(backend),
                                          options.ranks, gpus.found.size()));
   }
-  options.make_device = device_maker(gpu_per_rank);
+  options.make_device = [gpu_per_rank](int rank) { return back::make_cuda_device(gpu_per_rank ? rank : 0); };
   if (gpu_per_rank) {
     options.make_fabric = [ranks = options.ranks] { return back::make_nccl_fabric(ranks); };
   } else {

@@ -68,8 +68,8 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   // Devices outlive the ranks: an operation of one may still read another's memory.
   std::vector<std::unique_ptr<RankFront>> fronts;
   for (int rank = 0; rank < options.ranks; ++rank) {
-    fronts.push_back(
-        std::make_unique<RankFront>(options, rank, made(options.make_device, back::make_cpu_device), control));
+    fronts.push_back(std::make_unique<RankFront>(
+        options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control));
   }
   engine->run(options.ranks, [&](int rank) {
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);

@@ -17,7 +17,7 @@ struct Options : front::RankOptions {
   int ranks = 1;
   // The parts. Left empty, they are threads, CPU devices and the in-process fabric.
   std::function<std::unique_ptr<back::Engine>()> make_engine;
-  std::function<std::unique_ptr<back::Device>()> make_device;
+  std::function<std::unique_ptr<back::Device>(int rank)> make_device;
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
 };
 

@@ -190,7 +190,7 @@ TEST(DeviceCopyInAWorld, RanksRunAheadOfTheirDevices) {
   FakeGpus gpus;
   world::Options options = support::options_for(4);
   options.poison_empty = false;
-  options.make_device = [&] { return gpus.make_device(); };
+  options.make_device = [&](int) { return gpus.make_device(); };
   options.make_fabric = back::make_device_copy_fabric;
   gpus.pause();
   std::atomic<int> ahead{0};
@@ -205,6 +205,17 @@ TEST(DeviceCopyInAWorld, RanksRunAheadOfTheirDevices) {
   EXPECT_FALSE(report.failure.has_value());
   EXPECT_GT(gpus.kernels_run(), 0);
   EXPECT_TRUE(gpus.faults().empty());
+}
+
+TEST(Worlds, GiveEachRankItsDeviceInEveryRun) {
+  std::vector<int> asked;
+  world::Options options = support::options_for(3);
+  options.make_device = [&](int rank) {
+    asked.push_back(rank);
+    return back::make_cpu_device();
+  };
+  for (int run = 0; run < 2; ++run) EXPECT_FALSE(world::run(options, [](Rank&) {}).failure.has_value());
+  EXPECT_EQ(asked, (std::vector<int>{0, 1, 2, 0, 1, 2}));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ class NcclFabric : public testing::Test {
  protected:
   front::RunReport run(int ranks, const support::Body& body, double timeout = 60) {
     world::Options options = support::options_for(ranks);
-    options.make_device = [&] { return gpus_.make_device(); };
+    options.make_device = [&](int) { return gpus_.make_device(); };
     options.make_fabric = [&, ranks] { return back::nccl::make_fabric(nccl_, ranks, timeout); };
     return world::run(options, body);
   }

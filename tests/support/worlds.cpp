@@ -33,7 +33,7 @@ RunReport run_fibers(const Options& options, const Disturbance& disturbance, con
 RunReport run_fake_gpus(const Options& options, const Disturbance& disturbance, const Body& body) {
   FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
   Options with_gpus = options;
-  with_gpus.make_device = [&] { return gpus.make_device(); };
+  with_gpus.make_device = [&](int) { return gpus.make_device(); };
   with_gpus.make_fabric = back::make_device_copy_fabric;
   RunReport report = world::run(with_gpus, body);
   for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;
@@ -45,7 +45,7 @@ RunReport run_fake_gpus(const Options& options, const Disturbance& disturbance, 
 
 RunReport run_on(const TestDevice& device, const Options& options, const Body& body) {
   Options with_device = options;
-  with_device.make_device = device.make;
+  with_device.make_device = [&](int) { return device.make(); };
   with_device.make_fabric = back::make_device_copy_fabric;
   return world::run(with_device, body);
 }
@@ -72,7 +72,7 @@ RunReport run_fake_nccl(const Options& options, const Disturbance& disturbance, 
   FakeGpus gpus({disturbance.seed, disturbance.max_delay_us});
   FakeNccl nccl(gpus);
   Options with_gpus = options;
-  with_gpus.make_device = [&] { return gpus.make_device(); };
+  with_gpus.make_device = [&](int) { return gpus.make_device(); };
   with_gpus.make_fabric = [&] { return back::nccl::make_fabric(nccl, options.ranks, kTimeout); };
   RunReport report = world::run(with_gpus, body);
   for (const std::string& fault : gpus.faults()) ADD_FAILURE() << "fake GPU: " << fault;

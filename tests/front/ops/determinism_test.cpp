@@ -118,7 +118,7 @@ TEST(Repetition, IsBitEqualOnManyThreadsAtOnce) {
   std::vector<Floats> results;
   world::Options options;
   options.ranks = 6;
-  options.make_device = support::test_device().make;
+  options.make_device = [](int) { return support::test_device().make(); };
   const auto report = world::run(options, [&](Rank& rank) {
     for (int i = 0; i < 5; ++i) {
       Floats values = everything(rank, rank.id() * support::test_device().same_bits_at);

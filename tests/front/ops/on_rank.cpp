@@ -18,7 +18,7 @@ namespace {
 front::RunReport run(const std::function<void(Rank&)>& body) {
   world::Options options;
   options.poison_empty = true;
-  options.make_device = support::test_device().make;
+  options.make_device = [](int) { return support::test_device().make(); };
   return world::run(options, body);
 }
 
