@@ -19,6 +19,9 @@ struct Layout {
   int ranks() const { return t * p * d; }
 };
 
+/// More than that no training has: each is a thread.
+inline constexpr Count kMostRanks = 1 << 14;
+
 struct Settings {
   /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. What puzzles add to a case (Case::numbers)
   /// is ignored.

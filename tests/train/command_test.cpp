@@ -68,6 +68,8 @@ TEST(TrainCommand, RefusesWhatCannotBeDivided) {
     EXPECT_EQ(outcome.status, 2);
     return outcome.err + outcome.out;
   };
+  EXPECT_THAT(refused({"--tp", "1024", "--pp", "1024", "--dp", "4096"}),
+              HasSubstr("--tp 1024 times --pp 1024 times --dp 4096 are more than 16384 ranks"));
   EXPECT_THAT(refused({"--tp", "5"}), HasSubstr("4 heads cannot be divided over --tp 5"));
   EXPECT_THAT(refused({"--pp", "5"}), HasSubstr("--layers 3"));
   EXPECT_THAT(refused({"--vp", "2"}), HasSubstr("--pp 1 is no pipeline. Give it more ranks: --pp 2"));

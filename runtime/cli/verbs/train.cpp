@@ -61,6 +61,12 @@ void check_layout(const TrainOptions& options) {
     throw UsageError(
         "The step of puzzle 33 divides the optimizer's states over the replicas: --zero 1 is all it does.");
   }
+  // Three factors of up to 2^20 each: two fit into a Count, and three once the first two have been found small enough.
+  const Count of_replica = Count{options.tp} * options.pp;
+  if (of_replica > train::kMostRanks || of_replica * options.dp > train::kMostRanks) {
+    throw UsageError(fmt::format("--tp {} times --pp {} times --dp {} are more than {} ranks.", options.tp, options.pp,
+                                 options.dp, train::kMostRanks));
+  }
   if (options.tp > options.heads) {
     throw UsageError(fmt::format("{} heads cannot be divided over --tp {}. Give it more: --heads {}.", options.heads,
                                  options.tp, options.tp));
