@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/sanitizers.h"
 #include "base/text.h"
 #include "grading/run/ending.h"
 #include "submission/wire/memory_file.h"
@@ -19,11 +20,8 @@
 namespace shardlings::grading::run {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // slow, and shadow memory is terabytes of address space
-#else
-constexpr bool kSanitized = false;
-#endif
+/// Slow, and shadow memory is terabytes of address space.
+constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 /// The file in memory, from the supervisor's side.
 class CaseFile {

@@ -5,15 +5,17 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "base/sanitizers.h"
+
+#if SHARDLINGS_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
-#elif defined(__SANITIZE_THREAD__)
+#elif SHARDLINGS_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace shardlings::back::sanitizers {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if SHARDLINGS_ADDRESS_SANITIZER
 
 /// Each side keeps its frames for variables that live longer than their block ("fake stack") while the other runs.
 struct Fiber {
@@ -35,7 +37,7 @@ inline void arrived(Fiber& fiber) {
   __sanitizer_finish_switch_fiber(fiber.own_frames, &fiber.thread_stack, &fiber.thread_size);
 }
 
-#elif defined(__SANITIZE_THREAD__)
+#elif SHARDLINGS_THREAD_SANITIZER
 
 /// Each fiber is a thread to it, and every change orders what came before it. So it finds no races here, as there are
 /// none; those of the same code are found with threads.

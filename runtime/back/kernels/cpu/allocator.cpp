@@ -4,21 +4,13 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/sanitizers.h"
+
 namespace shardlings::back::cpu {
 namespace {
 
 // AddressSanitizer can only see the use of freed memory if it is really freed.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kCaches = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool kCaches = false;
-#else
-constexpr bool kCaches = true;
-#endif
-#else
-constexpr bool kCaches = true;
-#endif
+constexpr bool kCaches = !kAddressSanitizer;
 
 std::size_t rounded(std::size_t size) {
   constexpr std::size_t kMask = CachingAllocator::kAlignment - 1;
