@@ -2,15 +2,22 @@
 #include "back/engine/engine.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "base/sanitizers.h"
 
 namespace shardlings::back {
 namespace {
@@ -149,6 +156,35 @@ TEST(Fibers, SayThatNobodyIsLeftToWakeASleeper) {
                              if (rank == 0) engine->park(word, 0);
                            }),
                std::logic_error);
+  int runs = 0;
+  engine->run(3, [&](int) {
+    ++runs;
+    engine->wake(word);
+  });
+  EXPECT_EQ(runs, 3) << "what has failed leaves nothing behind";
+}
+
+/// In a process of its own, which may have little more memory than it has: room for some stacks, and not for all.
+[[noreturn]] void run_out_of_threads() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  constexpr std::size_t kRoom = 64 << 20;
+  const rlimit limit{pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + kRoom, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+  std::atomic<int> ran{0};
+  try {
+    make_threads_engine()->run(1000, [&](int) { ++ran; });
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "%d ran: %s\n", ran.load(), error.what());
+    std::_Exit(3);
+  }
+  std::_Exit(4);
+}
+
+TEST(ThreadsDeathTest, SayThatThereAreNotEnough) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "its shadow of the memory is larger than any limit";
+  EXPECT_EXIT(run_out_of_threads(), testing::ExitedWithCode(3),
+              "0 ran: 1000 ranks need a thread each, and this machine gives no more than [0-9]+");
 }
 
 }  // namespace

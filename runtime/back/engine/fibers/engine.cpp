@@ -5,7 +5,6 @@
 // system calls for signal masks that nobody needs).
 #include <ucontext.h>
 
-#include <cstring>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -40,6 +39,9 @@ class FibersEngine final : public Engine {
 
   void run(int ranks, const std::function<void(int)>& body) override {
     body_ = &body;
+    // A run that ended by an exception has left fibers behind, and what refers to them.
+    runnable_.clear();
+    sleepers_.clear();
     fibers_.clear();
     for (int rank = ranks - 1; rank >= 0; --rank) {
       fibers_.push_back(std::make_unique<Fiber>(rank));

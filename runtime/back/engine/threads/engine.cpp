@@ -1,12 +1,17 @@
 // A thread for each rank; sleeping is the kernel's futex.
 #include "back/engine/engine.h"
 
+#include <fmt/format.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
+#include <exception>
 #include <limits>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -34,15 +39,34 @@ void pause() {
 #endif
 }
 
+enum class Start : std::uint8_t { undecided, together, not_at_all };
+
 class ThreadsEngine final : public Engine {
  public:
   void run(int ranks, const std::function<void(int)>& body) override {
     ranks_fit_ = ranks <= usable_cores();
-    std::vector<std::thread> threads;
+    // No rank begins before there is a thread for each: those that had begun would wait for the missing ones for ever.
+    std::atomic<Start> start{Start::undecided};
+    const auto decide = [&](Start decision) {
+      start = decision;
+      start.notify_all();
+    };
+    std::vector<std::jthread> threads;  // joined wherever this is left
     threads.reserve(static_cast<std::size_t>(ranks - 1));
-    for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(body, rank);
+    try {
+      for (int rank = 1; rank < ranks; ++rank) {
+        threads.emplace_back([&, rank] {
+          start.wait(Start::undecided);
+          if (start == Start::together) body(rank);
+        });
+      }
+    } catch (const std::exception&) {
+      decide(Start::not_at_all);
+      throw std::runtime_error(fmt::format("{} ranks need a thread each, and this machine gives no more than {}", ranks,
+                                           threads.size() + 1));
+    }
+    decide(Start::together);
     body(0);
-    for (std::thread& thread : threads) thread.join();
   }
 
   bool spin(const std::atomic<std::uint32_t>& word, std::uint32_t expected) override {
