@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "base/suggest.h"
@@ -60,6 +61,17 @@ std::int64_t TomlSection::integer(const std::string& key, std::int64_t least) {
 
 std::int64_t TomlSection::integer_or(const std::string& key, std::int64_t fallback, std::int64_t least) {
   return find(key) ? integer(key, least) : fallback;
+}
+
+int TomlSection::small(const std::string& key, int least) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const std::int64_t value = integer(key, least);
+  if (value > kMost) fail(key, fmt::format("{}: '{}' must be a whole number of at most {}", what_, key, kMost));
+  return static_cast<int>(value);
+}
+
+int TomlSection::small_or(const std::string& key, int fallback, int least) {
+  return find(key) ? small(key, least) : fallback;
 }
 
 double TomlSection::number(const std::string& key, const toml::node& node, double least) const {

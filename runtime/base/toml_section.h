@@ -27,6 +27,9 @@ class TomlSection {
   /// A whole number, or any, of at least `least`.
   std::int64_t integer(const std::string& key, std::int64_t least);
   std::int64_t integer_or(const std::string& key, std::int64_t fallback, std::int64_t least);
+  /// The same where it has to fit into an int.
+  int small(const std::string& key, int least);
+  int small_or(const std::string& key, int fallback, int least);
   double number_or(const std::string& key, double fallback, double least);
   std::vector<std::string> texts_or_none(const std::string& key);
   std::vector<std::int64_t> integers_or_none(const std::string& key, std::int64_t least);

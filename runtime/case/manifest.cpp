@@ -54,7 +54,7 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
   check.kind = value(section, "kind", kCheckKindWords);
   check.title = section.text("title");
-  check.points = static_cast<int>(section.integer("points", 0));
+  check.points = section.small("points", 0);
   check.after = section.texts_or_none("after");
   for (const std::string& id : check.after) {
     if (!manifest.check(id))
@@ -88,12 +88,12 @@ model::ModelSpec read_model(TomlSection& section) {
   section.has_only({"family", "layers", "hidden", "widths", "outputs", "sequence", "heads", "tied", "optimizer", "lr",
                     "eps", "clip"});
   model.family = value(section, "family", model::kFamilyWords);
-  model.layers = static_cast<int>(section.integer_or("layers", model.layers, 1));
+  model.layers = section.small_or("layers", model.layers, 1);
   model.hidden = section.integer_or("hidden", model.hidden, 1);
   model.widths = section.integers_or_none("widths", 1);
   model.outputs = section.integer_or("outputs", model.outputs, 1);
   model.sequence = section.integer_or("sequence", model.sequence, 1);
-  model.heads = static_cast<int>(section.integer_or("heads", model.heads, 1));
+  model.heads = section.small_or("heads", model.heads, 1);
   model.tied = section.flag_or("tied", model.tied);
   model.optimizer = value_or(section, "optimizer", model.optimizer, model::kOptimizerWords);
   model.lr = static_cast<float>(section.number_or("lr", model.lr, 0));
@@ -142,14 +142,14 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
     section.fail("name", fmt::format("'{}': letters, digits, spaces and .,_=-+ only", kase.name));
   if (manifest.find_case(kase.name)) section.fail("name", fmt::format("there are two cases '{}'", kase.name));
   kase.hidden = section.flag_or("hidden", false);
-  kase.ranks = static_cast<int>(section.integer_or("ranks", 1, 1));
+  kase.ranks = section.small_or("ranks", 1, 1);
   kase.batch = section.integer_or("batch", 2, 1);
-  kase.micro_batches = static_cast<int>(section.integer_or("micro_batches", 1, 1));
-  kase.batches = static_cast<int>(section.integer_or("batches", 0, 1));
+  kase.micro_batches = section.small_or("micro_batches", 1, 1);
+  kase.batches = section.small_or("batches", 0, 1);
   if (kase.ranks % kase.num_batches() != 0)
     section.fail("batches", fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
   kase.uneven_tokens = section.flag_or("uneven_tokens", false);
-  kase.steps = static_cast<int>(section.integer_or("steps", 1, 1));
+  kase.steps = section.small_or("steps", 1, 1);
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
   kase.cluster = read_cluster(section, clusters_folder);
   kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
@@ -243,7 +243,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
-  manifest.answer_lines = static_cast<int>(root.integer("answer_lines", 1));
+  manifest.answer_lines = root.small("answer_lines", 1);
   read_lists(root, clusters_folder, manifest);
   return manifest;
 }

@@ -34,8 +34,9 @@ void set_group(Parallel& parallel, const std::string& key, const std::string& va
     if (value != "0" && value != "1") refuse("sp", "0 or 1", value);
     parallel.sp = value == "1";
   } else if (key == "zero") {
-    parallel.zero = static_cast<int>(whole_number(key, value, 0));
-    if (parallel.zero > 3) refuse("zero", "a stage from 0 to 3", value);
+    const std::int64_t stage = whole_number(key, value, 0);
+    if (stage > 3) refuse("zero", "a stage from 0 to 3", value);
+    parallel.zero = static_cast<int>(stage);
   } else {
     refuse("--parallel", "dp, zero, shard, tp, sp, pp and v", key);
   }

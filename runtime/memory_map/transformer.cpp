@@ -25,10 +25,10 @@ Transformer transformer_of(TomlSection section) {
   model.title = section.text("title");
   model.source = section.text("source");
   model.parameters = section.number_or("parameters", 0, 1);
-  model.layers = static_cast<int>(section.integer_or("layers", 0, 1));
+  model.layers = section.small_or("layers", 0, 1);
   if (model.has_layers()) {
     model.hidden = section.integer("hidden", 1);
-    model.heads = static_cast<int>(section.integer("heads", 1));
+    model.heads = section.small("heads", 1);
     model.vocabulary = section.integer("vocabulary", 1);
     model.sequence = section.integer("sequence", 1);
     model.tied = section.flag_or("tied", true);

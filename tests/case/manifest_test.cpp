@@ -92,6 +92,9 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
             "puzzle.toml:12: [[cases]]: unknown key 'rank'; did you mean 'ranks'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 'two'\n"),
             "puzzle.toml:12: [[cases]]: 'ranks' must be a whole number of at least 1");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 4294967297\n"),
+            "puzzle.toml:12: [[cases]]: 'ranks' must be a whole number of at most 2147483647")
+      << "and not 1";
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 4\nbatches = 3\n"),
             "puzzle.toml:13: 4 ranks cannot share 3 batches evenly");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mpl' }\n"),

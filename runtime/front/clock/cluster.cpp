@@ -46,7 +46,7 @@ class FieldReader {
     return false;
   }
 
-  void read(const std::string& key, int& number) { number = static_cast<int>(section_.integer(key, 1)); }
+  void read(const std::string& key, int& number) { number = section_.small(key, 1); }
   void read(const std::string& key, bool& number) { number = section_.flag_or(key, number); }
   void read(const std::string& key, double& number) { number = section_.number_or(key, number, 1); }
   void read(const std::string& key, Nanos& number) { number = Nanos(section_.integer(key, 0)); }
