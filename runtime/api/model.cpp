@@ -126,26 +126,24 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
                        Location at) const {
   const ConstView used_up = grad;
   Port& port = port_of({weights, x, used_up}, "backward", at);
-  const RankModel& model = checked(model_, at);
-  Access::release(std::move(grad));
-  const args::layer_backward given{.model = model.id,
+  const args::layer_backward given{.model = checked(model_, at).id,
                                    .weights = weights,
                                    .x = x,
                                    .grad = used_up,
                                    .grad_weights = grad_weights,
                                    .layer = l,
-                                   .saved = Access::release(std::move(saved))};
-  return Request(&port, given, at).result();
+                                   .saved = Access::id(saved)};
+  Request request(&port, given, at);
+  static_cast<void>(Access::release(std::move(saved)));
+  return request.result_using_up(std::move(grad));
 }
 
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
   const ConstView used_up = logits;
   Port& port = port_of({used_up, targets, loss}, "loss", at);
-  const RankModel& model = checked(model_, at);
-  Access::release(std::move(logits));
   const args::layer_loss given{
-      .model = model.id, .logits = used_up, .targets = targets, .loss = loss, .tokens = tokens_of_step};
-  return Request(&port, given, at).result();
+      .model = checked(model_, at).id, .logits = used_up, .targets = targets, .loss = loss, .tokens = tokens_of_step};
+  return Request(&port, given, at).result_using_up(std::move(logits));
 }
 
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "api/access.h"
 #include "api/arguments.h"
@@ -47,6 +48,12 @@ class Request {
   void release() noexcept { port_->release(call_); }
   /// The reply's first tensor, whose owner the result is.
   Tensor result() { return adopt(send().tensor[0]); }
+  /// The same of a call that uses a tensor up. The tensor is the runtime's from now on, and not before: if something
+  /// was wrong with the arguments, it is still the caller's.
+  Tensor result_using_up(Tensor&& tensor) {
+    static_cast<void>(Access::release(std::move(tensor)));
+    return result();
+  }
   /// Starts the operation instead of waiting for it.
   Work start() {
     call_.blocking = 0;

@@ -25,6 +25,10 @@ Tensor load(Rank& rank, const T* values, Shape shape, DType dtype, Kind kind) {
                                kind);
 }
 
+bool inside(Range range, Count extent) {
+  return 0 <= range.begin && range.begin <= range.end && range.end <= extent;
+}
+
 template <class T>
 void append(std::vector<T>& all, const std::vector<T>& more) {
   all.insert(all.end(), more.begin(), more.end());
@@ -77,7 +81,7 @@ Tensor Harness::weights(int layer) {
 }
 
 Tensor Harness::weights(int layer, Range range) {
-  if (range.begin < 0 || range.end < range.begin || range.end > model().size(layer)) {
+  if (!inside(range, model().size(layer))) {
     throw std::runtime_error(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer,
                                          model().size(layer), range.begin, range.end));
   }
@@ -90,7 +94,7 @@ Tensor Harness::weights(int layer, Range range) {
 Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range cols) {
   const std::vector<Entry>& entries = model().entries(layer);
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return entry == e.name; });
-  if (found == entries.end() || rows.begin < 0 || rows.end > found->rows || cols.begin < 0 || cols.end > found->cols) {
+  if (found == entries.end() || !inside(rows, found->rows) || !inside(cols, found->cols)) {
     throw std::runtime_error(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'",
                                          layer, rows.begin, rows.end, cols.begin, cols.end, entry));
   }
@@ -106,7 +110,7 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
 }
 
 void Harness::check_choice(const std::string& function, const std::string& what, Range chosen, Count extent) {
-  if (0 <= chosen.begin && chosen.begin <= chosen.end && chosen.end <= extent) return;
+  if (inside(chosen, extent)) return;
   const std::string message = fmt::format("{} returns {} [{}, {}), but there are only [0, {})", function, what,
                                           chosen.begin, chosen.end, extent);
   throw InvalidArgument(message.c_str(), kNoPlace);
@@ -187,6 +191,10 @@ Tensor Harness::normals(int which, Shape shape, Kind kind) {
 }
 
 Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
+  if (!inside(rows, whole[0])) {
+    throw std::runtime_error(
+        fmt::format("harness.cpp: normals: there are {} rows, not [{}, {})", whole[0], rows.begin, rows.end));
+  }
   const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
   const std::vector<float> all = cases::normals_of(kase_, which, whole.size());
   return load(rank_, all.data() + rows.begin * row, with_extent(whole, 0, rows.size()), DType::f32, kind);

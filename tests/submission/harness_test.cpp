@@ -80,6 +80,20 @@ TEST(HarnessWeights, PartsThatDoNotExistAreErrors) {
   const auto report = with_harness([](submission::Harness& h) { h.weights(0, "no such matrix", {0, 1}, {0, 1}); });
   ASSERT_TRUE(report.failure);
   EXPECT_NE(report.failure->message.find("no such matrix"), std::string::npos);
+  for (const Rectangle part : {Rectangle{{3, 1}, {0, 1}}, Rectangle{{0, 1}, {5, 2}}, Rectangle{{-1, 1}, {0, 1}}}) {
+    const auto reversed =
+        with_harness([&](submission::Harness& h) { h.weights(1, h.model().entries(1)[0].name, part.rows, part.cols); });
+    ASSERT_TRUE(reversed.failure);
+    EXPECT_NE(reversed.failure->message.find("layer 1 has no rows"), std::string::npos) << reversed.failure->message;
+  }
+}
+
+TEST(HarnessNormals, RowsThatDoNotExistAreErrors) {
+  for (const Range rows : {Range{-1, 3}, Range{0, 6}, Range{3, 1}}) {
+    const auto report = with_harness([&](submission::Harness& h) { h.normals(3, {5, 2, 3}, rows, Kind::activation); });
+    ASSERT_TRUE(report.failure);
+    EXPECT_NE(report.failure->message.find("normals: there are 5 rows"), std::string::npos) << report.failure->message;
+  }
 }
 
 TEST(HarnessLinear, HoldsARectangleTheBiasOfItsRowsAndZeroGradients) {

@@ -57,6 +57,22 @@ TEST(ModelMisuse, NothingIsSaidWhenAllIsWell) {
   EXPECT_EQ(message_of([](Scene& s) { s.backward(1, 1, blank(s, {4, 2, 9})); }), "");
 }
 
+TEST(ModelMisuse, WhatACallWouldUseUpIsStillThereIfItIsNotMade) {
+  EXPECT_EQ(message_of([](Scene& s) {
+              Tensor grad = blank(s, {4, 2, 9});
+              const Bytes live = live_of(s.rank);
+              const ConstView foreign =
+                  detail::Access::view(&front_of(s.rank).doors().harness(), detail::Access::ref(s.x[1]));
+              EXPECT_THROW(s.on.model.backward(1, s.on.state.weights[1], foreign, std::move(s.saved[1]),
+                                               std::move(grad), s.on.state.grads[1]),
+                           InvalidArgument);
+              EXPECT_THROW(s.on.model.loss(std::move(grad), foreign, 8, s.on.loss), InvalidArgument);
+              s.backward(1, 1, std::move(grad));
+              EXPECT_LT(live_of(s.rank), live) << "nothing is lost";
+            }),
+            "");
+}
+
 TEST(ModelMisuse, SavedUsedTwice) {
   const std::string message = message_of([](Scene& s) {
     s.backward(1, 1, blank(s, {4, 2, 9}));
