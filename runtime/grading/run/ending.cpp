@@ -33,9 +33,10 @@ std::string signal_advice(const Evidence& evidence, int signal) {
     }
     return "An assert or the standard library found a mistake; what it said is in the output.";
   }
-  if (signal == SIGSEGV && evidence.crash_address < 4096) {
+  constexpr std::uint64_t kFirstPage = 4096;
+  if (signal == SIGSEGV && evidence.crash_address && *evidence.crash_address < kFirstPage) {
     return fmt::format("The address was {:#x}: an index or pointer into an empty vector, most likely.",
-                       evidence.crash_address);
+                       *evidence.crash_address);
   }
   if (signal == SIGSEGV || signal == SIGBUS) {
     return "An index outside of its std::vector, or endless recursion, are the usual reasons.";

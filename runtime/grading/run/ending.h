@@ -2,6 +2,8 @@
 /// Why a submission process ended as it did, in a paragraph for the learner.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "grading/run/process.h"
@@ -17,9 +19,10 @@ struct Evidence {
   bool reached_main = false;
   bool host_memory_exhausted = false;
   bool damaged = false;  ///< there is an end mark, but what came with it makes no sense
-  int crash_signal = 0;  ///< noted by the signal handler, with the rank (or -1) and the address
+  int crash_signal =
+      0;  ///< noted by the signal handler, with the rank (or -1) and the address; 0: it did not get to it
   int crash_rank = -1;
-  std::uint64_t crash_address = 0;
+  std::optional<std::uint64_t> crash_address{};
   wire::Place crash_place{};  ///< from the program's line table
 };
 

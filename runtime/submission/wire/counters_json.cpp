@@ -54,12 +54,19 @@ back::Collective collective_from(const std::string& name) {
   throw std::runtime_error("there is no operation '" + name + "'");
 }
 
+front::Link link_from(const std::string& name) {
+  for (std::size_t link = 0; link < front::kLinks; ++link) {
+    if (name == kLinkNames[link]) return static_cast<front::Link>(link);
+  }
+  throw std::runtime_error("there is no link '" + name + "'");
+}
+
 void traffic_from(const Json& list, front::Counters& counters) {
   for (const Json& item : list) {
     front::TrafficKey key;
     key.kind = collective_from(item.at("operation").get<std::string>());
     key.group = item.at("group").get<std::string>();
-    key.link = item.at("link").get<std::string>() == kLinkNames[1] ? front::Link::inter_node : front::Link::intra_node;
+    key.link = link_from(item.at("link").get<std::string>());
     counters.traffic[key] = {item.at("calls").get<std::int64_t>(), Bytes(item.at("sent").get<std::int64_t>()),
                              Bytes(item.at("received").get<std::int64_t>())};
   }

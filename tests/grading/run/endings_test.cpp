@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
+#include "grading/run/ending.h"
 #include "grading/run/submission_folder.h"
 #include "grading/run/supervisor.h"
 #include "submission/wire/memory_file.h"
@@ -74,6 +76,21 @@ TEST(Endings, ReplicasThatDifferAreKeptApart) {
   EXPECT_EQ(data.conflict, "rank 1 ended with other values than rank 0");
   ASSERT_EQ(data.replicas.size(), 2U);
   EXPECT_EQ(data.replicas[1], std::vector<float>(6, 3.F));
+}
+
+TEST(Endings, AnAddressIsToldWhereItWasNoted) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.signal = SIGSEGV;
+  const run::ProcessLimits limits;
+  run::Evidence evidence{.end = end, .limits = limits};
+  wire::Result result;
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, testing::Not(HasSubstr("0x0"))) << "its handler may not have been there, or stack";
+  evidence.crash_signal = SIGSEGV;
+  evidence.crash_address = 0;
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0: an index or pointer into an empty vector"));
 }
 
 TEST(Endings, SegmentationFault) {
