@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/file.h"
 #include "base/file_lock.h"
@@ -100,17 +102,11 @@ run::ProcessOptions grader_process(const Job& job) {
   return process;
 }
 
-void save(const verdict::Verdict& verdict, const Job& job) {
-  judge::GraderOptions files;
-  files.verdict = job.verdict().string();
-  files.traces = job.traces().string();
-  judge::write_verdict(verdict, files);
-}
-
 /// Builds while the grader computes its references, then lets it run the cases.
 verdict::Verdict grade_anew(const Job& job) {
   std::error_code ignored;
   fs::remove(job.verdict(), ignored);
+  fs::remove(job.traces(), ignored);
   job.options.progress(Phase::building);
   judge::ProgressReader reader(job.options.cases);
   run::ProcessOptions process = grader_process(job);
@@ -118,11 +114,7 @@ verdict::Verdict grade_anew(const Job& job) {
   run::Process grader(process);
   const build::BuildOutcome outcome = build::build_submission(
       job.toolchain, job.id, job.source.string(), (job.puzzle / "harness.cpp").string(), job.folder.string());
-  if (!outcome.built) {
-    verdict::Verdict verdict = judge::did_not_build(job.manifest, outcome.log);
-    save(verdict, job);
-    return verdict;
-  }
+  if (!outcome.built) return judge::did_not_build(job.manifest, outcome.log);
   job.options.progress(Phase::running);
   grader.say("ready\n");
   const run::ProcessEnd end = grader.wait();
@@ -137,13 +129,13 @@ verdict::Verdict grade_anew(const Job& job) {
   return verdict;
 }
 
-/// What did not build is tried again: the fault may have been one of the installation, which is mended by now.
-bool was_built(const Job& job) {
-  return verdict::verdict_from_json(read_whole_file(job.verdict())).status != verdict::Status::did_not_build;
-}
-
-verdict::Verdict read_graded(const Job& job) {
+/// The verdict of an earlier time, if it will do. A process that had to wait takes the result made meanwhile, even if it
+/// asked for a new grading.
+std::optional<verdict::Verdict> graded_before(const Job& job, bool has_waited) {
+  if (!fs::exists(job.verdict()) || (!has_waited && !job.options.use_cache)) return std::nullopt;
   verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
+  // What did not build is tried again: the fault may have been one of the installation, which is mended by now.
+  if (!has_waited && verdict.status == verdict::Status::did_not_build) return std::nullopt;
   fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
   return verdict;
 }
@@ -156,16 +148,13 @@ verdict::Verdict grade_puzzle(const GradeOptions& options) {
   const Job job = make_job(options);
   fs::create_directories(job.folder);
   options.progress(Phase::waiting);
-  const FileLock lock(job.folder.string() + ".lock");
+  const FileLock lock(job.folder.string() + kLockSuffix);
   fs::create_directories(job.folder);
-  // A process that had to wait takes the result made meanwhile, even if it asked for a new grading.
-  const bool is_there = fs::exists(job.verdict()) && (lock.waited() || (options.use_cache && was_built(job)));
-  verdict::Verdict verdict = is_there ? read_graded(job) : grade_anew(job);
-  if (!is_there) {
+  std::optional<verdict::Verdict> before = graded_before(job, lock.waited());
+  verdict::Verdict verdict = before ? std::move(*before) : grade_anew(job);
+  if (!before) {
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    judge::GraderOptions files;
-    files.verdict = job.verdict().string();
-    judge::write_verdict(verdict, files);
+    judge::write_verdict(verdict, job.verdict().string());
     prune_folders(job.folder.parent_path().string(), kKept);
   }
   if (options.keep) verdict::keep_run(options.build_folder, job.id, job.folder.string());

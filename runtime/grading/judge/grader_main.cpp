@@ -119,7 +119,7 @@ int run(int argc, char** argv) {
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
   });
   const int status = RUN_ALL_TESTS();
-  write_verdict(judge.verdict(), options);
+  write_verdict(judge.verdict(), options.verdict, options.traces);
   return status;
 }
 

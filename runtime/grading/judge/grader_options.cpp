@@ -98,10 +98,10 @@ std::string without_progress(const std::string& output) {
   return rest;
 }
 
-void write_verdict(const verdict::Verdict& verdict, const GraderOptions& options) {
-  if (!options.traces.empty()) verdict::write_traces(verdict, options.traces);
-  if (options.verdict.empty()) return;
-  write_file_atomically(options.verdict, to_json(verdict) + '\n', Outlives::kill);
+void write_verdict(const verdict::Verdict& verdict, const std::string& verdict_path, const std::string& traces_path) {
+  if (!traces_path.empty()) verdict::write_traces(verdict, traces_path);
+  if (verdict_path.empty()) return;
+  write_file_atomically(verdict_path, to_json(verdict) + '\n', Outlives::kill);
 }
 
 }  // namespace shardlings::grading::judge

@@ -51,7 +51,9 @@ std::string without_progress(const std::string& output);
 GraderOptions parse_grader_options(int argc, char** argv);
 std::vector<std::string> to_arguments(const GraderOptions& options);
 
-/// Writes verdict and traces, the verdict last and at once: a reader that sees it sees all of it.
-void write_verdict(const verdict::Verdict& verdict, const GraderOptions& options);
+/// Writes verdict and traces to the paths that are not empty, the verdict last and at once: a reader that sees it sees
+/// all of it.
+void write_verdict(const verdict::Verdict& verdict, const std::string& verdict_path,
+                   const std::string& traces_path = "");
 
 }  // namespace shardlings::grading::judge
