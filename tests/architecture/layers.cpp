@@ -20,6 +20,9 @@ const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/
 /// Which implementations there are, and what they need.
 const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 
+/// What a run leaves behind, and what it writes before it may crash.
+const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
+
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -77,9 +80,9 @@ const std::vector<Rule>& rules() {
        kBottom + Names{"submission/", "case/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h",
                        "api/harness_calls.h"},
        "what serves a learner's function knows nothing of the judge"},
-      {"runtime/submission/wire/", kBottom + Names{"submission/wire/", "world/world.h", "front/"},
+      {"runtime/submission/wire/", kBottom + kReport + Names{"submission/wire/"},
        "what a submission leaves behind is data"},
-      {"runtime/grading/", kBottom + Names{"grading/", "case/", "submission/wire/", "world/", "front/", "model/"},
+      {"runtime/grading/", kBottom + kReport + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
        "the judge reads what a submission left behind, and runs none of its code"},
       {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
       {"runtime/train/",
