@@ -44,11 +44,6 @@ constexpr double unit_interval(std::uint32_t word) {
   return (static_cast<double>(word) + 0.5) * 0x1p-32;
 }
 
-/// Number `index` of a stream, uniform in (0, 1).
-constexpr double uniform_at(std::uint64_t seed, std::uint64_t index, std::uint64_t stream = 0) {
-  return unit_interval(random_word_at(seed, index, stream));
-}
-
 /// Number `index` of a stream, uniform in 0 … bound-1 (multiply and shift: Lemire 2019, without rejection).
 constexpr std::uint32_t below_at(std::uint32_t bound, std::uint64_t seed, std::uint64_t index,
                                  std::uint64_t stream = 0) {

@@ -39,10 +39,7 @@ void RankContext::defer(Misuse misuse, const std::string& sentence, Location at)
 }
 
 void RankContext::throw_deferred() {
-  if (deferred_.empty()) return;
-  const std::exception_ptr first = deferred_.front();
-  deferred_.clear();
-  std::rethrow_exception(first);
+  if (deferred_) std::rethrow_exception(std::exchange(deferred_, nullptr));
 }
 
 }  // namespace shardlings::front

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "api/call.h"
 #include "back/kernels/kernels.h"
@@ -62,8 +61,10 @@ class RankContext {
   /// What the learner wrote: see CallLog.
   const char* called(const detail::Call& call) const { return calls_.called(call); }
   [[noreturn]] void invalid(const detail::Call& call, const std::string& sentence) const;
-  /// An error that could not be thrown where it happened (a destructor): the next call throws it.
-  void defer(std::exception_ptr error) { deferred_.push_back(std::move(error)); }
+  /// An error that could not be thrown where it happened (a destructor): the next call throws it, the first of several.
+  void defer(std::exception_ptr error) {
+    if (!deferred_) deferred_ = std::move(error);
+  }
   void defer(Misuse misuse, const std::string& sentence, Location at);
   void throw_deferred();
   /// The run has failed: what a rank leaves undone is not its fault.
@@ -82,7 +83,7 @@ class RankContext {
   Counters counters_;
   Bytes live_;
   Nanos now_;
-  std::vector<std::exception_ptr> deferred_;
+  std::exception_ptr deferred_;
 };
 
 }  // namespace shardlings::front
