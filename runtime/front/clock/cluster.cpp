@@ -96,7 +96,7 @@ Cluster read_cluster(TomlSection& root, const std::string& name) {
   if (there.contains("table") == there.contains("roofline")) {
     root.fail("table", "there must be one of [table] and [roofline]");
   }
-  each_section(cluster, [&](const std::string& section, const auto& fields) {
+  each_section(cluster, [&](const std::string& section, const auto&) {
     const bool is_cost = section == "table" || section == "roofline";
     if (!is_cost && !there.contains(section)) root.fail(section, fmt::format("[{}] is missing", section));
   });
@@ -112,7 +112,7 @@ constexpr const char* kHostLink = "host_link";
 std::vector<std::string> cluster_keys() {
   Cluster cluster;
   std::vector<std::string> keys = field_keys(cluster);
-  each_section(cluster, [&](const char* name, const auto& fields) { keys.emplace_back(name); });
+  each_section(cluster, [&](const char* name, const auto&) { keys.emplace_back(name); });
   return keys;
 }
 
