@@ -27,7 +27,8 @@ void ReportLines::text(std::string_view text, int indent, Role role, int most) {
     line(wrapped[i].empty() ? std::string() : spaces(indent) + style_(role, wrapped[i]));
   }
   if (shown < wrapped.size()) {
-    const std::string more = fmt::format("{} {} more lines", style_.pick("…", "..."), wrapped.size() - shown);
+    const std::size_t left = wrapped.size() - shown;
+    const std::string more = fmt::format("{} {} more line{}", style_.pick("…", "..."), left, left == 1 ? "" : "s");
     line(spaces(indent) + style_(Role::dim, more));
   }
 }

@@ -259,8 +259,10 @@ std::string terminal_report(const Verdict& verdict, const TerminalOptions& given
     if (most == 0 || lines.size() <= most) break;
   }
   if (most > 0 && lines.size() > most) {
-    const std::string more =
-        fmt::format("{} {} more lines: ./shardlings run", style.pick("…", "..."), lines.size() - most + 1);
+    const std::size_t left = lines.size() - most + 1;
+    const std::string number = verdict.puzzle.substr(0, verdict.puzzle.find('_'));
+    const std::string more = fmt::format("{} {} more line{}: ./shardlings run {}", style.pick("…", "..."), left,
+                                         left == 1 ? "" : "s", number);
     lines.resize(most);
     lines.back() = style(Role::dim, first_columns(more, options.width));
   }

@@ -136,6 +136,13 @@ TEST(TerminalReport, KeepsTheCauseOnASmallScreen) {
   EXPECT_THAT(text, HasSubstr("./shardlings run 20_pipeline --case"));
 }
 
+TEST(TerminalReport, SaysHowToSeeTheRestOfThisPuzzle) {
+  TerminalOptions options;
+  options.max_lines = 1;
+  const auto text = terminal_report(samples::verdict_with_failure(samples::pipeline_case(4, 6, true)), options);
+  EXPECT_THAT(text, testing::EndsWith("more lines: ./shardlings run 20\n"));
+}
+
 TEST(TerminalReport, PrintsAnExplanationOnce) {
   const auto text = terminal_report(samples::deadlock_verdict(), {});
   EXPECT_THAT(text, HasSubstr("deadlock: every rank waits"));

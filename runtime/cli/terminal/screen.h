@@ -13,7 +13,7 @@ struct Screen {
   std::string title;       ///< one line
   std::string status;      ///< at the right of the title: "building…"
   std::string body;        ///< lines
-  std::string more;        ///< what shows the rest where the body is cut: "./shardlings run 09"
+  std::string more;        ///< what shows the rest where the body is cut: "./shardlings list"
   bool can_go_on = false;  ///< the puzzle is solved: the key n works
 };
 

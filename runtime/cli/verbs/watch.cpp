@@ -74,7 +74,6 @@ class Watch {
     name_ = learner::short_name(puzzle);
     const std::string file = context_.project.puzzle_file(id_);
     screen_.title = fmt::format("{} {}  {}", name_, puzzle.title, system::shown_path(file));
-    screen_.more = "./shardlings run " + name_;
     watcher_ = std::make_unique<system::FileWatcher>(file);
     grade();
   }
@@ -119,6 +118,7 @@ class Watch {
     const bool ended = job_.take();
     if (ended) {
       screen_.body = job_.text();
+      screen_.more = "./shardlings run " + name_;
       screen_.status = job_.status() == kPassed ? "passed" : job_.status() == kFailed ? "not yet" : "";
       screen_.can_go_on = job_.status() == kPassed;
       if (!full_screen_) context_.out << screen_.body << std::endl;
@@ -148,19 +148,21 @@ class Watch {
       case 'r':
       case '\n':
       case '\r': grade(); break;
-      case 'h': borrow([this](const Context& context) { hint(context, {.puzzle = id_}); }); break;
-      case 'l': borrow([](const Context& context) { list(context, {}); }); break;
+      // Asking for the same hint again would give the next one: only a larger window shows the rest.
+      case 'h': borrow("a larger window", [this](const Context& context) { hint(context, {.puzzle = id_}); }); break;
+      case 'l': borrow("./shardlings list", [](const Context& context) { list(context, {}); }); break;
       case 'n': next(); break;
       default: break;
     }
   }
 
-  /// Shows what another verb prints.
+  /// Shows what another verb prints; `more` shows what the screen has no room for.
   template <typename Verb>
-  void borrow(const Verb& verb) {
+  void borrow(const char* more, const Verb& verb) {
     std::ostringstream out;
     verb(Context{context_.project, out, out, context_.colour, context_.charset, terminal::screen_size().columns});
     screen_.body = out.str();
+    screen_.more = more;
     show();
   }
 
