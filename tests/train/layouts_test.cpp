@@ -90,8 +90,9 @@ TEST(Training, TakesVirtualTimeAndAKnownAmountOfWork) {
 }
 
 TEST(Training, SaysWhyARankCouldNotGoOn) {
-  const StepFunction fails = [](Rank&, const Model&, const std::vector<Stage>&, TrainState&, const Batch&, Group, Group,
-                                Group, Group, float, View) { not_implemented(); };
+  const StepFunction fails = [](Rank&, const Model&, const GridShare&, const Batch&, float, View) {
+    not_implemented();
+  };
   const Trained trained = train(small_training({1, 1, 2}, 1, 2), fails, go_on);
   EXPECT_NE(trained.failure, "");
   EXPECT_TRUE(trained.losses.empty());

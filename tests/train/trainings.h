@@ -11,9 +11,8 @@
 #include "train/trainer.h"
 
 /// The solution of puzzle 33.
-void train_step(shardlings::Rank& rank, const shardlings::Model& model, const std::vector<shardlings::Stage>& chunks,
-                shardlings::TrainState& state, const shardlings::Batch& batch, shardlings::Group down,
-                shardlings::Group up, shardlings::Group dp, shardlings::Group ends, float limit, shardlings::View loss);
+void train_step(shardlings::Rank& rank, const shardlings::Model& model, const shardlings::GridShare& share,
+                const shardlings::Batch& batch, float limit, shardlings::View loss);
 
 namespace shardlings::train {
 
