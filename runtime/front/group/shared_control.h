@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "front/clock/cost.h"
 #include "front/group/control.h"
 #include "front/group/meeting_pool.h"
