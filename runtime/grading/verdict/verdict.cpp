@@ -202,7 +202,10 @@ void write_traces(const Verdict& verdict, const std::string& path) {
 void read_traces(Verdict& verdict, const std::string& path) {
   const std::string bytes = read_whole_file(path);
   Unpacker in(bytes);
-  if (in.get<std::uint64_t>() != kTracesMagic) throw BadPack();
+  if (in.get<std::uint64_t>() != kTracesMagic) {
+    throw std::runtime_error(
+        fmt::format("{} comes from another version of shardlings, or is damaged: run the puzzle again", path));
+  }
   for (std::size_t n = in.count(2 * sizeof(std::uint64_t)); n > 0; --n) {
     const std::string name = in.text();
     std::vector<front::RankTrace> traces(in.count(sizeof(std::uint64_t)));
