@@ -9,7 +9,6 @@
 #include <memory>
 #include <stdexcept>
 
-
 namespace shardlings::grading {
 namespace {
 
@@ -107,7 +106,7 @@ TEST(Traces, ReadWhatWasWritten) {
   EXPECT_EQ(trace.names, std::vector<std::string>{"matmul"});
   std::ofstream(path) << "something else entirely";
   EXPECT_THAT([&] { verdict::read_traces(back, path); },
-              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("another version of shardlings")));
+              ::testing::ThrowsMessage<std::runtime_error>(::testing::HasSubstr("another version of shardlings")));
   std::remove(path.c_str());
   EXPECT_THROW(verdict::read_traces(back, path), std::runtime_error);
 }
