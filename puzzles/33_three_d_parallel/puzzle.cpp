@@ -60,13 +60,10 @@ void train_step(Rank& rank, const Model& model, const GridShare& share, const Ba
     }
   };
   const auto backward = [&](int i, int c) {  // receives its gradient, computes, sends that of its input back
-    Tensor grad;
-    if (chunks[c].is_last()) {
-      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
-    } else {
-      grad = rank.empty(chunks[c].output_shape(), Kind::activation);
-      up.recv(grad, next);
-    }
+    const bool is_last = chunks[c].is_last();
+    Tensor grad = is_last ? model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss)
+                          : rank.empty(chunks[c].output_shape(), Kind::activation);
+    if (!is_last) up.recv(grad, next);
     grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad));
     x[i * v + c] = {};
     if (chunks[c].is_first()) return;

@@ -85,7 +85,7 @@ void check_diagnoses(const std::string& grader, const Manifest& puzzle, std::vec
   static const std::regex diagnosed(R"re(\bdiagnose\("([^"]*)"\))re");
   for (std::sregex_iterator it(grader.begin(), grader.end(), diagnosed), end; it != end; ++it) {
     const std::string id = (*it)[1].str();
-    if (!grading::judge::diagnosis_text(puzzle, id).empty()) continue;
+    if (puzzle.diagnosis(id) != nullptr || !grading::judge::diagnosis_text(puzzle, id).empty()) continue;
     problems.push_back(fmt::format("grader.cpp names the diagnosis {}, which puzzle.toml does not have", id));
   }
 }
