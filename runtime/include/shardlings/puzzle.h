@@ -64,7 +64,8 @@ struct MixedPrecision {
 struct GridShare {
   const std::vector<Stage>& chunks;  ///< of its pipeline's stages, in their order
   TrainState& state;                 ///< of the layers of all chunks
-  Group down, up;                    ///< the pipeline: for activations, and for gradients
+  Group down;                        ///< the pipeline, for activations
+  Group up;                          ///< the same ranks, for gradients
   Group dp;                          ///< the ranks that hold the same weights
   Group ends;                        ///< first and last rank of the pipeline; empty on those in between
 };
