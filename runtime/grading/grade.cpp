@@ -129,8 +129,8 @@ verdict::Verdict grade_anew(const Job& job) {
   return verdict;
 }
 
-/// The verdict of an earlier time, if it will do. A process that had to wait takes the result made meanwhile, even if it
-/// asked for a new grading.
+/// The verdict of an earlier time, if it will do. A process that had to wait takes the result made meanwhile, even if
+/// it asked for a new grading.
 std::optional<verdict::Verdict> graded_before(const Job& job, bool has_waited) {
   if (!fs::exists(job.verdict()) || (!has_waited && !job.options.use_cache)) return std::nullopt;
   verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
