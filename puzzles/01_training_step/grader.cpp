@@ -74,15 +74,15 @@ void diagnose_output(CheckContext& check) {
 Formula<Bytes> budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   const Formula<Bytes> standing =
-      term("weights", Bytes(weight_bytes(layers))) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
+      named("weights", Bytes(weight_bytes(layers))) + named("batch and loss", Bytes(batch_bytes(kase) + 4));
   Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     const std::string number = std::to_string(l);
-    const Formula<Bytes> bytes = standing + term("activations of layers 0-" + number, Bytes(kept)) +
-                                 term("gradient of layer " + number, Bytes(layers[l].weights)) +
-                                 term("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
+    const Formula<Bytes> bytes = standing + named("activations of layers 0-" + number, Bytes(kept)) +
+                                 named("gradient of layer " + number, Bytes(layers[l].weights)) +
+                                 named("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
     if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;

@@ -64,14 +64,14 @@ Formula<Bytes> budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   const Bytes weights(weight_bytes(layers));
   const Formula<Bytes> standing =
-      term("weights", weights) + term("gradients", weights) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
+      named("weights", weights) + named("gradients", weights) + named("batch and loss", Bytes(batch_bytes(kase) + 4));
   Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     const Formula<Bytes> bytes =
-        standing + term(fmt::format("activations of layers 0-{} for one micro-batch", l), Bytes(kept)) +
-        term(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+        standing + named(fmt::format("activations of layers 0-{} for one micro-batch", l), Bytes(kept)) +
+        named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
     if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;

@@ -75,10 +75,10 @@ class Budget {
     return worst;
   }
   Formula<Bytes> formula(const Moment& moment) const {
-    return term("weights", Bytes(weights_)) + term("gradients", Bytes(weights_)) +
-           term("batch and loss", Bytes(batch_)) + term("inputs of the segments before", Bytes(moment.checkpoints)) +
-           term("activations of this segment", Bytes(moment.segment)) +
-           term("what " + moment.call + " needs", Bytes(moment.own));
+    return named("weights", Bytes(weights_)) + named("gradients", Bytes(weights_)) +
+           named("batch and loss", Bytes(batch_)) + named("inputs of the segments before", Bytes(moment.checkpoints)) +
+           named("activations of this segment", Bytes(moment.segment)) +
+           named("what " + moment.call + " needs", Bytes(moment.own));
   }
 
  private:
@@ -223,7 +223,7 @@ SHARDLINGS_CHECK(recompute) {
   const Segments segments(check.kase());
   const front::Counters& counters = check.counters(0);
   const Letters letter(check.kase());
-  const Formula<Count> forwards = 2 * letter.l - term("length of the last segment", segments.length_of_last());
+  const Formula<Count> forwards = 2 * letter.l - named("length of the last segment", segments.length_of_last());
   if (check.exactly("forward calls", counters.layer_forwards, forwards, "calls",
                     check.place_of_last(0, EventKind::forward)) &&
       check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",

@@ -4,7 +4,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, int every, View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, TrainState& state, const Batch& batch,
+                                             int every, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();

@@ -24,7 +24,8 @@ using PlannedLayers = std::vector<PlannedLayer>;
 /// Weights, gradients, batch and loss: there before the step begins.
 Formula<Bytes> fixed_bytes(const Case& kase) {
   const Bytes weights(weight_bytes(layer_bytes(kase)));
-  return term("weights", weights) + term("gradients", weights) + term("batch and loss", Bytes(batch_bytes(kase) + 4));
+  return named("weights", weights) + named("gradients", weights) +
+         named("batch and loss", Bytes(batch_bytes(kase) + 4));
 }
 
 /// How often each layer ran forward.
@@ -185,7 +186,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   const Case& kase = check.kase();
   const std::int64_t budget = kase.integer("budget");
-  if (check.peaks_at_most(fixed_bytes(kase) + term("budget", Bytes(budget)))) return;
+  if (check.peaks_at_most(fixed_bytes(kase) + named("budget", Bytes(budget)))) return;
   const CheckpointPlan plan = plan_of(check);
   const std::int64_t needed = activation_peak(planned_layers(kase), plan);
   check.detail(fmt::format("computed again: {}; that plan needs {} bytes", names_of(plan), needed));
@@ -200,7 +201,7 @@ SHARDLINGS_CHECK(recompute) {
   if (!best) throw std::logic_error("puzzle.toml: no plan fits the budget of this case");
   const CheckpointPlan plan = plan_of(check);
   if (check.at_most("operations of second forwards", Flops(flops_found(check)),
-                    term("the best of all plans that fit the budget", Flops(recomputed_flops(layers, *best))),
+                    named("the best of all plans that fit the budget", Flops(recomputed_flops(layers, *best))),
                     check.place_of_last(0, EventKind::forward))) {
     return;
   }

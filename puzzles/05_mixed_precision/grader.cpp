@@ -283,15 +283,15 @@ bool weights_are_rounded(CheckContext& check) {
 
 Formula<Bytes> memory_budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
-  const Formula<Bytes> standing = term("number of weights", number_of_weights(kase)) * Formula<Bytes>(Bytes(16)) +
-                                  term("batch, losses and two numbers", Bytes(mixed_given_bytes(kase)));
+  const Formula<Bytes> standing = named("number of weights", number_of_weights(kase)) * Formula<Bytes>(Bytes(16)) +
+                                  named("batch, losses and two numbers", Bytes(mixed_given_bytes(kase)));
   Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     const Formula<Bytes> bytes =
-        standing + term(fmt::format("bf16 activations of layers 0-{}", l), Bytes(kept)) +
-        term(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+        standing + named(fmt::format("bf16 activations of layers 0-{}", l), Bytes(kept)) +
+        named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
     if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;
@@ -325,9 +325,9 @@ Formula<Bytes> wire_bytes(const Case& kase, int rank) {
     bytes += 2 * (2 * count - part_of(count, kase.ranks, rank).size() -
                   part_of(count, kase.ranks, (rank + 1) % kase.ranks).size());
   }
-  const Formula<Bytes> gradients = term("gradients of 2 bytes", Bytes(2 * number_of_weights(kase)));
+  const Formula<Bytes> gradients = named("gradients of 2 bytes", Bytes(2 * number_of_weights(kase)));
   return in_all_steps(kase, simplest(2 * share_of_others(Letters(kase).n) * gradients,
-                                     term("an all-reduce of each layer", Bytes(kase.ranks == 1 ? 0 : bytes))));
+                                     named("an all-reduce of each layer", Bytes(kase.ranks == 1 ? 0 : bytes))));
 }
 
 /// In every step the gradient of the loss is multiplied before the first layer goes backward. A power of two changes no
@@ -379,7 +379,7 @@ SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.at_most("numbers read by the program of " + check.name_of(rank), check.counters(rank).host_reads,
-                       term("1 in each step", kase.steps), "reads")) {
+                       named("1 in each step", kase.steps), "reads")) {
       return check.diagnose("many_reads");
     }
     if (!check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(kase, rank),

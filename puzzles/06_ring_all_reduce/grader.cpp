@@ -274,9 +274,9 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   if (forbidden_call(check)) return;
   const Formula<Count> n = Letters(check.kase()).n;
-  const Formula<Bytes> size = term("size", Bytes(size_of(check)));
+  const Formula<Bytes> size = named("size", Bytes(size_of(check)));
   const Formula<Bytes> each =
-      simplest(2 * share_of_others(n) * size, 2 * (size - term("shortest part", Bytes(shortest_part(check)))));
+      simplest(2 * share_of_others(n) * size, 2 * (size - named("shortest part", Bytes(shortest_part(check)))));
   std::int64_t total = 0;
   int most = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -291,7 +291,7 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  if (!check.peaks_at_most(term("data", Bytes(size_of(check))) + term("longest part", Bytes(longest_part(check))))) {
+  if (!check.peaks_at_most(named("data", Bytes(size_of(check))) + named("longest part", Bytes(longest_part(check))))) {
     if (!diagnose_messages(check)) check.diagnose("large_buffer");
   }
 }
@@ -301,10 +301,10 @@ SHARDLINGS_CHECK(time) {
   const auto transfer = static_cast<std::int64_t>(
       std::floor(static_cast<double>(longest_part(check)) / link.bytes_per_second * 1e9 + 0.5));
   const int rank = check.slowest_rank();
-  if (!check.at_most(
-          "virtual time of " + check.name_of(rank), check.end_time(rank),
-          2 * (Letters(check.kase()).n - 1) * (term("alpha", link.latency) + term("longest part / W", Nanos(transfer))),
-          check.place_of_last(rank, EventKind::recv))) {
+  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
+                     2 * (Letters(check.kase()).n - 1) *
+                         (named("alpha", link.latency) + named("longest part / W", Nanos(transfer))),
+                     check.place_of_last(rank, EventKind::recv))) {
     if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
   }
 }

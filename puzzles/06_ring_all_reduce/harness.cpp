@@ -4,7 +4,7 @@
 
 using namespace shardlings;
 
-void ring_all_reduce(Rank& rank, Group& group, View data);
+SHARDLINGS_LEARNER_FUNCTION(ring_all_reduce, void(Rank& rank, Group& group, View data));
 
 SHARDLINGS_HARNESS(h) {
   Tensor data = h.integers(h.integer("elements"), Kind::other);

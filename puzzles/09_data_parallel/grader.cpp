@@ -152,7 +152,7 @@ Formula<Nanos> budget(const CheckContext& check) {
     const Formula<Nanos> computing =
         l == 0 ? letter.l * (letter.f + letter.b) : letter.l * letter.f + (layers - l) * letter.b;
     const std::string reduce = l == 0 ? "all-reduce of layer 0" : fmt::format("all-reduces of layers {} to 0", l);
-    const Formula<Nanos> end = computing + term(reduce, reducing);
+    const Formula<Nanos> end = computing + named(reduce, reducing);
     if (end.value() > latest.value()) latest = end;
   }
   return latest;

@@ -143,8 +143,8 @@ std::string closing_layers(const CheckContext& check, int rank) {
 Formula<Count> number_of_buckets(const Case& kase) {
   std::vector<Count> sizes;
   for (const Bucket& bucket : buckets_of(kase)) sizes.push_back(bucket.elements);
-  return term(fmt::format("buckets of at least {} elements: {}", kase.integer("bucket"), fmt::join(sizes, " + ")),
-              static_cast<Count>(sizes.size()));
+  return named(fmt::format("buckets of at least {} elements: {}", kase.integer("bucket"), fmt::join(sizes, " + ")),
+               static_cast<Count>(sizes.size()));
 }
 
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {
@@ -152,7 +152,7 @@ Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   for (const Bucket& bucket : buckets_of(kase)) {
     buckets.emplace_back(Bytes(all_reduce_bytes(kase, bucket.elements, rank)));
   }
-  const Formula<Bytes> gradients = term("gradients", Bytes(weight_bytes(layer_bytes(kase))));
+  const Formula<Bytes> gradients = named("gradients", Bytes(weight_bytes(layer_bytes(kase))));
   return simplest(2 * share_of_others(Letters(kase).n) * gradients,
                   called("an all-reduce of each bucket", sum(buckets)));
 }
@@ -190,8 +190,8 @@ Formula<Nanos> time_budget(const Case& kase) {
     reducing += Nanos(all_reduce_time(kase, buckets[k].elements));
     const bool alone = k + 1 == buckets.size();
     const std::string until = fmt::format("computation until bucket {} of {} is complete", k + 1, buckets.size());
-    const Formula<Nanos> end = term(alone ? "all computation" : until, complete_at(kase, buckets[k].lowest)) +
-                               term(alone ? "the last all-reduce" : "its all-reduce and those behind it", reducing);
+    const Formula<Nanos> end = named(alone ? "all computation" : until, complete_at(kase, buckets[k].lowest)) +
+                               named(alone ? "the last all-reduce" : "its all-reduce and those behind it", reducing);
     if (end.value() > latest.value()) latest = end;
   }
   return latest;

@@ -6,8 +6,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, TrainState& state, View grads, const Batch& batch, Count bucket,
-                View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, TrainState& state, View grads,
+                                             const Batch& batch, Count bucket, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();

@@ -172,7 +172,7 @@ void diagnose_memory(CheckContext& check, int rank) {
 /// Bytes that a rank sends: a reduce-scatter and an all-gather of each layer, and the squares.
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   return in_all_steps(kase,
-                      step_bytes(kase, rank, kZero) + term("one number", Bytes(all_reduce_bytes_of_one(kase, rank))));
+                      step_bytes(kase, rank, kZero) + named("one number", Bytes(all_reduce_bytes_of_one(kase, rank))));
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -215,6 +215,6 @@ SHARDLINGS_CHECK(time) {
   const Letters letter(kase);
   const Nanos rings(sum_of(ring_times(kase)));
   finishes_within(
-      check, in_all_steps(kase, letter.l * (letter.f + letter.b) + term("reduce-scatters", rings) +
-                                    term("norm", Nanos(all_reduce_time_of_one(kase))) + term("all-gathers", rings)));
+      check, in_all_steps(kase, letter.l * (letter.f + letter.b) + named("reduce-scatters", rings) +
+                                    named("norm", Nanos(all_reduce_time_of_one(kase))) + named("all-gathers", rings)));
 }

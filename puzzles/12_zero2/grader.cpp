@@ -132,7 +132,7 @@ void diagnose_memory(CheckContext& check, int rank) {
 
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   return in_all_steps(kase,
-                      step_bytes(kase, rank, kZero) + term("the norm", Bytes(all_reduce_bytes_of_one(kase, rank))));
+                      step_bytes(kase, rank, kZero) + named("the norm", Bytes(all_reduce_bytes_of_one(kase, rank))));
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
@@ -147,9 +147,9 @@ void diagnose_bytes(CheckContext& check, int rank) {
 Formula<Nanos> time_budget(const Case& kase) {
   const Letters letter(kase);
   return in_all_steps(kase, letter.m * letter.l * (letter.f + letter.b) +
-                                term("reduce-scatter of layer 0", Nanos(ring_times(kase).front())) +
-                                term("norm", Nanos(all_reduce_time_of_one(kase))) +
-                                term("all-gathers", Nanos(sum_of(ring_times(kase)))));
+                                named("reduce-scatter of layer 0", Nanos(ring_times(kase).front())) +
+                                named("norm", Nanos(all_reduce_time_of_one(kase))) +
+                                named("all-gathers", Nanos(sum_of(ring_times(kase)))));
 }
 
 void diagnose_time(CheckContext& check, int rank) {

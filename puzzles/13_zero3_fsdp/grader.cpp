@@ -64,7 +64,7 @@ Formula<Nanos> time_budget(const Case& kase) {
   const Letters letter(kase);
   const Nanos end(ring_times(kase).front());
   return in_all_steps(
-      kase, term("first all-gather", end) + letter.l * (letter.f + letter.b) + term("last reduce-scatter", end));
+      kase, named("first all-gather", end) + letter.l * (letter.f + letter.b) + named("last reduce-scatter", end));
 }
 
 void diagnose_time(CheckContext& check, int rank) {

@@ -163,9 +163,9 @@ Formula<Nanos> time_after_backward(const Case& kase) {
   const Case node = node_of(kase), replicas = replicas_of(kase);
   const std::vector<std::int64_t> parts = part_bytes(node, 0);
   const auto reduced = [&](std::size_t l) {
-    return term(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas, parts[l] / kBytesOfF32)));
+    return named(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas, parts[l] / kBytesOfF32)));
   };
-  return max(term("last reduce-scatter", Nanos(ring_times(node).front())), reduced(1)) + reduced(0);
+  return max(named("last reduce-scatter", Nanos(ring_times(node).front())), reduced(1)) + reduced(0);
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ SHARDLINGS_CHECK(between) {
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const Letters letter(kase);
-  const Formula<Nanos> step = term("first all-gather", Nanos(ring_times(node_of(kase)).front())) +
+  const Formula<Nanos> step = named("first all-gather", Nanos(ring_times(node_of(kase)).front())) +
                               letter.l * (letter.f + letter.b) + time_after_backward(kase);
   if (!finishes_within(check, in_all_steps(kase, step))) diagnose_time(check, check.slowest_rank());
 }

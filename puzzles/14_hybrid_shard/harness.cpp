@@ -6,7 +6,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, int ranks_per_node, const Model& model, TrainState& state, const Batch& batch, View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, int ranks_per_node, const Model& model, TrainState& state,
+                                             const Batch& batch, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const int all = h.rank().size(), per_node = std::min(h.kase().cluster.ranks_per_node, all);

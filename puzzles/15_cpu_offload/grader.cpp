@@ -87,7 +87,7 @@ Formula<Bytes> device_budget(const Case& kase, int rank) {
 
 Formula<Bytes> host_budget(const Case& kase, int rank) {
   const Bytes part(sum_of(part_bytes(kase, rank)));
-  return term("its part of the weights", part) + term("of the gradients", part) + 2 * term("of a moment", part);
+  return named("its part of the weights", part) + named("of the gradients", part) + 2 * named("of a moment", part);
 }
 
 void diagnose_device_memory(CheckContext& check, int rank) {
@@ -126,7 +126,7 @@ bool copies_fit(CheckContext& check, int rank, HostLink way) {
   const Case& kase = check.kase();
   const Bytes part(sum_of(part_bytes(kase, rank)));
   const char* name = way == HostLink::to_host ? "gradient of this rank's part" : "weights of this rank's part";
-  const Formula<Bytes> budget = in_all_steps(kase, term(name, part));
+  const Formula<Bytes> budget = in_all_steps(kase, named(name, part));
   const front::Copies& copies = check.counters(rank).copies[static_cast<std::size_t>(way)];
   const std::string what =
       fmt::format("copied by {} to the {}", check.name_of(rank), way == HostLink::to_host ? "host" : "device");

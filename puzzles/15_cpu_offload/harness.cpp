@@ -5,8 +5,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, TrainState& state, TrainState& host, const Batch& batch,
-                const AdamStep& step, View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, TrainState& state, TrainState& host,
+                                             const Batch& batch, const AdamStep& step, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();

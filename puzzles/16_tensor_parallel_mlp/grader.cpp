@@ -168,9 +168,9 @@ void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std:
 
 Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
   const Count elements = mlp.tokens * mlp.width;
-  const Formula<Count> share = share_of_others(term("t", mlp.ranks)), reduces = term("2 all-reduces", 2);
-  return simplest(reduces * (2 * share * term("4 s b h", Bytes(kBytesOfF32 * elements))),
-                  reduces * term("what one sends", Bytes(all_reduce_bytes(elements, mlp.ranks, rank))));
+  const Formula<Count> share = share_of_others(named("t", mlp.ranks)), reduces = named("2 all-reduces", 2);
+  return simplest(reduces * (2 * share * named("4 s b h", Bytes(kBytesOfF32 * elements))),
+                  reduces * named("what one sends", Bytes(all_reduce_bytes(elements, mlp.ranks, rank))));
 }
 
 void diagnose_bytes(CheckContext& check) {
@@ -212,7 +212,7 @@ SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Place where = check.place_of_last(rank, EventKind::collective);
     const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
-    const Formula<Count> reduces = term("one in forward", 1) + term("one in backward", 1);
+    const Formula<Count> reduces = named("one in forward", 1) + named("one in backward", 1);
     const bool held =
         check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp, rank),
                       where) &&
@@ -225,10 +225,10 @@ SHARDLINGS_CHECK(memory) {
   const Mlp mlp(check.kase());
   const Bytes part(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + mlp.width));
   const Bytes x(kBytesOfF32 * mlp.tokens * mlp.width);
-  const Formula<Bytes> z = term("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
-  const Formula<Bytes> weights = 2 * term("part of the weights", part);
-  const Formula<Bytes> given = term("x", x) + term("y", x) + term("grad_y", x);
-  if (check.peaks_at_most(weights + given + max(4 * z, 3 * z + term("grad_x", x)))) return;
+  const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
+  const Formula<Bytes> weights = 2 * named("part of the weights", part);
+  const Formula<Bytes> given = named("x", x) + named("y", x) + named("grad_y", x);
+  if (check.peaks_at_most(weights + given + max(4 * z, 3 * z + named("grad_x", x)))) return;
   if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
   const int rank = check.worst_rank();
   if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
@@ -238,9 +238,9 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(work) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Formula<Count> each = term("s b", mlp.tokens) * term("h", mlp.width) * term("f/t", mlp.part());
+    const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f/t", mlp.part());
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      term("6 products", 6) * each * Formula<Flops>(Flops(2)))) {
+                      named("6 products", 6) * each * Formula<Flops>(Flops(2)))) {
       continue;
     }
     if (up_divided_by_columns(check)) return;  // the communication says what is wrong

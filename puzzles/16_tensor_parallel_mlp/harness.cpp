@@ -4,11 +4,12 @@
 
 using namespace shardlings;
 
-Rectangle part_of_up(const Group& tp, Count rows, Count cols);
-Rectangle part_of_down(const Group& tp, Count rows, Count cols);
-Tensor mlp_forward(Group& tp, const Linear& up, const Linear& down, ConstView x, Tensor& z, Tensor& a);
-Tensor mlp_backward(Group& tp, const Linear& up, const Linear& down, ConstView x, ConstView z, ConstView a,
-                    ConstView grad_y);
+SHARDLINGS_LEARNER_FUNCTION(part_of_up, Rectangle(const Group& tp, Count rows, Count cols));
+SHARDLINGS_LEARNER_FUNCTION(part_of_down, Rectangle(const Group& tp, Count rows, Count cols));
+SHARDLINGS_LEARNER_FUNCTION(mlp_forward,
+                            Tensor(Group& tp, const Linear& up, const Linear& down, ConstView x, Tensor& z, Tensor& a));
+SHARDLINGS_LEARNER_FUNCTION(mlp_backward, Tensor(Group& tp, const Linear& up, const Linear& down, ConstView x,
+                                                 ConstView z, ConstView a, ConstView grad_y));
 
 namespace {
 

@@ -292,12 +292,12 @@ struct Peak {
 
 Peak peak_of(const Gpt& gpt) {
   const std::int64_t x = kBytesOfF32 * gpt.tokens * gpt.width, row = kBytesOfF32 * gpt.tokens;
-  return {
-      .before = 2 * term("weights", Bytes(kBytesOfF32 * weights_of_rank(gpt))) +
-                term("batch and loss", Bytes(2 * row + kBytesOfF32)) +
-                term("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
-                term("x, normed x", Bytes(2 * x + 2 * row)),
-      .at_head = term("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) + term("grad_x, 3 rows", Bytes(x + 3 * row))};
+  return {.before = 2 * named("weights", Bytes(kBytesOfF32 * weights_of_rank(gpt))) +
+                    named("batch and loss", Bytes(2 * row + kBytesOfF32)) +
+                    named("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
+                    named("x, normed x", Bytes(2 * x + 2 * row)),
+          .at_head =
+              named("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) + named("grad_x, 3 rows", Bytes(x + 3 * row))};
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -314,15 +314,15 @@ void diagnose_memory(CheckContext& check, int rank) {
 
 Formula<Bytes> wire_bytes(const Gpt& gpt, int rank) {
   const Count large = gpt.tokens * gpt.width;
-  const Formula<Count> share = share_of_others(term("t", gpt.ranks));
-  const Formula<Count> reduces = folded(4 * term("L", gpt.blocks) + 2);
+  const Formula<Count> share = share_of_others(named("t", gpt.ranks));
+  const Formula<Count> reduces = folded(4 * named("L", gpt.blocks) + 2);
   const auto sent = [&](const char* name, Count count) {
-    return term(name, Bytes(all_reduce_bytes(count, gpt.ranks, rank)));
+    return named(name, Bytes(all_reduce_bytes(count, gpt.ranks, rank)));
   };
-  return simplest(
-      2 * share *
-          (reduces * term("4 s b h", Bytes(kBytesOfF32 * large)) + 3 * term("4 s b", Bytes(kBytesOfF32 * gpt.tokens))),
-      reduces * sent("an all-reduce of s b h", large) + 3 * sent("one of s b", gpt.tokens));
+  return simplest(2 * share *
+                      (reduces * named("4 s b h", Bytes(kBytesOfF32 * large)) +
+                       3 * named("4 s b", Bytes(kBytesOfF32 * gpt.tokens))),
+                  reduces * sent("an all-reduce of s b h", large) + 3 * sent("one of s b", gpt.tokens));
 }
 
 void diagnose_bytes(CheckContext& check) {
@@ -385,7 +385,7 @@ SHARDLINGS_CHECK(work) {
   const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      term("3 products", 3) * term("s b", gpt.tokens) * term("matrices/t", matrices) *
+                      named("3 products", 3) * named("s b", gpt.tokens) * named("matrices/t", matrices) *
                           Formula<Flops>(Flops(2)))) {
       continue;
     }

@@ -9,14 +9,14 @@ using namespace shardlings;
 using submission::Harness;
 using submission::LinearShard;
 
-std::vector<Range> qkv_rows(const Group& tp, int heads, Count head_width);
-Tensor attend_forward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,
-                      std::vector<Tensor>& kept);
-Tensor attend_backward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,
-                       std::vector<Tensor>& kept, ConstView grad_y);
-Tensor embed(Group& tp, ConstView table, Count vocabulary, ConstView ids);
-Tensor vocab_loss(Group& tp, const Linear& head, Count vocabulary, ConstView x, ConstView targets, Count tokens,
-                  View loss);
+SHARDLINGS_LEARNER_FUNCTION(qkv_rows, std::vector<Range>(const Group& tp, int heads, Count head_width));
+SHARDLINGS_LEARNER_FUNCTION(attend_forward, Tensor(Group& tp, const Linear& qkv, const Linear& proj, int heads,
+                                                   ConstView x, std::vector<Tensor>& kept));
+SHARDLINGS_LEARNER_FUNCTION(attend_backward, Tensor(Group& tp, const Linear& qkv, const Linear& proj, int heads,
+                                                    ConstView x, std::vector<Tensor>& kept, ConstView grad_y));
+SHARDLINGS_LEARNER_FUNCTION(embed, Tensor(Group& tp, ConstView table, Count vocabulary, ConstView ids));
+SHARDLINGS_LEARNER_FUNCTION(vocab_loss, Tensor(Group& tp, const Linear& head, Count vocabulary, ConstView x,
+                                               ConstView targets, Count tokens, View loss));
 
 namespace {
 

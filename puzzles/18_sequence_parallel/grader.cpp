@@ -249,12 +249,12 @@ struct Peak {
 Peak peak_of(const Mlp& mlp) {
   const std::int64_t x = kBytesOfF32 * mlp.elements(), mine = x / mlp.ranks, z = kBytesOfF32 * mlp.tokens * mlp.part();
   const std::int64_t statistics = 2 * kBytesOfF32 * mlp.tokens / mlp.ranks;
-  const Formula<Bytes> like_z = term("z", Bytes(z));
-  return {.planned = 2 * term("weights", Bytes(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
-                     term("x, grad_y", Bytes(2 * mlp.micros * mine)) +
-                     term("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
-                     term("one whole (s, b, h)", Bytes(x)),
-          .room = max(2 * like_z, like_z + term("a part of it", Bytes(mine)))};
+  const Formula<Bytes> like_z = named("z", Bytes(z));
+  return {.planned = 2 * named("weights", Bytes(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
+                     named("x, grad_y", Bytes(2 * mlp.micros * mine)) +
+                     named("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
+                     named("one whole (s, b, h)", Bytes(x)),
+          .room = max(2 * like_z, like_z + named("a part of it", Bytes(mine)))};
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -268,13 +268,13 @@ void diagnose_memory(CheckContext& check, int rank) {
 
 Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
   const Count n = mlp.elements();
-  const Formula<Count> share = share_of_others(term("t", mlp.ranks)), m = term("m", mlp.micros);
-  const Formula<Bytes> gather = term("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, rank)));
-  const Formula<Bytes> scatter = term("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, rank)));
-  const Formula<Bytes> reduce = term("an all-reduce of h", Bytes(all_reduce_bytes(mlp.width, mlp.ranks, rank)));
-  return simplest(
-      share * (m * 5 * term("4 s b h", Bytes(kBytesOfF32 * n)) + 3 * (2 * term("4 h", Bytes(kBytesOfF32 * mlp.width)))),
-      m * (3 * gather + 2 * scatter) + 3 * reduce);
+  const Formula<Count> share = share_of_others(named("t", mlp.ranks)), m = named("m", mlp.micros);
+  const Formula<Bytes> gather = named("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, rank)));
+  const Formula<Bytes> scatter = named("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, rank)));
+  const Formula<Bytes> reduce = named("an all-reduce of h", Bytes(all_reduce_bytes(mlp.width, mlp.ranks, rank)));
+  return simplest(share * (m * 5 * named("4 s b h", Bytes(kBytesOfF32 * n)) +
+                           3 * (2 * named("4 h", Bytes(kBytesOfF32 * mlp.width)))),
+                  m * (3 * gather + 2 * scatter) + 3 * reduce);
 }
 
 void diagnose_bytes(CheckContext& check) {

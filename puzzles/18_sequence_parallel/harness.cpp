@@ -6,11 +6,11 @@ using namespace shardlings;
 using submission::Harness;
 using submission::LinearShard;
 
-Tensor mlp_forward(Rank& rank, const Linear& norm, const Linear& up, const Linear& down, ConstView x,
-                   std::vector<Tensor>& kept);
-Tensor mlp_backward(Rank& rank, const Linear& norm, const Linear& up, const Linear& down, ConstView x,
-                    std::vector<Tensor>& kept, ConstView grad_y);
-void finish_step(Rank& rank, const Linear& norm, const Linear& up, const Linear& down);
+SHARDLINGS_LEARNER_FUNCTION(mlp_forward, Tensor(Rank& rank, const Linear& norm, const Linear& up, const Linear& down,
+                                                ConstView x, std::vector<Tensor>& kept));
+SHARDLINGS_LEARNER_FUNCTION(mlp_backward, Tensor(Rank& rank, const Linear& norm, const Linear& up, const Linear& down,
+                                                 ConstView x, std::vector<Tensor>& kept, ConstView grad_y));
+SHARDLINGS_LEARNER_FUNCTION(finish_step, void(Rank& rank, const Linear& norm, const Linear& up, const Linear& down));
 
 namespace {
 

@@ -4,7 +4,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step,
+                            void(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const Range layers = h.layers_of_stage(h.rank().id(), h.rank().size());

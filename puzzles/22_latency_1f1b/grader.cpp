@@ -91,7 +91,7 @@ SHARDLINGS_CHECK(in_flight) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_calls(check, pipeline);
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const Formula<Count> most = min(2 * (term("p", pipeline.p) - term("r", rank)) - 1, term("m", pipeline.m));
+    const Formula<Count> most = min(2 * (named("p", pipeline.p) - named("r", rank)) - 1, named("m", pipeline.m));
     if (!check_in_flight(check, pipeline, rank, most)) return;
   }
 }

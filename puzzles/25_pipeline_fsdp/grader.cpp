@@ -166,12 +166,10 @@ bool holds_two_units_in_forward(CheckContext& check, int rank) {
     if (alive[slot] - planned[slot] > alive[worst] - planned[worst]) worst = slot;
   }
   const Slot slot = breadth_first(pipeline_in(check.kase()))[worst];
-  return check.at_most(
-      fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank), slot.micro,
-                  slot.chunk),
-      Bytes(alive[worst]),
-      term("parts + batch and loss + activations so far + two units of weights", Bytes(planned[worst])),
-      check.place_of_first(rank, EventKind::forward));
+  return check.at_most(fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank),
+                                   slot.micro, slot.chunk),
+                       Bytes(alive[worst]), breadth_first_memory_after(check.kase(), rank, worst),
+                       check.place_of_first(rank, EventKind::forward));
 }
 
 }  // namespace

@@ -7,6 +7,13 @@
 
 using namespace shardlings;
 
+/// Makes a Flow, and lets the learner's train_step use it.
+SHARDLINGS_LEARNER_FUNCTION(train_with_flow, void(Rank& rank, const Grid& grid, const Model& model,
+                                                  const std::vector<Range>& chunks, TrainState& state, Shape tokens,
+                                                  const Batch& batch, const Group& down, const Group& up, View loss));
+
+#ifdef SHARDLINGS_BESIDE_LEARNER
+
 /// Takes micro-batches through this rank's chunks: receives, computes, sends on.
 struct Flow {
   Rank& rank;
@@ -66,6 +73,20 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at) {
 void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vector<Range>& chunks, TrainState& state,
                 Shape tokens, int micro_batches, Flow& flow);
 
+void train_with_flow(Rank& rank, const Grid& grid, const Model& model, const std::vector<Range>& chunks,
+                     TrainState& state, Shape tokens, const Batch& batch, const Group& down, const Group& up,
+                     View loss) {
+  const std::size_t v = chunks.size(), m = static_cast<std::size_t>(batch.num_micro());
+  Flow flow{rank, model, batch, loss, down, up, static_cast<int>(v)};
+  flow.x.resize(m * v);
+  flow.saved.resize(m * v);
+  flow.logits.resize(m);
+  flow.round.resize(m);
+  train_step(rank, grid, model, chunks, state, tokens, static_cast<int>(m), flow);
+}
+
+#endif
+
 namespace {
 
 /// Weights and zero gradients: of each layer of a chunk the part of this rank.
@@ -83,7 +104,6 @@ void add_parts(submission::Harness& h, Range chunk, const Group& data, TrainStat
 
 SHARDLINGS_HARNESS(h) {
   const int p = static_cast<int>(h.integer("stages")), v = static_cast<int>(h.integer("chunks"));
-  const int m = h.kase().micro_batches;
   const Grid grid(h.rank().world(), {{"pipeline", p}, {"data", h.rank().size() / p}});
   const Group data = grid.along("data");
   const int r = grid.coordinate("pipeline");
@@ -98,13 +118,10 @@ SHARDLINGS_HARNESS(h) {
   }
   const Batch batch = h.batch({.inputs = r == 0, .targets = r == p - 1, .which = data.rank()});
   Tensor loss = h.rank().zeros(1, Kind::other);
-  Flow flow{h.rank(), model, batch, loss, grid.along("pipeline"), grid.across({"pipeline"}), v};
-  flow.x.resize(m * v);
-  flow.saved.resize(m * v);
-  flow.logits.resize(m);
-  flow.round.resize(m);
+  const Group down = grid.along("pipeline"), up = grid.across({"pipeline"});
   h.begin();
-  train_step(h.rank(), grid, model, chunks, state, {h.kase().model.sequence, h.kase().batch}, m, flow);
+  train_with_flow(h.rank(), grid, model, chunks, state, {h.kase().model.sequence, h.kase().batch}, batch, down, up,
+                  loss);
   h.end();
   h.put_parts("grads", state.grads, data);
   h.put_of_rank("loss by rank", loss);

@@ -277,7 +277,7 @@ SHARDLINGS_CHECK(communication) {
     }
     // Nothing in groups that the submission has made for itself.
     if (!check.exactly(fmt::format("sent by {} in all groups together", check.name_of(rank)),
-                       check.counters(rank).bytes_sent(), term("the sum of the above", known))) {
+                       check.counters(rank).bytes_sent(), named("the sum of the above", known))) {
       return;
     }
   }

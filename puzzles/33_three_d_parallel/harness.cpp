@@ -5,7 +5,8 @@
 
 using namespace shardlings;
 
-void train_step(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit, View loss);
+SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, const GridShare& share, const Batch& batch,
+                                             float limit, View loss));
 
 SHARDLINGS_HARNESS(h) {
   const auto number = [&](const char* name) { return static_cast<int>(h.integer(name)); };

@@ -80,6 +80,22 @@ struct Access {
     return m;
   }
   static const RankModel* rank_model(const Model& m) { return m.model_; }
+
+  /// \name What is private in what a harness hands over, part by part
+  /// @{
+  template <class Archive>
+  static void parts(Batch& b, Archive& a) {
+    a(b.micros_, b.tokens_of_step_);
+  }
+  template <class Archive>
+  static void parts(Grid& g, Archive& a) {
+    a(g.all_, g.axes_, g.along_);
+  }
+  template <class Archive>
+  static void parts(Stage& s, Archive& a) {
+    a(s.model_, s.layers_, s.is_first_, s.is_last_, s.recomputes_, s.input_, s.output_, s.weights_, s.grads_);
+  }
+  /// @}
   static Batch batch(ConstView inputs, ConstView targets, std::vector<MicroBatch> micros, Count tokens_of_step) {
     Batch b;
     b.inputs = inputs;

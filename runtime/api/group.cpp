@@ -1,5 +1,7 @@
 #include "shardlings/group.h"
 
+#include <fmt/format.h>
+
 #include "api/request.h"
 #include "base/parts.h"
 
@@ -20,8 +22,13 @@ Port* checked(Port* port, Location at) {
 
 }  // namespace
 
-Range Group::part(Count n, int r) const {
-  return size_ == 0 ? Range{} : part_of(n, size_, r);
+Range Group::part(Count n, int r, Location at) const {
+  if (size_ == 0) return {};
+  if (n < 0) detail::throw_invalid(fmt::format("part({}, {}): there is no such number of elements", n, r), at);
+  if (r < 0 || r >= size_) {
+    detail::throw_invalid(fmt::format("part({}, {}): the group has ranks 0 to {}", n, r, size_ - 1), at);
+  }
+  return part_of(n, size_, r);
 }
 
 void Group::all_reduce(View data, ReduceOp op, Location at) {

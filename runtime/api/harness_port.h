@@ -26,6 +26,8 @@ class HarnessPort : public Port {
 
   /// The elements of a tensor of the device, as f32. Costs no virtual time, and is not counted.
   virtual std::vector<float> values_of(const Ref& ref) = 0;
+  /// Throws InvalidArgument unless the rank has these elements of a tensor: for what others say is one.
+  virtual void check(const Ref& ref) const = 0;
   /// The rank's virtual clock.
   virtual Nanos now() const = 0;
 

@@ -6,6 +6,7 @@
 
 #include "api/rank_model.h"
 #include "api/request.h"
+#include "base/extents.h"
 #include "model/flops.h"
 #include "model/memory.h"
 
@@ -32,14 +33,6 @@ const LayerStructure& layer_of(const RankModel* model, int l, const char* query,
   if (l >= 0 && l < layers) return structure.layers[static_cast<std::size_t>(l)];
   throw_invalid(
       fmt::format("{} of layer {}: there is no such layer; the model has layers 0 to {}", query, l, layers - 1), at);
-}
-
-/// Where to call: an empty tensor has no port, so any of those that are not empty will do.
-Port& port_of(std::initializer_list<ConstView> tensors, const char* name, Location at) {
-  for (const ConstView& tensor : tensors) {
-    if (Port* port = Access::port(tensor)) return *port;
-  }
-  throw_invalid(fmt::format("{}: all tensors are empty (moved from?)", name), at);
 }
 
 }  // namespace
@@ -101,6 +94,13 @@ Range Model::tied(int l, Location at) const {
 
 LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location at) const {
   const LayerStructure& layer = layer_of(model_, l, "cost", at);
+  // Attention goes with the square of the sequence. Far beyond any model, and still no product of the formulas
+  // overflows.
+  constexpr Count kMost = Count{1} << 40;
+  if (sequence < 0 || batch < 0 || bounded_product({sequence, sequence, batch}) > kMost || batch > kMost) {
+    throw_invalid(fmt::format("cost of layer {}: no micro-batch has {} sequences of {} positions", l, batch, sequence),
+                  at);
+  }
   const Count tokens = sequence * batch;
   LayerCost cost;
   cost.input = model::input_bytes(layer, tokens, dtype).value();
@@ -113,11 +113,12 @@ LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location 
 }
 
 Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Location at) const {
-  Port& port = port_of({weights, x}, "forward", at);
-  if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
   const args::layer_forward given{
       .model = checked(model_, at).id, .weights = weights, .x = x, .layer = l, .saves = saved != nullptr};
-  const detail::Reply reply = Request(&port, given, at).send();
+  Request request(given, at);
+  Port& port = request.port();
+  if (saved) *saved = {};  // what it held is not needed any more: free it before the new one is made
+  const detail::Reply reply = request.send();
   if (saved) *saved = Access::saved(&port, reply.id);
   return Access::adopt(&port, reply.tensor[0]);
 }
@@ -125,7 +126,6 @@ Tensor Model::forward(int l, ConstView weights, ConstView x, Saved* saved, Locat
 Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Tensor&& grad, View grad_weights,
                        Location at) const {
   const ConstView used_up = grad;
-  Port& port = port_of({weights, x, used_up}, "backward", at);
   const args::layer_backward given{.model = checked(model_, at).id,
                                    .weights = weights,
                                    .x = x,
@@ -133,22 +133,21 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
                                    .grad_weights = grad_weights,
                                    .layer = l,
                                    .saved = Access::id(saved)};
-  Request request(&port, given, at);
+  Request request(given, at);
+  static_cast<void>(request.port());  // throws while `saved` is still the caller's
   static_cast<void>(Access::release(std::move(saved)));
   return request.result_using_up(std::move(grad));
 }
 
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {
   const ConstView used_up = logits;
-  Port& port = port_of({used_up, targets, loss}, "loss", at);
   const args::layer_loss given{
       .model = checked(model_, at).id, .logits = used_up, .targets = targets, .loss = loss, .tokens = tokens_of_step};
-  return Request(&port, given, at).result_using_up(std::move(logits));
+  return Request(given, at).result_using_up(std::move(logits));
 }
 
 void Model::update(int l, View weights, ConstView grad, OptimizerState& optimizer, ConstView factor,
                    Location at) const {
-  Port& port = port_of({weights, grad}, "update", at);
   const args::layer_update given{.model = checked(model_, at).id,
                                  .weights = weights,
                                  .grad = grad,
@@ -157,7 +156,7 @@ void Model::update(int l, View weights, ConstView grad, OptimizerState& optimize
                                  .factor = factor,
                                  .layer = l,
                                  .step = optimizer.step + 1};
-  Request(&port, given, at).send();
+  Request(given, at).send();
   ++optimizer.step;
 }
 

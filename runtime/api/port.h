@@ -44,6 +44,7 @@ class Port {
 
  protected:
   ~Port() = default;
+  friend struct PortServer;
 
   /// Throws nothing but what is the caller's own affair: errors are part of the reply.
   virtual Reply answer(const Call& call) = 0;

@@ -33,11 +33,16 @@ class Request {
     return *this;
   }
 
-  /// Throws what the runtime answers; InvalidArgument if all arguments are empty.
-  Reply send() {
-    if (port_ == nullptr) fail("the tensor is empty (moved from, or never allocated)");
-    return send_through(*port_);
+  /// Where it goes: to the rank of its tensors. Throws InvalidArgument if all of them are empty.
+  Port& port() const {
+    if (port_ == nullptr) {
+      fail(call_.num_tensors > 1 ? "all its tensors are empty (moved from, or never allocated)"
+                                 : "the tensor is empty (moved from, or never allocated)");
+    }
+    return *port_;
   }
+  /// Throws what the runtime answers, and what port() does.
+  Reply send() { return send_through(port()); }
   /// To another Port than that of the tensors: a harness's.
   Reply send_through(Port& port) {
     call_.at = port.packed(at_);

@@ -46,6 +46,9 @@ Ref rows_of(const Ref& ref, Range range, Location at) {
 }
 
 Ref reshaped_to(const Ref& ref, Shape shape, Location at) {
+  if (!is_possible(shape)) {
+    throw_invalid(fmt::format("a view of {} elements cannot have the shape {}", ref.shape.size(), to_text(shape)), at);
+  }
   if (shape.size() != ref.shape.size()) {
     throw_invalid(fmt::format("{} elements of shape {} do not make the shape {}", ref.shape.size(), to_text(ref.shape),
                               to_text(shape)),

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <optional>
 
 #include "shardlings/tensor.h"
@@ -61,8 +60,7 @@ constexpr Shape with_more_cols(const Shape& shape, Count cols) {
 constexpr Count bounded_product(std::initializer_list<Count> factors) {
   Count product = 1;
   for (const Count factor : factors) {
-    if (factor == 0) return 0;
-    if (__builtin_mul_overflow(product, factor, &product)) product = std::numeric_limits<Count>::max();
+    product = detail::bounded_times(product, factor);
   }
   return product;
 }

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +19,18 @@ namespace shardlings {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Where the process writes what is to become this file.
+std::string name_while_written(const std::string& path, pid_t process) {
+  return fmt::format("{}.{}.new", path, process);
+}
+
+/// The process whose half-written file that is; 0 if it is none of this path.
+pid_t writer_of(const std::string& file, const std::string& path) {
+  if (!file.starts_with(path + ".")) return 0;
+  const pid_t process = std::atoi(file.c_str() + path.size() + 1);
+  return process > 0 && file == name_while_written(path, process) ? process : 0;
+}
 
 bool write_new_file(const std::string& path, std::string_view content, Outlives outlives) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -44,7 +58,7 @@ std::string read_whole_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view content, Outlives outlives) {
-  const std::string temporary = fmt::format("{}.{}.new", path, getpid());
+  const std::string temporary = name_while_written(path, getpid());
   if (!write_new_file(temporary, content, outlives) || rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
     unlink(temporary.c_str());
@@ -54,6 +68,17 @@ void write_file_atomically(const std::string& path, std::string_view content, Ou
   // The rename itself is safe only once the folder is on disk, too.
   const Descriptor folder(open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) fsync(folder.get());
+}
+
+void remove_leftovers(const std::string& path) {
+  const fs::path whole = fs::absolute(path);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(whole.parent_path(), ignored)) {
+    const pid_t writer = writer_of(entry.path().filename().string(), whole.filename().string());
+    // Signal 0 is none: it only asks whether the process is there.
+    const bool is_gone = writer == getpid() || (writer > 0 && kill(writer, 0) != 0 && errno == ESRCH);
+    if (is_gone) fs::remove(entry.path(), ignored);
+  }
 }
 
 }  // namespace shardlings

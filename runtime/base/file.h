@@ -23,4 +23,7 @@ enum class Outlives : std::uint8_t { kill, power_cut };
 /// std::runtime_error with the path and the reason; the old content is there then, and nothing half written beside it.
 void write_file_atomically(const std::string& path, std::string_view content, Outlives outlives = Outlives::power_cut);
 
+/// Removes what writers of this file that were killed have left half written beside it.
+void remove_leftovers(const std::string& path);
+
 }  // namespace shardlings

@@ -22,6 +22,18 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+std::string quoted_for_shell(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += R"('\'')";  // ends the quotes, and begins others
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
 std::string_view base_name(std::string_view path) {
   const auto slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);

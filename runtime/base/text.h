@@ -17,6 +17,8 @@ namespace shardlings {
 std::string trimmed(std::string_view text);
 /// Its lines, without their ends.
 std::vector<std::string> lines_of(std::string_view text);
+/// In single quotes, as a shell wants it to be one word, whatever it holds.
+std::string quoted_for_shell(std::string_view text);
 /// The last component of a path.
 std::string_view base_name(std::string_view path);
 /// "puzzle.cpp:31"; "somewhere" for an empty location.

@@ -15,7 +15,7 @@ void TomlSection::has_only(const std::vector<std::string>& keys) {
     const std::string name(key.str());
     if (known_.contains(name)) continue;
     const std::vector<std::string> known(known_.begin(), known_.end());
-    fail(name, fmt::format("{}: unknown key '{}'{}", what_, name, suggestion(name, known)));
+    wrong(name, fmt::format("unknown key '{}'{}", name, suggestion(name, known)));
   }
 }
 
@@ -30,11 +30,15 @@ void TomlSection::fail(const std::string& key, const std::string& message) const
   throw std::runtime_error(fmt::format("{}:{}: {}", file_, line, message));
 }
 
+void TomlSection::wrong(const std::string& key, const std::string& message) const {
+  fail(key, what_.empty() ? message : what_ + ": " + message);
+}
+
 std::string TomlSection::text(const std::string& key) {
   const toml::node* node = find(key);
-  if (!node) fail(key, fmt::format("{} has no '{}'", what_, key));
+  if (!node) wrong(key, fmt::format("'{}' is missing", key));
   const auto value = node->value_exact<std::string>();
-  if (!value) fail(key, fmt::format("{}: '{}' must be a text in quotes", what_, key));
+  if (!value) wrong(key, fmt::format("'{}' must be a text in quotes", key));
   return *value;
 }
 
@@ -46,16 +50,15 @@ bool TomlSection::flag_or(const std::string& key, bool fallback) {
   const toml::node* node = find(key);
   if (!node) return fallback;
   const auto value = node->value_exact<bool>();
-  if (!value) fail(key, fmt::format("{}: '{}' must be true or false", what_, key));
+  if (!value) wrong(key, fmt::format("'{}' must be true or false", key));
   return *value;
 }
 
 std::int64_t TomlSection::integer(const std::string& key, std::int64_t least) {
   const toml::node* node = find(key);
-  if (!node) fail(key, fmt::format("{} has no '{}'", what_, key));
+  if (!node) wrong(key, fmt::format("'{}' is missing", key));
   const auto value = node->value_exact<std::int64_t>();
-  if (!value || *value < least)
-    fail(key, fmt::format("{}: '{}' must be a whole number of at least {}", what_, key, least));
+  if (!value || *value < least) wrong(key, fmt::format("'{}' must be a whole number of at least {}", key, least));
   return *value;
 }
 
@@ -66,7 +69,7 @@ std::int64_t TomlSection::integer_or(const std::string& key, std::int64_t fallba
 int TomlSection::small(const std::string& key, int least) {
   constexpr int kMost = std::numeric_limits<int>::max();
   const std::int64_t value = integer(key, least);
-  if (value > kMost) fail(key, fmt::format("{}: '{}' must be a whole number of at most {}", what_, key, kMost));
+  if (value > kMost) wrong(key, fmt::format("'{}' must be a whole number of at most {}", key, kMost));
   return static_cast<int>(value);
 }
 
@@ -76,8 +79,7 @@ int TomlSection::small_or(const std::string& key, int fallback, int least) {
 
 double TomlSection::number(const std::string& key, const toml::node& node, double least) const {
   const auto value = node.is_number() ? node.value<double>() : std::nullopt;
-  if (!value || !(*value >= least))
-    fail(key, fmt::format("{}: '{}' must be a number of at least {}", what_, key, least));
+  if (!value || !(*value >= least)) wrong(key, fmt::format("'{}' must be a number of at least {}", key, least));
   return *value;
 }
 
@@ -91,10 +93,10 @@ std::vector<std::string> TomlSection::texts_or_none(const std::string& key) {
   const toml::node* node = find(key);
   if (!node) return texts;
   const toml::array* list = node->as_array();
-  if (!list) fail(key, fmt::format("{}: '{}' must be a list of texts", what_, key));
+  if (!list) wrong(key, fmt::format("'{}' must be a list of texts", key));
   for (const toml::node& item : *list) {
     const auto value = item.value_exact<std::string>();
-    if (!value) fail(key, fmt::format("{}: '{}' must be a list of texts", what_, key));
+    if (!value) wrong(key, fmt::format("'{}' must be a list of texts", key));
     texts.push_back(*value);
   }
   return texts;
@@ -105,11 +107,11 @@ std::vector<std::int64_t> TomlSection::integers_or_none(const std::string& key, 
   const toml::node* node = find(key);
   if (!node) return integers;
   const toml::array* list = node->as_array();
-  const std::string wanted = fmt::format("{}: '{}' must be a list of whole numbers of at least {}", what_, key, least);
-  if (!list) fail(key, wanted);
+  const std::string wanted = fmt::format("'{}' must be a list of whole numbers of at least {}", key, least);
+  if (!list) wrong(key, wanted);
   for (const toml::node& item : *list) {
     const auto value = item.value_exact<std::int64_t>();
-    if (!value || *value < least) fail(key, wanted);
+    if (!value || *value < least) wrong(key, wanted);
     integers.push_back(*value);
   }
   return integers;
@@ -119,7 +121,7 @@ std::optional<TomlSection> TomlSection::section(const std::string& key) {
   const toml::node* node = find(key);
   if (!node) return std::nullopt;
   const toml::table* table = node->as_table();
-  if (!table) fail(key, fmt::format("{}: '{}' must be a table, {{ … }}", what_, key));
+  if (!table) wrong(key, fmt::format("'{}' must be a table, {{ … }}", key));
   return TomlSection(*table, file_, key);
 }
 

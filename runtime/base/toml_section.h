@@ -12,7 +12,7 @@ namespace shardlings {
 
 class TomlSection {
  public:
-  /// `what` names it in messages ("[[cases]]"), `file` begins them ("puzzle.toml").
+  /// `what` names it in messages ("[[cases]]", empty for the whole file), `file` begins them ("puzzle.toml").
   TomlSection(const toml::table& table, std::string file, std::string what)
       : table_(table), file_(std::move(file)), what_(std::move(what)) {}
 
@@ -43,6 +43,9 @@ class TomlSection {
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;
 
  private:
+  /// The same with the name of the section before the message.
+  [[noreturn]] void wrong(const std::string& key, const std::string& message) const;
+
   const toml::node* find(const std::string& key) const;
   double number(const std::string& key, const toml::node& node, double least) const;
 

@@ -238,7 +238,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.folder = folder;
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
-  TomlSection root(table, kFile, kFile);
+  TomlSection root(table, kFile, "");
   root.has_only({"title", "chapter", "summary", "answer_lines", "checks", "hints", "diagnoses", "cases"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");

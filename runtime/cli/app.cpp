@@ -1,12 +1,23 @@
 #include "cli/app.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <new>
 #include <ostream>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/descriptor.h"
+#include "base/machine_fault.h"
 #include "base/suggest.h"
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/verbs/verbs.h"
 
@@ -28,8 +39,41 @@ ColourChoice colour_choice(const std::string& word) {
   throw CLI::ValidationError("--color", "takes auto, always or never, not " + word);
 }
 
+/// The library's help, with meanings in lines that fit the terminal: it leaves them to be broken inside of words.
+class HelpOfWidth final : public CLI::Formatter {
+ public:
+  explicit HelpOfWidth(int width) : width_(width) {}
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return entry(make_option_name(option, is_positional) + make_option_opts(option), make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* verb) const override {
+    return entry(verb->get_display_name(true), verb->get_description());
+  }
+  std::string make_description(const CLI::App* app) const override { return filled(app->get_description()); }
+  std::string make_footer(const CLI::App* app) const override { return filled(app->get_footer()); }
+
+ private:
+  static constexpr int kIndentOfAll = 2;  ///< what --help-all shifts the options of verbs by
+
+  std::string filled(const std::string& text) const {
+    return text.empty() ? text : fmt::format("{}\n", fmt::join(fill_lines(text, width_), "\n"));
+  }
+
+  std::string entry(const std::string& name, const std::string& meaning) const {
+    const int left = static_cast<int>(get_column_width());
+    const std::string head = "  " + name;
+    const std::string margin = "\n" + spaces(left);
+    const std::string begin = columns_of(head) < left ? padded(head, left) : head + margin;
+    return fmt::format("{}{}\n", begin, fmt::join(fill_lines(meaning, width_ - left - kIndentOfAll), margin));
+  }
+
+  int width_;
+};
+
 void describe(CLI::App& app, Wish& wish) {
   app.name("./shardlings");
+  app.formatter(std::make_shared<HelpOfWidth>(output_width()));  // the verbs inherit it
   app.set_version_flag("--version", "shardlings " SHARDLINGS_VERSION);
   app.set_help_all_flag("--help-all", "the help of all commands");
   app.add_option_function<std::string>(
@@ -39,7 +83,9 @@ void describe(CLI::App& app, Wish& wish) {
   app.add_flag("--ascii", wish.ascii, "no characters beyond ASCII (the default without a UTF-8 locale)");
   app.require_subcommand(0, 1);
   app.footer(
-      "Exit status: 0 passed, 1 failed, 2 wrong use. A puzzle is named by its number, id or a part of its name.");
+      "Exit status: 0 passed, 1 failed, 2 wrong use, 3 not judged: the machine's fault. A puzzle is named by its "
+      "number, "
+      "id or a part of its name.");
   CommandLine line(app, wish.verb);
   verbs::add_all(line);
 }
@@ -73,13 +119,43 @@ int call(const std::string& program, const Wish& wish, std::ostream& out, std::o
   try {
     Context context = make_context(system::find_project(program), out, err, wish.colour);
     if (wish.ascii) context.charset = report::Charset::ascii;
-    const int status = wish.verb(context);
-    out.flush();
-    return status;
+    return wish.verb(context);
+  } catch (const std::bad_alloc&) {
+    err << advice_on(ENOMEM) << '\n';
+    return kNotJudged;
+  } catch (const MachineFault& error) {
+    err << error.what() << '\n';
+    return kNotJudged;
+  } catch (const std::system_error& error) {
+    const std::string advice = advice_on(error.code().value());
+    err << error.what() << (advice.empty() ? "" : ". " + advice) << '\n';
+    return advice.empty() ? kWrongUse : kNotJudged;
   } catch (const std::exception& error) {
     err << error.what() << '\n';
     return kWrongUse;
   }
+}
+
+/// What to do where no more files may be open; empty where some may. Asked at the beginning, as every part would say
+/// something else about files that it cannot open.
+std::string want_of_files() {
+  constexpr std::size_t kEnough = 12;
+  std::array<Descriptor, kEnough> some;
+  for (Descriptor& file : some) {
+    file.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return advice_on(errno);
+  }
+  return "";
+}
+
+/// The status, once everything has been written that was said: an answer that nobody can read is none.
+int delivered(int status, std::ostream& out, std::ostream& err) {
+  out.flush();
+  if (out) return status;
+  // The stream has forgotten why.
+  const int why = write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO;
+  err << with_advice("The answer could not be written", why) << '\n';
+  return kNotJudged;
 }
 
 }  // namespace
@@ -93,12 +169,16 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help) {  // --help and --version
     app.exit(help, out, err);
-    return kPassed;
+    return delivered(kPassed, out, err);
   } catch (const CLI::ParseError& error) {
     err << explain_error(app, error, arguments) << '\n';
     return kWrongUse;
   }
-  return call(program, wish, out, err);
+  if (const std::string want = want_of_files(); !want.empty()) {
+    err << want << '\n';
+    return kNotJudged;
+  }
+  return delivered(call(program, wish, out, err), out, err);
 }
 
 }  // namespace shardlings::cli

@@ -1,9 +1,29 @@
 #include "cli/command_line.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include <charconv>
 
 namespace shardlings::cli {
 namespace {
+
+/// An empty text is a variable that somebody has not set: it asks for nothing that could be meant.
+CLI::Validator something() {
+  return {[](const std::string& text) { return text.empty() ? std::string("needs a value that is not empty") : ""; },
+          ""};
+}
+
+/// The library takes -1 for the largest number that there is.
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_one = error == std::errc() && end == text.data() + text.size();
+    return is_one ? std::string() : fmt::format("needs a whole number from 0 to 2^64 - 1, not {}", text);
+  };
+  return {check, ""};
+}
 
 template <class Number>
 void add_number(CLI::App& verb, const char* name, Number& value, const char* meaning, Interval interval,
@@ -32,7 +52,7 @@ void VerbOptions::flag(const char* name, bool& value, const char* meaning) {
 }
 
 void VerbOptions::text(const char* name, std::string& value, const char* meaning, Default shown) {
-  CLI::Option* option = verb_->add_option(name, value, meaning);
+  CLI::Option* option = verb_->add_option(name, value, meaning)->check(something());
   if (shown == Default::shown) option->capture_default_str();
 }
 
@@ -53,11 +73,11 @@ void VerbOptions::number(const char* name, Count& value, const char* meaning, In
 }
 
 void VerbOptions::number(const char* name, std::uint64_t& value, const char* meaning) {
-  verb_->add_option(name, value, meaning)->capture_default_str();
+  verb_->add_option(name, value, meaning)->check(whole_number())->capture_default_str();
 }
 
 void VerbOptions::number(const char* name, std::optional<std::uint64_t>& value, const char* meaning) {
-  verb_->add_option(name, value, meaning);
+  verb_->add_option(name, value, meaning)->check(whole_number());
 }
 
 void VerbOptions::positive(const char* name, float& value, const char* meaning) {

@@ -28,6 +28,8 @@ inline constexpr const char* kNamedPuzzleMeaning = "number, id or a part of the 
 inline constexpr const char* kJsonMeaning = "print JSON, for programs";
 inline constexpr const char* kBackendMeaning =
     "cpu, cuda (ranks share a GPU), nccl (a GPU for each rank) or auto; without it: SHARDLINGS_BACKEND, or cpu";
+inline constexpr const char* kJailMeaning =
+    "each rank's code in a process of its own, apart from counters and verdict: for code that is not trusted";
 
 /// Numbers that an option takes, both ends included.
 struct Interval {

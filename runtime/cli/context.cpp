@@ -58,6 +58,10 @@ std::string Context::cross() const {
   return paint(Role::bad, charset == report::Charset::unicode ? "✗" : "x");
 }
 
+int output_width() {
+  return std::clamp(columns(), 40, 200);
+}
+
 Context make_context(const system::Project& project, std::ostream& out, std::ostream& err, ColourChoice choice) {
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   return Context{.project = project,
@@ -65,7 +69,7 @@ Context make_context(const system::Project& project, std::ostream& out, std::ost
                  .err = err,
                  .colour = wants_colour(choice, terminal) ? report::Colour::sixteen : report::Colour::none,
                  .charset = has_unicode() ? report::Charset::unicode : report::Charset::ascii,
-                 .width = std::clamp(columns(), 40, 200),
+                 .width = output_width(),
                  .interactive = terminal && variable("TERM") != "dumb",
                  .rewrites_errors = isatty(STDERR_FILENO) == 1 && variable("TERM") != "dumb"};
 }

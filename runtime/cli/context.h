@@ -34,6 +34,9 @@ struct Context {
   std::string cross() const;
 };
 
+/// Columns of the standard output: those of the terminal, or COLUMNS, or 80; never so few that nothing fits.
+int output_width();
+
 /// A context for a program that writes to the standard output: colours only in a terminal and without NO_COLOR
 /// (CLICOLOR_FORCE asks for them anyway), the width of the terminal (or COLUMNS, or 80).
 Context make_context(const system::Project& project, std::ostream& out, std::ostream& err, ColourChoice choice);

@@ -20,7 +20,7 @@ target_link_libraries(shardlings_submission PRIVATE shardlings_options)
 # What every puzzle needs: if this does not build, nothing runs. `learner` adds harnesses and graders, each of which may
 # fail alone.
 add_custom_target(command)
-add_dependencies(command shardlings shardlings_submission shardlings_gpus)
+add_dependencies(command shardlings shardlings_submission shardlings_jail shardlings_gpus)
 if(TARGET shardlings_command)
   add_dependencies(command shardlings_command)
 endif()
@@ -42,6 +42,46 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_custom_target(shardlings_precompiled DEPENDS ${header}.gch)
   add_dependencies(command shardlings_precompiled)
 endif()
+
+# What a puzzle's headers read: the compiler's own list for the runtime's public headers and those of the standard library
+# that are for puzzles. A submission that has read anything else is refused.
+set(SHARDLINGS_ALLOWED_HEADERS ${CMAKE_BINARY_DIR}/allowed_headers.d)
+set(header_names ${CMAKE_SOURCE_DIR}/runtime/grading/build/standard_headers.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header_names})
+file(STRINGS ${header_names} allowed_headers REGEX "^STANDARD_HEADER\\(")
+list(TRANSFORM allowed_headers REPLACE "^STANDARD_HEADER\\((.*)\\)$" "#include <\\1>")
+list(JOIN allowed_headers "\n" allowed_headers)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/allowed_headers.cpp @ONLY CONTENT "#include <shardlings/puzzle.h>\n${allowed_headers}\n")
+add_custom_command(OUTPUT ${SHARDLINGS_ALLOWED_HEADERS} DEPENDS ${CMAKE_BINARY_DIR}/allowed_headers.cpp
+  COMMAND ${CMAKE_CXX_COMPILER} ${SHARDLINGS_SUBMISSION_FLAGS} -I${SHARDLINGS_INCLUDE} -M -MT allowed
+    ${CMAKE_BINARY_DIR}/allowed_headers.cpp -MF ${SHARDLINGS_ALLOWED_HEADERS}
+  COMMENT "Listing the headers that puzzles may read" VERBATIM)
+add_custom_target(shardlings_allowed_headers DEPENDS ${SHARDLINGS_ALLOWED_HEADERS})
+add_dependencies(command shardlings_allowed_headers)
+
+# g++ would start this assembler, too; without it in between it is sooner done.
+set(SHARDLINGS_ASSEMBLER_COMMAND "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-prog-name=as OUTPUT_VARIABLE assembler OUTPUT_STRIP_TRAILING_WHITESPACE)
+  find_program(SHARDLINGS_ASSEMBLER ${assembler})
+  if(SHARDLINGS_ASSEMBLER)
+    set(SHARDLINGS_ASSEMBLER_COMMAND ${SHARDLINGS_ASSEMBLER} --64)
+  endif()
+endif()
+
+# What compiler and linker read of the system, so that they can be kept from everything else: programs, their libraries,
+# headers. What does not exist here is left out when a submission is built.
+set(SHARDLINGS_SYSTEM_FOLDERS /bin /usr/bin /lib /lib32 /lib64 /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /etc/ld.so.cache
+  /etc/ld.so.preload ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES} ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+foreach(tool ${CMAKE_CXX_COMPILER} ${SHARDLINGS_LINKER_mold} ${SHARDLINGS_LINKER_lld} ${SHARDLINGS_LINKER_gold})
+  if(tool)
+    file(REAL_PATH ${tool} tool)
+    get_filename_component(programs ${tool} DIRECTORY)
+    get_filename_component(prefix ${programs} DIRECTORY)
+    list(APPEND SHARDLINGS_SYSTEM_FOLDERS ${programs} ${prefix}/lib ${prefix}/lib64 ${prefix}/libexec)
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES SHARDLINGS_SYSTEM_FOLDERS)
 
 # For editors. clangd finds build/compile_commands.json by itself; these entries say how a learner's file is compiled, and
 # without them it would guess from a grader's. Nobody builds the target.
@@ -85,17 +125,28 @@ function(shardlings_check_tests folder id)
   endforeach()
 endfunction()
 
-# shardlings_add_puzzle(FOLDER OUT): harness and grader of a puzzle, and its entry for toolchain.json.
+# shardlings_add_puzzle(FOLDER OUT): harness, broker and grader of a puzzle, and its entry for toolchain.json. The harness
+# is compiled twice (boundary/learner_function.h): as such, and as what stands beside the learner's code.
 function(shardlings_add_puzzle folder out)
   get_filename_component(id ${folder} NAME)
   add_library(harness_${id} OBJECT ${folder}/harness.cpp)
-  target_link_libraries(harness_${id} PRIVATE shardlings_options)
+  add_library(beside_${id} OBJECT ${folder}/harness.cpp)
+  target_compile_definitions(beside_${id} PRIVATE SHARDLINGS_BESIDE_LEARNER)
+  target_compile_options(beside_${id} PRIVATE -Wno-unused-function)
+  add_executable(broker_${id} $<TARGET_OBJECTS:harness_${id}> $<TARGET_OBJECTS:shardlings_submission>)
+  target_link_libraries(broker_${id} PRIVATE shardlings_options shardlings)
+  set_target_properties(broker_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/brokers
+    LINKER_LANGUAGE CXX BUILD_RPATH "$ORIGIN/../lib")
+  foreach(part harness beside)
+    target_link_libraries(${part}_${id} PRIVATE shardlings_options)
+    target_precompile_headers(${part}_${id} REUSE_FROM shardlings_harness_headers)
+  endforeach()
   add_executable(grader_${id} ${folder}/grader.cpp)
   target_link_libraries(grader_${id} PRIVATE shardlings_grader)
   target_precompile_headers(grader_${id} REUSE_FROM shardlings_grader_headers)
   set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders
     BUILD_RPATH "$ORIGIN/../lib")  # where a package has libraries (tests/gpu/package)
-  set(${out} "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n" PARENT_SCOPE)
+  set(${out} "    \"${id}\": {\"harness\": \"$<TARGET_OBJECTS:harness_${id}>\", \"beside\": \"$<TARGET_OBJECTS:beside_${id}>\", \"broker\": \"$<TARGET_FILE:broker_${id}>\", \"grader\": \"$<TARGET_FILE:grader_${id}>\"},\n" PARENT_SCOPE)
 endfunction()
 
 # shardlings_write_toolchain(FILE ENTRIES): how to build submissions of these puzzles.
@@ -103,14 +154,20 @@ function(shardlings_write_toolchain file entries)
   string(REGEX REPLACE ",\n$" "\n" entries "${entries}")
   shardlings_json_list(compile_flags ${SHARDLINGS_SUBMISSION_FLAGS})
   shardlings_json_list(include_folders ${SHARDLINGS_SUBMISSION_INCLUDES})
+  shardlings_json_list(assembler ${SHARDLINGS_ASSEMBLER_COMMAND})
+  shardlings_json_list(system_folders ${SHARDLINGS_SYSTEM_FOLDERS})
   shardlings_json_list(link_flags ${SHARDLINGS_LINK_FLAGS})
   file(GENERATE OUTPUT ${file} CONTENT "{
   \"compiler\": \"${CMAKE_CXX_COMPILER}\",
   \"compile_flags\": ${compile_flags},
   \"include_folders\": ${include_folders},
+  \"assembler\": ${assembler},
+  \"allowed_headers\": \"${SHARDLINGS_ALLOWED_HEADERS}\",
+  \"system_folders\": ${system_folders},
   \"link_flags\": ${link_flags},
   \"library\": \"$<TARGET_FILE:shardlings>\",
   \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
+  \"jail_libraries\": [\"$<TARGET_FILE:shardlings_jail>\", \"$<TARGET_FILE:fmt::fmt>\"],
   \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
@@ -119,6 +176,11 @@ ${entries}  }
 }
 ")
 endfunction()
+
+# What harness.h brings along; it is itself not the same in both of the ways in which a harness is compiled.
+shardlings_library_headers(shardlings_harness_headers
+  HEADERS <deque> <map> <memory> <optional> <set> <string> <tuple> <vector> ${CMAKE_SOURCE_DIR}/runtime/boundary/archive.h
+    ${CMAKE_SOURCE_DIR}/runtime/case/case.h)
 
 set(puzzle_entries "")
 file(GLOB manifests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/puzzles/*/puzzle.toml)
@@ -136,7 +198,7 @@ foreach(manifest ${manifests})
   endif()
   shardlings_add_puzzle(${folder} entry)
   string(APPEND puzzle_entries "${entry}")
-  add_dependencies(puzzles harness_${id} grader_${id})
+  add_dependencies(puzzles harness_${id} beside_${id} broker_${id} grader_${id})
   shardlings_check_tests(${folder} ${id})
 endforeach()
 shardlings_write_toolchain(${CMAKE_BINARY_DIR}/toolchain.json "${puzzle_entries}")

@@ -90,6 +90,15 @@ std::vector<float> Doors::Harness::values_of(const detail::Ref& ref) {
   return memory.download(memory.find(call, {.index = 0}));
 }
 
+void Doors::Harness::check(const detail::Ref& ref) const {
+  Call call;
+  call.verb = detail::Verb::publish;
+  call.num_tensors = 1;
+  call.tensor[0] = ref;
+  doors_.check(call, Caller::harness);
+  if (!doors_.front_.memory().holds(ref)) doors_.refuse(call, "it is about a tensor that the rank does not have");
+}
+
 Nanos Doors::Harness::now() const {
   return doors_.front_.rank().now();
 }

@@ -9,6 +9,10 @@
 
 #include "api/harness_port.h"
 
+namespace shardlings::support {
+struct Inside;  // tests/support: tests look behind a port
+}
+
 namespace shardlings::front {
 
 class RankFront;
@@ -19,10 +23,6 @@ class Doors {
   Doors(const Doors&) = delete;
   Doors& operator=(const Doors&) = delete;
 
-  /// Those that a port of this process belongs to.
-  static Doors& behind(detail::Port& port) { return static_cast<Harness*>(port.harness())->doors(); }
-
-  RankFront& front() { return front_; }
   detail::Port& learner() { return learner_; }
   detail::HarnessPort& harness() { return harness_; }
 
@@ -38,6 +38,8 @@ class Doors {
   detail::Reply answer(const detail::Call& call, detail::Caller caller);
 
  private:
+  friend struct support::Inside;
+
   /// A door: what both have in common.
   template <class Port, detail::Caller caller>
   class Door : public Port {
@@ -46,6 +48,7 @@ class Doors {
     detail::HarnessPort* harness() override { return &doors_.harness_; }
 
    protected:
+    friend struct support::Inside;
     detail::Reply answer(const detail::Call& call) override { return doors_.answer(call, caller); }
     detail::TextId define(std::string_view text) override { return doors_.define(text); }
     std::string text_of(detail::TextId id) override { return doors_.text_of(id); }
@@ -59,10 +62,10 @@ class Doors {
   class Harness final : public Door<detail::HarnessPort, detail::Caller::harness> {
    public:
     using Door::Door;
-    Doors& doors() { return doors_; }
     std::uint64_t lend(std::span<const std::byte> values) override { return doors_.lend(values); }
     std::uint64_t lend(const model::ModelStructure& structure) override { return doors_.lend(&structure); }
     std::vector<float> values_of(const detail::Ref& ref) override;
+    void check(const detail::Ref& ref) const override;
     Nanos now() const override;
 
    private:

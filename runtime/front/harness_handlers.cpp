@@ -48,7 +48,9 @@ Reply handle::publish(RankFront& front, const Call& call) {
   Published published;
   published.name = front.rank().texts().text(given.name);
   published.place = {given.rows, given.cols, {given.row_range, given.col_range}};
-  published.values = front.memory().download(front.memory().find(call, {.index = given.view.index}));
+  const Operand found = front.memory().find(call, {.index = given.view.index});
+  published.missing = !found;
+  published.values = front.memory().download(found);
   front.publish(std::move(published));
   return {};
 }

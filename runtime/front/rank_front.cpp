@@ -25,10 +25,6 @@ RankFront::~RankFront() {
   models_.saved = {};  // its tensors drop themselves, which must not happen after their memory is gone
 }
 
-RankFront& RankFront::behind(detail::Port& port) {
-  return Doors::behind(port).front();
-}
-
 Reply RankFront::handle(const Call& call) {
   const detail::VerbSpec& spec = detail::spec_of(call.verb);
   if (spec.released) return handle_released(call);
@@ -36,6 +32,7 @@ Reply RankFront::handle(const Call& call) {
   rank_.calls().note(rank_.called(call), rank_.place(call), rank_.now());
   if (rank_.aborted()) throw Aborted("the run has already failed on another rank", rank_.place(call));
   rank_.throw_deferred();
+  if (call.at.line != 0) rank_.check_endless();
   return handler_of(call.verb)(*this, call);
 }
 
@@ -50,6 +47,7 @@ Reply RankFront::handle_released(const Call& call) {
 }
 
 void RankFront::check_end() {
+  if (rank_.endless()) rank_.check_endless();  // somebody has caught it
   rank_.throw_deferred();
   pending_.check_end();
 }

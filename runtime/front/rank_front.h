@@ -30,8 +30,6 @@ class RankFront {
 
   /// The port of the rank's code.
   detail::Port& port() { return doors_.learner(); }
-  /// The front behind a port of this process.
-  static RankFront& behind(detail::Port& port);
   /// A call that one of the doors has let in. Throws.
   detail::Reply handle(const detail::Call& call);
 

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -12,10 +17,14 @@
 #include "base/file_lock.h"
 #include "base/hash.h"
 #include "base/kept_files.h"
+#include "base/machine_fault.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
+#include "grading/build/source_copy.h"
 #include "grading/build/toolchain.h"
+#include "grading/build_fault.h"
 #include "grading/judge/grader_options.h"
 #include "grading/judge/judge.h"
 #include "grading/run/process.h"
@@ -30,11 +39,13 @@ namespace fs = std::filesystem;
 struct Job {
   const GradeOptions& options;
   build::Toolchain toolchain;
-  fs::path puzzle, source;
+  fs::path puzzle;
+  build::SourceCopy source;  ///< from now on, whatever becomes of the file
   std::string id;
   cases::Manifest manifest;
   fs::path folder;  ///< for this content
 
+  build::Form form() const { return options.jailed ? build::Form::jail : build::Form::program; }
   fs::path verdict() const { return folder / "verdict.json"; }
   fs::path traces() const { return folder / "traces.bin"; }
 };
@@ -55,11 +66,11 @@ std::string stamp_of(world::Backend backend, const fs::path& runtime) {
 std::string key_of(const Job& job) {
   const build::Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
   const auto& seed = job.options.seed;
-  return content_key({SHARDLINGS_VERSION, job.source.filename().string(), read_whole_file(job.source.string()),
-                      read_whole_file((job.puzzle / "puzzle.toml").string()), job.toolchain.text,
-                      file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
-                      job.options.case_name, seed ? std::to_string(*seed) : "as declared",
-                      stamp_of(job.options.backend, job.toolchain.library)});
+  return content_key(
+      {SHARDLINGS_VERSION, job.source.name, job.source.text, read_whole_file((job.puzzle / "puzzle.toml").string()),
+       job.toolchain.text, file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
+       file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "", job.options.case_name,
+       seed ? std::to_string(*seed) : "as declared", stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {
@@ -74,15 +85,23 @@ Job make_job(const GradeOptions& options) {
   job.id = job.puzzle.filename().string();
   job.manifest = cases::load_manifest(job.puzzle.string(), job.toolchain.clusters);
   check_case(job.manifest, options.case_name);
-  job.source = options.source.empty() ? job.puzzle / "puzzle.cpp" : normal(options.source);
-  if (!fs::exists(job.source)) throw std::runtime_error(fmt::format("there is no file {}", job.source.string()));
-  job.folder = normal(options.build_folder) / "graded" / job.id / key_of(job);
+  if (options.jailed && options.backend != world::Backend::cpu) {
+    throw std::runtime_error(
+        fmt::format("jails are there on the CPU alone, and the backend is {}", name_of(options.backend)));
+  }
+  job.source =
+      build::copy_source((options.source.empty() ? job.puzzle / "puzzle.cpp" : normal(options.source)).string());
+  const fs::path graded = normal(options.build_folder) / "graded" / job.id;
+  // What a secret has made is for nobody to find, not even under a name that could be guessed from it.
+  job.folder = graded / (options.secret.empty() ? key_of(job) : fmt::format("secret.{}", getpid()));
   return job;
 }
 
 run::ProcessOptions grader_process(const Job& job) {
   judge::GraderOptions grader;
-  grader.submission = (job.folder / "submission").string();
+  const std::string made = (job.folder / build::program_name(job.form())).string();
+  grader.submission = job.options.jailed ? job.toolchain.puzzle(job.id).broker : made;
+  grader.jail = job.options.jailed ? made : "";
   grader.manifest = job.puzzle.string();
   grader.clusters = job.toolchain.clusters;
   grader.verdict = job.verdict().string();
@@ -91,6 +110,7 @@ run::ProcessOptions grader_process(const Job& job) {
   grader.seed = job.options.seed;
   grader.backend = job.options.backend;
   grader.wait_for_submission = true;
+  grader.secret_on_input = !job.options.secret.empty();
   run::ProcessOptions process;
   process.program = job.toolchain.puzzle(job.id).grader;
   process.arguments = judge::to_arguments(grader);
@@ -102,63 +122,170 @@ run::ProcessOptions grader_process(const Job& job) {
   return process;
 }
 
+/// Why a grader ended without its last word.
+std::string why_broken(const Job& job, const run::ProcessEnd& end) {
+  if (!end.started) return with_advice(fmt::format("the grader of {} could not be started", job.id), end.error_number);
+  if (end.killed == run::Kill::wall_limit) {
+    return fmt::format("the grader of {} took too long and was stopped. Try again when the machine has less to do.",
+                       job.id);
+  }
+  if (end.signal == SIGKILL) {
+    return fmt::format(
+        "the system killed the grader of {}: most likely the machine's memory has run out. End other programs, or give "
+        "the container more memory.",
+        job.id);
+  }
+  if (end.signal == SIGXFSZ)
+    return with_advice(fmt::format("the grader of {} could not write its files", job.id), EFBIG);
+  const std::string how = end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal);
+  std::string said;
+  for (const std::string& line : lines_of(judge::without_progress(end.output))) {
+    if (!line.empty() && !line.starts_with('[')) said += (said.empty() ? "" : "\n") + line;  // those are GoogleTest's
+  }
+  return fmt::format("the grader of {} broke ({}): this is a fault of the puzzle or of the machine, not of yours.{}{}",
+                     job.id, how, said.empty() ? "" : "\n", said);
+}
+
+/// What the grader has written, if that can be read.
+std::optional<verdict::Verdict> written_verdict(const Job& job) try {
+  if (!fs::exists(job.verdict())) return std::nullopt;
+  return verdict::verdict_from_json(read_whole_file(job.verdict()));
+} catch (const std::runtime_error&) {
+  return std::nullopt;
+}
+
+/// The verdict of a grader that has ended. Only one that has ended by itself is believed; of another one what it kept
+/// of the cases that had ended is shown.
+verdict::Verdict verdict_after(const Job& job, const run::ProcessEnd& end) {
+  std::optional<verdict::Verdict> verdict = written_verdict(job);
+  const bool is_whole = end.started && end.exited && (end.status <= 1 || end.status == judge::kNotJudged);
+  if (is_whole && verdict) return *std::move(verdict);
+  const std::string why = why_broken(job, end);
+  if (!verdict) return judge::not_judged(job.manifest, why);
+  verdict->status = verdict::Status::not_judged;
+  verdict->passed = false;
+  verdict->points = 0;
+  verdict->reason = why;
+  return *std::move(verdict);
+}
+
 /// Builds while the grader computes its references, then lets it run the cases.
 verdict::Verdict grade_anew(const Job& job) {
   std::error_code ignored;
-  fs::remove(job.verdict(), ignored);
-  fs::remove(job.traces(), ignored);
+  fs::remove_all(job.verdict(), ignored);
+  fs::remove_all(job.traces(), ignored);
   job.options.progress(Phase::building);
   judge::ProgressReader reader(job.options.cases);
   run::ProcessOptions process = grader_process(job);
   process.on_output = [&reader](std::string_view output) { reader.read(output); };
   run::Process grader(process);
+  if (!job.options.secret.empty()) grader.say(job.options.secret + "\n");
+  build::BuildOptions how;
+  how.form = job.form();
   const build::BuildOutcome outcome = build::build_submission(
-      job.toolchain, job.id, job.source.string(), (job.puzzle / "harness.cpp").string(), job.folder.string());
-  if (!outcome.built) return judge::did_not_build(job.manifest, outcome.log);
+      job.toolchain, job.id, job.source, (job.puzzle / "harness.cpp").string(), job.folder.string(), how);
+  if (!outcome.built) {
+    const std::string fault = build_fault(outcome.log);
+    return fault.empty() ? judge::did_not_build(job.manifest, outcome.log) : judge::not_judged(job.manifest, fault);
+  }
   job.options.progress(Phase::running);
   grader.say("ready\n");
-  const run::ProcessEnd end = grader.wait();
-  if (!fs::exists(job.verdict())) {
-    throw std::runtime_error(
-        fmt::format("the grader of {} broke ({}): this is a fault of the puzzle, not of yours\n{}{}", job.id,
-                    end.exited ? fmt::format("status {}", end.status) : fmt::format("signal {}", end.signal), end.error,
-                    judge::without_progress(end.output)));
-  }
-  verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
+  verdict::Verdict verdict = verdict_after(job, grader.wait());
   verdict.build_log = outcome.log;  // warnings
   return verdict;
 }
 
 /// The verdict of an earlier time, if it will do. A process that had to wait takes the result made meanwhile, even if
-/// it asked for a new grading.
+/// it asked for a new grading. What is damaged is made anew.
 std::optional<verdict::Verdict> graded_before(const Job& job, bool has_waited) {
-  if (!fs::exists(job.verdict()) || (!has_waited && !job.options.use_cache)) return std::nullopt;
-  verdict::Verdict verdict = verdict::verdict_from_json(read_whole_file(job.verdict()));
+  if (!has_waited && !job.options.use_cache) return std::nullopt;
+  std::optional<verdict::Verdict> verdict = written_verdict(job);
+  if (!verdict || verdict->puzzle != job.id) return std::nullopt;
   // What did not build is tried again: the fault may have been one of the installation, which is mended by now.
-  if (!has_waited && verdict.status == verdict::Status::did_not_build) return std::nullopt;
-  fs::last_write_time(job.folder, fs::file_time_type::clock::now());  // the newest ones are kept
+  const bool may_differ =
+      verdict->status == verdict::Status::did_not_build || verdict->status == verdict::Status::not_judged;
+  if (!has_waited && may_differ) return std::nullopt;
+  try {
+    if (job.options.traces && fs::exists(job.traces())) verdict::read_traces(*verdict, job.traces().string());
+  } catch (const std::runtime_error&) {
+    return std::nullopt;
+  }
+  std::error_code ignored;
+  fs::last_write_time(job.folder, fs::file_time_type::clock::now(), ignored);  // the newest ones are kept
   return verdict;
 }
 
-}  // namespace
+/// What is done for later is worth no verdict: whatever goes wrong is told.
+void try_to(const Job& job, const char* what, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    job.options.warn(fmt::format("{} ({}).", what, error.what()));
+  }
+}
 
-verdict::Verdict grade_puzzle(const GradeOptions& options) {
+/// Removes what a grading with a secret has left, at its end.
+class Forgetting {
+ public:
+  explicit Forgetting(const Job& job) : job_(job) {}
+  ~Forgetting() {
+    std::error_code ignored;
+    if (job_.options.secret.empty()) return;
+    fs::remove_all(job_.folder, ignored);
+    fs::remove(job_.folder.string() + kLockSuffix, ignored);
+  }
+  Forgetting(const Forgetting&) = delete;
+  Forgetting& operator=(const Forgetting&) = delete;
+
+ private:
+  const Job& job_;
+};
+
+verdict::Verdict grade(const Job& job) {
   constexpr std::size_t kKept = 64;
   const auto begin = std::chrono::steady_clock::now();
-  const Job job = make_job(options);
   fs::create_directories(job.folder);
-  options.progress(Phase::waiting);
+  const Forgetting forgetting(job);
   const FileLock lock(job.folder.string() + kLockSuffix);
   fs::create_directories(job.folder);
   std::optional<verdict::Verdict> before = graded_before(job, lock.waited());
   verdict::Verdict verdict = before ? std::move(*before) : grade_anew(job);
   if (!before) {
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    judge::write_verdict(verdict, job.verdict().string());
-    prune_folders(job.folder.parent_path().string(), kKept);
+    try_to(job, "The verdict could not be kept for the next time", [&] {
+      judge::write_verdict(verdict, job.verdict().string());
+      prune_folders(job.folder.parent_path().string(), kKept);
+    });
+    try_to(job, "The traces of the run cannot be read", [&] {
+      if (job.options.traces && fs::exists(job.traces())) verdict::read_traces(verdict, job.traces().string());
+    });
   }
-  if (options.keep) verdict::keep_run(options.build_folder, job.id, job.folder.string());
-  if (options.traces && fs::exists(job.traces())) verdict::read_traces(verdict, job.traces().string());
+  if (job.options.keep && job.options.secret.empty() && verdict.status != verdict::Status::not_judged) {
+    try_to(job, "The run could not be kept for ./shardlings view and hint",
+           [&] { verdict::keep_run(job.options.build_folder, job.id, job.folder.string()); });
+  }
+  return verdict;
+}
+
+/// What went wrong, with what to do.
+std::string reason_of(const std::string& what) {
+  const std::string advice = advice_in(what);
+  return fmt::format("{}. {}", what, advice.empty() ? "What is missing on this machine: ./shardlings doctor." : advice);
+}
+
+}  // namespace
+
+verdict::Verdict grade_puzzle(const GradeOptions& options) {
+  const Job job = make_job(options);
+  options.progress(Phase::waiting);
+  verdict::Verdict verdict;
+  try {
+    verdict = grade(job);
+  } catch (const std::bad_alloc&) {
+    verdict = judge::not_judged(job.manifest, advice_on(ENOMEM));
+  } catch (const std::exception& error) {
+    verdict = judge::not_judged(job.manifest, reason_of(error.what()));
+  }
   options.progress(Phase::done);
   return verdict;
 }

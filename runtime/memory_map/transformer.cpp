@@ -117,7 +117,7 @@ std::vector<Transformer> load_transformers(const std::string& file) {
   const std::string text = read_whole_file(file);
   try {
     const toml::table root = toml::parse(text);
-    TomlSection all(root, name, "the file");
+    TomlSection all(root, name, "");
     all.has_only({"models"});
     std::vector<Transformer> models;
     for (TomlSection& section : all.sections("models")) models.push_back(transformer_of(section));

@@ -25,12 +25,30 @@ std::string output_of(const Verdict& verdict, const CheckSummary& check) {
   for (const auto& kase : verdict.cases) {
     if (const CheckVerdict* failed = failed_check(kase, check.spec.id)) return failure_text(kase, *failed);
   }
-  return *check.passed ? "" : "not judged";
+  if (*check.passed) return "";
+  return verdict.concealed > 0 ? "It does not hold on a hidden case, of which nothing more is shown." : "not judged";
+}
+
+/// Without any score: that is no grade, and Gradescope does not count it as an attempt.
+nlohmann::json without_score(const Verdict& verdict) {
+  const std::string output = fmt::format(
+      "{} could not be judged: {}\nThat is no fault of the submission. Submit it again, or tell the course's staff.",
+      verdict.puzzle, verdict.reason);
+  return {
+      {"execution_time", verdict.seconds},
+      {"output", clean(output)},
+      {"output_format", "text"},
+      {"visibility", "visible"},
+      {"stdout_visibility", "hidden"},
+      {"extra_data", {{"puzzle", verdict.puzzle}, {"status", name_of(verdict.status)}, {"version", verdict.version}}}};
 }
 
 }  // namespace
 
 std::string to_gradescope(const Verdict& verdict) {
+  if (verdict.status == Status::not_judged) {
+    return without_score(verdict).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
   nlohmann::json tests = nlohmann::json::array();
   for (std::size_t i = 0; i < verdict.checks.size(); ++i) {
     const CheckSummary& check = verdict.checks[i];

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "report/choice.h"
 #include "report/failure_text.h"
 #include "report/harmless.h"
 
@@ -28,6 +31,9 @@ class Suite {
     }
     if (verdict_.status == grading::verdict::Status::did_not_build)
       error("build", "the source does not compile", verdict_.build_log);
+    if (errors_ == 0 && verdict_.status == grading::verdict::Status::not_judged)
+      error("checks", "not judged, by no fault of the submission", verdict_.reason);
+    concealed();
     if (tests_ == 0) error("checks", "no check ran", name_of(verdict_.status));
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -54,7 +60,9 @@ class Suite {
 
   void add(const CaseVerdict& kase, const CheckVerdict& check) {
     const std::string name = fmt::format("{} [{}]", check.id, kase.kase.name);
-    if (!check.passed) {
+    if (!check.reason.empty()) {
+      error(name, "not judged, by no fault of the submission", check.reason);
+    } else if (!check.passed) {
       ++skipped_;
       const std::string reason = check.blocked_by.empty() ? "not judged" : "waits for " + check.blocked_by;
       open(name, fmt::format("<skipped message=\"{}\"/>", xml(reason)));
@@ -67,7 +75,19 @@ class Suite {
     }
   }
 
-  void error(const char* name, const char* message, const std::string& text) {
+  /// What has failed in cases that are not shown, and in no other.
+  void concealed() {
+    for (const grading::verdict::CheckSummary& check : verdict_.checks) {
+      const auto shows = [&](const CaseVerdict& kase) { return failed_check(kase, check.spec.id) != nullptr; };
+      const bool is_shown = std::any_of(verdict_.cases.begin(), verdict_.cases.end(), shows);
+      if (verdict_.concealed == 0 || check.passed != false || is_shown) continue;
+      ++failures_;
+      open(check.spec.id + " [hidden]",
+           fmt::format("<failure message=\"{}\" type=\"check\"></failure>", "it does not hold on a hidden case"));
+    }
+  }
+
+  void error(std::string_view name, const char* message, const std::string& text) {
     ++errors_;
     open(name, fmt::format("<error message=\"{}\">{}</error>", message, xml(text)));
   }

@@ -9,8 +9,6 @@
 
 namespace shardlings::report {
 
-/// In every picture of a run: with more ranks than this, neighbours that show the same share their rows.
-inline constexpr int kMostSeparateRanks = 4;
 /// Ranks, or neighbours that share their rows, in a picture; of more, only the most interesting ones.
 inline constexpr int kMostRankRows = 12;
 

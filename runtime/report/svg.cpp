@@ -27,6 +27,8 @@ constexpr double kWidth = 960, kMargin = 20, kLeft = 92;
 constexpr double kPlot = kWidth - kLeft - kMargin;
 constexpr double kProgram = 22, kLink = 13, kMemory = 30, kGap = 4, kRankGap = 14;
 constexpr int kSamples = 1000;  // columns in which ranks are compared
+// There is room for so many: of more, neighbours that show the same share their rows.
+constexpr int kMostSeparateRanks = 4;
 
 struct PaintName {
   Paint paint;

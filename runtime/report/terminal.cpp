@@ -31,7 +31,6 @@ struct Detail {
   int output = 10;          // lines of what the program printed
   bool passed_checks = true;
   bool timeline = true;
-  int join_above = kMostSeparateRanks;  // see TimelineText
   int ranks = kMostRankRows;
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
@@ -44,11 +43,13 @@ class Report {
 
   std::vector<std::string> lines() {
     headline();
+    walls();
     if (verdict_.status == Status::did_not_build) {
       build_log();
     } else {
       if (verdict_.status == Status::not_implemented) not_implemented();
       if (verdict_.status == Status::no_check_ran) no_check_ran();
+      if (verdict_.status == Status::not_judged) not_judged();
       for (const CheckSummary& check : verdict_.checks) summary(check);
       if (!detail_.passed_checks) passed_in_one_line();
       printed_elsewhere();
@@ -70,6 +71,9 @@ class Report {
       role = Role::warning;
     } else if (verdict_.status == Status::no_check_ran) {
       state = "could not be graded";
+    } else if (verdict_.status == Status::not_judged) {
+      state = "not judged";
+      role = Role::warning;
     } else if (verdict_.passed) {
       state = "passed, " + points;
       role = Role::good;
@@ -77,6 +81,13 @@ class Report {
     const std::string title = harmless_line(name, style_.charset());
     const std::string_view shown = first_columns(title, options_.width - columns_of(state) - 2);
     page_.line(style_(Role::strong, shown) + "  " + style_(role, state));
+  }
+
+  // What the verdict is worth where the code was not trusted.
+  void walls() {
+    if (!verdict_.walls.own_process) return;
+    page_.text(fmt::format("In jails of tier {}: {}", verdict_.walls.tier(), fmt::join(words_of(verdict_.walls), ", ")),
+               0, Role::dim);
   }
 
   // "09_data_parallel" -> "09 data parallel".
@@ -116,14 +127,27 @@ class Report {
     }
   }
 
+  void not_judged() {
+    std::size_t without = 0;
+    for (const CaseVerdict& kase : verdict_.cases) {
+      without += std::any_of(kase.checks.begin(), kase.checks.end(), [](const auto& c) { return !c.reason.empty(); });
+    }
+    const std::string some = without > 0 && without < verdict_.cases.size()
+                                 ? fmt::format("{} of {} cases could not be judged: ", without, verdict_.cases.size())
+                                 : "Nothing could be judged: ";
+    page_.text(some + verdict_.reason, 0, Role::plain, detail_.explanation);
+    page_.text("That is no fault of the solution: no points are given or taken, and nothing is noted.", 0, Role::dim);
+  }
+
   std::string place_text(const wire::Place& place) const {
     return harmless_line(to_text(Location{place.file.c_str(), place.line}), style_.charset());
   }
 
   void summary(const CheckSummary& check) {
     // A stub is not wrong: what it will be asked for is listed, and nothing is said to have failed.
-    const bool failed = verdict_.status == Status::graded && check.passed.has_value() && !*check.passed;
-    const bool passed = verdict_.status == Status::graded && check.passed.value_or(false);
+    const bool judged = verdict_.status == Status::graded || verdict_.status == Status::not_judged;
+    const bool failed = judged && check.passed.has_value() && !*check.passed;
+    const bool passed = judged && check.passed.value_or(false);
     const std::string points =
         failed || passed ? fmt::format("{}/{}", check.earned, check.spec.points) : fmt::format("{}", check.spec.points);
     if (failed) {
@@ -170,6 +194,7 @@ class Report {
       }
       first = false;
     }
+    if (first) page_.field("case", "a hidden one, of which nothing more is shown");
     if (!others.empty()) page_.field("also in", fmt::format("{}", fmt::join(others, "; ")), Role::dim);
   }
 
@@ -207,9 +232,8 @@ class Report {
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
     if (kase == nullptr || !detail_.timeline || verdict_.status != Status::graded) return;
-    const TimelineText how{options_.width,     "Where the time went: " + kase->kase.name,
-                           detail_.join_above, detail_.ranks,
-                           detail_.memory,     detail_.legend};
+    const TimelineText how{options_.width, "Where the time went: " + kase->kase.name, detail_.ranks, detail_.memory,
+                           detail_.legend};
     const auto lines = timeline_lines(*kase, style_, how);
     if (!lines.empty()) page_.blank();
     for (const std::string& line : lines) page_.line(line);
@@ -236,7 +260,6 @@ std::vector<Detail> levels(const TerminalOptions& options) {
     change(all.back());
   };
   next([](Detail& d) { d.every_case = false, d.output = 4, d.memory = MemoryRows::strips; });
-  next([](Detail& d) { d.join_above = 1; });
   next([](Detail& d) { d.legend = false, d.passed_checks = false; });
   next([](Detail& d) { d.ranks = 4, d.explanation = 12; });
   next([](Detail& d) { d.memory = MemoryRows::worst; });

@@ -22,7 +22,7 @@ constexpr int kEdges = 2;  // columns of the frame
 
 std::string rank_label(RankRange ranks) {
   if (ranks.first == ranks.last) return fmt::format("rank {}", ranks.first);
-  return fmt::format("rank {}-{}", ranks.first, ranks.last);
+  return fmt::format("ranks {}-{}", ranks.first, ranks.last);
 }
 
 std::string lane_label(front::Lane lane) {
@@ -33,9 +33,10 @@ class Picture {
  public:
   Picture(const grading::verdict::CaseVerdict& kase, const Style& style, const TimelineText& options)
       : kase_(kase), style_(style), options_(options), totals_(totals_of(kase.counters)) {
-    margin_ = margin();
-    timeline_ = lay_out(kase.traces, options.width - margin_ - kEdges);
-    measure_memory();
+    draw_beside(margin(std::vector<RankRange>(1)));
+    ranges_ = ranges();
+    // Labels of several ranks are longer, and leave less room for what is drawn.
+    if (const int longer = margin(ranges_); longer > margin_) draw_beside(longer);
   }
 
   std::vector<std::string> lines() {
@@ -52,10 +53,15 @@ class Picture {
   }
 
  private:
-  int margin() const {
-    const auto ranks = static_cast<int>(kase_.traces.size());
-    std::string longest = rank_label(ranks > options_.join_above ? RankRange{ranks - 2, ranks - 1} : RankRange{});
-    int columns = std::max(columns_of(longest), columns_of("  mem"));
+  void draw_beside(int margin) {
+    margin_ = margin;
+    timeline_ = lay_out(kase_.traces, options_.width - margin_ - kEdges);
+    measure_memory();
+  }
+
+  int margin(const std::vector<RankRange>& labelled) const {
+    int columns = columns_of("  mem");
+    for (const RankRange& ranks : labelled) columns = std::max(columns, columns_of(rank_label(ranks)));
     for (const auto& trace : kase_.traces) {
       for (const front::Event& event : trace.events) columns = std::max(columns, columns_of(lane_label(event.lane)));
     }
@@ -81,6 +87,9 @@ class Picture {
   /// All strips begin at the lowest value of any rank, and are full at the rank's budget or, where there is none, at
   /// the highest peak.
   void measure_memory() {
+    curves_.clear();
+    lowest_.reset();
+    highest_ = 0;
     for (const front::RankTrace& trace : kase_.traces) {
       curves_.push_back(memory_curve(trace, timeline_.end, timeline_.columns));
       if (curves_.back().empty()) continue;
@@ -112,12 +121,7 @@ class Picture {
   }
 
   std::vector<RankRange> ranges() const {
-    std::vector<RankRange> all;
     const auto ranks = static_cast<int>(kase_.traces.size());
-    if (ranks <= options_.join_above) {
-      for (int rank = 0; rank < ranks; ++rank) all.push_back({rank, rank});
-      return all;
-    }
     std::vector<std::string> strips;
     strips.reserve(kase_.traces.size());
     const bool each = options_.memory >= MemoryRows::strips;
@@ -128,8 +132,7 @@ class Picture {
   }
 
   void rows() {
-    for (const ShownRanks& shown :
-         shown_ranks(ranges(), options_.most_ranks, totals_.peak_rank, totals_.slowest_rank)) {
+    for (const ShownRanks& shown : shown_ranks(ranges_, options_.most_ranks, totals_.peak_rank, totals_.slowest_rank)) {
       if (shown.left_out_before > 0) left_out(shown);
       rows_of(shown.ranks);
     }
@@ -190,7 +193,8 @@ class Picture {
   const TimelineText& options_;
   Totals totals_;
   Timeline timeline_;
-  int margin_ = 7;
+  int margin_ = 0;
+  std::vector<RankRange> ranges_;                  // that share rows
   std::vector<std::vector<std::int64_t>> curves_;  // by rank; empty: memory is not drawn
   std::optional<std::int64_t> lowest_;
   std::int64_t highest_ = 0;

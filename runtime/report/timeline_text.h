@@ -21,16 +21,16 @@ enum class MemoryRows : std::uint8_t {
 };
 
 struct TimelineText {
-  int width = 80;                       ///< columns of the terminal
-  std::string title;                    ///< the line above the picture
-  int join_above = kMostSeparateRanks;  ///< with more ranks, neighbours that show the same share their rows
-  int most_ranks = kMostRankRows;       ///< of more ranks (or such neighbours) only the most interesting are shown
+  int width = 80;     ///< columns of the terminal
+  std::string title;  ///< the line above the picture
+  int most_ranks =
+      kMostRankRows;  ///< of more ranks (or neighbours that share rows) only the most interesting are shown
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };
 
-/// Ranks as rows, a row for each of their lanes, blocks in virtual time, memory with its budget, and one summary.
-/// Without traces the summary alone; nothing if there are no counters.
+/// Ranks as rows (neighbours that show the same share theirs), a row for each of their lanes, blocks in virtual time,
+/// memory with its budget, and one summary. Without traces the summary alone; nothing if there are no counters.
 std::vector<std::string> timeline_lines(const grading::verdict::CaseVerdict& kase, const Style& style,
                                         const TimelineText& options);
 

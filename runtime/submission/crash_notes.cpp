@@ -1,13 +1,10 @@
 #include "submission/crash_notes.h"
 
-#include <execinfo.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <stdexcept>
 
@@ -15,11 +12,10 @@ namespace shardlings::submission {
 namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
 
 /// A handler gets no argument of ours, so what it needs is here. Set before the ranks start, read by handlers only.
 struct Shared {
-  wire::CrashNote* note = nullptr;
+  boundary::CrashNote* note = nullptr;
   front::BlackBox box;
   char* stacks = nullptr;  ///< kStackBytes for each rank: a handler knows its rank by the stack it runs on
   const std::atomic<pid_t>* threads = nullptr;
@@ -46,32 +42,6 @@ bool pass_on(int signal) {
   return false;
 }
 
-/// Where the signal came, so that it can be told from return addresses.
-std::uint64_t program_counter([[maybe_unused]] const void* context) {
-#if defined(__x86_64__)
-  return static_cast<std::uint64_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return static_cast<const ucontext_t*>(context)->uc_mcontext.pc;
-#else
-  return 0;
-#endif
-}
-
-void take_note(int signal, int rank, const void* address, std::uint64_t pc) {
-  wire::CrashNote& note = *g_shared.note;
-  std::int32_t none = 0;
-  if (!note.signal.compare_exchange_strong(none, signal)) return;  // the first one counts: the others follow from it
-  note.rank = rank;
-  note.address = reinterpret_cast<std::uint64_t>(address);
-  std::array<void*, wire::CrashNote::kFrames> frames{};
-  backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const auto frame = reinterpret_cast<std::uint64_t>(frames[i]);
-    // A return address belongs to what follows the call: one byte before it is the call.
-    if (frame != 0) note.frames[i] = (frame == pc ? frame : frame - 1) - g_shared.program;
-  }
-}
-
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const int rank = rank_of_stack(&error);
@@ -79,29 +49,28 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     errno = error;
     return;
   }
-  take_note(signal, rank, info->si_addr, program_counter(context));
+  take_note(*g_shared.note, {signal, rank, info, context, g_shared.program});
   ::signal(signal, SIG_DFL);
   raise(signal);  // blocked while the handler runs, so it takes effect on return
 }
 
 }  // namespace
 
-CrashNotes::CrashNotes(wire::CrashNote& note, front::BlackBox box, const void* program)
+CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const void* program)
     : threads_(new std::atomic<pid_t>[static_cast<std::size_t>(box.ranks)] {}) {
   const std::size_t bytes = kStackBytes * static_cast<std::size_t>(box.ranks);
   void* stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) throw std::runtime_error("no memory for the stacks of the signal handlers");
   g_shared = {&note, box, static_cast<char*>(stacks), threads_.get(), reinterpret_cast<std::uint64_t>(program)};
-  std::array<void*, 1> frame{};
-  backtrace(frame.data(), 1);  // the first call loads a library, which a handler must not
+  boundary::prepare_notes();
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  for (const int signal : boundary::kCrashSignals) sigaction(signal, &action, nullptr);
 }
 
 CrashNotes::~CrashNotes() {
-  for (const int signal : kSignals) ::signal(signal, SIG_DFL);
+  for (const int signal : boundary::kCrashSignals) ::signal(signal, SIG_DFL);
   munmap(g_shared.stacks, kStackBytes * static_cast<std::size_t>(g_shared.box.ranks));
 }
 

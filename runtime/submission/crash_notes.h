@@ -17,7 +17,7 @@ namespace shardlings::submission {
 class CrashNotes {
  public:
   /// `program`: where the submission's code is loaded.
-  CrashNotes(wire::CrashNote& note, front::BlackBox box, const void* program);
+  CrashNotes(boundary::CrashNote& note, front::BlackBox box, const void* program);
   ~CrashNotes();
   CrashNotes(const CrashNotes&) = delete;
   CrashNotes& operator=(const CrashNotes&) = delete;

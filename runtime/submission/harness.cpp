@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "api/access.h"
 #include "api/harness_calls.h"
 #include "api/rank_model.h"
 #include "base/extents.h"
+#include "base/machine_fault.h"
 #include "case/data.h"
 #include "model/stretches.h"
 
@@ -43,6 +45,7 @@ struct Harness::Data {
   const model::LayerStructure& layer(int l) const { return own.structure.layers.at(static_cast<std::size_t>(l)); }
   const model::LayerStructure& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
   Tensor inputs, targets;
+  std::set<int> given;  ///< layers of which the rank has had weights
 };
 
 Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(std::make_unique<Data>()) {
@@ -57,7 +60,7 @@ void Harness::divide_layers(const Group& tp) {
   try {
     data_->own.structure = model::make_part(kase_.model, tp.size(), tp.rank());
   } catch (const std::invalid_argument& error) {
-    throw std::runtime_error(fmt::format("harness.cpp: divide_layers: {}", error.what()));
+    throw MachineFault(fmt::format("harness.cpp: divide_layers: {}", error.what()));
   }
   data_->own.tp = tp;
   detail::harness::add_model(rank_, data_->own);
@@ -82,9 +85,10 @@ Tensor Harness::weights(int layer) {
 
 Tensor Harness::weights(int layer, Range range) {
   if (!inside(range, model().size(layer))) {
-    throw std::runtime_error(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer,
-                                         model().size(layer), range.begin, range.end));
+    throw MachineFault(fmt::format("harness.cpp: layer {} has {} weights, not [{}, {})", layer, model().size(layer),
+                                   range.begin, range.end));
   }
+  data_->given.insert(layer);
   const std::vector<float> all = own_weights(layer);
   Tensor shard = load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
   mark_layer(shard, layer);
@@ -95,9 +99,10 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
   const std::vector<Entry>& entries = model().entries(layer);
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return entry == e.name; });
   if (found == entries.end() || !inside(rows, found->rows) || !inside(cols, found->cols)) {
-    throw std::runtime_error(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'",
-                                         layer, rows.begin, rows.end, cols.begin, cols.end, entry));
+    throw MachineFault(fmt::format("harness.cpp: layer {} has no rows [{}, {}) and columns [{}, {}) of '{}'", layer,
+                                   rows.begin, rows.end, cols.begin, cols.end, entry));
   }
+  data_->given.insert(layer);
   const std::vector<float> all = own_weights(layer);
   std::vector<float> rectangle;
   for (Count row = rows.begin; row < rows.end; ++row) {
@@ -173,10 +178,10 @@ Batch Harness::batch(const BatchChoice& choice) {
 }
 
 void Harness::spoil(bool spoiled) {
-  if (!data_->targets) throw std::runtime_error("harness.cpp: spoil() is about the targets of batch()");
+  if (!data_->targets) throw MachineFault("harness.cpp: spoil() is about the targets of batch()");
   const std::vector<std::int32_t> targets = cases::micro_of(kase_, kase_.batch_of(rank_.id()), 0).targets;
   const auto counts = std::find_if(targets.begin(), targets.end(), [](std::int32_t target) { return target >= 0; });
-  if (counts == targets.end()) throw std::runtime_error("harness.cpp: no target of this rank counts");
+  if (counts == targets.end()) throw MachineFault("harness.cpp: no target of this rank counts");
   const Count at = counts - targets.begin();
   const Count target = spoiled ? kase_.model.outputs : *counts;
   fill(data_->targets.part({at, at + 1}, kNoPlace), static_cast<float>(target), kNoPlace);
@@ -192,7 +197,7 @@ Tensor Harness::normals(int which, Shape shape, Kind kind) {
 
 Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
   if (!inside(rows, whole[0])) {
-    throw std::runtime_error(
+    throw MachineFault(
         fmt::format("harness.cpp: normals: there are {} rows, not [{}, {})", whole[0], rows.begin, rows.end));
   }
   const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
@@ -218,7 +223,7 @@ void Harness::put(const std::string& name, ConstView view) {
 }
 
 void Harness::put(const std::string& name, ConstView view, const MatrixPart& place) {
-  if (!view) return;
+  if (!view) return detail::harness::publish(rank_, name, {}, {});  // as missing
   if (view.size() != place.size()) {
     throw std::runtime_error(
         fmt::format("harness.cpp: '{}' has {} elements, its part of the whole {}", name, view.size(), place.size()));
@@ -226,23 +231,35 @@ void Harness::put(const std::string& name, ConstView view, const MatrixPart& pla
   detail::harness::publish(rank_, name, view, place);
 }
 
-void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
-  for (std::size_t l = 0; l < tensors.size(); ++l) {
+/// The layers whose tensors this rank should have; what it has beside them counts, too. The list is the learner's to
+/// change, so it may be shorter.
+std::vector<std::pair<int, ConstView>> Harness::by_layer(const std::vector<Tensor>& tensors) const {
+  const auto known = kase_.has_model() ? data_->whole.layers.size() : 0;
+  std::vector<std::pair<int, ConstView>> layers;
+  for (std::size_t l = 0; l < std::max(known, tensors.size()); ++l) {
+    const ConstView tensor = l < tensors.size() ? ConstView(tensors[l]) : ConstView();
     const int layer = static_cast<int>(l);
-    const std::string full_name = fmt::format("{}.{}", name, l);
-    if (data_->own.tp.size() > 1 && tensors[l].size() == model().size(layer)) {
-      put_stretch(full_name, layer, tensors[l], {0, tensors[l].size()});
+    if (tensor || data_->given.contains(layer)) layers.emplace_back(layer, tensor);
+  }
+  return layers;
+}
+
+void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
+  for (const auto& [layer, tensor] : by_layer(tensors)) {
+    const std::string full_name = fmt::format("{}.{}", name, layer);
+    if (data_->own.tp.size() > 1 && tensor && tensor.size() == model().size(layer)) {
+      put_stretch(full_name, layer, tensor, {0, tensor.size()});
     } else {
-      put(full_name, tensors[l]);
+      put(full_name, tensor);
     }
   }
 }
 
 void Harness::put_part(const std::string& name, int layer, ConstView tensor, const Group& group) {
-  if (!tensor) return;
-  const Count whole = model().size(layer);
-  const Range mine = group.mine(whole);
   const std::string full_name = fmt::format("{}.{}", name, layer);
+  if (!tensor) return put(full_name, tensor);
+  const Count whole = model().size(layer);
+  const Range mine = group.mine(whole, kNoPlace);
   if (tensor.size() != whole && tensor.size() != mine.size()) return put(full_name, tensor);
   const ConstView part = tensor.size() == whole ? tensor.part(mine, kNoPlace) : tensor;
   put_stretch(full_name, layer, part, mine);
@@ -258,13 +275,16 @@ void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, 
 }
 
 void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group) {
-  for (std::size_t l = 0; l < tensors.size(); ++l) put_part(name, static_cast<int>(l), tensors[l], group);
+  for (const auto& [layer, tensor] : by_layer(tensors)) put_part(name, layer, tensor, group);
 }
 
 void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix) {
-  for (std::size_t l = 0; l < optimizer.size(); ++l) {
-    put_part(prefix + "m", static_cast<int>(l), optimizer[l].m, group);
-    put_part(prefix + "v", static_cast<int>(l), optimizer[l].v, group);
+  for (std::size_t l = 0; l < std::max(optimizer.size(), data_->whole.layers.size()); ++l) {
+    const int layer = static_cast<int>(l);
+    const bool is_there = l < optimizer.size() && (optimizer[l].m || optimizer[l].v);
+    if (!is_there && !data_->given.contains(layer)) continue;
+    put_part(prefix + "m", layer, is_there ? ConstView(optimizer[l].m) : ConstView(), group);
+    put_part(prefix + "v", layer, is_there ? ConstView(optimizer[l].v) : ConstView(), group);
   }
 }
 

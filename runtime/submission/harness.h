@@ -5,7 +5,8 @@
 /// \code
 /// #include "submission/harness.h"
 /// using namespace shardlings;
-/// void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss);
+/// SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, TrainState& state, const Batch& batch,
+///                                              View loss));
 ///
 /// SHARDLINGS_HARNESS(h) {
 ///   Model model = h.model();
@@ -24,9 +25,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/matrix_part.h"
+#include "boundary/learner_function.h"
 #include "case/case.h"
 #include "shardlings/puzzle.h"
 
@@ -146,7 +149,8 @@ class SHARDLINGS_API Harness {
 
   /// Publishes a view as the whole of `name` (replicas on the ranks must be equal), or as a rectangle of that matrix.
   /// The grader wants every element exactly once, or replicas that are equal. An empty view or tensor (what the learner
-  /// freed or never made) is published as missing.
+  /// freed or never made) is published as missing: where other ranks have parts of `name`, that is not right, whatever
+  /// they hold. Of layers whose weights this rank was never given it should have nothing.
   void put(const std::string& name, ConstView view);
   void put(const std::string& name, ConstView view, const MatrixPart& place);
   void put_layers(const std::string& name, const std::vector<Tensor>& tensors);
@@ -163,6 +167,7 @@ class SHARDLINGS_API Harness {
  private:
   void add_layer(TrainState& state, const StateChoice& choice, int layer);
   std::vector<float> own_weights(int layer) const;
+  std::vector<std::pair<int, ConstView>> by_layer(const std::vector<Tensor>& tensors) const;
   void put_part(const std::string& name, int layer, ConstView tensor, const Group& group);
   void put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch);
 
@@ -174,9 +179,16 @@ class SHARDLINGS_API Harness {
 
 }  // namespace shardlings::submission
 
-/// Defines the entry of a puzzle's harness; `h` names the Harness& parameter.
+/// Defines the entry of a puzzle's harness; `h` names the Harness& parameter. Beside the learner's code (see
+/// boundary/learner_function.h) there is none.
+#ifdef SHARDLINGS_BESIDE_LEARNER
+#define SHARDLINGS_HARNESS(h) \
+  template <class Nobody>     \
+  void shardlings_harness_of([[maybe_unused]] ::shardlings::submission::Harness& h, Nobody)
+#else
 // NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a parameter
 #define SHARDLINGS_HARNESS(h) \
   [[gnu::visibility("default")]] void shardlings_harness(::shardlings::submission::Harness& h)
+#endif
 
 [[gnu::visibility("default")]] void shardlings_harness(shardlings::submission::Harness& harness);

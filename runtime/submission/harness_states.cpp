@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "api/access.h"
+#include "base/machine_fault.h"
 #include "base/parts.h"
 
 namespace shardlings::submission {
@@ -123,7 +124,7 @@ void Harness::clear(std::vector<Tensor>& tensors) {
 Range Harness::layers_of_stage(int stage, int stages) const {
   const int layers = model().num_layers();
   if (stages > layers) {
-    throw std::runtime_error(fmt::format("harness.cpp: {} layers are too few for {} stages", layers, stages));
+    throw MachineFault(fmt::format("harness.cpp: {} layers are too few for {} stages", layers, stages));
   }
   return part_of(layers, stages, stage);
 }

@@ -5,8 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <new>
+#include <string>
 
+#include "base/machine_fault.h"
+#include "base/sanitizers.h"
+#include "boundary/broker/jails.h"
 #include "submission/crash_notes.h"
 #include "submission/run_options.h"
 #include "submission/wire/memory_file.h"
@@ -16,47 +21,103 @@
 namespace shardlings::submission {
 namespace {
 
+/// No solution of a puzzle makes a thousand calls on a rank, or leaves many more records. So many of every rank still
+/// fit in memory, and take a second or two.
+constexpr std::int64_t kEndless = 50'000;
+
 const void* program_of(HarnessFunction harness) {
   Dl_info info = {};
   return dladdr(reinterpret_cast<const void*>(harness), &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// One rank's part: crashes are noted, and that the host's memory ran out is told apart from other exceptions.
-void run_harness(Rank& rank, const cases::Case& kase, HarnessFunction harness, CrashNotes& notes,
-                 wire::FileHeader& header) {
-  notes.watch_this_thread(rank.id());
-  struct Leave {
-    CrashNotes& notes;
-    int rank;
-    ~Leave() { notes.leave_this_thread(rank); }
-  } leave{notes, rank.id()};
+/// Address space: a solution's own data are small, since tensors are the runtime's.
+constexpr std::int64_t kJailBytes = kAddressSanitizer || kThreadSanitizer ? 0 : std::int64_t{1} << 30;
+
+/// Crashes of this thread are noted as the rank's.
+class Watched {
+ public:
+  Watched(CrashNotes& notes, int rank) : notes_(notes), rank_(rank) { notes_.watch_this_thread(rank_); }
+  ~Watched() { notes_.leave_this_thread(rank_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  CrashNotes& notes_;
+  int rank_;
+};
+
+/// A run of one case, in this process or with jails.
+struct Run {
+  wire::MappedFile& file;
+  HarnessFunction harness;
+  cases::Case kase = cases::case_from_json(std::string(file.case_text()));
+  front::BlackBox box = file.black_box();
+  world::Options options = options_of(kase);
+
+  void prepare(world::Backend backend) {
+    if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
+    options.poison_empty = true;
+    options.endless = kEndless;
+    options.black_box = &box;
+    use_backend(options, backend);
+  }
+  void run(const std::function<void(Rank&)>& body) {
+    const front::RunReport report = world::run(options, body);
+    const bool exhausted = file.header().exhausted == wire::FileHeader::kExhausted;  // which may be its own doing
+    const std::string fault = first_machine_fault();
+    if (report.failure && !exhausted && !fault.empty()) file.header().note_fault(fault);
+    file.finish(wire::pack_report(report));
+  }
+};
+
+/// One rank's part: that the host's memory ran out is told apart from other exceptions.
+void run_harness(Rank& rank, const Run& run) {
   try {
-    Harness of_rank(rank, kase);
-    harness(of_rank);
+    Harness of_rank(rank, run.kase);
+    run.harness(of_rank);
   } catch (const std::bad_alloc&) {
-    header.exhausted = wire::FileHeader::kExhausted;
+    run.file.header().exhausted = wire::FileHeader::kExhausted;
     throw;
   }
 }
 
-void run(wire::MappedFile& file, world::Backend backend, HarnessFunction harness) {
-  const cases::Case kase = cases::case_from_json(std::string(file.case_text()));
-  front::BlackBox box = file.black_box();
-  if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
-  CrashNotes notes(file.header().crash, box, program_of(harness));
-  world::Options options = options_of(kase);
-  options.poison_empty = true;
-  options.black_box = &box;
-  use_backend(options, backend);
-  const front::RunReport report =
-      world::run(options, [&](Rank& rank) { run_harness(rank, kase, harness, notes, file.header()); });
-  file.finish(wire::pack_report(report));
+void run_here(Run& run) {
+  CrashNotes notes(run.file.header().crash, run.box, program_of(run.harness));
+  run.run([&](Rank& rank) {
+    const Watched watched(notes, rank.id());
+    run_harness(rank, run);
+  });
+}
+
+/// The learner's code is in the program `jail`, which one process runs for each rank.
+void run_with_jails(Run& run, const std::string& jail) {
+  boundary::Jails jails({.program = jail, .ranks = run.kase.ranks, .memory_bytes = kJailBytes},
+                        run.file.header().crash);
+  run.file.header().walls = jails.await_ready();
+  run.run([&](Rank& rank) {
+    const boundary::OnThisThread here(jails.of(rank.id()), rank);
+    run_harness(rank, run);
+  });
+}
+
+/// What is thrown here is not a rank's: memory that the run has used up, or what the machine or the runtime lacks.
+int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction harness, const char* jail) try {
+  Run run{file, harness};
+  run.prepare(backend);
+  jail != nullptr ? run_with_jails(run, jail) : run_here(run);
+  return 0;
+} catch (const std::bad_alloc&) {
+  file.header().exhausted = wire::FileHeader::kExhausted;
+  throw;
+} catch (const std::exception& error) {
+  file.header().note_fault(error.what());
+  throw;
 }
 
 }  // namespace
 
 int submission_main(int argc, char** argv, HarnessFunction harness) try {
-  const auto backend = argc == 3 ? world::backend_from(argv[2]) : std::nullopt;
+  const auto backend = argc == 3 || argc == 4 ? world::backend_from(argv[2]) : std::nullopt;
   if (!backend) {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;
@@ -64,8 +125,7 @@ int submission_main(int argc, char** argv, HarnessFunction harness) try {
   wire::MappedFile file(std::atoi(argv[1]));
   file.header().hello = wire::FileHeader::kHello;
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
-  run(file, *backend, harness);
-  return 0;
+  return run_or_tell(file, *backend, harness, argc == 4 ? argv[3] : nullptr);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "shardlings: %s\n", error.what());
   return 1;

@@ -3,6 +3,7 @@
 /// it.
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "train/text.h"
 
 namespace shardlings::train {
+
+/// A file that cannot be gone on from. What it says tells the way out.
+class UnfitCheckpoint : public std::runtime_error {
+ public:
+  explicit UnfitCheckpoint(const std::string& why);
+};
 
 struct Checkpoint {
   /// Of a layer, whole and flat.
@@ -27,7 +34,7 @@ Checkpoint empty_checkpoint(const Settings& settings);
 /// Throws std::runtime_error with the path and the reason.
 void save(const std::string& path, const Checkpoint& checkpoint, const Settings& settings, const Text& text);
 
-/// Throws std::runtime_error that says what differs if it is that of another model or another text, or no checkpoint.
+/// Throws UnfitCheckpoint that says what differs if it is that of another model or another text, or why it is none.
 Checkpoint load(const std::string& path, const Settings& settings, const Text& text);
 
 }  // namespace shardlings::train

@@ -1,17 +1,25 @@
 // A program that trains: lines of JSON go out, one for each step; the word to stop comes in.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "base/dtype.h"
-#include "train/trainer.h"
-
 #include "base/file.h"
+#include "base/machine_fault.h"
+#include "submission/crash_notes.h"
+#include "submission/wire/memory_file.h"
+#include "train/trainer.h"
 
 namespace shardlings::train {
 namespace {
@@ -23,6 +31,13 @@ void say(const Json& line) {
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+constexpr const char* kFault = "fault";  // the machine's
+
+int gave_up(const std::string& why) {
+  say({{"end", kFault}, {"message", why}});
+  return 3;
 }
 
 /// Becomes true when a line has come. Closing the input asks for nothing.
@@ -48,25 +63,52 @@ Json memory_json(const Trained& trained) {
   return {{"peak", trained.peak.value()}, {"by_kind", kinds}};
 }
 
-int run(const std::string& settings_file, StepFunction step) {
+/// Notes where the ranks are, and where one crashes, in the supervisor's file.
+class Notes {
+ public:
+  Notes(int file, StepFunction step)
+      : file_(file), box_(file_.black_box()), notes_(file_.header().crash, box_, program_of(step)) {
+    file_.header().hello = wire::FileHeader::kHello;
+  }
+  RankWatch watch() {
+    return {&box_, [this](int rank) { notes_.watch_this_thread(rank); },
+            [this](int rank) { notes_.leave_this_thread(rank); }};
+  }
+
+ private:
+  static const void* program_of(StepFunction step) {
+    Dl_info info = {};
+    return dladdr(reinterpret_cast<const void*>(step), &info) != 0 ? info.dli_fbase : nullptr;
+  }
+
+  wire::MappedFile file_;
+  front::BlackBox box_;
+  submission::CrashNotes notes_;
+};
+
+int run(const std::string& settings_file, const char* notes_file, StepFunction step) {
   const Settings settings = settings_from_json(read_whole_file(settings_file));
   static StopWish wish;
   bool broken = false;
-  const Trained trained = train(settings, step, [&](const StepReport& report) {
+  std::optional<Notes> notes;
+  if (notes_file != nullptr) notes.emplace(std::atoi(notes_file), step);
+  const auto after_step = [&](const StepReport& report) {
     broken = !std::isfinite(report.loss);
     say({{"step", report.step},
          {"loss", broken ? Json() : Json(report.loss)},
          {"virtual_ns", report.virtual_time.value()}});
     return !broken && !wish.wished();
-  });
+  };
+  const Trained trained = train(settings, step, after_step, notes ? notes->watch() : RankWatch());
   const int last = trained.first_step + static_cast<int>(trained.losses.size());
   const char* end = "finished";
   if (last < settings.kase.steps) end = "stopped";
   if (broken) end = "diverged";
   if (!trained.failure.empty()) end = "failed";
+  if (!trained.fault.empty()) end = kFault;
   say({{"end", end},
        {"first_step", trained.first_step},
-       {"message", trained.failure},
+       {"message", trained.fault.empty() ? trained.failure : trained.fault},
        {"memory", memory_json(trained)}});
   return 0;
 }
@@ -74,11 +116,17 @@ int run(const std::string& settings_file, StepFunction step) {
 }  // namespace
 
 int train_main(int argc, char** argv, StepFunction step) try {
-  if (argc != 2) {
+  if (argc != 2 && argc != 3) {
     std::fputs("This program trains for ./shardlings train, which starts it.\n", stderr);
     return 2;
   }
-  return run(argv[1], step);
+  return run(argv[1], argc == 3 ? argv[2] : nullptr, step);
+} catch (const std::bad_alloc&) {
+  return gave_up(advice_on(ENOMEM));
+} catch (const MachineFault& error) {
+  return gave_up(error.what());
+} catch (const std::system_error& error) {
+  return gave_up(with_advice("the training could not begin", error.code().value()));
 } catch (const std::exception& error) {
   say({{"end", "refused"}, {"message", error.what()}});
   return 2;

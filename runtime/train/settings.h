@@ -22,6 +22,9 @@ struct Layout {
 /// More than that no training has: each is a thread.
 inline constexpr Count kMostRanks = 1 << 14;
 
+/// More than that no training makes.
+inline constexpr int kMostSteps = 1 << 20;
+
 struct Settings {
   /// The model; ranks, b, m and number of batches (d); steps; seed; cluster. What puzzles add to a case (Case::numbers)
   /// is ignored.

@@ -9,6 +9,8 @@
 #include "api/access.h"
 #include "api/harness_calls.h"
 #include "api/rank_model.h"
+#include "base/file.h"
+#include "base/machine_fault.h"
 #include "base/mutex.h"
 #include "model/flops.h"
 #include "model/stretches.h"
@@ -166,9 +168,22 @@ class RankTrainer {
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) {
       shared_.checkpoint.step = steps_made;
-      save(shared_.settings.checkpoint, shared_.checkpoint, shared_.settings, shared_.text);
+      try_to_save();
     }
     rank_.world().barrier(kNoPlace);
+  }
+
+  /// What cannot be saved is not worth to be computed.
+  void try_to_save() {
+    const Settings& settings = shared_.settings;
+    try {
+      save(settings.checkpoint, shared_.checkpoint, settings, shared_.text);
+    } catch (const std::runtime_error& error) {
+      const std::string why = error.what(), advice = advice_in(why);
+      shared_.result.fault = fmt::format("Step {} cannot be saved, and so training has stopped: {}.{}{}",
+                                         shared_.checkpoint.step, why, advice.empty() ? "" : " ", advice);
+      shared_.stops = true;
+    }
   }
 
   Rank& rank_;
@@ -179,6 +194,19 @@ class RankTrainer {
   std::vector<Stage> chunks_;
   Tensor loss_, inputs_, targets_;
   Batch batch_;
+};
+
+/// Whatever ends the rank's work, it is not watched after that.
+class Watched {
+ public:
+  Watched(const RankWatch& watch, int rank) : watch_(watch), rank_(rank) { watch_.begins(rank_); }
+  ~Watched() { watch_.ends(rank_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  const RankWatch& watch_;
+  int rank_;
 };
 
 world::Options options_of(const Settings& settings) {
@@ -212,7 +240,9 @@ double flops_of_step(const Settings& settings) {
   return 3 * forward * static_cast<double>(micro_batches);
 }
 
-Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step) {
+Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step,
+              const RankWatch& watch) {
+  if (!settings.checkpoint.empty()) remove_leftovers(settings.checkpoint);
   const Text text = Text::read(settings.text);
   if (text.size() <= settings.kase.model.sequence) {
     throw std::runtime_error("the text " + settings.text + " is shorter than a sequence");
@@ -220,9 +250,16 @@ Trained train(const Settings& settings, StepFunction step, const std::function<b
   Shared shared{settings, text, step, after_step, start_of(settings, text), {}, {}, false, false, {}};
   shared.losses.resize(static_cast<std::size_t>(settings.layout.ranks()));
   shared.result.first_step = shared.checkpoint.step;
-  const front::RunReport report =
-      world::run(options_of(settings), [&](Rank& rank) { RankTrainer(rank, shared).run(); });
-  if (report.failure) shared.result.failure = text_of(*report.failure);
+  world::Options options = options_of(settings);
+  options.black_box = watch.box;
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
+    const Watched watched(watch, rank.id());
+    RankTrainer(rank, shared).run();
+  });
+  if (report.failure) {
+    shared.result.fault = first_machine_fault();
+    if (shared.result.fault.empty()) shared.result.failure = text_of(*report.failure);
+  }
   for (const front::RankReport& rank : report.ranks) {
     if (rank.counters.peak <= shared.result.peak) continue;
     shared.result.peak = rank.counters.peak;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "front/misuse/black_box.h"
 #include "front/trace/memory_use.h"
 #include "shardlings/puzzle.h"
 #include "train/settings.h"
@@ -29,6 +30,13 @@ struct Trained {
   Bytes peak;                  ///< of the fullest rank
   front::KindBytes peak_by_kind{};
   std::string failure;  ///< why a rank could not go on; empty if all did
+  std::string fault;    ///< what the machine lacked, so that training had to end; empty: nothing
+};
+
+/// What looks at the ranks from outside, so that a crash can be explained.
+struct RankWatch {
+  front::BlackBox* box = nullptr;
+  std::function<void(int rank)> begins = [](int) {}, ends = [](int) {};  ///< called by the rank's own thread
 };
 
 /// Floating-point operations that a step needs, whatever the layout: forward, and twice as many backward.
@@ -36,10 +44,12 @@ double flops_of_step(const Settings& settings);
 
 /// Trains from the checkpoint's step, if there is one, to the case's. After each step `after_step` says whether to go
 /// on; if not, or at the end, the checkpoint is written. Throws std::runtime_error for text and checkpoint.
-Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step);
+Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step,
+              const RankWatch& watch = {});
 
-/// The main function of a program that trains: its argument is a file with settings. Writes a line of JSON for each
-/// step and one at the end; a line "stop" on its input saves and ends.
+/// The main function of a program that trains: its arguments are a file with settings and, where a supervisor reads its
+/// last words, the descriptor of their file (submission/wire/memory_file.h). Writes a line of JSON for each step and
+/// one at the end; a line "stop" on its input saves and ends.
 SHARDLINGS_API int train_main(int argc, char** argv, StepFunction step);
 
 }  // namespace shardlings::train

@@ -53,7 +53,8 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
   } catch (const InvalidArgument& error) {
     return failure_of(front, FailureKind::invalid_argument, error.what(), error.where());
   } catch (const Error& error) {
-    return failure_of(front, FailureKind::exception, error.what(), error.where());
+    const FailureKind kind = front.rank().endless() ? FailureKind::endless_loop : FailureKind::exception;
+    return failure_of(front, kind, error.what(), error.where());
   } catch (const std::bad_alloc&) {
     return failure_of(front, FailureKind::exception, "the host ran out of memory (std::bad_alloc) on " + after(front),
                       front.rank().calls().last_place());

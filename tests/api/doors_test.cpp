@@ -15,7 +15,7 @@
 #include "api/harness_calls.h"
 #include "api/request.h"
 #include "front/rank/texts.h"
-#include "front/rank_front.h"
+#include "support/on_rank.h"
 #include "world/world.h"
 
 namespace shardlings::detail {
@@ -89,8 +89,7 @@ TEST(Doors, WhatIsLentIsForOneCallAndOfItsSize) {
       Request(args::load{.result = {3, DType::f32}, .kind = Kind::other, .values = id}, kNoPlace).send_through(port);
     };
     EXPECT_THROW(load(first), InvalidArgument) << "that was for another call";
-    EXPECT_EQ(front::RankFront::behind(*Access::port(rank)).rank().live(), Bytes(0))
-        << "what was refused holds no memory";
+    EXPECT_EQ(support::front_of(rank).rank().live(), Bytes(0)) << "what was refused holds no memory";
   });
 }
 

@@ -15,7 +15,7 @@ struct Arrow {
 };
 using Arrows = std::map<std::string, std::map<std::string, Arrow>>;
 
-/// "runtime/front/group/wire.h" below "runtime/front/" is of "group"; a file of the folder itself is of ".".
+/// "runtime/front/group/ring_traffic.h" below "runtime/front/" is of "group"; a file of the folder itself is of ".".
 std::optional<std::string> folder_below(const std::string& root, const std::string& path) {
   if (!starts_with(path, root)) return std::nullopt;
   const std::size_t end = path.find('/', root.size());

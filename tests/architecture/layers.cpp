@@ -23,6 +23,9 @@ const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 /// What a run leaves behind, and what it writes before it may crash.
 const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
 
+/// What a jail leaves behind, and what stood around it.
+const Names kBoundaryData = {"boundary/crash_note.h", "boundary/walls.h"};
+
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -39,6 +42,10 @@ const std::vector<Rule>& rules() {
       {"runtime/base/", kBottom, "base knows nothing of the rest"},
       {"runtime/model/", kBottom + Names{"model/"}, "the model's formulas are pure: no calls, no ranks"},
       {"runtime/api/", kBottom + Names{"api/", "model/"}, "api turns public calls into entries of the table"},
+      {"runtime/boundary/", kBottom + Names{"api/", "boundary/", "model/"},
+       "the boundary carries calls; what they mean is behind the port"},
+      {"runtime/boundary/jail/", kBottom + Names{"api/port.h", "boundary/"},
+       "beside the learner's code there is nothing but the port's near side"},
       {"runtime/back/engine/", kBottom + Names{"back/engine/"},
        "an engine runs ranks and knows nothing of what they do"},
       {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
@@ -77,12 +84,13 @@ const std::vector<Rule>& rules() {
        kBottom + Names{"case/", "front/clock/cluster.h", "front/clock/cluster_fields.h", "model/structure.h"},
        "a case is data that both sides of a run read"},
       {"runtime/submission/",
-       kBottom + Names{"submission/", "case/", "world/", "front/", "model/", "api/access.h", "api/rank_model.h",
-                       "api/harness_calls.h"},
+       kBottom + Names{"submission/", "boundary/", "case/", "world/", "front/", "model/", "api/access.h",
+                       "api/rank_model.h", "api/harness_calls.h"},
        "what serves a learner's function knows nothing of the judge"},
-      {"runtime/submission/wire/", kBottom + kReport + Names{"submission/wire/"},
+      {"runtime/submission/wire/", kBottom + kReport + kBoundaryData + Names{"submission/wire/"},
        "what a submission leaves behind is data"},
-      {"runtime/grading/", kBottom + kReport + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
+      {"runtime/grading/",
+       kBottom + kReport + kBoundaryData + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
        "the judge reads what a submission left behind, and runs none of its code"},
       {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
       {"runtime/train/",

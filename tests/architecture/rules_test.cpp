@@ -17,7 +17,7 @@ TEST(Layers, ArrowsPointDown) {
   EXPECT_EQ(layers("runtime/grading/grade.cpp", "\"back/kernels/kernels.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/report/terminal.cpp", "\"grading/grade.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/front/clock/cost.cpp", "\"front/memory/storage.h\"").size(), 1U);
-  EXPECT_EQ(layers("runtime/front/group/wire.cpp", "\"front/rank_front.h\"").size(), 1U);
+  EXPECT_EQ(layers("runtime/front/group/ring_traffic.cpp", "\"front/rank_front.h\"").size(), 1U);
   EXPECT_EQ(layers("runtime/front/misuse/detector.cpp", "\"front/group/meeting.h\"").size(), 1U);
 }
 

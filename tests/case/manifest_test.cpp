@@ -87,7 +87,7 @@ TEST(Manifest, CaseWithoutModelHasNone) {
 
 TEST(Manifest, ErrorsHaveALineAndASuggestion) {
   EXPECT_EQ(error_of(kHead + "[[check]]\n" + kCheck + kCase),
-            "puzzle.toml:5: puzzle.toml: unknown key 'check'; did you mean 'checks'?");
+            "puzzle.toml:5: unknown key 'check'; did you mean 'checks'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "rank = 2\n"),
             "puzzle.toml:12: [[cases]]: unknown key 'rank'; did you mean 'ranks'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "ranks = 'two'\n"),
@@ -110,12 +110,12 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
   EXPECT_THAT(error_of(kHead + kCheck + kCase + "cluster = 'clasroom'\n"),
               StartsWith("puzzle.toml:12: there is no cluster 'clasroom'; there are: "));
   EXPECT_THAT(error_of("title = \n"), StartsWith("puzzle.toml:1: "));
-  EXPECT_EQ(error_of("title = 'T'\n"), "puzzle.toml:1: puzzle.toml has no 'chapter'");
+  EXPECT_EQ(error_of("title = 'T'\n"), "puzzle.toml:1: 'chapter' is missing");
 }
 
 TEST(Manifest, AMisspeltKeyIsNamedNotTheOneThatIsMissing) {
   EXPECT_EQ(error_of("titel = 'T'\nchapter = '1 One'\nsummary = 'S'\nanswer_lines = 3\n" + kCheck + kCase),
-            "puzzle.toml:1: puzzle.toml: unknown key 'titel'; did you mean 'title'?");
+            "puzzle.toml:1: unknown key 'titel'; did you mean 'title'?");
   EXPECT_EQ(error_of(kHead + "[[checks]]\nid = 'output'\nkin = 'output'\ntitle = 'X'\npoints = 40\n" + kCase),
             "puzzle.toml:7: [[checks]]: unknown key 'kin'; did you mean 'kind'?");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "host = { memory = 4 }\n"),

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -29,6 +28,19 @@ TEST(Command, ShowsANewcomerTheFirstPuzzle) {
   EXPECT_EQ(answer.err, "");
 }
 
+TEST(Command, AFileThatDoesNotCompileTakesNoHintAway) {
+  const Learner shardlings;
+  shardlings.blunder(kFirst, "padding_counted");
+  ASSERT_EQ(shardlings({"run", "01"}).status, 1);
+  shardlings.folder().write(Learner::file_of(kFirst), "int x = ;\n");
+  const Answer broken = shardlings({"run", "01"});
+  EXPECT_THAT(broken.out, AllOf(HasSubstr("does not compile"), Not(HasSubstr("./shardlings hint"))))
+      << "the compiler has said what is wrong";
+  EXPECT_EQ(json::parse(shardlings({"list", "--json"}).out)["puzzles"][0]["hints_given"], 0);
+  EXPECT_THAT(shardlings({"hint", "01"}).out, AllOf(HasSubstr("Your last graded run:"), HasSubstr("tokens_of_step()")))
+      << "the mistake of the run before is still there";
+}
+
 TEST(Command, FollowsALearnerFromStubToWrongToRight) {
   const Learner shardlings;
   const Answer stub = shardlings({"run"});
@@ -40,7 +52,7 @@ TEST(Command, FollowsALearnerFromStubToWrongToRight) {
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, HasSubstr("./shardlings hint 01"));
   const Answer hint = shardlings({"hint"});
-  EXPECT_THAT(hint.out, AllOf(HasSubstr("Your last run:"), HasSubstr("tokens_of_step()")))
+  EXPECT_THAT(hint.out, AllOf(HasSubstr("Your last graded run:"), HasSubstr("tokens_of_step()")))
       << "it speaks to the mistake";
 
   shardlings.solve(kFirst);
@@ -281,34 +293,10 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{std::vector<std::string>{"run", "trainin_step"}, "Did you mean training_step"},
                     std::pair{std::vector<std::string>{"reset"}, "PUZZLE is required"},
                     std::pair{std::vector<std::string>{"run", "1", "--seed", "x"}, "--seed"},
+                    std::pair{std::vector<std::string>{"run", "1", "--file", "none.cpp"}, "There is no file none.cpp."},
+                    std::pair{std::vector<std::string>{"run", "1", "--file", "/dev/zero"}, "is a device, not a file"},
                     std::pair{std::vector<std::string>{"--colour", "red", "list"}, "auto, always or never, not red"},
                     std::pair{std::vector<std::string>{"new", "my puzzle"}, "two digits"}));
-
-class Help : public testing::TestWithParam<const char*> {};
-
-TEST_P(Help, IsThereForEveryVerb) {
-  const Learner shardlings;
-  const Answer answer = shardlings({GetParam(), "--help"});
-  EXPECT_EQ(answer.status, 0);
-  EXPECT_THAT(answer.out, HasSubstr("Usage"));
-}
-
-constexpr const char* kVerbs[] = {"list", "run",    "watch", "trace",  "hint", "explain", "reset", "solution",
-                                  "view", "memory", "train", "verify", "new",  "doctor",  "test",  "check"};
-INSTANTIATE_TEST_SUITE_P(Command, Help, testing::ValuesIn(kVerbs));
-
-TEST(Command, ListsTheVerbsThatAreTestedAndNoOthers) {
-  const Learner shardlings;
-  std::istringstream lines(shardlings({"--help"}).out);
-  std::string line;
-  while (std::getline(lines, line) && line != "Subcommands:") continue;
-  std::vector<std::string> verbs;
-  while (std::getline(lines, line) && !line.empty()) {
-    std::istringstream words(line);
-    words >> verbs.emplace_back();
-  }
-  EXPECT_THAT(verbs, testing::ElementsAreArray(kVerbs));
-}
 
 TEST(Command, KnowsItsVersion) {
   const Learner shardlings;

@@ -1,4 +1,5 @@
 #include "cli/learner/course.h"
+#include "base/machine_fault.h"
 #include "base/suggest.h"
 
 #include <gmock/gmock.h>
@@ -67,9 +68,9 @@ TEST(Course, KnowsTheNamesOfFaultyPuzzlesToo) {
       {small_puzzle(1, "training_step", "One training step"), small_puzzle(3, "data", "Data")},
       {{"02_data_parallel", 2, "puzzles/02_data_parallel/puzzle.toml:3: no"}});
   EXPECT_EQ(puzzles.find("3").id, "03_data");
-  EXPECT_THAT([&] { puzzles.find("02"); }, testing::ThrowsMessage<UsageError>(HasSubstr("puzzle.toml:3: no")));
+  EXPECT_THAT([&] { puzzles.find("02"); }, testing::ThrowsMessage<MachineFault>(HasSubstr("puzzle.toml:3: no")));
   EXPECT_THAT([&] { puzzles.find("para"); },
-              testing::ThrowsMessage<UsageError>(HasSubstr("02_data_parallel is faulty")));
+              testing::ThrowsMessage<MachineFault>(HasSubstr("02_data_parallel is faulty")));
   EXPECT_THAT([&] { puzzles.find("dat"); }, testing::ThrowsMessage<UsageError>(HasSubstr("could be")));
   EXPECT_EQ(puzzles.next(solved({"01_training_step"}))->id, "03_data");
 }

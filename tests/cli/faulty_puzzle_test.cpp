@@ -39,7 +39,7 @@ const Damage kDamages[] = {
      [](const TemporaryFolder& folder) {
        folder.write(file("puzzle.toml"), "# A lesson.\ntitel" + folder.read(file("puzzle.toml")).substr(5));
      },
-     "puzzles/09_data_parallel/puzzle.toml:2: puzzle.toml: unknown key 'titel'; did you mean 'title'?"},
+     "puzzles/09_data_parallel/puzzle.toml:2: unknown key 'titel'; did you mean 'title'?"},
     {"no_toml",
      [](const TemporaryFolder& folder) {
        folder.write(file("puzzle.toml"), "title = \"Data parallel\"\nchapter = ?\n");
@@ -87,7 +87,7 @@ TEST_P(FaultyPuzzle, IsNamedByTheListOfTheOthers) {
 
 TEST_P(FaultyPuzzle, IsRefusedWithTheReason) {
   const Answer answer = shardlings_({"run", "09"});
-  EXPECT_EQ(answer.status, 2);
+  EXPECT_EQ(answer.status, 3) << "nobody who solves it has done that";
   EXPECT_THAT(answer.err, AllOf(HasSubstr(kFaulty), HasSubstr(GetParam().reason)));
 }
 
@@ -112,6 +112,38 @@ TEST(FaultyPuzzles, LeaveTheOthersToBeWatched) {
   ASSERT_TRUE(terminal.shows("not yet")) << terminal.everything();
   terminal.type("q");
   EXPECT_EQ(terminal.finish(), 0);
+}
+
+/// `./shardlings test` where scripts stand for CMake, whose build goes wrong, and for ctest.
+Answer test_with_failing_build(const Learner& learner) {
+  const std::string tools = learner.folder() / "tools";
+  const auto script = [&](const std::string& name, const std::string& text) {
+    learner.folder().write("tools/" + name, "#!/bin/sh\n" + text);
+    fs::permissions(tools + "/" + name, fs::perms::owner_all);
+  };
+  script("cmake", "echo \"cmake $*\"\nexit 1\n");
+  script("ctest", "echo \"ctest $*\"\n");
+  std::vector<std::string> environment = learner.environment();
+  environment.push_back("PATH=" + tools + ":/usr/bin:/bin");
+  return answer_of(learner.folder().path(), {command_path(), "test"}, environment);
+}
+
+TEST(FaultyPuzzles, DoNotStopTheProjectsOwnTests) {
+  const Learner learner;
+  kDamages[5].does(learner.folder());
+  const Answer answer = test_with_failing_build(learner);
+  EXPECT_EQ(answer.status, 1) << "not all is well";
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("The grader of the puzzle 09_data_parallel does not build"),
+                                HasSubstr("grader.cpp:30:2: error: what is this?")));
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("-k 0"), HasSubstr("ctest --test-dir")));
+}
+
+TEST(FaultyPuzzles, AreNotBlamedForTestsThatDoNotBuild) {
+  const Learner learner;
+  const Answer answer = test_with_failing_build(learner);
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_THAT(answer.err, HasSubstr("The tests do not build"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("ctest")));
 }
 
 TEST(FaultyPuzzles, MakeVerificationFail) {

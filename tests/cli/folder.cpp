@@ -57,7 +57,7 @@ std::string TemporaryFolder::read(const std::string& name) const {
 }
 
 Answer answer_of(const std::string& folder, const std::vector<std::string>& command,
-                 const std::vector<std::string>& environment) {
+                 const std::vector<std::string>& environment, const std::function<bool()>& before) {
   const TemporaryFolder outputs;
   const pid_t child = fork();
   if (child == 0) {
@@ -65,6 +65,7 @@ Answer answer_of(const std::string& folder, const std::vector<std::string>& comm
     dup2(fresh(outputs / "out"), STDOUT_FILENO);
     dup2(fresh(outputs / "err"), STDERR_FILENO);
     const auto arguments = pointers(command), variables = pointers(environment);
+    if (!before()) _exit(kNotSet);
     if (chdir(folder.c_str()) == 0) execve(arguments[0], arguments.data(), variables.data());
     _exit(126);
   }

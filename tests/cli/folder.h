@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,9 +35,12 @@ struct Answer {
   std::string out, err;
 };
 
-/// Runs a program in a folder, with these variables "NAME=value" and no others as its environment.
-Answer answer_of(const std::string& folder, const std::vector<std::string>& command,
-                 const std::vector<std::string>& environment);
+/// Runs a program in a folder, with these variables "NAME=value" and no others as its environment. `before` is called
+/// in the new process, its outputs in place; where it returns false, the status is kNotSet and nothing is run.
+inline constexpr int kNotSet = 125;
+Answer answer_of(
+    const std::string& folder, const std::vector<std::string>& command, const std::vector<std::string>& environment,
+    const std::function<bool()>& before = [] { return true; });
 
 /// A puzzle with one check, four general hints and one for the diagnosis "mixed_up".
 cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title);

@@ -36,13 +36,22 @@ std::vector<std::string> Learner::environment() const {
 
 Answer Learner::operator()(const std::vector<std::string>& arguments,
                            const std::vector<std::string>& environment) const {
-  std::vector<std::string> command = {command_path()}, variables = this->environment();
+  return run(arguments, environment, [] { return true; });
+}
+
+Answer Learner::when(const std::function<bool()>& let_down, const std::vector<std::string>& arguments) const {
+  return run(arguments, {}, let_down);
+}
+
+Answer Learner::run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                    const std::function<bool()>& before) const {
+  std::vector<std::string> command = {command_path()}, variables = environment;
   command.insert(command.end(), arguments.begin(), arguments.end());
-  variables.insert(variables.end(), environment.begin(), environment.end());
+  for (const std::string& usual : this->environment()) variables.push_back(usual);  // of two the first one counts
   for (const char* name : {"PATH", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
     if (const char* value = std::getenv(name)) variables.push_back(std::string(name) + "=" + value);
   }
-  return answer_of(folder_.path(), command, variables);
+  return answer_of(folder_.path(), command, variables, before);
 }
 
 void Learner::solve(const std::string& id) const {

@@ -19,6 +19,8 @@ class Learner {
 
   /// Runs `./shardlings arguments…` with extra variables "NAME=value" in its environment.
   Answer operator()(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) const;
+  /// The same on a machine that is let down before; status kNotSet where it cannot be.
+  Answer when(const std::function<bool()>& let_down, const std::vector<std::string>& arguments) const;
   /// The learner writes the solution (or one of its mutants) as puzzle.cpp.
   void solve(const std::string& id) const;
   void blunder(const std::string& id, const std::string& mutant) const;
@@ -30,6 +32,9 @@ class Learner {
   std::vector<std::string> environment() const;
 
  private:
+  Answer run(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+             const std::function<bool()>& before) const;
+
   TemporaryFolder folder_{"a learner's copy"};
 };
 

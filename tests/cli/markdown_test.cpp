@@ -35,6 +35,14 @@ TEST(Markdown, JoinsAndWrapsParagraphs) {
   EXPECT_EQ(rendered("one two\nthree", 80), "one two three\n");
 }
 
+TEST(Markdown, HasOtherFormsForWhatIsBeyondAscii) {
+  std::ostringstream out;
+  const Context context{.project = {}, .out = out, .err = out, .charset = report::Charset::ascii};
+  EXPECT_EQ(
+      terminal::render_markdown("α + 2 (N−1)/N · 4 Ψ ≤ 10⁻⁵ h², X Wᵀ\n\n```\n┌──╱┐\n│0·│\n└──┘\n```\n€\n", context),
+      "alpha + 2 (N-1)/N * 4 Psi <= 10^-5 h^2, X W^T\n\n    +--/+\n    |0.|\n    +--+\n?\n");
+}
+
 TEST(Markdown, UnderlinesTheTitleOnly) {
   EXPECT_EQ(rendered("# Title\n\ntext\n## Part\ntext\n"), "Title\n=====\n\ntext\n\nPart\ntext\n");
 }

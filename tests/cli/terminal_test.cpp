@@ -25,9 +25,9 @@ TEST(InATerminal, TheTimelineIsAsWideAsTheTerminal) {
     EXPECT_EQ(terminal.finish(), 0) << terminal.everything();
     const auto lines = terminal.lines();
     EXPECT_THAT(lines, Contains(HasSubstr("Where the time went")));
-    EXPECT_THAT(lines, Contains(HasSubstr("rank 3 │0")));
-    EXPECT_THAT(lines, Contains(HasSubstr("  comm │")));
-    EXPECT_THAT(lines, Contains(HasSubstr("  mem  │")));
+    EXPECT_THAT(lines, Contains(HasSubstr("ranks 0-3 │0")));
+    EXPECT_THAT(lines, Contains(HasSubstr("  comm    │")));
+    EXPECT_THAT(lines, Contains(HasSubstr("  mem     │")));
     int widest = 0;
     for (const std::string& line : lines) {
       if (line.find("│") != std::string::npos) widest = std::max(widest, columns_of(line));
@@ -51,10 +51,10 @@ TEST(InATerminal, NothingButAsciiIsWrittenWhereItIsNotWanted) {
   for (const std::string& text :
        {shown({"run", "09", "--ascii"}, {}), shown({"run", "09"}, {"LC_ALL=en_US.ISO-8859-1"}),
         shown({"run", "09"}, {"LANG=C"})}) {
-    EXPECT_THAT(text, HasSubstr("rank 0 |"));
+    EXPECT_THAT(text, HasSubstr("ranks 0-3 |"));
     for (const char c : text) EXPECT_GE(c, 0) << "beyond ASCII";
   }
-  EXPECT_THAT(shown({"run", "09"}, {"LANG=de_DE.UTF-8"}), HasSubstr("rank 0 │")) << "that locale has it all";
+  EXPECT_THAT(shown({"run", "09"}, {"LANG=de_DE.UTF-8"}), HasSubstr("ranks 0-3 │")) << "that locale has it all";
 }
 
 TEST(InATerminal, ProgressIsShownAndLeavesNoTrace) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "cli/learner.h"
 #include "cli/terminal.h"
 
@@ -45,6 +46,17 @@ TEST(Watch, GradesOnEverySaveAndGoesOnWhenAsked) {
   terminal.type("q");
   EXPECT_EQ(terminal.finish(), 0);
   EXPECT_FALSE(terminal.takes_keys()) << "the terminal is as it was before";
+}
+
+TEST(Watch, LeavesNothingOutThatFits) {
+  const Learner learner;
+  learner.blunder(kFirst, "never_updated");
+  const auto all = lines_of(learner({"run", "01"}, {"COLUMNS=80"}).out);
+  constexpr int kFrame = 5;  // title, keys, two empty lines, and the last row
+  Terminal terminal(learner, {"watch", "1"}, {"NO_COLOR=1"}, 80, static_cast<int>(all.size()) + kFrame);
+  ASSERT_TRUE(terminal.shows("not yet"));
+  ASSERT_TRUE(terminal.shows("quit"));
+  for (const std::string& line : all) EXPECT_THAT(terminal.everything(), HasSubstr(line));
 }
 
 TEST(Watch, RunsAgainWhenAsked) {

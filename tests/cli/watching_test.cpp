@@ -147,7 +147,7 @@ TEST(Job, ADeathIsSaid) {
     return kPassed;
   });
   finish(job);
-  EXPECT_EQ(job.status(), kWrongUse);
+  EXPECT_EQ(job.status(), kNotJudged);
   EXPECT_THAT(job.text(), HasSubstr("was killed"));
 }
 

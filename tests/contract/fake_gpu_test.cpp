@@ -105,7 +105,7 @@ TEST(FakeGpu, ShowsAMissingWait) {
   EXPECT_NE(values_at(*two, to)[0], 1.0F) << "what had not been written was copied all the same";
 }
 
-TEST(FakeGpu, ReportsWhoeverUsesReleasedMemory) {
+TEST(FakeGpu, ReportsUseOfReleasedMemory) {
   FakeGpus gpus;
   const auto device = gpus.make_device();
   void* memory = device->allocate(kSize);
@@ -141,7 +141,7 @@ TEST(FakeGpu, ReportsHostAddressesInKernels) {
   EXPECT_EQ(host, Four{});
 }
 
-TEST(FakeGpu, ReportsWhoeverWritesBehindTheEnd) {
+TEST(FakeGpu, ReportsAWriteBehindTheEnd) {
   FakeGpus gpus;
   const auto device = gpus.make_device();
   const Bytes half = Bytes(kSize.value() / 2);
@@ -170,7 +170,7 @@ TEST(FakeGpu, CopiesBetweenTheMemories) {
   EXPECT_EQ(gpus.blocks_alive(), 0);
 }
 
-TEST(FakeGpu, ReportsWhoeverMixesTheMemories) {
+TEST(FakeGpu, ReportsMixedMemories) {
   FakeGpus gpus;
   const auto device = gpus.make_device();
   void* memory = device->allocate(kSize);

@@ -36,6 +36,47 @@ TEST(Junit, EscapesWhatXmlForbids) {
   EXPECT_THAT(xml, Not(HasSubstr("\xff")));
 }
 
+TEST(Junit, WhatCouldNotBeJudgedIsAnErrorAndNoFailure) {
+  const std::string xml = to_junit(samples::not_judged_verdict());
+  EXPECT_THAT(xml, HasSubstr("tests=\"10\" failures=\"1\" errors=\"5\""));
+  EXPECT_THAT(xml, HasSubstr("<error message=\"not judged, by no fault of the submission\">the program could not be "
+                             "started: no threads &amp; no processes.</error>"));
+  grading::verdict::Verdict nothing = samples::not_judged_verdict();
+  nothing.cases.clear();
+  EXPECT_THAT(to_junit(nothing), HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\""));
+}
+
+TEST(Junit, WhatFailsOnACaseThatIsNotShownIsAFailure) {
+  grading::verdict::Verdict verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  verdict.cases.clear();
+  verdict.concealed = 1;
+  EXPECT_THAT(to_junit(verdict), HasSubstr("[hidden]\"><failure message=\"it does not hold on a hidden case\""));
+}
+
+// Any score would be a grade.
+TEST(Gradescope, HasNoScoreForWhatCouldNotBeJudged) {
+  const auto json = nlohmann::json::parse(to_gradescope(samples::not_judged_verdict()));
+  EXPECT_FALSE(json.contains("score"));
+  EXPECT_FALSE(json.contains("tests"));
+  EXPECT_THAT(json["output"].get<std::string>(), HasSubstr("no threads & no processes"));
+  EXPECT_THAT(json["output"].get<std::string>(), HasSubstr("no fault of the submission"));
+}
+
+TEST(Gradescope, SaysThatAHiddenCaseFailsAndNoMore) {
+  grading::verdict::Verdict verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  verdict.cases.clear();
+  verdict.concealed = 1;
+  EXPECT_THAT(to_gradescope(verdict), HasSubstr("It does not hold on a hidden case"));
+}
+
+TEST(Exports, NameNoCommandThatRepeatsASecret) {
+  grading::verdict::Verdict verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  EXPECT_THAT(to_gradescope(verdict), HasSubstr("repeat: "));
+  verdict.cases[0].reproduce.clear();
+  EXPECT_THAT(to_gradescope(verdict), Not(HasSubstr("repeat: ")));
+  EXPECT_THAT(to_junit(verdict), Not(HasSubstr("repeat: ")));
+}
+
 TEST(Gradescope, ReadsAsInTheGoldenFile) {
   expect_golden("gradescope_failed.json",
                 to_gradescope(samples::verdict_with_failure(samples::pipeline_case(2, 2, false))));

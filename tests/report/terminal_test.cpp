@@ -28,6 +28,7 @@ std::vector<std::pair<std::string, grading::verdict::Verdict>> terminal_samples(
           {"many_ranks", samples::passed_verdict(samples::pipeline_case(40, 12, true))},
           {"unbuilt", samples::unbuilt_verdict()},
           {"unimplemented", samples::unimplemented_verdict()},
+          {"not_judged", samples::not_judged_verdict()},
           {"deadlock", samples::deadlock_verdict()},
           {"hostile", samples::hostile_verdict()}};
 }

@@ -232,6 +232,28 @@ Verdict unbuilt_verdict() {
   return verdict;
 }
 
+Verdict not_judged_verdict() {
+  Verdict verdict = verdict_with_failure(pipeline_case(2, 2, false));
+  CaseVerdict kase;
+  kase.kase.name = "3 ranks";
+  kase.ending = wire::Ending::not_started;
+  kase.explanation = "the program could not be started: no threads & no processes.";
+  verdict.reason = kase.explanation;
+  for (CheckSummary& summary : verdict.checks) {
+    CheckVerdict& check = kase.checks.emplace_back();
+    check.id = summary.spec.id;
+    check.reason = kase.explanation;
+    summary.earned = 0;
+    if (summary.passed == false) continue;
+    summary.passed = std::nullopt;
+    summary.reason = kase.explanation;
+  }
+  verdict.cases.push_back(kase);
+  verdict.status = grading::verdict::Status::not_judged;
+  verdict.points = 0;
+  return verdict;
+}
+
 Verdict unimplemented_verdict() {
   Verdict verdict = graded(layers_case(2));
   verdict.status = grading::verdict::Status::not_implemented;

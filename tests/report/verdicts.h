@@ -35,6 +35,8 @@ grading::verdict::Verdict verdict_with_failure(grading::verdict::CaseVerdict kas
 /// All five hold.
 grading::verdict::Verdict passed_verdict(grading::verdict::CaseVerdict kase);
 grading::verdict::Verdict unbuilt_verdict();
+/// A check has failed on its first case, and the machine did not let the second one be run.
+grading::verdict::Verdict not_judged_verdict();
 grading::verdict::Verdict unimplemented_verdict();
 /// A run that ended in a deadlock: the explanation has several lines.
 grading::verdict::Verdict deadlock_verdict();

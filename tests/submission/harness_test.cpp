@@ -271,6 +271,44 @@ TEST_P(DividedState, TensorsOfAnotherSizeDoNotFit) {
   EXPECT_FALSE(outputs.contains("grads.1")) << "an empty tensor is missing";
 }
 
+TEST_P(DividedState, WhatARankHasLostIsMissing) {
+  auto report = run([](submission::Harness& h) {
+    TrainState state = h.state();
+    if (h.rank().id() == 0) {
+      state.weights[1] = {};
+      state.grads.clear();
+      state.optimizer[0].m = {};
+    }
+    h.put_layers("weights", state.weights);
+    h.put_layers("grads", state.grads);
+    h.put_moments(state.optimizer, h.rank().world());
+    h.put("whole", h.rank().id() == 0 ? ConstView() : ConstView(state.weights[0]));
+  });
+  const auto outputs = outputs_of(report);
+  EXPECT_EQ(outputs.at("weights.0").conflict, "");
+  if (GetParam() == 1) {
+    EXPECT_FALSE(outputs.contains("weights.1"));
+    return;
+  }
+  for (const char* name : {"weights.1", "grads.0", "grads.1", "m.0", "whole"}) {
+    EXPECT_EQ(outputs.at(name).conflict, "nothing on rank 0: its tensor is empty") << name;
+    EXPECT_FALSE(outputs.at(name).complete) << name;
+  }
+}
+
+// A stage of a pipeline has some layers only.
+TEST_P(DividedState, LayersThatARankNeverHadAreNotMissing) {
+  auto report = run([](submission::Harness& h) {
+    const TrainState state = h.state({.layers = {part_of(2, h.rank().size(), h.rank().id())}});
+    h.put_layers("weights", state.weights);
+    h.put_parts("grads", state.grads, h.rank().world().split(h.rank().id(), 0, "mine"));
+  });
+  for (const auto& [name, output] : outputs_of(report)) {
+    EXPECT_TRUE(output.complete) << name;
+    EXPECT_EQ(output.conflict, "") << name;
+  }
+}
+
 TEST_P(DividedState, IsClearedWhereItIsStillThere) {
   auto report = run([](submission::Harness& h) {
     TrainState state = h.state({.divided = {.grads = true}});

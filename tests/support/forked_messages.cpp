@@ -17,10 +17,12 @@ namespace {
 }
 
 Writer& operator<<(Writer& to, const front::Published& p) {
-  return to << p.name << p.place.rows << p.place.cols << p.place.part.rows << p.place.part.cols << p.values;
+  return to << p.name << p.place.rows << p.place.cols << p.place.part.rows << p.place.part.cols << p.values
+            << p.missing;
 }
 Reader& operator>>(Reader& from, front::Published& p) {
-  return from >> p.name >> p.place.rows >> p.place.cols >> p.place.part.rows >> p.place.part.cols >> p.values;
+  return from >> p.name >> p.place.rows >> p.place.cols >> p.place.part.rows >> p.place.part.cols >> p.values >>
+         p.missing;
 }
 
 Writer& operator<<(Writer& to, const front::MemoryUse& m) {
@@ -91,11 +93,11 @@ std::pair<Channel, Channel> make_channels() {
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
   to << r.signature << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
-  return to << r.name;
+  return to << r.name << r.not_learners;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
   from >> r.signature >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
-  return from >> r.name;
+  return from >> r.name >> r.not_learners;
 }
 
 Writer& operator<<(Writer& to, const front::GroupInfo& group) {

@@ -11,6 +11,7 @@
 #include "support/fake_gpu.h"
 #include "support/fake_nccl.h"
 #include "support/forked_world.h"
+#include "support/jailed_world.h"
 #include "support/test_device.h"
 
 namespace shardlings::support {
@@ -86,6 +87,10 @@ RunReport run_fake_nccl(const Options& options, const Disturbance& disturbance, 
 
 RunReport run_forked(const Options& options, const Disturbance&, const Body& body) {
   return run_forked_world(options, body);
+}
+
+RunReport run_jailed(const Options& options, const Disturbance&, const Body& body) {
+  return run_jailed_world(options, body);
 }
 
 // What one rank did, a line for each thing, so that a difference can be read.
@@ -166,6 +171,7 @@ const std::vector<WorldKind>& world_kinds() {
       {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
       {"fake_nccl", 1, 1 << 20, false, run_fake_nccl, nothing_missing, Equality::bf16_steps},
       {"forked", 2, 4, false, run_forked},
+      {"jailed", 1, 9, false, run_jailed},
       {"cuda_emulated", 1, 16, true, run_emulated_cuda},
       {"cuda", 1, 16, true, run_cuda, cuda_missing}};
   return kinds;

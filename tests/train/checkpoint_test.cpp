@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
+#include <random>
 
 #include "train/trainings.h"
 
 namespace shardlings::train {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::string error_of(const std::function<void()>& body) {
@@ -83,6 +86,117 @@ TEST(Checkpoints, OfAnotherModelOrTextAreRefused) {
   EXPECT_THAT(error_of([&] { load(folder.file("c"), settings, text); }), HasSubstr("cannot read"));
   EXPECT_THAT(error_of([&] { save("/proc/nowhere/c", filled(settings, 1), settings, text); }),
               HasSubstr("cannot write"));
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+TEST(Checkpoints, OneWrongBitIsNoticed) {
+  const Folder folder;
+  const Settings settings = small_training({}, 1, 1);
+  const Text text = Text::read(settings.text);
+  save(folder.file("a"), filled(settings, 1), settings, text);
+  const std::string whole = content_of(folder.file("a"));
+  const std::size_t step = whole.find("\"step\":1") + 7;
+  for (const std::size_t at : {step, whole.find('\n') + 1, whole.size() / 2, whole.size() - 17, whole.size() - 1}) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 2);
+    std::ofstream(folder.file("b"), std::ios::binary) << damaged;
+    EXPECT_THAT(
+        error_of([&] { load(folder.file("b"), settings, text); }),
+        AllOf(HasSubstr(folder.file("b")), HasSubstr("is damaged: its checksum is another one"), HasSubstr("--fresh")))
+        << at;
+  }
+  std::ofstream(folder.file("b"), std::ios::binary) << whole;
+  EXPECT_EQ(load(folder.file("b"), settings, text).step, 1);
+}
+
+TEST(Checkpoints, StepsThatNobodyHasMadeAreRefused) {
+  const Folder folder;
+  const Settings settings = small_training({}, 1, 1);
+  const Text text = Text::read(settings.text);
+  save(folder.file("a"), filled(settings, 1), settings, text);
+  const std::string whole = content_of(folder.file("a"));
+  for (const char* step : {"-1", "1e9", "99999999999999999999", "2147483647", "\"7\"", "null", "[]"}) {
+    std::string other = whole;
+    other.replace(other.find("\"step\":1"), 8, std::string("\"step\":") + step);
+    std::ofstream(folder.file("b"), std::ios::binary) << other;
+    EXPECT_THAT(error_of([&] { load(folder.file("b"), settings, text); }),
+                AllOf(HasSubstr("is damaged: it says that "), HasSubstr(" steps were made")))
+        << step;
+  }
+}
+
+TEST(Checkpoints, OfTheFirstFormatAreRead) {
+  const Folder folder;
+  const Settings settings = small_training({}, 1, 1);
+  const Text text = Text::read(settings.text);
+  save(folder.file("a"), filled(settings, 3), settings, text);
+  std::string bytes = content_of(folder.file("a"));
+  bytes.resize(bytes.size() - 16);
+  bytes.replace(bytes.find("checkpoint 2"), 12, "checkpoint 1");
+  std::ofstream(folder.file("a"), std::ios::binary) << bytes;
+  EXPECT_EQ(load(folder.file("a"), settings, text).step, 3);
+  bytes.replace(bytes.find("checkpoint 1"), 12, "checkpoint 9");
+  std::ofstream(folder.file("a"), std::ios::binary) << bytes;
+  EXPECT_THAT(error_of([&] { load(folder.file("a"), settings, text); }), HasSubstr("by another version"));
+}
+
+TEST(Checkpoints, HostileFilesAreRefused) {
+  const Folder folder;
+  const Settings settings = small_training({}, 1, 1);
+  const Text text = Text::read(settings.text);
+  std::mt19937 random(3);
+  save(folder.file("a"), filled(settings, 1), settings, text);
+  const std::string whole = content_of(folder.file("a"));
+  for (int i = 0; i < 300; ++i) {
+    std::string other = whole.substr(0, i % 3 == 0 ? random() % whole.size() : whole.size());
+    for (int n = 0; n < 4 && !other.empty(); ++n) {
+      // Half of the bytes in the head, whose meaning they change.
+      const std::size_t at = random() % (n % 2 == 0 ? std::min<std::size_t>(other.size(), 200) : other.size());
+      other[at] = static_cast<char>(random());
+    }
+    if (other == whole) continue;
+    std::ofstream(folder.file("b"), std::ios::binary) << other;
+    EXPECT_THROW(load(folder.file("b"), settings, text), UnfitCheckpoint) << i;
+  }
+}
+
+TEST(Checkpoints, LeftoversOfKilledWritersGo) {
+  const Folder folder;
+  Settings settings = small_training({}, 1, 1);
+  settings.checkpoint = folder.file("checkpoint");
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  const std::string gone = folder.file("checkpoint." + std::to_string(child) + ".new");
+  const std::string alive = folder.file("checkpoint." + std::to_string(getppid()) + ".new");
+  const std::string others = folder.file("checkpoint.mine.new"), another = folder.file("other.1.new");
+  for (const std::string& file : {gone, alive, others, another}) std::ofstream(file) << "half";
+  train(settings, &train_step, go_on);
+  EXPECT_FALSE(std::filesystem::exists(gone));
+  EXPECT_TRUE(std::filesystem::exists(alive)) << "it may still write";
+  EXPECT_TRUE(std::filesystem::exists(others));
+  EXPECT_TRUE(std::filesystem::exists(another));
+  EXPECT_TRUE(std::filesystem::exists(settings.checkpoint));
+}
+
+TEST(Checkpoints, TrainingStopsWhereItCannotBeSaved) {
+  const Folder folder;
+  Settings settings = small_training({1, 2, 1}, 2, 9);
+  settings.save_every = 2;
+  settings.checkpoint = folder.file("checkpoint");
+  const auto take_the_folder_away = [&](const StepReport& report) {
+    if (report.step == 2) std::ofstream(folder.file("blocked")) << "x";
+    return true;
+  };
+  settings.checkpoint = folder.file("blocked/checkpoint");
+  const Trained trained = train(settings, &train_step, take_the_folder_away);
+  EXPECT_EQ(trained.losses.size(), 2U);
+  EXPECT_EQ(trained.failure, "");
+  EXPECT_THAT(trained.fault, AllOf(HasSubstr("Step 2 cannot be saved"), HasSubstr(settings.checkpoint)));
 }
 
 TEST(Checkpoints, SurviveAKillAtAnyMoment) {

@@ -6,19 +6,24 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
+#include "base/sanitizers.h"
 #include "cli/app.h"
 #include "support/mutants.h"
+#include "support/refusals.h"
 #include "train/trainings.h"
 
 namespace shardlings::train {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kProgram = SHARDLINGS_BUILD_FOLDER "/bin/shardlings";
 
@@ -164,10 +169,15 @@ TEST(TrainCommand, LeavesTheCheckpointWhenItDiverges) {
   EXPECT_THAT(run(folder, {"--steps", "1"}).out, HasSubstr("No step was left to make"));
 }
 
-/// Starts the program with its output in a file.
-pid_t start(const std::vector<std::string>& arguments, const std::string& output) {
+constexpr int kNotSet = 125;
+
+/// Starts the program with its output in a file, on a machine that may be let down.
+pid_t start(
+    const std::vector<std::string>& arguments, const std::string& output,
+    const std::function<bool()>& let_down = [] { return true; }) {
   const pid_t child = fork();
   if (child != 0) return child;
+  if (!let_down()) _exit(kNotSet);
   std::freopen(output.c_str(), "w", stdout);
   std::vector<char*> pointers = {const_cast<char*>(kProgram)};
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
@@ -188,6 +198,86 @@ TEST(TrainCommand, SavesWhenItIsInterrupted) {
   std::ifstream file(folder.file("out"));
   const std::string out(std::istreambuf_iterator<char>(file), {});
   EXPECT_THAT(out, HasSubstr("The same command goes on from there"));
+}
+
+/// The status of a process that ends, and what it wrote.
+Outcome outcome_of(pid_t child, const Folder& folder) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::ifstream file(folder.file("out"));
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::string(std::istreambuf_iterator<char>(file), {}), ""};
+}
+
+// OpenBLAS would ask for its workspace again and again.
+TEST(TrainCommand, EndsWhereTheMachineHasNoMemory) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  const Folder folder;
+  for (const int mebibytes : {100, 200, 300, 450}) {
+    const pid_t child = start(arguments_of(folder, {"--tp", "2", "--dp", "2", "--steps", "2"}), folder.file("out"),
+                              [&] { return support::allow_address_space(mebibytes); });
+    const Outcome outcome = outcome_of(child, folder);
+    EXPECT_THAT(outcome.status, testing::AnyOf(3, 127)) << mebibytes << outcome.out;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("--fresh"))) << "no checkpoint is at fault";
+  }
+  const pid_t child = start(arguments_of(folder, {"--tp", "2", "--dp", "2", "--steps", "2"}), folder.file("out"),
+                            [] { return support::allow_address_space(600); });
+  const Outcome outcome = outcome_of(child, folder);
+  EXPECT_EQ(outcome.status, 3) << outcome.out;
+  EXPECT_THAT(outcome.out, HasSubstr("128 MiB for each rank that multiplies"));
+}
+
+TEST(TrainCommand, SaysThatTheMachineGivesNoThreads) {
+  if (kThreadSanitizer) GTEST_SKIP() << "the sanitizer has a thread of its own";
+  const Folder folder;
+  const pid_t child =
+      start(arguments_of(folder, {"--dp", "2", "--steps", "1"}), folder.file("out"), support::refuse_threads);
+  const Outcome outcome = outcome_of(child, folder);
+  if (outcome.status == kNotSet) GTEST_SKIP() << "this system allows no filter of system calls";
+  EXPECT_EQ(outcome.status, 3) << outcome.out;
+}
+
+TEST(TrainCommand, NamesACheckpointThatIsDamaged) {
+  const Folder folder;
+  ASSERT_EQ(run(folder, {"--steps", "1"}).status, 0);
+  std::filesystem::resize_file(folder.file("checkpoint"), std::filesystem::file_size(folder.file("checkpoint")) - 1);
+  const Outcome outcome = run(folder, {"--steps", "2"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(folder.file("checkpoint") + " is damaged"), HasSubstr("--fresh")));
+}
+
+TEST(TrainCommand, AdvisesOnWhatIsWrong) {
+  const Folder folder;
+  std::ofstream(folder.file("text")) << "too short";
+  const Outcome outcome = run(folder, {"--steps", "1", "--text", folder.file("text")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("is shorter than a sequence"), Not(HasSubstr("--fresh"))));
+}
+
+/// The solution with this at the beginning of the step.
+std::string solution_with(const std::string& line) {
+  std::string text = read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value();
+  const auto hole = text.find("// >>>");
+  return text.insert(text.find('\n', hole) + 1, line + "\n");
+}
+
+TEST(TrainCommand, ExplainsACrashOfTheLearnersStep) {
+  const Folder folder;
+  const Learner learner(solution_with("if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;"));
+  const Outcome outcome = run(folder, {"--mine", "--dp", "2", "--steps", "2"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("rank 1 crashed at puzzle.cpp:"), HasSubstr("a segmentation fault"),
+                                 HasSubstr("The address was 0x1"), HasSubstr("At that moment:")));
+}
+
+TEST(TrainCommand, OneSignalEndsAStepThatDoesNotEnd) {
+  const Folder folder;
+  const Learner learner(solution_with("for (volatile bool on = true; on;) {\n}"));
+  const pid_t child = start(arguments_of(folder, {"--mine", "--steps", "2"}), folder.file("out"));
+  const std::string running = SHARDLINGS_BUILD_FOLDER "/train/running/" + std::to_string(child) + "/settings.json";
+  while (!std::filesystem::exists(running)) usleep(10'000);  // before that, nothing is watched yet
+  sleep(1);
+  kill(child, SIGTERM);
+  EXPECT_EQ(outcome_of(child, folder).status, 128 + SIGTERM);
 }
 
 }  // namespace

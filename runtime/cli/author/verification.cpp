@@ -20,6 +20,7 @@ namespace shardlings::cli::author {
 
 namespace fs = std::filesystem;
 using cases::Manifest;
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 
 namespace {
@@ -90,6 +91,7 @@ void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Pr
 
 /// "output: expected …, found …" of the first failed check, or the status.
 std::string first_failure(const Verdict& verdict) {
+  if (verdict.status == Status::not_judged) return "not judged: " + verdict.reason;
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
       if (check.passed != false) continue;
@@ -130,8 +132,7 @@ void verify_goal(const system::Project& project, const Task& task, Goals goals, 
 }
 
 void verify_stub(const Task& task, PuzzleOutcome& outcome) {
-  outcome.stub_refused =
-      task.error.empty() && !task.verdict.passed && task.verdict.status == grading::verdict::Status::not_implemented;
+  outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == Status::not_implemented;
   if (outcome.stub_refused) return;
   outcome.problems.push_back("the stub must be refused as not_implemented, and is: " +
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
@@ -141,8 +142,8 @@ void verify_stub(const Task& task, PuzzleOutcome& outcome) {
 std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   if (!task.error.empty()) return task.error;
   if (task.verdict.passed) return "it passes";
-  if (task.verdict.status == grading::verdict::Status::did_not_build)
-    return "it does not build:\n" + task.verdict.build_log;
+  if (task.verdict.status == Status::not_judged) return "it could not be judged: " + task.verdict.reason;
+  if (task.verdict.status == Status::did_not_build) return "it does not build:\n" + task.verdict.build_log;
   if (mutant.found == mutant.declared) return {};
   return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
 }
@@ -218,6 +219,7 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
   outcome.problems = static_problems(project, puzzle);
   for (const Task& task : tasks) {
     if (task.puzzle != &puzzle) continue;
+    outcome.judged = outcome.judged && task.verdict.status != Status::not_judged;
     if (task.role == FileRole::solution) {
       verify_solution(task, outcome);
       verify_goal(project, task, goals, outcome);

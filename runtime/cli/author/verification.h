@@ -37,6 +37,7 @@ struct PuzzleOutcome {
   std::vector<MutantOutcome> mutants;
   Margins margins;
   std::vector<std::string> problems;  ///< everything that is wrong, ready to print
+  bool judged = true;                 ///< false: the machine let not every file be judged
 
   int caught() const;
   bool good() const { return problems.empty() && solution_passed && stub_refused; }

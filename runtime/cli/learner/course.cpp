@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/machine_fault.h"
 #include "base/suggest.h"
 #include "cli/error.h"
 #include "cli/learner/build_log.h"
@@ -111,7 +112,7 @@ void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failure
 const Manifest& Course::find(const std::string& name) const {
   const auto candidates = candidates_of(puzzles_, faulty_);
   const auto found = matches(id_in_path(name, candidates), candidates);
-  if (found.size() == 1 && found[0].faulty) throw UsageError(to_text(*found[0].faulty));
+  if (found.size() == 1 && found[0].faulty) throw MachineFault(to_text(*found[0].faulty));
   if (found.size() == 1) return *found[0].puzzle;
   if (found.empty() || name.empty()) throw UsageError(no_such_puzzle(name, candidates));
   std::vector<std::string> ids;

@@ -21,7 +21,7 @@ class Course {
   /// What cannot be used: the course goes on without it.
   const std::vector<cases::FaultyPuzzle>& faulty() const { return faulty_; }
   /// By number ("9", "09"), id, path, or a part of id or title that only one puzzle has.
-  /// Throws UsageError with the nearest names, or with what is wrong if that puzzle is faulty.
+  /// Throws UsageError with the nearest names, and MachineFault with what is wrong if that puzzle is faulty.
   const cases::Manifest& find(const std::string& name) const;
   /// The first puzzle that is not solved; nullptr when all are.
   const cases::Manifest* next(const Progress& progress) const;

@@ -25,7 +25,6 @@ std::string drawn(const Context& context, const grading::verdict::Verdict& goal)
   report::TimelineText options;
   options.width = std::min(context.width, 100) - kIndent;
   options.title = "The goal: " + kase->kase.name;
-  options.join_above = 1;
   std::string text;
   for (const std::string& line :
        report::timeline_lines(*kase, report::Style(report::Colour::none, context.charset), options)) {
@@ -48,7 +47,9 @@ std::string with_goal(const Context& context, const cases::Manifest& puzzle, con
   std::string picture;
   try {
     picture = drawn(context, grading::verdict::run_from_text(*text, context.project.clusters()));
-  } catch (const std::runtime_error&) {
+  } catch (const std::runtime_error& error) {
+    context.err << fmt::format("The picture of the goal is left out. {}: {}\n",
+                               system::shown_path(context.project.goal_file(puzzle.id)), error.what());
     return lesson;
   }
   std::string result;

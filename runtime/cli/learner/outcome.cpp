@@ -7,6 +7,7 @@
 namespace shardlings::cli::learner {
 
 using cases::Manifest;
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 using report::Role;
 
@@ -41,6 +42,7 @@ std::string congratulation(const Context& context, const Course& course, const M
 }  // namespace
 
 void remember_diagnoses(PuzzleProgress& progress, const Verdict& verdict) {
+  if (verdict.status == Status::did_not_build) return;  // nothing ran: what the run before showed is still to be mended
   progress.diagnoses.clear();
   for (const std::string& id : verdict.diagnoses) progress.diagnoses.push_back({id, text_of(verdict, id)});
 }
@@ -57,8 +59,10 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
 std::string closing_words(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                           const Progress& progress) {
   if (verdict.passed) return congratulation(context, course, puzzle, verdict, progress);
-  // The report of an unfilled hole says itself what to do.
-  if (verdict.status == grading::verdict::Status::not_implemented) return {};
+  // The report of an unfilled hole, or of a machine that is at fault, says itself what to do.
+  if (verdict.status == Status::not_implemented || verdict.status == Status::not_judged) return {};
+  // What the compiler says is no reason to give a hint away.
+  if (verdict.status == Status::did_not_build) return {};
   return fmt::format("\nStuck? ./shardlings hint {}\n", short_name(puzzle));
 }
 

@@ -100,7 +100,7 @@ bool Job::take() {
   }
   child_ = -1;
   drop();
-  status_ = WIFEXITED(status) ? WEXITSTATUS(status) : kWrongUse;
+  status_ = WIFEXITED(status) ? WEXITSTATUS(status) : kNotJudged;
   if (!WIFEXITED(status)) text_ += "The grading process was killed. Try again: r\n";
   return true;
 }

@@ -6,6 +6,7 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
+#include "cli/terminal/ascii.h"
 #include "cli/terminal/table.h"
 
 namespace shardlings::cli::terminal {
@@ -186,7 +187,8 @@ class Renderer {
 }  // namespace
 
 std::string render_markdown(const std::string& text, const Context& context) {
-  return Renderer(text, context).render();
+  const bool is_ascii = context.charset == report::Charset::ascii;
+  return Renderer(is_ascii ? in_ascii(text) : text, context).render();
 }
 
 }  // namespace shardlings::cli::terminal

@@ -1,6 +1,7 @@
 #include "cli/terminal/progress_line.h"
 
 #include <ostream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -19,10 +20,14 @@ constexpr const char* kErase = "\r\x1b[K";
 }  // namespace
 
 ProgressLine::ProgressLine(const Context& context) : ProgressLine(context, [] { return Clock::now(); }) {
-  ticker_ = std::jthread([this](const std::stop_token& stop) {
-    const MutexLock lock(mutex_);
-    while (!stopping_.wait_for(mutex_, stop, kTick, [&] { return stop.stop_requested(); })) draw();
-  });
+  try {
+    ticker_ = std::jthread([this](const std::stop_token& stop) {
+      const MutexLock lock(mutex_);
+      while (!stopping_.wait_for(mutex_, stop, kTick, [&] { return stop.stop_requested(); })) draw();
+    });
+  } catch (const std::system_error&) {
+    return;  // without a thread, the time in the line stands still
+  }
 }
 
 ProgressLine::ProgressLine(const Context& context, Now now)

@@ -70,9 +70,9 @@ void TrainReport::add_output(const std::string& line) {
   if (output_.size() < kMost) output_ += line + "\n";
 }
 
-void TrainReport::end_early(const std::string& how) {
-  end_ = "failed";
-  message_ = "The program that trains " + how + ".";
+void TrainReport::end_early(const std::string& how, const std::string& end) {
+  end_ = end;
+  message_ = how;
 }
 
 double TrainReport::tokens_per_second() const {
@@ -129,8 +129,7 @@ std::string TrainReport::how_to_go_on() const {
 
 std::string TrainReport::as_text() const {
   std::string text = output_;
-  if (end_ == "refused")
-    return text + message_ + "\nBegin anew with --fresh, or name another file: --checkpoint FILE.\n";
+  if (end_ == "refused" || (end_ == "fault" && losses_.empty())) return text + message_ + "\n";
   text += context_.paint(Role::strong, layout_text()) + "\n";
   if (first_step_ > 0)
     text += fmt::format("begun    after step {}, from {}\n", first_step_, system::shown_path(settings_.checkpoint));
@@ -180,6 +179,7 @@ std::string TrainReport::as_json() const {
 
 int TrainReport::status() const {
   if (end_ == "finished") return kPassed;
+  if (end_ == "fault") return kNotJudged;
   return end_ == "refused" ? kWrongUse : kFailed;
 }
 

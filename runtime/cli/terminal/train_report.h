@@ -21,8 +21,8 @@ class TrainReport {
   void add_step(const nlohmann::json& line);
   void end(const nlohmann::json& line);
   void add_output(const std::string& line);
-  /// It is gone without a last word.
-  void end_early(const std::string& how);
+  /// It is gone without a last word: how that came, and which kind of end it is.
+  void end_early(const std::string& how, const std::string& end);
   bool has_ended() const { return !end_.empty(); }
 
   /// "step 120 of 300  ███████░░░░░░░░░░░░░  loss 2.31  12.3k tokens/s  MFU 4.1 %".

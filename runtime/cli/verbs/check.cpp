@@ -19,6 +19,7 @@ struct CheckOptions {
   std::string puzzle;
   std::string check;
   std::string backend;  ///< as for run
+  bool jail = false;    ///< as for run
 };
 
 void print_failures(const Context& context, const Verdict& verdict, const std::string& id) {
@@ -43,6 +44,10 @@ Verdict graded(const Context& context, const grading::GradeOptions& grade) {
 
 int report_check(const Context& context, const Verdict& verdict, const grading::verdict::CheckSummary& summary) {
   const std::string name = fmt::format("{} {}", verdict.puzzle, summary.spec.id);
+  if (!summary.reason.empty()) {
+    context.out << fmt::format("{} was not judged: {}\n", name, summary.reason);
+    return kNotJudged;
+  }
   if (summary.passed == true) {
     context.out << fmt::format("{} passed: {} points\n", name, summary.earned);
     return kPassed;
@@ -73,6 +78,7 @@ static int check(const Context& context, const CheckOptions& options) {
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
   grade.backend = system::chosen_backend(context, options.backend, puzzle.cases);
+  grade.jailed = options.jail;
   grade.traces = false;
   const Verdict verdict = graded(context, grade);
   for (const auto& summary : verdict.checks) {
@@ -88,6 +94,8 @@ void add_check(CommandLine& line) {
   verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
   verb.required("CHECK", options.check, "the check's id");
   verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("--jail", options.jail, kJailMeaning);
+  verb.excludes("--jail", "--backend");
 }
 
 }  // namespace shardlings::cli::verbs

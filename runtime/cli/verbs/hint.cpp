@@ -77,7 +77,7 @@ int hint(const Context& context, const HintOptions& options) {
     return kPassed;
   }
   if (!rung.diagnosis.empty()) {
-    const auto words = fill_lines("Your last run: " + rung.diagnosis_text, context.width);
+    const auto words = fill_lines("Your last graded run: " + rung.diagnosis_text, context.width);
     context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
     print_hint(context, *rung.hint, "Hint on that mistake");
   } else {

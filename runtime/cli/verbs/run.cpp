@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <ostream>
@@ -6,10 +7,12 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/author/mutants.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
+#include "cli/learner/hidden_cases.h"
 #include "cli/learner/outcome.h"
 #include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
@@ -45,9 +48,12 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.case_name = options.case_name;
   grade.seed = options.seed;
   grade.backend = backend;
-  grade.keep = true;
+  grade.jailed = options.jail;
+  grade.keep = options.hidden.tells_all();
+  if (!options.seed_file.empty()) grade.secret = learner::secret_of(options.seed_file);
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
   grade.progress = [say](grading::Phase phase) { say(to_text(phase)); };
+  grade.warn = [&context](const std::string& text) { context.err << text << '\n'; };
   grade.cases = [say](int done, int total) { say(fmt::format("running: {} of {} cases", done, total)); };
   return grade;
 }
@@ -70,11 +76,14 @@ std::vector<cases::Case> chosen_cases(const Manifest& puzzle, const RunOptions& 
 }
 
 /// The command that repeats a case names the file or the mutant, if it was not the learner's own file.
-void name_file(Verdict& verdict, const RunOptions& options) {
-  if (options.file.empty()) return;
+Verdict with_file(Verdict verdict, const RunOptions& options) {
+  if (options.file.empty()) return verdict;
   const std::string named =
-      options.mutant.empty() ? fmt::format(" --file '{}'", options.file) : fmt::format(" --mutant {}", options.mutant);
-  for (grading::verdict::CaseVerdict& kase : verdict.cases) kase.reproduce += named;
+      options.mutant.empty() ? " --file " + quoted_for_shell(options.file) : " --mutant " + options.mutant;
+  for (grading::verdict::CaseVerdict& kase : verdict.cases) {
+    if (!kase.reproduce.empty()) kase.reproduce += named;
+  }
+  return verdict;
 }
 
 /// The file of the mutant, where one was asked for.
@@ -84,7 +93,7 @@ RunOptions with_mutant(const Context& context, const Manifest& puzzle, RunOption
 }
 
 void check_options(const Manifest& puzzle, const RunOptions& options) {
-  if (!options.file.empty() && !std::filesystem::is_regular_file(options.file)) {
+  if (!options.file.empty() && !std::filesystem::exists(options.file)) {
     throw UsageError("There is no file " + options.file + ".");
   }
   if (options.case_name.empty() || puzzle.find_case(options.case_name)) return;
@@ -96,8 +105,9 @@ void check_options(const Manifest& puzzle, const RunOptions& options) {
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
 learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
                            const Verdict& verdict, const std::string& hash) {
-  const bool whole = options.case_name.empty() && !options.seed;
-  if (!options.file.empty()) return learner::load_progress(context.project.state());
+  const bool whole = options.case_name.empty() && !options.seed && options.seed_file.empty();
+  const bool counts = options.file.empty() && verdict.status != grading::verdict::Status::not_judged;
+  if (!counts) return learner::load_progress(context.project.state());
   try {
     return learner::update_progress(context.project.state(), [&](learner::Progress& progress) {
       learner::PuzzleProgress& past = progress.puzzles[puzzle.id];
@@ -113,6 +123,25 @@ learner::Progress remember(const Context& context, const Manifest& puzzle, const
   }
 }
 
+/// The report in so many lines, if they are limited; some are left in any case, so that it says what is wrong.
+void print_report(const Context& context, const RunOptions& options, const Manifest& puzzle, const Verdict& verdict,
+                  int lines) {
+  constexpr int kFewest = 6;
+  report::TerminalOptions shown;
+  shown.title = puzzle.title;
+  shown.width = context.width;
+  shown.colour = context.colour;
+  shown.charset = context.charset;
+  if (options.max_lines > 0) shown.max_lines = std::max(lines, kFewest);
+  shown.verbose = options.verbose;
+  context.out << report::terminal_report(verdict, shown);
+}
+
+int status_of(const Verdict& verdict) {
+  if (verdict.status == grading::verdict::Status::not_judged) return kNotJudged;
+  return verdict.passed ? kPassed : kFailed;
+}
+
 }  // namespace
 
 int run(const Context& context, const RunOptions& asked) {
@@ -120,8 +149,9 @@ int run(const Context& context, const RunOptions& asked) {
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
-  const RunOptions options = with_mutant(context, puzzle, asked);
+  RunOptions options = with_mutant(context, puzzle, asked);
   check_options(puzzle, options);
+  options.hidden = learner::feedback_of(puzzle, options.feedback);
   const std::vector<learner::Export> exports = learner::exports_of(options.exports);
   if (options.json && learner::takes_stdout(exports)) {
     throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
@@ -131,26 +161,23 @@ int run(const Context& context, const RunOptions& asked) {
 
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   Verdict verdict = graded(context, puzzle, options, backend);
-  name_file(verdict, options);
+  conceal(verdict, options.hidden);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 
+  const Verdict repeatable = with_file(verdict, options);
   if (options.json) {
-    context.out << to_json(verdict) << '\n';
+    context.out << to_json(repeatable) << '\n';
   } else if (!learner::takes_stdout(exports)) {
-    report::TerminalOptions shown;
-    shown.title = puzzle.title;
-    shown.width = context.width;
-    shown.colour = context.colour;
-    shown.charset = context.charset;
-    shown.max_lines = options.max_lines;
-    shown.verbose = options.verbose;
-    context.out << report::terminal_report(verdict, shown);
-    if (options.file.empty() && options.case_name.empty() && !options.seed) {
-      context.out << learner::closing_words(context, course, puzzle, verdict, progress);
-    }
+    const bool is_own = options.file.empty() && options.case_name.empty() && !options.seed && options.seed_file.empty();
+    const std::string closing =
+        is_own ? learner::closing_words(context, course, puzzle, verdict, progress) : std::string();
+    print_report(context, options, puzzle, repeatable,
+                 options.max_lines - static_cast<int>(lines_of(closing).size() + course.faulty().size()));
+    context.out << closing;
   }
-  learner::write_exports(exports, verdict, context.out);
-  return verdict.passed ? kPassed : kFailed;
+  // Who reads them knows nothing of this machine's files.
+  learner::write_exports(exports, learner::without_folders(std::move(verdict), context.project), context.out);
+  return status_of(repeatable);
 }
 
 void add_run(CommandLine& line) {
@@ -158,6 +185,11 @@ void add_run(CommandLine& line) {
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
   verb.text("--case", options.case_name, "only the case of that name");
   verb.number("--seed", options.seed, "another seed than the cases' own");
+  verb.text("--seed-file", options.seed_file,
+            "a file with a secret, from which hidden cases get seeds that are not told");
+  verb.excludes("--seed-file", "--seed");
+  verb.each("--feedback", options.feedback, "[CASE=]LEVEL",
+            "what is told of hidden cases, or of the one of that name: full, law (name and law that broke) or none");
   verb.text("--file", options.file, "grade another file as that puzzle");
   verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
   verb.excludes("--mutant", "--file");
@@ -165,6 +197,8 @@ void add_run(CommandLine& line) {
   verb.each("--export", options.exports, "FORMAT[=FILE]",
             "junit or gradescope, into a file if one is named: junit=out.xml");
   verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("--jail", options.jail, kJailMeaning);
+  verb.excludes("--jail", "--backend");
   verb.flag("-v,--verbose", options.verbose, "every failed case, and what the program printed");
 }
 

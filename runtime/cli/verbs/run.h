@@ -9,20 +9,25 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "grading/verdict/feedback.h"
 
 namespace shardlings::cli::verbs {
 
 struct RunOptions {
-  std::string puzzle;                 ///< empty: the next one
-  std::string file;                   ///< graded as that puzzle; empty: the learner's file
-  std::string mutant;                 ///< instead of a file: the name of a wrong solution (author/mutants.h)
-  std::string case_name;              ///< empty: all cases
-  std::optional<std::uint64_t> seed;  ///< instead of the cases' own
-  std::string backend;                ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)
+  std::string puzzle;                      ///< empty: the next one
+  std::string file;                        ///< graded as that puzzle; empty: the learner's file
+  std::string mutant;                      ///< instead of a file: the name of a wrong solution (author/mutants.h)
+  std::string case_name;                   ///< empty: all cases
+  std::optional<std::uint64_t> seed;       ///< instead of the cases' own
+  std::string seed_file;                   ///< holds a secret for the seeds of hidden cases; empty: they have their own
+  std::vector<std::string> feedback;       ///< "law", or "3 ranks, hidden=none"
+  grading::verdict::FeedbackRules hidden;  ///< what that comes to
+  std::string backend;                     ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)
+  bool jail = false;                       ///< as kJailMeaning says
   bool json = false;
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
-  int max_lines = 0;                                 ///< of the report; 0: no limit
+  int max_lines = 0;                                 ///< of all that is printed; 0: no limit
   std::function<void(const std::string&)> progress;  ///< told what is being done; empty: shown on the error stream
 };
 

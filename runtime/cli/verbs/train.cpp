@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <ostream>
@@ -12,6 +13,8 @@
 
 #include "base/file.h"
 #include "base/kept_files.h"
+#include "base/machine_fault.h"
+#include "base/mutex.h"
 #include "cli/error.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
@@ -19,7 +22,9 @@
 #include "cli/verbs/verbs.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
+#include "grading/build_fault.h"
 #include "grading/run/process.h"
+#include "grading/run/supervisor.h"
 #include "train/text.h"
 #include "train/trainer.h"
 
@@ -53,6 +58,7 @@ struct TrainOptions {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using train::Settings;
+using Clock = std::chrono::steady_clock;
 
 constexpr const char* kPuzzle = "33_three_d_parallel";
 
@@ -173,11 +179,17 @@ std::string build_mine(const Context& context, const std::string& folder) {
   const std::string source = context.project.puzzle_file(kPuzzle);
   terminal::ProgressLine line(context);
   line.show("building your step");
-  const grading::build::BuildOutcome built = grading::build::build_submission(
-      toolchain, kPuzzle, source, context.project.puzzle_folder(kPuzzle) + "/harness.cpp", folder);
+  grading::build::BuildOutcome built;
+  try {
+    built = grading::build::build_submission(toolchain, kPuzzle, source,
+                                             context.project.puzzle_folder(kPuzzle) + "/harness.cpp", folder);
+  } catch (const std::runtime_error& error) {
+    throw MachineFault(error.what());
+  }
   line.end();
-  if (!built.built) throw UsageError("Your step does not build:\n" + built.log);
-  return built.program;
+  if (built.built) return built.program;
+  if (const std::string fault = grading::build_fault(built.log); !fault.empty()) throw MachineFault(fault);
+  throw UsageError("Your step does not build:\n" + built.log);
 }
 
 /// A folder of this process, as others may train at the same time. Those of processes that were killed go in time.
@@ -209,28 +221,6 @@ std::string program_of(const Context& context, const TrainOptions& options, cons
       "./shardlings train --mine");
 }
 
-/// Passes the wish to stop on to the program that trains, as long as this lives: it saves first. A second
-/// wish means that the user does not want to wait.
-class StopOnSignal {
- public:
-  StopOnSignal(terminal::SignalEvents& signals, grading::run::Process& process)
-      : thread_([&signals, &process](const std::stop_token& ending) {
-          int wishes = 0;
-          while (!ending.stop_requested()) {
-            constexpr int kMilliseconds = 200;
-            pollfd event{signals.descriptor(), POLLIN, 0};
-            if (poll(&event, 1, kMilliseconds) <= 0) continue;
-            const int signal = signals.next();
-            if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP) continue;
-            if (++wishes > 1) _exit(128 + signal);  // the program dies with this one; its checkpoint is whole
-            process.say("stop\n");
-          }
-        }) {}
-
- private:
-  std::jthread thread_;
-};
-
 /// What the program that trains has said so far.
 class Conversation {
  public:
@@ -251,7 +241,21 @@ class Conversation {
     return report_;
   }
 
+  /// Whether no step has ended for far longer than one takes, counted from a moment. May be asked by another thread.
+  bool is_silent(Clock::time_point since) const {
+    constexpr std::chrono::seconds kLeast{5};
+    constexpr int kTimes = 4;
+    const MutexLock lock(mutex_);
+    return Clock::now() - std::max(since, last_step_) > std::max<Clock::duration>(kLeast, kTimes * longest_step_);
+  }
+
  private:
+  void note_step() {
+    const MutexLock lock(mutex_);
+    longest_step_ = std::max(longest_step_, Clock::now() - last_step_);
+    last_step_ = Clock::now();
+  }
+
   void take(const std::string& text) {
     const json line = json::parse(text, nullptr, false);
     if (!line.is_object()) {
@@ -259,6 +263,7 @@ class Conversation {
     } else if (line.contains("end")) {
       report_.end(line);
     } else {
+      note_step();
       report_.add_step(line);
       if (!quiet_) line_.show(report_.progress());
     }
@@ -268,20 +273,65 @@ class Conversation {
   terminal::ProgressLine line_;
   std::string pending_;
   bool quiet_;
+  mutable Mutex mutex_;
+  Clock::time_point last_step_ GUARDED_BY(mutex_) = Clock::now();
+  Clock::duration longest_step_ GUARDED_BY(mutex_){};
 };
 
-grading::run::ProcessEnd run_training(terminal::SignalEvents& signals, Conversation& conversation,
-                                      const std::string& program, const std::string& settings_file) {
+/// Passes the wish to stop on to the program that trains, as long as this lives: it ends the step at work and saves. A
+/// second wish means that the user does not want to wait; and a step that takes far longer than others does not end.
+/// Then this process ends, and the program with it; its checkpoint is whole.
+class StopOnSignal {
+ public:
+  StopOnSignal(const Context& context, terminal::SignalEvents& signals, grading::run::Process& process,
+               const Conversation& conversation)
+      : thread_([&context, &signals, &process, &conversation](const std::stop_token& ending) {
+          int wish = 0;
+          Clock::time_point since;
+          while (!ending.stop_requested()) {
+            constexpr int kMilliseconds = 200;
+            pollfd event{signals.descriptor(), POLLIN, 0};
+            const int signal = poll(&event, 1, kMilliseconds) > 0 ? signals.next() : 0;
+            const bool is_wish = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+            if (wish != 0 && is_wish) _exit(128 + signal);
+            if (wish != 0 && conversation.is_silent(since)) {
+              context.err << "\nThe step at work does not end. It is given up, and what was saved last is kept.\n"
+                          << std::flush;
+              _exit(128 + wish);
+            }
+            if (!is_wish || wish != 0) continue;
+            wish = signal;
+            since = Clock::now();
+            process.say("stop\n");
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
+                                      Conversation& conversation, const std::string& program,
+                                      const std::string& settings_file, int notes) {
   grading::run::ProcessOptions process;
   process.program = program;
   process.arguments = {settings_file};
+  process.file = notes;
+  if (notes >= 0) process.arguments.emplace_back("3");
   process.environment = grading::run::clean_environment("/");
   process.has_input = true;
   process.kept_output = 0;
   process.on_output = [&](std::string_view output) { conversation.listen(output); };
   grading::run::Process running(process);
-  const StopOnSignal stop(signals, running);
+  const StopOnSignal stop(context, signals, running, conversation);
   return running.wait();
+}
+
+/// For the supervisor, to whom the ranks are those of a case.
+cases::Case case_of_ranks(const Settings& settings) {
+  cases::Case kase = settings.kase;
+  kase.ranks = settings.layout.ranks();
+  return kase;
 }
 
 }  // namespace
@@ -295,12 +345,14 @@ static int train(const Context& context, const TrainOptions& options) {
   write_file_atomically(settings_file, to_json(settings));
   terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
   Conversation conversation(context, settings, options.json);
-  const grading::run::ProcessEnd end = run_training(signals, conversation, program, settings_file);
+  const grading::run::Witness witness(case_of_ranks(settings));
+  const grading::run::ProcessEnd end =
+      run_training(context, signals, conversation, program, settings_file, witness.file());
   terminal::TrainReport& report = conversation.finish();
-  if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", program, end.error));
+  if (!end.started) throw MachineFault(with_advice("cannot start " + program, end.error_number));
   if (!report.has_ended()) {
-    report.end_early(end.exited ? fmt::format("ended with status {}", end.status)
-                                : fmt::format("was ended by signal {}", end.signal));
+    const wire::Result how = witness.explain(program, end);
+    report.end_early(how.explanation, can_be_judged(how.ending) ? "failed" : "fault");
   }
   context.out << (options.json ? report.as_json() : report.as_text());
   return report.status();
@@ -323,7 +375,8 @@ void add_train(CommandLine& line) {
   verb.number("--sequence", options.sequence, "characters of a sequence", kAny, Default::shown);
   verb.number("--batch", options.batch, "sequences of a step, over all replicas", kAny, Default::shown);
   verb.number("--micro-batches", options.micro_batches, "of each replica; without it: twice --pp", kAny);
-  verb.number("--steps", options.steps, "steps in all, those of a checkpoint included", kAny, Default::shown);
+  verb.number("--steps", options.steps, "steps in all, those of a checkpoint included", {1, train::kMostSteps},
+              Default::shown);
   verb.positive("--lr", options.lr, "learning rate of Adam");
   verb.positive("--clip", options.clip, "largest norm of the gradient");
   verb.number("--seed", options.seed, "of weights and batches");

@@ -25,6 +25,7 @@ struct VerifyOptions {
   bool json = false;
   int jobs = 2;         ///< submissions graded at once
   std::string backend;  ///< as for run
+  bool jail = false;    ///< as for run
   bool goals = false;   ///< write every goal.json anew
 };
 
@@ -92,6 +93,7 @@ static int verify(const Context& context, const VerifyOptions& options) {
     grade_options.source = source;
     grade_options.build_folder = context.project.build;
     grade_options.backend = backend;
+    grade_options.jailed = options.jail;
     grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
     return grading::grade_puzzle(grade_options);
   };
@@ -114,6 +116,9 @@ static int verify(const Context& context, const VerifyOptions& options) {
   } else {
     for (const author::PuzzleOutcome& outcome : outcomes) print(context, outcome);
   }
+  const bool judged =
+      std::all_of(outcomes.begin(), outcomes.end(), [](const author::PuzzleOutcome& o) { return o.judged; });
+  if (!judged) return kNotJudged;
   return good ? kPassed : kFailed;
 }
 
@@ -123,6 +128,8 @@ void add_verify(CommandLine& line) {
   verb.positional("PUZZLE", options.puzzles, "number, id or a part of the name; without one: all");
   verb.number("-j,--jobs", options.jobs, "submissions graded at once", {1, 64});
   verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("--jail", options.jail, kJailMeaning);
+  verb.excludes("--jail", "--backend");
   verb.flag("--goals", options.goals, "write every goal.json and goal.svg anew from the solution's run");
   verb.flag("--json", options.json, kJsonMeaning);
 }

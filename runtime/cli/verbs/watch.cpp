@@ -36,8 +36,6 @@ struct WatchOptions {
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
 constexpr int kSettleMilliseconds = 30;
-// Title, points, hints and next puzzle stand below the report.
-constexpr int kClosingRows = 6;
 
 class Watch {
  public:
@@ -69,6 +67,12 @@ class Watch {
   }
 
  private:
+  static std::string status_text(int status) {
+    if (status == kPassed) return "passed";
+    if (status == kFailed) return "not yet";
+    return status == kNotJudged ? "not judged" : "";
+  }
+
   void open(const Manifest& puzzle) {
     id_ = puzzle.id;
     name_ = learner::short_name(puzzle);
@@ -94,7 +98,7 @@ class Watch {
       RunOptions options;
       options.puzzle = id_;
       options.backend = backend_;
-      if (full_screen_) options.max_lines = std::max(terminal::body_rows(size) - kClosingRows, 6);
+      if (full_screen_) options.max_lines = terminal::body_rows(size);
       options.progress = [&say](const std::string& what) { say(what); };
       const int status = run(context, options);
       text = out.str();
@@ -119,7 +123,7 @@ class Watch {
     if (ended) {
       screen_.body = job_.text();
       screen_.more = "./shardlings run " + name_;
-      screen_.status = job_.status() == kPassed ? "passed" : job_.status() == kFailed ? "not yet" : "";
+      screen_.status = status_text(job_.status());
       screen_.can_go_on = job_.status() == kPassed;
       if (!full_screen_) context_.out << screen_.body << std::endl;
     } else if (job_.stage() != before && !job_.stage().empty()) {

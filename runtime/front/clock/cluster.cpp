@@ -131,7 +131,7 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   } catch (const toml::parse_error& error) {
     throw std::runtime_error(fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
   }
-  TomlSection root(table, file, file);
+  TomlSection root(table, file, "");
   return read_cluster(root, name);
 }
 

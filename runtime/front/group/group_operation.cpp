@@ -6,7 +6,7 @@
 
 #include "base/dtype.h"
 #include "front/group/mover.h"
-#include "front/group/wire.h"
+#include "front/group/ring_traffic.h"
 
 namespace shardlings::front {
 namespace {
@@ -41,11 +41,11 @@ void GroupOperation::post(const CallRecord& record) {
 }
 
 void GroupOperation::count() {
-  const Wire wire = wire_of(signature, ticket.member);
+  const RingTraffic moved = ring_traffic_of(signature, ticket.member);
   Traffic& traffic = of_.rank.counters().traffic[{signature.kind, group->name, link}];
   ++traffic.calls;
-  traffic.sent += wire.sent;
-  traffic.received += wire.received;
+  traffic.sent += moved.sent;
+  traffic.received += moved.received;
 }
 
 Times GroupOperation::settle(Location at) {
@@ -53,11 +53,20 @@ Times GroupOperation::settle(Location at) {
     const int rank = of_.rank.id();
     const Outcome outcome = of_.control.wait(rank, ticket, at);
     const back::Marks marks = ticket.mover->finish(ticket.member, outcome.signature, outcome.handles);
-    done_ = {{outcome.start, outcome.end}, outcome.label, marks};
+    done_ = {{outcome.start, arrival(outcome.end)}, outcome.label, marks};
     of_.control.leave(rank, ticket);
     label_result();
   }
   return done_->times;
+}
+
+// Several messages may have arrived at once: the receiver's link takes them one after another, in the order in which
+// the rank waits for them, or for copies that come after them (rule 4).
+Nanos GroupOperation::arrival(Nanos end) {
+  if (signature.kind != Collective::send_recv || sends) return end;
+  Nanos& ingress = of_.ingress[static_cast<std::size_t>(link)];
+  ingress = std::max(end, ingress + of_.rank.costs().occupancy(out.bytes(), link));
+  return ingress;
 }
 
 void GroupOperation::label_result() {
@@ -76,15 +85,7 @@ back::DeviceEvent GroupOperation::event() {
 }
 
 void GroupOperation::pass_time(Location at) {
-  const Nanos start = done_->times.start;
-  Nanos end = done_->times.end;
-  if (signature.kind == Collective::send_recv && !sends) {
-    // Several messages may have arrived at once: the receiver's link takes them one after another, in the order of
-    // the waits (rule 4).
-    Nanos& ingress = of_.ingress[static_cast<std::size_t>(link)];
-    end = std::max(end, ingress + of_.rank.costs().occupancy(out.bytes(), link));
-    ingress = end;
-  }
+  const auto [start, end] = done_->times;
   const Nanos now = of_.rank.now();
   const Nanos transfer = end - start;
   const Nanos exposed = std::max(Nanos(0), end - std::max(now, start));
@@ -114,7 +115,7 @@ Event GroupOperation::event_without_times() {
   event.at = at;
   event.order = order;
   event.posted = posted;
-  event.bytes = wire_of(signature, ticket.member).sent;
+  event.bytes = ring_traffic_of(signature, ticket.member).sent;
   event.live_after = of_.rank.live();
   return event;
 }

@@ -58,6 +58,8 @@ class GroupOperation final : public PendingOperation {
   };
 
   void count();
+  /// When the data are there, of which the last could be at `end`.
+  Nanos arrival(Nanos end);
   void label_result();
   Event event_without_times();
   void add_events(Nanos end, Nanos now, Location at);

@@ -10,15 +10,24 @@ namespace unpacked = detail::unpacked;
 
 namespace {
 
+using detail::FieldKind;
+
+/// What may be left out is needed on the root: what all ranks give together, or are given.
+template <FieldKind kind>
+CollectiveRequest::Tensor tensor_of(detail::Argument<kind> argument) {
+  return {argument.index, argument.name, kind == FieldKind::may_read || kind == FieldKind::may_write};
+}
+
 template <class Given>
 Reply collective(RankGroups& groups, const Call& call, Collective kind) {
   const Given given(call);
-  CollectiveRequest asked{kind};
+  CollectiveRequest asked;
+  asked.kind = kind;
   if constexpr (requires { given.data; }) {
-    asked.in = asked.out = given.data.index;
+    asked.in = asked.out = tensor_of(given.data);
   } else if constexpr (requires { given.in; }) {
-    asked.in = given.in.index;
-    asked.out = given.out.index;
+    asked.in = tensor_of(given.in);
+    asked.out = tensor_of(given.out);
   }
   if constexpr (requires { given.op; }) asked.op = given.op;
   if constexpr (requires { given.root; }) asked.root = given.root;

@@ -41,12 +41,24 @@ class Told {
 
 }  // namespace
 
+namespace {
+
+// Of the group's calls those that the harness has made do not count: all members have made the same ones.
+std::uint64_t number_of(const Meeting& meeting) {
+  for (std::size_t m = 0; m < meeting.records.size(); ++m) {
+    if (meeting.posted[m] != 0) return meeting.number - meeting.records[m].not_learners;
+  }
+  return meeting.number;
+}
+
+}  // namespace
+
 ToldOperation told(const Meeting& meeting) {
   ToldOperation operation;
   operation.group = meeting.group->name;
   operation.group_first = meeting.group->members->front();
   operation.group_number = meeting.group->number;
-  operation.number = meeting.number;
+  operation.number = number_of(meeting);
   operation.message = meeting.message;
   operation.from = meeting.from;
   operation.to = meeting.to;

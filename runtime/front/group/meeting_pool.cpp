@@ -49,8 +49,8 @@ void MeetingPool::put_back(Meeting* meeting) {
   spare_.push_back(meeting);
 }
 
-// Who has none yet cannot just add a reference: a meeting without any may be on its way to its next operation. Acquire:
-// whoever finds one sees what reset() has made of the meeting before (invariant 5).
+// A thread that has no reference yet cannot just add one: a meeting without any may be on its way to its next
+// operation. Acquire: a thread that finds a reference sees what reset() has made of the meeting before (invariant 5).
 Meeting* MeetingPool::hold(const back::Exchange* exchange) {
   const MutexLock guard(lock_);
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Meeting& m) { return m.mover.drives(exchange); });

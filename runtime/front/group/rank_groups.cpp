@@ -14,7 +14,7 @@ using detail::Reply;
 namespace unpacked = detail::unpacked;
 
 RankGroups::RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control)
-    : shared_{rank, memory, control, {}, {}}, pending_(pending), groups_{control.world(rank.id())} {}
+    : shared_{rank, memory, control, {}, {}}, pending_(pending), groups_{control.world(rank.id())}, not_learners_{0} {}
 
 const Membership& RankGroups::membership(const Call& call) const {
   if (call.group < groups_.size()) return groups_[call.group];
@@ -32,11 +32,23 @@ void RankGroups::restart_clock() {
   shared_.control.restart_clock(shared_.rank.id());
 }
 
+void RankGroups::require(const Call& call, const Operand& operand, const char* name) const {
+  if (operand) return;
+  shared_.rank.invalid(call, fmt::format("{}: `{}` is empty (moved from, or never allocated). Where a rank's part has "
+                                         "no element, give a tensor of size 0",
+                                         name_of(call.verb), name));
+}
+
 Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
   constexpr int kNone = CollectiveRequest::kNone;
-  const Operand in = asked.in == kNone ? Operand() : shared_.memory.reading(call, asked.in);
-  const Operand out = asked.out == kNone ? Operand() : shared_.memory.writing(call, asked.out);
+  const Operand in = asked.in.index == kNone ? Operand() : shared_.memory.reading(call, asked.in.index);
+  const Operand out = asked.out.index == kNone ? Operand() : shared_.memory.writing(call, asked.out.index);
   const Membership& me = membership(call);
+  const auto is_needed = [&](const CollectiveRequest::Tensor& tensor) {
+    return tensor.index != kNone && (!tensor.only_on_root || me.member == asked.root);
+  };
+  if (is_needed(asked.in)) require(call, in, asked.in.name);
+  if (is_needed(asked.out)) require(call, out, asked.out.name);
   back::Signature signature;
   signature.kind = asked.kind;
   signature.dtype = in ? in.dtype() : out.dtype();
@@ -67,8 +79,15 @@ RankGroups::Operation RankGroups::start(const Call& call, const back::Signature&
                                         const Operand& out) {
   auto operation = begin(call, signature, in, out);
   operation->ticket = shared_.control.join(shared_.rank.id(), call.group);
-  operation->post(operation->record());
+  operation->post(record_of(call, *operation));
   return operation;
+}
+
+CallRecord RankGroups::record_of(const Call& call, GroupOperation& operation) {
+  CallRecord record = operation.record();
+  record.not_learners = not_learners_[call.group];
+  if (record.at.line == 0) ++not_learners_[call.group];
+  return record;
 }
 
 RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, int peer, const Operand& data) {
@@ -93,6 +112,7 @@ Reply RankGroups::send(const Call& call) {
   const Operand data = shared_.memory.reading(call, given.data);
   if (given.to == kNobody) return {};
   check_peer(shared_.rank, call, membership(call), given.to);
+  require(call, data, given.data.name);
   return pending_.start(call, start_message(call, true, given.to, data));
 }
 
@@ -101,6 +121,7 @@ Reply RankGroups::recv(const Call& call) {
   const Operand data = shared_.memory.writing(call, given.data);
   if (given.from == kNobody) return {};
   check_peer(shared_.rank, call, membership(call), given.from);
+  require(call, data, given.data.name);
   return pending_.start(call, start_message(call, false, given.from, data));
 }
 
@@ -112,6 +133,8 @@ Reply RankGroups::send_recv(const Call& call) {
   const Membership& me = membership(call);
   if (to != kNobody) check_peer(shared_.rank, call, me, to);
   if (from != kNobody) check_peer(shared_.rank, call, me, from);
+  if (to != kNobody) require(call, out, given.out.name);
+  if (from != kNobody) require(call, in, given.in.name);
   if (overlap(out, in)) shared_.rank.invalid(call, "send_recv: what is sent and what is received overlap");
   std::vector<Operation> both;
   if (to != kNobody) both.push_back(start_message(call, true, to, out));
@@ -130,7 +153,7 @@ Reply RankGroups::split(const Call& call) {
   signature.kind = Collective::split;
   signature.members = static_cast<int>(membership(call).group->members->size());
   const auto operation = begin(call, signature, {}, {});
-  CallRecord record = operation->record();
+  CallRecord record = record_of(call, *operation);
   record.color = given.color;
   record.key = given.key;
   record.name = shared_.rank.texts().text(given.name);
@@ -148,6 +171,7 @@ Reply RankGroups::join(const Membership& made) {
   reply.group_rank = made.member;
   reply.group_size = static_cast<std::int32_t>(made.group->members->size());
   groups_.push_back(made);
+  not_learners_.push_back(0);
   return reply;
 }
 

@@ -20,7 +20,14 @@ struct CollectiveRequest {
   Collective kind = Collective::barrier;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  int in = kNone, out = kNone;  ///< which tensors of the call; the same one if it works in place
+
+  /// One of the call's tensors.
+  struct Tensor {
+    int index = kNone;
+    const char* name = "";
+    bool only_on_root = false;  ///< elsewhere it may be left out
+  };
+  Tensor in, out;  ///< the same one if it works in place
 
   static constexpr int kNone = -1;
 };
@@ -46,14 +53,20 @@ class RankGroups {
 
   /// Of this rank in the group that a call is about; throws InvalidArgument if it is no member.
   const Membership& membership(const detail::Call& call) const;
+  /// A tensor without elements may be a rank's part; no tensor at all is a mistake.
+  void require(const detail::Call& call, const Operand& operand, const char* name) const;
   Operation begin(const detail::Call& call, const back::Signature& signature, const Operand& in, const Operand& out);
   Operation start(const detail::Call& call, const back::Signature& signature, const Operand& in, const Operand& out);
+  /// What the other members are told of a collective.
+  CallRecord record_of(const detail::Call& call, GroupOperation& operation);
   Operation start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
   detail::Reply join(const Membership& made);
 
   GroupContext shared_;
   PendingTable& pending_;
-  std::vector<Membership> groups_;  ///< by this rank's number of the group, as the control plane counts them
+  /// By this rank's number of the group, as the control plane counts them.
+  std::vector<Membership> groups_;
+  std::vector<std::uint64_t> not_learners_;  ///< collectives of each group that the harness has called
 };
 
 }  // namespace shardlings::front

@@ -35,19 +35,17 @@ MemoryUse Ledger::use() const {
   return {live_, live_by_kind_, peak_, peak_by_kind_, std::string(base_name(peak_at_.file)), peak_at_.line};
 }
 
-std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
-                                  Location at) {
-  std::string text = fmt::format(
-      "{}: out of {}memory on rank {}: {} more ({}) do not fit; {} of {} are in use.\nAlive, largest first:",
-      to_text(at), ledger.memory() == Memory::host ? "host " : "", rank, to_text(asked), name_of(kind),
-      to_text(ledger.live()), to_text(ledger.capacity()));
+namespace {
+
+/// What is alive in a memory, by kind and by source line, largest first.
+std::string alive_text(Memory memory, const StorageTable& storages) {
   struct Sum {
     Bytes size;
     int tensors = 0;
   };
   std::map<std::tuple<std::string, Kind>, Sum> by_place;
   for (const Storage* storage : storages.alive()) {
-    if (storage->memory != ledger.memory()) continue;
+    if (storage->memory != memory) continue;
     Sum& sum = by_place[{to_text(storage->at), storage->kind}];
     sum.size += storage->bytes();
     ++sum.tensors;
@@ -55,6 +53,7 @@ std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageT
   std::vector<std::pair<std::tuple<std::string, Kind>, Sum>> places(by_place.begin(), by_place.end());
   std::stable_sort(places.begin(), places.end(),
                    [](const auto& a, const auto& b) { return a.second.size > b.second.size; });
+  std::string text = places.empty() ? "\nNothing else is alive in it." : "\nAlive, largest first:";
   constexpr std::size_t kShown = 12;
   for (std::size_t i = 0; i < std::min(places.size(), kShown); ++i) {
     const auto& [place, sum] = places[i];
@@ -62,7 +61,25 @@ std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageT
                         sum.tensors, sum.tensors == 1 ? "" : "s", std::get<std::string>(place));
   }
   if (places.size() > kShown) text += fmt::format("\n  and {} places more", places.size() - kShown);
-  return text + "\nDrop tensors as soon as nobody reads them any more (`t = {}` frees at once).";
+  return text;
+}
+
+}  // namespace
+
+std::string out_of_memory_message(const Refused& refused, const Ledger& ledger, const StorageTable& storages) {
+  const char* which = ledger.memory() == Memory::host ? "host " : "";
+  const std::string what = fmt::format("{}: out of {}memory on rank {}: {} more ({})", to_text(refused.at), which,
+                                       refused.rank, to_text(refused.asked), name_of(refused.kind));
+  const std::string used = fmt::format("{} of {} are in use.", to_text(ledger.live()), to_text(ledger.capacity()));
+  const std::string alive = alive_text(ledger.memory(), storages);
+  if (refused.by_machine) {
+    return fmt::format(
+        "{} would fit; {}{}\nBut the machine has no memory left, which all ranks of a run share. If these sizes are "
+        "meant, take a case with fewer or smaller ranks.",
+        what, used, alive);
+  }
+  return fmt::format("{} do not fit; {}{}\n{}", what, used, alive,
+                     "Drop tensors as soon as nobody reads them any more (`t = {}` frees at once).");
 }
 
 }  // namespace shardlings::front

@@ -35,8 +35,17 @@ class Ledger {
   Location peak_at_;
 };
 
+/// An allocation for which there is no room.
+struct Refused {
+  int rank = 0;
+  Bytes asked;
+  Kind kind = Kind::other;
+  Location at;
+  /// The capacity would allow it, but the machine, which all ranks share, has no more.
+  bool by_machine = false;
+};
+
 /// The out-of-memory sentence: what was asked for, and what is alive in that memory by kind and by source line.
-std::string out_of_memory_message(int rank, const Ledger& ledger, const StorageTable& storages, Bytes asked, Kind kind,
-                                  Location at);
+std::string out_of_memory_message(const Refused& refused, const Ledger& ledger, const StorageTable& storages);
 
 }  // namespace shardlings::front

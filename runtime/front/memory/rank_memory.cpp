@@ -19,20 +19,37 @@ using detail::Ref;
 
 namespace {
 
+bool inside(const Ref& ref, const Storage& storage) {
+  const Count size = ref.shape.size();
+  return ref.offset >= 0 && size >= 0 && ref.offset + size <= storage.count && ref.dtype == storage.dtype;
+}
+
 // Where a tensor comes from; what the puzzle was handed has no line in the learner's source.
 std::string origin(Location at) {
   return at.line == 0 ? "that the puzzle was given" : "from " + to_text(at);
 }
 
-// How the operation of a mark uses a range; one in place has two marks.
+// Whether the operation of a mark reads a range, or writes it; one in place has two marks.
+bool works_on(const Storage& storage, const InFlight& mark, Range range, bool writing) {
+  return std::any_of(storage.in_flight.begin(), storage.in_flight.end(), [&](const InFlight& other) {
+    return other.work == mark.work && other.writes == writing && intersect(other.range, range).size() > 0;
+  });
+}
+
 const char* use_of(const Storage& storage, const InFlight& mark, Range range) {
-  const auto has = [&](bool writing) {
-    return std::any_of(storage.in_flight.begin(), storage.in_flight.end(), [&](const InFlight& other) {
-      return other.work == mark.work && other.writes == writing && intersect(other.range, range).size() > 0;
-    });
-  };
-  if (!has(true)) return "reads";
-  return has(false) ? "reads and writes" : "writes";
+  if (!works_on(storage, mark, range, true)) return "reads";
+  return works_on(storage, mark, range, false) ? "reads and writes" : "writes";
+}
+
+// `reads`: the operation in flight needs what is there. Then waiting for it may only bring wrong numbers into an order:
+// of a gradient, say, that backward makes only now.
+std::string race_advice(const std::string& call, const char* operation, const Lookup& lookup, bool reads) {
+  std::string advice = lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
+                                           : "Call wait() on its Work first.";
+  if (lookup.writes && reads) {
+    advice += fmt::format(" But if {} is for what {} writes here, start it only after that.", operation, call);
+  }
+  return advice;
 }
 
 void release(back::Device& device, const Storage& storage) {
@@ -59,6 +76,11 @@ Memory RankMemory::memory_of(const Ref& ref) {
   return storage ? storage->memory : Memory::device;
 }
 
+bool RankMemory::holds(const Ref& ref) {
+  const Storage* storage = storages_.find(ref.storage, ref.generation);
+  return storage != nullptr && !storage->dropped && inside(ref, *storage);
+}
+
 Operand RankMemory::find(const Call& call, const Lookup& lookup) {
   const Ref& ref = call.tensor[lookup.index];
   if (ref.storage == 0) return {};
@@ -68,12 +90,11 @@ Operand RankMemory::find(const Call& call, const Lookup& lookup) {
                                     "overwritten)",
                                     rank_.called(call), lookup.index + 1));
   }
-  const Count size = ref.shape.size();
-  if (ref.offset < 0 || size < 0 || ref.offset + size > storage->count || ref.dtype != storage->dtype) {
+  if (!inside(ref, *storage)) {
     rank_.invalid(
         call, fmt::format("{}: tensor argument {} is not inside its storage", rank_.called(call), lookup.index + 1));
   }
-  const Range range{ref.offset, ref.offset + size};
+  const Range range{ref.offset, ref.offset + ref.shape.size()};
   if (!storage->in_flight.empty()) check_race(call, *storage, range, lookup);
   Operand operand;
   operand.ref = ref;
@@ -105,8 +126,7 @@ void RankMemory::check_race(const Call& call, const Storage& storage, Range rang
         "them.\n{}",
         to_text(rank_.place(call)), rank_.id(), rank_.called(call), lookup.writes ? "writes" : "reads", both.begin,
         both.end, origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
-        lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
-                            : "Call wait() on its Work first.");
+        race_advice(rank_.called(call), mark.operation, lookup, works_on(storage, mark, range, false)));
     throw MisuseError(Misuse::race, sentence.c_str(), rank_.place(call));
   }
 }
@@ -119,10 +139,10 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   }
   const Bytes size = bytes_of(shape.size(), dtype);
   if (!ledger(memory).fits(size)) {
-    throw OutOfMemory(out_of_memory_message(rank_.id(), ledger(memory), storages_, size, kind, at).c_str(), at);
+    out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, memory);
   }
   Storage storage;
-  storage.data = allocate_on_device(memory, size, at);
+  storage.data = allocate_on_device(memory, {rank_.id(), size, kind, at, true});
   storage.count = shape.size();
   storage.dtype = dtype;
   storage.kind = kind;
@@ -179,17 +199,17 @@ std::vector<float> RankMemory::download(const Operand& from) {
 }
 
 /// The capacity allowed it, and yet the machine has no more: on a GPU that several ranks share, for example.
-void* RankMemory::allocate_on_device(Memory memory, Bytes size, Location at) {
+void* RankMemory::allocate_on_device(Memory memory, const Refused& otherwise) {
   try {
-    return memory == Memory::host ? rank_.device().allocate_host(size) : rank_.device().allocate(size);
+    return memory == Memory::host ? rank_.device().allocate_host(otherwise.asked)
+                                  : rank_.device().allocate(otherwise.asked);
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(fmt::format("{}: rank {}: this machine has no {}memory left for {} more, though {} of the case's "
-                                  "{} are in use. All ranks of a run share it: take a case with fewer or smaller ones.",
-                                  to_text(at), rank_.id(), memory == Memory::host ? "host " : "", to_text(size),
-                                  to_text(ledger(memory).live()), to_text(ledger(memory).capacity()))
-                          .c_str(),
-                      at);
+    out_of_memory(otherwise, memory);
   }
+}
+
+void RankMemory::out_of_memory(const Refused& refused, Memory memory) {
+  throw OutOfMemory(out_of_memory_message(refused, ledger(memory), storages_).c_str(), refused.at);
 }
 
 void RankMemory::label_whole(const Operand& operand, Label label) {
@@ -222,6 +242,7 @@ void RankMemory::free(const Ref& ref, Location at) {
 void RankMemory::note_curve(Memory memory) {
   rank_.trace().memory(memory, rank_.now(), ledger(memory).live_by_kind());
   if (memory == Memory::device) rank_.set_live(ledger(memory).live());
+  rank_.calls().note_tensors(ledger(Memory::device).live() + ledger(Memory::host).live());
 }
 
 void RankMemory::write(Counters& counters) const {

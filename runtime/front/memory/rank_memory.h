@@ -32,6 +32,8 @@ class RankMemory {
   RankMemory(const RankMemory&) = delete;
   RankMemory& operator=(const RankMemory&) = delete;
 
+  /// Whether these elements are alive and inside their storage.
+  bool holds(const detail::Ref& ref);
   /// The argument: alive, inside its storage, not in conflict with an operation in flight. An empty view gives an empty
   /// Operand. Throws InvalidArgument, MisuseError(race).
   Operand find(const detail::Call& call, const Lookup& lookup);
@@ -72,7 +74,9 @@ class RankMemory {
   Operand on_device(const detail::Call& call, const Lookup& lookup);
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
   void note_curve(Memory memory);
-  void* allocate_on_device(Memory memory, Bytes size, Location at);
+  /// `otherwise`: what is said if there is none left.
+  void* allocate_on_device(Memory memory, const Refused& otherwise);
+  [[noreturn]] void out_of_memory(const Refused& refused, Memory memory);
 
   RankContext& rank_;
   StorageTable storages_;

@@ -14,10 +14,11 @@ struct BlackBoxEntry {
   static constexpr int kText = 64;
   std::atomic<std::uint32_t> state{0};  ///< RankState
   std::int32_t line = 0;
-  std::uint64_t order = 0;  ///< calls made so far
-  std::int64_t time = 0;    ///< virtual nanoseconds
-  char file[kText] = {};    ///< base name
-  char verb[kText] = {};    ///< what the call was
+  std::uint64_t order = 0;   ///< calls made so far
+  std::int64_t time = 0;     ///< virtual nanoseconds
+  std::int64_t tensors = 0;  ///< most bytes that its tensors have had at once, of the device and of the host
+  char file[kText] = {};     ///< base name
+  char verb[kText] = {};     ///< what the call was
 };
 
 /// Entries of all ranks, in the world's order.

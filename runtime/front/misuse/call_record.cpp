@@ -1,5 +1,10 @@
 #include "front/misuse/call_record.h"
 
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
 #include "base/parts.h"
 
 namespace shardlings::front {
@@ -25,12 +30,34 @@ int member_with_wrong_part(CallRecords records) {
   return -1;
 }
 
+// The groups that a split makes may have different names, so only those of one color are compared. With a tie, the last
+// one is the odd one; of several groups, the one of the smallest color.
+int member_with_other_name(CallRecords records) {
+  std::map<std::int32_t, std::map<std::string_view, int>> names;  // by color: how many give each
+  for (const CallRecord& record : records) {
+    if (record.color != kNobody) ++names[record.color][record.name];
+  }
+  for (const auto& [color, votes] : names) {
+    if (votes.size() == 1) continue;
+    int odd = -1, fewest = 0;
+    for (int member = 0; member < static_cast<int>(records.size()); ++member) {
+      const CallRecord& record = records[static_cast<std::size_t>(member)];
+      if (record.color != color) continue;
+      const int others = votes.at(record.name);
+      if (odd < 0 || others <= fewest) std::tie(odd, fewest) = std::pair(member, others);
+    }
+    return odd;
+  }
+  return -1;
+}
+
 std::string disagreement(CallRecords records) {
   const back::Signature& first = records[0].signature;
   for (const CallRecord& record : records) {
     if (record.signature.kind != first.kind) return "operations";
   }
-  if (first.kind == Collective::barrier || first.kind == Collective::split) return "";
+  if (first.kind == Collective::barrier) return "";
+  if (first.kind == Collective::split) return member_with_other_name(records) < 0 ? "" : "names";
   for (const CallRecord& record : records) {
     if (record.signature.dtype != first.dtype) return "types";
     if (record.signature.root != first.root) return "roots";

@@ -25,6 +25,8 @@ struct CallRecord {
   std::int32_t key = 0;      ///< split
   std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane
   std::string name;          ///< split: of the group to be; empty otherwise
+  /// Collectives: how many of the group's calls before this one were the harness's, of which no learner knows.
+  std::uint64_t not_learners = 0;
 };
 
 /// Of one operation, by member.
@@ -36,6 +38,8 @@ bool is_rooted(CallRecords records);
 const back::Signature& agreed_signature(CallRecords records);
 /// Of a gather or scatter: the first member whose count is not its part of the root's; -1 if all fit.
 int member_with_wrong_part(CallRecords records);
+/// Of a split: a member who calls its new group otherwise than most of those who shall be in it; -1 if they agree.
+int member_with_other_name(CallRecords records);
 /// In what the records disagree ("sizes", "roots", …); empty if all agree.
 std::string disagreement(CallRecords records);
 

@@ -62,12 +62,20 @@ std::string call_of(const ToldOperation& operation, int member) {
   }
 }
 
+// "split of color 0, named "tp""; nothing to add to other calls.
+std::string split_text(const CallRecord& record) {
+  if (record.signature.kind != Collective::split || record.color == kNobody) return "";
+  return fmt::format(" of color {}, {}", record.color,
+                     record.name.empty() ? "without a name" : fmt::format("named \"{}\"", record.name));
+}
+
 // The calls of an operation, ranks that made the same one together: "  ranks 0, 1, 3: all_reduce … at puzzle.cpp:31".
 std::string calls_text(const ToldOperation& operation) {
   std::vector<std::pair<std::string, std::vector<int>>> calls;
   for (int member = 0; member < operation.members(); ++member) {
-    const std::string text = fmt::format("{} at {}", call_of(operation, member),
-                                         to_text(operation.records[static_cast<std::size_t>(member)].at));
+    const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
+    const std::string text =
+        fmt::format("{}{} at {}", call_of(operation, member), split_text(record), to_text(record.at));
     const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == text; });
     if (found == calls.end()) {
       calls.push_back({text, {operation.rank_of(member)}});
@@ -102,9 +110,10 @@ std::optional<Failure> failed_rank(const Statuses& ranks) {
 }
 
 // A rank whose call differs from the majority's, for "where": with a tie, the last one. Of a gather or scatter whose
-// sizes differ, one whose part is not what it should be.
+// sizes differ, one whose part is not what it should be; of a split, one that gives its group another name.
 int odd_member(const ToldOperation& operation, const std::string& what) {
   if (what == "sizes" && is_rooted(operation.records)) return member_with_wrong_part(operation.records);
+  if (what == "names") return member_with_other_name(operation.records);
   std::map<std::string, int> votes;
   for (int m = 0; m < operation.members(); ++m) ++votes[call_of(operation, m)];
   int odd = operation.members() - 1;
@@ -142,10 +151,10 @@ std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatc
         what, first.number, first.rank_of(0), first.rank_of(1), first.group, calls_text(first));
   } else {
     message = fmt::format(
-        "mismatch: {} differ in call number {} of group {}.{}\n"
-        "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
-        "roots and reduction operators.",
-        what, first.number, first.group, calls_text(first));
+        "mismatch: {} differ in call number {} of group {}.{}\n{}", what, first.number, first.group, calls_text(first),
+        what == "names" ? "All ranks that split gives the same color must give their group the same name."
+                        : "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
+                          "roots and reduction operators.");
   }
   if (what == "sizes" && is_rooted(first.records)) message += "\n" + owed_text(first, odd);
   return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
@@ -248,15 +257,18 @@ bool waits_to_receive(const Statuses& ranks, int rank) {
   return status.blocked_in->message && status.member == kReceiver;
 }
 
+// It is about the ranks of the cycle: others that wait for one of these, say in a barrier, do nothing wrong. Lanes that
+// wait for one another have no cycle of ranks.
 const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
-  for (const int rank : blocked_ranks(ranks)) {
+  const std::vector<int> stuck = ring.empty() ? blocked_ranks(ranks) : ring;
+  for (const int rank : stuck) {
     const ToldOperation& operation = *ranks[static_cast<std::size_t>(rank)].blocked_in;
     if (!operation.message && missing_ranks(operation).empty()) {
       return "\nA link runs collectives one after another, as one NCCL stream does: start those of all groups in the "
              "same order on every rank.";
     }
   }
-  for (const int rank : blocked_ranks(ranks)) {
+  for (const int rank : stuck) {
     if (!ranks[static_cast<std::size_t>(rank)].blocked_in->message) {
       return "\nEvery rank of a group must make the same calls in the same order.";
     }
@@ -271,9 +283,11 @@ const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
 
 Failure deadlock(const Statuses& ranks) {
   const std::vector<int> blocked = blocked_ranks(ranks);
-  std::string message = fmt::format("deadlock: {} wait for one another, and nobody can go on.", ranks_text(blocked));
-  for (int rank : blocked) message += waiting_line(ranks, rank);
   const std::vector<int> ring = cycle(ranks);
+  std::vector<int> guilty = ring.empty() ? blocked : ring;
+  std::sort(guilty.begin(), guilty.end());
+  std::string message = fmt::format("deadlock: {} wait for one another, and nobody can go on.", ranks_text(guilty));
+  for (int rank : blocked) message += waiting_line(ranks, rank);
   if (!ring.empty()) {
     message += "\n  cycle: ";
     for (int rank : ring) message += fmt::format("rank {} -> ", rank);

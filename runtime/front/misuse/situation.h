@@ -21,7 +21,8 @@ struct ToldOperation {
   /// The group's first member, and that rank's number of the group: they name a group, the same one in every run.
   int group_first = 0;
   std::uint32_t group_number = 0;
-  std::uint64_t number = 0;  ///< in the group, or of the messages between the two, from 1
+  /// In the group, or of the messages between the two, from 1; collectives as the learner counts them.
+  std::uint64_t number = 0;
   bool message = false;
   int from = 0, to = 0;  ///< messages: ranks in the group
 

@@ -81,7 +81,27 @@ SavedEntry take_saved(RankModels& of, const Call& call, const Operand& x, Label 
   return entry;
 }
 
-/// What both directions of a layer are given.
+/// A layer's weights and input, checked: what both directions begin with.
+struct LayerInputs {
+  const LayerStructure& structure;
+  Operand weights;
+  Operand x;
+  Label label;
+};
+
+template <class Given>
+LayerInputs inputs_of(RankModels& of, const Call& call, const Given& given) {
+  const int l = given.layer;
+  const LayerStructure& structure = checked_layer(of, call, l);
+  const Operand weights = of.memory.reading(call, given.weights);
+  check_weights(of, call, l, weights, "weights");
+  const Operand x = of.memory.reading(call, given.x);
+  check_input(of, call, l, x);
+  check_types(of, call, l, weights, x);
+  return {structure, weights, x, {x.label.micro, l}};
+}
+
+/// What the mathematics of both directions are given.
 template <class Given>
 LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given, const LayerStructure& structure,
                             int micro) {
@@ -97,14 +117,7 @@ LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given
 
 Reply handle::layer_forward(RankModels& of, const Call& call) {
   const unpacked::layer_forward given(call);
-  const int l = given.layer;
-  const LayerStructure& structure = checked_layer(of, call, l);
-  const Operand weights = of.memory.reading(call, given.weights);
-  check_weights(of, call, l, weights, "weights");
-  const Operand x = of.memory.reading(call, given.x);
-  check_input(of, call, l, x);
-  check_types(of, call, l, weights, x);
-  const Label label{x.label.micro, l};
+  const auto [structure, weights, x, label] = inputs_of(of, call, given);
 
   const LayerArguments layer = arguments_of(of, call, given, structure, label.micro);
   std::vector<Tensor> saved;
@@ -123,18 +136,12 @@ Reply handle::layer_forward(RankModels& of, const Call& call) {
 Reply handle::layer_backward(RankModels& of, const Call& call) {
   const unpacked::layer_backward given(call);
   Tensor grad = taken(of, call, given.grad);
+  const auto [structure, weights, x, label] = inputs_of(of, call, given);
   const int l = given.layer;
-  const LayerStructure& structure = checked_layer(of, call, l);
-  const Operand weights = of.memory.reading(call, given.weights);
-  check_weights(of, call, l, weights, "weights");
-  const Operand x = of.memory.reading(call, given.x);
-  check_input(of, call, l, x);
-  check_types(of, call, l, weights, x);
   check_grad(of, call, l, x, of.memory.reading(call, given.grad));
   check_weights(of, call, l, of.memory.writing(call, given.grad_weights), "gradients of the weights");
   check_grad_types(of, call, l, weights, of.memory.reading(call, given.grad),
                    of.memory.writing(call, given.grad_weights));
-  const Label label{x.label.micro, l};
   SavedEntry entry = take_saved(of, call, x, label);
   of.memory.label_whole(of.memory.writing(call, given.grad_weights), {-1, l});
 

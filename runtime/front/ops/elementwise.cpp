@@ -60,7 +60,7 @@ Reply handle::cast(OpContext& of, const Call& call) {
 Reply handle::cast_into(OpContext& of, const Call& call) {
   const unpacked::cast_into given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
+  const Operand y = op.overwrites(given.y);
   const Operand x = op.reads(given.x);
   op.same_size(y, "y", x, "x");
   op.type(x.dtype());
@@ -74,7 +74,7 @@ Reply handle::copy(OpContext& of, const Call& call) {
   Op op(of, call, Op::Runs::where_data_are);
   op.require(call.blocking != 0,
              "both tensors are in the device's memory, where copies are part of the program: copy()");
-  const Operand y = op.writes(given.y);
+  const Operand y = op.overwrites(given.y);
   const Operand x = op.reads(given.x);
   op.same_type(y, "y", x, "x");
   op.same_size(y, "y", x, "x");
@@ -84,7 +84,7 @@ Reply handle::copy(OpContext& of, const Call& call) {
 Reply handle::fill(OpContext& of, const Call& call) {
   const unpacked::fill given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
+  const Operand y = op.overwrites(given.y);
   op.type(y.dtype());
   op.scalars({given.value});
   return op.run(KernelId::fill, {y.size()}, 0);
@@ -150,7 +150,7 @@ Reply handle::relu_backward(OpContext& of, const Call& call) {
 Reply handle::random_normal(OpContext& of, const Call& call) {
   const unpacked::random_normal given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
+  const Operand y = op.overwrites(given.y);
   op.computes_on(y, "y");
   op.require(given.first >= 0, "the first element's number is {}, but must not be negative", given.first);
   op.scalars({given.deviation});

@@ -42,10 +42,10 @@ Operand Op::reads(int i, const char* what) {
   return x;
 }
 
-Operand Op::writes(detail::Argument<detail::FieldKind::writes> argument) {
+Operand Op::writes(detail::Argument<detail::FieldKind::writes> argument, int passes) {
   const Operand y = look_up(argument.index, argument.name, true);
   require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", argument.name);
-  add_output(y, argument.name, 2);
+  add_output(y, argument.name, passes);
   return y;
 }
 

@@ -31,7 +31,10 @@ class Op {
   /// @{
   Operand reads(detail::Argument<detail::FieldKind::reads> argument) { return reads(argument.index, argument.name); }
   Operand takes(detail::Argument<detail::FieldKind::takes> argument) { return reads(argument.index, argument.name); }
-  Operand writes(detail::Argument<detail::FieldKind::writes> argument);
+  /// Read, and written where it was.
+  Operand writes(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 2); }
+  /// Written whatever was there.
+  Operand overwrites(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 1); }
   /// An argument that may be left out; the kernel gets a null pointer then.
   Operand may_read(detail::Argument<detail::FieldKind::may_read> argument) {
     return may_read(argument.index, argument.name);
@@ -94,6 +97,7 @@ class Op {
 
   Operand reads(int i, const char* what);
   Operand may_read(int i, const char* what);
+  Operand writes(detail::Argument<detail::FieldKind::writes> argument, int passes);
   Operand look_up(int i, const char* what, bool writes);
   detail::Reply hand_to_host(const Cost& cost);
   void add_input(const Operand& x, const char* what);

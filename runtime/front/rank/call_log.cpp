@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -9,7 +12,7 @@ namespace shardlings::front {
 
 void CallLog::note(const char* name, Location at, Nanos now) {
   if (at.line == 0) return;
-  if (depth_ == 0) ++noted_;
+  if (depth_ == 0) latest_[noted_++ % latest_.size()] = {at, name};
   last_ = name;
   last_place_ = at;
   if (entry_ == nullptr) return;
@@ -22,6 +25,23 @@ void CallLog::note(const char* name, Location at, Nanos now) {
   const auto file = base_name(at.file);
   std::memset(entry_->file, 0, sizeof entry_->file);
   std::memcpy(entry_->file, file.data(), std::min<std::size_t>(file.size(), BlackBoxEntry::kText - 1));
+}
+
+void CallLog::note_tensors(Bytes alive) {
+  if (entry_ != nullptr) entry_->tensors = std::max(entry_->tensors, alive.value());
+}
+
+std::vector<CallLog::Repeated> CallLog::latest() const {
+  std::map<std::tuple<std::string, int, std::string>, Repeated> by_line;
+  for (std::size_t i = 0; i < std::min<std::uint64_t>(noted_, latest_.size()); ++i) {
+    const auto& [at, name] = latest_[i];
+    Repeated& repeated = by_line[{at.file, at.line, name}];
+    repeated = {at, name, repeated.times + 1};
+  }
+  std::vector<Repeated> all;
+  for (const auto& [line, repeated] : by_line) all.push_back(repeated);
+  std::stable_sort(all.begin(), all.end(), [](const Repeated& a, const Repeated& b) { return a.times > b.times; });
+  return all;
 }
 
 void CallLog::forget() {

@@ -2,7 +2,9 @@
 /// Which calls a rank's code has made, as far as anybody asks: how many, and the last one. Noted in the black box, too.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "api/call.h"
 #include "base/units.h"
@@ -13,6 +15,13 @@ namespace shardlings::front {
 
 class CallLog {
  public:
+  /// A line of the learner's code and how often it stands among the latest calls.
+  struct Repeated {
+    Location at;
+    const char* name = "";  ///< what it calls
+    int times = 0;
+  };
+
   /// `entry`: this rank's in the black box, or nullptr.
   explicit CallLog(BlackBoxEntry* entry) : entry_(entry) {}
 
@@ -22,6 +31,8 @@ class CallLog {
   /// What is called now, and where. The harness's own calls have no place in the source, and are nothing that a learner
   /// knows of: they are not noted.
   void note(const char* name, Location at, Nanos now);
+  /// How many bytes all tensors of the rank have now.
+  void note_tensors(Bytes alive);
   /// What came before the learner's function is of no interest in a report about it.
   void forget();
 
@@ -35,6 +46,10 @@ class CallLog {
   /// What the learner's code called last, and where; empty before its first call.
   const char* last() const { return last_; }
   Location last_place() const { return last_place_; }
+  /// How many calls the learner's code has made.
+  std::uint64_t noted() const { return noted_; }
+  /// The latest ones by line and name, the most frequent first.
+  std::vector<Repeated> latest() const;
 
  private:
   BlackBoxEntry* entry_;
@@ -44,6 +59,11 @@ class CallLog {
   const char* composite_ = "";  ///< the learner's call, while depth_ > 0
   const char* last_ = "";
   Location last_place_;
+  struct Noted {
+    Location at;
+    const char* name = "";
+  };
+  std::array<Noted, 256> latest_;  ///< the call of number n is at n % size
   const char* noted_file_ = nullptr;
 };
 

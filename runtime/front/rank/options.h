@@ -16,6 +16,8 @@ struct RankOptions {
   Bytes host_capacity{std::int64_t{1} << 40};  ///< of each rank's part of the host's memory
   bool poison_empty = false;                   ///< fill fresh memory with NaN
   bool trace = true;
+  /// A rank that calls so often, or leaves so many records in its trace, loops for ever: it is stopped. 0: it never is.
+  std::int64_t endless = 0;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
 };

@@ -2,9 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 
 namespace shardlings::front {
+
+namespace {
+
+// "puzzle.cpp:31", "puzzle.cpp:31 and 32", "puzzle.cpp:31 to 40": the body of a loop calls from all of its lines alike
+// often, so those that call about as often as the most frequent one belong to it.
+std::string loop_text(const std::vector<CallLog::Repeated>& latest) {
+  const Location most = latest.front().at;
+  std::set<int> lines;
+  for (const CallLog::Repeated& repeated : latest) {
+    if (2 * repeated.times >= latest.front().times && base_name(repeated.at.file) == base_name(most.file)) {
+      lines.insert(repeated.at.line);
+    }
+  }
+  const std::string first = to_text({most.file, *lines.begin()});
+  if (lines.size() == 1) return first;
+  return fmt::format("{} {} {}", first, lines.size() == 2 ? "and" : "to", *lines.rbegin());
+}
+
+std::string endless_text(int rank, const CallLog& calls) {
+  const std::vector<CallLog::Repeated> latest = calls.latest();
+  int all = 0;
+  for (const CallLog::Repeated& repeated : latest) all += repeated.times;
+  std::string text =
+      fmt::format("endless loop: rank {} repeats {} for ever.\n  of its last {} calls:", rank, loop_text(latest), all);
+  constexpr std::size_t kShown = 4;
+  for (std::size_t i = 0; i < std::min(kShown, latest.size()); ++i) {
+    text += fmt::format("{} {} {} at {}", i == 0 ? "" : ",", latest[i].times, latest[i].name, to_text(latest[i].at));
+  }
+  if (latest.size() > kShown) text += fmt::format(", and {} others", latest.size() - kShown);
+  return text + fmt::format(
+                    "\nIt was stopped after {} calls, many times more than a run takes. What should end this "
+                    "loop?",
+                    calls.noted() - 1);
+}
+
+}  // namespace
 
 RankContext::RankContext(const RankOptions& options, int rank, std::unique_ptr<back::Device> device,
                          std::function<bool()> aborted)
@@ -25,6 +64,7 @@ void RankContext::advance_to(Nanos time) {
 void RankContext::restart() {
   counters_ = {};
   now_ = Nanos(0);
+  endless_ = false;
   trace_.restart();
   if (trace_.enabled()) device_->start_measuring();
 }
@@ -36,6 +76,15 @@ void RankContext::invalid(const detail::Call& call, const std::string& sentence)
 
 void RankContext::defer(Misuse misuse, const std::string& sentence, Location at) {
   defer(std::make_exception_ptr(MisuseError(misuse, sentence.c_str(), at)));
+}
+
+void RankContext::check_endless() {
+  const std::int64_t most = options_.endless;
+  if (most == 0 || calls_.noted() == 0) return;
+  if (calls_.noted() <= static_cast<std::uint64_t>(most) && trace_.size() <= static_cast<std::size_t>(most)) return;
+  endless_ = true;
+  const Location at = calls_.latest().front().at;
+  throw Error(endless_text(id_, calls_).c_str(), at);
 }
 
 void RankContext::throw_deferred() {

@@ -67,6 +67,10 @@ class RankContext {
   }
   void defer(Misuse misuse, const std::string& sentence, Location at);
   void throw_deferred();
+  /// Throws if the learner's code calls for ever: what every run leaves behind must fit in memory.
+  void check_endless();
+  /// It has thrown so: what the code does about it does not count.
+  bool endless() const { return endless_; }
   /// The run has failed: what a rank leaves undone is not its fault.
   bool aborted() const { return aborted_(); }
   /// @}
@@ -84,6 +88,7 @@ class RankContext {
   Bytes live_;
   Nanos now_;
   std::exception_ptr deferred_;
+  bool endless_ = false;
 };
 
 }  // namespace shardlings::front

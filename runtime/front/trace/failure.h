@@ -20,12 +20,13 @@ enum class FailureKind : std::uint8_t {
   invalid_argument,
   not_implemented,  ///< the hole is unfilled
   exception,        ///< anything else that the function threw, or that failed below it
-  hang              ///< the back says that an operation which all ranks have joined does not come to its end
+  hang,             ///< the back says that an operation which all ranks have joined does not come to its end
+  endless_loop      ///< a rank has made more calls than any run that ends
 };
 /// As verdicts and files have them.
-inline constexpr Words<FailureKind, 10> kFailureWords{{"mismatch", "deadlock", "desertion", "race", "leak",
+inline constexpr Words<FailureKind, 11> kFailureWords{{"mismatch", "deadlock", "desertion", "race", "leak",
                                                        "out_of_memory", "invalid_argument", "not_implemented",
-                                                       "exception", "hang"}};
+                                                       "exception", "hang", "endless_loop"}};
 inline const char* name_of(FailureKind kind) {
   return kFailureWords.of(kind);
 }

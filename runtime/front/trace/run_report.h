@@ -18,6 +18,7 @@ struct Published {
   std::string name;
   MatrixPart place;           ///< what of the whole of that name this rank holds
   std::vector<float> values;  ///< of that part, row-major
+  bool missing = false;       ///< it should hold a part, and has no tensor of it: neither place nor values
 };
 
 struct RankReport {

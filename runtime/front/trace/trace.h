@@ -20,6 +20,8 @@ class Trace {
   /// `marks`: where it begins and ends on a lane of the device, if that measures.
   void add(const Event& event, const back::Marks& marks = {});
   void memory(Memory which, Nanos time, const KindBytes& live);
+  /// How many events and points of curves there are.
+  std::size_t size() const { return trace_.events.size() + trace_.memory.size() + trace_.host_memory.size(); }
   /// The index of a name; names are few and compared by text.
   std::uint16_t name(const char* text);
   /// The index of a group. Different groups may have one name; groups of one name and the same members are one here.

@@ -3,15 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
+#include "grading/build/assembly_check.h"
 #include "grading/build/include_check.h"
 #include "grading/build/object_check.h"
 #include "grading/build/object_file.h"
+#include "grading/build/source_check.h"
+#include "grading/build/symbol_check.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading::build {
@@ -19,46 +26,90 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A compiler that may take its time, but not for ever (a template can recurse endlessly).
-run::ProcessEnd run_tool(const std::string& program, std::vector<std::string> arguments, const std::string& folder) {
-  run::ProcessOptions options;
-  options.program = program;
-  options.arguments = std::move(arguments);
-  const char* path = std::getenv("PATH");
-  options.environment = path ? run::clean_environment("/", path) : run::clean_environment("/");
-  options.folder = folder;
-  options.limits.cpu_seconds = 60;
-  options.limits.memory_bytes = std::int64_t{4} << 30;
-  run::ProcessEnd end = run::run_process(options);
-  if (!end.started) throw std::runtime_error(fmt::format("cannot start {}: {}", program, end.error));
-  if (!end.exited) end.output += fmt::format("\n{} was ended by signal {}", program, end.signal);
-  return end;
-}
-
 bool succeeded(const run::ProcessEnd& end) {
   return end.exited && end.status == 0;
 }
 
-struct Paths {
-  fs::path source, object, rule, program;
+/// One source on its way to a program.
+struct Build {
+  const Toolchain& toolchain;
+  const SourceCopy& source;
+  const CompileJail& jail;
+  std::string beside{};  ///< the object file that is linked with it; empty: nothing is
 };
 
-run::ProcessEnd compile(const Toolchain& toolchain, const Paths& paths) {
-  std::vector<std::string> arguments = toolchain.compile_flags;
-  for (const std::string& folder : toolchain.include_folders) arguments.push_back("-I" + folder);
-  // Run in the source's folder with its bare name, so that messages and call sites say "puzzle.cpp:31".
-  arguments.insert(arguments.end(), {"-fdiagnostics-color=never", "-fmax-errors=10", "-MMD", "-MF", paths.rule.string(),
-                                     "-c", paths.source.filename().string(), "-o", paths.object.string()});
-  return run_tool(toolchain.compiler, std::move(arguments), paths.source.parent_path().string());
+bool is_gcc(const Toolchain& toolchain) {
+  return fs::path(toolchain.compiler).filename().string().find("clang") == std::string::npos;
 }
 
-run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const Paths& paths) {
+/// To assembly, which is looked at before it is assembled.
+run::ProcessEnd compile(const Build& build) {
+  const CompileJail& jail = build.jail;
+  std::vector<std::string> arguments = build.toolchain.compile_flags;
+  for (const std::string& folder : build.toolchain.include_folders) arguments.push_back("-I" + folder);
+  // Run in the copy's folder with its bare name, so that messages and call sites say "puzzle.cpp:31"; a debugger looks
+  // for it where it came from.
+  arguments.insert(arguments.end(),
+                   {"-fdiagnostics-color=never", "-ffunction-sections",
+                    is_gcc(build.toolchain) ? "-fmax-errors=10" : "-ferror-limit=10",
+                    fmt::format("-fdebug-prefix-map={}={}", fs::path(jail.input("x")).parent_path().string(),
+                                fs::path(build.source.path).parent_path().string()),
+                    "-MD", "-MF", jail.output("puzzle.d"), "-S", build.source.name, "-o", jail.output("puzzle.s")});
+  return jail.run(build.toolchain.compiler, std::move(arguments));
+}
+
+run::ProcessEnd assemble(const Build& build) {
+  std::vector<std::string> command = build.toolchain.assembler;
+  if (command.empty()) command = {build.toolchain.compiler, "-c"};
+  command.insert(command.end(), {build.jail.output("puzzle.s"), "-o", build.jail.output("puzzle.o")});
+  const std::string program = command.front();
+  command.erase(command.begin());
+  return build.jail.run(program, std::move(command));
+}
+
+/// The program that is run: with the runtime, or for a jail without. What is ours comes first: of inline functions and
+/// templates that several objects bring, the first one's are taken.
+run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const CompileJail& jail, Form form) {
   std::vector<std::string> arguments = toolchain.link_flags;
-  const std::string library_folder = fs::path(toolchain.library).parent_path().string();
-  arguments.insert(arguments.end(), {paths.object.string(), puzzle.harness});
-  if (!toolchain.main_object.empty()) arguments.push_back(toolchain.main_object);
-  arguments.insert(arguments.end(), {toolchain.library, "-Wl,-rpath," + library_folder, "-o", paths.program.string()});
-  return run_tool(toolchain.compiler, std::move(arguments), "");
+  if (form == Form::program) {
+    arguments.push_back(puzzle.harness);
+    if (!toolchain.main_object.empty()) arguments.push_back(toolchain.main_object);
+  }
+  arguments.insert(arguments.end(),
+                   {puzzle.beside, jail.input("puzzle.o"), "-Wl,-z,relro", "-o", jail.output(program_name(form))});
+  if (form == Form::jail) {
+    // Of what stands beside the learner's code, harness.h brings more than is used.
+    arguments.push_back("-Wl,--gc-sections");
+    arguments.insert(arguments.end(), toolchain.jail_libraries.begin(), toolchain.jail_libraries.end());
+  } else {
+    const std::string library_folder = fs::path(toolchain.library).parent_path().string();
+    arguments.insert(arguments.end(), {toolchain.library, "-Wl,-rpath," + library_folder});
+  }
+  return jail.run(toolchain.compiler, std::move(arguments));
+}
+
+/// The files that tools read beside the copy and the headers.
+std::vector<std::string> inputs_of(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle) {
+  std::vector<std::string> inputs{puzzle.harness, puzzle.beside};
+  if (!toolchain.main_object.empty()) inputs.push_back(toolchain.main_object);
+  for (const std::string& library : toolchain.jail_libraries) {
+    if (library.starts_with('/')) inputs.push_back(library);
+  }
+  return inputs;
+}
+
+/// A compiler that lies where nobody expects it cannot be reached in a narrow jail.
+bool looks_locked_out(const std::string& log) {
+  constexpr std::array<const char*, 4> kWords = {"Permission denied", "cannot execute", "cannot open", "cannot find"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](const char* words) { return log.find(words) != std::string::npos; });
+}
+
+/// A file that nobody but us has written shows whether the compiler works in the jail.
+bool compiler_works(const Toolchain& toolchain, const CompileJail& jail) {
+  const SourceCopy own{"probe.cpp", "probe.cpp", "#include <vector>\nint f() { return 1; }\n"};
+  jail.put(own.name, own.text);
+  return succeeded(compile({toolchain, own, jail})) && succeeded(assemble({toolchain, own, jail}));
 }
 
 /// The function that the harness calls and nobody defines, in a linker's words; empty if there is none.
@@ -80,14 +131,14 @@ bool defines_another(const ObjectFile& object, const std::string& name) {
   });
 }
 
-std::string link_log(const std::string& log, const std::string& puzzle_id, const Paths& paths,
-                     const std::string& harness_source) {
-  const std::string missing = missing_function(log), file = paths.source.filename().string();
+std::string link_log(const std::string& log, const std::string& puzzle_id, const std::string& file,
+                     const ObjectFile& object, const std::string& harness_source) {
+  const std::string missing = missing_function(log);
   const std::string name = missing.substr(0, missing.find('('));
   const std::string declaration = name.empty() ? "" : declaration_of(name, read_file(harness_source).value_or(""));
   if (declaration.empty()) return log;
   const std::string must = fmt::format("{} must define `{}`, with exactly this signature.\n", file, declaration);
-  if (!defines_another(parse_object(read_whole_file(paths.object)), name)) return must;
+  if (!defines_another(object, name)) return must;
   return must + fmt::format(
                     "It defines {0} with other parameters. If the puzzle's have changed since you wrote yours: "
                     "`./shardlings reset {1}` keeps your\nfile and brings the puzzle as it is now; then put what "
@@ -101,23 +152,84 @@ bool is_sanitized(const Toolchain& toolchain) {
                      [](const std::string& flag) { return flag.starts_with("-fsanitize"); });
 }
 
-/// What is refused before linking: a sentence, or nothing.
-std::string refusal(const Paths& paths, const Toolchain& toolchain) {
-  const std::string file = paths.source.filename().string();
-  if (auto text = check_dependencies(read_whole_file(paths.rule), paths.source.string(), toolchain.include_folders);
-      !text.empty()) {
-    return text;
+ReadableFiles readable_files(const Build& build) {
+  ReadableFiles readable{build.jail.input(build.source.name), build.toolchain.include_folders, {}};
+  for (const std::string& file : files_of_rule(read_whole_file(build.toolchain.allowed_headers))) {
+    readable.system.insert(fs::path(file).lexically_normal().string());
   }
-  return is_sanitized(toolchain) ? "" : check_object(parse_object(read_whole_file(paths.object)), file);
+  return readable;
+}
+
+BuildOutcome stopped(Wall wall, std::string log) {
+  BuildOutcome outcome;
+  outcome.wall = wall;
+  outcome.log = std::move(log);
+  if (!outcome.log.ends_with('\n')) outcome.log += '\n';
+  return outcome;
+}
+
+/// What a tool said that did not succeed.
+BuildOutcome stopped_tool(const Build& build, const run::ProcessEnd& end, const char* doing) {
+  const std::string limit = build.jail.limit_text(end, doing);
+  return limit.empty() ? stopped(Wall::compiler, end.output)
+                       : stopped(Wall::limits, fmt::format("{}: {}", build.source.name, limit));
+}
+
+/// Empty if the object is in order, which hides its definitions; else a sentence.
+std::string check_and_hide(const Build& build, std::string& bytes) {
+  const std::set<std::string> offered = offered_functions(parse_object(read_whole_file(build.beside)));
+  try {
+    const ObjectFile parsed = parse_object(bytes);
+    std::string text = is_sanitized(build.toolchain) ? "" : check_object(parsed, build.source.name, offered);
+    if (text.empty()) hide_definitions(parsed, bytes);
+    return text;
+  } catch (const std::logic_error& damaged) {
+    return fmt::format("{}: what the compiler made of it cannot be read: {}.", build.source.name, damaged.what());
+  } catch (const std::runtime_error& damaged) {
+    return fmt::format("{}: what the compiler made of it cannot be read: {}.", build.source.name, damaged.what());
+  }
+}
+
+/// Compiles, and looks at the result at each step. The object's bytes go to `object`.
+BuildOutcome compile_checked(const Build& build, std::string& object) {
+  const std::string& file = build.source.name;
+  const run::ProcessEnd compiled = compile(build);
+  if (!succeeded(compiled)) return stopped_tool(build, compiled, "compiling");
+  const auto rule = build.jail.bytes("puzzle.d"), assembly = build.jail.bytes("puzzle.s");
+  if (!rule || !assembly) return stopped(Wall::limits, fmt::format("{}: what the compiler made is too long.", file));
+  if (auto text = check_dependencies(*rule, readable_files(build), build.source.text); !text.empty()) {
+    return stopped(Wall::headers, text);
+  }
+  if (auto text = check_assembly(*assembly, file); !text.empty()) return stopped(Wall::assembly, text);
+  const run::ProcessEnd assembled = assemble(build);
+  if (!succeeded(assembled)) return stopped_tool(build, assembled, "assembling");
+  auto bytes = build.jail.bytes("puzzle.o");
+  if (!bytes) return stopped(Wall::limits, fmt::format("{}: what the compiler made is too long.", file));
+  if (std::string text = check_and_hide(build, *bytes); !text.empty()) return stopped(Wall::object, text);
+  object = std::move(*bytes);
+  BuildOutcome outcome;
+  outcome.log = compiled.output;
+  return outcome;
 }
 
 }  // namespace
 
+/// "void train_step(Rank& rank)" of "train_step" and " void(Rank& rank)".
+static std::string as_declaration(const std::string& function, const std::string& type) {
+  const auto begin = type.find_first_not_of(' '), parameters = type.find('(');
+  return fmt::format("{} {}{}", type.substr(begin, parameters - begin), function, type.substr(parameters));
+}
+
 std::string declaration_of(const std::string& function, const std::string& harness_text) {
   std::istringstream lines(harness_text);
   std::string line, declaration;
+  const std::string macro = "SHARDLINGS_LEARNER_FUNCTION(" + function + ",";
+  bool by_macro = false;
   while (std::getline(lines, line)) {
-    if (declaration.empty()) {
+    if (declaration.empty() && line.starts_with(macro)) {
+      by_macro = true;
+      declaration = line;
+    } else if (declaration.empty()) {
       const auto at = line.find(function + "(");
       // A declaration has a type before the name; a call has only white space or punctuation.
       if (at == std::string::npos || at < 2 || line[0] == ' ' || line[0] == '/') continue;
@@ -125,36 +237,64 @@ std::string declaration_of(const std::string& function, const std::string& harne
     } else {
       declaration += " " + line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
     }
-    if (const auto end = declaration.find(';'); end != std::string::npos) return declaration.substr(0, end);
+    const auto end = declaration.find(';');
+    if (end == std::string::npos) continue;
+    return by_macro ? as_declaration(function, declaration.substr(macro.size(), end - macro.size() - 1))
+                    : declaration.substr(0, end);
   }
   return "";
 }
 
-BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const std::string& source,
-                              const std::string& harness_source, const std::string& output_folder) {
-  const fs::path folder = output_folder;
-  const Paths paths{source, folder / "puzzle.o", folder / "puzzle.d", folder / "submission"};
-  const std::string file = paths.source.filename().string();
+BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const SourceCopy& source,
+                              const std::string& harness_source, const std::string& output_folder,
+                              const BuildOptions& options) {
   const Toolchain::Puzzle& puzzle = toolchain.puzzle(puzzle_id);
-  BuildOutcome outcome;
-  if (!fs::exists(source)) throw std::runtime_error(fmt::format("there is no file {}", source));
-  outcome.log = check_includes(read_whole_file(source), file);
-  if (!outcome.log.empty()) return outcome;
-  const run::ProcessEnd compiled = compile(toolchain, paths);
-  outcome.log = compiled.output;
-  if (!succeeded(compiled)) return outcome;
-  if (std::string refused = refusal(paths, toolchain); !refused.empty()) {
-    outcome.log = refused + "\n";
-    return outcome;
+  if (!options.skips_source_check) {
+    if (std::string text = check_source(source.text, source.name); !text.empty()) return stopped(Wall::source, text);
   }
-  const run::ProcessEnd linked = link(toolchain, puzzle, paths);
+  const fs::path folder = output_folder;
+  write_file_atomically((folder / source.name).string(), source.text, Outlives::kill);
+  std::optional<CompileJail> jail;
+  const auto enter_jail = [&](JailWish wish) {
+    jail.emplace(toolchain, (folder / "tools").string(), inputs_of(toolchain, puzzle), options.limits, wish);
+    jail->put(source.name, source.text);
+  };
+  enter_jail(JailWish::all);
+  std::string object;
+  BuildOutcome outcome = compile_checked({toolchain, source, *jail, puzzle.beside}, object);
+  if (outcome.wall == Wall::compiler && looks_locked_out(outcome.log) && !compiler_works(toolchain, *jail)) {
+    enter_jail(JailWish::limits_only);
+    outcome = compile_checked({toolchain, source, *jail, puzzle.beside}, object);
+  }
+  outcome.jail = jail->report();
+  if (outcome.wall != Wall::none) return outcome;
+  jail->put("puzzle.o", object);
+  run::ProcessEnd linked = link(toolchain, puzzle, *jail, options.form);
+  if (!succeeded(linked) && looks_locked_out(linked.output)) {
+    // Everything that is linked has been looked at: a linker that lies elsewhere may have all files.
+    enter_jail(JailWish::limits_only);
+    jail->put("puzzle.o", object);
+    linked = link(toolchain, puzzle, *jail, options.form);
+  }
   if (!succeeded(linked)) {
-    outcome.log = link_log(linked.output, puzzle_id, paths, harness_source);
+    const std::string limit = jail->limit_text(linked, "linking");
+    outcome.wall = limit.empty() ? Wall::linker : Wall::limits;
+    outcome.log = !limit.empty()
+                      ? fmt::format("{}: {}\n", source.name, limit)
+                      : link_log(linked.output, puzzle_id, source.name, parse_object(object), harness_source);
     return outcome;
   }
-  outcome.program = paths.program.string();
+  outcome.program = (folder / program_name(options.form)).string();
+  jail->move_out(program_name(options.form), outcome.program);
   outcome.built = true;
   return outcome;
+}
+
+BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const std::string& source,
+                              const std::string& harness_source, const std::string& output_folder, Form form) {
+  BuildOptions options;
+  options.form = form;
+  return build_submission(toolchain, puzzle_id, copy_source(source), harness_source, output_folder, options);
 }
 
 }  // namespace shardlings::grading::build

@@ -1,18 +1,24 @@
 /// \file
-/// Which headers a puzzle may include: shardlings/*.h and the standard library's light ones.
+/// What the compiler has read: the source, the public headers, and what the allowed standard headers consist of.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
 namespace shardlings::grading::build {
 
-/// Looks at the `#include` lines of a source. Empty if they are in order, else a sentence with file and line.
-std::string check_includes(const std::string& source, const std::string& file);
+/// The files in a make rule as compilers write it (-MD); white space in their names is escaped there.
+std::vector<std::string> files_of_rule(const std::string& rule);
 
-/// Looks at what the compiler says it has read (the text of a make rule, as -MMD writes it): only the source itself and
-/// files below the folders. Empty, or a sentence.
-std::string check_dependencies(const std::string& rule, const std::string& source,
-                               const std::vector<std::string>& folders);
+/// Files that a submission may be made of.
+struct ReadableFiles {
+  std::string source;                ///< the copy that is compiled
+  std::vector<std::string> folders;  ///< those with shardlings/*.h
+  std::set<std::string> system;      ///< all that the allowed standard headers read
+};
+
+/// Looks at the compiler's own list. Empty, or a sentence; `text` is the source's, for the line.
+std::string check_dependencies(const std::string& rule, const ReadableFiles& readable, const std::string& text);
 
 }  // namespace shardlings::grading::build

@@ -1,10 +1,16 @@
 #include "grading/build/object_check.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
+#include <vector>
+
+#include "grading/build/symbol_check.h"
 
 namespace shardlings::grading::build {
 namespace {
@@ -19,11 +25,63 @@ bool is_compilers(const ObjectSymbol& symbol) {
   return symbol.name.starts_with("DW.ref.") || symbol.name == kStreamInit;
 }
 
+/// Each also with a dot and more behind it.
+constexpr string_view kSections[] = {"",
+                                     ".bss",
+                                     ".comment",
+                                     ".data",
+                                     ".eh_frame",
+                                     ".gcc_except_table",
+                                     ".group",
+                                     ".init_array",
+                                     ".llvm_addrsig",
+                                     ".note.GNU-stack",
+                                     ".note.gnu.property",
+                                     ".rela",
+                                     ".rodata",
+                                     ".shstrtab",
+                                     ".strtab",
+                                     ".symtab",
+                                     ".text"};
+
+constexpr std::uint32_t kClangsTable = 0x6fff4c03;  // which addresses matter; newer than some <elf.h>
+constexpr std::uint32_t kSectionTypes[] = {SHT_NULL, SHT_PROGBITS,      SHT_SYMTAB,  SHT_STRTAB,
+                                           SHT_RELA, SHT_NOBITS,        SHT_GROUP,   SHT_INIT_ARRAY,
+                                           SHT_NOTE, SHT_X86_64_UNWIND, kClangsTable};
+
+bool is_allowed_section(const ObjectSection& section) {
+  const string_view name = section.name;
+  const bool known =
+      name.starts_with(".debug_") || std::any_of(std::begin(kSections), std::end(kSections), [&](string_view allowed) {
+        return name == allowed || (!allowed.empty() && name.starts_with(allowed) && name[allowed.size()] == '.');
+      });
+  const bool type =
+      std::find(std::begin(kSectionTypes), std::end(kSectionTypes), section.type) != std::end(kSectionTypes);
+  const bool code = section.executable && (section.writable || !name.starts_with(".text"));
+  return known && type && !code;
+}
+
 /// Addresses of functions that run before or after main(), or the code itself.
 bool holds_early_code(string_view section) {
-  constexpr std::array<string_view, 7> kNames = {".init_array", ".preinit_array", ".fini_array", ".ctors",
-                                                 ".dtors",      ".init",          ".fini"};
+  constexpr std::array<string_view, 5> kNames = {".init", ".preinit", ".fini", ".ctors", ".dtors"};
   return std::any_of(kNames.begin(), kNames.end(), [&](string_view name) { return section.starts_with(name); });
+}
+
+std::string early_text(const std::string& file) {
+  return fmt::format("{}: something in it would run before or after main(): a puzzle is a function, nothing else.",
+                     file);
+}
+
+std::string section_text(const ObjectFile& object, const std::string& file) {
+  for (const ObjectSection& section : object.sections) {
+    const bool early = section.name.starts_with(".init") && section.type != SHT_INIT_ARRAY && section.size > 0;
+    if (is_allowed_section(section) && !early) continue;
+    if (holds_early_code(section.name)) return early_text(file);
+    return fmt::format(
+        "{}: it has a section {}, which no compiler makes of a puzzle. Leave attributes out that name one.", file,
+        section.name);
+  }
+  return "";
 }
 
 bool is_static_data(const ObjectSection& section) {
@@ -38,228 +96,126 @@ std::string variable_text(const ObjectSymbol& symbol) {
   return name.empty() ? "a variable" : "'" + name + "'";
 }
 
+std::string static_variable_text(const ObjectSymbol& symbol, const std::string& file) {
+  return fmt::format(
+      "{}: {} is a global or static variable. All ranks would share it (here they are threads of one process), and on "
+      "real machines they could not.\nKeep it inside the function, or make it `constexpr`.",
+      file, variable_text(symbol));
+}
+
 std::string static_data_text(const ObjectFile& object, const std::string& file) {
   for (std::size_t i = 0; i < object.sections.size(); ++i) {
     if (!is_static_data(object.sections[i])) continue;
-    bool known = false;
+    std::uint64_t compilers = 0;
     for (const ObjectSymbol& symbol : object.symbols) {
       if (symbol.section != static_cast<int>(i) || symbol.is_section || symbol.name.starts_with("_ZGV")) continue;
-      known = true;
-      if (is_compilers(symbol)) continue;
-      return fmt::format(
-          "{}: {} is a global or static variable. All ranks would share it (here they are threads of one process), and "
-          "on real machines they could not.\nKeep it inside the function, or make it `constexpr`.",
-          file, variable_text(symbol));
+      if (!is_compilers(symbol)) return static_variable_text(symbol, file);
+      compilers += symbol.size;
     }
-    if (!known) return fmt::format("{}: there is writable static data in section {}.", file, object.sections[i].name);
+    if (object.sections[i].size > compilers) {
+      return fmt::format("{}: there is writable static data in section {}. Keep it inside the function.", file,
+                         object.sections[i].name);
+    }
+  }
+  return "";
+}
+
+// --- relocations -----------------------------------------------------------------------------------------------------
+
+/// Of x86-64: addresses, and calls, directly or through the table that the linker makes. Nothing of threads' memory.
+constexpr std::uint32_t kPlainX86[] = {R_X86_64_NONE,      R_X86_64_64,           R_X86_64_PC32,     R_X86_64_PLT32,
+                                       R_X86_64_32,        R_X86_64_32S,          R_X86_64_GOTPCREL, R_X86_64_PC64,
+                                       R_X86_64_GOTPCRELX, R_X86_64_REX_GOTPCRELX};
+/// The same of 64-bit Arm: everything below those of threads' memory.
+constexpr std::uint32_t kFirstThreadsArm = 512;
+
+bool is_plain_relocation(int machine, std::uint32_t type) {
+  if (machine == EM_X86_64) return std::find(std::begin(kPlainX86), std::end(kPlainX86), type) != std::end(kPlainX86);
+  return machine != EM_AARCH64 || type < kFirstThreadsArm;
+}
+
+const ObjectSection& section_at(const ObjectFile& object, int index) {
+  static const ObjectSection kNone;
+  return index >= 0 && index < std::ssize(object.sections) ? object.sections[static_cast<std::size_t>(index)] : kNone;
+}
+
+/// A function that the compiler writes to prepare static variables. Each function has a section of its own
+/// (-ffunction-sections), so that every call from one to another is a relocation.
+bool is_startup(const ObjectSymbol& symbol) {
+  return symbol.name.starts_with("_GLOBAL__sub_I_") || symbol.name.starts_with("__cxx_global_var_init") ||
+         symbol.name.starts_with("_Z41__static_initialization_and_destruction_0");
+}
+
+/// For each section whether it has such a function.
+std::vector<bool> startup_sections(const ObjectFile& object) {
+  std::vector<bool> startup(object.sections.size(), false);
+  for (const ObjectSymbol& symbol : object.symbols) {
+    if (symbol.section > 0 && is_startup(symbol)) startup.at(static_cast<std::size_t>(symbol.section)) = true;
+  }
+  return startup;
+}
+
+bool has_index(const std::vector<bool>& sections, int index) {
+  return index > 0 && index < std::ssize(sections) && sections[static_cast<std::size_t>(index)];
+}
+
+/// What the preparation of <iostream> needs.
+bool is_startup_symbol(const ObjectFile& object, const std::vector<bool>& startup, const ObjectSymbol& symbol) {
+  constexpr std::array<string_view, 6> kNames = {
+      "_ZNSt8ios_base4InitC1Ev", "_ZNSt8ios_base4InitD1Ev", "__cxa_atexit", "__dso_handle", kStreamInit,
+      "_GLOBAL_OFFSET_TABLE_"};
+  return std::find(kNames.begin(), kNames.end(), symbol.name) != kNames.end() || has_index(startup, symbol.section) ||
+         (symbol.section > 0 && section_at(object, symbol.section).name.starts_with(".bss"));
+}
+
+std::string relocation_text(const ObjectFile& object, const std::string& file) {
+  const std::vector<bool> startup = startup_sections(object);
+  for (const ObjectRelocation& relocation : object.relocations) {
+    const ObjectSection& place = section_at(object, relocation.section);
+    if (!place.in_memory) continue;  // for debuggers
+    if (relocation.symbol >= object.symbols.size()) throw std::runtime_error("a damaged object file");
+    const ObjectSymbol& symbol = object.symbols[relocation.symbol];
+    if (!is_plain_relocation(object.machine, relocation.type)) {
+      return fmt::format(
+          "{}: it refers to {} in a way (relocation {}) that is not for puzzles. Leave thread_local and attributes "
+          "out.",
+          file, symbol.name.empty() ? "something" : demangled(symbol.name), relocation.type);
+    }
+    const bool early = has_index(startup, relocation.section) || place.name.starts_with(".init_array");
+    if (early && !is_startup_symbol(object, startup, symbol)) return early_text(file);
+    const bool streams = symbol.name == kStreamInit || (symbol.section > 0 && symbol.is_section &&
+                                                        section_at(object, symbol.section).name.starts_with(".bss"));
+    const bool final = symbol.name == "__cxa_atexit" || symbol.name == "__dso_handle";
+    if (!early && final) return early_text(file);
+    if (!early && streams) {
+      return fmt::format("{}: it uses writable static data. Keep what you remember inside the function.", file);
+    }
   }
   return "";
 }
 
 std::string early_code_text(const ObjectFile& object, const std::string& file) {
-  std::uint64_t bytes = 0;
-  for (const ObjectSection& section : object.sections) {
-    if (section.in_memory && holds_early_code(section.name)) bytes += section.size;
-  }
+  // As much as the preparation of <iostream> takes: one address, and a small function.
+  constexpr std::uint64_t kMostCode = 128;
   const bool has_streams = std::any_of(object.symbols.begin(), object.symbols.end(),
                                        [](const ObjectSymbol& s) { return s.name == kStreamInit; });
-  const std::uint64_t allowed = has_streams ? sizeof(void*) : 0;
-  if (bytes <= allowed) return "";
-  return fmt::format("{}: something in it would run before or after main(): a puzzle is a function, nothing else.",
-                     file);
-}
-
-struct ForbiddenSymbol {
-  string_view name;  ///< with * at the end: every name that begins so
-  const char* what;
-};
-
-constexpr const char* kThreads = "threads and locks";
-constexpr const char* kProcesses = "processes";
-constexpr const char* kFiles = "files and descriptors";
-constexpr const char* kNetwork = "the network";
-constexpr const char* kMemory = "the memory map";
-constexpr const char* kLoading = "dynamic loading";
-constexpr const char* kTime = "the computer's clock, or sleeping";
-
-constexpr std::array kForbidden = {
-    ForbiddenSymbol{"pthread_*", kThreads},
-    ForbiddenSymbol{"sem_*", kThreads},
-    ForbiddenSymbol{"thrd_*", kThreads},
-    ForbiddenSymbol{"mtx_*", kThreads},
-    ForbiddenSymbol{"_ZNSt6thread*", kThreads},
-    ForbiddenSymbol{"_ZNSt18condition_variable*", kThreads},
-    ForbiddenSymbol{"__gthr*", kThreads},
-    ForbiddenSymbol{"fork", kProcesses},
-    ForbiddenSymbol{"vfork", kProcesses},
-    ForbiddenSymbol{"clone*", kProcesses},
-    ForbiddenSymbol{"exec*", kProcesses},
-    ForbiddenSymbol{"posix_spawn*", kProcesses},
-    ForbiddenSymbol{"system", kProcesses},
-    ForbiddenSymbol{"popen", kProcesses},
-    ForbiddenSymbol{"kill*", kProcesses},
-    ForbiddenSymbol{"tgkill", kProcesses},
-    ForbiddenSymbol{"ptrace", kProcesses},
-    ForbiddenSymbol{"process_vm_*", kProcesses},
-    ForbiddenSymbol{"signal", kProcesses},
-    ForbiddenSymbol{"sigaction", kProcesses},
-    ForbiddenSymbol{"syscall", kProcesses},
-    ForbiddenSymbol{"prctl", kProcesses},
-    ForbiddenSymbol{"setjmp", kProcesses},
-    ForbiddenSymbol{"_setjmp", kProcesses},
-    ForbiddenSymbol{"longjmp", kProcesses},
-    ForbiddenSymbol{"getenv", kProcesses},
-    ForbiddenSymbol{"secure_getenv", kProcesses},
-    ForbiddenSymbol{"setenv", kProcesses},
-    ForbiddenSymbol{"unsetenv", kProcesses},
-    ForbiddenSymbol{"putenv", kProcesses},
-    ForbiddenSymbol{"clearenv", kProcesses},
-    ForbiddenSymbol{"open", kFiles},
-    ForbiddenSymbol{"open64", kFiles},
-    ForbiddenSymbol{"openat*", kFiles},
-    ForbiddenSymbol{"creat*", kFiles},
-    ForbiddenSymbol{"read", kFiles},
-    ForbiddenSymbol{"write", kFiles},
-    ForbiddenSymbol{"pread*", kFiles},
-    ForbiddenSymbol{"pwrite*", kFiles},
-    ForbiddenSymbol{"lseek*", kFiles},
-    ForbiddenSymbol{"dup*", kFiles},
-    ForbiddenSymbol{"fcntl*", kFiles},
-    ForbiddenSymbol{"ioctl", kFiles},
-    ForbiddenSymbol{"truncate*", kFiles},
-    ForbiddenSymbol{"ftruncate*", kFiles},
-    ForbiddenSymbol{"readv", kFiles},
-    ForbiddenSymbol{"writev", kFiles},
-    ForbiddenSymbol{"copy_file_range", kFiles},
-    ForbiddenSymbol{"remove", kFiles},
-    ForbiddenSymbol{"rename*", kFiles},
-    ForbiddenSymbol{"unlink*", kFiles},
-    ForbiddenSymbol{"link*", kFiles},
-    ForbiddenSymbol{"symlink*", kFiles},
-    ForbiddenSymbol{"readlink*", kFiles},
-    ForbiddenSymbol{"mkdir*", kFiles},
-    ForbiddenSymbol{"rmdir", kFiles},
-    ForbiddenSymbol{"mkfifo*", kFiles},
-    ForbiddenSymbol{"mknod*", kFiles},
-    ForbiddenSymbol{"mkstemp*", kFiles},
-    ForbiddenSymbol{"mkostemp*", kFiles},
-    ForbiddenSymbol{"mkdtemp", kFiles},
-    ForbiddenSymbol{"mktemp", kFiles},
-    ForbiddenSymbol{"tmpnam*", kFiles},
-    ForbiddenSymbol{"tempnam", kFiles},
-    ForbiddenSymbol{"chmod", kFiles},
-    ForbiddenSymbol{"fchmod*", kFiles},
-    ForbiddenSymbol{"lchmod", kFiles},
-    ForbiddenSymbol{"chown", kFiles},
-    ForbiddenSymbol{"fchown*", kFiles},
-    ForbiddenSymbol{"lchown", kFiles},
-    ForbiddenSymbol{"utime*", kFiles},
-    ForbiddenSymbol{"lutimes", kFiles},
-    ForbiddenSymbol{"futime*", kFiles},
-    ForbiddenSymbol{"opendir", kFiles},
-    ForbiddenSymbol{"fdopendir", kFiles},
-    ForbiddenSymbol{"readdir*", kFiles},
-    ForbiddenSymbol{"scandir*", kFiles},
-    ForbiddenSymbol{"ftw*", kFiles},
-    ForbiddenSymbol{"nftw*", kFiles},
-    ForbiddenSymbol{"glob*", kFiles},
-    ForbiddenSymbol{"stat*", kFiles},
-    ForbiddenSymbol{"fstat*", kFiles},
-    ForbiddenSymbol{"lstat*", kFiles},
-    ForbiddenSymbol{"access", kFiles},
-    ForbiddenSymbol{"faccessat", kFiles},
-    ForbiddenSymbol{"realpath", kFiles},
-    ForbiddenSymbol{"getcwd", kFiles},
-    ForbiddenSymbol{"chdir", kFiles},
-    ForbiddenSymbol{"fchdir", kFiles},
-    ForbiddenSymbol{"chroot", kFiles},
-    ForbiddenSymbol{"umask", kFiles},
-    ForbiddenSymbol{"memfd_create", kFiles},
-    ForbiddenSymbol{"fopen*", kFiles},
-    ForbiddenSymbol{"fdopen", kFiles},
-    ForbiddenSymbol{"freopen*", kFiles},
-    ForbiddenSymbol{"tmpfile*", kFiles},
-    ForbiddenSymbol{"_ZNSt13basic_filebuf*", kFiles},
-    ForbiddenSymbol{"_ZNSt14basic_ifstream*", kFiles},
-    ForbiddenSymbol{"_ZNSt14basic_ofstream*", kFiles},
-    ForbiddenSymbol{"_ZNSt13basic_fstream*", kFiles},
-    ForbiddenSymbol{"_ZNSt10filesystem*", kFiles},
-    ForbiddenSymbol{"_ZNSt13random_device*", kFiles},
-    ForbiddenSymbol{"socket*", kNetwork},
-    ForbiddenSymbol{"connect", kNetwork},
-    ForbiddenSymbol{"bind", kNetwork},
-    ForbiddenSymbol{"listen", kNetwork},
-    ForbiddenSymbol{"accept*", kNetwork},
-    ForbiddenSymbol{"send*", kNetwork},
-    ForbiddenSymbol{"recv*", kNetwork},
-    ForbiddenSymbol{"mmap*", kMemory},
-    ForbiddenSymbol{"munmap", kMemory},
-    ForbiddenSymbol{"mprotect", kMemory},
-    ForbiddenSymbol{"mremap", kMemory},
-    ForbiddenSymbol{"shm_*", kMemory},
-    ForbiddenSymbol{"shmat", kMemory},
-    ForbiddenSymbol{"shmget", kMemory},
-    ForbiddenSymbol{"dlopen", kLoading},
-    ForbiddenSymbol{"dlmopen", kLoading},
-    ForbiddenSymbol{"dlsym", kLoading},
-    ForbiddenSymbol{"dlvsym", kLoading},
-    ForbiddenSymbol{"dladdr*", kLoading},
-    ForbiddenSymbol{"dlinfo", kLoading},
-    ForbiddenSymbol{"dl_iterate_phdr", kLoading},
-    ForbiddenSymbol{"sleep", kTime},
-    ForbiddenSymbol{"usleep", kTime},
-    ForbiddenSymbol{"nanosleep", kTime},
-    ForbiddenSymbol{"clock*", kTime},
-    ForbiddenSymbol{"time", kTime},
-    ForbiddenSymbol{"gettimeofday", kTime},
-    ForbiddenSymbol{"_ZNSt6chrono*", kTime},
-    ForbiddenSymbol{"sched_*", kTime},
-};
-
-bool matches(string_view pattern, string_view name) {
-  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
-}
-
-std::string forbidden_text(const ObjectFile& object, const std::string& file) {
-  for (const ObjectSymbol& symbol : object.symbols) {
-    if (symbol.section != 0 || symbol.name.empty()) continue;
-    const auto found = std::find_if(kForbidden.begin(), kForbidden.end(),
-                                    [&](const ForbiddenSymbol& f) { return matches(f.name, symbol.name); });
-    if (found == kForbidden.end()) continue;
-    return fmt::format(
-        "{}: it uses {}, but {} are not for puzzles: ranks meet through Group and Rank only, so that everything is "
-        "counted.",
-        file, demangled(symbol.name), found->what);
+  const std::vector<bool> startup = startup_sections(object);
+  std::uint64_t addresses = 0, code = 0;
+  for (std::size_t i = 0; i < object.sections.size(); ++i) {
+    if (object.sections[i].name.starts_with(".init_array")) addresses += object.sections[i].size;
+    if (startup[i]) code += object.sections[i].size;
   }
-  return "";
-}
-
-/// Definitions that would take the place of the runtime's, of the library's, or of main().
-std::string replacement_text(const ObjectFile& object, const std::string& file) {
-  for (const ObjectSymbol& symbol : object.symbols) {
-    const string_view name = symbol.name;
-    if (!symbol.global || symbol.section == 0 || name.empty()) continue;
-    if (name == "main") return fmt::format("{}: it must not define main(): the harness calls your function.", file);
-    const bool is_c = !name.starts_with("_Z") && !name.starts_with("DW.ref.");
-    const bool allocates = name.starts_with("_Zn") || name.starts_with("_Zd");
-    const bool is_ours = name.starts_with("_ZN10shardlings") || name.starts_with("_ZNK10shardlings") ||
-                         name.starts_with("_Z18shardlings_harness");
-    const bool is_library = !symbol.weak && (name.starts_with("_ZNSt") || name.starts_with("_ZSt"));
-    if ((is_c || allocates || is_ours || is_library) && !(is_ours && symbol.weak)) {
-      return fmt::format("{}: it must not define {}: that belongs to the runtime or to the library.", file,
-                         demangled(symbol.name));
-    }
-  }
-  return "";
+  const bool good = addresses <= (has_streams ? sizeof(void*) : 0) && (addresses == 0 || code <= kMostCode);
+  return good ? "" : early_text(file);
 }
 
 }  // namespace
 
-std::string check_object(const ObjectFile& object, const std::string& file) {
-  for (const auto check : {static_data_text, replacement_text, early_code_text, forbidden_text}) {
+std::string check_object(const ObjectFile& object, const std::string& file, const std::set<std::string>& offered) {
+  for (const auto check : {static_data_text, section_text, check_defined_symbols, early_code_text, relocation_text}) {
     if (std::string text = check(object, file); !text.empty()) return text;
   }
-  return "";
+  return check_used_symbols(object, offered, file);
 }
 
 }  // namespace shardlings::grading::build

@@ -28,14 +28,19 @@ Toolchain load_toolchain(const std::string& build_folder) {
     json.at("compiler").get_to(toolchain.compiler);
     json.at("compile_flags").get_to(toolchain.compile_flags);
     json.at("include_folders").get_to(toolchain.include_folders);
+    json.at("assembler").get_to(toolchain.assembler);
+    json.at("allowed_headers").get_to(toolchain.allowed_headers);
+    json.at("system_folders").get_to(toolchain.system_folders);
     json.at("link_flags").get_to(toolchain.link_flags);
     json.at("library").get_to(toolchain.library);
     json.at("main_object").get_to(toolchain.main_object);
+    json.at("jail_libraries").get_to(toolchain.jail_libraries);
     toolchain.train_object = json.value("train_object", "");
     json.at("clusters").get_to(toolchain.clusters);
     json.at("gpu_probe").get_to(toolchain.gpu_probe);
     for (const auto& [id, puzzle] : json.at("puzzles").items()) {
-      toolchain.puzzles[id] = {puzzle.at("harness").get<std::string>(), puzzle.at("grader").get<std::string>()};
+      const auto path_of = [&puzzle = puzzle](const char* part) { return puzzle.at(part).get<std::string>(); };
+      toolchain.puzzles[id] = {path_of("harness"), path_of("beside"), path_of("broker"), path_of("grader")};
     }
   } catch (const nlohmann::json::exception& error) {
     throw std::runtime_error(fmt::format("{}: {}: run ./shardlings to build everything", path, error.what()));

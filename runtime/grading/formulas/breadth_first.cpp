@@ -8,7 +8,7 @@ namespace shardlings::grading::formulas {
 namespace {
 
 using judge::Formula;
-using judge::term;
+using judge::named;
 
 /// Of a rank's layers, chunk by chunk: sums over some number of each.
 std::vector<std::int64_t> by_chunk(const Pipeline& pipeline, int rank, const std::vector<std::int64_t>& of_layers) {
@@ -44,8 +44,34 @@ struct Standing {
 /// Weights and gradients that are there in a slot.
 Formula<Bytes> states_in(const Standing& standing, const Slot& slot) {
   const Formula<Bytes> weights =
-      2 * term("parts", Bytes(standing.parts)) + term("two units of weights", Bytes(standing.weights(slot)));
-  return slot.forward ? weights : weights + term("two of gradients", Bytes(standing.gradients(slot)));
+      2 * named("parts", Bytes(standing.parts)) + named("two units of weights", Bytes(standing.weights(slot)));
+  return slot.forward ? weights : weights + named("two of gradients", Bytes(standing.gradients(slot)));
+}
+
+/// A rank's way through its slots, and what it would hold if its weights and gradients were whole all the time.
+struct Walk {
+  Standing standing;
+  Order order;
+  PipelineMemory held_whole;
+
+  std::int64_t whole() const { return 2 * sum_of(standing.units); }
+};
+
+Walk walk_of(const cases::Case& kase, int rank) {
+  const cases::Case column = pipeline_axis(kase), data = data_axis(kase);
+  const Pipeline pipeline = pipeline_of(column);
+  const int stage = rank / data.ranks;
+  Walk walk;
+  walk.standing.units = by_chunk(pipeline, stage, whole_weights(pipeline));
+  walk.standing.parts = sum_of(by_chunk(pipeline, stage, part_bytes(data, rank % data.ranks)));
+  walk.order = breadth_first(pipeline);
+  walk.held_whole = memory_along(column, stage, walk.order, {.rounds_in_flight = true});
+  return walk;
+}
+
+Formula<Bytes> after_slot(const Walk& walk, std::size_t slot) {
+  return states_in(walk.standing, walk.order[slot]) +
+         named("batch, loss, activations, messages so far", Bytes(walk.held_whole.after[slot] - walk.whole()));
 }
 
 }  // namespace
@@ -77,10 +103,10 @@ Formula<Nanos> breadth_first_time(const cases::Case& kase) {
   const Pipeline pipeline = pipeline_of(pipeline_axis(kase));
   const Count longest = pipeline.longest_stage();
   const Nanos end(by_chunk(pipeline, 0, ring_times(data_axis(kase))).front());
-  const Formula<Count> m = term("m", pipeline.m), p = term("p", pipeline.p), v = term("v", pipeline.v);
+  const Formula<Count> m = named("m", pipeline.m), p = named("p", pipeline.p), v = named("v", pipeline.v);
   const Formula<Nanos> turn =
-      term("F", longest * kase.cluster.table.forward) + term("B", longest * kase.cluster.table.backward);
-  return term("first gathers", end) + ((v - 1) * max(m, p) + m + p - 1) * turn + term("last scatters", end);
+      named("F", longest * kase.cluster.table.forward) + named("B", longest * kase.cluster.table.backward);
+  return named("first gathers", end) + ((v - 1) * max(m, p) + m + p - 1) * turn + named("last scatters", end);
 }
 
 Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank) {
@@ -90,35 +116,33 @@ Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank) {
   const std::vector<std::int64_t> gathered = by_chunk(pipeline, stage, all_gather_bytes(data, part)),
                                   scattered = by_chunk(pipeline, stage, reduce_scatter_bytes(data, part)),
                                   whole = by_chunk(pipeline, stage, whole_weights(pipeline));
-  const Formula<Bytes> weights = term("weights of its chunks", Bytes(sum_of(whole)));
+  const Formula<Bytes> weights = named("weights of its chunks", Bytes(sum_of(whole)));
   return simplest(
-      share_of_others(term("D", data.ranks)) * (3 * weights - term("those of the last one", Bytes(whole.back()))),
-      2 * term("all-gathers", Bytes(sum_of(gathered))) - term("those of the last chunk", Bytes(gathered.back())) +
-          term("reduce-scatters", Bytes(sum_of(scattered))));
+      share_of_others(named("D", data.ranks)) * (3 * weights - named("those of the last one", Bytes(whole.back()))),
+      2 * named("all-gathers", Bytes(sum_of(gathered))) - named("those of the last chunk", Bytes(gathered.back())) +
+          named("reduce-scatters", Bytes(sum_of(scattered))));
 }
 
 PipelineMemory breadth_first_memory(const cases::Case& kase, int rank) {
-  const cases::Case column = pipeline_axis(kase), data = data_axis(kase);
-  const Pipeline pipeline = pipeline_of(column);
-  const int stage = rank / data.ranks;
-  Standing standing;
-  standing.units = by_chunk(pipeline, stage, whole_weights(pipeline));
-  standing.parts = sum_of(by_chunk(pipeline, stage, part_bytes(data, rank % data.ranks)));
-  const Order order = breadth_first(pipeline);
-  PipelineMemory memory = memory_along(column, stage, order, {.rounds_in_flight = true});
+  const Walk walk = walk_of(kase, rank);
+  PipelineMemory memory = walk.held_whole;
   memory.peak = Bytes(0);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const Formula<Bytes> all = states_in(standing, order[k]);
-    const std::int64_t whole = 2 * sum_of(standing.units);
+  for (std::size_t k = 0; k < walk.order.size(); ++k) {
+    const Slot& slot = walk.order[k];
     const Formula<Bytes> during =
-        all + term(fmt::format("batch, loss, activations, messages in {} of micro-batch {} through chunk {}",
-                               order[k].forward ? "forward" : "backward", order[k].micro, order[k].chunk),
-                   Bytes(memory.during[k] - whole));
-    memory.after[k] += all.value().value() - whole;
+        states_in(walk.standing, slot) +
+        named(fmt::format("batch, loss, activations, messages in {} of micro-batch {} through chunk {}",
+                          slot.forward ? "forward" : "backward", slot.micro, slot.chunk),
+              Bytes(memory.during[k] - walk.whole()));
+    memory.after[k] = after_slot(walk, k).value().value();
     memory.during[k] = during.value().value();
     if (during.value() > memory.peak.value()) memory.peak = during;
   }
   return memory;
+}
+
+Formula<Bytes> breadth_first_memory_after(const cases::Case& kase, int rank, std::size_t slot) {
+  return after_slot(walk_of(kase, rank), slot);
 }
 
 }  // namespace shardlings::grading::formulas

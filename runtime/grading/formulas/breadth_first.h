@@ -7,8 +7,7 @@
 /// layers. The case's number "stages" is p, "chunks" is v; it has D batches.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <cstddef>
 
 #include "grading/formulas/pipeline.h"
 
@@ -38,5 +37,7 @@ judge::Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank);
 /// gradients and those of the chunk before; and what memory_along() says of batch, activations and messages, of which
 /// those that go round wait for the next chunk.
 PipelineMemory breadth_first_memory(const cases::Case& kase, int rank);
+/// What is there after the last call of a slot of the rank's order.
+judge::Formula<Bytes> breadth_first_memory_after(const cases::Case& kase, int rank, std::size_t slot);
 
 }  // namespace shardlings::grading::formulas

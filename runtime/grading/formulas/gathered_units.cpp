@@ -76,10 +76,10 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
   const std::int64_t planned = planned_after(node, rank, EventKind::forward, worst);
   const std::int64_t parts = there.weights + there.gradients + there.optimizer;
   const std::int64_t units = bytes[worst].weights + weights_at(bytes, worst + 1);
-  const judge::Formula<Bytes> budget = judge::term("parts", Bytes(parts)) +
-                                       judge::term("batch and loss", Bytes(there.batch)) +
-                                       judge::term("activations", Bytes(planned - parts - there.batch - units)) +
-                                       judge::term("two units of weights", Bytes(units));
+  const judge::Formula<Bytes> budget = judge::named("parts", Bytes(parts)) +
+                                       judge::named("batch and loss", Bytes(there.batch)) +
+                                       judge::named("activations", Bytes(planned - parts - there.batch - units)) +
+                                       judge::named("two units of weights", Bytes(units));
   return check.at_most(fmt::format("memory of {} after forward of layer {}", check.name_of(rank), worst),
                        budget.value() + Bytes(excess), budget, where);
 }

@@ -9,7 +9,7 @@ namespace shardlings::grading::formulas {
 namespace {
 
 using judge::Formula;
-using judge::term;
+using judge::named;
 
 int number_of(const cases::Case& kase, const char* name) {
   return static_cast<int>(kase.integer(name));
@@ -27,7 +27,7 @@ Formula<Bytes> bytes_inside_layers(const cases::Case& kase, const GridRank& own)
   const Formula<Bytes> of_wide = Bytes(all_reduce_bytes(tokens * kase.model.hidden, own.t, own.tp));
   const Formula<Bytes> of_narrow = Bytes(all_reduce_bytes(tokens, own.t, own.tp));
   const Formula<Bytes> sums = narrow > 0 ? wide * of_wide + narrow * of_narrow : wide * of_wide;
-  return term("m", own.pipeline.m) * called("sums of the rank's layers", sums);
+  return named("m", own.pipeline.m) * called("sums of the rank's layers", sums);
 }
 
 Formula<Bytes> bytes_over_replicas(const GridRank& own) {
@@ -40,7 +40,7 @@ Formula<Bytes> bytes_over_replicas(const GridRank& own) {
 }
 
 Formula<Bytes> bytes_between_ends(const GridRank& own) {
-  if (own.p == 1 || (!own.is_first() && !own.is_last())) return term("nothing between the ends", Bytes(0));
+  if (own.p == 1 || (!own.is_first() && !own.is_last())) return named("nothing between the ends", Bytes(0));
   // An all-reduce of two ranks sends as much as it is large.
   return called("the table's gradient", judge::kBytesOfF32 * Formula<Bytes>(Bytes(own.table_size())));
 }
@@ -91,7 +91,7 @@ std::int64_t moment_bytes(const GridRank& own) {
 }
 
 Formula<Bytes> peak_of(const cases::Case& kase, const GridRank& own) {
-  return term("moments", Bytes(moment_bytes(own))) +
+  return named("moments", Bytes(moment_bytes(own))) +
          memory_along(kase, own.pipeline, own.pp, order_of(own), {.sends_in_flight = true}).peak;
 }
 
@@ -99,7 +99,7 @@ std::vector<GroupBytes> bytes_of_groups(const cases::Case& kase, const GridRank&
   const int rank = (own.dp * own.p + own.pp) * own.t + own.tp;
   return {{{"dp"}, bytes_over_replicas(own)},
           {{"ends"}, bytes_between_ends(own)},
-          {{"world"}, term("2 (N-1)/N of one number", Bytes(all_reduce_bytes(1, kase.ranks, rank)))},
+          {{"world"}, named("2 (N-1)/N of one number", Bytes(all_reduce_bytes(1, kase.ranks, rank)))},
           {{"down", "up"}, message_bytes(own.pipeline, own.pp)},
           {{"tp"}, bytes_inside_layers(kase, own)}};
 }

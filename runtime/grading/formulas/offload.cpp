@@ -102,7 +102,7 @@ judge::Formula<Nanos> OffloadPath::formula() const {
       "forward", "backward", "reduce-scatters", "to the host", "Adam", "to the device", "all-gathers"};
   std::vector<judge::Formula<Nanos>> stages;
   for (std::size_t stage = 0; stage < kNames.size(); ++stage) {
-    if (spent[stage] > 0) stages.push_back(judge::term(kNames[stage], Nanos(spent[stage])));
+    if (spent[stage] > 0) stages.push_back(judge::named(kNames[stage], Nanos(spent[stage])));
   }
   return sum(stages);
 }

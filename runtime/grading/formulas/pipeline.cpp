@@ -13,7 +13,7 @@ namespace shardlings::grading::formulas {
 namespace {
 
 using judge::Formula;
-using judge::term;
+using judge::named;
 
 /// Order in which a rank's chunks go forward: p micro-batches through one chunk, then through the next one.
 Order forwards_of(const Pipeline& pipeline) {
@@ -82,11 +82,11 @@ class MemoryWalk {
 
   /// A layer of a slot works, and its micro-batch holds so many bytes of this rank.
   void note(const Slot& slot, Count l, std::int64_t own) {
-    Formula<Bytes> bytes =
-        term("weights", Bytes(weights_)) + term("gradients", Bytes(weights_)) + term("batch and loss", Bytes(batch_));
-    if (number_ > 0) bytes += term(fmt::format("{} in flight", number_), Bytes(in_flight_));
-    bytes += term(fmt::format("one in {} of layer {}", slot.forward ? "forward" : "backward", l), Bytes(own));
-    if (mail_bytes() > 0) bytes += term("messages", Bytes(mail_bytes()));
+    Formula<Bytes> bytes = named("weights", Bytes(weights_)) + named("gradients", Bytes(weights_)) +
+                           named("batch and loss", Bytes(batch_));
+    if (number_ > 0) bytes += named(fmt::format("{} in flight", number_), Bytes(in_flight_));
+    bytes += named(fmt::format("one in {} of layer {}", slot.forward ? "forward" : "backward", l), Bytes(own));
+    if (mail_bytes() > 0) bytes += named("messages", Bytes(mail_bytes()));
     result_.during.back() = std::max(result_.during.back(), bytes.value().value());
     if (bytes.value() > result_.peak.value()) result_.peak = bytes;
   }
@@ -199,9 +199,9 @@ int most_in_flight(const Order& order) {
 }
 
 Formula<Count> one_f_one_b_in_flight(const Pipeline& pipeline, int rank) {
-  const Formula<Count> p = term("p", pipeline.p), r = term("r", rank), m = term("m", pipeline.m);
+  const Formula<Count> p = named("p", pipeline.p), r = named("r", rank), m = named("m", pipeline.m);
   if (pipeline.v == 1) return min(p - r, m);
-  const Formula<Count> v = term("v", pipeline.v);
+  const Formula<Count> v = named("v", pipeline.v);
   return min(2 * (p - r - 1) + (v - 1) * p + 1, m * v);
 }
 
@@ -217,17 +217,17 @@ bool runs_empty(const Order& order) {
 Formula<Nanos> step_time(const cases::Case& kase, const Pipeline& pipeline) {
   const Count longest = pipeline.longest_stage(), layers = static_cast<Count>(pipeline.layers.size());
   const Nanos forward = kase.cluster.table.forward, backward = kase.cluster.table.backward;
-  const Formula<Count> m = term("m", pipeline.m), p = term("p", pipeline.p), v = term("v", pipeline.v);
+  const Formula<Count> m = named("m", pipeline.m), p = named("p", pipeline.p), v = named("v", pipeline.v);
   if (layers != longest * pipeline.p * pipeline.v) {
-    return term("all stages once", layers * (forward + backward)) +
-           (m - 1) * term("the longest", longest * (forward + backward));
+    return named("all stages once", layers * (forward + backward)) +
+           (m - 1) * named("the longest", longest * (forward + backward));
   }
   const bool has_chunks = pipeline.v > 1;
-  const Formula<Nanos> turn = term("F", longest * forward) + term("B", longest * backward);
+  const Formula<Nanos> turn = named("F", longest * forward) + named("B", longest * backward);
   const Formula<Nanos> computing = ((has_chunks ? m * v : m) + p - 1) * turn;
   const Nanos latency = kase.cluster.links[0].latency;
   if (latency == Nanos(0)) return computing;
-  return computing + 2 * ((has_chunks ? p * v : p) - 1) * term("alpha", latency);
+  return computing + 2 * ((has_chunks ? p * v : p) - 1) * named("alpha", latency);
 }
 
 Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank) {
@@ -238,7 +238,7 @@ Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank) {
     if (!pipeline.is_last(rank, chunk)) bytes += layer(stage.end - 1).output;
     if (!pipeline.is_first(rank, chunk)) bytes += layer(stage.begin).input_gradient;
   }
-  return term("m", pipeline.m) * term("what its stages pass on", Bytes(bytes));
+  return named("m", pipeline.m) * named("what its stages pass on", Bytes(bytes));
 }
 
 PipelineMemory memory_along(const cases::Case& kase, int rank, const Order& order, Mail mail) {

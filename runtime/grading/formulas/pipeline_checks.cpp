@@ -135,7 +135,7 @@ bool check_calls_of(judge::CheckContext& check, const Pipeline& pipeline, int ra
                     std::int64_t found) {
   const std::string what = kind == EventKind::forward ? "forward" : "backward";
   return check.exactly(fmt::format("{} calls of {}", what, check.name_of(rank)), found,
-                       judge::term("m", pipeline.m) * judge::term("layers", pipeline.num_layers_of(rank)), "calls",
+                       judge::named("m", pipeline.m) * judge::named("layers", pipeline.num_layers_of(rank)), "calls",
                        check.place_of_last(rank, kind));
 }
 

@@ -16,7 +16,8 @@ namespace shardlings::grading::formulas {
 /// Bytes of a rank's part of every layer's weights.
 std::vector<std::int64_t> part_bytes(const cases::Case& kase, int rank);
 std::int64_t sum_of(const std::vector<std::int64_t>& numbers);
-/// Bytes that a rank sends in a ring reduce-scatter of each layer: everything but its own part. (front/group/wire.h)
+/// Bytes that a rank sends in a ring reduce-scatter of each layer: everything but its own part
+/// (front/group/ring_traffic.h).
 std::vector<std::int64_t> reduce_scatter_bytes(const cases::Case& kase, int rank);
 /// The same of an all-gather: everything but the next rank's part.
 std::vector<std::int64_t> all_gather_bytes(const cases::Case& kase, int rank);

@@ -11,7 +11,7 @@ namespace shardlings::grading::formulas {
 namespace {
 
 using judge::Formula;
-using judge::term;
+using judge::named;
 
 /// The gradient that is on its way while backward of layer l runs.
 std::int64_t gradient_on_its_way(const cases::Case& kase, const std::vector<LayerBytes>& layers, std::size_t l,
@@ -44,7 +44,7 @@ std::int64_t StepPeak::total() const {
 Formula<Bytes> StepPeak::formula(const char* ranks) const {
   std::vector<Formula<Bytes>> terms;
   const auto add = [&](std::string name, std::int64_t bytes) {
-    if (bytes > 0) terms.push_back(term(std::move(name), Bytes(bytes)));
+    if (bytes > 0) terms.push_back(named(std::move(name), Bytes(bytes)));
   };
   const auto divided = [&](const char* name, bool is_divided) {
     return is_divided ? fmt::format("{}/{}", name, ranks) : std::string(name);
@@ -78,18 +78,18 @@ StepPeak step_peak(const cases::Case& kase, int rank, int zero) {
 Formula<Bytes> step_bytes(const cases::Case& kase, int rank, int zero, const char* ranks) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
   const std::vector<std::int64_t> gathers = all_gather_bytes(kase, rank);
-  const Formula<Bytes> scatter = term("reduce-scatters", Bytes(sum_of(reduce_scatter_bytes(kase, rank))));
-  const Formula<Bytes> gather = term("all-gathers", Bytes(sum_of(gathers)));
-  const Formula<Bytes> weights = term(zero >= 2 ? "weights" : "gradients", Bytes(weight_bytes(layers)));
-  const Formula<Count> share = share_of_others(term(ranks, kase.ranks));
+  const Formula<Bytes> scatter = named("reduce-scatters", Bytes(sum_of(reduce_scatter_bytes(kase, rank))));
+  const Formula<Bytes> gather = named("all-gathers", Bytes(sum_of(gathers)));
+  const Formula<Bytes> weights = named(zero >= 2 ? "weights" : "gradients", Bytes(weight_bytes(layers)));
+  const Formula<Count> share = share_of_others(named(ranks, kase.ranks));
   if (zero == 3) {
-    const Formula<Bytes> last = term("those of layer L-1", Bytes(layers.back().weights));
-    const Formula<Bytes> last_gather = term("that of layer L-1", Bytes(gathers.back()));
+    const Formula<Bytes> last = named("those of layer L-1", Bytes(layers.back().weights));
+    const Formula<Bytes> last_gather = named("that of layer L-1", Bytes(gathers.back()));
     return simplest(share * (3 * weights - last), 2 * gather - last_gather + scatter);
   }
   if (zero < 2) return simplest(2 * share * weights, scatter + gather);
-  const Formula<Count> m = term("m", kase.micro_batches);
-  const Formula<Count> calls = term("m reduce-scatters", kase.micro_batches) + term("1 all-gather", 1);
+  const Formula<Count> m = named("m", kase.micro_batches);
+  const Formula<Count> calls = named("m reduce-scatters", kase.micro_batches) + named("1 all-gather", 1);
   return simplest(calls * share * weights, m * scatter + gather);
 }
 
@@ -118,9 +118,9 @@ HybridBytes hybrid_bytes(const cases::Case& kase, int rank) {
   for (const std::int64_t part : parts) {
     sent.emplace_back(Bytes(all_reduce_bytes(replicas, part / judge::kBytesOfF32, rank / node.ranks)));
   }
-  const Formula<Count> share = share_of_others(term("R", replicas.ranks));
+  const Formula<Count> share = share_of_others(named("R", replicas.ranks));
   return {step_bytes(node, rank % node.ranks, 3, "F"),
-          simplest(2 * share * term("this rank's parts", Bytes(sum_of(parts))),
+          simplest(2 * share * named("this rank's parts", Bytes(sum_of(parts))),
                    called("2 (R-1)/R of this rank's part of each layer", sum(sent)))};
 }
 

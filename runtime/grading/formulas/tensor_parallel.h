@@ -10,8 +10,8 @@
 
 namespace shardlings::grading::formulas {
 
-/// \name Wire
-/// What rank `rank` of `ranks` sends for n f32 elements; the formulas are those of front/group/wire.h.
+/// \name Ring traffic
+/// What rank `rank` of `ranks` sends for n f32 elements; the formulas are those of front/group/ring_traffic.h.
 /// @{
 std::int64_t all_gather_bytes(Count n, int ranks, int rank);
 std::int64_t reduce_scatter_bytes(Count n, int ranks, int rank);

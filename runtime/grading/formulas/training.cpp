@@ -66,11 +66,11 @@ std::int64_t batch_bytes(const cases::Case& kase) {
 }
 
 Letters::Letters(const cases::Case& kase)
-    : n(judge::term("N", kase.ranks)),
-      m(judge::term("m", kase.micro_batches)),
-      l(judge::term("L", kase.has_model() ? number_of_layers(kase) : 0)),
-      f(judge::term("F", kase.cluster.table.forward)),
-      b(judge::term("B", kase.cluster.table.backward)) {}
+    : n(judge::named("N", kase.ranks)),
+      m(judge::named("m", kase.micro_batches)),
+      l(judge::named("L", kase.has_model() ? number_of_layers(kase) : 0)),
+      f(judge::named("F", kase.cluster.table.forward)),
+      b(judge::named("B", kase.cluster.table.backward)) {}
 
 judge::Formula<Count> share_of_others(const judge::Formula<Count>& ranks) {
   return folded(ranks - 1) / ranks;

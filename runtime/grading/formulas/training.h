@@ -54,7 +54,7 @@ judge::Formula<Count> share_of_others(const judge::Formula<Count>& ranks);
 /// A formula for one step, times their number where a case has several: "steps x (…)".
 template <class Amount>
 judge::Formula<Amount> in_all_steps(const cases::Case& kase, const judge::Formula<Amount>& step) {
-  return kase.steps == 1 ? step : judge::term("steps", Count(kase.steps)) * step;
+  return kase.steps == 1 ? step : judge::named("steps", Count(kase.steps)) * step;
 }
 /// @}
 

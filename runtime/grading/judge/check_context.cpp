@@ -154,7 +154,7 @@ bool CheckContext::replicas_agree(const std::string& name, const wire::Output& o
   return false;
 }
 
-bool CheckContext::judge(verdict::Bound bound, wire::Place where) {
+bool CheckContext::record(verdict::Bound bound, wire::Place where) {
   if (!failed()) verdict_.bounds.push_back(bound);
   if (bound.held) return true;
   const std::string relation =
@@ -173,17 +173,17 @@ verdict::Bound CheckContext::bound_of(const std::string& what, Relation relation
 
 bool CheckContext::at_most(const std::string& what, Count found, const Formula<Count>& budget,
                            const std::string& counted, wire::Place where) {
-  return judge(bound_of(what, Relation::at_most, found, budget, counted, found <= budget.value()), std::move(where));
+  return record(bound_of(what, Relation::at_most, found, budget, counted, found <= budget.value()), std::move(where));
 }
 
 bool CheckContext::exactly(const std::string& what, Count found, const Formula<Count>& budget,
                            const std::string& counted, wire::Place where) {
-  return judge(bound_of(what, Relation::exactly, found, budget, counted, found == budget.value()), std::move(where));
+  return record(bound_of(what, Relation::exactly, found, budget, counted, found == budget.value()), std::move(where));
 }
 
 bool CheckContext::at_least(const std::string& what, Count found, const Formula<Count>& budget,
                             const std::string& counted, wire::Place where) {
-  return judge(bound_of(what, Relation::at_least, found, budget, counted, found >= budget.value()), std::move(where));
+  return record(bound_of(what, Relation::at_least, found, budget, counted, found >= budget.value()), std::move(where));
 }
 
 bool CheckContext::peaks_at_most(const Formula<Bytes>& budget) {
@@ -200,7 +200,7 @@ bool CheckContext::judge_peak(int rank, int line_of, const Formula<Bytes>& budge
   verdict::Bound bound = bound_of(peak_name(rank), Relation::at_most, found, budget, found <= budget.value());
   bound.of = verdict::Bound::Of::peak;
   bound.rank = line_of;
-  return judge(std::move(bound), peak_place(rank));
+  return record(std::move(bound), peak_place(rank));
 }
 
 std::string CheckContext::peak_name(int rank) const {

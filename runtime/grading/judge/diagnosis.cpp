@@ -46,13 +46,15 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"invalid_argument", "A call got arguments that do not fit together."},
     BuiltIn{"not_implemented", "The hole is still there: replace not_implemented() by your code."},
     BuiltIn{"exception", "An exception left the puzzle's function."},
+    BuiltIn{"endless_loop", "A loop never ends: look at its condition, and at what should change it."},
     BuiltIn{"crashed",
-            "Most often an index past the end of a vector, or something that was moved away and used again."},
+            "The program was stopped by a signal: the report says by which one, and what that usually means."},
     BuiltIn{"early_exit", "The program ended before the run was over."},
     BuiltIn{"cpu_limit", "The program never ends: look at the loop's condition."},
     BuiltIn{"wall_limit", "The program stands still."},
     BuiltIn{"memory_limit", "The program fills the computer's memory."},
     BuiltIn{"output_limit", "The program prints without end."},
+    BuiltIn{"not_run", "What stopped the cases before it would stop this one, too."},
 };
 
 /// Something to compare gradients with.

@@ -111,7 +111,7 @@ struct Expression::Node {
   Side side(bool in_symbols) const {
     switch (kind) {
       case Kind::number: return plain_number(in_symbols);
-      case Kind::term: return in_symbols ? named() : plain_number(false);
+      case Kind::named: return in_symbols ? named() : plain_number(false);
       case Kind::called: return in_symbols ? named() : parts[0]->side(false);
       case Kind::folded: return in_symbols ? parts[0]->side(true) : plain_number(false);
       default: return operation(parts[0]->side(in_symbols), parts[1]->side(in_symbols));
@@ -120,7 +120,7 @@ struct Expression::Node {
   /// Its numbers are a single one, which is shown before the formula.
   bool is_one_number() const {
     if (kind == Kind::called) return parts[0]->is_one_number();
-    return kind == Kind::number || kind == Kind::term || kind == Kind::folded;
+    return kind == Kind::number || kind == Kind::named || kind == Kind::folded;
   }
 
  private:
@@ -148,8 +148,8 @@ Expression Expression::number(std::int64_t value, Unit unit) {
   return Expression(std::make_shared<Node>(Node{Kind::number, unit, {value}}));
 }
 
-Expression Expression::term(std::string name, std::int64_t value, Unit unit) {
-  return Expression(std::make_shared<Node>(Node{Kind::term, unit, {value}, std::move(name)}));
+Expression Expression::named(std::string name, std::int64_t value, Unit unit) {
+  return Expression(std::make_shared<Node>(Node{Kind::named, unit, {value}, std::move(name)}));
 }
 
 Expression Expression::of(Kind kind, const Expression& a, const Expression& b) {
@@ -184,20 +184,20 @@ bool Expression::equals(const Expression& other) const {
   return node_->value == other.node_->value;
 }
 
-Formula<Bytes> term(std::string name, Bytes value) {
-  return Formula<Bytes>(Expression::term(std::move(name), value.value(), Unit::bytes));
+Formula<Bytes> named(std::string name, Bytes value) {
+  return Formula<Bytes>(Expression::named(std::move(name), value.value(), Unit::bytes));
 }
 
-Formula<Nanos> term(std::string name, Nanos value) {
-  return Formula<Nanos>(Expression::term(std::move(name), value.value(), Unit::ns));
+Formula<Nanos> named(std::string name, Nanos value) {
+  return Formula<Nanos>(Expression::named(std::move(name), value.value(), Unit::ns));
 }
 
-Formula<Flops> term(std::string name, Flops value) {
-  return Formula<Flops>(Expression::term(std::move(name), value.value(), Unit::flops));
+Formula<Flops> named(std::string name, Flops value) {
+  return Formula<Flops>(Expression::named(std::move(name), value.value(), Unit::flops));
 }
 
-Formula<Count> term(std::string name, Count value) {
-  return Formula<Count>(Expression::term(std::move(name), value, Unit::count));
+Formula<Count> named(std::string name, Count value) {
+  return Formula<Count>(Expression::named(std::move(name), value, Unit::count));
 }
 
 }  // namespace shardlings::grading::judge

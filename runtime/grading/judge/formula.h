@@ -2,8 +2,8 @@
 /// A number of a budget and the way to it as one object, so that what is demanded and what is shown cannot disagree.
 ///
 /// \code
-/// const Formula<Bytes> w = term("W", Bytes(4096)), a = term("A", Bytes(512));
-/// const Formula<Count> n = term("N", 4);
+/// const Formula<Bytes> w = named("W", Bytes(4096)), a = named("A", Bytes(512));
+/// const Formula<Count> n = named("N", 4);
 /// (3 * w + a).text();              // "3 W + A = 3 x 4096 + 512"
 /// (folded(n - 1) / n * w).text();  // "(N-1)/N W = 3/4 x 4096"
 /// \endcode
@@ -31,10 +31,10 @@ using verdict::unit_of;
 /// An expression of any unit: what Formula gives a type to. Cheap to copy.
 class Expression {
  public:
-  enum class Kind : std::uint8_t { number, term, sum, difference, product, quotient, max, min, called, folded };
+  enum class Kind : std::uint8_t { number, named, sum, difference, product, quotient, max, min, called, folded };
 
   static Expression number(std::int64_t value, Unit unit);
-  static Expression term(std::string name, std::int64_t value, Unit unit);
+  static Expression named(std::string name, std::int64_t value, Unit unit);
   static Expression of(Kind kind, const Expression& a, const Expression& b);
   static Expression called(std::string name, const Expression& a);
   static Expression folded(const Expression& a);
@@ -102,21 +102,21 @@ class Formula {
   Expression expression_;
 };
 
-/// \name Terms
+/// \name Named numbers
 /// A number with the name that stands for it: a letter of the glossary, a word, or some words that stand by themselves.
 /// @{
-Formula<Bytes> term(std::string name, Bytes value);
-Formula<Nanos> term(std::string name, Nanos value);
-Formula<Flops> term(std::string name, Flops value);
-Formula<Count> term(std::string name, Count value);
+Formula<Bytes> named(std::string name, Bytes value);
+Formula<Nanos> named(std::string name, Nanos value);
+Formula<Flops> named(std::string name, Flops value);
+Formula<Count> named(std::string name, Count value);
 /// @}
 
 /// All of them together, from left to right; 0 if there are none.
 template <class Amount>
-Formula<Amount> sum(const std::vector<Formula<Amount>>& terms) {
-  if (terms.empty()) return Formula<Amount>(Amount{});
-  Formula<Amount> all = terms.front();
-  for (std::size_t i = 1; i < terms.size(); ++i) all += terms[i];
+Formula<Amount> sum(const std::vector<Formula<Amount>>& formulas) {
+  if (formulas.empty()) return Formula<Amount>(Amount{});
+  Formula<Amount> all = formulas.front();
+  for (std::size_t i = 1; i < formulas.size(); ++i) all += formulas[i];
   return all;
 }
 

@@ -11,7 +11,7 @@
 ///   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 /// }
 /// SHARDLINGS_CHECK(memory) {
-///   const Formula<Bytes> w = term("W", weights), a = term("A", activations);
+///   const Formula<Bytes> w = named("W", weights), a = named("A", activations);
 ///   check.peaks_at_most(3 * w + a);  // a learner reads: at most 12.5 KiB = 3 W + A = 3 x 4096 + 512
 /// }
 /// \endcode
@@ -83,17 +83,17 @@ class CheckContext {
   template <Measured Amount>
   bool at_most(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
                wire::Place where = {}) {
-    return judge(bound_of(what, Relation::at_most, found, budget, found <= budget.value()), std::move(where));
+    return record(bound_of(what, Relation::at_most, found, budget, found <= budget.value()), std::move(where));
   }
   template <Measured Amount>
   bool exactly(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
                wire::Place where = {}) {
-    return judge(bound_of(what, Relation::exactly, found, budget, found == budget.value()), std::move(where));
+    return record(bound_of(what, Relation::exactly, found, budget, found == budget.value()), std::move(where));
   }
   template <Measured Amount>
   bool at_least(const std::string& what, std::type_identity_t<Amount> found, const Formula<Amount>& budget,
                 wire::Place where = {}) {
-    return judge(bound_of(what, Relation::at_least, found, budget, found >= budget.value()), std::move(where));
+    return record(bound_of(what, Relation::at_least, found, budget, found >= budget.value()), std::move(where));
   }
   bool at_most(const std::string& what, Count found, const Formula<Count>& budget, const std::string& counted,
                wire::Place where = {});
@@ -138,7 +138,7 @@ class CheckContext {
   }
   static verdict::Bound bound_of(const std::string& what, Relation relation, Count found, const Formula<Count>& budget,
                                  const std::string& counted, bool held);
-  bool judge(verdict::Bound bound, wire::Place where);
+  bool record(verdict::Bound bound, wire::Place where);
   bool judge_peak(int rank, int line_of, const Formula<Bytes>& budget);
   std::string peak_name(int rank) const;
   bool compare(const std::string& name, const std::vector<double>& expected, const std::vector<double>& tolerance,

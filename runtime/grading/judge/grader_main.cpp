@@ -10,6 +10,7 @@
 
 #include "grading/judge/grader_options.h"
 #include "grading/judge/judge.h"
+#include "grading/judge/secret_seeds.h"
 
 namespace shardlings::grading::judge {
 namespace {
@@ -22,6 +23,7 @@ class CheckTest : public testing::Test {
   void TestBody() override {
     const verdict::CheckVerdict& verdict = judge_.verdict_of(check_, kase_);
     if (verdict.passed == true) return;
+    if (!verdict.reason.empty()) GTEST_SKIP() << "not judged: " << verdict.reason;
     if (!verdict.passed) GTEST_SKIP() << "blocked by the check '" << verdict.blocked_by << "'";
     std::string text = fmt::format("expected  {}\nfound     {}", verdict.expected, verdict.found);
     for (const std::string& line : verdict.details) text += "\n" + line;
@@ -35,23 +37,18 @@ class CheckTest : public testing::Test {
   std::size_t kase_;
 };
 
-/// Expectations of GoogleTest that a check makes by itself, and exceptions out of it, fail this check and no other.
+/// Expectations of GoogleTest that a check makes by itself fail this check and no other.
 std::string guarded(const std::function<void()>& check) {
   testing::TestPartResultArray parts;
-  std::string thrown;
   {
     testing::ScopedFakeTestPartResultReporter reporter(
         testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &parts);
-    try {
-      check();
-    } catch (const std::exception& error) {
-      thrown = fmt::format("the grader threw: {}", error.what());
-    }
+    check();
   }
   for (int i = 0; i < parts.size(); ++i) {
     if (parts.GetTestPartResult(i).failed()) return parts.GetTestPartResult(i).message();
   }
-  return thrown;
+  return "";
 }
 
 std::string test_name(const std::string& case_name) {
@@ -71,12 +68,21 @@ void register_tests(const cases::Manifest& manifest, Judge& judge, const run::Ca
   }
 }
 
-std::vector<cases::Case> chosen_cases(const cases::Manifest& manifest, const GraderOptions& options) {
+/// The secret that seeds of hidden cases come from; empty: they have those of puzzle.toml.
+std::string secret_of(const GraderOptions& options) {
+  std::string secret;
+  if (options.secret_on_input && !std::getline(std::cin, secret)) throw std::runtime_error("no secret on the input");
+  return secret;
+}
+
+std::vector<cases::Case> chosen_cases(const cases::Manifest& manifest, const GraderOptions& options,
+                                      const std::string& secret) {
   std::vector<cases::Case> cases;
   for (const cases::Case& kase : manifest.cases) {
     if (!options.case_name.empty() && kase.name != options.case_name) continue;
     cases.push_back(kase);
     if (options.seed) cases.back().seed = *options.seed;
+    if (!secret.empty() && kase.hidden) cases.back().seed = secret_seed(secret, manifest.id, kase.name);
   }
   if (cases.empty()) throw std::runtime_error(fmt::format("{} has no case '{}'", manifest.id, options.case_name));
   return cases;
@@ -104,23 +110,58 @@ bool submission_is_ready(const GraderOptions& options) {
   return std::getline(std::cin, word) && word == "ready";
 }
 
+Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::string& secret) {
+  Judge::SecretCases names;
+  for (const cases::Case& kase : manifest.cases) {
+    if (!secret.empty() && kase.hidden) names.insert(kase.name);
+  }
+  return names;
+}
+
+/// Keeps what is known so far: whatever becomes of this process, the cases that have ended stay judged.
+class Keeper {
+ public:
+  Keeper(const GraderOptions& options, const Judge& judge, std::size_t cases)
+      : options_(options), judge_(judge), ended_(cases, false) {}
+
+  void keep(std::size_t index) {
+    ended_[index] = true;
+    if (std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; })) return;  // all of it comes next
+    try {
+      write_verdict(judge_.verdict_when([&](std::size_t i) { return ended_[i]; }), options_.verdict);
+    } catch (const std::runtime_error&) {
+      return;  // said of the last one, which has to be written
+    }
+  }
+
+ private:
+  const GraderOptions& options_;
+  const Judge& judge_;
+  std::vector<bool> ended_;
+};
+
 int run(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const GraderOptions options = parse_grader_options(argc, argv);
   const cases::Manifest manifest = cases::load_manifest(options.manifest, options.clusters);
   compare_checks(manifest);
-  run::CaseRuns runs(chosen_cases(manifest, options), options.backend);
-  Judge judge(manifest, runs, guarded);
+  const std::string secret = secret_of(options);
+  run::CaseRuns runs(chosen_cases(manifest, options, secret), options.backend);
+  Judge judge(manifest, runs, guarded, secret_cases(manifest, secret));
   register_tests(manifest, judge, runs);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   runs.start_references();
   if (!submission_is_ready(options)) return kNoSubmission;
-  runs.run(options.submission, [&](int ended) {
+  Keeper keeper(options, judge, runs.size());
+  runs.run({options.submission, options.jail}, [&](std::size_t index, int ended) {
+    judge.judge_case(index);
+    keeper.keep(index);
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
   });
   const int status = RUN_ALL_TESTS();
-  write_verdict(judge.verdict(), options.verdict, options.traces);
-  return status;
+  const verdict::Verdict verdict = judge.verdict();
+  write_verdict(verdict, options.verdict, options.traces);
+  return status == 0 && verdict.status == verdict::Status::not_judged ? kNotJudged : status;
 }
 
 }  // namespace
@@ -128,6 +169,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   return shardlings::grading::judge::run(argc, argv);
+} catch (const std::bad_alloc&) {
+  std::cerr << "grader: the machine has no memory left\n";
+  return shardlings::grading::judge::kBroken;
 } catch (const std::exception& error) {
   std::cerr << "grader: " << error.what() << '\n';
   return shardlings::grading::judge::kBroken;

@@ -31,12 +31,13 @@ std::uint64_t parse_seed(const std::string& text) {
 GraderOptions parse_grader_options(int argc, char** argv) {
   GraderOptions options;
   const std::map<std::string, std::string*> texts = {
-      {"--submission", &options.submission}, {"--manifest", &options.manifest}, {"--clusters", &options.clusters},
-      {"--verdict", &options.verdict},       {"--traces", &options.traces},     {"--case", &options.case_name}};
+      {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
+      {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
+      {"--case", &options.case_name}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--wait-for-submission") {
-      options.wait_for_submission = true;
+    if (name == "--wait-for-submission" || name == "--secret-on-input") {
+      (name == "--secret-on-input" ? options.secret_on_input : options.wait_for_submission) = true;
       continue;
     }
     const auto text = texts.find(name);
@@ -64,9 +65,11 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   std::vector<std::string> arguments = {"--submission", options.submission, "--manifest", options.manifest,
                                         "--clusters",   options.clusters,   "--verdict",  options.verdict,
                                         "--traces",     options.traces,     "--backend",  name_of(options.backend)};
+  if (!options.jail.empty()) arguments.insert(arguments.end(), {"--jail", options.jail});
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
+  if (options.secret_on_input) arguments.emplace_back("--secret-on-input");
   return arguments;
 }
 

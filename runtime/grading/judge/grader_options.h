@@ -17,15 +17,19 @@ namespace shardlings::grading::judge {
 /// Exit statuses beside GoogleTest's 0 (all passed) and 1.
 inline constexpr int kNoSubmission = 3;  ///< told that there is none
 inline constexpr int kBroken = 4;        ///< the grader itself, or the puzzle's files
+inline constexpr int kNotJudged = 5;     ///< the machine let not every case be judged; the verdict says why
 
 struct GraderOptions {
   std::string submission;  ///< the program to run
+  std::string jail;        ///< if that is a broker: what it runs for each rank
   std::string manifest;    ///< the puzzle's folder
   std::string clusters;    ///< folder of clusters
   std::string verdict;     ///< file to write; empty: none
   std::string traces;      ///< file to write; empty: none
   std::string case_name;
   std::optional<std::uint64_t> seed;
+  /// The first line of the input holds a secret (secret_seeds.h). Not an argument: those are for everybody to see.
+  bool secret_on_input = false;
   world::Backend backend = world::Backend::cpu;
   /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
   bool wait_for_submission = false;

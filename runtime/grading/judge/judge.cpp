@@ -61,7 +61,18 @@ verdict::Verdict empty_verdict(const cases::Manifest& manifest) {
   return verdict;
 }
 
+/// The first reason why something could not be judged by a fault of the machine or of the tool; empty if there is none.
+std::string reason_of(const verdict::Verdict& verdict) {
+  for (const verdict::CaseVerdict& kase : verdict.cases) {
+    for (const verdict::CheckVerdict& check : kase.checks) {
+      if (!check.reason.empty()) return check.reason;
+    }
+  }
+  return "";
+}
+
 verdict::Status status_of(const verdict::Verdict& verdict) {
+  if (!verdict.reason.empty()) return verdict::Status::not_judged;
   bool any = false, untouched = !verdict.cases.empty();
   for (const verdict::CaseVerdict& kase : verdict.cases) {
     for (const verdict::CheckVerdict& check : kase.checks) any = any || check.passed.has_value();
@@ -82,101 +93,175 @@ const std::map<std::string, CheckFunction>& registered_checks() {
   return registry();
 }
 
-Judge::Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard)
-    : manifest_(manifest), runs_(runs), guard_(std::move(guard)) {}
+Judge::Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard, SecretCases secret)
+    : manifest_(manifest), runs_(runs), guard_(std::move(guard)), secret_(std::move(secret)) {}
 
-const verdict::CheckVerdict& Judge::verdict_of(const std::string& check_id, std::size_t kase) {
-  const auto key = std::pair(check_id, kase);
+void Judge::judge_case(std::size_t index) {
+  for (const cases::CheckSpec& spec : manifest_.checks) verdict_of(spec.id, index);
+}
+
+const verdict::CheckVerdict& Judge::verdict_of(const std::string& check_id, std::size_t index) {
+  const auto key = std::pair(check_id, index);
   if (const auto found = judged_.find(key); found != judged_.end()) return found->second;
   const cases::CheckSpec* spec = manifest_.check(check_id);
   if (!spec) throw std::logic_error(fmt::format("puzzle.toml declares no check '{}'", check_id));
-  return judged_[key] = evaluate(*spec, kase);
+  return judged_[key] = evaluate(*spec, index);
 }
 
-verdict::CheckVerdict Judge::evaluate(const cases::CheckSpec& spec, std::size_t kase) {
+verdict::CheckVerdict Judge::evaluate(const cases::CheckSpec& spec, std::size_t index) {
   verdict::CheckVerdict verdict;
   verdict.id = spec.id;
-  verdict.case_name = runs_.kase(kase).name;
-  if (can_be_judged(spec, kase, verdict)) call(spec, kase, verdict);
+  verdict.case_name = runs_.kase(index).name;
+  if (can_be_judged(spec, index, verdict)) call(spec, index, verdict);
   if (!verdict.diagnosis.empty()) verdict.diagnosis_text = diagnosis_text(manifest_, verdict.diagnosis);
   return verdict;
 }
 
-bool Judge::can_be_judged(const cases::CheckSpec& spec, std::size_t kase, verdict::CheckVerdict& verdict) {
-  if (runs_.result(kase).ending != wire::Ending::finished) {
+bool Judge::can_be_judged(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict) {
+  const wire::Result& result = runs_.result(index);
+  if (!wire::can_be_judged(result.ending)) {
+    verdict.reason = result.explanation;
+    return false;
+  }
+  if (result.ending != wire::Ending::finished) {
     const cases::CheckSpec& first = carrier(manifest_);
     if (first.id == spec.id) {
-      report_failed_run(runs_.result(kase), verdict);
+      report_failed_run(result, verdict);
     } else {
       verdict.blocked_by = first.id;
     }
     return false;
   }
   for (const std::string& id : spec.after) {
-    const verdict::CheckVerdict& before = verdict_of(id, kase);
+    const verdict::CheckVerdict& before = verdict_of(id, index);
     if (before.passed == true) continue;
     verdict.blocked_by = before.passed.has_value() ? id : before.blocked_by;
+    verdict.reason = before.reason;
     return false;
   }
   return true;
 }
 
-void Judge::call(const cases::CheckSpec& spec, std::size_t kase, verdict::CheckVerdict& verdict) {
+void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict) {
   const auto found = registry().find(spec.id);
   if (found == registry().end()) throw std::logic_error(fmt::format("grader.cpp defines no check '{}'", spec.id));
   CheckContext context(
-      runs_.kase(kase), runs_.result(kase), [&]() -> const reference::Reference& { return runs_.reference(kase); },
+      runs_.kase(index), runs_.result(index), [&]() -> const reference::Reference& { return runs_.reference(index); },
       verdict);
-  const std::string wrong = guard_([&] { found->second(context); });
+  std::string broke;
+  const std::string wrong = guard_([&] {
+    try {
+      found->second(context);
+    } catch (const std::bad_alloc&) {
+      broke = "the machine had no memory for the grader. End other programs, or raise the limit (ulimit -v).";
+    } catch (const std::exception& error) {
+      broke = fmt::format(
+          "the check '{}' of the grader broke ({}). That is a fault of the puzzle: tell its author, with the file that "
+          "was graded.",
+          spec.id, error.what());
+    }
+  });
+  if (!broke.empty()) {  // whatever it has found before
+    verdict::CheckVerdict none;
+    none.id = verdict.id;
+    none.case_name = verdict.case_name;
+    none.reason = broke;
+    verdict = none;
+    return;
+  }
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
   context.finish();
 }
 
-verdict::CheckSummary Judge::summary(const cases::CheckSpec& spec) const {
+verdict::CheckSummary Judge::summary(const cases::CheckSpec& spec, const std::vector<verdict::CaseVerdict>& cases) {
   verdict::CheckSummary summary;
   summary.spec = spec;
-  summary.passed = runs_.size() > 0 ? std::optional<bool>(true) : std::nullopt;
-  for (std::size_t kase = 0; kase < runs_.size(); ++kase) {
-    const auto found = judged_.find({spec.id, kase});
-    const std::optional<bool> passed = found == judged_.end() ? std::nullopt : found->second.passed;
+  summary.passed = cases.empty() ? std::nullopt : std::optional<bool>(true);
+  for (const verdict::CaseVerdict& kase : cases) {
+    const auto found = std::find_if(kase.checks.begin(), kase.checks.end(),
+                                    [&](const verdict::CheckVerdict& check) { return check.id == spec.id; });
+    const std::optional<bool> passed = found == kase.checks.end() ? std::nullopt : found->passed;
     if (passed == false) summary.passed = false;
     if (!passed && summary.passed == true) summary.passed = std::nullopt;
-    if (!passed && found != judged_.end() && summary.blocked_by.empty()) summary.blocked_by = found->second.blocked_by;
+    if (passed || found == kase.checks.end()) continue;
+    if (summary.blocked_by.empty()) summary.blocked_by = found->blocked_by;
+    if (summary.reason.empty()) summary.reason = found->reason;
   }
-  if (summary.passed.has_value()) summary.blocked_by.clear();
+  if (summary.passed == false) summary.reason.clear();
+  if (summary.passed.has_value() || !summary.reason.empty()) summary.blocked_by.clear();
   summary.earned = summary.passed == true ? spec.points : 0;
   return summary;
 }
 
-verdict::CaseVerdict Judge::case_verdict(std::size_t kase) const {
-  const wire::Result& result = runs_.result(kase);
+/// A case of which nothing is known yet.
+verdict::CaseVerdict Judge::case_not_reached(std::size_t index) const {
+  verdict::CaseVerdict verdict = case_alone(index);
+  verdict.explanation = "the grader has ended before this case had.";
+  for (const cases::CheckSpec& spec : manifest_.checks) {
+    verdict::CheckVerdict& check = verdict.checks.emplace_back();
+    check.id = spec.id;
+    check.case_name = verdict.kase.name;
+    check.reason = verdict.explanation;
+  }
+  return verdict;
+}
+
+/// What is known of a case without its run.
+verdict::CaseVerdict Judge::case_alone(std::size_t index) const {
   verdict::CaseVerdict verdict;
-  verdict.kase = runs_.kase(kase);
+  verdict.kase = runs_.kase(index);
+  verdict.secret_seed = secret_.contains(verdict.kase.name);
+  if (verdict.secret_seed) {
+    verdict.kase.seed = 0;
+  } else {
+    verdict.reproduce = reproduction(manifest_, verdict.kase, runs_.backend());
+  }
+  return verdict;
+}
+
+verdict::CaseVerdict Judge::case_verdict(std::size_t index) const {
+  const wire::Result& result = runs_.result(index);
+  verdict::CaseVerdict verdict = case_alone(index);
   verdict.ending = result.ending;
   verdict.explanation = result.explanation;
   verdict.stdout_text = result.stdout_text;
   if (result.stdout_truncated) verdict.stdout_text += "\n… (the rest of the output was thrown away)\n";
   if (result.ending == wire::Ending::failed && result.report.failure) verdict.failure = result.report.failure->kind;
-  verdict.reproduce = reproduction(manifest_, verdict.kase, runs_.backend());
   verdict.seconds = result.seconds;
   for (const front::RankReport& rank : result.report.ranks) {
     verdict.counters.push_back(rank.counters);
     verdict.traces.push_back(rank.trace);
   }
   for (const cases::CheckSpec& spec : manifest_.checks) {
-    if (const auto found = judged_.find({spec.id, kase}); found != judged_.end())
+    if (const auto found = judged_.find({spec.id, index}); found != judged_.end())
       verdict.checks.push_back(found->second);
   }
   return verdict;
 }
 
+/// Those that stood in all cases that have come to their end.
+boundary::Walls Judge::walls_when(const std::function<bool(std::size_t index)>& has_ended) const {
+  std::optional<boundary::Walls> walls;
+  for (std::size_t index = 0; index < runs_.size(); ++index) {
+    if (has_ended(index)) walls = common(walls.value_or(runs_.result(index).walls), runs_.result(index).walls);
+  }
+  return walls.value_or(boundary::Walls());
+}
+
 verdict::Verdict Judge::verdict() const {
+  return verdict_when([](std::size_t) { return true; });
+}
+
+verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)>& has_ended) const {
   verdict::Verdict verdict = empty_verdict(manifest_);
   verdict.backend = name_of(runs_.backend());
-  for (std::size_t kase = 0; kase < runs_.size(); ++kase) verdict.cases.push_back(case_verdict(kase));
+  for (std::size_t index = 0; index < runs_.size(); ++index) {
+    verdict.cases.push_back(has_ended(index) ? case_verdict(index) : case_not_reached(index));
+  }
+  verdict.walls = walls_when(has_ended);
   verdict.passed = !manifest_.checks.empty();
   for (const cases::CheckSpec& spec : manifest_.checks) {
-    verdict.checks.push_back(summary(spec));
+    verdict.checks.push_back(summary(spec, verdict.cases));
     verdict.points += verdict.checks.back().earned;
     verdict.passed = verdict.passed && verdict.checks.back().passed == true;
     for (const verdict::CaseVerdict& kase : verdict.cases) {
@@ -186,8 +271,22 @@ verdict::Verdict Judge::verdict() const {
       }
     }
   }
+  verdict.reason = reason_of(verdict);
   verdict.status = status_of(verdict);
   verdict.passed = verdict.passed && verdict.status == verdict::Status::graded;
+  if (verdict.status == verdict::Status::not_judged) verdict.points = 0;
+  return verdict;
+}
+
+verdict::Verdict not_judged(const cases::Manifest& manifest, const std::string& reason) {
+  verdict::Verdict verdict = empty_verdict(manifest);
+  verdict.status = verdict::Status::not_judged;
+  verdict.reason = reason;
+  for (const cases::CheckSpec& spec : manifest.checks) {
+    verdict::CheckSummary& summary = verdict.checks.emplace_back();
+    summary.spec = spec;
+    summary.reason = reason;
+  }
   return verdict;
 }
 
@@ -211,7 +310,8 @@ verdict::Verdict did_not_build(const cases::Manifest& manifest, const std::strin
 
 std::string reproduction(const cases::Manifest& manifest, const cases::Case& kase, world::Backend backend) {
   const std::string on = backend == world::Backend::cpu ? "" : fmt::format(" --backend {}", name_of(backend));
-  return fmt::format("./shardlings run {:02} --case '{}' --seed {}{}", manifest.number, kase.name, kase.seed, on);
+  return fmt::format("./shardlings run {:02} --case {} --seed {}{}", manifest.number, quoted_for_shell(kase.name),
+                     kase.seed, on);
 }
 
 }  // namespace shardlings::grading::judge

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "case/manifest.h"
 #include "grading/judge/grader.h"
@@ -22,25 +24,38 @@ using Guard = std::function<std::string(const std::function<void()>&)>;
 /// Each check is judged at most once for each case, after those that it depends on.
 class Judge {
  public:
-  Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard);
+  /// Names of cases whose seed nobody is told.
+  using SecretCases = std::set<std::string>;
+  Judge(const cases::Manifest& manifest, run::CaseRuns& runs, Guard guard, SecretCases secret = {});
 
-  const verdict::CheckVerdict& verdict_of(const std::string& check_id, std::size_t kase);
-  /// Of all that has been judged so far.
+  /// All checks on a case that has ended; others may still be running.
+  void judge_case(std::size_t index);
+  const verdict::CheckVerdict& verdict_of(const std::string& check_id, std::size_t index);
+  /// Of all that has been judged so far, once all cases have ended.
   verdict::Verdict verdict() const;
+  /// The same when some have not, which are then not judged.
+  verdict::Verdict verdict_when(const std::function<bool(std::size_t index)>& has_ended) const;
 
  private:
-  verdict::CheckVerdict evaluate(const cases::CheckSpec& spec, std::size_t kase);
+  boundary::Walls walls_when(const std::function<bool(std::size_t index)>& has_ended) const;
+  verdict::CheckVerdict evaluate(const cases::CheckSpec& spec, std::size_t index);
   /// False if the check cannot be judged on this case: because the run failed, or because of another check.
-  bool can_be_judged(const cases::CheckSpec& spec, std::size_t kase, verdict::CheckVerdict& verdict);
-  void call(const cases::CheckSpec& spec, std::size_t kase, verdict::CheckVerdict& verdict);
-  verdict::CaseVerdict case_verdict(std::size_t kase) const;
-  verdict::CheckSummary summary(const cases::CheckSpec& spec) const;
+  bool can_be_judged(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict);
+  void call(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict);
+  verdict::CaseVerdict case_verdict(std::size_t index) const;
+  verdict::CaseVerdict case_not_reached(std::size_t index) const;
+  verdict::CaseVerdict case_alone(std::size_t index) const;
+  static verdict::CheckSummary summary(const cases::CheckSpec& spec, const std::vector<verdict::CaseVerdict>& cases);
 
   const cases::Manifest& manifest_;
   run::CaseRuns& runs_;
   Guard guard_;
+  SecretCases secret_;
   std::map<std::pair<std::string, std::size_t>, verdict::CheckVerdict> judged_;
 };
+
+/// The verdict where the machine or the tool let nothing be judged: why, and what to do.
+verdict::Verdict not_judged(const cases::Manifest& manifest, const std::string& reason);
 
 /// The verdict on a source that did not build, with the compiler's words.
 verdict::Verdict did_not_build(const cases::Manifest& manifest, const std::string& build_log);

@@ -2,11 +2,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "grading/run/supervisor.h"
 
 namespace shardlings::grading::run {
+namespace {
+
+/// In which way a run never came to its end; empty if it did, or if something else stopped it.
+std::string endlessness(const wire::Result& result) {
+  const bool by_time = result.ending == wire::Ending::cpu_limit || result.ending == wire::Ending::wall_limit;
+  const auto& failure = result.report.failure;
+  const bool by_calls =
+      result.ending == wire::Ending::failed && failure.has_value() && failure->kind == front::FailureKind::endless_loop;
+  if (by_calls) return name_of(failure->kind);
+  return by_time ? name_of(result.ending) : "";
+}
+
+}  // namespace
 
 CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend) : backend_(backend) {
   for (cases::Case& kase : cases) entries_.emplace_back().kase = std::move(kase);
@@ -14,8 +29,22 @@ CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend) : bac
 
 CaseRuns::~CaseRuns() = default;
 
+namespace {
+
+/// Work beside this thread's; none where the system gives no thread: whatever is done beside can be done in order.
+template <class Work>
+std::jthread beside(Work&& work) {
+  try {
+    return std::jthread(std::forward<Work>(work));
+  } catch (const std::system_error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
 void CaseRuns::start_references() {
-  references_ = std::jthread([this](const std::stop_token& stop) {
+  references_ = beside([this](const std::stop_token& stop) {
     for (std::size_t i = 0; i < entries_.size() && !stop.stop_requested(); ++i) {
       if (!entries_[i].kase.has_model()) continue;
       try {
@@ -33,35 +62,70 @@ const reference::Reference& CaseRuns::reference(std::size_t i) {
   return entry.reference;
 }
 
-void CaseRuns::run(const std::string& submission, const std::function<void(int ended)>& ended) {
+void CaseRuns::run(const Submission& submission, const Ended& ended) {
   // With a GPU for each rank, two runs would wait for one another's kernels.
   const unsigned side_by_side = capabilities_of(backend_).gpu_per_rank ? 1 : 2;
   std::atomic<std::size_t> next = 0;
+  Mutex telling;  // not mutex_: what is told may take its time, and a case that begins must not wait for that
   int done = 0;
+  std::atomic<int> over = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < entries_.size(); i = next++) {
-      run_one(submission, entries_[i]);
-      const MutexLock lock(mutex_);
-      ended(++done);
+      if (is_skipped(i, over)) {
+        skip(entries_[i]);
+      } else {
+        run_one(submission, entries_[i]);
+      }
+      ++over;
+      over.notify_all();
+      const MutexLock lock(telling);
+      ended(i, ++done);
     }
   };
   std::jthread second;
-  if (std::min(side_by_side, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1)
-    second = std::jthread(work);
+  if (std::min(side_by_side, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1) second = beside(work);
   work();
 }
 
-void CaseRuns::run_one(const std::string& submission, Entry& entry) {
+void CaseRuns::run_one(const Submission& submission, Entry& entry) {
   constexpr int kShortSeconds = 2;
   ProcessLimits limits = default_limits(entry.kase.ranks, backend_);
   {
     const MutexLock lock(mutex_);
     if (runaway_) limits.cpu_seconds = std::min(limits.cpu_seconds, kShortSeconds);
   }
-  entry.result = run_case(submission, entry.kase, limits, backend_);
-  if (entry.result.ending == wire::Ending::cpu_limit) {
-    const MutexLock lock(mutex_);
-    runaway_ = true;
+  wire::Result result = run_case(submission, entry.kase, limits, backend_);
+  const MutexLock lock(mutex_);
+  if (result.ending == wire::Ending::cpu_limit) runaway_ = true;
+  entry.result = std::move(result);
+  entry.ended = true;
+}
+
+void CaseRuns::skip(Entry& entry) {
+  const MutexLock lock(mutex_);
+  entry.result.ending = wire::Ending::not_run;
+  entry.result.explanation =
+      "this case was not run: two cases before it did not come to an end, and it would take as long as they did.";
+  entry.ended = true;
+}
+
+// Two cases run side by side. Once one is known to have had no end, the next one waits for all that are before it: what
+// is run must not depend on who is faster. Before that, at most one of them can turn out so.
+bool CaseRuns::is_skipped(std::size_t i, const std::atomic<int>& over) {
+  for (;;) {
+    const int known = over.load();
+    {
+      const MutexLock lock(mutex_);
+      std::set<std::string> ways;
+      bool all_ended = true;
+      for (std::size_t before = 0; before < i; ++before) {
+        all_ended = all_ended && entries_[before].ended;
+        const std::string way = entries_[before].ended ? endlessness(entries_[before].result) : "";
+        if (!way.empty() && !ways.insert(way).second) return true;
+      }
+      if (ways.empty() || all_ended) return false;
+    }
+    over.wait(known);
   }
 }
 

@@ -2,6 +2,7 @@
 /// The cases of a puzzle at work: their runs, two side by side, and their references, each computed once.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -13,7 +14,7 @@
 #include "base/mutex.h"
 #include "case/case.h"
 #include "grading/reference/reference.h"
-#include "grading/run/process.h"
+#include "grading/run/supervisor.h"
 #include "submission/wire/result.h"
 #include "world/backend.h"
 
@@ -32,10 +33,12 @@ class CaseRuns {
 
   /// Computes the references of cases with a model in the background, while something else is awaited.
   void start_references();
-  /// Runs the submission on every case; returns when all have ended. `ended` is told after each how many have; one call
-  /// at a time.
+  /// Runs the submission on every case; returns when all have ended. `ended` is told after each which it was and how
+  /// many have; one call at a time, while other cases may be running. Once two cases have ended alike without coming to
+  /// an end, by a limit of time or by calls without end, those behind them are not run: they would take as long.
+  using Ended = std::function<void(std::size_t index, int ended)>;
   void run(
-      const std::string& submission, const std::function<void(int ended)>& ended = [](int) {});
+      const Submission& submission, const Ended& ended = [](std::size_t, int) {});
 
   const wire::Result& result(std::size_t i) const { return entries_[i].result; }
   /// For results from elsewhere.
@@ -49,8 +52,13 @@ class CaseRuns {
     wire::Result result;
     std::once_flag once;
     reference::Reference reference;
+    bool ended = false;
   };
-  void run_one(const std::string& submission, Entry& entry);
+  void run_one(const Submission& submission, Entry& entry);
+  /// Two cases before case i have ended alike, without coming to an end. Waits for them if need be; `over` changes with
+  /// each case that ends.
+  bool is_skipped(std::size_t i, const std::atomic<int>& over);
+  void skip(Entry& entry);
 
   world::Backend backend_;
   std::deque<Entry> entries_;

@@ -18,6 +18,7 @@ struct Evidence {
   const ProcessLimits& limits;
   bool reached_main = false;
   bool host_memory_exhausted = false;
+  std::string fault{};   ///< what the runtime could not do, in its own words; empty: nothing
   bool damaged = false;  ///< there is an end mark, but what came with it makes no sense
   int crash_signal =
       0;  ///< noted by the signal handler, with the rank (or -1) and the address; 0: it did not get to it

@@ -51,6 +51,7 @@ void set_limits(const ProcessLimits& limits) {
   // RLIMIT_DATA counts private writable memory only; address space that is merely reserved does not hurt.
   if (limits.memory_bytes > 0) limit(RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes);
   if (limits.file_bytes > 0) limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
+  if (limits.processes > 0) limit(RLIMIT_NPROC, limits.processes, limits.processes);
 }
 
 /// Everything that the child needs, made before the fork: after it, only system calls are safe.
@@ -77,6 +78,11 @@ struct Launch {
   if (launch.file >= 0 && launch.file != 3) good = good && dup2(launch.file, 3) == 3;
   if (good) {
     set_limits(launch.options.limits);
+    good = !launch.options.give_up_rights || launch.options.give_up_rights();
+  }
+  if (good) {
+    // The system forgets this wish where the process becomes another user's.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     execve(launch.arguments[0], launch.arguments.data(), launch.environment.data());
   }
   const int reason = errno;
@@ -102,7 +108,7 @@ void Process::start() {
   // The error pipe must not be descriptor 3, which `file` replaces.
   const Descriptor spacer(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!output.open() || !error.open() || (options_.has_input && !input.open()) || spacer.get() < 0) {
-    end_.error = std::strerror(errno);
+    cannot_start(errno);
     return;
   }
   if (const int moved = fcntl(error.write.get(), F_DUPFD_CLOEXEC, 10); moved >= 0) error.write.reset(moved);
@@ -118,20 +124,25 @@ void Process::start() {
   pid_ = fork();
   if (pid_ == 0) become(launch);
   if (pid_ < 0) {
-    end_.error = std::strerror(errno);
+    cannot_start(errno);
     return;
   }
   setpgid(pid_, pid_);
   error.write.reset();
   int reason = 0;
   if (::read(error.read.get(), &reason, sizeof reason) == static_cast<ssize_t>(sizeof reason)) {
-    end_.error = std::strerror(reason);
+    cannot_start(reason);
     return;
   }
   end_.started = true;
   output_ = output.read.release();
   fcntl(output_, F_SETFL, O_NONBLOCK);
   if (options_.has_input) input_ = input.write.release();
+}
+
+void Process::cannot_start(int reason) {
+  end_.error = std::strerror(reason);
+  end_.error_number = reason;
 }
 
 void Process::say(const std::string& text) {
@@ -172,6 +183,7 @@ bool Process::reap() {
   end_.exited = WIFEXITED(status);
   end_.status = end_.exited ? WEXITSTATUS(status) : 0;
   end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end_.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
   end_.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
   return true;
 }
@@ -237,6 +249,19 @@ std::vector<std::string> gpu_environment(const std::string& home) {
     }
   }
   return environment;
+}
+
+std::int64_t tighter_memory_limit(const ProcessLimits& limits) {
+  // Code, libraries and what is shared count to the address space, and not to private memory.
+  constexpr std::int64_t kNotPrivate = std::int64_t{512} << 20;
+  const auto in_force = [](int resource) {
+    rlimit values = {};
+    const bool known = getrlimit(static_cast<__rlimit_resource>(resource), &values) == 0;
+    return known && values.rlim_cur != RLIM_INFINITY ? static_cast<std::int64_t>(values.rlim_cur) : 0;
+  };
+  const std::int64_t space = in_force(RLIMIT_AS), data = in_force(RLIMIT_DATA);
+  if (space > 0 && (limits.memory_bytes == 0 || space < limits.memory_bytes + kNotPrivate)) return space;
+  return data > 0 && (limits.memory_bytes == 0 || data < limits.memory_bytes) ? data : 0;
 }
 
 double machine_load() {

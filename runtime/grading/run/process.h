@@ -20,6 +20,7 @@ struct ProcessLimits {
   std::int64_t memory_bytes = 0;  ///< private memory
   std::int64_t file_bytes = 0;    ///< size of any file that it writes
   std::int64_t output_bytes = 0;  ///< written to standard output and error before it is killed
+  int processes = 0;              ///< of its user, all together; root has no such limit
 };
 
 struct ProcessOptions {
@@ -31,6 +32,9 @@ struct ProcessOptions {
   bool has_input = false;                           ///< say() will be used; else standard input is empty
   std::size_t kept_output = 64 * 1024;              ///< the first so many bytes are kept, the others thrown away
   std::function<void(std::string_view)> on_output;  ///< is given all of it, as it comes, by wait()
+  /// The last thing before the program, in the child, which has its limits by then: gives up rights. System calls only;
+  /// false, with errno: the program does not start.
+  std::function<bool()> give_up_rights;
   ProcessLimits limits;
 };
 
@@ -39,13 +43,15 @@ enum class Kill : std::uint8_t { none, wall_limit, output_limit };
 /// How a process ended.
 struct ProcessEnd {
   bool started = false;
-  std::string error;    ///< why it did not start
-  bool exited = false;  ///< by itself, with `status`; otherwise `signal` ended it
+  std::string error;     ///< why it did not start
+  int error_number = 0;  ///< the same as an errno
+  bool exited = false;   ///< by itself, with `status`; otherwise `signal` ended it
   int status = 0;
   int signal = 0;
   Kill killed = Kill::none;  ///< by us
   double seconds = 0;        ///< wall
   double cpu_seconds = 0;
+  std::int64_t peak_memory = 0;  ///< bytes of the host's that were resident at once
   std::string output;
   bool output_truncated = false;
 };
@@ -68,6 +74,7 @@ class Process {
  private:
   using Clock = std::chrono::steady_clock;
   void start();
+  void cannot_start(int reason);
   bool drain(int timeout_ms);
   bool reap();
   void enforce_limits();
@@ -92,6 +99,9 @@ inline constexpr const char* kUsualPath = "/usr/local/bin:/usr/bin:/bin";
 std::vector<std::string> clean_environment(const std::string& home, const std::string& path = kUsualPath);
 /// The same for programs that use GPUs: what the caller has set for CUDA, NCCL and this project goes along.
 std::vector<std::string> gpu_environment(const std::string& home);
+
+/// The limit of memory that is in force here already where it leaves a process less than these; 0 if none does.
+std::int64_t tighter_memory_limit(const ProcessLimits& limits);
 
 /// How many times more than its cores the machine has to do; at least 1.
 double machine_load();

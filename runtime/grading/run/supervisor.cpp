@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
 
+#include "base/machine_fault.h"
 #include "base/sanitizers.h"
 #include "base/text.h"
 #include "grading/run/ending.h"
@@ -18,10 +20,6 @@
 #include "submission/wire/result_pack.h"
 
 namespace shardlings::grading::run {
-namespace {
-
-/// Slow, and shadow memory is terabytes of address space.
-constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
 
 /// The file in memory, from the supervisor's side.
 class CaseFile {
@@ -72,6 +70,11 @@ class CaseFile {
   bool good_ = false;
 };
 
+namespace {
+
+/// Slow, and shadow memory is terabytes of address space.
+constexpr bool kSanitized = kAddressSanitizer || kThreadSanitizer;
+
 /// A folder of its own, gone with its contents at the end.
 class TemporaryFolder {
  public:
@@ -110,17 +113,24 @@ std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ran
   std::vector<wire::LastWords> words(bytes.size() / sizeof(front::BlackBoxEntry));
   for (std::size_t rank = 0; rank < words.size(); ++rank) {
     const auto* entry = reinterpret_cast<const front::BlackBoxEntry*>(bytes.data()) + rank;
-    words[rank] = {state_name(entry->state.load()), text_in(entry->verb, sizeof entry->verb),
-                   text_in(entry->file, sizeof entry->file), entry->line, entry->order};
+    words[rank] = {state_name(entry->state.load()),
+                   text_in(entry->verb, sizeof entry->verb),
+                   text_in(entry->file, sizeof entry->file),
+                   entry->line,
+                   entry->order,
+                   entry->tensors};
   }
   return words;
 }
 
-/// Not the learner's: the standard library's, the public headers', the harness's.
+/// Not the learner's: the standard library's, the public headers', the harness's, the near side of the port's.
 bool is_foreign(const std::string& line) {
+  const auto is_in = [&](const char* folder) { return line.find(folder) != std::string::npos; };
+  if (is_in("runtime/boundary/") || is_in("runtime/api/") || is_in("runtime/base/") || is_in("runtime/model/"))
+    return true;
   return line.empty() || line.find('?') != std::string::npos || line.starts_with("/usr/") || line.ends_with(":0") ||
          line.find("/include/shardlings/") != std::string::npos || base_name(line).starts_with("harness.cpp:") ||
-         base_name(line).starts_with("submission_main.cpp:");
+         base_name(line).starts_with("submission_main.cpp:") || line.find("/train/main.cpp:") != std::string::npos;
 }
 
 /// "puzzle.cpp:31" of "/home/ada/puzzle.cpp:31".
@@ -149,10 +159,18 @@ wire::Place place_of(const std::string& program, const std::vector<std::uint64_t
 /// What the header says, each field copied once.
 struct Header {
   bool hello = false, end = false, host_memory_exhausted = false;
+  std::string fault;
   std::uint64_t result_size = 0, address = 0;
   int signal = 0, rank = -1;
   std::vector<std::uint64_t> frames;
 };
+
+/// Those that a broker has noted. What a program notes that has the learner's code in it is worth nothing.
+boundary::Walls walls_of(const CaseFile& file, const Submission& submission) {
+  const std::string bytes = submission.jail.empty() ? "" : file.read(0, sizeof(wire::FileHeader));
+  if (bytes.size() != sizeof(wire::FileHeader)) return {};
+  return reinterpret_cast<const wire::FileHeader*>(bytes.data())->walls;
+}
 
 Header header_of(const CaseFile& file, int ranks) {
   Header header;
@@ -162,6 +180,7 @@ Header header_of(const CaseFile& file, int ranks) {
   header.hello = raw->hello.load() == wire::FileHeader::kHello;
   header.end = raw->end.load() == wire::FileHeader::kEnd;
   header.host_memory_exhausted = raw->exhausted.load() == wire::FileHeader::kExhausted;
+  if (raw->fault.load() == wire::FileHeader::kFault) header.fault = text_in(raw->fault_text, sizeof raw->fault_text);
   header.result_size = raw->result_size;
   header.signal = raw->crash.signal.load();
   header.rank = raw->crash.rank >= 0 && raw->crash.rank < ranks ? raw->crash.rank : -1;
@@ -189,8 +208,12 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
   const Header header = header_of(file, ranks);
   result.last_words = last_words_of(file, static_cast<std::size_t>(ranks));
   const bool readable = header.end && read_report(file, header, static_cast<std::size_t>(ranks), result);
-  if (readable && !header.host_memory_exhausted) {
-    const auto& failure = result.report.failure;
+  const auto& failure = result.report.failure;
+  // A tensor for which there was no room says more than that some other rank could not get a few bytes then; but not
+  // where the machine gives less than a case may use.
+  const bool explained =
+      failure && failure->kind == front::FailureKind::out_of_memory && tighter_memory_limit(limits) == 0;
+  if (readable && header.fault.empty() && (explained || !header.host_memory_exhausted)) {
     result.ending = failure ? wire::Ending::failed : wire::Ending::finished;
     if (failure) result.explanation = failure->message;
     return;
@@ -198,6 +221,7 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
   Evidence evidence{.end = end, .limits = limits};
   evidence.reached_main = header.hello;
   evidence.host_memory_exhausted = header.host_memory_exhausted;
+  evidence.fault = header.fault;
   evidence.damaged = header.end && !readable;
   if (header.signal != 0 && !end.exited) {
     evidence.crash_signal = header.signal;
@@ -229,18 +253,21 @@ ProcessLimits default_limits(int ranks, world::Backend backend) {
   return limits;
 }
 
-wire::Result run_case(const std::string& submission, const cases::Case& kase, const ProcessLimits& limits,
+wire::Result run_case(const Submission& submission, const cases::Case& kase, const ProcessLimits& limits,
                       world::Backend backend) {
   wire::Result result;
+  errno = 0;
   const CaseFile file(kase);
   const TemporaryFolder folder;
   if (!file.good() || folder.path().empty()) {
-    result.explanation = "there is no room for the case's files, in memory or in the folder for temporary files.";
+    const char* where = file.good() ? "in the folder for temporary files" : "in memory";
+    result.explanation = with_advice(fmt::format("there is no room for the case's files, {}", where), errno);
     return result;
   }
   ProcessOptions options;
-  options.program = submission;
+  options.program = submission.program;
   options.arguments = {"3", name_of(backend)};
+  if (!submission.jail.empty()) options.arguments.push_back(submission.jail);
   options.environment =
       capabilities_of(backend).needs_gpu ? gpu_environment(folder.path()) : clean_environment(folder.path());
   options.folder = folder.path();
@@ -250,7 +277,22 @@ wire::Result run_case(const std::string& submission, const cases::Case& kase, co
   result.stdout_text = end.output;
   result.stdout_truncated = end.output_truncated;
   result.seconds = end.seconds;
-  conclude(submission, file, end, limits, kase.ranks, result);
+  result.walls = walls_of(file, submission);
+  conclude(submission.jail.empty() ? submission.program : submission.jail, file, end, limits, kase.ranks, result);
+  return result;
+}
+
+Witness::Witness(const cases::Case& kase) : file_(new CaseFile(kase)), ranks_(kase.ranks) {}
+
+Witness::~Witness() = default;
+
+int Witness::file() const {
+  return file_->good() ? file_->number() : -1;
+}
+
+wire::Result Witness::explain(const std::string& program, const ProcessEnd& end) const {
+  wire::Result result;
+  conclude(program, *file_, end, {}, ranks_, result);
   return result;
 }
 

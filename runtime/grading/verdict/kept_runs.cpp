@@ -73,9 +73,16 @@ std::string last_puzzle(const std::string& build_folder) {
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
   const fs::path folder = folder_of(build_folder, puzzle, which);
   if (!fs::exists(folder / kKeptFiles[0])) return std::nullopt;
-  Verdict verdict = verdict_from_json(read_whole_file((folder / kKeptFiles[0]).string()));
-  if (fs::exists(folder / kKeptFiles[1])) read_traces(verdict, (folder / kKeptFiles[1]).string());
-  return verdict;
+  const std::string path = (folder / kKeptFiles[0]).string();
+  try {
+    Verdict verdict = verdict_from_json(read_whole_file(path));
+    if (fs::exists(folder / kKeptFiles[1])) read_traces(verdict, (folder / kKeptFiles[1]).string());
+    return verdict;
+  } catch (const std::runtime_error& error) {
+    const std::string what = error.what();
+    if (what.find(folder.string()) != std::string::npos) throw;
+    throw std::runtime_error(fmt::format("{} is damaged ({}): run the puzzle again", path, what));
+  }
 }
 
 }  // namespace shardlings::grading::verdict

@@ -78,6 +78,7 @@ Json check_to_json(const CheckVerdict& check) {
           {"cause", check.diagnosis},
           {"cause_text", check.diagnosis_text},
           {"blocked_by", check.blocked_by},
+          {"reason", check.reason},
           {"distance", check.distance},
           {"bounds", std::move(bounds)}};
 }
@@ -94,6 +95,7 @@ CheckVerdict check_from(const Json& json, const std::string& case_name) {
   check.diagnosis = text_of(json, "cause");
   check.diagnosis_text = text_of(json, "cause_text");
   check.blocked_by = text_of(json, "blocked_by");
+  check.reason = json.value("reason", "");  // as below: runs that were kept before there was one have none
   check.distance = json.at("distance").get<double>();
   for (const Json& bound : json.at("bounds")) check.bounds.push_back(bound_from(bound));
   return check;
@@ -105,7 +107,7 @@ Json case_to_json(const CaseVerdict& verdict) {
   Json checks = Json::array();
   for (const CheckVerdict& check : verdict.checks) checks.push_back(check_to_json(check));
   return {{"name", verdict.kase.name},
-          {"seed", verdict.kase.seed},
+          {"seed", verdict.secret_seed ? Json(nullptr) : Json(verdict.kase.seed)},
           {"ending", name_of(verdict.ending)},
           {"failure", verdict.failure ? name_of(*verdict.failure) : ""},
           {"explanation", verdict.explanation},
@@ -120,6 +122,7 @@ Json case_to_json(const CaseVerdict& verdict) {
 CaseVerdict case_from(const Json& json) {
   CaseVerdict verdict;
   verdict.kase = cases::case_from_json(json.at("case").dump());
+  verdict.secret_seed = json.at("seed").is_null();
   verdict.ending = value_of(json, "ending", wire::kEndingWords);
   if (!text_of(json, "failure").empty()) verdict.failure = value_of(json, "failure", front::kFailureWords);
   verdict.explanation = text_of(json, "explanation");
@@ -133,9 +136,15 @@ CaseVerdict case_from(const Json& json) {
 }
 
 Json summary_to_json(const CheckSummary& summary) {
-  return {{"id", summary.spec.id},       {"kind", name_of(summary.spec.kind)},       {"title", summary.spec.title},
-          {"after", summary.spec.after}, {"passed", passed_to_json(summary.passed)}, {"points", summary.spec.points},
-          {"earned", summary.earned},    {"blocked_by", summary.blocked_by}};
+  return {{"id", summary.spec.id},
+          {"kind", name_of(summary.spec.kind)},
+          {"title", summary.spec.title},
+          {"after", summary.spec.after},
+          {"passed", passed_to_json(summary.passed)},
+          {"points", summary.spec.points},
+          {"earned", summary.reason.empty() ? Json(summary.earned) : Json(nullptr)},
+          {"blocked_by", summary.blocked_by},
+          {"reason", summary.reason}};
 }
 
 CheckSummary summary_from(const Json& json) {
@@ -143,8 +152,9 @@ CheckSummary summary_from(const Json& json) {
   summary.spec = {text_of(json, "id"), value_of(json, "kind", cases::kCheckKindWords), text_of(json, "title"),
                   json.at("points").get<int>(), json.at("after").get<std::vector<std::string>>()};
   summary.passed = passed_from(json);
-  summary.earned = json.at("earned").get<int>();
+  summary.earned = json.at("earned").is_null() ? 0 : json.at("earned").get<int>();
   summary.blocked_by = text_of(json, "blocked_by");
+  summary.reason = json.value("reason", "");
   return summary;
 }
 
@@ -153,13 +163,17 @@ Verdict read(const Json& json) {
   verdict.puzzle = text_of(json, "puzzle");
   verdict.status = value_of(json, "status", kStatusWords);
   verdict.build_log = text_of(json, "build_log");
-  verdict.passed = json.at("passed").get<bool>();
-  verdict.points = json.at("points").get<int>();
+  const bool judged = verdict.status != Status::not_judged;  // else both are null
+  verdict.passed = judged && json.at("passed").get<bool>();
+  verdict.points = judged ? json.at("points").get<int>() : 0;
   verdict.max_points = json.at("max_points").get<int>();
   verdict.diagnoses = json.at("diagnoses").get<std::vector<std::string>>();
+  verdict.concealed = json.value("hidden_cases_not_shown", 0);
+  verdict.reason = json.value("reason", "");
   verdict.version = text_of(json, "version");
   verdict.backend = json.value("backend", "cpu");  // runs that were kept before there were others have none
   verdict.seconds = json.at("seconds").get<double>();
+  verdict.walls = boundary::walls_of(json.value("walls", std::vector<std::string>{}));  // neither have they walls
   for (const Json& check : json.at("checks")) verdict.checks.push_back(summary_from(check));
   for (const Json& kase : json.at("cases")) verdict.cases.push_back(case_from(kase));
   return verdict;
@@ -172,11 +186,23 @@ std::string to_json(const Verdict& verdict, int indent) {
   for (const CheckSummary& check : verdict.checks) checks.push_back(summary_to_json(check));
   Json cases = Json::array();
   for (const CaseVerdict& kase : verdict.cases) cases.push_back(case_to_json(kase));
-  const Json json = {
-      {"puzzle", verdict.puzzle},    {"status", name_of(verdict.status)}, {"passed", verdict.passed},
-      {"points", verdict.points},    {"max_points", verdict.max_points},  {"diagnoses", verdict.diagnoses},
-      {"checks", std::move(checks)}, {"cases", std::move(cases)},         {"build_log", verdict.build_log},
-      {"version", verdict.version},  {"backend", verdict.backend},        {"seconds", verdict.seconds}};
+  const bool judged = verdict.status != Status::not_judged;
+  const Json json = {{"puzzle", verdict.puzzle},
+                     {"status", name_of(verdict.status)},
+                     {"passed", judged ? Json(verdict.passed) : Json(nullptr)},
+                     {"points", judged ? Json(verdict.points) : Json(nullptr)},
+                     {"max_points", verdict.max_points},
+                     {"reason", verdict.reason},
+                     {"diagnoses", verdict.diagnoses},
+                     {"checks", std::move(checks)},
+                     {"cases", std::move(cases)},
+                     {"hidden_cases_not_shown", verdict.concealed},
+                     {"build_log", verdict.build_log},
+                     {"version", verdict.version},
+                     {"backend", verdict.backend},
+                     {"seconds", verdict.seconds},
+                     {"tier", verdict.walls.tier()},
+                     {"walls", words_of(verdict.walls)}};
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,5 +1,9 @@
 /// \file
-/// The neutral result: what every report and export is made from. `passed` is null where nothing could be judged.
+/// The neutral result: what every report and export is made from.
+///
+/// There are three kinds of outcome. `passed` is true or false where it is the submission's doing. It is null where a
+/// check waits for another one that has failed (`blocked_by`), and where the machine or the tool is at fault: then
+/// `reason` says why, nobody gets points for it, and nobody loses any.
 #pragma once
 
 #include <cstdint>
@@ -53,15 +57,17 @@ struct CheckVerdict {
   /// none were compared. Tells authors how sharply a tolerance parts right from wrong.
   double distance = 0;
   std::vector<Bound> bounds;  ///< in the order of judging, up to the first that does not hold
+  std::string reason{};       ///< why it could not be judged, where that is no fault of the submission; or empty
 };
 
 struct CaseVerdict {
   cases::Case kase;
+  bool secret_seed = false;  ///< it ran with a seed that is told to nobody: kase.seed is 0
   wire::Ending ending = wire::Ending::not_started;
   std::string explanation;  ///< of an ending other than finished
   std::string stdout_text;
   std::optional<front::FailureKind> failure;  ///< of a run that failed
-  std::string reproduce;                      ///< the one command that repeats exactly this case
+  std::string reproduce;                      ///< the one command that repeats exactly this case; empty: a secret
   double seconds = 0;
   std::vector<front::Counters> counters;  ///< by rank
   std::vector<front::RankTrace> traces;   ///< by rank; not part of the JSON
@@ -74,10 +80,18 @@ struct CheckSummary {
   std::optional<bool> passed;
   int earned = 0;
   std::string blocked_by;
+  std::string reason{};  ///< as a CheckVerdict's, of the first case that has one
 };
 
-enum class Status : std::uint8_t { graded, not_implemented, did_not_build, no_check_ran };
-inline constexpr Words<Status, 4> kStatusWords{{"graded", "not_implemented", "did_not_build", "no_check_ran"}};
+enum class Status : std::uint8_t {
+  graded,
+  not_implemented,
+  did_not_build,
+  no_check_ran,
+  not_judged  ///< at least one check could not be judged, by a fault of the machine or of the tool
+};
+inline constexpr Words<Status, 5> kStatusWords{
+    {"graded", "not_implemented", "did_not_build", "no_check_ran", "not_judged"}};
 inline const char* name_of(Status status) {
   return kStatusWords.of(status);
 }
@@ -85,14 +99,17 @@ inline const char* name_of(Status status) {
 struct Verdict {
   std::string puzzle;
   Status status = Status::no_check_ran;
+  std::string reason;  ///< of a verdict that is not judged: what happened, and what to do
   std::string build_log;
   bool passed = false;
-  int points = 0, max_points = 0;
+  int points = 0, max_points = 0;  ///< of one that is not judged: 0, and no points
+  int concealed = 0;               ///< hidden cases that count and are not shown (feedback.h)
   std::vector<CheckSummary> checks;
   std::vector<CaseVerdict> cases;
   std::vector<std::string> diagnoses;  ///< ids, in the order of importance
   std::string version;                 ///< of shardlings
   std::string backend = "cpu";         ///< on which the cases ran
+  boundary::Walls walls;               ///< that stood around the learner's code in all cases
   double seconds = 0;
 };
 

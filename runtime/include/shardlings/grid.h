@@ -61,6 +61,7 @@ class SHARDLINGS_API Grid {
   Group across(std::initializer_list<const char*> axes, Location at = Location::current()) const;
 
  private:
+  friend struct detail::Access;
   int index_of(const char* axis, Location at) const;
   int coordinate_at(int axis) const;
   Group split(const std::vector<bool>& chosen, const char* name, Location at) const;

@@ -6,10 +6,11 @@
 /// N the size of the group. Misuse (mismatch, deadlock, desertion) ends the whole run with a report that names ranks,
 /// calls and source lines. Parts of n elements are those of Group::part: the first n % N parts hold one element more.
 ///
-/// Every call but rank(), size(), part() and mine() throws InvalidArgument if it makes no sense on this rank alone (an
-/// empty Group or view, sizes or types that do not fit, a rank that the group does not have), MisuseError(race) for a
-/// tensor that is in flight, and Aborted if the run has failed on another rank. What is started by an ..._async call
-/// has the same bytes and the same sums as the blocking one, in the same order among the group's calls.
+/// Every call but rank() and size() throws InvalidArgument if it makes no sense on this rank alone (an empty Group or
+/// view, sizes or types that do not fit, a rank that the group does not have), MisuseError(race) for a tensor that is
+/// in flight, and Aborted if the run has failed on another rank. A rank whose part has no element gives a tensor of
+/// size 0; no tensor at all may be given only where the call says so, and to or from kNobody. What is started by an
+/// ..._async call has the same bytes and the same sums as the blocking one, in the same order among the group's calls.
 #pragma once
 
 #include "shardlings/tensor.h"
@@ -64,10 +65,10 @@ class SHARDLINGS_API Group {
   explicit operator bool() const { return size_ > 0; }
 
   /// Which of n elements belong to rank r: consecutive parts, the first n % N of them one element longer.
-  /// Empty for an empty Group.
-  Range part(Count n, int r) const;
+  /// Empty for an empty Group. throws: InvalidArgument for a negative n, or a rank that the group does not have.
+  Range part(Count n, int r, Location at = Location::current()) const;
   /// part(n, rank()).
-  Range mine(Count n) const { return part(n, rank_); }
+  Range mine(Count n, Location at = Location::current()) const { return part(n, rank_, at); }
 
   /// Combines `data` (n elements on every rank) over all ranks, in place.
   /// wire: 2(N-1)/N size sent per rank (Patarasuk and Yuan 2009).

@@ -97,7 +97,7 @@ class SHARDLINGS_API Model {
   Range tied(int l, Location at = Location::current()) const;
 
   /// What layer l needs for inputs of `sequence` positions and `batch` sequences: shape()[0] and shape()[1] of any x.
-  /// `dtype` is that of weights and activations.
+  /// `dtype` is that of weights and activations. throws: InvalidArgument also for numbers that no micro-batch has.
   LayerCost cost(int l, Count sequence, Count batch, DType dtype = DType::f32, Location at = Location::current()) const;
 
   /// Output of layer l for input x (s, b, width of l). Fills `saved`, if given, with what backward needs besides x.

@@ -21,7 +21,7 @@ class SHARDLINGS_API Rank {
   Group& world() { return world_; }
 
   /// Allocates; what the elements are is undefined (NaN while grading). throws: OutOfMemory; InvalidArgument for a
-  /// negative extent.
+  /// shape that no tensor can have: with a negative extent, or more elements than any memory holds.
   Tensor empty(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());
   /// empty(), filled with zeros.
   Tensor zeros(Shape shape, Kind kind, DType dtype = DType::f32, Location at = Location::current());

@@ -55,6 +55,7 @@ class SHARDLINGS_API Stage {
   Tensor backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at = Location::current()) const;
 
  private:
+  friend struct detail::Access;
   void check_made(Location at) const;
 
   Model model_;

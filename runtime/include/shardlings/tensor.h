@@ -40,6 +40,17 @@ constexpr Range intersect(Range a, Range b) {
   return {begin, end > begin ? end : begin};
 }
 
+namespace detail {
+
+/// a times b, or the largest Count where that is too small for it: a product that wrapped round would look like the
+/// number of elements of another shape.
+constexpr Count bounded_times(Count a, Count b) {
+  Count product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+}  // namespace detail
+
 /// Up to four extents, slowest first. Activations are (s, b, h), weights (out, in).
 class Shape {
  public:
@@ -60,18 +71,18 @@ class Shape {
   constexpr int rank() const { return rank_; }
   /// Extent i, 0 to rank()-1.
   constexpr Count operator[](int i) const { return dims_[i]; }
-  /// Number of elements; 0 for an empty shape.
+  /// Number of elements; 0 for an empty shape. Where a Count is too small for it the largest one, which no tensor has.
   constexpr Count size() const {
-    Count n = 1;
-    for (int i = 0; i < rank_; ++i) n *= dims_[i];
-    return rank_ == 0 ? 0 : n;
+    Count n = rank_ == 0 ? 0 : 1;
+    for (int i = 0; i < rank_; ++i) n = detail::bounded_times(n, dims_[i]);
+    return n;
   }
   /// Extent of the fastest dimension; 1 for an empty shape.
   constexpr Count cols() const { return rank_ == 0 ? 1 : dims_[rank_ - 1]; }
-  /// Product of all other extents: the shape seen as a matrix of rows() x cols().
+  /// Product of all other extents, bounded as size(): the shape seen as a matrix of rows() x cols().
   constexpr Count rows() const {
     Count n = rank_ == 0 ? 0 : 1;
-    for (int i = 0; i + 1 < rank_; ++i) n *= dims_[i];
+    for (int i = 0; i + 1 < rank_; ++i) n = detail::bounded_times(n, dims_[i]);
     return n;
   }
   /// The same extents: {6} is not {2, 3}.
@@ -125,7 +136,7 @@ class SHARDLINGS_API ConstView {
   /// Rows [range.begin, range.end) of the first dimension; the other extents stay.
   /// throws: InvalidArgument if the range leaves the view.
   ConstView rows_part(Range range, Location at = Location::current()) const;
-  /// The same elements with another shape. throws: InvalidArgument if it has another size.
+  /// The same elements with another shape. throws: InvalidArgument if it has another size, or a negative extent.
   ConstView reshaped(Shape shape, Location at = Location::current()) const;
 
  protected:
@@ -196,8 +207,10 @@ class SHARDLINGS_API Tensor {
   /// To read; without it the compiler warns of having chosen between the two others.
   operator ConstView() { return view_; }  // NOLINT
   /// To read.
-  operator ConstView() const { return view_; }  // NOLINT
-  /// @}
+  operator ConstView() const {
+    return view_;
+  }  // NOLINT
+     /// @}
 
  private:
   friend struct detail::Access;

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -31,6 +32,14 @@ MappedFile::MappedFile(int file) : file_(file), layout_(layout_of(file)) {
 
 MappedFile::~MappedFile() {
   munmap(base_, layout_.result_begin);
+}
+
+void FileHeader::note_fault(std::string_view why) {
+  std::uint32_t none = 0;
+  if (!fault.compare_exchange_strong(none, kFault)) return;
+  const std::size_t size = std::min(why.size(), kText - 1);
+  std::memcpy(fault_text, why.data(), size);
+  fault_text[size] = 0;
 }
 
 std::string_view MappedFile::case_text() const {

@@ -11,24 +11,19 @@
 #include <string>
 #include <string_view>
 
+#include "boundary/crash_note.h"
+#include "boundary/walls.h"
 #include "front/misuse/black_box.h"
 
 namespace shardlings::wire {
 
-/// What a signal handler leaves behind.
-struct CrashNote {
-  static constexpr std::size_t kFrames = 24;
-  std::atomic<std::int32_t> signal{0};  ///< 0: none
-  std::int32_t rank = -1;               ///< whose stack it came on
-  std::uint64_t address = 0;            ///< that was touched, for a segmentation fault
-  std::uint64_t frames[kFrames] = {};   ///< calls, innermost first, relative to where the program is loaded; 0: none
-};
-
 struct FileHeader {
-  static constexpr std::uint64_t kMagic = 0x31444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint64_t kMagic = 0x32444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
   static constexpr std::uint32_t kExhausted = 0x4D454D21;
+  static constexpr std::uint32_t kFault = 0x464C5421;
+  static constexpr std::size_t kText = 256;
 
   std::uint64_t magic = kMagic;
   std::uint64_t case_size = 0;
@@ -36,8 +31,14 @@ struct FileHeader {
   std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
   std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
   std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give
+  std::atomic<std::uint32_t> fault{0};      ///< kFault once the machine or the runtime could not go on
+  char fault_text[kText] = {};              ///< why
   std::uint64_t result_size = 0;
-  CrashNote crash;
+  boundary::CrashNote crash;
+  boundary::Walls walls;  ///< around the learner's code; none if it runs beside its harness
+
+  /// Keeps the first reason.
+  void note_fault(std::string_view why);
 };
 
 /// Where the parts lie.

@@ -50,6 +50,7 @@ void validate(const front::Published& published) {
   const bool extents = rows >= 0 && rows <= kMost && cols >= 0 && cols <= kMost;
   if (!extents || !inside(part.rows, rows) || !inside(part.cols, cols)) throw BadPack();
   if (published.place.size() != static_cast<Count>(published.values.size())) throw BadPack();
+  if (published.missing && (rows != 0 || cols != 0)) throw BadPack();
 }
 
 front::Published unpack_one(const std::vector<std::vector<front::Published>>& before, Unpacker& in) {
@@ -59,6 +60,7 @@ front::Published unpack_one(const std::vector<std::vector<front::Published>>& be
   published.place.cols = in.get<Count>();
   published.place.part.rows = unpack_range(in);
   published.place.part.cols = unpack_range(in);
+  published.missing = in.get<std::uint8_t>() != 0;
   const auto source = in.get<std::uint32_t>();
   if (source == kOwnValues) {
     published.values.resize(in.count(sizeof(float)));
@@ -162,6 +164,7 @@ void pack_outputs(const std::vector<front::RankReport>& ranks, Packer& out) {
         out.put(number);
       }
       const std::uint32_t source = twin(ranks, rank, published);
+      out.put<std::uint8_t>(published.missing ? 1 : 0);
       out.put(source);
       if (source != kOwnValues) continue;
       out.put<std::uint64_t>(published.values.size());
@@ -171,7 +174,7 @@ void pack_outputs(const std::vector<front::RankReport>& ranks, Packer& out) {
 }
 
 std::vector<std::vector<front::Published>> unpack_outputs(std::size_t ranks, Unpacker& in) {
-  constexpr std::size_t kLeastBytes = 8 + 6 * sizeof(Count) + 4;
+  constexpr std::size_t kLeastBytes = 8 + 6 * sizeof(Count) + 1 + 4;
   constexpr std::size_t kMostElements = std::size_t{1} << 28U;  // references to twins multiply what is in the file
   std::vector<std::vector<front::Published>> by_rank;
   std::size_t elements = 0;
@@ -189,11 +192,25 @@ std::vector<std::vector<front::Published>> unpack_outputs(std::size_t ranks, Unp
 
 std::map<std::string, Output> assemble(const std::vector<std::vector<front::Published>>& by_rank) {
   std::map<std::string, std::vector<Contribution>> contributions;
+  std::map<std::string, std::size_t> missing;  // the first rank that should have published something
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-    for (const front::Published& published : by_rank[rank]) contributions[published.name].push_back({rank, &published});
+    for (const front::Published& published : by_rank[rank]) {
+      if (published.missing) {
+        missing.emplace(published.name, rank);
+      } else {
+        contributions[published.name].push_back({rank, &published});
+      }
+    }
   }
   std::map<std::string, Output> outputs;
-  for (const auto& [name, list] : contributions) outputs[name] = assemble_one(list, by_rank.size());
+  for (const auto& [name, list] : contributions) {
+    Output& output = outputs[name] = assemble_one(list, by_rank.size());
+    const auto lacks = missing.find(name);
+    if (lacks == missing.end()) continue;
+    output.complete = false;
+    output.replicas.clear();  // what the others agree on is not what all of them hold
+    output.conflict = "nothing on rank " + std::to_string(lacks->second) + ": its tensor is empty";
+  }
   return outputs;
 }
 

@@ -8,27 +8,36 @@
 #include <vector>
 
 #include "base/words.h"
+#include "boundary/walls.h"
 #include "front/trace/run_report.h"
 
 namespace shardlings::wire {
 
 /// How a submission process ended.
 enum class Ending : std::uint8_t {
-  finished,      ///< with its end mark: everything is there
-  failed,        ///< with its end mark and a Failure (misuse, exception, not implemented, out of memory)
-  crashed,       ///< killed by a signal of its own making (segmentation fault, abort, …)
-  early_exit,    ///< ended without the end mark, whatever its status
-  cpu_limit,     ///< computed longer than allowed
-  wall_limit,    ///< took longer than allowed without computing
-  memory_limit,  ///< asked the host for more memory than allowed
-  output_limit,  ///< wrote without end
-  not_started    ///< could not be started at all
+  finished,       ///< with its end mark: everything is there
+  failed,         ///< with its end mark and a Failure (misuse, exception, not implemented, out of memory)
+  crashed,        ///< killed by a signal of its own making (segmentation fault, abort, …)
+  early_exit,     ///< ended without the end mark, whatever its status
+  cpu_limit,      ///< computed longer than allowed
+  wall_limit,     ///< took longer than allowed without computing
+  memory_limit,   ///< asked the host for more memory than allowed
+  output_limit,   ///< wrote without end
+  not_started,    ///< could not be started at all
+  machine_fault,  ///< did not come to its end, by no fault of its own
+  not_run         ///< two cases before it had ended alike, without coming to an end
 };
 
-inline constexpr Words<Ending, 9> kEndingWords{{"finished", "failed", "crashed", "early_exit", "cpu_limit",
-                                                "wall_limit", "memory_limit", "output_limit", "not_started"}};
+inline constexpr Words<Ending, 11> kEndingWords{{"finished", "failed", "crashed", "early_exit", "cpu_limit",
+                                                 "wall_limit", "memory_limit", "output_limit", "not_started",
+                                                 "machine_fault", "not_run"}};
 inline const char* name_of(Ending ending) {
   return kEndingWords.of(ending);
+}
+
+/// Whether the ending says something about the submission, and not about the machine or the tool.
+inline bool can_be_judged(Ending ending) {
+  return ending != Ending::not_started && ending != Ending::machine_fault;
 }
 
 /// A line of the learner's source.
@@ -44,6 +53,7 @@ struct LastWords {
   std::string file;
   int line = 0;
   std::uint64_t order = 0;
+  std::int64_t tensors = 0;  ///< most bytes that its tensors have had at once
 };
 
 /// One output assembled from the ranks' rectangles.
@@ -65,7 +75,8 @@ struct Result {
   std::vector<LastWords> last_words;
   front::RunReport report;
   std::map<std::string, Output> outputs;
-  double seconds = 0;  ///< wall, for information only
+  boundary::Walls walls;  ///< that stood around the learner's code
+  double seconds = 0;     ///< wall, for information only
 };
 
 }  // namespace shardlings::wire

@@ -52,7 +52,7 @@ TEST_P(OnEveryEngine, RunsEachRankOnce) {
   }
 }
 
-TEST_P(OnEveryEngine, WakesWhoeverSleeps) {
+TEST_P(OnEveryEngine, WakesASleepingRank) {
   constexpr std::uint32_t kRanks = 20, kRounds = 50;
   Word arrived{0};
   engine_->run(kRanks, [&](int) {

@@ -195,6 +195,57 @@ TEST(HostClock, ACopyMayComeAfterACollective) {
   }
 }
 
+// Both messages are there at 2 ms, but the receiver's link takes one of them after the other.
+TEST(HostClock, ACopyAfterAReceiveStartsWhenTheLinkIsDoneWithIt) {
+  const RunReport report = world::run(world_with_host(3), [](Rank& rank) {
+    Tensor a = rank.zeros(kMillisecond, Kind::other), b = rank.zeros(kMillisecond, Kind::other);
+    if (rank.id() > 0) return rank.world().send(a, 0);
+    Tensor host = rank.host_zeros(kMillisecond, Kind::other);
+    compute(rank, 1);
+    Work first = rank.world().recv_async(a, 1);
+    const Work second = rank.world().recv_async(b, 2);
+    Work copied = copy_async(host, b, second);
+    first.wait();
+    copied.wait();
+  });
+  EXPECT_EQ(counters_of(report, 0).end.value(), (1 + 1 + 1 + 1) * kMs) << "posted, first, second, copy";
+  std::vector<std::pair<EventKind, std::int64_t>> ends;
+  for (const front::Event& event : report.ranks[0].trace.events) {
+    if (event.kind == EventKind::recv) ends.emplace_back(event.kind, event.end.value());
+    if (event.kind == EventKind::copy) {
+      ends.emplace_back(event.kind, event.end.value());
+      EXPECT_EQ(event.begin.value(), 3 * kMs) << "not before the receive's end";
+    }
+  }
+  const std::vector<std::pair<EventKind, std::int64_t>> expected = {
+      {EventKind::recv, 2 * kMs}, {EventKind::recv, 3 * kMs}, {EventKind::copy, 4 * kMs}};
+  EXPECT_EQ(ends, expected);
+}
+
+// A wait for what stands behind the copy on its lane needs the receive's end, too: that is when the link takes it.
+TEST(HostClock, AReceiveThatACopyComesAfterTakesTheLinkWhenSomebodyWaitsForTheCopysLane) {
+  const RunReport report = world::run(world_with_host(3), [](Rank& rank) {
+    Tensor a = rank.zeros(kMillisecond, Kind::other), b = rank.zeros(kMillisecond, Kind::other);
+    if (rank.id() > 0) return rank.world().send(a, 0);
+    Tensor third = rank.zeros(kMillisecond, Kind::other);
+    Tensor host = rank.host_zeros(kMillisecond, Kind::other), other = rank.host_zeros(kMillisecond, Kind::other);
+    Work first = rank.world().recv_async(a, 1);
+    const Work second = rank.world().recv_async(b, 2);
+    Work copied = copy_async(host, b, second);
+    Work behind = copy_async(other, third);
+    behind.wait();  // 1 ms the message, and two copies of 1 ms
+    first.wait();   // its message has waited for the other one's
+    copied.wait();
+  });
+  ASSERT_FALSE(report.failure) << report.failure->message;
+  for (const front::Event& event : report.ranks[0].trace.events) {
+    if (event.kind == EventKind::recv) {
+      EXPECT_EQ(event.end.value(), (event.peer == 2 ? 1 : 2) * kMs) << "from rank " << event.peer;
+    }
+  }
+  EXPECT_EQ(counters_of(report, 0).end.value(), 3 * kMs);
+}
+
 // What stands on a lane behind something that waits for others waits with it; other lanes go on.
 TEST(HostClock, ALaneKeepsItsOrderWhateverItsFirstWaitsFor) {
   const RunReport report = world::run(world_with_host(2), [](Rank& rank) {

@@ -1,14 +1,22 @@
 // Tensors and views through the public API: ownership, counting, and errors that name the place.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 
+#include "base/text.h"
 #include "shardlings/puzzle.h"
 #include "world/world.h"
 
 namespace shardlings {
 namespace {
+
+using ::testing::HasSubstr;
 
 front::RunReport on_one_rank(const std::function<void(Rank&)>& body, Bytes capacity = Bytes(1 << 20)) {
   world::Options options;
@@ -82,6 +90,73 @@ TEST(Tensor, PartsOutsideTheViewAreErrors) {
   }
 }
 
+constexpr Count kLargest = std::numeric_limits<Count>::max();
+
+TEST(Shape, ProductsDoNotWrap) {
+  static_assert(Shape{Count{1} << 32, Count{1} << 32}.size() == kLargest, "not 0");
+  static_assert(Shape{Count{1} << 32, (Count{1} << 31) + 1}.size() == kLargest, "not negative");
+  static_assert(Shape{Count{1} << 32, Count{1} << 32, 3}.rows() == kLargest);
+  static_assert(Shape{Count{1} << 40, Count{1} << 40, 0}.size() == 0);
+  EXPECT_EQ((Shape{3, 0, kLargest}).size(), 0);
+  EXPECT_EQ((Shape{2, 3, 4}).size(), 24);
+}
+
+/// What a rank hears of this; every refusal has its line.
+std::string refusal(const std::function<void(Rank&)>& body) {
+  const auto report = on_one_rank(body);
+  if (!report.failure) return "";
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument) << report.failure->message;
+  EXPECT_EQ(report.failure->message.rfind("tensor_test.cpp:", 0), 0U) << report.failure->message;
+  return report.failure->message;
+}
+
+TEST(Tensor, ImpossibleShapesAreRefused) {
+  const Count large = Count{1} << 32;
+  for (const Shape& shape : {Shape((Count{1} << 62) + 1), Shape(kLargest), Shape{large, large}, Shape{large, large, 0},
+                             Shape{0, kLargest, 2}, Shape{large, large, large, large}, Shape(-1), Shape{-2, -3}}) {
+    const std::string refused = "a tensor cannot have the shape " + to_text(shape);
+    EXPECT_THAT(refusal([&](Rank& rank) { rank.zeros(shape, Kind::other); }), HasSubstr(refused));
+    EXPECT_THAT(refusal([&](Rank& rank) { rank.empty(shape, Kind::other, DType::bf16); }), HasSubstr(refused));
+    EXPECT_THAT(refusal([&](Rank& rank) { rank.host_zeros(shape, Kind::other); }), HasSubstr(refused));
+  }
+}
+
+TEST(Tensor, ViewsOfImpossibleShapesAreRefused) {
+  const Count large = Count{1} << 32;
+  const auto reshaped = [](Count size, const Shape& shape) {
+    return refusal([&](Rank& rank) { rank.zeros(size, Kind::other).reshaped(shape); });
+  };
+  EXPECT_THAT(reshaped(0, {large, large}), HasSubstr("cannot have the shape")) << "its product wraps to 0";
+  EXPECT_THAT(reshaped(0, {large, large, 0}), HasSubstr("cannot have the shape"));
+  EXPECT_THAT(reshaped(6, {-2, -3}), HasSubstr("cannot have the shape")) << "its product is 6";
+  EXPECT_THAT(reshaped(6, {4, 2}), HasSubstr("6 elements of shape (6) do not make the shape (4, 2)"));
+}
+
+TEST(Tensor, RangesThatWrapAreRefused) {
+  constexpr Count kSmallest = std::numeric_limits<Count>::min();
+  for (const Range range : {Range{1, kLargest}, Range{kSmallest, kLargest}, Range{kLargest, kSmallest},
+                            Range{kLargest, kLargest}, Range{kSmallest, 2}}) {
+    EXPECT_NE(refusal([&](Rank& rank) { rank.zeros({4, 3}, Kind::other).part(range); }), "");
+    EXPECT_NE(refusal([&](Rank& rank) { rank.zeros({4, 3}, Kind::other).rows_part(range); }), "");
+    EXPECT_NE(refusal([&](Rank& rank) { slice_cols(rank.zeros({4, 3}, Kind::other), range); }), "");
+    EXPECT_NE(refusal([&](Rank& rank) {
+                const Tensor ids = rank.zeros(4, Kind::other, DType::i32);
+                pick(rank.zeros({4, 3}, Kind::other), ids, range);
+              }),
+              "");
+  }
+}
+
+TEST(Group, PartsOfRanksThatAreNotThereAreRefused) {
+  EXPECT_THAT(refusal([](Rank& rank) { rank.world().part(12, 1); }),
+              HasSubstr("part(12, 1): the group has ranks 0 to 0"));
+  EXPECT_THAT(refusal([](Rank& rank) { rank.world().part(kLargest, std::numeric_limits<int>::max()); }),
+              HasSubstr("the group has ranks 0 to 0"));
+  EXPECT_THAT(refusal([](Rank& rank) { rank.world().part(12, kNobody); }), HasSubstr("the group has ranks 0 to 0"));
+  EXPECT_THAT(refusal([](Rank& rank) { rank.world().mine(-1); }), HasSubstr("no such number of elements"));
+  EXPECT_EQ(Group().part(12, 5), Range()) << "of an empty group";
+}
+
 TEST(Tensor, OutOfMemoryListsWhatIsAlive) {
   const auto report = on_one_rank(
       [](Rank& rank) {
@@ -95,6 +170,59 @@ TEST(Tensor, OutOfMemoryListsWhatIsAlive) {
   for (const char* part : {"400 B more (activation)", "800 B of 1000 B", "parameter", "gradient", "tensor_test.cpp:"}) {
     EXPECT_NE(report.failure->message.find(part), std::string::npos) << part << "\n" << report.failure->message;
   }
+}
+
+TEST(Tensor, OutOfHostMemoryListsWhatIsAliveThere) {
+  world::Options options;
+  options.host_capacity = Bytes(1000);
+  const auto report = world::run(options, [](Rank& rank) {
+    Tensor device = rank.zeros(10, Kind::parameter);
+    Tensor master = rank.host_zeros(200, Kind::optimizer);
+    rank.host_empty(100, Kind::gradient);
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::out_of_memory);
+  EXPECT_THAT(report.failure->message,
+              AllOf(HasSubstr("out of host memory on rank 0: 400 B more (gradient) do not fit; 800 B of 1000 B"),
+                    HasSubstr("optimizer  1 tensor from tensor_test.cpp:"), Not(HasSubstr("parameter"))));
+}
+
+/// A device of a machine that has no memory left beside what the first allocation takes.
+class SmallDevice final : public back::Device {
+ public:
+  void* allocate(Bytes size) override {
+    if (++allocations_ > 1) throw std::bad_alloc();
+    return cpu_->allocate(size);
+  }
+  void release(void* memory, Bytes size) noexcept override { cpu_->release(memory, size); }
+  void* allocate_host(Bytes size) override { return cpu_->allocate_host(size); }
+  void release_host(void* memory, Bytes size) noexcept override { cpu_->release_host(memory, size); }
+  void launch(const back::Kernel& kernel, back::DeviceLane lane) override { cpu_->launch(kernel, lane); }
+  void upload(void* to, const void* host, Bytes size) override { cpu_->upload(to, host, size); }
+  void download(void* host, const void* from, Bytes size) override { cpu_->download(host, from, size); }
+  back::DeviceEvent record(back::DeviceLane lane) override { return cpu_->record(lane); }
+  void wait(back::DeviceLane lane, back::DeviceEvent event) override { cpu_->wait(lane, event); }
+  void synchronize() override { cpu_->synchronize(); }
+
+ private:
+  std::unique_ptr<back::Device> cpu_ = back::make_cpu_device();
+  int allocations_ = 0;
+};
+
+TEST(Tensor, ThatTheMachineHasNoMemoryLeftListsWhatIsAliveToo) {
+  world::Options options;
+  options.ranks = 3;
+  options.make_device = [](int) { return std::make_unique<SmallDevice>(); };
+  const auto report = world::run(options, [](Rank& rank) {
+    Tensor weights = rank.zeros(100, Kind::parameter);
+    rank.empty(50, Kind::gradient);
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::out_of_memory);
+  EXPECT_THAT(report.failure->message,
+              AllOf(HasSubstr("out of memory on rank 0: 200 B more (gradient) would fit; 400 B of"),
+                    HasSubstr("400 B  parameter  1 tensor from tensor_test.cpp:"),
+                    HasSubstr("the machine has no memory left, which all ranks of a run share")));
 }
 
 TEST(Tensor, FreshMemoryIsNaNWhereAsked) {

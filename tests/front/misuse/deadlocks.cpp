@@ -29,6 +29,18 @@ void all_send_first(Rank& rank, Pauses& pause) {
   rank.world().recv(theirs, last(rank), line(13));
 }
 
+// The others wait for the two, and do nothing wrong.
+void receives_beside_a_barrier(Rank& rank, Pauses& pause) {
+  Tensor mine = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  Tensor theirs = rank.zeros(4, Kind::buffer, DType::f32, line(11));
+  pause();
+  if (rank.id() < 2) {
+    rank.world().recv(theirs, 1 - rank.id(), line(13));
+    rank.world().send(mine, 1 - rank.id(), line(14));
+  }
+  rank.world().barrier(line(16));
+}
+
 void collective_against_message(Rank& rank, Pauses& pause) {
   Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
   pause();
@@ -130,6 +142,8 @@ void one_calls_wrongly(Rank& rank, Pauses& pause) {
 std::vector<WrongProgram> deadlocks() {
   return {{"deadlock_receive_first", "deadlock", "all receive before they send", all_receive_first, 8},
           {"deadlock_send_first", "deadlock", "all send before they receive", all_send_first},
+          {"deadlock_beside_a_barrier", "deadlock", "two receive before they send, and the others are in a barrier",
+           receives_beside_a_barrier},
           {"deadlock_collective_and_message", "deadlock", "a message after a collective and before it",
            collective_against_message},
           {"deadlock_groups", "deadlock", "rank 0 uses two groups in the other order", groups_in_another_order},

@@ -111,6 +111,24 @@ void message_types(Rank& rank, Pauses& pause) {
   if (rank.id() == 1) rank.world().recv(data, 0, line(13));
 }
 
+// Groups of different colors may have different names; one group has one.
+void names(Rank& rank, Pauses& pause) {
+  pause();
+  const int color = rank.id() == 2 ? 1 : 0;
+  rank.world().split(color, 0, color == 1 ? "alone" : rank.id() == 1 ? "b" : "a", line(11));
+}
+
+// What the harness has called before the learner's function is none of the learner's calls.
+void after_the_harness(Rank& rank, Pauses& pause) {
+  Group pair = rank.world().split(0, rank.id(), "pair", Location());
+  pair.barrier(Location());
+  rank.world().barrier(Location());
+  Tensor data = rank.zeros(12, Kind::buffer, DType::f32, line(10));
+  rank.world().all_reduce(data, ReduceOp::sum, line(11));
+  pause();
+  pair.broadcast(data, rank.id() == 1 ? 1 : 0, line(13));
+}
+
 }  // namespace
 
 std::vector<WrongProgram> mismatches() {
@@ -123,6 +141,8 @@ std::vector<WrongProgram> mismatches() {
           {"mismatch_order", "mismatch", "rank 0 starts two reductions in the other order", order},
           {"mismatch_parts", "mismatch", "parts are taken for equally long", parts},
           {"mismatch_scattered_parts", "mismatch", "a part as large as the whole", scattered_parts},
+          {"mismatch_names", "mismatch", "rank 1 gives its group another name", names},
+          {"mismatch_after_the_harness", "mismatch", "in the first call that is the learner's", after_the_harness},
           {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
           {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
           {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/access.h"
 #include "front/model/on_model.h"
@@ -55,6 +56,17 @@ Tensor blank(Scene& scene, Shape shape) {
 
 TEST(ModelMisuse, NothingIsSaidWhenAllIsWell) {
   EXPECT_EQ(message_of([](Scene& s) { s.backward(1, 1, blank(s, {4, 2, 9})); }), "");
+}
+
+// Their bytes and operations would not fit a number.
+TEST(ModelMisuse, CostsOfWhatIsNoMicroBatch) {
+  for (const auto& [sequence, batch] : std::vector<std::pair<Count, Count>>{
+           {-1, 2}, {2, -1}, {Count{1} << 32, Count{1} << 32}, {Count{1} << 62, 4}, {0, Count{1} << 62}}) {
+    EXPECT_THAT(message_of([&, s = sequence, b = batch](Scene& scene) { scene.on.model.cost(1, s, b); }),
+                AllOf(HasSubstr("misuse_test.cpp:"), HasSubstr("cost of layer 1: no micro-batch has")));
+  }
+  EXPECT_EQ(message_of([](Scene& scene) { scene.on.model.cost(1, 4096, 8); }), "");
+  EXPECT_EQ(message_of([](Scene& scene) { scene.on.model.cost(1, 0, 0); }), "");
 }
 
 TEST(ModelMisuse, WhatACallWouldUseUpIsStillThereIfItIsNotMade) {
@@ -152,6 +164,25 @@ TEST(ModelMisuse, GradientOfAnotherShape) {
 
 TEST(ModelMisuse, GradientThatWasMovedFrom) {
   EXPECT_THAT(message_of([](Scene& s) { s.backward(2, 2, {}); }), HasSubstr("is an empty tensor (moved from?)"));
+}
+
+TEST(ModelMisuse, NothingButEmptyTensors) {
+  EXPECT_EQ(message_of([](Scene& s) {
+              const auto is_refused = [](const std::function<void()>& call, const char* name) {
+                try {
+                  call();
+                  ADD_FAILURE() << name << " goes on without a tensor";
+                } catch (const InvalidArgument& error) {
+                  EXPECT_THAT(error.what(),
+                              HasSubstr(std::string(name) + ": all its tensors are empty (moved from, or "));
+                }
+              };
+              is_refused([&] { s.on.model.forward(1, {}, {}, &s.saved[0]); }, "forward");
+              is_refused([&] { s.on.model.backward(1, {}, {}, std::move(s.saved[1]), {}, {}); }, "backward");
+              is_refused([&] { s.on.model.loss({}, {}, 8, {}); }, "loss");
+              EXPECT_EQ(front_of(s.rank).models().saved.alive(), 3) << "what it was given is still the caller's";
+            }),
+            "");
 }
 
 TEST(ModelMisuse, FreedInput) {

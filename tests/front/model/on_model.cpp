@@ -39,28 +39,21 @@ cases::Case case_of(const model::ModelSpec& spec, Count batch, int micro_batches
 
 namespace {
 
-front::RunReport run(const std::function<void(Rank&)>& body) {
-  world::Options options;
-  options.poison_empty = true;
-  options.cluster.table = {Nanos(1000), Nanos(2000), Nanos(300), Nanos(70)};
-  return world::run(options, body);
+world::Options options() {
+  world::Options chosen;
+  chosen.poison_empty = true;
+  chosen.cluster.table = {Nanos(1000), Nanos(2000), Nanos(300), Nanos(70)};
+  return chosen;
 }
 
 }  // namespace
 
 front::RunReport on_rank(const std::function<void(Rank&)>& body) {
-  front::RunReport report = run(body);
-  if (report.failure) ADD_FAILURE() << report.failure->message;
-  return report;
+  return support::on_rank(options(), body);
 }
 
 std::string error_of(const std::function<void(Rank&)>& body) {
-  const front::RunReport report = run(body);
-  return report.failure ? report.failure->message : "";
-}
-
-front::RankFront& front_of(Rank& rank) {
-  return front::RankFront::behind(*Access::port(rank));
+  return support::error_on_rank(options(), body);
 }
 
 const front::Counters& counters_of(Rank& rank) {

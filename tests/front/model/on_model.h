@@ -10,8 +10,8 @@
 #include "api/rank_model.h"
 #include "case/case.h"
 #include "case/data.h"
-#include "front/rank_front.h"
 #include "shardlings/puzzle.h"
+#include "support/on_rank.h"
 #include "world/world.h"
 
 namespace shardlings::model_test {
@@ -28,7 +28,7 @@ front::RunReport on_rank(const std::function<void(Rank&)>& body);
 /// The message with which `body` fails; empty if it does not.
 std::string error_of(const std::function<void(Rank&)>& body);
 
-front::RankFront& front_of(Rank& rank);
+using support::front_of;
 /// What has been counted of a rank so far.
 const front::Counters& counters_of(Rank& rank);
 front::Ledger& ledger_of(Rank& rank);  ///< of its device

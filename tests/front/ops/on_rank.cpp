@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "api/harness_calls.h"
+#include "support/on_rank.h"
 #include "support/test_device.h"
 
 namespace shardlings::ops_test {
@@ -15,24 +16,21 @@ using detail::harness::load;
 namespace {
 
 /// Fresh memory is NaN, so that no result can rest on what was there before.
-front::RunReport run(const std::function<void(Rank&)>& body) {
-  world::Options options;
-  options.poison_empty = true;
-  options.make_device = [](int) { return support::test_device().make(); };
-  return world::run(options, body);
+world::Options options() {
+  world::Options chosen;
+  chosen.poison_empty = true;
+  chosen.make_device = [](int) { return support::test_device().make(); };
+  return chosen;
 }
 
 }  // namespace
 
 front::RunReport on_rank(const std::function<void(Rank&)>& body) {
-  front::RunReport report = run(body);
-  if (report.failure) ADD_FAILURE() << report.failure->message;
-  return report;
+  return support::on_rank(options(), body);
 }
 
 std::string error_of(const std::function<void(Rank&)>& body) {
-  const front::RunReport report = run(body);
-  return report.failure ? report.failure->message : "";
+  return support::error_on_rank(options(), body);
 }
 
 Tensor put(Rank& rank, const Shape& shape, const Doubles& values, DType dtype) {

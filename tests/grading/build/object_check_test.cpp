@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "grading/build/include_check.h"
+#include "grading/build/symbol_check.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading {
@@ -23,7 +24,7 @@ std::string compiled(const std::string& source) {
   std::ofstream(base + ".cpp") << source;
   run::ProcessOptions options;
   options.program = SHARDLINGS_CXX;
-  options.arguments = {"-std=c++20", "-O1", "-fPIE", "-c", base + ".cpp", "-o", base + ".o"};
+  options.arguments = {"-std=c++20", "-O1", "-fPIE", "-ffunction-sections", "-c", base + ".cpp", "-o", base + ".o"};
   options.environment = run::clean_environment("/");
   const run::ProcessEnd end = run::run_process(options);
   EXPECT_EQ(end.status, 0) << end.output;
@@ -233,9 +234,31 @@ TEST(ObjectCheck, EveryDoorIsRefused) {
 
 TEST(ObjectCheck, WhatOnlyBeginsLikeADoorIsInOrder) {
   for (const char* name : {"printf", "puts", "fputs", "fwrite", "malloc", "memmove", "strlen", "exit", "abort", "qsort",
-                           "_ZSt6removeIPiiET_S1_S1_RKT0_"}) {
+                           "__memcpy_chk", "sinf", "powl", "_ZNSt13runtime_errorC1EPKc", "_ZSt4cout"}) {
     EXPECT_EQ(checked_use_of(name), "") << name;
   }
+}
+
+TEST(ObjectCheck, WhatNobodyHasAWordForIsRefusedAllTheSame) {
+  for (const char* name :
+       {"openat2", "getauxval", "environ", "ucontext", "_ZN3fmt2v96vprintENS0_17basic_string_viewIcEE",
+        "_ZN10shardlings10submission7HarnessC1ERNS_4RankERKNS_5cases4CaseE",
+        "_ZN10shardlings6detail4Port4textESt17basic_string_viewIcSt11char_traitsIcEENS_8LocationE", "__memfd_chk",
+        "openf", "_ZNSt8ios_base9_M_grow_wordsEib", "not a name", "_Z"}) {
+    EXPECT_NE(checked_use_of(name), "") << name;
+  }
+}
+
+TEST(ObjectCheck, WhatAHarnessOffersMayBeCalled) {
+  const auto offered = build::offered_functions(build::parse_object(
+      compiled("struct Flow {}; int forward(Flow&) { return 1; }\nnamespace { int own() { return 2; } }\n"
+               "int shardlings_harness(int) { return own(); }\nnamespace inside { int deep() { return 3; } }\n"
+               "inline int several() { return 4; }\nint (*address())() { return several; }\n"
+               "int number = 3; extern \"C\" int plain() { return 1; }\n")));
+  EXPECT_THAT(offered, testing::ElementsAre("_Z7addressv", "_Z7forwardR4Flow"));
+  const std::string caller = "struct Flow {}; int forward(Flow&); int f(Flow& flow) { return forward(flow); }";
+  EXPECT_EQ(build::check_object(build::parse_object(compiled(caller)), "puzzle.cpp", offered), "");
+  EXPECT_THAT(checked(caller), StartsWith("puzzle.cpp: it uses forward(Flow&), which it does not define"));
 }
 
 TEST(ObjectCheck, DefinitionsInTheLibrarysPlaceAreRefused) {
@@ -261,28 +284,26 @@ TEST(ObjectFile, AnythingElseIsRefused) {
   }
 }
 
-TEST(Includes, LightHeadersOnly) {
-  EXPECT_EQ(build::check_includes(
-                "#include <shardlings/puzzle.h>\n  # include \"shardlings/ops.h\"\n#include <vector>\n", "p.cpp"),
-            "");
-  EXPECT_THAT(build::check_includes("\n#include <thread>\n", "p.cpp"),
-              StartsWith("p.cpp:2: #include <thread>: a puzzle includes"));
-  EXPECT_THAT(build::check_includes("#include <shardlings/../api/call.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
-  EXPECT_THAT(build::check_includes("#include HEADER\n", "p.cpp"), StartsWith("p.cpp:1: #include HEADER"));
-  EXPECT_THAT(build::check_includes("%:include <unistd.h>\n", "p.cpp"), StartsWith("p.cpp:1: "));
-  EXPECT_EQ(build::check_includes("// #include <thread>\n#define X 1\n", "p.cpp"), "");
+TEST(Includes, FilesOfARule) {
+  EXPECT_THAT(build::files_of_rule("puzzle.o: puzzle.cpp /a\\ b/c.h \\\n  /d/$$e.h /f\\#.h\n"),
+              testing::ElementsAre("puzzle.cpp", "/a b/c.h", "/d/$e.h", "/f#.h"));
+  EXPECT_THAT(build::files_of_rule(""), testing::IsEmpty());
+  EXPECT_THAT(build::files_of_rule("puzzle.o:"), testing::IsEmpty());
 }
 
 TEST(Includes, WhatTheCompilerHasReadCounts) {
-  const std::vector<std::string> folders = {"/r/include", "/b/pch"};
-  EXPECT_EQ(
-      build::check_dependencies("puzzle.o: puzzle.cpp /r/include/shardlings/a.h \\\n /b/pch/shardlings/puzzle.h.gch\n",
-                                "/p/09/puzzle.cpp", folders),
-      "");
-  EXPECT_EQ(build::check_dependencies("puzzle.o: puzzle.cpp /r/include/../api/call.h\n", "/p/09/puzzle.cpp", folders),
-            "puzzle.cpp: it includes /r/include/../api/call.h, which is not for puzzles.");
-  EXPECT_EQ(build::check_dependencies("puzzle.o: puzzle.cpp ../../runtime/x.h\n", "/p/09/puzzle.cpp", folders),
-            "puzzle.cpp: it includes ../../runtime/x.h, which is not for puzzles.");
+  const build::ReadableFiles readable{"/p/09/puzzle.cpp", {"/r/include", "/b/pch"}, {"/usr/include/c++/12/vector"}};
+  const auto check = [&](const std::string& files) {
+    return build::check_dependencies("puzzle.o: puzzle.cpp " + files + "\n", readable, "\n#include <x.h>\n");
+  };
+  EXPECT_EQ(check("/r/include/shardlings/a.h \\\n /b/pch/shardlings/puzzle.h.gch"), "");
+  EXPECT_EQ(check("/usr/lib/../include/c++/12/vector"), "");
+  EXPECT_THAT(check("/r/include/../api/call.h"),
+              StartsWith("puzzle.cpp: it includes /r/include/../api/call.h, which is not for puzzles"));
+  EXPECT_THAT(check("../../runtime/x.h"), StartsWith("puzzle.cpp:2: it includes ../../runtime/x.h"));
+  EXPECT_THAT(check("/usr/include/c++/12/thread"), HasSubstr("/usr/include/c++/12/thread"));
+  EXPECT_THAT(check("/r/include/shardlings/deep/a.h"), HasSubstr("a.h"));
+  EXPECT_THAT(check("/r/include/shardlings/secret.txt"), HasSubstr("secret.txt"));
 }
 
 }  // namespace

@@ -74,6 +74,18 @@ TEST(BreadthFirst, HoldsTwoUnitsOfEach) {
   EXPECT_EQ(units(10), 48 + 2 * 48) << "weights of 0, gradients of 0 and 1";
 }
 
+TEST(BreadthFirst, SaysOfWhatTheMemoryAfterASlotIsMade) {
+  const cases::Case kase = six_layers(3, 2);
+  const formulas::PipelineMemory memory = formulas::breadth_first_memory(kase, 0);
+  for (std::size_t slot = 0; slot < memory.after.size(); ++slot) {
+    EXPECT_EQ(formulas::breadth_first_memory_after(kase, 0, slot).value().value(), memory.after[slot]) << slot;
+  }
+  const std::int64_t rest = memory.after[0] - 2 * 3 * 16 - 2 * 48;
+  EXPECT_EQ(formulas::breadth_first_memory_after(kase, 0, 0).text(),
+            "2 x parts + two units of weights + batch, loss, activations, messages so far = 2 x 48 + 96 + " +
+                std::to_string(rest));
+}
+
 // Bytes, peaks and the end of the step are those of the formulas, on every rank of every case of the puzzle.
 TEST(BreadthFirst, IsWhatTheSolutionDoes) {
   const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);

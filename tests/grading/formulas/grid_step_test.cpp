@@ -8,8 +8,8 @@
 #include <map>
 
 #include "base/random.h"
+#include "grading/formulas/beside_solution.h"
 #include "grading/formulas/grid_norm.h"
-#include "submission/harness.h"
 #include "submission/wire/output_pack.h"
 #include "world/world.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/random.h"
+#include "grading/formulas/beside_solution.h"
 #include "grading/formulas/pipeline.h"
 #include "puzzles/solutions.h"
-#include "submission/harness.h"
 #include "world/world.h"
 
 // Each puzzle has a train_step and a harness of its own: a namespace for each keeps them apart.

@@ -63,7 +63,7 @@ formulas::StepPeak peak_of(const Scheme& scheme, const cases::Case& kase, int ra
 formulas::HybridBytes sent_by(const Scheme& scheme, const cases::Case& kase, int rank) {
   if (scheme.hybrid) return formulas::hybrid_bytes(kase, rank);
   const Bytes norm(scheme.clips ? formulas::all_reduce_bytes_of_one(kase, rank) : 0), nothing(0);
-  const judge::Formula<Bytes> bytes = formulas::step_bytes(kase, rank, scheme.zero) + judge::term("the norm", norm);
+  const judge::Formula<Bytes> bytes = formulas::step_bytes(kase, rank, scheme.zero) + judge::named("the norm", norm);
   return kase.ranks > kRanksOfANode ? formulas::HybridBytes{nothing, bytes} : formulas::HybridBytes{bytes, nothing};
 }
 

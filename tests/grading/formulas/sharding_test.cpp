@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "front/clock/cost.h"
-#include "front/group/wire.h"
+#include "front/group/ring_traffic.h"
 
 namespace shardlings::grading {
 namespace {
@@ -41,7 +41,7 @@ back::Signature signature_of(Collective kind, Count count, int ranks) {
 }
 
 std::int64_t counted(Collective kind, Count count, int ranks, int rank) {
-  return front::wire_of(signature_of(kind, count, ranks), rank).sent.value();
+  return front::ring_traffic_of(signature_of(kind, count, ranks), rank).sent.value();
 }
 
 class Sharding : public testing::TestWithParam<int> {};

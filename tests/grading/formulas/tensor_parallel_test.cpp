@@ -14,7 +14,7 @@ front::RunReport run_on(int ranks, const std::function<void(Rank&)>& body) {
   return world::run(options, body);
 }
 
-TEST(WireBytes, AreWhatTheRuntimeCounts) {
+TEST(RingTraffic, AreWhatTheRuntimeCounts) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     for (const Count n : {1, 7, 24, 30}) {
       const auto report = run_on(ranks, [n](Rank& rank) {

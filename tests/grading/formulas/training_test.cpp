@@ -62,7 +62,7 @@ TEST(Letters, StandForTheCasesNumbers) {
 
 TEST(InAllSteps, NamesThemWhereThereAreSeveral) {
   cases::Case kase = perceptron();
-  const judge::Formula<Bytes> step = judge::term("W", Bytes(8)) + judge::term("one number", Bytes(4));
+  const judge::Formula<Bytes> step = judge::named("W", Bytes(8)) + judge::named("one number", Bytes(4));
   EXPECT_EQ(formulas::in_all_steps(kase, step).text(), "W + one number = 8 + 4");
   kase.steps = 3;
   EXPECT_EQ(formulas::in_all_steps(kase, step).text(), "steps x (W + one number) = 3 x (8 + 4)");

@@ -54,6 +54,13 @@ TEST_F(DiagnosisTest, ScaledGradientsAreSeenInTheWeightsOfOneStepOfSgd) {
   EXPECT_EQ(of_weights({8, 26}), "");
 }
 
+// A crash may be anything: a division by zero, too.
+TEST_F(DiagnosisTest, OfACrashNamesNoCause) {
+  const std::string text = judge::diagnosis_text({}, "crashed");
+  EXPECT_NE(text, "");
+  EXPECT_EQ(text.find("index"), std::string::npos) << text;
+}
+
 TEST_F(DiagnosisTest, NanZeroAndStale) {
   EXPECT_EQ(of_grads({std::numeric_limits<float>::quiet_NaN(), 1}), "not_finite");
   EXPECT_EQ(of_grads({0, 0}), "all_zero");

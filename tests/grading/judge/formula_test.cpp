@@ -107,7 +107,7 @@ class RandomFormulas {
     const int choice = depth == 0 ? below(2) : below(9);
     switch (choice) {
       case 0: return Formula<Amount>(Amount(1 + below(5000)));
-      case 1: return named<Amount>({"W", "A_l", "weights", "batch and loss"});
+      case 1: return with_name<Amount>({"W", "A_l", "weights", "batch and loss"});
       case 2: return next(depth - 1) + next(depth - 1);
       case 3: return next(depth - 1) - next(depth - 1);
       case 4: return count(depth - 1) * next(depth - 1);
@@ -123,17 +123,17 @@ class RandomFormulas {
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
 
   template <class A>
-  Formula<A> named(const std::vector<std::string>& choices) {
+  Formula<A> with_name(const std::vector<std::string>& choices) {
     const std::string& name = choices[static_cast<std::size_t>(below(static_cast<int>(choices.size())))];
     const auto known = names.try_emplace(name, 1 + below(99)).first;
-    return term(name, A(static_cast<std::int64_t>(known->second)));
+    return named(name, A(static_cast<std::int64_t>(known->second)));
   }
 
   Formula<Count> count(int depth) {
     const int choice = depth <= 0 ? below(2) : below(5);
     switch (choice) {
       case 0: return 1 + below(9);
-      case 1: return named<Count>({"N", "m", "steps"});
+      case 1: return with_name<Count>({"N", "m", "steps"});
       case 2: return count(depth - 1) + count(depth - 1);
       case 3: return count(depth - 1) * count(depth - 1);
       default: return count(depth - 1) / count(0);
@@ -194,7 +194,7 @@ void expect_texts_and_values_agree() {
 }
 
 TEST(Formula, ShowsSymbolsAndNumbers) {
-  const Formula<Bytes> w = term("W", Bytes(4096)), a = term("A", Bytes(512));
+  const Formula<Bytes> w = named("W", Bytes(4096)), a = named("A", Bytes(512));
   EXPECT_EQ((3 * w + a).text(), "3 W + A = 3 x 4096 + 512");
   EXPECT_EQ((3 * w + a).value(), Bytes(3 * 4096 + 512));
 }
@@ -206,16 +206,16 @@ TEST(Formula, TextAndValueAgree) {
 }
 
 TEST(Formula, WordsAreMultipliedWithAnX) {
-  const Formula<Bytes> weights = term("weights", Bytes(10));
-  const Formula<Count> m = term("m", 4);
+  const Formula<Bytes> weights = named("weights", Bytes(10));
+  const Formula<Count> m = named("m", 4);
   EXPECT_EQ((m * weights).text(), "m x weights = 4 x 10");
   EXPECT_EQ((2 * weights).text(), "2 x weights = 2 x 10");
   EXPECT_EQ(((m + 1) * weights).text(), "(m + 1) x weights = (4 + 1) x 10");
 }
 
 TEST(Formula, ParenthesesStandOnlyWhereTheyAreNeeded) {
-  const Formula<Nanos> f = term("F", Nanos(2)), b = term("B", Nanos(3)), c = term("C", Nanos(1));
-  const Formula<Count> m = term("m", 4), p = term("p", 3);
+  const Formula<Nanos> f = named("F", Nanos(2)), b = named("B", Nanos(3)), c = named("C", Nanos(1));
+  const Formula<Count> m = named("m", 4), p = named("p", 3);
   EXPECT_EQ(((m + p - 1) * (f + b)).text(), "(m + p - 1) (F + B) = (4 + 3 - 1) x (2 ns + 3 ns)");
   EXPECT_EQ((f + (b + c)).text(), "F + B + C = 2 ns + 3 ns + 1 ns");
   EXPECT_EQ((f - (b - c)).text(), "F - (B - C) = 2 ns - (3 ns - 1 ns)");
@@ -226,8 +226,8 @@ TEST(Formula, ParenthesesStandOnlyWhereTheyAreNeeded) {
 }
 
 TEST(Formula, FractionsAreExact) {
-  const Formula<Count> n = term("N", 3);
-  const Formula<Bytes> grads = term("gradients", Bytes(100)), even = term("gradients", Bytes(99));
+  const Formula<Count> n = named("N", 3);
+  const Formula<Bytes> grads = named("gradients", Bytes(100)), even = named("gradients", Bytes(99));
   const Formula<Bytes> sent = 2 * (folded(n - 1) / n) * even;
   EXPECT_EQ(sent.text(), "2 (N-1)/N x gradients = 2 x 2/3 x 99");
   EXPECT_EQ(sent.value(), Bytes(132));
@@ -236,10 +236,10 @@ TEST(Formula, FractionsAreExact) {
 }
 
 TEST(Formula, TheSimplerTextIsShownWhereItIsTheSameNumber) {
-  const Formula<Count> n = term("N", 3);
+  const Formula<Count> n = named("N", 3);
   const auto sent = [&](std::int64_t whole, std::int64_t part) {
-    const Formula<Bytes> data = term("data", Bytes(whole));
-    return simplest(folded(n - 1) / n * data, data - term("own part", Bytes(part)));
+    const Formula<Bytes> data = named("data", Bytes(whole));
+    return simplest(folded(n - 1) / n * data, data - named("own part", Bytes(part)));
   };
   EXPECT_EQ(sent(99, 33).text(), "(N-1)/N x data = 2/3 x 99");
   EXPECT_EQ(sent(100, 34).text(), "data - own part = 100 - 34");
@@ -247,27 +247,27 @@ TEST(Formula, TheSimplerTextIsShownWhereItIsTheSameNumber) {
 }
 
 TEST(Formula, ASingleNumberIsNotRepeated) {
-  EXPECT_EQ(term("L", 3).text(), "L");
-  EXPECT_EQ(term("the best of all plans", Flops(77)).text(), "the best of all plans");
-  EXPECT_EQ(folded(2 * term("L", 3)).text(), "2 L");
+  EXPECT_EQ(named("L", 3).text(), "L");
+  EXPECT_EQ(named("the best of all plans", Flops(77)).text(), "the best of all plans");
+  EXPECT_EQ(folded(2 * named("L", 3)).text(), "2 L");
   EXPECT_EQ((Formula<Count>(2) * 3).text(), "2 x 3");
   EXPECT_EQ(Formula<Bytes>(Bytes(12)).text(), "12");
 }
 
 TEST(Formula, LongOnesAreShortened) {
-  const Formula<Count> s = term("s", 8), h = term("h", 16);
+  const Formula<Count> s = named("s", 8), h = named("h", 16);
   const Formula<Bytes> x = 4 * s * h * Formula<Bytes>(Bytes(1));
   EXPECT_EQ((2 * folded(x)).value(), Bytes(1024));
-  const Formula<Bytes> layers = sum<Bytes>({term("a", Bytes(96)), term("b", Bytes(120))});
+  const Formula<Bytes> layers = sum<Bytes>({named("a", Bytes(96)), named("b", Bytes(120))});
   EXPECT_EQ(called("2 (d-1)/d of each layer", layers).text(), "2 (d-1)/d of each layer = 96 + 120");
   EXPECT_EQ((2 * folded(called("layers", layers))).text(), "2 x layers = 2 x 216");
   EXPECT_EQ(sum<Bytes>({}).value(), Bytes(0));
 }
 
 TEST(Formula, TimesAreShownWithAllTheirDigits) {
-  const Formula<Nanos> a = term("a", Nanos(1'234'567)), b = term("b", Nanos(5'000)), c = term("c", Nanos(300));
+  const Formula<Nanos> a = named("a", Nanos(1'234'567)), b = named("b", Nanos(5'000)), c = named("c", Nanos(300));
   EXPECT_EQ((a + b + c).text(), "a + b + c = 1.234567 ms + 5 us + 300 ns");
-  EXPECT_EQ((2 * term("d", Nanos(2'500'000'001))).text(), "2 d = 2 x 2.500000001 s");
+  EXPECT_EQ((2 * named("d", Nanos(2'500'000'001))).text(), "2 d = 2 x 2.500000001 s");
 }
 
 }  // namespace

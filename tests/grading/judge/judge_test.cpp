@@ -9,7 +9,7 @@ namespace shardlings::grading {
 namespace {
 
 using judge::Formula;
-using judge::term;
+using judge::named;
 using testing::ElementsAre;
 
 // The checks of the manifest below. What they find is what the case says.
@@ -19,7 +19,7 @@ SHARDLINGS_CHECK(output) {
   check.diagnose("wrong_answer");
 }
 SHARDLINGS_CHECK(memory) {
-  check.at_most("peak", Bytes(check.kase().integer("peak")), 2 * term("K", Bytes(1024)));
+  check.at_most("peak", Bytes(check.kase().integer("peak")), 2 * named("K", Bytes(1024)));
 }
 SHARDLINGS_CHECK(time) {
   check.at_least("rest", 1, Formula<Count>(1), "rests");
@@ -121,6 +121,22 @@ TEST_F(JudgeTest, BoundsAreKeptWhetherTheyHoldOrNot) {
   EXPECT_TRUE(output.bounds[0].held);
 }
 
+TEST_F(JudgeTest, CasesThatWereNotRunAreNotPassed) {
+  add_case(42);
+  add_case(42);
+  fail_run(0, front::FailureKind::endless_loop, "endless loop: rank 1 repeats puzzle.cpp:31 for ever.");
+  results_[1].ending = wire::Ending::not_run;
+  results_[1].explanation = "this case was not run: two cases before it did not come to an end.";
+  const verdict::Verdict all = verdict();
+  EXPECT_FALSE(all.passed);
+  EXPECT_EQ(all.points, 0);
+  EXPECT_THAT(all.diagnoses, ElementsAre("endless_loop", "not_run"));
+  const verdict::CheckVerdict& output = all.cases[1].checks[1];
+  EXPECT_EQ(output.passed, false);
+  EXPECT_EQ(output.found, "this case was not run: two cases before it did not come to an end.");
+  EXPECT_NE(output.diagnosis_text, "");
+}
+
 /// A context on a run of two ranks with these peaks.
 class PeakTest : public testing::Test {
  protected:
@@ -214,12 +230,36 @@ TEST_F(JudgeTest, NoCheckRanIsNeverAPass) {
   EXPECT_FALSE(verdict().passed);
 }
 
-TEST_F(JudgeTest, ExceptionOfTheGraderFailsTheCheck) {
-  manifest_.checks = {{"broken", cases::CheckKind::output, "", 10, {}}};
+TEST_F(JudgeTest, GraderThatBreaksHasJudgedNothing) {
+  manifest_.checks = {{"broken", cases::CheckKind::output, "", 10, {}},
+                      {"memory", cases::CheckKind::memory, "", 30, {}},
+                      {"time", cases::CheckKind::time, "", 30, {"broken"}}};
   add_case(42);
   const verdict::Verdict all = verdict();
+  EXPECT_EQ(all.status, verdict::Status::not_judged);
   EXPECT_FALSE(all.passed);
-  EXPECT_EQ(all.cases[0].checks[0].found, "no reference");
+  EXPECT_EQ(all.points, 0);
+  EXPECT_EQ(all.checks[0].passed, std::nullopt);
+  EXPECT_THAT(all.reason, testing::StartsWith("the check 'broken' of the grader broke (no reference). That is a fault "
+                                              "of the puzzle"));
+  EXPECT_EQ(all.cases[0].checks[1].passed, true) << "what does not rest on it";
+  EXPECT_EQ(all.checks[2].reason, all.reason);
+}
+
+TEST_F(JudgeTest, RunThatTheMachineDidNotMakeIsNotJudged) {
+  add_case(42);
+  add_case(41);
+  add_case(42);
+  results_[2].ending = wire::Ending::machine_fault;
+  results_[2].explanation = "no threads.";
+  const verdict::Verdict all = verdict();
+  EXPECT_EQ(all.status, verdict::Status::not_judged);
+  EXPECT_EQ(all.reason, "no threads.");
+  EXPECT_EQ(all.checks[1].passed, false) << "one case is enough to know that";
+  EXPECT_EQ(all.checks[1].reason, "");
+  EXPECT_EQ(all.checks[0].passed, std::nullopt);
+  EXPECT_EQ(all.checks[0].reason, "no threads.");
+  for (const verdict::CheckVerdict& check : all.cases[2].checks) EXPECT_EQ(check.passed, std::nullopt);
 }
 
 TEST_F(JudgeTest, SourceThatDidNotBuild) {

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include "grading/build/build_submission.h"
@@ -84,6 +85,7 @@ TEST(Endings, AnAddressIsToldWhereItWasNoted) {
   end.signal = SIGSEGV;
   const run::ProcessLimits limits;
   run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
   wire::Result result;
   run::describe_ending(evidence, result);
   EXPECT_THAT(result.explanation, testing::Not(HasSubstr("0x0"))) << "its handler may not have been there, or stack";
@@ -133,8 +135,14 @@ TEST(Endings, IndexOutsideOfItsVector) {
       run("  std::vector<int> some(3);\n  if (rank.id() == 1) std::printf(\"%d\", some[data.size()]);");
   EXPECT_EQ(result.ending, wire::Ending::crashed);
   EXPECT_THAT(result.explanation, StartsWith("rank 1 crashed at puzzle.cpp:12 with abort().\n"
-                                             "An assert or the standard library found a mistake"));
+                                             "An index there is outside of its std::vector"));
   EXPECT_THAT(result.stdout_text, HasSubstr("__n < this->size()"));
+}
+
+TEST(Endings, LastElementOfAVectorThatHasNone) {
+  const wire::Result result = run("  std::vector<int> none;\n  if (rank.id() == 0) std::printf(\"%d\", none.back());");
+  EXPECT_THAT(result.explanation, StartsWith("rank 0 crashed at puzzle.cpp:12 with abort().\n"
+                                             "A std::vector there is empty"));
 }
 
 TEST(Endings, ExceptionIsAFailureWithItsPlace) {
@@ -198,6 +206,60 @@ TEST(Endings, OutputFlood) {
   EXPECT_THAT(result.explanation, StartsWith("the program wrote more than 1 MiB of output and was stopped.\n"));
 }
 
+// The two loop in step, as all ranks do whose loop has the wrong condition.
+TEST(Endings, EndlessLoopOfCalls) {
+  if (in_jails())
+    GTEST_SKIP() << "where a call crosses to another process, the limit of time comes before that of calls";
+  const wire::Result result =
+      run("  int turn = 0;\n  while (turn < 1) {\n    rank.world().all_reduce(data, ReduceOp::sum);\n  }");
+  ASSERT_EQ(result.ending, wire::Ending::failed) << result.explanation;
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::endless_loop);
+  EXPECT_THAT(result.explanation, StartsWith("endless loop: rank 0 repeats puzzle.cpp:13 for ever.\n"));
+}
+
+TEST(Endings, DivisionByZero) {
+  const wire::Result result =
+      run("  if (rank.id() == 1) std::printf(\"%d\", 7 / (rank.size() - 2));\n  rank.world().barrier();");
+  EXPECT_EQ(result.ending, wire::Ending::crashed);
+  EXPECT_THAT(result.explanation, StartsWith("rank 1 crashed at puzzle.cpp:11 with an arithmetic error: most likely an "
+                                             "integer division by zero.\n"));
+  EXPECT_THAT(result.explanation, testing::Not(HasSubstr("index")));
+}
+
+// Tensors live in the computer's memory, too, so all ranks together may find it full before any device is.
+TEST(Endings, TensorsOfAllRanksFillTheMemory) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
+  const wire::Result result =
+      run("  std::vector<Tensor> all;\n"
+          "  for (int i = 0; i < 20; ++i) all.push_back(rank.zeros(Count{5} << 20, Kind::gradient));");
+  ASSERT_EQ(result.ending, wire::Ending::failed) << result.explanation;
+  EXPECT_EQ(result.report.failure->kind, front::FailureKind::out_of_memory);
+  EXPECT_THAT(result.explanation, testing::ContainsRegex("puzzle.cpp:12: out of memory on rank [01]: 20 MiB"));
+  EXPECT_THAT(result.explanation, testing::ContainsRegex("gradient   [0-9]+ tensors? from puzzle.cpp:12"));
+  EXPECT_THAT(result.explanation, HasSubstr("the machine has no memory left, which all ranks of a run share"));
+}
+
+TEST(Endings, WhatFillsTheMemoryIsToldByWhatTensorsHadOfIt) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.exited = true;
+  run::ProcessLimits limits;
+  limits.memory_bytes = 1000 << 20;
+  const run::Evidence evidence{.end = end, .limits = limits, .reached_main = true, .host_memory_exhausted = true};
+  wire::Result result;
+  result.last_words.resize(3);
+  const auto told = [&](std::int64_t each) {
+    for (wire::LastWords& words : result.last_words) words.tensors = each;
+    run::describe_ending(evidence, result);
+    EXPECT_EQ(result.ending, wire::Ending::memory_limit);
+    return result.explanation;
+  };
+  EXPECT_THAT(told(300 << 20), HasSubstr("Its tensors had 900 MiB of it, rank 0 alone 300 MiB"));
+  EXPECT_THAT(told(10 << 20), HasSubstr("Its tensors had no more than 30 MiB: something else grows"));
+  EXPECT_THAT(told(-1), HasSubstr("no more than 0 MiB")) << "what a program says of itself";
+  EXPECT_THAT(told(std::numeric_limits<std::int64_t>::max()), HasSubstr("Its tensors had 3145728 MiB of it"));
+}
+
 TEST(Endings, MemoryHog) {
   if (is_sanitized()) GTEST_SKIP() << "a sanitizer reserves more memory than any limit: needs a build without";
   const wire::Result result = run("  std::vector<std::vector<char>> all;\n  for (;;) all.emplace_back(4 << 20);");
@@ -223,6 +285,57 @@ TEST(Endings, NotStarted) {
   const wire::Result result = run::run_case("/does/not/exist", two_ranks(), run::default_limits(2));
   EXPECT_EQ(result.ending, wire::Ending::not_started);
   EXPECT_EQ(result.explanation, "the program could not be started: No such file or directory.");
+}
+
+/// What is said of a process that ended so, after main() had begun.
+wire::Result described(const run::ProcessEnd& end, const run::ProcessLimits& limits, const std::string& fault = "") {
+  run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
+  evidence.fault = fault;
+  wire::Result result;
+  run::describe_ending(evidence, result);
+  return result;
+}
+
+// The system kills where the machine's memory has run out, whoever has used it up.
+TEST(Endings, KilledByTheSystem) {
+  run::ProcessLimits limits;
+  limits.memory_bytes = std::int64_t{1} << 30;
+  run::ProcessEnd end;
+  end.started = true;
+  end.signal = SIGKILL;
+  end.peak_memory = 50 << 20;
+  const wire::Result small = described(end, limits);
+  EXPECT_EQ(small.ending, wire::Ending::machine_fault);
+  EXPECT_THAT(small.explanation, StartsWith("the system killed the program when it used 50 MiB: "));
+  end.peak_memory = 900 << 20;
+  EXPECT_EQ(described(end, limits).ending, wire::Ending::memory_limit);
+  end.killed = run::Kill::wall_limit;
+  EXPECT_EQ(described(end, limits).ending, wire::Ending::wall_limit) << "by us";
+}
+
+TEST(Endings, WhatTheRuntimeCouldNotDoIsNoFaultOfTheProgram) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.exited = true;
+  end.status = 1;
+  const wire::Result result = described(end, {}, "no OpenBLAS");
+  EXPECT_EQ(result.ending, wire::Ending::machine_fault);
+  EXPECT_EQ(result.explanation, "the run could not be made: no OpenBLAS.");
+  EXPECT_EQ(described(end, {}).ending, wire::Ending::early_exit);
+}
+
+TEST(Endings, LoaderThatFails) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.exited = true;
+  end.status = 127;
+  end.output = "submission: error while loading shared libraries: libshardlings.so\n";
+  run::Evidence evidence{.end = end, .limits = {}};
+  wire::Result result;
+  run::describe_ending(evidence, result);
+  EXPECT_EQ(result.ending, wire::Ending::machine_fault);
+  EXPECT_THAT(result.explanation, HasSubstr("(status 127: submission: error while loading"));
 }
 
 TEST(Endings, ProgramThatIsNoSubmission) {

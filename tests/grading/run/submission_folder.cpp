@@ -10,6 +10,10 @@
 
 namespace shardlings::grading {
 
+bool in_jails() {
+  return std::getenv("SHARDLINGS_TEST_JAILS") != nullptr;
+}
+
 SubmissionFolder::SubmissionFolder(const std::string& body, const std::string& before) {
   std::string pattern = (std::filesystem::temp_directory_path() / "shardlings-test-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no folder for temporary files");
@@ -29,11 +33,14 @@ void SubmissionFolder::write(const std::string& text) const {
   std::ofstream(source()) << text;
 }
 
-std::string SubmissionFolder::build() const {
-  const build::BuildOutcome outcome = build::build_submission(build::load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum",
-                                                              source(), SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder_);
+run::Submission SubmissionFolder::build() const {
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_TEST_BUILD);
+  const build::BuildOutcome outcome =
+      build::build_submission(toolchain, "50_sum", source(), SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder_,
+                              in_jails() ? build::Form::jail : build::Form::program);
   EXPECT_TRUE(outcome.built) << outcome.log;
-  return outcome.program;
+  if (!in_jails()) return outcome.program;
+  return {toolchain.puzzle("50_sum").broker, outcome.program};
 }
 
 }  // namespace shardlings::grading

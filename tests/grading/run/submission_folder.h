@@ -4,10 +4,14 @@
 
 #include <string>
 
+#include "grading/run/supervisor.h"
 #include "grading/verdict/verdict.h"
 #include "submission/wire/result.h"
 
 namespace shardlings::grading {
+
+/// Whether submissions shall run in jails (SHARDLINGS_TEST_JAILS): each test runs once like this and once not.
+bool in_jails();
 
 /// Lives in a fresh folder for temporary files.
 class SubmissionFolder {
@@ -22,8 +26,8 @@ class SubmissionFolder {
   std::string folder() const { return folder_; }
   /// Replaces the whole text.
   void write(const std::string& text) const;
-  /// The path of the built program; fails the test if it does not build.
-  std::string build() const;
+  /// What it is built to; fails the test if it does not build.
+  run::Submission build() const;
 
  private:
   std::string folder_;

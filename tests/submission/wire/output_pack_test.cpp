@@ -49,6 +49,34 @@ TEST(Outputs, ReplicasThatDiffer) {
   EXPECT_EQ(outputs.at("w").replicas[2], (Values{1, 3}));
 }
 
+front::Published missing(const std::string& name) {
+  front::Published nothing;
+  nothing.name = name;
+  nothing.missing = true;
+  return nothing;
+}
+
+// What the others agree on is not what all of them hold.
+TEST(Outputs, ReplicasThatAreMissingAreConflicts) {
+  for (const Values& other : {Values{1, 2}, Values{1, 3}}) {
+    const auto outputs = through({{whole("w", {1, 2})}, {missing("w")}, {whole("w", other)}});
+    EXPECT_EQ(outputs.at("w").conflict, "nothing on rank 1: its tensor is empty");
+    EXPECT_FALSE(outputs.at("w").complete);
+    EXPECT_TRUE(outputs.at("w").replicas.empty());
+  }
+}
+
+TEST(Outputs, PartsThatAreMissingAreConflictsEvenIfAReplicaHasThem) {
+  const auto outputs = through(
+      {{rows({0, 2}, {1, 2, 3, 4})}, {rows({2, 4}, {5, 6, 7, 8})}, {rows({0, 2}, {1, 2, 3, 4})}, {missing("w")}});
+  EXPECT_EQ(outputs.at("w").conflict, "nothing on rank 3: its tensor is empty");
+  EXPECT_FALSE(outputs.at("w").complete);
+}
+
+TEST(Outputs, WhatIsMissingEverywhereIsNoOutput) {
+  EXPECT_FALSE(through({{missing("w")}, {missing("w")}}).contains("w"));
+}
+
 TEST(Outputs, RectanglesFitTogether) {
   const auto outputs = through({{rows({0, 3}, {1, 2, 3, 4, 5, 6})}, {rows({3, 4}, {7, 8})}});
   EXPECT_EQ(outputs.at("w").values, (Values{1, 2, 3, 4, 5, 6, 7, 8}));

@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "base/machine_fault.h"
 
 namespace shardlings::back {
 namespace {
@@ -62,8 +65,8 @@ class ThreadsEngine final : public Engine {
       }
     } catch (const std::exception&) {
       decide(Start::not_at_all);
-      throw std::runtime_error(fmt::format("{} ranks need a thread each, and this machine gives no more than {}", ranks,
-                                           threads.size() + 1));
+      throw MachineFault(fmt::format("{} ranks need a thread each, and this machine gives no more than {}. {}", ranks,
+                                     threads.size() + 1, advice_on(EAGAIN)));
     }
     decide(Start::together);
     body(0);

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "back/kernels/cpu/allocator.h"
+#include "back/kernels/cpu/blas.h"
 #include "back/kernels/cpu/table.h"
 #include "back/kernels/kernels.h"
 
@@ -53,6 +54,7 @@ class CpuDevice final : public Device {
 
   CachingAllocator allocator_;
   Workspace workspace_;
+  ProductUser multiplies_;
 };
 
 }  // namespace

@@ -21,7 +21,8 @@ function besideRun() {
 
 function fillHead() {
   const result = byId('result');
-  const words = {did_not_build: 'Did not build', not_implemented: 'Not implemented yet', no_check_ran: 'Nothing was judged'};
+  const words = {did_not_build: 'Did not build', not_implemented: 'Not implemented yet', no_check_ran: 'Nothing was judged',
+    not_judged: 'Not judged'};
   const points = `${run.points} of ${run.maxPoints} points`;
   result.textContent = run.passed ? `Passed, ${points}` : words[run.status] || `Not passed, ${points}`;
   result.className = run.passed ? 'good' : 'bad';

@@ -30,7 +30,7 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  if (check.peaks_at_most(4 * term("count", Bytes(check.kase().integer("count"))))) {
+  if (check.peaks_at_most(4 * named("count", Bytes(check.kase().integer("count"))))) {
     EXPECT_EQ(check.counters(0).host_reads, 0) << "a plain expectation of GoogleTest counts, too";
   }
 }

@@ -3,7 +3,7 @@
 
 using namespace shardlings;
 
-void sum_up(Rank& rank, View data);
+SHARDLINGS_LEARNER_FUNCTION(sum_up, void(Rank& rank, View data));
 
 SHARDLINGS_HARNESS(h) {
   Tensor data = h.integers(h.integer("count"), Kind::buffer);

@@ -22,7 +22,7 @@ std::vector<float> expected_data(const Case& kase) {
 /// Bytes that a rank may send: a formula of the case.
 Formula<Bytes> byte_budget(const Case& kase) {
   const Count n = kase.integer("count");
-  return 2 * (term("data", Bytes(4 * n)) - term("smallest part", Bytes(4 * (n / kase.ranks))));
+  return 2 * (named("data", Bytes(4 * n)) - named("smallest part", Bytes(4 * (n / kase.ranks))));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 using namespace shardlings;
 
-void sum_over_ranks(Rank& rank, View data);
+SHARDLINGS_LEARNER_FUNCTION(sum_over_ranks, void(Rank& rank, View data));
 
 SHARDLINGS_HARNESS(h) {
   Tensor data = h.integers(h.integer("count"), Kind::other);

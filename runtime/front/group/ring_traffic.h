@@ -8,7 +8,7 @@
 
 namespace shardlings::front {
 
-struct Wire {
+struct RingTraffic {
   Bytes sent;
   Bytes received;
 };
@@ -22,7 +22,7 @@ struct Wire {
 /// - broadcast: a chain of ranks that begins at the root; each but the last one sends everything on.
 /// - reduce: the same chain in the other direction, to the root; each but the root sends everything on.
 /// - gather, scatter: each part travels once, directly. all_to_all: what is not one's own.
-Wire wire_of(const back::Signature& signature, int member);
+RingTraffic ring_traffic_of(const back::Signature& signature, int member);
 
 /// The member that gets everything that `member` sends, by the same algorithms; -1: nobody, or several (all_to_all, the
 /// root of scatter).

@@ -1,11 +1,11 @@
-#include "front/group/wire.h"
+#include "front/group/ring_traffic.h"
 
 #include "base/dtype.h"
 #include "base/parts.h"
 
 namespace shardlings::front {
 
-Wire wire_of(const back::Signature& signature, int member) {
+RingTraffic ring_traffic_of(const back::Signature& signature, int member) {
   using back::Collective;
   const int n = signature.members;
   const auto part = [&](int r) { return part_of(signature.count, n, ((r % n) + n) % n).size(); };
@@ -15,7 +15,8 @@ Wire wire_of(const back::Signature& signature, int member) {
   if (n == 1) return {};
   // Of gather and scatter only the root knows the whole; the others give minus the size of their own part.
   if (whole < 0)
-    return signature.kind == Collective::gather ? Wire{bytes(-whole), Bytes(0)} : Wire{Bytes(0), bytes(-whole)};
+    return signature.kind == Collective::gather ? RingTraffic{bytes(-whole), Bytes(0)}
+                                                : RingTraffic{Bytes(0), bytes(-whole)};
   switch (signature.kind) {
     case Collective::reduce_scatter: return {bytes(whole - part(member)), bytes(whole - part(member - 1))};
     case Collective::all_gather: return {bytes(whole - part(member + 1)), bytes(whole - part(member))};
@@ -24,13 +25,14 @@ Wire wire_of(const back::Signature& signature, int member) {
     case Collective::broadcast: return {bytes(from_root == n - 1 ? 0 : whole), bytes(from_root == 0 ? 0 : whole)};
     case Collective::reduce: return {bytes(from_root == 0 ? 0 : whole), bytes(from_root == n - 1 ? 0 : whole)};
     case Collective::gather:
-      return member == signature.root ? Wire{Bytes(0), bytes(whole - part(member))}
-                                      : Wire{bytes(part(member)), Bytes(0)};
+      return member == signature.root ? RingTraffic{Bytes(0), bytes(whole - part(member))}
+                                      : RingTraffic{bytes(part(member)), Bytes(0)};
     case Collective::scatter:
-      return member == signature.root ? Wire{bytes(whole - part(member)), Bytes(0)}
-                                      : Wire{Bytes(0), bytes(part(member))};
+      return member == signature.root ? RingTraffic{bytes(whole - part(member)), Bytes(0)}
+                                      : RingTraffic{Bytes(0), bytes(part(member))};
     case Collective::all_to_all: return {bytes(whole - part(member)), bytes((n - 1) * part(member))};
-    case Collective::send_recv: return member == 0 ? Wire{bytes(whole), Bytes(0)} : Wire{Bytes(0), bytes(whole)};
+    case Collective::send_recv:
+      return member == 0 ? RingTraffic{bytes(whole), Bytes(0)} : RingTraffic{Bytes(0), bytes(whole)};
     case Collective::barrier:
     case Collective::split: return {};
   }

@@ -1,0 +1,71 @@
+/// \file
+/// One rank's jail, from the side of its harness.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "boundary/archive.h"
+#include "boundary/mailbox.h"
+#include "boundary/walls.h"
+
+namespace shardlings::boundary {
+
+/// How a process ended, as waitpid() says it.
+using WaitStatus = int;
+
+struct Returned {
+  bool threw = false;
+  std::string bytes;
+};
+
+/// Used by its rank's thread, but for abandon().
+class JailedRank {
+ public:
+  /// `on_end` is told how the jail has ended when a call waits in vain for it; it does not return.
+  JailedRank(void* memory, std::function<void(WaitStatus)> on_end)
+      : mailbox_(memory, Side::broker), on_end_(std::move(on_end)) {}
+  JailedRank(const JailedRank&) = delete;
+  JailedRank& operator=(const JailedRank&) = delete;
+
+  /// That of the rank whose harness runs on this thread. Throws std::logic_error if there is none.
+  SHARDLINGS_API static JailedRank& of_this_thread();
+
+  /// Calls a function of the learner's, and answers what it asks the port meanwhile.
+  SHARDLINGS_API Returned invoke(std::string_view message);
+  SHARDLINGS_API Receiver receiver(const Returned& returned);
+  KnownModels& known_models() { return known_models_; }
+  std::deque<std::string>& files() { return files_; }
+
+  /// From another thread: the jail is no more.
+  void abandon(WaitStatus status);
+  /// Waits until it is ready; its walls. Throws std::runtime_error if it has ended instead.
+  Walls await_ready();
+  CrashNote& crash() { return mailbox_.crash(); }
+
+ private:
+  friend class OnThisThread;
+  void answer_call();
+
+  Mailbox mailbox_;
+  std::function<void(WaitStatus)> on_end_;
+  std::atomic<bool> gone_{false};
+  std::atomic<WaitStatus> status_{0};
+  detail::Port* port_ = nullptr;
+  KnownModels known_models_;
+  std::deque<std::string> files_;  ///< of errors
+};
+
+/// While it lives, the calls of this thread's harness go to that jail, whose own calls go to the rank's port.
+class OnThisThread {
+ public:
+  OnThisThread(JailedRank& jail, Rank& rank);
+  ~OnThisThread();
+  OnThisThread(const OnThisThread&) = delete;
+  OnThisThread& operator=(const OnThisThread&) = delete;
+};
+
+}  // namespace shardlings::boundary

@@ -1,0 +1,86 @@
+#include "boundary/thrown.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+
+namespace shardlings::boundary {
+namespace {
+
+Thrown of(ThrownKind kind, const Error& error) {
+  return {kind, Misuse::mismatch, error.what(), error.where().file, error.where().line};
+}
+
+/// What nothing of ours has been derived from.
+struct Unknown {};
+
+}  // namespace
+
+Thrown thrown_now() {
+  try {
+    throw;
+  } catch (const MisuseError& error) {
+    Thrown thrown = of(ThrownKind::misuse, error);
+    thrown.misuse = error.misuse();
+    return thrown;
+  } catch (const InvalidArgument& error) {
+    return of(ThrownKind::invalid_argument, error);
+  } catch (const OutOfMemory& error) {
+    return of(ThrownKind::out_of_memory, error);
+  } catch (const Aborted& error) {
+    return of(ThrownKind::aborted, error);
+  } catch (const NotImplemented& error) {
+    return of(ThrownKind::not_implemented, error);
+  } catch (const Error& error) {
+    return of(ThrownKind::error, error);
+  } catch (const std::bad_alloc&) {
+    return {ThrownKind::no_host_memory, {}, {}, {}, 0};
+  } catch (const std::exception& error) {
+    return {ThrownKind::foreign, {}, error.what(), {}, 0};
+  } catch (...) {
+    return {};
+  }
+}
+
+void throw_again(const Thrown& thrown, std::deque<std::string>& files) {
+  const auto known = std::find(files.begin(), files.end(), thrown.file);
+  const std::string& file = known != files.end() ? *known : files.emplace_back(thrown.file);
+  const Location at{file.c_str(), thrown.line};
+  const char* text = thrown.text.c_str();
+  switch (thrown.kind) {
+    case ThrownKind::invalid_argument: throw InvalidArgument(text, at);
+    case ThrownKind::out_of_memory: throw OutOfMemory(text, at);
+    case ThrownKind::misuse: throw MisuseError(thrown.misuse, text, at);
+    case ThrownKind::aborted: throw Aborted(text, at);
+    case ThrownKind::not_implemented: throw NotImplemented(at);
+    case ThrownKind::error: throw Error(text, at);
+    case ThrownKind::no_host_memory: throw std::bad_alloc();
+    case ThrownKind::foreign: throw std::runtime_error(thrown.text);
+    case ThrownKind::unknown: break;
+  }
+  throw Unknown();
+}
+
+void send(Sender& sender, const Thrown& thrown) {
+  constexpr std::size_t kLongest = 32 * 1024;
+  sender(thrown.kind, static_cast<int>(thrown.misuse), thrown.text.substr(0, kLongest), thrown.file.substr(0, kLongest),
+         thrown.line);
+}
+
+Thrown receive_thrown(Receiver& receiver) {
+  Thrown thrown;
+  std::uint8_t kind = 0;
+  int misuse = 0;
+  receiver(kind, misuse);
+  const bool is_known =
+      kind <= static_cast<std::uint8_t>(ThrownKind::unknown) && misuse >= 0 && misuse <= static_cast<int>(Misuse::leak);
+  if (!is_known) throw BadPack();
+  thrown.kind = static_cast<ThrownKind>(kind);
+  thrown.misuse = static_cast<Misuse>(misuse);
+  thrown.text = receiver.text();
+  thrown.file = receiver.text();
+  receiver(thrown.line);
+  return thrown;
+}
+
+}  // namespace shardlings::boundary

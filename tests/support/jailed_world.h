@@ -1,0 +1,14 @@
+/// \file
+/// Ranks whose code runs in processes of their own and calls the runtime through mailboxes, as jails do. Unlike in a
+/// jail, the code has a harness's right, so that it can publish what a test compares.
+#pragma once
+
+#include <functional>
+
+#include "world/world.h"
+
+namespace shardlings::support {
+
+front::RunReport run_jailed_world(const world::Options& options, const std::function<void(Rank&)>& body);
+
+}  // namespace shardlings::support
