@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <grp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +14,8 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+
+#include "base/rights.h"
 
 namespace shardlings::grading::build {
 namespace {
@@ -150,12 +150,8 @@ void CompileJail::move_out(const std::string& file, const std::string& to) const
 
 /// Between fork and exec: system calls only.
 bool CompileJail::enter() const {
-  if (report_.own_user) {
-    const bool changed = setgroups(0, nullptr) == 0 && setresgid(kOwnUser, kOwnUser, kOwnUser) == 0 &&
-                         setresuid(kOwnUser, kOwnUser, kOwnUser) == 0;
-    if (!changed) return false;
-  }
-  if (report_.no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (report_.own_user && !become_user(kOwnUser)) return false;
+  if (report_.no_new_privileges && !refuse_new_privileges()) return false;
   return !report_.own_files || rules_.restrict_this_process();
 }
 

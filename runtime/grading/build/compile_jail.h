@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/landlock.h"
 #include "grading/build/toolchain.h"
-#include "grading/run/landlock.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading::build {
@@ -70,7 +70,7 @@ class CompileJail {
 
   std::string folder_;
   ToolLimits limits_;
-  run::LandlockRules rules_;
+  LandlockRules rules_;
   JailReport report_;
 };
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 
 #include "base/descriptor.h"
 #include "base/pipe.h"
+#include "base/rights.h"
 
 namespace shardlings::grading::run {
 namespace {
@@ -40,19 +40,18 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-void limit(int resource, std::int64_t soft, std::int64_t hard) {
-  const rlimit values{static_cast<rlim_t>(soft), static_cast<rlim_t>(hard)};
-  setrlimit(static_cast<__rlimit_resource>(resource), &values);
+void set_limits(const ProcessLimits& limits) {
+  set_limit(RLIMIT_CORE, 0);
+  if (limits.cpu_seconds > 0) set_limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1);
+  // RLIMIT_DATA counts private writable memory only; address space that is merely reserved does not hurt.
+  if (limits.memory_bytes > 0) set_limit(RLIMIT_DATA, limits.memory_bytes);
+  if (limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, limits.file_bytes);
+  if (limits.processes > 0) set_limit(RLIMIT_NPROC, limits.processes);
 }
 
-void set_limits(const ProcessLimits& limits) {
-  limit(RLIMIT_CORE, 0, 0);
-  if (limits.cpu_seconds > 0) limit(RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1);
-  // RLIMIT_DATA counts private writable memory only; address space that is merely reserved does not hurt.
-  if (limits.memory_bytes > 0) limit(RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes);
-  if (limits.file_bytes > 0) limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
-  if (limits.processes > 0) limit(RLIMIT_NPROC, limits.processes, limits.processes);
-}
+/// A program that only waits would wait the longer the more load it makes: there is an end to how far its limit of wall
+/// time is stretched.
+constexpr double kMostPatience = 3;
 
 /// Everything that the child needs, made before the fork: after it, only system calls are safe.
 struct Launch {
@@ -64,7 +63,7 @@ struct Launch {
 /// In the child. Never returns; what went wrong goes through launch.error as an errno.
 [[noreturn]] void become(const Launch& launch) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_with_parent();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -81,8 +80,7 @@ struct Launch {
     good = !launch.options.give_up_rights || launch.options.give_up_rights();
   }
   if (good) {
-    // The system forgets this wish where the process becomes another user's.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    die_with_parent();  // again: it may be another user's by now
     execve(launch.arguments[0], launch.arguments.data(), launch.environment.data());
   }
   const int reason = errno;
@@ -192,7 +190,8 @@ void Process::enforce_limits() {
   if (end_.killed != Kill::none) return;
   const ProcessLimits& limits = options_.limits;
   if (limits.output_bytes > 0 && written_ > limits.output_bytes) end_.killed = Kill::output_limit;
-  if (limits.wall_seconds > 0 && elapsed() > limits.wall_seconds && elapsed() > limits.wall_seconds * machine_load()) {
+  if (limits.wall_seconds > 0 && elapsed() > limits.wall_seconds &&
+      elapsed() > limits.wall_seconds * std::min(machine_load(), kMostPatience)) {
     end_.killed = Kill::wall_limit;
   }
   if (end_.killed != Kill::none) kill_group();

@@ -16,7 +16,7 @@ namespace shardlings::grading::run {
 /// 0: no limit.
 struct ProcessLimits {
   int cpu_seconds = 0;            ///< of all threads together
-  double wall_seconds = 0;        ///< stretched by the machine's load
+  double wall_seconds = 0;        ///< stretched by the machine's load, up to three times
   std::int64_t memory_bytes = 0;  ///< private memory
   std::int64_t file_bytes = 0;    ///< size of any file that it writes
   std::int64_t output_bytes = 0;  ///< written to standard output and error before it is killed

@@ -1,15 +1,15 @@
-#include "grading/run/landlock.h"
+#include "base/landlock.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 
-namespace shardlings::grading::run {
+#include "base/rights.h"
+
+namespace shardlings {
 namespace {
 
 // The kernel's interface in words of our own: a system's headers may be older than its kernel. The numbers are the same
@@ -94,7 +94,7 @@ void LandlockRules::allow_device(const std::string& path) {
 }
 
 bool LandlockRules::restrict_this_process() const {
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && syscall(kRestrictSelf, rules_.get(), 0U) == 0;
+  return refuse_new_privileges() && syscall(kRestrictSelf, rules_.get(), 0U) == 0;
 }
 
-}  // namespace shardlings::grading::run
+}  // namespace shardlings

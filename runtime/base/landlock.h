@@ -7,7 +7,7 @@
 
 #include "base/descriptor.h"
 
-namespace shardlings::grading::run {
+namespace shardlings {
 
 /// What a process is to keep. Made before it is forked; kept by restrict_this_process() in it.
 class LandlockRules {
@@ -37,4 +37,4 @@ class LandlockRules {
   std::uint64_t handled_ = 0;  ///< the rights that the kernel knows
 };
 
-}  // namespace shardlings::grading::run
+}  // namespace shardlings
