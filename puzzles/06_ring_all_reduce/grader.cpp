@@ -268,11 +268,11 @@ bool forbidden_call(CheckContext& check) {
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
+  if (forbidden_call(check)) return;
   if (!check.identical("data", sums_of(check.kase()))) diagnose_output(check);
 }
 
 SHARDLINGS_CHECK(communication) {
-  if (forbidden_call(check)) return;
   const Formula<Count> n = Letters(check.kase()).n;
   const Formula<Bytes> size = named("size", Bytes(size_of(check)));
   const Formula<Bytes> each =

@@ -239,11 +239,12 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "checks", "hints", "diagnoses", "cases"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "checks", "hints", "diagnoses", "cases"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
+  manifest.host_reads = root.flag_or("host_reads", false);
   read_lists(root, clusters_folder, manifest);
   return manifest;
 }

@@ -7,6 +7,7 @@
 /// chapter = "3 Data parallel and sharding"
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
+/// host_reads = true                                # its code may read numbers of tensors (default false)
 ///
 /// [[checks]]                                       # in the order of the report
 /// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _
@@ -99,6 +100,9 @@ struct Manifest {
   std::string chapter;
   std::string summary;   ///< one line
   int answer_lines = 0;  ///< size of the solution's hole
+  /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host
+  /// computes with them is neither counted nor timed.
+  bool host_reads = false;
   std::vector<CheckSpec> checks;
   std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;

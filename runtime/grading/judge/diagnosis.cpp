@@ -36,6 +36,9 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"only_rank_0_right",
             "Rank 0 is right and others are not: they have not got its result, or used theirs too early."},
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them."},
+    BuiltIn{"host_reads",
+            "read() brings a number to the host. That is for looking at it while you work: here the device computes "
+            "everything, so take the call out."},
     BuiltIn{"mismatch", "Ranks of one group must make the same calls in the same order, with equal sizes."},
     BuiltIn{"deadlock", "Every rank waits for another one. Follow the list: who waits for whom, and where?"},
     BuiltIn{"desertion", "A rank is done while others still wait for it."},

@@ -12,6 +12,7 @@
 /// | local_gradient                  | each rank has the gradient of its own tokens only: never reduced           |
 /// | only_rank_0_right               | rank 0 is right, others are not                                            |
 /// | ranks_differ                    | replicas that should be equal are not                                      |
+/// | host_reads                      | right, but read() was called where puzzle.toml does not allow it           |
 ///
 /// The types of failures and endings (deadlock, out_of_memory, cpu_limit, …) are ids as well.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "grading/judge/diagnosis.h"
+#include "grading/judge/host_reads.h"
 
 namespace shardlings::grading::judge {
 namespace {
@@ -170,6 +171,7 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
     return;
   }
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
+  if (!manifest_.host_reads && spec.id == carrier(manifest_).id) refuse_host_reads(context);
   context.finish();
 }
 

@@ -78,6 +78,32 @@ class JudgeTest : public testing::Test {
   std::vector<wire::Result> results_;
 };
 
+/// Rank 0 calls read() at puzzle.cpp:18.
+void read_a_number(wire::Result& result) {
+  front::RankTrace& trace = result.report.ranks[0].trace;
+  front::Event event;
+  event.kind = front::EventKind::operation;
+  event.name = static_cast<decltype(event.name)>(trace.names.size());
+  event.at = {"/a/puzzle.cpp", 18};
+  trace.names.emplace_back("read");
+  trace.events.push_back(event);
+}
+
+TEST_F(JudgeTest, RefusesNumbersOnTheHostOnceTheResultIsRight) {
+  add_case(42);
+  add_case(41);
+  for (wire::Result& result : results_) read_a_number(result);
+  const verdict::Verdict refused = verdict();
+  const verdict::CheckVerdict& right = refused.cases[0].checks[1];
+  EXPECT_EQ(right.passed, false);
+  EXPECT_EQ(right.found, "rank 0 called read() once");
+  EXPECT_EQ(right.where.file, "puzzle.cpp");
+  EXPECT_EQ(right.where.line, 18);
+  EXPECT_EQ(refused.cases[1].checks[1].diagnosis, "wrong_answer") << "what is wrong comes first";
+  manifest_.host_reads = true;
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
+}
+
 TEST_F(JudgeTest, EverythingHolds) {
   add_case(42);
   const verdict::Verdict all = verdict();
