@@ -1,7 +1,7 @@
 #include "boundary/crash_note.h"
 
-#include <execinfo.h>
 #include <ucontext.h>
+#include <unwind.h>
 
 namespace shardlings::boundary {
 namespace {
@@ -17,12 +17,33 @@ std::uint64_t program_counter([[maybe_unused]] const void* context) {
 #endif
 }
 
-}  // namespace
-
-void prepare_notes() {
-  std::array<void*, 1> frame{};
-  backtrace(frame.data(), 1);
+CrashNote::Fault fault_of([[maybe_unused]] const Crash& crash, [[maybe_unused]] std::uint64_t pc) {
+#if defined(__x86_64__)
+  if (crash.signal == SIGSEGV && crash.info->si_code == SI_KERNEL) {
+    const auto* code = reinterpret_cast<const unsigned char*>(pc);
+    const bool rdtsc = code[0] == 0x0F && code[1] == 0x31;
+    const bool rdtscp = code[0] == 0x0F && code[1] == 0x01 && code[2] == 0xF9;
+    return rdtsc || rdtscp ? CrashNote::Fault::clock_is_off : CrashNote::Fault::nowhere;
+  }
+#endif
+  return CrashNote::Fault::at_address;
 }
+
+struct Frames {
+  std::array<std::uint64_t, CrashNote::kFrames> places{};
+  std::size_t count = 0;
+};
+
+// Not backtrace(): a statically linked program would look for a library then.
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
+  auto& frames = *static_cast<Frames*>(to);
+  const std::uint64_t place = _Unwind_GetIP(context);
+  if (place == 0 || frames.count == frames.places.size()) return _URC_END_OF_STACK;
+  frames.places[frames.count++] = place;
+  return _URC_NO_REASON;
+}
+
+}  // namespace
 
 void take_note(CrashNote& note, const Crash& crash) {
   std::int32_t none = 0;
@@ -30,12 +51,13 @@ void take_note(CrashNote& note, const Crash& crash) {
   note.rank = crash.rank;
   note.address = reinterpret_cast<std::uint64_t>(crash.info->si_addr);
   const std::uint64_t pc = program_counter(crash.context);
-  std::array<void*, CrashNote::kFrames> frames{};
-  backtrace(frames.data(), static_cast<int>(frames.size()));
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const auto frame = reinterpret_cast<std::uint64_t>(frames[i]);
+  note.fault = fault_of(crash, pc);
+  Frames frames;
+  _Unwind_Backtrace(add_frame, &frames);
+  for (std::size_t i = 0; i < frames.count; ++i) {
+    const std::uint64_t frame = frames.places[i];
     // A return address belongs to what follows the call: one byte before it is the call.
-    if (frame != 0) note.frames[i] = (frame == pc ? frame : frame - 1) - crash.program;
+    note.frames[i] = (frame == pc ? frame : frame - 1) - crash.program;
   }
 }
 

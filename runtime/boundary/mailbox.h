@@ -16,7 +16,7 @@
 
 namespace shardlings::boundary {
 
-enum class Side : std::uint32_t { jail, broker };
+enum class Side : std::uint32_t { broker, jail };
 
 /// What a message is about. What its bytes are is in archive.h and learner_function.h.
 enum class Topic : std::uint32_t {
@@ -26,7 +26,6 @@ enum class Topic : std::uint32_t {
   text_id,
   text,
   // to the broker
-  ready,       ///< the first word: which walls stand (walls.h)
   call,        ///< an entry of the table of verbs
   define,      ///< which number has this text?
   text_of,     ///< which text has this number?
@@ -34,6 +33,9 @@ enum class Topic : std::uint32_t {
   returned,    ///< the learner's function has returned: its result, and what it may have changed
   threw        ///< it has thrown: what, and what it may have changed
 };
+
+/// The descriptor of its mailbox in a jail, which has no others but standard input (empty), output and error.
+inline constexpr int kMailboxDescriptor = 3;
 
 /// One side of a mailbox. Used by one thread.
 class Mailbox {
@@ -69,7 +71,7 @@ class Mailbox {
 
  private:
   struct Shared {
-    std::atomic<std::uint32_t> turn;  ///< a Side, or kGone. At first the jail's, who says that it is ready
+    std::atomic<std::uint32_t> turn;  ///< a Side, or kGone. At first the broker's, who says what to do
     std::atomic<std::uint32_t> asleep[2];
     std::uint32_t topic;
     std::uint32_t size;

@@ -5,7 +5,7 @@
 set(SHARDLINGS_INCLUDE ${CMAKE_SOURCE_DIR}/runtime/include)
 # _GLIBCXX_ASSERTIONS: an index outside of its std::vector stops the program instead of reading somewhere else.
 set(SHARDLINGS_SUBMISSION_FLAGS -std=c++20 -O1 -g1 -fPIE -D_GLIBCXX_ASSERTIONS -Wall -Wno-unused-but-set-variable -Werror=return-type)
-set(SHARDLINGS_LINK_FLAGS -pie)
+set(SHARDLINGS_LINK_FLAGS "")
 if(SHARDLINGS_SANITIZE)
   list(APPEND SHARDLINGS_SUBMISSION_FLAGS -fsanitize=${SHARDLINGS_SANITIZE} -fno-omit-frame-pointer)
   list(APPEND SHARDLINGS_LINK_FLAGS -fsanitize=${SHARDLINGS_SANITIZE})
@@ -156,7 +156,14 @@ function(shardlings_write_toolchain file entries)
   shardlings_json_list(include_folders ${SHARDLINGS_SUBMISSION_INCLUDES})
   shardlings_json_list(assembler ${SHARDLINGS_ASSEMBLER_COMMAND})
   shardlings_json_list(system_folders ${SHARDLINGS_SYSTEM_FOLDERS})
-  shardlings_json_list(link_flags ${SHARDLINGS_LINK_FLAGS})
+  get_target_property(jail_options shardlings_jail INTERFACE_LINK_OPTIONS)
+  shardlings_json_list(link_flags -pie ${SHARDLINGS_LINK_FLAGS})
+  shardlings_json_list(jail_link_flags ${jail_options} ${SHARDLINGS_LINK_FLAGS})
+  set(jail_libraries $<TARGET_FILE:shardlings_jail>)
+  if(NOT SHARDLINGS_STATIC_PIE)
+    list(APPEND jail_libraries $<TARGET_FILE:fmt::fmt>)
+  endif()
+  shardlings_json_list(jail_libraries ${jail_libraries})
   file(GENERATE OUTPUT ${file} CONTENT "{
   \"compiler\": \"${CMAKE_CXX_COMPILER}\",
   \"compile_flags\": ${compile_flags},
@@ -167,7 +174,8 @@ function(shardlings_write_toolchain file entries)
   \"link_flags\": ${link_flags},
   \"library\": \"$<TARGET_FILE:shardlings>\",
   \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
-  \"jail_libraries\": [\"$<TARGET_FILE:shardlings_jail>\", \"$<TARGET_FILE:fmt::fmt>\"],
+  \"jail_link_flags\": ${jail_link_flags},
+  \"jail_libraries\": ${jail_libraries},
   \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",

@@ -62,7 +62,6 @@ CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const voi
   void* stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) throw std::runtime_error("no memory for the stacks of the signal handlers");
   g_shared = {&note, box, static_cast<char*>(stacks), threads_.get(), reinterpret_cast<std::uint64_t>(program)};
-  boundary::prepare_notes();
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -93,7 +93,7 @@ void run_here(Run& run) {
 void run_with_jails(Run& run, const std::string& jail) {
   boundary::Jails jails({.program = jail, .ranks = run.kase.ranks, .memory_bytes = kJailBytes},
                         run.file.header().crash);
-  run.file.header().walls = jails.await_ready();
+  run.file.header().walls = jails.walls();
   run.run([&](Rank& rank) {
     const boundary::OnThisThread here(jails.of(rank.id()), rank);
     run_harness(rank, run);

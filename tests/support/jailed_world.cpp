@@ -112,6 +112,7 @@ class JailServer {
       : mailbox_(memory, Side::broker), port_(*detail::Access::port(rank)->harness()) {}
 
   void serve() {
+    mailbox_.post(Topic::invoke, {});
     while (mailbox_.await()) {
       if (mailbox_.topic() == Topic::returned) return;
       if (mailbox_.topic() == Topic::threw) rethrow();
@@ -177,6 +178,7 @@ class JailServer {
 [[noreturn]] void run_process(void* memory, int rank, int ranks, const std::function<void(Rank&)>& body) {
   Mailbox mailbox(memory, Side::jail);
   FarPort port(mailbox);
+  if (!mailbox.await()) _exit(1);
   try {
     Rank own = detail::Access::rank(&port, detail::Access::group(&port, 0, rank, ranks));
     body(own);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "api/port_server.h"
+#include "base/machine_fault.h"
 
 namespace shardlings::boundary {
 
@@ -37,13 +38,9 @@ void JailedRank::abandon(WaitStatus status) {
   mailbox_.abandon();
 }
 
-Walls JailedRank::await_ready() {
-  // The learner's code has not begun yet, so it is not to blame.
-  if (!mailbox_.await() || mailbox_.topic() != Topic::ready) {
-    throw std::runtime_error(
-        "a jail ended before it was ready: the machine lacks memory, processes or the right to start it");
-  }
-  return mailbox_.plain<Walls>();
+void JailedRank::cannot_start(int error) {
+  start_error_ = error;
+  abandon(0);
 }
 
 Receiver JailedRank::receiver(const Returned& returned) {
@@ -53,7 +50,10 @@ Receiver JailedRank::receiver(const Returned& returned) {
 Returned JailedRank::invoke(std::string_view message) {
   mailbox_.post(Topic::invoke, message);
   while (true) {
-    if (!mailbox_.await()) on_end_(status_);
+    if (!mailbox_.await()) {
+      if (start_error_ != 0) throw MachineFault(with_advice("a jail could not be started", start_error_));
+      on_end_(status_);
+    }
     switch (mailbox_.topic()) {
       case Topic::call: answer_call(); break;
       case Topic::define: mailbox_.post_plain(Topic::text_id, PortServer::define(*port_, mailbox_.bytes())); break;

@@ -10,7 +10,6 @@
 
 #include "boundary/archive.h"
 #include "boundary/mailbox.h"
-#include "boundary/walls.h"
 
 namespace shardlings::boundary {
 
@@ -34,7 +33,8 @@ class JailedRank {
   /// That of the rank whose harness runs on this thread. Throws std::logic_error if there is none.
   SHARDLINGS_API static JailedRank& of_this_thread();
 
-  /// Calls a function of the learner's, and answers what it asks the port meanwhile.
+  /// Calls a function of the learner's, and answers what it asks the port meanwhile. Throws MachineFault if its program
+  /// could not be started.
   SHARDLINGS_API Returned invoke(std::string_view message);
   SHARDLINGS_API Receiver receiver(const Returned& returned);
   KnownModels& known_models() { return known_models_; }
@@ -42,8 +42,8 @@ class JailedRank {
 
   /// From another thread: the jail is no more.
   void abandon(WaitStatus status);
-  /// Waits until it is ready; its walls. Throws std::runtime_error if it has ended instead.
-  Walls await_ready();
+  /// The same: its program could not be started, for the reason that the errno tells.
+  void cannot_start(int error);
   CrashNote& crash() { return mailbox_.crash(); }
 
  private:
@@ -54,6 +54,7 @@ class JailedRank {
   std::function<void(WaitStatus)> on_end_;
   std::atomic<bool> gone_{false};
   std::atomic<WaitStatus> status_{0};
+  std::atomic<int> start_error_{0};
   detail::Port* port_ = nullptr;
   KnownModels known_models_;
   std::deque<std::string> files_;  ///< of errors

@@ -10,6 +10,7 @@
 
 #include "base/descriptor.h"
 #include "boundary/broker/jailed_rank.h"
+#include "boundary/broker/keeper.h"
 
 namespace shardlings::boundary {
 
@@ -19,32 +20,55 @@ struct JailOptions {
   std::int64_t memory_bytes = 0;  ///< address space of each
 };
 
+/// Memory that a jail and its broker share. It keeps its size: nobody can cut off what the other has mapped.
+class SharedMemory {
+ public:
+  /// Throws MachineFault if there is none.
+  SharedMemory();
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  int file() const { return file_.get(); }
+  void* begin() const { return begin_; }
+
+ private:
+  Descriptor file_;
+  void* begin_ = nullptr;
+};
+
 class Jails {
  public:
-  /// Starts them, while the process has no other thread. When one of them ends during a call, its end becomes that of
-  /// this process: the same signal, after what the jail has noted of it stands in `note`, or the same exit status.
-  /// Throws std::system_error if the machine does not give what it takes.
+  /// Starts them, while the process has no other thread, and waits until their walls stand. When one of them ends
+  /// during a call, its end becomes that of this process: the same signal, after what the jail has noted of it stands
+  /// in `note`, or the same exit status. Throws MachineFault if the machine does not give what it takes.
   Jails(const JailOptions& options, CrashNote& note);
   ~Jails();
   Jails(const Jails&) = delete;
   Jails& operator=(const Jails&) = delete;
 
   JailedRank& of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  /// Waits until all are ready. What all of them have.
-  Walls await_ready();
+  /// What stands around all of them.
+  const Walls& walls() const { return walls_; }
 
  private:
-  void start(const JailOptions& options, int mailboxes);
+  /// Killed, and with it all jails, at the end.
+  struct Keeper {
+    pid_t process = -1;
+    ~Keeper();
+  };
+  void start(const JailOptions& options);
+  void await_walls();
+  bool read_note(KeeperNote& note);
+  void heed(const KeeperNote& note);
   void watch();
   [[noreturn]] void end_alike(int rank, WaitStatus status);
 
-  void* memory_ = nullptr;
-  std::size_t bytes_ = 0;
   CrashNote& note_;
+  std::deque<SharedMemory> mailboxes_;
   std::deque<JailedRank> ranks_;
-  pid_t keeper_ = -1;   ///< the process whose children the jails are
-  Descriptor endings_;  ///< from which its Endings are read
-  bool own_user_ = false;
+  Descriptor notes_;  ///< from which the keeper's are read
+  Walls walls_;
+  Keeper keeper_;
   std::thread watcher_;
 };
 

@@ -1,19 +1,12 @@
-// The main function of every jail program: keeps one process for each rank, which runs the learner's functions when its
-// broker asks for them. See boundary/jail_protocol.h.
+// The main function of every jail program: runs the learner's functions of one rank when its broker asks for them.
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "boundary/jail/mailbox_port.h"
-#include "boundary/jail/sandbox.h"
-#include "boundary/jail_protocol.h"
 #include "boundary/learner_function.h"
 
 namespace shardlings::boundary {
@@ -39,7 +32,6 @@ void watch_crashes(CrashNote& note) {
   own.ss_sp = stack;
   own.ss_size = sizeof stack;
   sigaltstack(&own, nullptr);
-  prepare_notes();
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -54,18 +46,15 @@ Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
   return function->call(in);
 }
 
-/// The life of one rank's jail.
+/// Answers the broker's calls for as long as there is one.
 [[noreturn]] void serve(Mailbox& mailbox) {
   // With a buffer of its own, standard output asks nothing of the kernel but to write. What was printed before a crash
   // is what one wants to see: so by lines.
   static char output[kOutputBytes];
   std::setvbuf(stdout, output, _IOLBF, sizeof output);
   watch_crashes(mailbox.crash());
-  Walls walls;
-  close_in(walls);
   MailboxPort port(mailbox);
   Kept kept;
-  mailbox.post_plain(Topic::ready, walls);
   while (mailbox.await()) {
     const Answer left = answer(mailbox.bytes(), port, kept);
     std::fflush(stdout);
@@ -74,43 +63,16 @@ Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
   _exit(0);
 }
 
-[[noreturn]] void run_rank(int rank, pid_t keeper) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  void* memory = mmap(nullptr, Mailbox::kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, kMailboxes,
-                      static_cast<off_t>(Mailbox::kBytes) * rank);
-  if (memory == MAP_FAILED || getppid() != keeper) _exit(1);
-  close(kMailboxes);
-  close(kEndings);
-  Mailbox mailbox(memory, Side::jail);
-  serve(mailbox);
-}
-
-int keep(int ranks) {
-  const pid_t keeper = getpid();
-  std::vector<pid_t> jails;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const pid_t jail = fork();
-    if (jail < 0) return 1;
-    if (jail == 0) run_rank(rank, keeper);
-    jails.push_back(jail);
-  }
-  int status = 0;
-  for (pid_t ended = wait(&status); ended > 0 || errno == EINTR; ended = wait(&status)) {
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Ending ending{rank, status};
-      if (jails[static_cast<std::size_t>(rank)] == ended && write(kEndings, &ending, sizeof ending) < 0) return 1;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 }  // namespace shardlings::boundary
 
-int main(int argc, char** argv) {
-  if (argc != 2) {
+int main() {
+  using namespace shardlings::boundary;
+  void* memory = mmap(nullptr, Mailbox::kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, kMailboxDescriptor, 0);
+  if (memory == MAP_FAILED) {
     std::fputs("This is a compiled puzzle in a jail; ./shardlings starts it.\n", stderr);
     return 2;
   }
-  return shardlings::boundary::keep(std::atoi(argv[1]));
+  Mailbox mailbox(memory, Side::jail);
+  serve(mailbox);
 }

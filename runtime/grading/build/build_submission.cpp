@@ -70,7 +70,7 @@ run::ProcessEnd assemble(const Build& build) {
 /// The program that is run: with the runtime, or for a jail without. What is ours comes first: of inline functions and
 /// templates that several objects bring, the first one's are taken.
 run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const CompileJail& jail, Form form) {
-  std::vector<std::string> arguments = toolchain.link_flags;
+  std::vector<std::string> arguments = form == Form::jail ? toolchain.jail_link_flags : toolchain.link_flags;
   if (form == Form::program) {
     arguments.push_back(puzzle.harness);
     if (!toolchain.main_object.empty()) arguments.push_back(toolchain.main_object);

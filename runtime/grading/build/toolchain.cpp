@@ -34,6 +34,7 @@ Toolchain load_toolchain(const std::string& build_folder) {
     json.at("link_flags").get_to(toolchain.link_flags);
     json.at("library").get_to(toolchain.library);
     json.at("main_object").get_to(toolchain.main_object);
+    json.at("jail_link_flags").get_to(toolchain.jail_link_flags);
     json.at("jail_libraries").get_to(toolchain.jail_libraries);
     toolchain.train_object = json.value("train_object", "");
     json.at("clusters").get_to(toolchain.clusters);

@@ -22,14 +22,15 @@ struct Toolchain {
   std::string allowed_headers;              ///< a make rule: all that the standard headers for puzzles read
   std::vector<std::string> system_folders;  ///< and files: what compiler and linker read of the system
   std::vector<std::string> link_flags;
-  std::string library;                      ///< libshardlings.so
-  std::string main_object;                  ///< object file with main(); empty if the harness has one
-  std::vector<std::string> jail_libraries;  ///< what jails are linked with
-  std::string train_object;                 ///< harness and main() of programs that train
-  std::string clusters;                     ///< folder
-  std::string gpu_probe;                    ///< program that says what GPUs there are (gpu_probe.h)
-  std::map<std::string, Puzzle> puzzles;    ///< by id
-  std::string text;                         ///< of the file
+  std::string library;                       ///< libshardlings.so
+  std::string main_object;                   ///< object file with main(); empty if the harness has one
+  std::vector<std::string> jail_link_flags;  ///< instead of link_flags, where a jail is linked
+  std::vector<std::string> jail_libraries;   ///< what jails are linked with
+  std::string train_object;                  ///< harness and main() of programs that train
+  std::string clusters;                      ///< folder
+  std::string gpu_probe;                     ///< program that says what GPUs there are (gpu_probe.h)
+  std::map<std::string, Puzzle> puzzles;     ///< by id
+  std::string text;                          ///< of the file
 
   /// Throws std::runtime_error if the build folder knows no such puzzle.
   const Puzzle& puzzle(const std::string& id) const;

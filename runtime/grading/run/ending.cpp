@@ -51,6 +51,9 @@ std::string signal_advice(const Evidence& evidence, int signal) {
     return "The jail lets a program compute, ask for memory and print, and nothing else: no files, no clocks, no "
            "threads.";
   }
+  if (signal == SIGSEGV && evidence.crash_fault == boundary::CrashNote::Fault::clock_is_off) {
+    return "It asked for the processor's clock, which is off in a jail: a puzzle's time is virtual.";
+  }
   constexpr std::uint64_t kFirstPage = 4096;
   if (signal == SIGSEGV && evidence.crash_address && *evidence.crash_address < kFirstPage) {
     return fmt::format("The address was {:#x}: an index or pointer into an empty vector, most likely.",

@@ -23,6 +23,7 @@ struct Evidence {
   int crash_signal =
       0;  ///< noted by the signal handler, with the rank (or -1) and the address; 0: it did not get to it
   int crash_rank = -1;
+  boundary::CrashNote::Fault crash_fault{};
   std::optional<std::uint64_t> crash_address{};
   wire::Place crash_place{};  ///< from the program's line table
 };

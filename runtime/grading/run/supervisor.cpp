@@ -162,6 +162,7 @@ struct Header {
   std::string fault;
   std::uint64_t result_size = 0, address = 0;
   int signal = 0, rank = -1;
+  boundary::CrashNote::Fault crash_fault{};
   std::vector<std::uint64_t> frames;
 };
 
@@ -184,6 +185,7 @@ Header header_of(const CaseFile& file, int ranks) {
   header.result_size = raw->result_size;
   header.signal = raw->crash.signal.load();
   header.rank = raw->crash.rank >= 0 && raw->crash.rank < ranks ? raw->crash.rank : -1;
+  header.crash_fault = raw->crash.fault;
   header.address = raw->crash.address;
   for (const std::uint64_t frame : raw->crash.frames) {
     if (frame != 0) header.frames.push_back(frame);
@@ -226,7 +228,8 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
   if (header.signal != 0 && !end.exited) {
     evidence.crash_signal = header.signal;
     evidence.crash_rank = header.rank;
-    evidence.crash_address = header.address;
+    evidence.crash_fault = header.crash_fault;
+    if (header.crash_fault == boundary::CrashNote::Fault::at_address) evidence.crash_address = header.address;
     evidence.crash_place = place_of(submission, header.frames);
   }
   describe_ending(evidence, result);
