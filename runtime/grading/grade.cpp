@@ -69,8 +69,9 @@ std::string key_of(const Job& job) {
   return content_key(
       {SHARDLINGS_VERSION, job.source.name, job.source.text, read_whole_file((job.puzzle / "puzzle.toml").string()),
        job.toolchain.text, file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
-       file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "", job.options.case_name,
-       seed ? std::to_string(*seed) : "as declared", stamp_of(job.options.backend, job.toolchain.library)});
+       file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "",
+       std::to_string(job.options.least_tier), job.options.case_name, seed ? std::to_string(*seed) : "as declared",
+       stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {
@@ -102,6 +103,7 @@ run::ProcessOptions grader_process(const Job& job) {
   const std::string made = (job.folder / build::program_name(job.form())).string();
   grader.submission = job.options.jailed ? job.toolchain.puzzle(job.id).broker : made;
   grader.jail = job.options.jailed ? made : "";
+  grader.least_tier = job.options.least_tier;
   grader.manifest = job.puzzle.string();
   grader.clusters = job.toolchain.clusters;
   grader.verdict = job.verdict().string();

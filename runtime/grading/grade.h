@@ -31,6 +31,8 @@ struct GradeOptions {
   /// The learner's code of each rank runs in a jail of its own, apart from harness, counters and result: for code that
   /// is not trusted. The CPU only.
   bool jailed = false;
+  /// Of the walls around the jails; where the system gives fewer, the code is not run, and nothing is judged.
+  int least_tier = 0;
   bool use_cache = true;                               ///< false: grade even if the verdict is there (and replace it)
   bool traces = true;                                  ///< read the traces into the verdict (for timelines)
   bool keep = false;                                   ///< as the puzzle's last run (kept_runs.h)

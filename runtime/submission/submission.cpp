@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "base/machine_fault.h"
@@ -89,10 +90,16 @@ void run_here(Run& run) {
   });
 }
 
-/// The learner's code is in the program `jail`, which one process runs for each rank.
-void run_with_jails(Run& run, const std::string& jail) {
-  boundary::Jails jails({.program = jail, .ranks = run.kase.ranks, .memory_bytes = kJailBytes},
-                        run.file.header().crash);
+/// What a broker is told of jails.
+struct JailArguments {
+  std::string program;  ///< with the learner's code, which one process runs for each rank
+  int least_tier = 0;
+};
+
+void run_with_jails(Run& run, const JailArguments& jail) {
+  boundary::Jails jails(
+      {.program = jail.program, .ranks = run.kase.ranks, .least_tier = jail.least_tier, .memory_bytes = kJailBytes},
+      run.file.header().crash);
   run.file.header().walls = jails.walls();
   run.run([&](Rank& rank) {
     const boundary::OnThisThread here(jails.of(rank.id()), rank);
@@ -101,10 +108,11 @@ void run_with_jails(Run& run, const std::string& jail) {
 }
 
 /// What is thrown here is not a rank's: memory that the run has used up, or what the machine or the runtime lacks.
-int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction harness, const char* jail) try {
+int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction harness,
+                const std::optional<JailArguments>& jail) try {
   Run run{file, harness};
   run.prepare(backend);
-  jail != nullptr ? run_with_jails(run, jail) : run_here(run);
+  jail ? run_with_jails(run, *jail) : run_here(run);
   return 0;
 } catch (const std::bad_alloc&) {
   file.header().exhausted = wire::FileHeader::kExhausted;
@@ -117,7 +125,7 @@ int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction 
 }  // namespace
 
 int submission_main(int argc, char** argv, HarnessFunction harness) try {
-  const auto backend = argc == 3 || argc == 4 ? world::backend_from(argv[2]) : std::nullopt;
+  const auto backend = argc == 3 || argc == 5 ? world::backend_from(argv[2]) : std::nullopt;
   if (!backend) {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;
@@ -125,7 +133,9 @@ int submission_main(int argc, char** argv, HarnessFunction harness) try {
   wire::MappedFile file(std::atoi(argv[1]));
   file.header().hello = wire::FileHeader::kHello;
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
-  return run_or_tell(file, *backend, harness, argc == 4 ? argv[3] : nullptr);
+  std::optional<JailArguments> jail;
+  if (argc == 5) jail = {argv[3], std::atoi(argv[4])};
+  return run_or_tell(file, *backend, harness, jail);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "shardlings: %s\n", error.what());
   return 1;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ int copy_program(const std::string& path) {
 }
 
 }  // namespace
+
+TooFewWalls::TooFewWalls(const Walls& walls)
+    : MachineFault(fmt::format("there are too few walls for a stranger's code here, which was not run: jails have {} "
+                               "(tier {}). Grade as root, for example in a container, on Linux with seccomp, or answer "
+                               "for the code: --trust",
+                               fmt::join(words_of(walls), ", "), walls.tier())) {}
 
 SharedMemory::SharedMemory() : file_(memfd_create("mailbox", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   const bool made = file_.get() >= 0 && ftruncate(file_.get(), static_cast<off_t>(Mailbox::kBytes)) == 0 &&
@@ -62,7 +69,10 @@ void Jails::start(const JailOptions& options) {
   if (pipe2(ends, O_CLOEXEC) != 0) fail("there is no pipe from the jails");
   notes_.reset(ends[0]);
   const Descriptor to_us(ends[1]);
-  JailPlan plan{.program = program.get(), .notes = to_us.get(), .memory_bytes = options.memory_bytes};
+  JailPlan plan{.program = program.get(),
+                .notes = to_us.get(),
+                .least_tier = options.least_tier,
+                .memory_bytes = options.memory_bytes};
   for (const SharedMemory& mailbox : mailboxes_) plan.mailboxes.push_back(mailbox.file());
   const pid_t broker = getpid();
   keeper_.process = fork();
@@ -89,6 +99,7 @@ void Jails::await_walls() {
   KeeperNote note;
   for (std::size_t walled = 0; walled < ranks_.size();) {
     if (!read_note(note)) throw MachineFault("the process that keeps the jails has ended");
+    if (note.about == KeeperNote::About::too_few) throw TooFewWalls(note.walls);
     if (note.about == KeeperNote::About::not_started) fail("a jail could not be started", note.number);
     heed(note);
     if (note.about != KeeperNote::About::walls) continue;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/descriptor.h"
+#include "base/machine_fault.h"
 #include "boundary/broker/jailed_rank.h"
 #include "boundary/broker/keeper.h"
 
@@ -17,7 +18,14 @@ namespace shardlings::boundary {
 struct JailOptions {
   std::string program;  ///< the learner's code, linked with jail/
   int ranks = 1;
+  int least_tier = 0;             ///< of the walls around them; where the system gives fewer, there are none
   std::int64_t memory_bytes = 0;  ///< address space of each
+};
+
+/// The system puts up fewer walls than were asked for.
+class TooFewWalls : public MachineFault {
+ public:
+  explicit TooFewWalls(const Walls& walls);
 };
 
 /// Memory that a jail and its broker share. It keeps its size: nobody can cut off what the other has mapped.

@@ -88,6 +88,11 @@ bool start_program(int program) {
     note.walls.system_calls = true;
     good = good && allow_only_calls_of_a_jail(plan.program, plan.notes);
   }
+  if (good && note.walls.tier() < plan.least_tier) {
+    note.about = KeeperNote::About::too_few;
+    tell(plan.notes, note);
+    _exit(127);
+  }
   good = good && tell(plan.notes, note) && start_program(plan.program);
   note.about = KeeperNote::About::not_started;
   note.number = errno;

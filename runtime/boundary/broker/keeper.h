@@ -19,6 +19,7 @@ namespace shardlings::boundary {
 struct KeeperNote {
   enum class About : std::int32_t {
     walls,        ///< those that stand around the jail of `rank`; its program is started next
+    too_few,      ///< it is not, since they are fewer than the plan asks for
     not_started,  ///< it is not: `number` is an errno
     ended         ///< `number` is what waitpid() says of it
   };
@@ -33,6 +34,7 @@ struct JailPlan {
   int program = -1;               ///< linked with jail/
   std::vector<int> mailboxes{};   ///< of each rank
   int notes = -1;                 ///< where KeeperNotes are written to
+  int least_tier = 0;             ///< of the walls (Walls::tier); no program is started behind fewer
   std::int64_t memory_bytes = 0;  ///< address space of each jail; 0: no limit
   LandlockRules no_files{};       ///< which allow nothing
 };

@@ -42,6 +42,11 @@ std::vector<Export> exports_of(const std::vector<std::string>& arguments) {
   return exports;
 }
 
+std::vector<Export> into_files(std::vector<Export> exports) {
+  std::erase_if(exports, [](const Export& one) { return one.file == "-"; });
+  return exports;
+}
+
 bool takes_stdout(const std::vector<Export>& exports) {
   return std::any_of(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; });
 }

@@ -19,6 +19,9 @@ struct Export {
 /// and where two exports would share standard output.
 std::vector<Export> exports_of(const std::vector<std::string>& arguments);
 
+/// Those that go into files.
+std::vector<Export> into_files(std::vector<Export> exports);
+
 /// Is standard output taken, so that nothing else may be printed there?
 bool takes_stdout(const std::vector<Export>& exports);
 

@@ -19,6 +19,7 @@
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"
+#include "grading/judge/judge.h"
 #include "report/terminal.h"
 
 namespace shardlings::cli::verbs {
@@ -49,6 +50,7 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.seed = options.seed;
   grade.backend = backend;
   grade.jailed = options.jail;
+  grade.least_tier = options.least_tier;
   grade.keep = options.hidden.tells_all();
   if (!options.seed_file.empty()) grade.secret = learner::secret_of(options.seed_file);
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
@@ -159,6 +161,9 @@ int run(const Context& context, const RunOptions& asked) {
 
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
+  // Whoever finds a result finds this grading's, even if it is killed: never the one before.
+  learner::write_exports(learner::into_files(exports),
+                         grading::judge::not_judged(puzzle, "the grading has not come to its end"), context.out);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   Verdict verdict = graded(context, puzzle, options, backend);
   conceal(verdict, options.hidden);
@@ -180,9 +185,7 @@ int run(const Context& context, const RunOptions& asked) {
   return status_of(repeatable);
 }
 
-void add_run(CommandLine& line) {
-  auto [options, verb] = line.verb<RunOptions>("run", "build and grade one puzzle", run);
-  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+void add_grading_options(VerbOptions& verb, RunOptions& options) {
   verb.text("--case", options.case_name, "only the case of that name");
   verb.number("--seed", options.seed, "another seed than the cases' own");
   verb.text("--seed-file", options.seed_file,
@@ -190,16 +193,22 @@ void add_run(CommandLine& line) {
   verb.excludes("--seed-file", "--seed");
   verb.each("--feedback", options.feedback, "[CASE=]LEVEL",
             "what is told of hidden cases, or of the one of that name: full, law (name and law that broke) or none");
-  verb.text("--file", options.file, "grade another file as that puzzle");
-  verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
-  verb.excludes("--mutant", "--file");
   verb.flag("--json", options.json, "print the neutral result as JSON");
   verb.each("--export", options.exports, "FORMAT[=FILE]",
             "junit or gradescope, into a file if one is named: junit=out.xml");
+  verb.flag("-v,--verbose", options.verbose, "every failed case, and what the program printed");
+}
+
+void add_run(CommandLine& line) {
+  auto [options, verb] = line.verb<RunOptions>("run", "build and grade one puzzle", run);
+  verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+  add_grading_options(verb, options);
+  verb.text("--file", options.file, "grade another file as that puzzle");
+  verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
+  verb.excludes("--mutant", "--file");
   verb.text("--backend", options.backend, kBackendMeaning);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
-  verb.flag("-v,--verbose", options.verbose, "every failed case, and what the program printed");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/context.h"
 #include "grading/verdict/feedback.h"
 
@@ -24,6 +25,7 @@ struct RunOptions {
   grading::verdict::FeedbackRules hidden;  ///< what that comes to
   std::string backend;                     ///< cpu, cuda, nccl or auto; empty: as wished by the environment (backend.h)
   bool jail = false;                       ///< as kJailMeaning says
+  int least_tier = 0;                      ///< of the walls of jails (GradeOptions)
   bool json = false;
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
@@ -33,5 +35,8 @@ struct RunOptions {
 
 /// `run`: grades one puzzle.
 int run(const Context& context, const RunOptions& options);
+
+/// Options that `run` and `grade` share: which cases, what is told of hidden ones, and in which form.
+void add_grading_options(VerbOptions& verb, RunOptions& options);
 
 }  // namespace shardlings::cli::verbs

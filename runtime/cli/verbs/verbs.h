@@ -28,6 +28,7 @@ void add_new_puzzle(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_test(CommandLine& line);
 void add_check(CommandLine& line);
+void add_grade(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
 inline void add_all(CommandLine& line) {
@@ -42,6 +43,7 @@ inline void add_all(CommandLine& line) {
   add_view(line);
   add_memory(line);
   add_train(line);
+  add_grade(line);
   add_verify(line);
   add_new_puzzle(line);
   add_doctor(line);

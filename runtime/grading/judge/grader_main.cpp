@@ -153,7 +153,7 @@ int run(int argc, char** argv) {
   runs.start_references();
   if (!submission_is_ready(options)) return kNoSubmission;
   Keeper keeper(options, judge, runs.size());
-  runs.run({options.submission, options.jail}, [&](std::size_t index, int ended) {
+  runs.run({options.submission, options.jail, options.least_tier}, [&](std::size_t index, int ended) {
     judge.judge_case(index);
     keeper.keep(index);
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;

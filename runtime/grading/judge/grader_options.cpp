@@ -36,6 +36,10 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       {"--case", &options.case_name}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
+    if (name == "--strangers-code") {
+      options.least_tier = 1;
+      continue;
+    }
     if (name == "--wait-for-submission" || name == "--secret-on-input") {
       (name == "--secret-on-input" ? options.secret_on_input : options.wait_for_submission) = true;
       continue;
@@ -66,6 +70,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
                                         "--clusters",   options.clusters,   "--verdict",  options.verdict,
                                         "--traces",     options.traces,     "--backend",  name_of(options.backend)};
   if (!options.jail.empty()) arguments.insert(arguments.end(), {"--jail", options.jail});
+  if (options.least_tier > 0) arguments.emplace_back("--strangers-code");
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");

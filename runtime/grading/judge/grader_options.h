@@ -22,6 +22,7 @@ inline constexpr int kNotJudged = 5;     ///< the machine let not every case be 
 struct GraderOptions {
   std::string submission;  ///< the program to run
   std::string jail;        ///< if that is a broker: what it runs for each rank
+  int least_tier = 0;      ///< of the walls around that
   std::string manifest;    ///< the puzzle's folder
   std::string clusters;    ///< folder of clusters
   std::string verdict;     ///< file to write; empty: none

@@ -270,7 +270,9 @@ wire::Result run_case(const Submission& submission, const cases::Case& kase, con
   ProcessOptions options;
   options.program = submission.program;
   options.arguments = {"3", name_of(backend)};
-  if (!submission.jail.empty()) options.arguments.push_back(submission.jail);
+  if (!submission.jail.empty()) {
+    options.arguments.insert(options.arguments.end(), {submission.jail, std::to_string(submission.least_tier)});
+  }
   options.environment =
       capabilities_of(backend).needs_gpu ? gpu_environment(folder.path()) : clean_environment(folder.path());
   options.folder = folder.path();

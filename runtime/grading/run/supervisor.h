@@ -21,9 +21,10 @@ ProcessLimits default_limits(int ranks, world::Backend backend = world::Backend:
 struct Submission {
   std::string program;  ///< the learner's code with its harness, or a broker: the harness alone
   std::string jail{};   ///< then the program with the learner's code; else empty
+  int least_tier = 0;   ///< of the jail's walls: where the system gives fewer, it is not run
 
-  Submission(std::string program_, std::string jail_ = "")  // NOLINT: a program is a submission
-      : program(std::move(program_)), jail(std::move(jail_)) {}
+  Submission(std::string program_, std::string jail_ = "", int least_tier_ = 0)  // NOLINT: a program is a submission
+      : program(std::move(program_)), jail(std::move(jail_)), least_tier(least_tier_) {}
   Submission(const char* program_) : program(program_) {}  // NOLINT
 };
 

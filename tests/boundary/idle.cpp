@@ -1,0 +1,2 @@
+// A program that needs nothing of the system: what the walls of jails are tried with.
+int main() {}

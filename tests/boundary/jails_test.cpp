@@ -1,0 +1,41 @@
+#include "boundary/broker/jails.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/sanitizers.h"
+
+namespace shardlings::boundary {
+namespace {
+
+constexpr const char* kProgram = SHARDLINGS_TEST_IDLE;
+
+TEST(Jails, HaveTheWallsThatTheirKeeperHasPutUp) {
+  CrashNote note;
+  const Jails jails({.program = kProgram, .ranks = 3}, note);
+  const Walls& walls = jails.walls();
+  EXPECT_TRUE(walls.own_process && walls.no_privileges && walls.limits);
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "a sanitizer needs what the other walls take";
+  EXPECT_TRUE(walls.system_calls);
+  EXPECT_EQ(walls.tier(), geteuid() == 0 ? 1 : 0);
+}
+
+TEST(Jails, AreNotBegunBehindFewerWallsThanAskedFor) {
+  CrashNote note;
+  try {
+    const Jails jails({.program = kProgram, .ranks = 2, .least_tier = 9}, note);
+    FAIL() << "there is no such tier";
+  } catch (const TooFewWalls& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("which was not run"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("own process"));
+  }
+}
+
+TEST(Jails, ThatCannotBeStartedAreTheMachinesFault) {
+  CrashNote note;
+  EXPECT_THROW(Jails({.program = "/nowhere/program"}, note), std::exception);
+}
+
+}  // namespace
+}  // namespace shardlings::boundary
