@@ -37,13 +37,21 @@ std::string after(const RankFront& front) {
                      to_text(front.rank().calls().last_place()));
 }
 
+// Whoever throws that by itself would not be asked for its part of the result.
+std::optional<Failure> stopped(const RankFront& front) {
+  if (front.rank().aborted()) return std::nullopt;
+  return failure_of(front, FailureKind::exception,
+                    fmt::format("Aborted was thrown on {}, though no other rank had failed", after(front)),
+                    front.rank().calls().last_place());
+}
+
 // Runs the function; what it throws becomes a Failure. Nothing if it returned, or only stopped because others failed.
 std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function<void(Rank&)>& body) {
   try {
     body(rank);
     front.check_end();
   } catch (const Aborted&) {
-    return std::nullopt;
+    return stopped(front);
   } catch (const MisuseError& error) {
     return failure_of(front, kind_of(error.misuse()), error.what(), error.where());
   } catch (const OutOfMemory& error) {
