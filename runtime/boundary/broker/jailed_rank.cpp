@@ -15,6 +15,12 @@ namespace {
 // of says the thread that it comes from: each rank has one.
 thread_local JailedRank* t_jail = nullptr;
 
+[[noreturn]] void throw_damaged() {
+  throw std::runtime_error(
+      "what the program and its runtime tell each other is damaged: something wrote over that memory. An index outside "
+      "of its std::vector is the usual reason");
+}
+
 }  // namespace
 
 OnThisThread::OnThisThread(JailedRank& jail, Rank& rank) {
@@ -52,6 +58,8 @@ Returned JailedRank::invoke(std::string_view message) {
   while (true) {
     if (!mailbox_.await()) {
       if (start_error_ != 0) throw MachineFault(with_advice("a jail could not be started", start_error_));
+      // No process has ended: the jail has written over the word that says whose turn it is.
+      if (!gone_) throw_damaged();
       on_end_(status_);
     }
     switch (mailbox_.topic()) {
@@ -63,7 +71,7 @@ Returned JailedRank::invoke(std::string_view message) {
       case Topic::error_text: mailbox_.post(Topic::text, PortServer::error_text(*port_)); break;
       case Topic::returned: return {false, mailbox_.bytes()};
       case Topic::threw: return {true, mailbox_.bytes()};
-      default: throw BadPack();
+      default: throw_damaged();
     }
   }
 }

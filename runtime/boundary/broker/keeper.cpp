@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 
 #include "base/rights.h"
 #include "base/sanitizers.h"
@@ -131,6 +132,16 @@ std::vector<pid_t> start_jails(const JailPlan& plan, pid_t broker) {
   return jails;
 }
 
+/// Of a jail that would not end when its processor time was over, as of one that did: the system kills it a second
+/// later, which looks as if the machine's memory had run out.
+int plain_status(int status, const rusage& used) {
+  rlimit time = {};
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL || getrlimit(RLIMIT_CPU, &time) != 0) return status;
+  const auto seconds = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                       static_cast<rlim_t>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1'000'000;
+  return time.rlim_cur != RLIM_INFINITY && seconds >= time.rlim_cur ? SIGXCPU : status;
+}
+
 }  // namespace
 
 void keep_jails(JailPlan& plan, pid_t broker) {
@@ -141,11 +152,13 @@ void keep_jails(JailPlan& plan, pid_t broker) {
   }
   const std::vector<pid_t> jails = start_jails(plan, broker);
   int status = 0;
-  for (pid_t ended = wait(&status); !jails.empty() && (ended > 0 || errno == EINTR); ended = wait(&status)) {
+  rusage used = {};
+  const auto next = [&] { return wait4(-1, &status, 0, &used); };
+  for (pid_t ended = next(); !jails.empty() && (ended > 0 || errno == EINTR); ended = next()) {
     const auto jail = std::find(jails.begin(), jails.end(), ended);
     if (jail == jails.end()) continue;
     const auto rank = static_cast<int>(jail - jails.begin());
-    if (!tell(plan.notes, {KeeperNote::About::ended, rank, status, {}})) break;
+    if (!tell(plan.notes, {KeeperNote::About::ended, rank, plain_status(status, used), {}})) break;
   }
   _exit(0);  // a jail that is left dies with it
 }
