@@ -32,6 +32,7 @@ void load_file(const fs::path& path, std::vector<Attack>& attacks) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("== ")) {
       attacks.push_back(attack_of_title(line.substr(3)));
+      attacks.back().file = path.string();
     } else if (!attacks.empty()) {
       attacks.back().text += line + "\n";
     } else {

@@ -12,6 +12,7 @@ struct Attack {
   std::string name;
   std::vector<std::string> walls;  ///< what has to stop it; "a/b" is either
   std::string text;
+  std::string file;  ///< in which it stands
 };
 
 /// All sections of a file, or of all .txt files of a folder, in order. Throws std::runtime_error.

@@ -1,0 +1,211 @@
+// Attacks by code that runs in a jail, with the compiler's walls taken as fallen: each is stopped by the wall that its
+// section names, gains nothing, leaves nothing behind, and the grader goes on. Honest programs pass.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "attacks/attack_file.h"
+#include "attacks/attack_programs.h"
+#include "base/file.h"
+#include "case/data.h"
+#include "grading/build/toolchain.h"
+#include "grading/run/supervisor.h"
+
+namespace shardlings::attacks {
+namespace {
+
+using namespace grading;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+constexpr const char* kSecret = "4711-canary-of-the-grader";
+
+/// Sanitizers leave a jail without most of its walls.
+bool is_sanitized() {
+  return run::default_limits(1).memory_bytes == 0;
+}
+
+/// What is there before the first attack and after the last: programs, a file to be read or changed.
+class Surroundings {
+ public:
+  Surroundings() : programs_(canary()) {
+    std::ofstream(canary()) << kSecret;
+    setenv("SHARDLINGS_CANARY", kSecret, 1);
+    // Whatever a run has left becomes a child of this process, and can be seen.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  static Surroundings& get() {
+    static Surroundings all;
+    return all;
+  }
+  std::string canary() const { return folder_.path() + "/canary"; }
+  AttackPrograms& programs() { return programs_; }
+
+ private:
+  AttackFolder folder_;
+  AttackPrograms programs_;
+};
+
+cases::Case case_of(int index) {
+  cases::Case kase;
+  kase.puzzle = "50_sum";
+  kase.name = "attack";
+  kase.ranks = 2;
+  kase.model.layers = 0;
+  kase.cluster = front::load_cluster(build::load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
+  kase.numbers["count"] = kFirstCount + index;
+  return kase;
+}
+
+bool is_solved(const wire::Result& result, const cases::Case& kase) {
+  const Count count = kase.integer("count");
+  std::vector<float> sum(static_cast<std::size_t>(count));
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const std::vector<float> part = cases::integers_of(kase, rank, count);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+  }
+  const auto data = result.outputs.find("data");
+  return result.ending == wire::Ending::finished && data != result.outputs.end() && data->second.complete &&
+         data->second.conflict.empty() && data->second.values == sum;
+}
+
+wire::Result run_attack(const std::string& jail, const cases::Case& kase) {
+  run::ProcessLimits limits = run::default_limits(2);
+  limits.cpu_seconds = 1;
+  limits.wall_seconds = 2;
+  limits.output_bytes = 1 << 20;
+  const std::string broker = build::load_toolchain(SHARDLINGS_TEST_BUILD).puzzle("50_sum").broker;
+  return run::run_case({broker, jail}, kase, limits);
+}
+
+/// Processes that a run has left become ours. What is killed takes a moment to be gone; what lives on is a find.
+std::string left_behind() {
+  for (int i = 0; i < 1000; ++i) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, WNOHANG);
+    if (ended < 0) return "";
+    if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  std::string numbers;
+  std::getline(children, numbers);
+  return "processes " + numbers;
+}
+
+std::size_t open_files() {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+bool is_one_of(const std::string& words, const std::string& word) {
+  return ("/" + words + "/").find("/" + word + "/") != std::string::npos;
+}
+
+/// Whether the wall of that name stood in the run. Those that are not walls of a jail's stand always.
+bool stands(const std::string& wall, const boundary::Walls& walls) {
+  if (wall == "port" || wall == "none gained") return true;
+  const std::vector<std::string> standing = boundary::words_of(walls);
+  std::istringstream names(wall);
+  for (std::string name; std::getline(names, name, '/');) {
+    if (std::find(standing.begin(), standing.end(), name) == standing.end()) return false;
+  }
+  return true;
+}
+
+class JailAttacks : public ::testing::TestWithParam<Attack> {
+ protected:
+  void SetUp() override {
+    if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+    ASSERT_GE(GetParam().walls.size(), 2U) << "a section names a wall, and how the run ends";
+    files_ = open_files();
+  }
+  /// What has to hold whatever was tried.
+  void expect_no_harm(const wire::Result& result) const {
+    EXPECT_EQ(read_whole_file(Surroundings::get().canary()), kSecret);
+    EXPECT_THAT(result.stdout_text + result.explanation, Not(HasSubstr(kSecret)));
+    EXPECT_THAT(result.stdout_text, Not(HasSubstr("GAINED"))) << result.stdout_text;
+    EXPECT_EQ(left_behind(), "");
+    EXPECT_EQ(open_files(), files_);
+    EXPECT_LE(result.stdout_text.size(), 64U * 1024);
+  }
+  /// The grader, and what it starts, are as they were.
+  static void expect_grader_goes_on() {
+    const AttackPrograms::Program honest = Surroundings::get().programs().honest();
+    const cases::Case kase = case_of(honest.index);
+    const wire::Result result = run_attack(honest.path, kase);
+    EXPECT_TRUE(is_solved(result, kase)) << result.explanation << result.stdout_text;
+  }
+
+ private:
+  std::size_t files_ = 0;
+};
+
+TEST_P(JailAttacks, AreStoppedByTheirWall) {
+  const Attack& attack = GetParam();
+  const AttackPrograms::Program program = Surroundings::get().programs().of(attack);
+  ASSERT_NE(program.path, "") << program.log;
+  const cases::Case kase = case_of(program.index);
+  const wire::Result result = run_attack(program.path, kase);
+  const std::string said = result.explanation + "\n" + result.stdout_text.substr(0, 4000);
+  const bool has_no_text = attack.walls.size() > 3 && attack.walls[3] == "before its first instruction";
+  if (!has_no_text) {
+    EXPECT_THAT(result.stdout_text, HasSubstr("tried " + program.mark + "\n")) << "it never ran: " << said;
+  }
+  EXPECT_FALSE(is_solved(result, kase)) << "points without a solution";
+  expect_no_harm(result);
+  expect_grader_goes_on();
+  if (!stands(attack.walls[0], result.walls)) GTEST_SKIP() << "here is no such wall: " << attack.walls[0];
+  EXPECT_TRUE(is_one_of(attack.walls[1], name_of(result.ending))) << name_of(result.ending) << ": " << said;
+  if (attack.walls[0] == "few system calls" && result.ending == wire::Ending::crashed) {
+    EXPECT_THAT(result.explanation, HasSubstr("a request to the operating system"));
+  }
+  if (attack.walls.size() > 2) {
+    EXPECT_THAT(said, HasSubstr(attack.walls[2]));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, JailAttacks, ::testing::ValuesIn(load_attacks(SHARDLINGS_ATTACKS "/jail")),
+                         [](const auto& tested) { return tested.param.name; });
+
+class HonestInJails : public JailAttacks {};
+
+TEST_P(HonestInJails, Pass) {
+  const AttackPrograms::Program program = Surroundings::get().programs().of(GetParam());
+  ASSERT_NE(program.path, "") << program.log;
+  const cases::Case kase = case_of(program.index);
+  const wire::Result result = run_attack(program.path, kase);
+  EXPECT_TRUE(is_solved(result, kase)) << result.explanation << result.stdout_text;
+  EXPECT_THAT(result.stdout_text, HasSubstr("tried " + program.mark + "\n"));
+  expect_no_harm(result);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HonestInJails, ::testing::ValuesIn(load_attacks(kHonestInJails)),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(AttacksOnJails, AreManyAndHaveNamesOfTheirOwn) {
+  const std::vector<Attack> attacks = load_attacks(SHARDLINGS_ATTACKS "/jail");
+  EXPECT_GE(attacks.size(), 150U);
+  std::map<std::string, int> names;
+  for (const Attack& attack : attacks) EXPECT_EQ(++names[attack.name], 1) << attack.name;
+}
+
+TEST(AttacksOnJails, RootHasAnotherUserForEachJail) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a jail a user of its own";
+  const AttackPrograms::Program honest = Surroundings::get().programs().honest();
+  const wire::Result result = run_attack(honest.path, case_of(honest.index));
+  EXPECT_TRUE(result.walls.own_user);
+  EXPECT_EQ(result.walls.tier(), 1);
+}
+
+}  // namespace
+}  // namespace shardlings::attacks
