@@ -10,13 +10,15 @@ struct Wall {
   bool Walls::*stands;
   const char* word;
 };
-constexpr std::array<Wall, 7> kWalls = {{{&Walls::own_process, "own process"},
+constexpr std::array<Wall, 9> kWalls = {{{&Walls::own_process, "own process"},
                                          {&Walls::own_user, "own user"},
                                          {&Walls::no_privileges, "no new privileges"},
                                          {&Walls::system_calls, "few system calls"},
                                          {&Walls::no_files, "no files"},
                                          {&Walls::no_clocks, "no clocks"},
-                                         {&Walls::limits, "limits"}}};
+                                         {&Walls::limits, "limits"},
+                                         {&Walls::namespaces, "own network"},
+                                         {&Walls::cgroup, "control group"}}};
 
 }  // namespace
 

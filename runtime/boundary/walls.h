@@ -18,9 +18,15 @@ struct Walls {
   bool no_files = false;       ///< the file system is out of reach but for the system's libraries (Landlock)
   bool no_clocks = false;      ///< the processor's time stamp counter is off
   bool limits = false;         ///< on memory, processor time, processes, files
+  bool namespaces = false;     ///< a network without a wire, and shared memory and names of its own
+  bool cgroup = false;         ///< all jails of a run have a limit of memory together, and end together
 
-  /// 0: what an unprivileged user can set; 1: own user and a strict list of system calls.
-  int tier() const { return own_process && own_user && no_privileges && system_calls && limits ? 1 : 0; }
+  /// 0: what an unprivileged user can set; 1: own user and a strict list of system calls; 2: namespaces and a control
+  /// group beside.
+  int tier() const {
+    if (!(own_process && own_user && no_privileges && system_calls && limits)) return 0;
+    return namespaces && cgroup ? 2 : 1;
+  }
 };
 
 /// What stands in both.

@@ -97,9 +97,12 @@ struct JailArguments {
 };
 
 void run_with_jails(Run& run, const JailArguments& jail) {
-  boundary::Jails jails(
-      {.program = jail.program, .ranks = run.kase.ranks, .least_tier = jail.least_tier, .memory_bytes = kJailBytes},
-      run.file.header().crash);
+  boundary::Jails jails({.program = jail.program,
+                         .ranks = run.kase.ranks,
+                         .least_tier = jail.least_tier,
+                         .memory_bytes = kJailBytes,
+                         .memory_of_all = 2 * kJailBytes},
+                        run.file.header().crash);
   run.file.header().walls = jails.walls();
   run.run([&](Rank& rank) {
     const boundary::OnThisThread here(jails.of(rank.id()), rank);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/sanitizers.h"
 
 namespace shardlings::boundary {
@@ -18,7 +20,15 @@ TEST(Jails, HaveTheWallsThatTheirKeeperHasPutUp) {
   EXPECT_TRUE(walls.own_process && walls.no_privileges && walls.limits);
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "a sanitizer needs what the other walls take";
   EXPECT_TRUE(walls.system_calls);
-  EXPECT_EQ(walls.tier(), geteuid() == 0 ? 1 : 0);
+  EXPECT_EQ(walls.tier() > 0, geteuid() == 0);
+}
+
+TEST(Jails, HaveNoControlGroupWhereTheSystemCannotLimitIt) {
+  const std::string folder = testing::TempDir() + "no control groups";
+  std::filesystem::create_directories(folder + "/shardlings.999999999");  // of a run that is no more
+  EXPECT_FALSE(Cgroup({.memory_bytes = 1 << 20, .processes = 2}, folder).valid());
+  EXPECT_EQ(std::filesystem::is_empty(folder), geteuid() == 0) << "root leaves nothing";
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Jails, AreNotBegunBehindFewerWallsThanAskedFor) {

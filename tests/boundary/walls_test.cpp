@@ -5,7 +5,7 @@
 namespace shardlings::boundary {
 namespace {
 
-const Walls kAll{true, true, true, true, true, true, true};
+const Walls kAll{true, true, true, true, true, true, true, true, true};
 
 TEST(Walls, AreReadFromTheirOwnWords) {
   EXPECT_EQ(walls_of(words_of(kAll)), kAll);
@@ -15,8 +15,13 @@ TEST(Walls, AreReadFromTheirOwnWords) {
   EXPECT_EQ(walls_of({"a moat"}), Walls());
 }
 
-TEST(Walls, AreOfTheFirstTierOnlyIfNoneOfItIsMissing) {
-  EXPECT_EQ(kAll.tier(), 1);
+TEST(Walls, AreOfATierOnlyIfNoneOfItIsMissing) {
+  EXPECT_EQ(kAll.tier(), 2);
+  for (bool Walls::*wall : {&Walls::namespaces, &Walls::cgroup}) {
+    Walls without = kAll;
+    without.*wall = false;
+    EXPECT_EQ(without.tier(), 1);
+  }
   for (bool Walls::*wall :
        {&Walls::own_process, &Walls::own_user, &Walls::no_privileges, &Walls::system_calls, &Walls::limits}) {
     Walls without = kAll;

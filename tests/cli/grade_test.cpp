@@ -36,7 +36,7 @@ TEST_F(StrangersFile, RunsAStrangersFileInJailsOfTierOneOrNotAtAll) {
   const json verdict = json::parse(answer.out);
   if (has_tier_1_) {
     EXPECT_EQ(answer.status, kPassed) << answer.out;
-    EXPECT_EQ(verdict["tier"], 1);
+    EXPECT_GE(verdict["tier"], 1);
   } else {
     EXPECT_EQ(answer.status, kNotJudged);
     EXPECT_THAT(verdict["reason"].get<std::string>(), HasSubstr("--trust"));
@@ -46,7 +46,7 @@ TEST_F(StrangersFile, RunsAStrangersFileInJailsOfTierOneOrNotAtAll) {
 TEST_F(StrangersFile, TrustsIfItIsTold) {
   const Answer answer = grade({"--trust"});
   EXPECT_EQ(answer.status, kPassed) << answer.out << answer.err;
-  EXPECT_EQ(json::parse(answer.out)["tier"], has_tier_1_ ? 1 : 0);
+  EXPECT_EQ(json::parse(answer.out)["tier"] > 0, has_tier_1_);
 }
 
 TEST_F(StrangersFile, LeavesNoOlderResultBehind) {

@@ -53,7 +53,8 @@ Jails::Keeper::~Keeper() {
   waitpid(process, nullptr, 0);
 }
 
-Jails::Jails(const JailOptions& options, CrashNote& note) : note_(note) {
+Jails::Jails(const JailOptions& options, CrashNote& note)
+    : note_(note), cgroup_({.memory_bytes = options.memory_of_all, .processes = options.ranks + 1}) {
   for (int rank = 0; rank < options.ranks; ++rank) {
     ranks_.emplace_back(mailboxes_.emplace_back().begin(),
                         [this, rank](WaitStatus status) { end_alike(rank, status); });
@@ -73,6 +74,7 @@ void Jails::start(const JailOptions& options) {
                 .notes = to_us.get(),
                 .least_tier = options.least_tier,
                 .memory_bytes = options.memory_bytes};
+  plan.cgroup = &cgroup_;
   for (const SharedMemory& mailbox : mailboxes_) plan.mailboxes.push_back(mailbox.file());
   const pid_t broker = getpid();
   keeper_.process = fork();

@@ -18,8 +18,9 @@ namespace shardlings::boundary {
 struct JailOptions {
   std::string program;  ///< the learner's code, linked with jail/
   int ranks = 1;
-  int least_tier = 0;             ///< of the walls around them; where the system gives fewer, there are none
-  std::int64_t memory_bytes = 0;  ///< address space of each
+  int least_tier = 0;              ///< of the walls around them; where the system gives fewer, there are none
+  std::int64_t memory_bytes = 0;   ///< address space of each
+  std::int64_t memory_of_all = 0;  ///< what they use together, where the system can limit that
 };
 
 /// The system puts up fewer walls than were asked for.
@@ -72,6 +73,7 @@ class Jails {
   [[noreturn]] void end_alike(int rank, WaitStatus status);
 
   CrashNote& note_;
+  Cgroup cgroup_;  ///< gone after the keeper
   std::deque<SharedMemory> mailboxes_;
   std::deque<JailedRank> ranks_;
   Descriptor notes_;  ///< from which the keeper's are read

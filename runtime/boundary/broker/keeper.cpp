@@ -1,6 +1,7 @@
 #include "boundary/broker/keeper.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -47,6 +48,14 @@ bool set_limits(const JailPlan& plan) {
          (plan.memory_bytes == 0 || set_limit(RLIMIT_AS, plan.memory_bytes));
 }
 
+/// Around the keeper, and so around all jails that it starts. An ordinary user has no right to these.
+Walls walls_around_all(const JailPlan& plan) {
+  Walls walls;
+  walls.namespaces = geteuid() == 0 && unshare(CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) == 0;
+  walls.cgroup = plan.cgroup != nullptr && plan.cgroup->valid() && plan.cgroup->enter();
+  return walls;
+}
+
 /// In the process that becomes the jail: everything but the filter. False, with errno, if a wall that needs no rights
 /// cannot be put up.
 bool put_up_walls(const JailPlan& plan, int rank, pid_t broker, Walls& walls) {
@@ -79,8 +88,8 @@ bool start_program(int program) {
   return false;
 }
 
-[[noreturn]] void become_jail(const JailPlan& plan, int rank, pid_t broker, pid_t keeper) {
-  KeeperNote note{.rank = rank};
+[[noreturn]] void become_jail(const JailPlan& plan, const Walls& around_all, int rank, pid_t broker, pid_t keeper) {
+  KeeperNote note{.rank = rank, .walls = around_all};
   const bool walled = dup2(plan.mailboxes[static_cast<std::size_t>(rank)], kMailboxDescriptor) == kMailboxDescriptor &&
                       put_up_walls(plan, rank, broker, note.walls);
   if (getppid() != keeper) _exit(127);
@@ -119,10 +128,11 @@ bool put_descriptors_in_order(JailPlan& plan) {
 /// A jail for each rank; empty, after a note of the reason, if there is no process for one of them.
 std::vector<pid_t> start_jails(const JailPlan& plan, pid_t broker) {
   const pid_t keeper = getpid();
+  const Walls around_all = walls_around_all(plan);
   std::vector<pid_t> jails;
   for (int rank = 0; rank < static_cast<int>(plan.mailboxes.size()); ++rank) {
     const pid_t jail = fork();
-    if (jail == 0) become_jail(plan, rank, broker, keeper);
+    if (jail == 0) become_jail(plan, around_all, rank, broker, keeper);
     if (jail < 0) {
       tell(plan.notes, {KeeperNote::About::not_started, rank, errno, {}});
       return {};

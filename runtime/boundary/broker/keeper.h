@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/landlock.h"
+#include "boundary/broker/cgroup.h"
 #include "boundary/walls.h"
 
 namespace shardlings::boundary {
@@ -31,12 +32,13 @@ struct KeeperNote {
 
 /// What the keeper is given. Its descriptors are closed wherever a program starts.
 struct JailPlan {
-  int program = -1;               ///< linked with jail/
-  std::vector<int> mailboxes{};   ///< of each rank
-  int notes = -1;                 ///< where KeeperNotes are written to
-  int least_tier = 0;             ///< of the walls (Walls::tier); no program is started behind fewer
-  std::int64_t memory_bytes = 0;  ///< address space of each jail; 0: no limit
-  LandlockRules no_files{};       ///< which allow nothing
+  int program = -1;                ///< linked with jail/
+  std::vector<int> mailboxes{};    ///< of each rank
+  int notes = -1;                  ///< where KeeperNotes are written to
+  int least_tier = 0;              ///< of the walls (Walls::tier); no program is started behind fewer
+  std::int64_t memory_bytes = 0;   ///< address space of each jail; 0: no limit
+  const Cgroup* cgroup = nullptr;  ///< for keeper and jails; may be invalid
+  LandlockRules no_files{};        ///< which allow nothing
 };
 
 /// What the keeper does for as long as it lives; `broker` is the process that forked it.
