@@ -17,23 +17,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-GradeOptions options_for(const SubmissionFolder& folder) {
-  GradeOptions options;
-  options.puzzle_folder = SHARDLINGS_TEST_PUZZLE;
-  options.build_folder = SHARDLINGS_TEST_BUILD;
-  options.source = folder.source();
-  options.use_cache = false;
-  return options;
-}
-
 const verdict::CheckVerdict& check_of(const verdict::Verdict& verdict, std::size_t kase, std::size_t check) {
   return verdict.cases.at(kase).checks.at(check);
 }
 
-constexpr const char* kRight = "  rank.world().all_reduce(data, ReduceOp::sum);";
-
 TEST(Grade, RightSolutionGetsAllPoints) {
-  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder(kRight)));
+  const verdict::Verdict verdict = grade_puzzle(SubmissionFolder(kRightSum).graded_anew());
   EXPECT_EQ(verdict.status, verdict::Status::graded);
   EXPECT_TRUE(verdict.passed) << to_json(verdict);
   EXPECT_EQ(verdict.points, 100);
@@ -44,7 +33,7 @@ TEST(Grade, RightSolutionGetsAllPoints) {
 }
 
 TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
-  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + kRight)));
+  const verdict::Verdict verdict = grade_puzzle(SubmissionFolder(std::string(kRightSum) + kRightSum).graded_anew());
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.points, 10) << "memory does not rest on the output";
   EXPECT_THAT(verdict.diagnoses, ElementsAre("twice"));
@@ -59,7 +48,8 @@ TEST(Grade, WrongNumbersBlockWhatRestsOnThem) {
 
 TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
   const verdict::Verdict verdict = grade_puzzle(
-      options_for(SubmissionFolder(std::string("  if (rank.size() == 3 && rank.id() == 2) std::abort();\n") + kRight)));
+      SubmissionFolder(std::string("  if (rank.size() == 3 && rank.id() == 2) std::abort();\n") + kRightSum)
+          .graded_anew());
   EXPECT_EQ(verdict.status, verdict::Status::graded);
   EXPECT_EQ(verdict.cases[0].ending, wire::Ending::finished);
   EXPECT_EQ(check_of(verdict, 0, 0).passed, true);
@@ -75,7 +65,7 @@ TEST(Grade, CrashInOneCaseLeavesTheOthersGraded) {
 
 TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
   const verdict::Verdict verdict =
-      grade_puzzle(options_for(SubmissionFolder("  rank.world().recv(data, (rank.id() + 1) % rank.size());")));
+      grade_puzzle(SubmissionFolder("  rank.world().recv(data, (rank.id() + 1) % rank.size());").graded_anew());
   EXPECT_THAT(verdict.diagnoses, ElementsAre("deadlock"));
   EXPECT_EQ(check_of(verdict, 0, 0).diagnosis_text, "Two ranks wait for one another.");
   EXPECT_EQ(check_of(verdict, 0, 0).where.line, kFirstLine);
@@ -83,7 +73,7 @@ TEST(Grade, DeadlockTakesTheSentenceOfTheManifest) {
 }
 
 TEST(Grade, UntouchedStub) {
-  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  not_implemented();")));
+  const verdict::Verdict verdict = grade_puzzle(SubmissionFolder("  not_implemented();").graded_anew());
   EXPECT_EQ(verdict.status, verdict::Status::not_implemented);
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.points, 0);
@@ -91,14 +81,14 @@ TEST(Grade, UntouchedStub) {
 
 TEST(Grade, ExpectationOfGoogleTestFailsItsCheck) {
   const verdict::Verdict verdict =
-      grade_puzzle(options_for(SubmissionFolder(std::string(kRight) + "\n  rank.read(data.part({0, 1}));")));
+      grade_puzzle(SubmissionFolder(std::string(kRightSum) + "\n  rank.read(data.part({0, 1}));").graded_anew());
   EXPECT_EQ(verdict.checks[0].passed, true);
   EXPECT_EQ(verdict.checks[2].passed, false);
   EXPECT_THAT(check_of(verdict, 0, 2).found, HasSubstr("a plain expectation of GoogleTest counts, too"));
 }
 
 TEST(Grade, CompilerErrorIsNeverAPass) {
-  const verdict::Verdict verdict = grade_puzzle(options_for(SubmissionFolder("  no_such_thing();")));
+  const verdict::Verdict verdict = grade_puzzle(SubmissionFolder("  no_such_thing();").graded_anew());
   EXPECT_EQ(verdict.status, verdict::Status::did_not_build);
   EXPECT_FALSE(verdict.passed);
   EXPECT_EQ(verdict.max_points, 100);
@@ -111,18 +101,18 @@ TEST(Grade, AFunctionWithOtherParametersIsToldFromOneThatIsMissing) {
   const SubmissionFolder folder("");
   const std::string include = "#include <shardlings/puzzle.h>\nusing namespace shardlings;\n";
   folder.write(include + "void another(Rank&, View) {}\n");
-  const std::string missing = grade_puzzle(options_for(folder)).build_log;
+  const std::string missing = grade_puzzle(folder.graded_anew()).build_log;
   EXPECT_EQ(missing, "puzzle.cpp must define `void sum_up(Rank& rank, View data)`, with exactly this signature.\n");
   folder.write(include + "void sum_up(Rank&, View, int) {}\n");
-  const std::string changed = grade_puzzle(options_for(folder)).build_log;
+  const std::string changed = grade_puzzle(folder.graded_anew()).build_log;
   EXPECT_THAT(changed, testing::StartsWith(missing));
   EXPECT_THAT(changed, HasSubstr("It defines sum_up with other parameters."));
   EXPECT_THAT(changed, HasSubstr("`./shardlings reset 50_sum`"));
 }
 
 TEST(Grade, OneCaseWithAnotherSeed) {
-  const SubmissionFolder folder(kRight);
-  GradeOptions options = options_for(folder);
+  const SubmissionFolder folder(kRightSum);
+  GradeOptions options = folder.graded_anew();
   options.case_name = "2 ranks";
   options.seed = 99;
   const verdict::Verdict verdict = grade_puzzle(options);
@@ -136,7 +126,7 @@ TEST(Grade, OneCaseWithAnotherSeed) {
 
 TEST(Grade, WhatDidNotBuildIsTriedAgain) {
   const SubmissionFolder folder("  no_such_thing();");
-  GradeOptions options = options_for(folder);
+  GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   grade_puzzle(options);
   std::vector<Phase> phases;
@@ -146,8 +136,8 @@ TEST(Grade, WhatDidNotBuildIsTriedAgain) {
 }
 
 TEST(Grade, SameContentIsGradedOnce) {
-  const SubmissionFolder folder(std::string(kRight) + "  // " + std::to_string(getpid()));
-  GradeOptions options = options_for(folder);
+  const SubmissionFolder folder(std::string(kRightSum) + "  // " + std::to_string(getpid()));
+  GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   std::vector<Phase> phases;
   options.progress = [&](Phase phase) { phases.push_back(phase); };
@@ -166,13 +156,13 @@ TEST(Grade, SameContentIsGradedOnce) {
 }
 
 TEST(Grade, OneOfManyGradesAndTheOthersRead) {
-  const SubmissionFolder folder(std::string(kRight) + "  // together " + std::to_string(getpid()));
+  const SubmissionFolder folder(std::string(kRightSum) + "  // together " + std::to_string(getpid()));
   std::atomic<int> builds = 0, passed = 0;
   {
     std::vector<std::jthread> checks;
     for (int i = 0; i < 3; ++i) {
       checks.emplace_back([&] {
-        GradeOptions options = options_for(folder);
+        GradeOptions options = folder.graded_anew();
         options.use_cache = true;
         options.progress = [&](Phase phase) { builds += phase == Phase::building ? 1 : 0; };
         passed += grade_puzzle(options).passed ? 1 : 0;

@@ -31,17 +31,6 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kRightSum = "  rank.world().all_reduce(data, ReduceOp::sum);";
-
-GradeOptions anew(const SubmissionFolder& folder) {
-  GradeOptions options;
-  options.puzzle_folder = SHARDLINGS_TEST_PUZZLE;
-  options.build_folder = SHARDLINGS_TEST_BUILD;
-  options.source = folder.source();
-  options.use_cache = false;
-  return options;
-}
-
 constexpr int kCannotBeSet = 77;
 
 /// The verdict of a process for which the machine has been let down; nothing where the system does not allow that.
@@ -64,7 +53,7 @@ std::optional<verdict::Verdict> graded_when(const std::function<bool()>& let_dow
 /// A right solution, on a machine that is let down.
 std::optional<verdict::Verdict> right_when(const std::function<bool()>& let_down) {
   const SubmissionFolder folder(kRightSum);
-  return graded_when(let_down, anew(folder), folder.folder() + "/answer");
+  return graded_when(let_down, folder.graded_anew(), folder.folder() + "/answer");
 }
 
 void expect_not_judged(const verdict::Verdict& verdict) {
@@ -95,7 +84,7 @@ TEST(MachineFaults, NoAddressSpace) {
       "  Tensor a = rank.zeros({300, 300}, Kind::other);\n  a = matmul(a, a, Trans::nn);\n"
       "  rank.world().all_reduce(data, ReduceOp::sum);");
   const auto verdict =
-      graded_when([] { return support::allow_address_space(500); }, anew(folder), folder.folder() + "/answer");
+      graded_when([] { return support::allow_address_space(500); }, folder.graded_anew(), folder.folder() + "/answer");
   ASSERT_TRUE(verdict);
   // Of the two cases the smaller one may have had enough.
   EXPECT_EQ(verdict->status, verdict::Status::not_judged) << to_json(*verdict);
@@ -120,7 +109,7 @@ TEST(MachineFaults, FullFolderForTemporaryFilesIsNotNeeded) {
   const fs::path here = fs::path(SHARDLINGS_TEST_BUILD) / "full_disk";
   fs::create_directories(here);
   fs::copy_file(folder.source(), here / "puzzle.cpp", fs::copy_options::overwrite_existing);
-  GradeOptions options = anew(folder);
+  GradeOptions options = folder.graded_anew();
   options.source = (here / "puzzle.cpp").string();
   const auto verdict = graded_when([] { return support::fill_up("/tmp"); }, options, (here / "answer").string());
   if (!verdict) GTEST_SKIP() << "only root may mount a small file system to fill";
@@ -137,7 +126,7 @@ class OtherToolchain {
     std::ofstream(folder_.folder() + "/toolchain.json") << toolchain.dump();
   }
   GradeOptions options_for(const SubmissionFolder& source) const {
-    GradeOptions options = anew(source);
+    GradeOptions options = source.graded_anew();
     options.build_folder = folder_.folder();
     return options;
   }
@@ -239,7 +228,7 @@ TEST(MachineFaults, CasesThatHadEndedStayJudged) {
 
 TEST(MachineFaults, WhatWasNotJudgedIsJudgedTheNextTime) {
   const SubmissionFolder folder(std::string(kRightSum) + "  // not judged " + std::to_string(getpid()));
-  GradeOptions options = anew(folder);
+  GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   const auto first = graded_when(support::refuse_threads, options, folder.folder() + "/answer");
   if (!first) GTEST_SKIP() << "this system allows no filter of system calls";
@@ -249,7 +238,7 @@ TEST(MachineFaults, WhatWasNotJudgedIsJudgedTheNextTime) {
 
 TEST(Cache, DamagedEntriesAreMadeAnew) {
   const SubmissionFolder folder(std::string(kRightSum) + "  // damaged " + std::to_string(getpid()));
-  GradeOptions options = anew(folder);
+  GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   ASSERT_TRUE(grade_puzzle(options).passed);
   const auto newest = [] {
@@ -275,7 +264,7 @@ TEST(Grade, FilesOfUnusualNames) {
   const SubmissionFolder folder(kRightSum);
   for (const std::string name : {"a b.cpp", "-E.cpp", "it's.cpp", "no_ending", "ü.cpp", "$(x).cpp"}) {
     fs::copy_file(folder.source(), folder.folder() + "/" + name);
-    GradeOptions options = anew(folder);
+    GradeOptions options = folder.graded_anew();
     options.source = folder.folder() + "/" + name;
     const verdict::Verdict verdict = grade_puzzle(options);
     EXPECT_TRUE(verdict.passed) << name << ": " << verdict.build_log << verdict.reason;
@@ -315,7 +304,7 @@ TEST(Secrets, SeedHiddenCasesAndAreToldToNobody) {
   const SubmissionFolder folder(
       "  std::printf(\"%g %g\\n\", rank.read(data.part({0, 1})), rank.read(data.part({1, 2})));\n" +
       std::string(kRightSum));
-  GradeOptions options = anew(folder);
+  GradeOptions options = folder.graded_anew();
   const verdict::Verdict open = grade_puzzle(options);
   options.secret = sha256("one");
   const verdict::Verdict one = grade_puzzle(options), again = grade_puzzle(options);

@@ -33,6 +33,15 @@ void SubmissionFolder::write(const std::string& text) const {
   std::ofstream(source()) << text;
 }
 
+GradeOptions SubmissionFolder::graded_anew() const {
+  GradeOptions options;
+  options.puzzle_folder = SHARDLINGS_TEST_PUZZLE;
+  options.build_folder = SHARDLINGS_TEST_BUILD;
+  options.source = source();
+  options.use_cache = false;
+  return options;
+}
+
 run::Submission SubmissionFolder::build() const {
   const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_TEST_BUILD);
   const build::BuildOutcome outcome =

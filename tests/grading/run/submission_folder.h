@@ -4,11 +4,15 @@
 
 #include <string>
 
+#include "grading/grade.h"
 #include "grading/run/supervisor.h"
 #include "grading/verdict/verdict.h"
 #include "submission/wire/result.h"
 
 namespace shardlings::grading {
+
+/// A body that is right.
+inline constexpr const char* kRightSum = "  rank.world().all_reduce(data, ReduceOp::sum);";
 
 /// Whether submissions shall run in jails (SHARDLINGS_TEST_JAILS): each test runs once like this and once not.
 bool in_jails();
@@ -26,6 +30,8 @@ class SubmissionFolder {
   std::string folder() const { return folder_; }
   /// Replaces the whole text.
   void write(const std::string& text) const;
+  /// The options with which it is graded, whatever verdict is there already.
+  GradeOptions graded_anew() const;
   /// What it is built to; fails the test if it does not build.
   run::Submission build() const;
 
