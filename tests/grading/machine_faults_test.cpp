@@ -227,7 +227,7 @@ TEST(MachineFaults, CasesThatHadEndedStayJudged) {
 }
 
 TEST(MachineFaults, WhatWasNotJudgedIsJudgedTheNextTime) {
-  const SubmissionFolder folder(std::string(kRightSum) + "  // not judged " + std::to_string(getpid()));
+  const SubmissionFolder folder(kRightSum);
   GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   const auto first = graded_when(support::refuse_threads, options, folder.folder() + "/answer");
@@ -237,7 +237,7 @@ TEST(MachineFaults, WhatWasNotJudgedIsJudgedTheNextTime) {
 }
 
 TEST(Cache, DamagedEntriesAreMadeAnew) {
-  const SubmissionFolder folder(std::string(kRightSum) + "  // damaged " + std::to_string(getpid()));
+  const SubmissionFolder folder(kRightSum);
   GradeOptions options = folder.graded_anew();
   options.use_cache = true;
   ASSERT_TRUE(grade_puzzle(options).passed);
