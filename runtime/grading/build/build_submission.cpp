@@ -180,7 +180,7 @@ std::string check_and_hide(const Build& build, std::string& bytes) {
   const std::set<std::string> offered = offered_functions(parse_object(read_whole_file(build.beside)));
   try {
     const ObjectFile parsed = parse_object(bytes);
-    std::string text = is_sanitized(build.toolchain) ? "" : check_object(parsed, build.source.name, offered);
+    std::string text = is_sanitized(build.toolchain) ? "" : check_object(parsed, build.source, offered);
     if (text.empty()) hide_definitions(parsed, bytes);
     return text;
   } catch (const std::logic_error& damaged) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grading/build/source_place.h"
 #include "grading/build/symbol_check.h"
 
 namespace shardlings::grading::build {
@@ -67,19 +68,19 @@ bool holds_early_code(string_view section) {
   return std::any_of(kNames.begin(), kNames.end(), [&](string_view name) { return section.starts_with(name); });
 }
 
-std::string early_text(const std::string& file) {
+std::string early_text(const SourceCopy& source) {
   return fmt::format("{}: something in it would run before or after main(): a puzzle is a function, nothing else.",
-                     file);
+                     source.name);
 }
 
-std::string section_text(const ObjectFile& object, const std::string& file) {
+std::string section_text(const ObjectFile& object, const SourceCopy& source) {
   for (const ObjectSection& section : object.sections) {
     const bool early = section.name.starts_with(".init") && section.type != SHT_INIT_ARRAY && section.size > 0;
     if (is_allowed_section(section) && !early) continue;
-    if (holds_early_code(section.name)) return early_text(file);
+    if (holds_early_code(section.name)) return early_text(source);
     return fmt::format(
-        "{}: it has a section {}, which no compiler makes of a puzzle. Leave attributes out that name one.", file,
-        section.name);
+        "{}: it has a section {}, which no compiler makes of a puzzle. Leave attributes out that name one.",
+        source.name, section.name);
   }
   return "";
 }
@@ -91,29 +92,27 @@ bool is_static_data(const ObjectSection& section) {
 }
 
 /// A static local is called "f(int)::counter"; its guard variable is not worth a word.
-std::string variable_text(const ObjectSymbol& symbol) {
+std::string static_variable_text(const ObjectSymbol& symbol, const SourceCopy& source) {
   const std::string name = demangled(symbol.name);
-  return name.empty() ? "a variable" : "'" + name + "'";
-}
-
-std::string static_variable_text(const ObjectSymbol& symbol, const std::string& file) {
+  const bool is_local = symbol.name.starts_with("_ZZ");
   return fmt::format(
       "{}: {} is a global or static variable. All ranks would share it (here they are threads of one process), and on "
-      "real machines they could not.\nKeep it inside the function, or make it `constexpr`.",
-      file, variable_text(symbol));
+      "real machines they could not.\n{}, or make it `constexpr`.",
+      place_of_variable(source, name), name.empty() ? "a variable" : fmt::format("'{}'", last_part(name)),
+      is_local ? "Leave `static` or `thread_local` out" : "Keep it inside the function");
 }
 
-std::string static_data_text(const ObjectFile& object, const std::string& file) {
+std::string static_data_text(const ObjectFile& object, const SourceCopy& source) {
   for (std::size_t i = 0; i < object.sections.size(); ++i) {
     if (!is_static_data(object.sections[i])) continue;
     std::uint64_t compilers = 0;
     for (const ObjectSymbol& symbol : object.symbols) {
       if (symbol.section != static_cast<int>(i) || symbol.is_section || symbol.name.starts_with("_ZGV")) continue;
-      if (!is_compilers(symbol)) return static_variable_text(symbol, file);
+      if (!is_compilers(symbol)) return static_variable_text(symbol, source);
       compilers += symbol.size;
     }
     if (object.sections[i].size > compilers) {
-      return fmt::format("{}: there is writable static data in section {}. Keep it inside the function.", file,
+      return fmt::format("{}: there is writable static data in section {}. Keep it inside the function.", source.name,
                          object.sections[i].name);
     }
   }
@@ -168,7 +167,7 @@ bool is_startup_symbol(const ObjectFile& object, const std::vector<bool>& startu
          (symbol.section > 0 && section_at(object, symbol.section).name.starts_with(".bss"));
 }
 
-std::string relocation_text(const ObjectFile& object, const std::string& file) {
+std::string relocation_text(const ObjectFile& object, const SourceCopy& source) {
   const std::vector<bool> startup = startup_sections(object);
   for (const ObjectRelocation& relocation : object.relocations) {
     const ObjectSection& place = section_at(object, relocation.section);
@@ -179,22 +178,22 @@ std::string relocation_text(const ObjectFile& object, const std::string& file) {
       return fmt::format(
           "{}: it refers to {} in a way (relocation {}) that is not for puzzles. Leave thread_local and attributes "
           "out.",
-          file, symbol.name.empty() ? "something" : demangled(symbol.name), relocation.type);
+          source.name, symbol.name.empty() ? "something" : demangled(symbol.name), relocation.type);
     }
     const bool early = has_index(startup, relocation.section) || place.name.starts_with(".init_array");
-    if (early && !is_startup_symbol(object, startup, symbol)) return early_text(file);
+    if (early && !is_startup_symbol(object, startup, symbol)) return early_text(source);
     const bool streams = symbol.name == kStreamInit || (symbol.section > 0 && symbol.is_section &&
                                                         section_at(object, symbol.section).name.starts_with(".bss"));
     const bool final = symbol.name == "__cxa_atexit" || symbol.name == "__dso_handle";
-    if (!early && final) return early_text(file);
+    if (!early && final) return early_text(source);
     if (!early && streams) {
-      return fmt::format("{}: it uses writable static data. Keep what you remember inside the function.", file);
+      return fmt::format("{}: it uses writable static data. Keep what you remember inside the function.", source.name);
     }
   }
   return "";
 }
 
-std::string early_code_text(const ObjectFile& object, const std::string& file) {
+std::string early_code_text(const ObjectFile& object, const SourceCopy& source) {
   // As much as the preparation of <iostream> takes: one address, and a small function.
   constexpr std::uint64_t kMostCode = 128;
   const bool has_streams = std::any_of(object.symbols.begin(), object.symbols.end(),
@@ -206,16 +205,16 @@ std::string early_code_text(const ObjectFile& object, const std::string& file) {
     if (startup[i]) code += object.sections[i].size;
   }
   const bool good = addresses <= (has_streams ? sizeof(void*) : 0) && (addresses == 0 || code <= kMostCode);
-  return good ? "" : early_text(file);
+  return good ? "" : early_text(source);
 }
 
 }  // namespace
 
-std::string check_object(const ObjectFile& object, const std::string& file, const std::set<std::string>& offered) {
+std::string check_object(const ObjectFile& object, const SourceCopy& source, const std::set<std::string>& offered) {
   for (const auto check : {static_data_text, section_text, check_defined_symbols, early_code_text, relocation_text}) {
-    if (std::string text = check(object, file); !text.empty()) return text;
+    if (std::string text = check(object, source); !text.empty()) return text;
   }
-  return check_used_symbols(object, offered, file);
+  return check_used_symbols(object, offered, source);
 }
 
 }  // namespace shardlings::grading::build

@@ -10,18 +10,29 @@ using std::string_view;
 
 struct RefusedName {
   string_view name;  ///< with * at the end: every name that begins so
-  const char* what;
+  RefusedSubject subject;
 };
 
-constexpr const char* kThreads = "threads and locks";
-constexpr const char* kProcesses = "processes";
-constexpr const char* kFiles = "files and descriptors";
-constexpr const char* kNetwork = "the network";
-constexpr const char* kMemory = "the memory map";
-constexpr const char* kLoading = "dynamic loading";
-constexpr const char* kState =
-    "what the library keeps for all ranks together (random numbers, handlers, settings of streams)";
-constexpr const char* kTime = "the computer's clock, or sleeping";
+constexpr const char* kCounted = "ranks meet through Group and Rank only, so that everything is counted";
+
+constexpr RefusedSubject kThreads{"threads and locks are", kCounted};
+constexpr RefusedSubject kProcesses{"processes are", kCounted};
+constexpr RefusedSubject kFiles{
+    "files and descriptors are",
+    "print what you want to see, with printf or std::cout; ranks meet through Group and Rank only"};
+constexpr RefusedSubject kInput{"input is", "nobody types while a run is graded. Write the value into the program"};
+constexpr RefusedSubject kEnvironment{"the environment is",
+                                      "a run is to be the same everywhere. Write the value into the program"};
+constexpr RefusedSubject kNetwork{"the network is", kCounted};
+constexpr RefusedSubject kMemory{"the memory map is", kCounted};
+constexpr RefusedSubject kLoading{"dynamic loading is", kCounted};
+constexpr RefusedSubject kState{"what the library keeps for all ranks together (handlers, settings of streams) is",
+                                "no rank may notice another one but through a Group. Leave it out"};
+constexpr RefusedSubject kRandom{
+    "random numbers that all ranks draw from one source are",
+    "every run is to give the same numbers. random_normal() makes some on the device, from a seed"};
+constexpr RefusedSubject kTime{"the computer's clock, or sleeping, is",
+                               "time is virtual here, and the report shows where it went"};
 
 constexpr std::array kRefusedNames = {
     RefusedName{"pthread_*", kThreads},
@@ -49,12 +60,12 @@ constexpr std::array kRefusedNames = {
     RefusedName{"setjmp", kProcesses},
     RefusedName{"_setjmp", kProcesses},
     RefusedName{"longjmp", kProcesses},
-    RefusedName{"getenv", kProcesses},
-    RefusedName{"secure_getenv", kProcesses},
-    RefusedName{"setenv", kProcesses},
-    RefusedName{"unsetenv", kProcesses},
-    RefusedName{"putenv", kProcesses},
-    RefusedName{"clearenv", kProcesses},
+    RefusedName{"getenv", kEnvironment},
+    RefusedName{"secure_getenv", kEnvironment},
+    RefusedName{"setenv", kEnvironment},
+    RefusedName{"unsetenv", kEnvironment},
+    RefusedName{"putenv", kEnvironment},
+    RefusedName{"clearenv", kEnvironment},
     RefusedName{"open", kFiles},
     RefusedName{"open64", kFiles},
     RefusedName{"openat*", kFiles},
@@ -132,7 +143,7 @@ constexpr std::array kRefusedNames = {
     RefusedName{"_ZNSt14basic_ofstream*", kFiles},
     RefusedName{"_ZNSt13basic_fstream*", kFiles},
     RefusedName{"_ZNSt10filesystem*", kFiles},
-    RefusedName{"_ZNSt13random_device*", kFiles},
+    RefusedName{"_ZNSt13random_device*", kRandom},
     RefusedName{"socket*", kNetwork},
     RefusedName{"connect", kNetwork},
     RefusedName{"bind", kNetwork},
@@ -165,10 +176,10 @@ constexpr std::array kRefusedNames = {
     RefusedName{"atexit", kProcesses},
     RefusedName{"at_quick_exit", kProcesses},
     RefusedName{"raise", kProcesses},
-    RefusedName{"rand*", kState},
-    RefusedName{"srand*", kState},
-    RefusedName{"drand48", kState},
-    RefusedName{"lrand48", kState},
+    RefusedName{"rand*", kRandom},
+    RefusedName{"srand*", kRandom},
+    RefusedName{"drand48", kRandom},
+    RefusedName{"lrand48", kRandom},
     RefusedName{"strtok", kState},
     RefusedName{"setlocale", kState},
     RefusedName{"setbuf*", kState},
@@ -181,11 +192,13 @@ constexpr std::array kRefusedNames = {
     RefusedName{"_ZNSt8ios_base*", kState},
     RefusedName{"_ZNSt9basic_ios*", kState},
     RefusedName{"_ZNSt3pmr*", kState},
-    RefusedName{"_ZSt3cin", kFiles},
-    RefusedName{"stdin", kFiles},
-    RefusedName{"getchar", kFiles},
+    RefusedName{"_ZSt3cin", kInput},
+    RefusedName{"stdin", kInput},
+    RefusedName{"getchar", kInput},
     RefusedName{"fclose", kFiles},
-    RefusedName{"scanf", kFiles},
+    RefusedName{"scanf", kInput},
+    RefusedName{"__isoc99_scanf", kInput},
+    RefusedName{"__isoc23_scanf", kInput},
 };
 
 bool matches(string_view pattern, string_view name) {
@@ -194,10 +207,10 @@ bool matches(string_view pattern, string_view name) {
 
 }  // namespace
 
-const char* subject_of(string_view name) {
+const RefusedSubject* subject_of(string_view name) {
   const auto found = std::find_if(kRefusedNames.begin(), kRefusedNames.end(),
                                   [&](const RefusedName& refused) { return matches(refused.name, name); });
-  return found == kRefusedNames.end() ? nullptr : found->what;
+  return found == kRefusedNames.end() ? nullptr : &found->subject;
 }
 
 }  // namespace shardlings::grading::build

@@ -6,7 +6,12 @@
 
 namespace shardlings::grading::build {
 
-/// What a symbol of the library is about, "threads and locks"; nullptr for one that nobody has words for.
-const char* subject_of(std::string_view name);
+struct RefusedSubject {
+  const char* what;  ///< with its verb: "threads and locks are"
+  const char* why;   ///< and what to do instead, without a full stop
+};
+
+/// What a symbol of the library is about; nullptr for one that nobody has words for.
+const RefusedSubject* subject_of(std::string_view name);
 
 }  // namespace shardlings::grading::build

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "grading/build/refused_headers.h"
 #include "grading/build/source_tokens.h"
 
 namespace shardlings::grading::build {
@@ -161,8 +162,8 @@ Problem Inspector::inspect_header() {
   if (!ours && !is_among(kHeaders, name)) {
     return refused(
         fmt::format("#include {}: a puzzle includes <shardlings/puzzle.h> and light headers of the standard library "
-                    "(<vector>, <algorithm>, <cmath>, <iostream>, …) only. Leave it out.",
-                    header));
+                    "(<vector>, <algorithm>, <cmath>, <iostream>, …) only. {}",
+                    header, instead_of_header(name, closed && header[0] == '"')));
   }
   if (ours && has_macros_) return refused(fmt::format("#include {} stands below a #define. Put it above.", header));
   if (token(1).in_directive && token(1).kind != Kind::directive) {
@@ -176,6 +177,10 @@ Problem Inspector::inspect_name() {
   const bool compilers =
       name.find("__") != std::string::npos || (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z');
   if (name == "asm") return refused("assembly is not for puzzles: what it does is not counted. Write C++.");
+  if (name == "__attribute__" || name == "__attribute" || name == "__declspec") {
+    return refused(fmt::format(
+        "{} is not for puzzles. Leave it out, or write a standard attribute, [[maybe_unused]] for example.", name));
+  }
   if (compilers && !is_among(kCompilerNames, name)) {
     return refused(
         fmt::format("{} belongs to the compiler: names with two underscores, or with one and a capital, are "

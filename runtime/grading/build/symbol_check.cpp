@@ -9,6 +9,7 @@
 #include "grading/build/allowed_symbols.h"
 #include "grading/build/mangled_name.h"
 #include "grading/build/refused_names.h"
+#include "grading/build/source_place.h"
 
 namespace shardlings::grading::build {
 namespace {
@@ -23,13 +24,13 @@ bool is_plain(string_view name) {
   });
 }
 
-std::string odd_kind_text(const ObjectSymbol& symbol, const std::string& file) {
+std::string odd_kind_text(const ObjectSymbol& symbol, const SourceCopy& source) {
   if (symbol.type == STT_TLS) {
-    return fmt::format("{}: '{}' is thread_local: ranks are not threads everywhere. Keep it inside the function.", file,
-                       demangled(symbol.name));
+    return fmt::format("{}: '{}' is thread_local: ranks are not threads everywhere. Keep it inside the function.",
+                       place_of_variable(source, demangled(symbol.name)), last_part(demangled(symbol.name)));
   }
   if (symbol.type == STT_GNU_IFUNC || symbol.type > STT_TLS || !is_plain(symbol.name)) {
-    return fmt::format("{}: the symbol {} is of a kind that is not for puzzles. Write plain functions.", file,
+    return fmt::format("{}: the symbol {} is of a kind that is not for puzzles. Write plain functions.", source.name,
                        demangled(symbol.name));
   }
   return "";
@@ -49,9 +50,11 @@ const char* owner_of(const MangledName& name, const ObjectSymbol& symbol) {
   return from_header ? nullptr : "the runtime";
 }
 
-std::string definition_text(const ObjectSymbol& symbol, const std::string& file) {
+std::string definition_text(const ObjectSymbol& symbol, const SourceCopy& source) {
   const string_view name = symbol.name;
-  if (name == "main") return fmt::format("{}: it must not define main(): the harness calls your function.", file);
+  if (name == "main")
+    return fmt::format("{}: it must not define main(): the harness calls your function.",
+                       place_of_use(source, "main()"));
   // Addresses for unwinding exceptions, and what clang ends a program with.
   if (symbol.weak && (name.starts_with("DW.ref._") || name == "__clang_call_terminate")) return "";
   const MangledName parts = read_mangled(name);
@@ -59,8 +62,9 @@ std::string definition_text(const ObjectSymbol& symbol, const std::string& file)
   // Without a section it is an address that somebody made up, or memory that all objects share.
   if (owner == nullptr && symbol.section < 0) owner = "the linker";
   if (owner == nullptr) return "";
-  return fmt::format("{}: it must not define {}: that belongs to {}. Choose another name{}.", file,
-                     demangled(symbol.name), owner, parts.is_cpp ? "" : ", without extern \"C\"");
+  return fmt::format("{}: it must not define {}: that belongs to {}. Choose another name{}.",
+                     place_of_use(source, demangled(symbol.name)), demangled(symbol.name), owner,
+                     parts.is_cpp ? "" : ", without extern \"C\"");
 }
 
 }  // namespace
@@ -76,34 +80,32 @@ std::set<std::string> offered_functions(const ObjectFile& harness) {
 }
 
 std::string check_used_symbols(const ObjectFile& object, const std::set<std::string>& offered,
-                               const std::string& file) {
+                               const SourceCopy& source) {
   for (const ObjectSymbol& symbol : object.symbols) {
     if (symbol.section != 0 || symbol.name.empty() || offered.contains(symbol.name)) continue;
-    if (std::string text = odd_kind_text(symbol, file); !text.empty()) return text;
+    if (std::string text = odd_kind_text(symbol, source); !text.empty()) return text;
     if (may_use(symbol.name, read_mangled(symbol.name))) continue;
     const std::string name = demangled(symbol.name);
-    if (const char* subject = subject_of(symbol.name)) {
-      return fmt::format(
-          "{}: it uses {}, but {} are not for puzzles: ranks meet through Group and Rank only, so that everything is "
-          "counted.",
-          file, name, subject);
+    const std::string place = place_of_use(source, name);
+    if (const RefusedSubject* subject = subject_of(symbol.name)) {
+      return fmt::format("{}: it uses {}, but {} not for puzzles: {}.", place, name, subject->what, subject->why);
     }
     return fmt::format(
         "{}: it uses {}, which it does not define and which is not for puzzles. Use what <shardlings/puzzle.h> "
         "declares, "
         "and the library's containers, algorithms, strings and mathematics.",
-        file, name);
+        place, name);
   }
   return "";
 }
 
-std::string check_defined_symbols(const ObjectFile& object, const std::string& file) {
+std::string check_defined_symbols(const ObjectFile& object, const SourceCopy& source) {
   for (const ObjectSymbol& symbol : object.symbols) {
     if (symbol.section == 0 || symbol.name.empty()) continue;
     if (symbol.type == STT_FILE || symbol.is_section) continue;
-    if (std::string text = odd_kind_text(symbol, file); !text.empty()) return text;
+    if (std::string text = odd_kind_text(symbol, source); !text.empty()) return text;
     if (!symbol.global) continue;
-    if (std::string text = definition_text(symbol, file); !text.empty()) return text;
+    if (std::string text = definition_text(symbol, source); !text.empty()) return text;
   }
   return "";
 }

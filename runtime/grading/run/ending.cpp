@@ -35,6 +35,9 @@ std::string signal_text(int signal) {
 
 std::string signal_advice(const Evidence& evidence, int signal) {
   if (signal == SIGABRT) {
+    if (evidence.end.output.find("terminate called without an active exception") != std::string::npos) {
+      return "std::terminate() was called: by the code itself, or by a `throw;` outside of a catch block.";
+    }
     if (evidence.end.output.find("terminate called") != std::string::npos) {
       return "An exception had nobody to catch it; what it said is in the output.";
     }
@@ -45,6 +48,8 @@ std::string signal_advice(const Evidence& evidence, int signal) {
     if (evidence.end.output.find("Assertion '!this->empty()' failed") != std::string::npos) {
       return "A std::vector there is empty, and has no such element.";
     }
+    if (evidence.end.output.empty())
+      return "The code itself called it, since an assert says in the output what it found.";
     return "An assert or the standard library found a mistake; what it said is in the output.";
   }
   if (signal == SIGSYS) {
@@ -60,8 +65,8 @@ std::string signal_advice(const Evidence& evidence, int signal) {
                        *evidence.crash_address);
   }
   if (signal == SIGSEGV || signal == SIGBUS) {
-    return "An index outside of its std::vector, something used after it was moved away, or endless recursion are the "
-           "usual reasons.";
+    return "An index outside of its std::vector, something used after it was moved away, endless recursion, or a large "
+           "local array are the usual reasons.";
   }
   return "";
 }
@@ -138,6 +143,19 @@ std::string memory_text(const Evidence& evidence, const wire::Result& result) {
                     mebibytes(tensors));
 }
 
+/// In a jail calls take time that is no processor's time of the program: so a loop of calls ends here, too.
+std::string wall_limit_text(const Evidence& evidence, const wire::Result& result) {
+  constexpr std::uint64_t kManyCalls = 5000;
+  const auto most = std::max_element(result.last_words.begin(), result.last_words.end(),
+                                     [](const auto& a, const auto& b) { return a.order < b.order; });
+  const std::string text = fmt::format("the program took more than {:.0f} s", evidence.limits.wall_seconds);
+  if (most == result.last_words.end() || most->order < kManyCalls) {
+    return text + ", most of them waiting: for something outside of the runtime.";
+  }
+  return fmt::format("{} and was stopped. Rank {} made {} calls in that time: an endless loop?", text,
+                     most - result.last_words.begin(), most->order);
+}
+
 bool is_cpu_limit(const Evidence& evidence) {
   const int limit = evidence.limits.cpu_seconds;
   const bool killed = evidence.end.signal == SIGKILL && evidence.end.cpu_seconds >= limit;
@@ -205,10 +223,7 @@ std::string sentence(wire::Ending ending, const Evidence& evidence, const wire::
   switch (ending) {
     case wire::Ending::not_started: return with_advice("the program could not be started", evidence.end.error_number);
     case wire::Ending::machine_fault: return machine_fault_text(evidence);
-    case wire::Ending::wall_limit:
-      return fmt::format(
-          "the program took more than {:.0f} s, most of them waiting: for something outside of the runtime.",
-          evidence.limits.wall_seconds);
+    case wire::Ending::wall_limit: return wall_limit_text(evidence, result);
     case wire::Ending::output_limit:
       return fmt::format("the program wrote more than {} of output and was stopped.\nA print inside an endless loop?",
                          mebibytes(evidence.limits.output_bytes));

@@ -53,9 +53,11 @@ TEST(SourceTokens, WhatCouldBeReadInTwoWaysIsAProblem) {
 
 TEST(SourceCheck, LightHeadersOnly) {
   EXPECT_EQ(checked("#include <shardlings/puzzle.h>\n  # include \"shardlings/ops.h\"\n#include <vector> // x\n"), "");
-  EXPECT_EQ(checked("\n#include <thread>\n"),
-            "p.cpp:2: #include <thread>: a puzzle includes <shardlings/puzzle.h> and light headers of the standard "
-            "library (<vector>, <algorithm>, <cmath>, <iostream>, …) only. Leave it out.");
+  EXPECT_EQ(
+      checked("\n#include <thread>\n"),
+      "p.cpp:2: #include <thread>: a puzzle includes <shardlings/puzzle.h> and light headers of the standard "
+      "library (<vector>, <algorithm>, <cmath>, <iostream>, …) only. Ranks are the only threads, and meet through a "
+      "Group: leave it out.");
   EXPECT_THAT(checked("#include <shardlings/../api/call.h>\n"), StartsWith("p.cpp:1: "));
   EXPECT_THAT(checked("#include <shardlings/..h>\n"), StartsWith("p.cpp:1: "));
   EXPECT_THAT(checked("#include HEADER\n"), StartsWith("p.cpp:1: #include HEADER"));
@@ -65,6 +67,13 @@ TEST(SourceCheck, LightHeadersOnly) {
   EXPECT_THAT(checked("#include"), StartsWith("p.cpp:1: "));
   EXPECT_THAT(checked("#include <vector> <thread>\n"), HasSubstr("something stands behind"));
   EXPECT_EQ(checked("// #include <thread>\n#define X 1\n"), "");
+}
+
+TEST(SourceCheck, WhatToDoInsteadOfAHeaderIsSaid) {
+  EXPECT_THAT(checked("#include <chrono>\n"), HasSubstr(" only. Time is virtual"));
+  EXPECT_THAT(checked("#include <stdlib.h>\n"), HasSubstr(" only. Write <cstdlib>."));
+  EXPECT_THAT(checked("#include \"helper.h\"\n"), HasSubstr(" only. A puzzle is one file"));
+  EXPECT_THAT(checked("#include <any>\n"), HasSubstr(" only. Leave it out."));
 }
 
 TEST(SourceCheck, LinesWithOtherWordsAreNamed) {
@@ -78,6 +87,7 @@ TEST(SourceCheck, LinesWithOtherWordsAreNamed) {
 }
 
 TEST(SourceCheck, NamesOfTheCompilersAreRefused) {
+  EXPECT_THAT(checked("int a __attribute__((unused));"), HasSubstr("[[maybe_unused]]"));
   EXPECT_THAT(checked("int __a;"), StartsWith("p.cpp:1: __a belongs to the compiler"));
   EXPECT_THAT(checked("int a__b;"), HasSubstr("belongs to the compiler"));
   EXPECT_THAT(checked("\n_Pragma(\"x\")"), StartsWith("p.cpp:2: _Pragma belongs"));

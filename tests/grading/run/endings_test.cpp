@@ -163,6 +163,11 @@ TEST(Endings, ExceptionThatNobodyCanCatch) {
   EXPECT_THAT(result.stdout_text, HasSubstr("terminate called"));
 }
 
+TEST(Endings, WhatTheCodeItselfCallsIsNotTakenForAnAssert) {
+  EXPECT_THAT(run("  std::abort();").explanation, HasSubstr("with abort().\nThe code itself called it"));
+  EXPECT_THAT(run("  std::terminate();").explanation, HasSubstr("with abort().\nstd::terminate() was called"));
+}
+
 TEST(Endings, EndlessLoop) {
   const wire::Result result =
       run("  rank.world().barrier();\n  volatile bool on = true;\n  while (rank.id() == 0 && on) {\n  }\n"
@@ -189,7 +194,7 @@ TEST(Endings, ExitBeforeMain) {
       build::build_submission(build::load_toolchain(SHARDLINGS_TEST_BUILD), "50_sum", folder.source(),
                               SHARDLINGS_TEST_PUZZLE "/harness.cpp", folder.folder());
   EXPECT_FALSE(refused.built);
-  EXPECT_THAT(refused.log, StartsWith("puzzle.cpp: 'early' is a global or static variable."));
+  EXPECT_THAT(refused.log, HasSubstr(": 'early' is a global or static variable."));
 }
 
 TEST(Endings, OutputIsKeptUpToALimit) {
@@ -285,44 +290,6 @@ TEST(Endings, NotStarted) {
   const wire::Result result = run::run_case("/does/not/exist", two_ranks(), run::default_limits(2));
   EXPECT_EQ(result.ending, wire::Ending::not_started);
   EXPECT_EQ(result.explanation, "the program could not be started: No such file or directory.");
-}
-
-/// What is said of a process that ended so, after main() had begun.
-wire::Result described(const run::ProcessEnd& end, const run::ProcessLimits& limits, const std::string& fault = "") {
-  run::Evidence evidence{.end = end, .limits = limits};
-  evidence.reached_main = true;
-  evidence.fault = fault;
-  wire::Result result;
-  run::describe_ending(evidence, result);
-  return result;
-}
-
-// The system kills where the machine's memory has run out, whoever has used it up.
-TEST(Endings, KilledByTheSystem) {
-  run::ProcessLimits limits;
-  limits.memory_bytes = std::int64_t{1} << 30;
-  run::ProcessEnd end;
-  end.started = true;
-  end.signal = SIGKILL;
-  end.peak_memory = 50 << 20;
-  const wire::Result small = described(end, limits);
-  EXPECT_EQ(small.ending, wire::Ending::machine_fault);
-  EXPECT_THAT(small.explanation, StartsWith("the system killed the program when it used 50 MiB: "));
-  end.peak_memory = 900 << 20;
-  EXPECT_EQ(described(end, limits).ending, wire::Ending::memory_limit);
-  end.killed = run::Kill::wall_limit;
-  EXPECT_EQ(described(end, limits).ending, wire::Ending::wall_limit) << "by us";
-}
-
-TEST(Endings, WhatTheRuntimeCouldNotDoIsNoFaultOfTheProgram) {
-  run::ProcessEnd end;
-  end.started = true;
-  end.exited = true;
-  end.status = 1;
-  const wire::Result result = described(end, {}, "no OpenBLAS");
-  EXPECT_EQ(result.ending, wire::Ending::machine_fault);
-  EXPECT_EQ(result.explanation, "the run could not be made: no OpenBLAS.");
-  EXPECT_EQ(described(end, {}).ending, wire::Ending::early_exit);
 }
 
 TEST(Endings, LoaderThatFails) {

@@ -1,0 +1,72 @@
+// What is said of processes that ended in ways that no program can be made to end in.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "grading/run/ending.h"
+
+namespace shardlings::grading {
+namespace {
+
+using testing::StartsWith;
+
+/// What is said of a process that ended so, after main() had begun.
+wire::Result described(const run::ProcessEnd& end, const run::ProcessLimits& limits, const std::string& fault = "") {
+  run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
+  evidence.fault = fault;
+  wire::Result result;
+  run::describe_ending(evidence, result);
+  return result;
+}
+
+// The system kills where the machine's memory has run out, whoever has used it up.
+TEST(EndingWords, KilledByTheSystem) {
+  run::ProcessLimits limits;
+  limits.memory_bytes = std::int64_t{1} << 30;
+  run::ProcessEnd end;
+  end.started = true;
+  end.signal = SIGKILL;
+  end.peak_memory = 50 << 20;
+  const wire::Result small = described(end, limits);
+  EXPECT_EQ(small.ending, wire::Ending::machine_fault);
+  EXPECT_THAT(small.explanation, StartsWith("the system killed the program when it used 50 MiB: "));
+  end.peak_memory = 900 << 20;
+  EXPECT_EQ(described(end, limits).ending, wire::Ending::memory_limit);
+  end.killed = run::Kill::wall_limit;
+  EXPECT_EQ(described(end, limits).ending, wire::Ending::wall_limit) << "by us";
+}
+
+TEST(EndingWords, ManyCallsUntilTheLimitOfTimeAreNoWaiting) {
+  run::ProcessLimits limits;
+  limits.wall_seconds = 20;
+  run::ProcessEnd end;
+  end.started = true;
+  end.killed = run::Kill::wall_limit;
+  run::Evidence evidence{.end = end, .limits = limits};
+  evidence.reached_main = true;
+  wire::Result result;
+  result.last_words = {{"running", "add", "puzzle.cpp", 3, 2, 0}, {"running", "add", "puzzle.cpp", 3, 17023, 0}};
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation,
+              StartsWith("the program took more than 20 s and was stopped. Rank 1 made 17023 calls in "
+                         "that time: an endless loop?\n"));
+  result.last_words.pop_back();
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, StartsWith("the program took more than 20 s, most of them waiting: "));
+}
+
+TEST(EndingWords, WhatTheRuntimeCouldNotDoIsNoFaultOfTheProgram) {
+  run::ProcessEnd end;
+  end.started = true;
+  end.exited = true;
+  end.status = 1;
+  const wire::Result result = described(end, {}, "no OpenBLAS");
+  EXPECT_EQ(result.ending, wire::Ending::machine_fault);
+  EXPECT_EQ(result.explanation, "the run could not be made: no OpenBLAS.");
+  EXPECT_EQ(described(end, {}).ending, wire::Ending::early_exit);
+}
+
+}  // namespace
+}  // namespace shardlings::grading
