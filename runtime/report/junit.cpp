@@ -21,6 +21,12 @@ std::string xml(std::string_view text) {
   return escaped;
 }
 
+/// What lists of failed tests show: understood without the text below it.
+std::string headline(const CheckVerdict& check) {
+  if (check.found.empty()) return "it does not hold: " + check.expected;
+  return check.expected.empty() ? check.found : fmt::format("expected {}; found {}", check.expected, check.found);
+}
+
 class Suite {
  public:
   explicit Suite(const grading::verdict::Verdict& verdict) : verdict_(verdict) {}
@@ -70,7 +76,7 @@ class Suite {
       open(name, "");
     } else {
       ++failures_;
-      open(name, fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(check.found),
+      open(name, fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(headline(check)),
                              xml(check.diagnosis.empty() ? "check" : check.diagnosis), xml(failure_text(kase, check))));
     }
   }

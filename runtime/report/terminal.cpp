@@ -182,7 +182,7 @@ class Report {
   }
 
   void failures(const CheckSummary& check) {
-    std::vector<std::string> others;
+    std::vector<std::string> others, not_run;
     bool first = true;
     for (const CaseVerdict& kase : verdict_.cases) {
       const CheckVerdict* found = failed_check(kase, check.spec.id);
@@ -190,12 +190,15 @@ class Report {
       if (first || detail_.every_case) {
         failure(kase, *found);
       } else {
-        others.push_back(kase.kase.name);
+        (kase.ending == wire::Ending::not_run ? not_run : others).push_back(kase.kase.name);
       }
       first = false;
     }
     if (first) page_.field("case", "a hidden one, of which nothing more is shown");
     if (!others.empty()) page_.field("also in", fmt::format("{}", fmt::join(others, "; ")), Role::dim);
+    if (!not_run.empty()) {
+      page_.field("not run", fmt::format("{}: two cases before had no end", fmt::join(not_run, "; ")), Role::dim);
+    }
   }
 
   void failure(const CaseVerdict& kase, const CheckVerdict& check) {

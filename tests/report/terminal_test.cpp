@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 #include <sstream>
 
@@ -58,6 +59,21 @@ TEST(TerminalReport, ReadsAsInTheGoldenFiles) {
     TerminalOptions options;
     expect_golden(name + ".txt", terminal_report(verdict, options));
   }
+}
+
+TEST(TerminalReport, ACaseThatWasNotRunIsNoCaseThatFailed) {
+  auto verdict = samples::verdict_with_failure(samples::pipeline_case(4, 6, true));
+  const auto failed = std::find_if(verdict.cases.begin(), verdict.cases.end(), [](const auto& kase) {
+    return std::any_of(kase.checks.begin(), kase.checks.end(), [](const auto& c) { return c.passed == false; });
+  });
+  ASSERT_NE(failed, verdict.cases.end());
+  auto later = *failed;
+  later.kase.name = "later";
+  later.ending = wire::Ending::not_run;
+  verdict.cases.push_back(later);
+  const std::string text = terminal_report(verdict, {});
+  EXPECT_THAT(text, HasSubstr("not run   later: two cases before had no end\n"));
+  EXPECT_THAT(text, Not(HasSubstr("also in   later")));
 }
 
 TEST(TerminalReport, ReadsAsInTheGoldenFilesAtOtherWidths) {
