@@ -36,9 +36,16 @@ bool is_of_the_tool(const std::string& line) {
   });
 }
 
+/// "c++: fatal error: cannot execute 'cc1plus': …": a part of the compiler is not where it looks, as without a PATH.
+bool misses_a_tool(const std::string& line) {
+  return line.find(": fatal error: cannot find ") != std::string::npos ||
+         line.find(": fatal error: cannot execute ") != std::string::npos;
+}
+
 std::string fault_of(const std::string& line) {
   if (const std::string advice = advice_in(line); !advice.empty()) return advice;
-  if (line.find("File size limit exceeded") != std::string::npos) return advice_on(EFBIG);  // the machine's: ours is named before
+  if (line.find("File size limit exceeded") != std::string::npos)
+    return advice_on(EFBIG);  // the machine's: ours is named before
   // A compiler that meets our own limit of processor time is told so by another signal.
   if (line.find("Killed signal") != std::string::npos) return advice_on(ENOMEM);
   const bool no_memory = line.find("out of memory") != std::string::npos ||
@@ -46,6 +53,9 @@ std::string fault_of(const std::string& line) {
                          line.find("memory exhausted") != std::string::npos;
   run::ProcessLimits compiler;
   compiler.memory_bytes = build::ToolLimits().memory_bytes;  // a source may want all of that
+  if (misses_a_tool(line)) {
+    return "A part of the compiler is not found: look at PATH, and at what ./shardlings doctor says.";
+  }
   if (no_memory && run::tighter_memory_limit(compiler) > 0) return advice_on(ENOMEM);
   return "";
 }
@@ -59,6 +69,10 @@ std::string build_fault(const std::string& log) {
     return fmt::format("the linker broke. {}", advice.empty() ? "Try again when the machine has less to do." : advice);
   }
   for (const std::string& line : lines_of(log)) {
+    // Of its headers, which it reads before the source: with the source's name all the same.
+    if (line.ends_with(": sorry, unimplemented: PCH allocation failure") && line.find("error: ") == std::string::npos) {
+      return fmt::format("the compiler could not do its work ({}). {}", line, advice_on(ENOMEM));
+    }
     if (!is_of_the_tool(line)) continue;
     if (const std::string advice = fault_of(line); !advice.empty()) {
       return fmt::format("the compiler could not do its work ({}). {}", line, advice);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +45,27 @@ TEST(MachineFault, CostsNeitherPointsNorAnAttempt) {
   EXPECT_TRUE(verdict["points"].is_null());
   EXPECT_EQ(shardlings.when(support::refuse_threads, {"check", "09_data_parallel", "output"}).status, 3);
   EXPECT_EQ(shardlings({"run", "09"}).status, 0) << "the next time all is well";
+}
+
+TEST(MachineFault, LittleMemoryForJailsIsNoWantOfRights) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "a sanitizer reserves more than any limit";
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  for (const int mebibytes : {60, 200, 300}) {
+    fs::remove_all(shardlings.folder() / "build/graded");
+    const Answer answer =
+        shardlings.when([=] { return support::allow_address_space(mebibytes); }, {"run", "01", "--jail"});
+    EXPECT_THAT(answer.status, testing::AnyOf(0, 3)) << mebibytes << answer.out << answer.err;
+    EXPECT_THAT(answer.out + answer.err, Not(HasSubstr("not permitted"))) << mebibytes;
+  }
+}
+
+TEST(MachineFault, ACompilerWithoutItsPartsTakesNoPoints) {
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  const Answer answer = shardlings.when([] { return setenv("PATH", "/nonexistent", 1) == 0; }, {"run", "01"});
+  EXPECT_THAT(answer.status, testing::AnyOf(0, 3)) << answer.out << answer.err;  // some know where their parts are
+  EXPECT_THAT(answer.out, Not(HasSubstr("does not compile")));
 }
 
 TEST(MachineFault, TooFewDescriptorsAreNobodysFault) {

@@ -280,6 +280,9 @@ TEST(BuildFault, IsToldFromASourceThatIsWrong) {
            "g++-12: fatal error: cannot execute 'cc1plus': posix_spawn: Resource temporarily unavailable\n",
            "c++: internal compiler error: File size limit exceeded signal terminated program cc1plus\n",
            "puzzle.cpp:48:1: fatal error: closing dependency file /a/puzzle.d: No space left on device\n   48 | }\n",
+           "puzzle.cpp:1: sorry, unimplemented: PCH allocation failure\n    1 | // Puzzle\n",
+           "collect2: fatal error: cannot find 'ld'\ncompilation terminated.\n",
+           "c++: fatal error: cannot execute 'cc1plus': execvp: No such file or directory\ncompilation terminated.\n",
            "puzzle.cpp:3:1: warning: x\ncc1plus: fatal error: error writing to /tmp/a.s: No space left on device\n",
        }) {
     EXPECT_THAT(build_fault(fault), StartsWith("the compiler could not do its work")) << fault;
@@ -289,6 +292,8 @@ TEST(BuildFault, IsToldFromASourceThatIsWrong) {
             "the linker broke. " + advice_on(EAGAIN));
   for (const char* wrong : {
            "puzzle.cpp:3:2: error: #error No space left on device\n",
+           "puzzle.cpp:3:2: error: #error p.cpp:1: sorry, unimplemented: PCH allocation failure\n",
+           "puzzle.cpp:3:2: error: #error collect2: fatal error: cannot find 'ld'\n",
            "puzzle.cpp:3:2: error: #error c++: fatal error: Killed signal terminated program cc1plus\n",
            "    3 | #error Cannot create temporary file in /tmp/: No space left on device\n",
            "puzzle.cpp must define `void sum_up(Rank& rank, View data)`, with exactly this signature.\n",

@@ -43,9 +43,17 @@ bool has_no_clocks() {
 #endif
 }
 
+/// Nobody without rights may raise a limit that is in force: where it is lower already, it stays. The broker has it, too,
+/// so that whoever judges the run knows that it is the machine's.
+bool limit_memory(std::int64_t bytes) {
+  rlimit in_force = {};
+  if (getrlimit(RLIMIT_AS, &in_force) == 0 && in_force.rlim_max < static_cast<rlim_t>(bytes)) return true;
+  return set_limit(RLIMIT_AS, bytes);
+}
+
 bool set_limits(const JailPlan& plan) {
   return set_limit(RLIMIT_CORE, 0) && set_limit(RLIMIT_FSIZE, 0) && set_limit(RLIMIT_NOFILE, kMailboxDescriptor + 1) &&
-         (plan.memory_bytes == 0 || set_limit(RLIMIT_AS, plan.memory_bytes));
+         (plan.memory_bytes == 0 || limit_memory(plan.memory_bytes));
 }
 
 /// Around the keeper, and so around all jails that it starts. An ordinary user has no right to these.
