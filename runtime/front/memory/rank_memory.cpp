@@ -133,8 +133,12 @@ void RankMemory::check_race(const Call& call, const Storage& storage, Range rang
 
 Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro) {
   if (!is_possible(shape)) {
+    bool has_negative = false;
+    for (int i = 0; i < shape.rank(); ++i) has_negative = has_negative || shape[i] < 0;
     throw InvalidArgument(
-        fmt::format("{}: rank {}: a tensor cannot have the shape {}", to_text(at), rank_.id(), to_text(shape)).c_str(),
+        fmt::format("{}: rank {}: a tensor cannot have the shape {}: {}", to_text(at), rank_.id(), to_text(shape),
+                    has_negative ? "an extent is negative" : "it has more elements than any memory holds")
+            .c_str(),
         at);
   }
   const Bytes size = bytes_of(shape.size(), dtype);

@@ -121,6 +121,12 @@ TEST(Tensor, ImpossibleShapesAreRefused) {
   }
 }
 
+TEST(Tensor, WhyAShapeIsImpossibleIsSaid) {
+  const auto why = [](const Shape& shape) { return refusal([&](Rank& rank) { rank.zeros(shape, Kind::other); }); };
+  EXPECT_THAT(why({-2, 3}), testing::EndsWith("(-2, 3): an extent is negative"));
+  EXPECT_THAT(why(kLargest), testing::EndsWith(": it has more elements than any memory holds"));
+}
+
 TEST(Tensor, ViewsOfImpossibleShapesAreRefused) {
   const Count large = Count{1} << 32;
   const auto reshaped = [](Count size, const Shape& shape) {
