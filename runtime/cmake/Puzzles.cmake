@@ -132,7 +132,8 @@ function(shardlings_add_puzzle folder out)
   add_library(harness_${id} OBJECT ${folder}/harness.cpp)
   add_library(beside_${id} OBJECT ${folder}/harness.cpp)
   target_compile_definitions(beside_${id} PRIVATE SHARDLINGS_BESIDE_LEARNER)
-  target_compile_options(beside_${id} PRIVATE -Wno-unused-function)
+  target_compile_options(beside_${id} PRIVATE -Wno-unused-function
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-unneeded-internal-declaration>)
   add_executable(broker_${id} $<TARGET_OBJECTS:harness_${id}> $<TARGET_OBJECTS:shardlings_submission>)
   target_link_libraries(broker_${id} PRIVATE shardlings_options shardlings)
   set_target_properties(broker_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/brokers
