@@ -24,7 +24,7 @@ namespace {
 
 /// No solution of a puzzle makes a thousand calls on a rank, or leaves many more records. So many of every rank still
 /// fit in memory, and take a second or two.
-constexpr std::int64_t kEndless = 50'000;
+constexpr std::int64_t kEndless = 20'000;
 
 const void* program_of(HarnessFunction harness) {
   Dl_info info = {};
