@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -31,8 +32,12 @@ const void* program_of(HarnessFunction harness) {
   return dladdr(reinterpret_cast<const void*>(harness), &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// Address space: a solution's own data are small, since tensors are the runtime's.
-constexpr std::int64_t kJailBytes = kAddressSanitizer || kThreadSanitizer ? 0 : std::int64_t{1} << 30;
+/// Address space of each jail: a solution's own data are small, since tensors are the runtime's. All together get as
+/// much as one could fill that has all ranks in it, so that many ranks do not fill the machine.
+std::int64_t jail_bytes(int ranks) {
+  constexpr std::int64_t kTogether = std::int64_t{1} << 30, kLeast = std::int64_t{128} << 20;
+  return kAddressSanitizer || kThreadSanitizer ? 0 : std::max(kTogether / ranks, kLeast);
+}
 
 /// Crashes of this thread are noted as the rank's.
 class Watched {
@@ -97,11 +102,13 @@ struct JailArguments {
 };
 
 void run_with_jails(Run& run, const JailArguments& jail) {
+  const std::int64_t each = jail_bytes(run.kase.ranks);
   boundary::Jails jails({.program = jail.program,
                          .ranks = run.kase.ranks,
                          .least_tier = jail.least_tier,
-                         .memory_bytes = kJailBytes,
-                         .memory_of_all = 2 * kJailBytes},
+                         .memory_bytes = each,
+                         // So that a jail that asks for too much hears so, and is not killed for it.
+                         .memory_of_all = 2 * each * run.kase.ranks},
                         run.file.header().crash);
   run.file.header().walls = jails.walls();
   run.run([&](Rank& rank) {

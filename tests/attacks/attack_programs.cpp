@@ -98,13 +98,13 @@ const AttackPrograms::Program& AttackPrograms::build_shared(const std::string& f
 }
 
 AttackPrograms::Program AttackPrograms::of(const Attack& attack) {
-  const std::vector<Attack> together = load_attacks(attack.file);
   if (fs::path(attack.file).filename() == "startup.txt") {
     const bool has_function = attack.text.find("sum_up(") != std::string::npos;
     Program program = build(attack.name, attack.text + (has_function ? "" : "void sum_up(Rank&, View) {}\n"));
     program.mark = "constructor";
     return program;
   }
+  const std::vector<Attack> together = load_attacks(attack.file);
   Program program = build_shared(attack.file, together);
   const auto found =
       std::find_if(together.begin(), together.end(), [&](const Attack& one) { return one.name == attack.name; });

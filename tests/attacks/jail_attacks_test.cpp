@@ -17,6 +17,7 @@
 #include "attacks/attack_programs.h"
 #include "base/file.h"
 #include "case/data.h"
+#include "case/manifest.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/supervisor.h"
 
@@ -79,12 +80,13 @@ bool is_solved(const wire::Result& result, const cases::Case& kase) {
          data->second.conflict.empty() && data->second.values == sum;
 }
 
-wire::Result run_attack(const std::string& jail, const cases::Case& kase) {
-  run::ProcessLimits limits = run::default_limits(2);
+wire::Result run_attack(const std::string& jail, const cases::Case& kase,
+                        const std::string& build_folder = SHARDLINGS_TEST_BUILD) {
+  run::ProcessLimits limits = run::default_limits(kase.ranks);
   limits.cpu_seconds = 1;
   limits.wall_seconds = 2;
   limits.output_bytes = 1 << 20;
-  const std::string broker = build::load_toolchain(SHARDLINGS_TEST_BUILD).puzzle("50_sum").broker;
+  const std::string broker = build::load_toolchain(build_folder).puzzle(kase.puzzle).broker;
   return run::run_case({broker, jail}, kase, limits);
 }
 
@@ -196,6 +198,42 @@ TEST(AttacksOnJails, AreManyAndHaveNamesOfTheirOwn) {
   EXPECT_GE(attacks.size(), 150U);
   std::map<std::string, int> names;
   for (const Attack& attack : attacks) EXPECT_EQ(++names[attack.name], 1) << attack.name;
+}
+
+/// Instead of calling anything, it answers with bytes that look a little like what it was asked.
+constexpr const char* kForger = R"(
+int main() {
+  tried();
+  for (;;) {
+    mailbox().await();
+    std::string bytes = mailbox().bytes();
+    std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(bytes)));
+    if (random() % 2 == 0 && !bytes.empty()) bytes = bytes.substr(random() % bytes.size());
+    for (char& byte : bytes) {
+      if (random() % 32 == 0) byte = static_cast<char>(random() % 4 == 0 ? random() : random() % 4);
+    }
+    mailbox().post(random() % 8 == 0 ? Topic::threw : Topic::returned, bytes);
+  }
+})";
+
+TEST(AttacksOnJails, ForgedAnswersToEveryPuzzleHurtNobody) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+  const AttackPrograms::Program forger =
+      Surroundings::get().programs().of({"forged_answers", {}, kForger, "startup.txt"});
+  ASSERT_NE(forger.path, "") << forger.log;
+  const std::string build_folder = SHARDLINGS_BUILD_FOLDER, puzzles = SHARDLINGS_SOURCE_FOLDER "/puzzles";
+  const build::Toolchain toolchain = build::load_toolchain(build_folder);
+  EXPECT_GE(toolchain.puzzles.size(), 20U);
+  for (const auto& [id, programs] : toolchain.puzzles) {
+    for (const cases::Case& kase : cases::load_manifest(puzzles + "/" + id, toolchain.clusters).cases) {
+      const wire::Result result = run_attack(forger.path, kase, build_folder);
+      const std::string which = id + ", " + kase.name + ": " + result.explanation;
+      EXPECT_THAT(result.stdout_text, HasSubstr("tried constructor")) << which;
+      EXPECT_TRUE(is_one_of("finished/failed/cpu_limit/memory_limit", name_of(result.ending)))
+          << name_of(result.ending) << ", " << which;
+    }
+  }
+  EXPECT_EQ(left_behind(), "");
 }
 
 TEST(AttacksOnJails, RootHasAnotherUserForEachJail) {
