@@ -15,7 +15,7 @@ struct Walls {
   bool own_user = false;       ///< ... which runs as a user of its own, who owns nothing
   bool no_privileges = false;  ///< ... and cannot get more rights (no_new_privs)
   bool system_calls = false;   ///< only those that memory, waiting and writing to standard output take (seccomp)
-  bool no_files = false;       ///< the file system is out of reach but for the system's libraries (Landlock)
+  bool no_files = false;       ///< the file system is out of reach (Landlock with an empty list)
   bool no_clocks = false;      ///< the processor's time stamp counter is off
   bool limits = false;         ///< on memory, processor time, processes, files
   bool namespaces = false;     ///< a network without a wire, and shared memory and names of its own

@@ -47,7 +47,7 @@ SharedMemory::~SharedMemory() {
   munmap(begin_, Mailbox::kBytes);
 }
 
-Jails::Keeper::~Keeper() {
+Jails::KeeperProcess::~KeeperProcess() {
   if (process <= 0) return;
   kill(process, SIGKILL);  // the jails die with it
   waitpid(process, nullptr, 0);

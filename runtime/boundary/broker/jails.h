@@ -61,9 +61,9 @@ class Jails {
 
  private:
   /// Killed, and with it all jails, at the end.
-  struct Keeper {
+  struct KeeperProcess {
     pid_t process = -1;
-    ~Keeper();
+    ~KeeperProcess();
   };
   void start(const JailOptions& options);
   void await_walls();
@@ -78,7 +78,7 @@ class Jails {
   std::deque<JailedRank> ranks_;
   Descriptor notes_;  ///< from which the keeper's are read
   Walls walls_;
-  Keeper keeper_;
+  KeeperProcess keeper_;
   std::thread watcher_;
 };
 

@@ -119,9 +119,9 @@ Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::stri
 }
 
 /// Keeps what is known so far: whatever becomes of this process, the cases that have ended stay judged.
-class Keeper {
+class InterimVerdicts {
  public:
-  Keeper(const GraderOptions& options, const Judge& judge, std::size_t cases)
+  InterimVerdicts(const GraderOptions& options, const Judge& judge, std::size_t cases)
       : options_(options), judge_(judge), ended_(cases, false) {}
 
   void keep(std::size_t index) {
@@ -152,10 +152,10 @@ int run(int argc, char** argv) {
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   runs.start_references();
   if (!submission_is_ready(options)) return kNoSubmission;
-  Keeper keeper(options, judge, runs.size());
+  InterimVerdicts interim(options, judge, runs.size());
   runs.run({options.submission, options.jail, options.least_tier}, [&](std::size_t index, int ended) {
     judge.judge_case(index);
-    keeper.keep(index);
+    interim.keep(index);
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
   });
   const int status = RUN_ALL_TESTS();
