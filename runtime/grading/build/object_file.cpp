@@ -103,6 +103,7 @@ void hide_definitions(const ObjectFile& object, std::string& bytes) {
 }
 
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;  // "i" would be read as the type int
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                     std::free);

@@ -187,6 +187,9 @@ Problem Inspector::inspect_name() {
                     "not for puzzles. Choose another name.",
                     name));
   }
+  if (name == "namespace" && token(0).in_directive) {
+    return refused("a macro opens no namespace: what is put where would be nobody's to see. Write it out.");
+  }
   const bool of_object = token(-1).text == "." || (token(-1).text == ">" && token(-2).text == "-");
   if (name == "rdbuf" || name == "pubsetbuf" || name == "pword" || name == "iword" || name == "xalloc" ||
       name == "copyfmt" || (name == "tie" && of_object)) {

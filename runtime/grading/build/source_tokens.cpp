@@ -158,6 +158,10 @@ void SourceReader::read_number() {
   const int begin = line();
   while (true) {
     const char c = peek(), next = peek(1);
+    if (c == '$') {
+      refuse_odd_sign();
+      return;
+    }
     if ((c == 'e' || c == 'E' || c == 'p' || c == 'P') && (next == '+' || next == '-')) {
       at_ += 2;
     } else if (continues_name(c) || c == '.' || (c == '\'' && continues_name(next))) {
@@ -209,6 +213,11 @@ bool SourceReader::refuse_odd_sign() {
   // "<::x" is '<' and "::x", as in std::vector<::View>.
   if (looks_at("<:") && (peek(2) != ':' || peek(3) == ':' || peek(3) == '>')) {
     refuse(fmt::format("<: is another spelling of [. {}", kOneMeaning));
+    return true;
+  }
+  // To g++ it is a letter, and may even stand in a number: 1$'b is one of its tokens.
+  if (peek() == '$') {
+    refuse("a $ is not for names here. Choose letters, digits and _.");
     return true;
   }
   if (peek() == '\\') {

@@ -36,6 +36,12 @@ std::string odd_kind_text(const ObjectSymbol& symbol, const SourceCopy& source) 
   return "";
 }
 
+/// Bytes that could be called: code that no compiler has written.
+bool is_data_among_code(const ObjectFile& object, const ObjectSymbol& symbol) {
+  const auto section = static_cast<std::size_t>(std::max(symbol.section, 0));
+  return symbol.type == STT_OBJECT && section < object.sections.size() && object.sections[section].executable;
+}
+
 /// The owner of a namespace that nobody else defines anything in; nullptr for everybody's.
 const char* owner_of(const MangledName& name, const ObjectSymbol& symbol) {
   const string_view outermost = name.parts.empty() ? string_view() : string_view(name.parts.front());
@@ -104,6 +110,10 @@ std::string check_defined_symbols(const ObjectFile& object, const SourceCopy& so
     if (symbol.section == 0 || symbol.name.empty()) continue;
     if (symbol.type == STT_FILE || symbol.is_section) continue;
     if (std::string text = odd_kind_text(symbol, source); !text.empty()) return text;
+    if (is_data_among_code(object, symbol)) {
+      return fmt::format("{}: '{}' is data that stands among the code. Leave attributes out that name a section.",
+                         place_of_variable(source, demangled(symbol.name)), last_part(demangled(symbol.name)));
+    }
     if (!symbol.global) continue;
     if (std::string text = definition_text(symbol, source); !text.empty()) return text;
   }

@@ -40,8 +40,9 @@ TEST(SourceTokens, JoinedLinesAreOne) {
 }
 
 TEST(SourceTokens, WhatCouldBeReadInTwoWaysIsAProblem) {
-  for (const char* odd : {"R\"(x)\"", "u8R\"(x)\"", "LR\"a(x)a\"", "\"open\n\"", "'a\n'", "/* open", "\\u0061", "%:x",
-                          "<% %>", "a<:1:>", "\?\?=x", "a\vb", "a\fb", "a\rb", "// \x01", "\x7f"}) {
+  for (const char* odd : {"R\"(x)\"", "u8R\"(x)\"", "LR\"a(x)a\"", "\"open\n\"", "'a\n'",      "/* open", "\\u0061",
+                          "%:x",      "<% %>",      "a<:1:>",      "\?\?=x",     "a\vb",       "a\fb",    "a\rb",
+                          "// \x01",  "\x7f",       "int a$b;",    "1$'b /*'",   "1'0$'b /*'", ".1$'x"}) {
     EXPECT_TRUE(read_tokens(odd).problem) << odd;
   }
   EXPECT_TRUE(read_tokens(std::string("a\0b", 3)).problem);
@@ -101,7 +102,8 @@ TEST(SourceCheck, TheRuntimesInsideIsRefused) {
   for (const char* source :
        {"auto p = v.port_;", "using ConstView::ref_;", "shardlings::detail::Port* p;", "namespace shardlings {}",
         "namespace shardlings::x {}", "#define N shardlings\n", "template struct T<&Group::id_>;", "#define M id_\n",
-        "detail::Ref r;", "#define private public\n", "#define std x\n"}) {
+        "detail::Ref r;", "#define N namespace\n", "#define NS(x) namespace x {\n", "#define private public\n",
+        "#define std x\n"}) {
     EXPECT_THAT(checked(source), StartsWith("p.cpp:1: ")) << source;
   }
   EXPECT_THAT(checked("#define Access A\n#include <shardlings/puzzle.h>\n"), StartsWith("p.cpp:2: "));
