@@ -128,7 +128,7 @@ class InterimVerdicts {
     ended_[index] = true;
     if (std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; })) return;  // all of it comes next
     try {
-      write_verdict(judge_.verdict_when([&](std::size_t i) { return ended_[i]; }), options_.verdict);
+      write_verdict(judge_.interim_verdict([&](std::size_t i) { return ended_[i]; }), options_.verdict);
     } catch (const std::runtime_error&) {
       return;  // said of the last one, which has to be written
     }

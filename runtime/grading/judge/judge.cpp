@@ -221,7 +221,7 @@ verdict::CaseVerdict Judge::case_alone(std::size_t index) const {
   return verdict;
 }
 
-verdict::CaseVerdict Judge::case_verdict(std::size_t index) const {
+verdict::CaseVerdict Judge::case_verdict(std::size_t index, Numbers numbers) const {
   const wire::Result& result = runs_.result(index);
   verdict::CaseVerdict verdict = case_alone(index);
   verdict.ending = result.ending;
@@ -230,9 +230,11 @@ verdict::CaseVerdict Judge::case_verdict(std::size_t index) const {
   if (result.stdout_truncated) verdict.stdout_text += "\n… (the rest of the output was thrown away)\n";
   if (result.ending == wire::Ending::failed && result.report.failure) verdict.failure = result.report.failure->kind;
   verdict.seconds = result.seconds;
-  for (const front::RankReport& rank : result.report.ranks) {
-    verdict.counters.push_back(rank.counters);
-    verdict.traces.push_back(rank.trace);
+  if (numbers == Numbers::all) {
+    for (const front::RankReport& rank : result.report.ranks) {
+      verdict.counters.push_back(rank.counters);
+      verdict.traces.push_back(rank.trace);
+    }
   }
   for (const cases::CheckSpec& spec : manifest_.checks) {
     if (const auto found = judged_.find({spec.id, index}); found != judged_.end())
@@ -251,14 +253,18 @@ boundary::Walls Judge::walls_when(const std::function<bool(std::size_t index)>& 
 }
 
 verdict::Verdict Judge::verdict() const {
-  return verdict_when([](std::size_t) { return true; });
+  return verdict_when([](std::size_t) { return true; }, Numbers::all);
 }
 
-verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)>& has_ended) const {
+verdict::Verdict Judge::interim_verdict(const std::function<bool(std::size_t index)>& has_ended) const {
+  return verdict_when(has_ended, Numbers::left_out);
+}
+
+verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)>& has_ended, Numbers numbers) const {
   verdict::Verdict verdict = empty_verdict(manifest_);
   verdict.backend = name_of(runs_.backend());
   for (std::size_t index = 0; index < runs_.size(); ++index) {
-    verdict.cases.push_back(has_ended(index) ? case_verdict(index) : case_not_reached(index));
+    verdict.cases.push_back(has_ended(index) ? case_verdict(index, numbers) : case_not_reached(index));
   }
   verdict.walls = walls_when(has_ended);
   verdict.passed = !manifest_.checks.empty();

@@ -33,8 +33,9 @@ class Judge {
   const verdict::CheckVerdict& verdict_of(const std::string& check_id, std::size_t index);
   /// Of all that has been judged so far, once all cases have ended.
   verdict::Verdict verdict() const;
-  /// The same when some have not, which are then not judged.
-  verdict::Verdict verdict_when(const std::function<bool(std::size_t index)>& has_ended) const;
+  /// The same when some have not, which are then not judged: what is written after each case. Without counters and
+  /// traces, which would cost more than the judging.
+  verdict::Verdict interim_verdict(const std::function<bool(std::size_t index)>& has_ended) const;
 
  private:
   boundary::Walls walls_when(const std::function<bool(std::size_t index)>& has_ended) const;
@@ -42,7 +43,9 @@ class Judge {
   /// False if the check cannot be judged on this case: because the run failed, or because of another check.
   bool can_be_judged(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict);
   void call(const cases::CheckSpec& spec, std::size_t index, verdict::CheckVerdict& verdict);
-  verdict::CaseVerdict case_verdict(std::size_t index) const;
+  enum class Numbers : std::uint8_t { left_out, all };
+  verdict::Verdict verdict_when(const std::function<bool(std::size_t index)>& has_ended, Numbers numbers) const;
+  verdict::CaseVerdict case_verdict(std::size_t index, Numbers numbers) const;
   verdict::CaseVerdict case_not_reached(std::size_t index) const;
   verdict::CaseVerdict case_alone(std::size_t index) const;
   static verdict::CheckSummary summary(const cases::CheckSpec& spec, const std::vector<verdict::CaseVerdict>& cases);
