@@ -38,7 +38,7 @@ void Mailbox::post(Topic topic, std::string_view bytes) {
   if (bytes.size() > kBytes - kBody) throw std::length_error("a message is larger than the mailbox");
   shared_->topic = static_cast<std::uint32_t>(topic);
   shared_->size = static_cast<std::uint32_t>(bytes.size());
-  std::memcpy(body(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(body(), bytes.data(), bytes.size());  // an empty one may be nowhere
   const auto to = static_cast<std::uint32_t>(other());
   // Sequentially consistent, as the store and load in await(): either this side sees that the other has gone to sleep,
   // or the other sees the turn before it does. An exchange of a word that says `gone` would undo that.

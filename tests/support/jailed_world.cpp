@@ -13,6 +13,7 @@
 
 #include "api/access.h"
 #include "api/port_server.h"
+#include "base/rights.h"
 #include "boundary/archive.h"
 #include "boundary/mailbox.h"
 #include "boundary/thrown.h"
@@ -176,6 +177,7 @@ class JailServer {
 
 /// The whole life of a rank's process.
 [[noreturn]] void run_process(void* memory, int rank, int ranks, const std::function<void(Rank&)>& body) {
+  die_with_parent();
   Mailbox mailbox(memory, Side::jail);
   FarPort port(mailbox);
   if (!mailbox.await()) _exit(1);
