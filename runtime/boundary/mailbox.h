@@ -2,8 +2,8 @@
 /// Memory that a jail and its broker share, in which they answer each other by turns.
 ///
 /// The jail can write anything at any time into any byte of it. So the broker copies what it reads before it looks at
-/// it, believes no length, and what it finds is checked by whoever it is for; a jail that breaks the turns hurts none
-/// but itself.
+/// it, believes no length, and checks what it finds against what it asked for; a jail that breaks the turns hurts only
+/// itself.
 #pragma once
 
 #include <atomic>

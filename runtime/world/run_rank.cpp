@@ -37,7 +37,7 @@ std::string after(const RankFront& front) {
                      to_text(front.rank().calls().last_place()));
 }
 
-// Whoever throws that by itself would not be asked for its part of the result.
+// A rank that throws that by itself would not be asked for its part of the result.
 std::optional<Failure> stopped(const RankFront& front) {
   if (front.rank().aborted()) return std::nullopt;
   return failure_of(front, FailureKind::exception,

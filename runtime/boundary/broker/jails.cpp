@@ -112,7 +112,7 @@ void Jails::await_walls() {
 
 void Jails::watch() {
   for (KeeperNote note; read_note(note);) heed(note);
-  // Whoever ends the keeper ends the jails as it does.
+  // The jails die with the keeper, so its end is theirs.
   for (JailedRank& rank : ranks_) rank.abandon(SIGKILL);
 }
 

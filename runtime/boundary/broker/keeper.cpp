@@ -44,7 +44,7 @@ bool has_no_clocks() {
 }
 
 /// Nobody without rights may raise a limit that is in force: where it is lower already, it stays. The broker has it,
-/// too, so that whoever judges the run knows that it is the machine's.
+/// too, so that the judge knows that it is the machine's.
 bool limit_memory(std::int64_t bytes) {
   rlimit in_force = {};
   if (getrlimit(RLIMIT_AS, &in_force) == 0 && in_force.rlim_max < static_cast<rlim_t>(bytes)) return true;

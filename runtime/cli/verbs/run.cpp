@@ -161,7 +161,7 @@ int run(const Context& context, const RunOptions& asked) {
 
   const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
-  // Whoever finds a result finds this grading's, even if it is killed: never the one before.
+  // The result that a reader finds is this grading's, even if it is killed: never the one before.
   learner::write_exports(learner::into_files(exports),
                          grading::judge::not_judged(puzzle, "the grading has not come to its end"), context.out);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
