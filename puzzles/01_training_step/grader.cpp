@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/compare.h"
 
@@ -20,11 +21,13 @@ Layers used_gradient(const CheckContext& check) {
   return scaled(change, 1.0 / check.kase().model.lr);
 }
 
-/// What layer l gets if one buffer collects the gradients of all layers from the last one down to l.
-Layers uncleared(const Layers& grads) {
+/// What layer l gets if a buffer collects the gradients of layers from the last one down to l: of all of them, or of
+/// those that are as large as layer l.
+Layers uncleared(const Layers& grads, bool of_all_sizes) {
   Layers sums = grads;
   for (std::size_t l = 0; l < grads.size(); ++l) {
     for (std::size_t above = l + 1; above < grads.size(); ++above) {
+      if (!of_all_sizes && grads[above].size() != grads[l].size()) continue;
       const std::size_t common = std::min(sums[l].size(), grads[above].size());
       for (std::size_t i = 0; i < common; ++i) sums[l][i] += grads[above][i];
     }
@@ -51,7 +54,30 @@ bool some_layer_unchanged(const Layers& used) {
   });
 }
 
-void diagnose_output(CheckContext& check) {
+std::int64_t planned_calls(const CheckContext& check) {
+  return number_of_layers(check.kase()) * check.kase().steps;
+}
+
+/// state.optimizer[l].step is not the number of steps, though there were updates. False if it is.
+bool diagnose_updates(CheckContext& check) {
+  const Output* updates = check.output("updates");
+  const std::int64_t calls = count_of(check, EventKind::update);
+  if (updates == nullptr || updates->values.empty() || calls == 0) return false;
+  const auto [least, most] = std::minmax_element(updates->values.begin(), updates->values.end());
+  if (calls > planned_calls(check)) {
+    check.diagnose("several_updates");
+  } else if (*most == 0 && calls == planned_calls(check)) {
+    check.diagnose("optimizer_not_used");
+  } else if (*least == 0) {
+    check.diagnose("layer_not_updated");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// After one step of plain SGD the weights tell which gradient has moved them.
+void diagnose_gradient(CheckContext& check) {
   const Layers used = used_gradient(check);
   const Layers& right = check.reference().grads;
   if (used.size() != right.size()) return;
@@ -63,74 +89,136 @@ void diagnose_output(CheckContext& check) {
   if (ratio && *ratio != 0) check.detail("in the gradient behind the update, " + ratio_text(*ratio));
   if (ratio == 0) return check.diagnose("never_updated");
   if (near(ratio, 2)) return check.diagnose("updated_twice");
-  if (near(ratio, tokens)) return check.diagnose("loss_not_divided");
-  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  if (tokens > 1 && near(ratio, tokens)) return check.diagnose("loss_not_divided");
+  if (tokens < targets && near(ratio, tokens / targets)) return check.diagnose("padding_counted");
   if (some_layer_unchanged(used)) return check.diagnose("layer_not_updated");
-  if (alike(used, uncleared(right))) return check.diagnose("gradient_reused");
+  if (alike(used, uncleared(right, true)) || alike(used, uncleared(right, false))) {
+    return check.diagnose("gradient_reused");
+  }
   if (only_matrix_differs(check, used)) check.diagnose("wrong_input");
 }
 
+void diagnose_output(CheckContext& check) {
+  const Case& kase = check.kase();
+  if (kase.steps == 1 && kase.model.optimizer == model::ModelSpec::Optimizer::sgd) return diagnose_gradient(check);
+  const Layers found = found_layers(check.result(), "weights");
+  if (found.size() == check.reference().weights.size() && !all_finite(found)) {
+    return check.diagnose("gradient_not_zeroed");
+  }
+  diagnose_updates(check);
+}
+
+/// Weights, batch and loss, and what the optimizer keeps: there before the step begins.
+Formula<Bytes> standing_bytes(const Case& kase) {
+  const Formula<Bytes> weights = named("weights", Bytes(weight_bytes(layer_bytes(kase))));
+  const Formula<Bytes> rest = named("batch and loss", Bytes(batch_bytes(kase) + 4));
+  if (kase.model.optimizer == model::ModelSpec::Optimizer::sgd) return weights + rest;
+  return weights + named("moments", Bytes(2 * weight_bytes(layer_bytes(kase)))) + rest;
+}
+
 /// While backward of layer l runs, the activations of layers 0 to l and one gradient are alive. Forward needs less.
-Formula<Bytes> budget(const Case& kase) {
+/// `gradient` says how many bytes that gradient has.
+Formula<Bytes> peak_with(const Case& kase, auto gradient) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const Formula<Bytes> standing =
-      named("weights", Bytes(weight_bytes(layers))) + named("batch and loss", Bytes(batch_bytes(kase) + 4));
+  const Formula<Bytes> standing = standing_bytes(kase);
   Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     kept += layers[l].input + layers[l].saved;
     const std::string number = std::to_string(l);
     const Formula<Bytes> bytes = standing + named("activations of layers 0-" + number, Bytes(kept)) +
-                                 named("gradient of layer " + number, Bytes(layers[l].weights)) +
+                                 named("gradient of layer " + number, Bytes(gradient(layers[l]))) +
                                  named("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
     if (bytes.value() >= peak.value()) peak = bytes;
   }
   return peak;
 }
 
-void diagnose_memory(CheckContext& check) {
+Formula<Bytes> budget(const Case& kase) {
+  return peak_with(kase, [](const LayerBytes& layer) { return layer.weights; });
+}
+
+/// Bytes beyond the plan when the first backward is still to come: after the loss there are all inputs, all that was
+/// saved, and the gradient of the logits.
+std::int64_t excess_after_loss(const CheckContext& check) {
+  const std::vector<front::Event> losses = check.events(0, EventKind::loss);
+  if (losses.empty()) return 0;
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
-  std::int64_t largest = 0;
-  std::int64_t inputs = 0;
+  std::int64_t planned = standing_bytes(check.kase()).value().value() + layers.back().output;
+  for (const LayerBytes& layer : layers) planned += layer.input + layer.saved;
+  return losses.front().live_after.value() - planned;
+}
+
+void diagnose_memory(CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  std::int64_t largest = 0, inputs = 0;
   for (const LayerBytes& layer : layers) {
     largest = std::max(largest, layer.weights);
     inputs += layer.input;
   }
   const front::Counters& counters = check.counters(0);
-  if (counters.layer_forwards > static_cast<std::int64_t>(layers.size())) return check.diagnose("forward_twice");
+  if (counters.layer_forwards > planned_calls(check)) return check.diagnose("forward_twice");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   if (counters.peak_by_kind[gradient].value() > largest) return check.diagnose("gradients_kept");
+  if (excess_after_loss(check) == layers.back().output) return check.diagnose("copy_kept");
+  const Formula<Bytes> with_largest = peak_with(kase, [largest](const LayerBytes&) { return largest; });
+  if (check.peak(0) == with_largest.value()) return check.diagnose("buffer_of_the_largest");
   const std::vector<front::Event> backward = check.events(0, EventKind::backward);
-  if (backward.empty()) return;
+  if (backward.size() < layers.size()) return;
   const LayerBytes& first = layers.front();
-  const std::int64_t before = weight_bytes(layers) + batch_bytes(check.kase()) + 4 + first.weights;
-  const std::int64_t rest = backward.back().live_after.value() - before - first.input_gradient;
+  const std::int64_t before = standing_bytes(kase).value().value() + first.weights;
+  const std::int64_t rest = backward[layers.size() - 1].live_after.value() - before - first.input_gradient;
   if (rest == first.input + weight_bytes(layers) - first.weights) return check.diagnose("gradients_kept");
-  check.diagnose(layers.size() > 1 && rest >= inputs ? "activations_kept" : "copy_kept");
+  if (layers.size() > 1 && rest >= inputs) check.diagnose("activations_kept");
+}
+
+/// The loss is as many times too large as model.loss was called too often.
+void diagnose_loss(CheckContext& check) {
+  if (count_of(check, EventKind::loss) > check.kase().steps) check.diagnose("loss_called_twice");
 }
 
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
+  const Case& kase = check.kase();
   const Reference& expected = check.reference();
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_output(check);
-  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
+  if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check);
+  const std::vector<double> steps(expected.weights.size(), kase.steps);
+  if (!check.equal("updates", steps, 0.0)) {
+    check.detail("updates: state.optimizer[l].step of each layer l");
+    diagnose_updates(check);
+    return;
+  }
+  if (kase.model.optimizer == model::ModelSpec::Optimizer::sgd) return;
+  check.equal_layers("m", expected.m, expected.m_tolerance) &&
+      check.equal_layers("v", expected.v, expected.v_tolerance);
 }
 
 SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
   if (!check.peaks_at_most(budget(check.kase()))) diagnose_memory(check);
 }
 
 SHARDLINGS_CHECK(time) {
-  const Letters letter(check.kase());
+  const Case& kase = check.kase();
+  const Letters letter(kase);
+  const Formula<Count> calls = in_all_steps(check.kase(), letter.l);
+  const std::int64_t planned = planned_calls(check);
   const front::Counters& counters = check.counters(0);
-  const bool once = check.exactly("forward calls", counters.layer_forwards, letter.l, "calls",
-                                  check.place_of_last(0, EventKind::forward)) &&
-                    check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
-                                  check.place_of_last(0, EventKind::backward));
+  const auto beyond = [&](EventKind kind) { return place_beyond(check, 0, kind, planned); };
+  const bool once =
+      check.exactly("forward calls", counters.layer_forwards, calls, "calls", beyond(EventKind::forward)) &&
+      check.exactly("backward calls", counters.layer_backwards, calls, "calls", beyond(EventKind::backward)) &&
+      check.exactly("update calls", count_of(check, EventKind::update), calls, "calls", beyond(EventKind::update));
   if (!once) {
-    if (counters.layer_forwards > letter.l.value()) check.diagnose("forward_twice");
+    if (counters.layer_forwards > planned) check.diagnose("forward_twice");
     return;
   }
-  check.exactly("virtual time", check.end_time(0), letter.l * (letter.f + letter.b));
+  if (!check.exactly("loss calls", count_of(check, EventKind::loss), in_all_steps(kase, Formula<Count>(1)), "calls",
+                     place_beyond(check, 0, EventKind::loss, kase.steps))) {
+    return check.diagnose("loss_twice");
+  }
+  check.exactly("virtual time", check.end_time(0), in_all_steps(check.kase(), letter.l * (letter.f + letter.b)));
 }

@@ -1,4 +1,4 @@
-// Sets the rank up, calls the learner's train_step, and publishes what is judged.
+// Sets the rank up, calls the learner's train_step for each step of the case, and publishes what is judged.
 
 #include "submission/harness.h"
 
@@ -13,8 +13,19 @@ SHARDLINGS_HARNESS(h) {
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();
-  train_step(h.rank(), model, state, batch, loss);
+  for (int step = 0; step < h.kase().steps; ++step) {
+    if (step > 0) fill(loss, 0);
+    train_step(h.rank(), model, state, batch, loss);
+  }
   h.end();
   h.put_layers("weights", state.weights);
+  std::vector<float> updates;
+  for (std::size_t l = 0; l < state.optimizer.size(); ++l) {
+    updates.push_back(static_cast<float>(state.optimizer[l].step));
+    if (!state.optimizer[l].m) continue;  // plain SGD keeps nothing
+    h.put("m." + std::to_string(l), state.optimizer[l].m);
+    h.put("v." + std::to_string(l), state.optimizer[l].v);
+  }
+  h.put("updates", h.tensor(updates, Kind::other));
   h.put("loss", loss);
 }

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
 #include "grading/reference/trainer.h"
 
@@ -31,9 +34,73 @@ Layers sum_of_means(const Case& kase) {
   return sum;
 }
 
+/// What the tokens of micro-batch i add to the loss of the first step.
+double micro_loss(const Case& kase, int i) {
+  const Layers weights = reference::initial_weights<double>(kase);
+  Layers unused = scaled(weights, 0);
+  return reference::train_micro(kase, micro_of(kase, 0, i), tokens_of_step(kase), weights, unused);
+}
+
+std::int64_t planned_updates(const CheckContext& check) {
+  return number_of_layers(check.kase()) * check.kase().steps;
+}
+
+/// A layer was updated when not all micro-batches of a step had gone backward through it; the others did so later.
+bool updated_too_early(const CheckContext& check) {
+  if (check.counters(0).layer_backwards < planned_updates(check) * check.kase().micro_batches) return false;
+  const auto backwards = check.events(0, EventKind::backward), updates = check.events(0, EventKind::update);
+  return std::any_of(updates.begin(), updates.end(), [&](const front::Event& update) {
+    const auto before = std::count_if(backwards.begin(), backwards.end(), [&](const front::Event& backward) {
+      return backward.label.layer == update.label.layer && backward.order < update.order;
+    });
+    return before == 0 || before % check.kase().micro_batches != 0;
+  });
+}
+
+/// Mistakes that the calls of model.update show. False if they are as planned.
+bool diagnose_updates(CheckContext& check) {
+  const std::int64_t updates = count_of(check, EventKind::update);
+  const Output* counted = check.output("updates");
+  if (updates == 0) {
+    check.diagnose("never_updated");
+  } else if (updates > planned_updates(check)) {
+    check.diagnose(updated_too_early(check) ? "update_per_micro_batch" : "several_updates");
+  } else if (updated_too_early(check)) {
+    check.diagnose("updated_too_early");
+  } else if (counted != nullptr && !counted->values.empty() &&
+             *std::max_element(counted->values.begin(), counted->values.end()) == 0) {
+    check.diagnose("optimizer_not_used");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The gradient is as many times too large as a wrong denominator makes it. False if no known one does.
+bool diagnose_denominator(CheckContext& check, const Layers& found) {
+  const Case& kase = check.kase();
+  const std::optional<double> ratio = constant_ratio(found, check.reference().grads);
+  const int micros = kase.micro_batches;
+  const auto tokens = static_cast<double>(tokens_of_step(kase));
+  const auto targets = static_cast<double>(micros * kase.batch * kase.model.sequence);
+  const auto tokens_of = [&](int i) { return static_cast<double>(micro_of(kase, 0, i).tokens); };
+  if (micros > 1 && near(ratio, 1.0 / micros)) {
+    check.diagnose("divided_by_m_again");
+  } else if (tokens < targets && near(ratio, tokens / targets)) {
+    check.diagnose("padding_counted");
+  } else if (tokens_of(0) != tokens_of(micros - 1) && (near(ratio, tokens / (micros * tokens_of(0))) ||
+                                                       near(ratio, tokens / (micros * tokens_of(micros - 1))))) {
+    check.diagnose("tokens_of_one_micro_batch");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /// Mistakes about how the micro-batches are put together. `found` is the gradient that was published.
 void diagnose_sum(CheckContext& check, const Layers& found) {
   const Case& kase = check.kase();
+  if (kase.micro_batches == 1) return;
   const Layers means = sum_of_means(kase);
   if (alike(found, scaled(means, 1.0 / kase.micro_batches))) return check.diagnose("mean_of_means");
   if (alike(found, means)) return check.diagnose("sum_of_means");
@@ -45,26 +112,41 @@ void diagnose_sum(CheckContext& check, const Layers& found) {
 }
 
 void diagnose_output(CheckContext& check) {
-  const Case& kase = check.kase();
-  const std::int64_t updates = count_of(check, EventKind::update);
-  if (updates == 0) return check.diagnose("never_updated");
-  if (updates > number_of_layers(check.kase())) return check.diagnose("update_per_micro_batch");
+  const Reference& expected = check.reference();
   const Layers found = found_layers(check.result(), "grads");
-  const std::optional<double> ratio = constant_ratio(found, check.reference().grads);
-  const auto tokens = static_cast<double>(tokens_of_step(kase));
-  const auto targets = static_cast<double>(kase.micro_batches * kase.batch * kase.model.sequence);
-  if (near(ratio, 1)) return;
-  if (near(ratio, 1.0 / kase.micro_batches)) return check.diagnose("divided_by_m_again");
-  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
-  diagnose_sum(check, found);
+  const Layers weights = found_layers(check.result(), "weights");
+  if (diagnose_updates(check)) return;
+  if (constant_ratio(found, expected.grads) == 0 && alike(weights, expected.weights)) {
+    return check.diagnose("cleared_after_update");
+  }
+  if (check.kase().steps > 1 || near(constant_ratio(found, expected.grads), 1)) return;
+  if (!diagnose_denominator(check, found)) diagnose_sum(check, found);
+}
+
+void diagnose_loss(CheckContext& check) {
+  const Case& kase = check.kase();
+  const Output* output = check.output("loss");
+  if (output == nullptr || output->values.size() != 1 || kase.steps > 1) return;
+  if (count_of(check, EventKind::loss) > kase.micro_batches) return check.diagnose("loss_called_twice");
+  const double last = micro_loss(kase, kase.micro_batches - 1);
+  if (kase.micro_batches > 1 && near(static_cast<double>(output->values.front()), last)) {
+    check.diagnose("loss_of_last_micro_batch");
+  }
+}
+
+/// Weights, gradients, batch and loss, and what the optimizer keeps: there before the step begins.
+Formula<Bytes> standing_bytes(const Case& kase) {
+  const Bytes weights(weight_bytes(layer_bytes(kase)));
+  const Formula<Bytes> model = named("weights", weights) + named("gradients", weights);
+  const Formula<Bytes> rest = named("batch and loss", Bytes(batch_bytes(kase) + 4));
+  if (kase.model.optimizer == model::ModelSpec::Optimizer::sgd) return model + rest;
+  return model + named("moments", Bytes(2 * weights.value())) + rest;
 }
 
 /// While backward of layer l runs, the activations of layers 0 to l are alive, of one micro-batch. Forward needs less.
 Formula<Bytes> budget(const Case& kase) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const Bytes weights(weight_bytes(layers));
-  const Formula<Bytes> standing =
-      named("weights", weights) + named("gradients", weights) + named("batch and loss", Bytes(batch_bytes(kase) + 4));
+  const Formula<Bytes> standing = standing_bytes(kase);
   Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
   for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -78,25 +160,49 @@ Formula<Bytes> budget(const Case& kase) {
 }
 
 void diagnose_calls(CheckContext& check) {
-  const std::int64_t layers = number_of_layers(check.kase());
+  const std::int64_t layers = planned_updates(check);
   const std::int64_t forwards = check.counters(0).layer_forwards;
   const std::int64_t all = layers * check.kase().micro_batches;
-  const std::int64_t updates = count_of(check, EventKind::update);
   if (forwards > all) return check.diagnose("forward_twice");
   if (forwards == layers && all > layers) return check.diagnose("whole_batch_at_once");
   if (forwards < all) return check.diagnose("micro_batch_skipped");
-  if (updates == 0) return check.diagnose("never_updated");
-  if (updates > layers) check.diagnose("update_per_micro_batch");
+  diagnose_updates(check);
+}
+
+/// What is in memory beyond the plan, seen at three places of the first step: when the first layer of the first
+/// micro-batch has run, and when the first and the second micro-batch have gone backward.
+void diagnose_activations(CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const LayerBytes& first = layers.front();
+  const auto forwards = check.events(0, EventKind::forward), backwards = check.events(0, EventKind::backward);
+  if (forwards.empty() || backwards.size() < layers.size()) return;
+  const std::int64_t standing = standing_bytes(kase).value().value();
+  const std::int64_t at_start =
+      forwards.front().live_after.value() - standing - first.input - first.output - first.saved;
+  const bool several = kase.micro_batches > 1;
+  if (several && at_start >= (kase.micro_batches - 1) * first.input) return check.diagnose("inputs_copied_at_once");
+  std::int64_t inputs = 0;
+  for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
+  const std::int64_t end = backwards[layers.size() - 1].live_after.value();
+  if (layers.size() > 1 && end - standing - first.input - first.input_gradient >= inputs) {
+    return check.diagnose("activations_kept");
+  }
+  if (backwards.size() < 2 * layers.size()) return;
+  const std::int64_t growth = backwards[2 * layers.size() - 1].live_after.value() - end;
+  if (growth > 0 && growth == first.input) check.diagnose("input_of_each_kept");
 }
 
 void diagnose_memory(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
   const std::int64_t layers = number_of_layers(check.kase());
-  if (counters.layer_forwards != layers * check.kase().micro_batches) return diagnose_calls(check);
+  if (counters.layer_forwards != planned_updates(check) * check.kase().micro_batches) return diagnose_calls(check);
   if (counters.saved_peak > layers) return check.diagnose("all_in_flight");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
-  const bool second = counters.peak_by_kind[gradient].value() > weight_bytes(layer_bytes(check.kase()));
-  check.diagnose(second ? "second_gradient_buffer" : "activations_kept");
+  if (counters.peak_by_kind[gradient].value() > weight_bytes(layer_bytes(check.kase()))) {
+    return check.diagnose("second_gradient_buffer");
+  }
+  diagnose_activations(check);
 }
 
 }  // namespace
@@ -107,24 +213,35 @@ SHARDLINGS_CHECK(output) {
       !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
     return diagnose_output(check);
   }
-  check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
+  if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check);
+  const std::vector<double> steps(expected.weights.size(), check.kase().steps);
+  if (!check.equal("updates", steps, 0.0)) {
+    check.detail("updates: state.optimizer[l].step of each layer l");
+    diagnose_updates(check);
+    return;
+  }
+  if (check.kase().model.optimizer == model::ModelSpec::Optimizer::sgd) return;
+  if (check.equal_layers("m", expected.m, expected.m_tolerance)) {
+    check.equal_layers("v", expected.v, expected.v_tolerance);
+  }
 }
 
 SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
   if (!check.peaks_at_most(budget(check.kase()))) diagnose_memory(check);
 }
 
 SHARDLINGS_CHECK(work) {
   const Letters letter(check.kase());
   const Formula<Count> all = letter.m * letter.l;
+  const Formula<Count> calls = in_all_steps(check.kase(), all);
   const front::Counters& counters = check.counters(0);
-  const std::int64_t updates = count_of(check, EventKind::update);
-  if (check.exactly("forward calls", counters.layer_forwards, all, "calls",
-                    check.place_of_last(0, EventKind::forward)) &&
-      check.exactly("backward calls", counters.layer_backwards, all, "calls",
-                    check.place_of_last(0, EventKind::backward)) &&
-      check.exactly("update calls", updates, letter.l, "calls", check.place_of_last(0, EventKind::update))) {
-    check.exactly("virtual time", check.end_time(0), all * (letter.f + letter.b));
+  const auto beyond = [&](EventKind kind) { return place_beyond(check, 0, kind, calls.value()); };
+  if (check.exactly("forward calls", counters.layer_forwards, calls, "calls", beyond(EventKind::forward)) &&
+      check.exactly("backward calls", counters.layer_backwards, calls, "calls", beyond(EventKind::backward)) &&
+      check.exactly("update calls", count_of(check, EventKind::update), in_all_steps(check.kase(), letter.l), "calls",
+                    place_beyond(check, 0, EventKind::update, planned_updates(check)))) {
+    check.exactly("virtual time", check.end_time(0), in_all_steps(check.kase(), all * (letter.f + letter.b)));
     return;
   }
   diagnose_calls(check);

@@ -12,18 +12,20 @@ using namespace shardlings;
 
 /// One training step on m = batch.num_micro() micro-batches, with L = model.num_layers() layers.
 ///
-/// state.weights[l]          (model.size(l))  weights of layer l, flat; the step changes them once, at the end
+/// state.weights[l]          (model.size(l))  weights of layer l, flat: before the step, and afterwards after it
 /// state.grads[l]            (model.size(l))  zeros; backward adds to them. Leave the whole batch's gradient there
-/// state.optimizer[l]                         what model.update wants to have beside them
+/// state.optimizer[l]                         what model.update keeps of layer l from step to step, and counts
 /// batch.micro(i).inputs     (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead
 /// batch.micro(i).targets    (s, b)           a negative target is padding: it counts for nothing
-/// batch.micro(i).tokens                      targets of micro-batch i that count; different for each i
-/// batch.tokens_of_step()                     targets that count in the whole step
+/// batch.micro(i).tokens                      targets of micro-batch i that count: at least 1, different for each i
+/// batch.tokens_of_step()                     T, the targets that count in all micro-batches together
 /// loss                      (1)              is 0 before; model.loss adds the loss to it
 ///
 /// Result  weights, gradients and loss as if the whole batch had gone through at once
-/// Time    every layer once forward and once backward for each micro-batch, one update: m L (F + B)
-/// Memory  beside weights, gradients and batch, at the peak: the activations of ONE micro-batch
+/// Calls   model.forward and model.backward once for each layer and micro-batch: m L (F + B); model.update once for
+///         each layer, when its gradient is complete
+/// Memory  beside what is given, at the peak: the activations of ONE micro-batch. Less is welcome. The host's memory is
+///         not used
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits

@@ -2,9 +2,13 @@
 
 #include "grading/judge/grader.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
 
 using namespace shardlings;
@@ -122,6 +126,49 @@ std::int64_t forwards_of(const front::RankTrace& trace, std::int64_t layer) {
   });
 }
 
+/// The first layers of the segments that a run has made, ascending: the layers that ran once from the last one down are
+/// its last segment, and each stretch of layers recomputed in one walk is another one. Nothing if a layer ran more than
+/// twice, or the last one did.
+std::vector<std::int64_t> segments_made(const front::RankTrace& trace, std::int64_t layers) {
+  std::vector<std::int64_t> begins;
+  std::int64_t last = layers;
+  while (last > 0 && forwards_of(trace, last - 1) == 1) --last;
+  if (last == layers) return {};
+  for (std::int64_t l = 0; l < layers; ++l) {
+    if (forwards_of(trace, l) != (l < last ? 2 : 1)) return {};
+  }
+  begins.push_back(last);
+  bool back = false;
+  std::int64_t before = -2;  // the layer that was recomputed just before; -2: none
+  for (const Event& event : trace.events) {
+    if (event.depth > 0) continue;
+    if (event.kind == EventKind::backward) before = -2;
+    back = back || event.kind == EventKind::backward;
+    if (!back || event.kind != EventKind::forward) continue;
+    if (event.label.layer != before + 1) begins.push_back(event.label.layer);
+    before = event.label.layer;
+  }
+  std::sort(begins.begin(), begins.end());
+  return begins;
+}
+
+/// The last segment that was made is not the last one of `every`: names that, and shows both divisions.
+bool diagnose_segments(CheckContext& check) {
+  const Segments segments(check.kase());
+  const std::vector<std::int64_t> made = segments_made(check.trace(0), segments.layers);
+  if (made.size() < 2 || made.back() == segments.last) return false;
+  std::vector<std::int64_t> asked;
+  for (std::int64_t begin = 0; begin < segments.layers; begin += segments.every) asked.push_back(begin);
+  check.detail(fmt::format("segments begin at layers {}; with k = {} they should begin at {}", fmt::join(made, ", "),
+                           segments.every, fmt::join(asked, ", ")));
+  bool short_one_first = segments.layers - made.back() == segments.every && made[1] < segments.every;
+  for (std::size_t i = 2; i < made.size(); ++i) {
+    short_one_first = short_one_first && made[i] - made[i - 1] == segments.every;
+  }
+  check.diagnose(short_one_first ? "short_segment_first" : "other_segments");
+  return true;
+}
+
 /// The mistake behind too many forward calls, by which layers were run how often.
 const char* too_many_forwards(const front::RankTrace& trace, const Segments& segments) {
   if (forwards_of(trace, segments.layers - 1) > 1) return "last_segment_recomputed";
@@ -134,6 +181,7 @@ const char* too_many_forwards(const front::RankTrace& trace, const Segments& seg
 bool diagnose_calls(CheckContext& check) {
   const Segments segments(check.kase());
   const std::int64_t found = check.counters(0).layer_forwards;
+  if (diagnose_segments(check)) return true;
   if (found > segments.forwards()) {
     check.diagnose(too_many_forwards(check.trace(0), segments));
     return true;
@@ -181,6 +229,13 @@ void diagnose_second_pass(CheckContext& check, const Budget& budget) {
   check.diagnose(inner_inputs ? "segment_kept" : "checkpoint_kept");
 }
 
+/// Some operation of the learner's has this name.
+bool has_called(const CheckContext& check, const std::string& name) {
+  const auto operations = check.events(0, EventKind::operation);
+  return std::any_of(operations.begin(), operations.end(),
+                     [&](const Event& event) { return check.trace(0).names.at(event.name) == name; });
+}
+
 void diagnose_output(CheckContext& check) {
   const Case& kase = check.kase();
   const Layers found = found_layers(check.result(), "grads");
@@ -191,14 +246,15 @@ void diagnose_output(CheckContext& check) {
   if (near(ratio, 1)) {
     const bool twice = count_of(check, EventKind::update) == 2 * Segments(kase).layers;
     if (twice) check.diagnose("updated_twice");
+    if (!twice && has_called(check, "cast")) check.diagnose("checkpoints_rounded");
     return;
   }
-  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  if (tokens < targets && near(ratio, tokens / targets)) return check.diagnose("padding_counted");
   const Segments segments(kase);
   for (auto l = static_cast<std::size_t>(segments.last); l < right.size(); ++l) {
     if (l >= found.size() || !alike(Layers{found[l]}, Layers{right[l]})) return;
   }
-  if (segments.last > 0) check.diagnose("wrong_checkpoint");
+  if (segments.last > 0) check.diagnose(has_called(check, "cast") ? "checkpoints_rounded" : "wrong_checkpoint");
 }
 
 }  // namespace
@@ -213,10 +269,22 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
   const Budget budget(check.kase());
   if (check.peaks_at_most(budget.formula(budget.worst()))) return;
   if (diagnose_calls(check) || diagnose_first_pass(check, budget)) return;
   diagnose_second_pass(check, budget);
+}
+
+/// The last call of forward, or the first that is one too many: the k-th turn of a layer that needs fewer.
+Place place_of_forwards(const CheckContext& check, const Segments& segments) {
+  std::vector<std::int64_t> runs(static_cast<std::size_t>(segments.layers));
+  for (const Event& event : check.events(0, EventKind::forward)) {
+    if (++runs.at(static_cast<std::size_t>(event.label.layer)) > (event.label.layer < segments.last ? 2 : 1)) {
+      return place_of(event);
+    }
+  }
+  return check.place_of_last(0, EventKind::forward);
 }
 
 SHARDLINGS_CHECK(recompute) {
@@ -224,12 +292,18 @@ SHARDLINGS_CHECK(recompute) {
   const front::Counters& counters = check.counters(0);
   const Letters letter(check.kase());
   const Formula<Count> forwards = 2 * letter.l - named("length of the last segment", segments.length_of_last());
-  if (check.exactly("forward calls", counters.layer_forwards, forwards, "calls",
-                    check.place_of_last(0, EventKind::forward)) &&
-      check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
-                    check.place_of_last(0, EventKind::backward))) {
-    check.exactly("virtual time", check.end_time(0), forwards * letter.f + letter.l * letter.b);
+  if (!check.exactly("forward calls", counters.layer_forwards, forwards, "calls", place_of_forwards(check, segments)) ||
+      !check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
+                     place_beyond(check, 0, EventKind::backward, segments.layers)) ||
+      !check.exactly("update calls", count_of(check, EventKind::update), letter.l, "calls",
+                     place_beyond(check, 0, EventKind::update, 0))) {
+    diagnose_calls(check);
     return;
   }
-  diagnose_calls(check);
+  const auto copies = check.events(0, EventKind::copy);
+  const Place copied = copies.empty() ? Place{} : place_of(copies.front());
+  if (!check.exactly("virtual time", check.end_time(0), forwards * letter.f + letter.l * letter.b, copied) &&
+      !copies.empty()) {
+    check.diagnose("parked_on_host");
+  }
 }

@@ -12,18 +12,18 @@
 using namespace shardlings;
 
 /// One training step that keeps x[0], x[k], x[2k], ... only, with L = model.num_layers() layers and k = every >= 1.
-/// A segment is the layers [j k, (j + 1) k); the last one may be shorter. k may be larger than L.
+/// A segment is the layers [j k, (j + 1) k); the last one may be shorter. k may be larger than L; L + k is an int.
 ///
-/// state.weights[l]    (model.size(l))  weights of layer l, flat; the step changes them in place
+/// state.weights[l]    (model.size(l))  weights of layer l, flat; updated behind the hole
 /// state.grads[l]      (model.size(l))  zeros; backward adds to them. Leave the gradient there
-/// state.optimizer[l]                   what model.update wants to have beside them
 /// batch.inputs        (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead
 /// batch.targets       (s, b)           a negative target is padding: it counts for nothing
 /// loss                (1)              is 0 before; model.loss adds the loss to it
 ///
 /// Result  weights, gradients and loss, exactly as without checkpoints
 /// Calls   forward 2 L - (length of the last segment), backward L: the last segment is never computed twice
-/// Memory  beside weights, gradients and batch, at the peak: ceil(L / k) inputs and the activations of ONE segment
+/// Memory  beside what is given, at the peak: ceil(L / k) inputs and the activations of ONE segment. Less is welcome.
+///         The host's memory is not used
 ///
 /// model.forward(l, weights, x, nullptr) saves nothing.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, int every, View loss) {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/training.h"
 
@@ -91,12 +93,47 @@ bool earlier(const PlannedLayer&, const PlannedLayer&) {
   return false;  // as they stand
 }
 
-/// The operations of the best plan if layers needed other bytes than they do, as `mistake` makes them.
+/// The operations of the best plan for these layers and this budget, as they cost in truth; none if nothing fits.
+std::optional<std::int64_t> flops_of_best(const Case& kase, const PlannedLayers& layers, std::int64_t budget) {
+  const auto plan = best_plan(layers, budget);
+  return plan ? std::optional(recomputed_flops(planned_layers(kase), *plan)) : std::nullopt;
+}
+
+/// The same if layers needed other bytes than they do, as `mistake` makes them.
 std::optional<std::int64_t> flops_if(const Case& kase, auto mistake) {
   PlannedLayers layers = planned_layers(kase);
   for (std::size_t l = 0; l < layers.size(); ++l) mistake(layers[l], l + 1 == layers.size());
-  const auto plan = best_plan(layers, kase.integer("budget"));
-  return plan ? std::optional(recomputed_flops(layers, *plan)) : std::nullopt;
+  return flops_of_best(kase, layers, kase.integer("budget"));
+}
+
+/// The same with costs of another micro-batch: b positions and s sequences.
+std::optional<std::int64_t> flops_if_swapped(const Case& kase) {
+  Case swapped = kase;
+  std::swap(swapped.batch, swapped.model.sequence);
+  return flops_of_best(kase, planned_layers(swapped), kase.integer("budget"));
+}
+
+/// All second forwards ran before the first backward.
+bool recomputed_at_once(const CheckContext& check) {
+  const auto forwards = check.events(0, EventKind::forward), backwards = check.events(0, EventKind::backward);
+  return !backwards.empty() && forwards.size() > backwards.size() && forwards.back().order < backwards.front().order;
+}
+
+/// After the backward of some layer that ran again there is its output beside what the plan has in memory.
+bool output_kept(const CheckContext& check, const CheckpointPlan& plan) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const std::int64_t before = fixed_bytes(check.kase()).value().value();
+  std::vector<std::int64_t> planned;
+  std::int64_t bytes = before;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    planned.push_back(bytes + layers[l].input + layers[l].input_gradient);
+    bytes += layers[l].input + (plan[l] ? 0 : layers[l].saved);
+  }
+  const auto backwards = check.events(0, EventKind::backward);
+  return std::any_of(backwards.begin(), backwards.end(), [&](const Event& backward) {
+    const auto l = static_cast<std::size_t>(backward.label.layer);
+    return plan[l] && backward.live_after.value() - planned[l] >= layers[l].output;
+  });
 }
 
 /// The plan fits by itself; what else is in memory?
@@ -117,9 +154,8 @@ void diagnose_training(CheckContext& check, const CheckpointPlan& plan) {
   const std::int64_t left = before + bytes.front().input + bytes.front().input_gradient;
   const std::int64_t excess = backwards.back().live_after.value() - left;
   if (excess >= inputs - bytes.front().input && layers.size() > 1) return check.diagnose("activations_kept");
-  const auto peak_saved = check.counters(0).saved_peak;
-  const auto kept_layers = static_cast<std::int64_t>(std::count(plan.begin(), plan.end(), false));
-  check.diagnose(peak_saved > kept_layers + 1 ? "recomputed_at_once" : "output_kept");
+  if (recomputed_at_once(check)) return check.diagnose("recomputed_at_once");
+  if (output_kept(check, plan)) check.diagnose("output_kept");
 }
 
 /// The plan needs more than the budget: which bytes has it left out?
@@ -135,33 +171,49 @@ void diagnose_plan(CheckContext& check, const CheckpointPlan& plan) {
     layer.kept_work = layer.saved;
     layer.again_work = 0;
   };
-  if (flops_if(kase, no_work) == found) return check.diagnose("work_forgotten");
+  if (flops_if_swapped(kase) == found) return check.diagnose("counted_too_little");
+  if (flops_if(kase, no_work) == found) check.diagnose("work_forgotten");
+}
+
+/// Mistakes that lead to just these operations.
+std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan& plan) {
+  const PlannedLayers layers = planned_layers(kase);
+  const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
+  std::vector<const char*> mistakes;
+  if (plan == greedy_plan(layers, budget, larger)) mistakes.push_back("largest_first");
+  if (plan == greedy_plan(layers, budget, cheaper_byte)) mistakes.push_back("cheapest_byte_first");
+  if (plan == greedy_plan(layers, budget, earlier)) mistakes.push_back("first_layers");
+  const auto kept_twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
+  const auto always_twice = [&](PlannedLayer& layer, bool last) {
+    kept_twice(layer, last);
+    layer.again_work += layer.saved;
+  };
+  const auto rounded_up = [](PlannedLayer& layer, bool) { layer.saved = (layer.saved + 1023) / 1024 * 1024; };
+  if (flops_if(kase, kept_twice) == found || flops_if(kase, always_twice) == found ||
+      flops_if(kase, rounded_up) == found) {
+    mistakes.push_back("counted_too_much");
+  }
+  return mistakes;
 }
 
 /// The plan fits and costs more than the best one.
 void diagnose_choice(CheckContext& check, const CheckpointPlan& plan) {
   const Case& kase = check.kase();
   const PlannedLayers layers = planned_layers(kase);
-  const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
   if (recomputed_too_often(check)) return check.diagnose("recomputed_too_often");
   CheckpointPlan without_last = plan;
   without_last.back() = false;
-  const bool everything = std::count(plan.begin(), plan.end(), false) == 0;
-  const auto best = best_plan(layers, budget);
-  if (!everything && plan.back() && best && recomputed_flops(layers, without_last) == recomputed_flops(layers, *best)) {
+  const auto kept = std::count(without_last.begin(), without_last.end(), false);
+  if (kept == 1 && layers.size() > 2) return check.diagnose("everything_recomputed");
+  const auto best = best_plan(layers, kase.integer("budget"));
+  if (plan.back() && best && recomputed_flops(layers, without_last) == recomputed_flops(layers, *best)) {
     return check.diagnose("last_layer_recomputed");
   }
-  if (everything) return check.diagnose("everything_recomputed");
-  if (plan == greedy_plan(layers, budget, larger)) return check.diagnose("largest_first");
-  if (plan == greedy_plan(layers, budget, cheaper_byte)) return check.diagnose("cheapest_byte_first");
-  if (plan == greedy_plan(layers, budget, earlier)) return check.diagnose("first_layers");
-  const auto kept_twice = [](PlannedLayer& layer, bool) { layer.kept_work += layer.saved; };
-  const auto always_twice = [&](PlannedLayer& layer, bool last) {
-    kept_twice(layer, last);
-    layer.again_work += layer.saved;
-  };
-  const bool twice = flops_if(kase, kept_twice) == found || flops_if(kase, always_twice) == found;
-  check.diagnose(twice ? "saved_counted_twice" : "not_the_cheapest");
+  if (best && activation_peak(layers, *best) == kase.integer("budget")) {
+    check.detail("the best plan needs the budget to the last byte");
+  }
+  const std::vector<const char*> mistakes = mistakes_behind(kase, plan);
+  check.diagnose(mistakes.size() == 1 ? mistakes.front() : "not_the_cheapest");
 }
 
 void diagnose_output(CheckContext& check) {
@@ -169,7 +221,7 @@ void diagnose_output(CheckContext& check) {
   const std::optional<double> ratio = constant_ratio(found_layers(check.result(), "grads"), check.reference().grads);
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.batch * kase.model.sequence);
-  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+  if (tokens < targets && near(ratio, tokens / targets)) check.diagnose("padding_counted");
 }
 
 }  // namespace
@@ -186,12 +238,23 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   const Case& kase = check.kase();
   const std::int64_t budget = kase.integer("budget");
+  if (!nothing_on_host(check)) return;
   if (check.peaks_at_most(fixed_bytes(kase) + named("budget", Bytes(budget)))) return;
   const CheckpointPlan plan = plan_of(check);
   const std::int64_t needed = activation_peak(planned_layers(kase), plan);
   check.detail(fmt::format("computed again: {}; that plan needs {} bytes", names_of(plan), needed));
   if (recomputed_too_often(check)) return check.diagnose("recomputed_too_often");
   return needed > budget ? diagnose_plan(check, plan) : diagnose_training(check, plan);
+}
+
+/// The first forward that the best plan does not have.
+Place place_beyond_plan(const CheckContext& check, const CheckpointPlan& best) {
+  std::vector<int> runs(best.size());
+  for (const Event& event : check.events(0, EventKind::forward)) {
+    const auto l = static_cast<std::size_t>(event.label.layer);
+    if (++runs.at(l) > (best[l] ? 2 : 1)) return place_of(event);
+  }
+  return check.place_of_last(0, EventKind::forward);
 }
 
 SHARDLINGS_CHECK(recompute) {
@@ -202,7 +265,9 @@ SHARDLINGS_CHECK(recompute) {
   const CheckpointPlan plan = plan_of(check);
   if (check.at_most("operations of second forwards", Flops(flops_found(check)),
                     named("the best of all plans that fit the budget", Flops(recomputed_flops(layers, *best))),
-                    check.place_of_last(0, EventKind::forward))) {
+                    place_beyond_plan(check, *best))) {
+    check.exactly("backward calls", check.counters(0).layer_backwards, Letters(kase).l, "calls",
+                  check.place_of_last(0, EventKind::backward));
     return;
   }
   check.detail(fmt::format("computed again: {}; that plan needs {} of {} bytes", names_of(plan),

@@ -22,14 +22,15 @@ using namespace shardlings;
 /// budget                               bytes that the step may have in memory at once beside what is there already
 ///
 /// Result     weights, gradients and loss, exactly as if everything had been kept
-/// Plan       every x[l] is kept until layer l has gone backward. What layer l saves is either kept from the first
-///            forward pass, or left out there and made again by a second forward right before the layer's backward
+/// Plan       every x[l] is kept on the device until layer l has gone backward, x[0] too: a copy, yours to make. What
+///            layer l saves is either kept there from the first forward pass, or left out and made again by a second
+///            forward right before the layer's backward. The host's memory is not used
 /// Memory     never more than `budget`
-/// Recompute  the floating-point operations of all second forwards together: as few as any plan that fits has
+/// Recompute  the floating-point operations of all second forwards together: as few as any plan that fits has, or fewer
 ///
-/// model.cost(l, s, b) tells the bytes of x[l] (input) and of saved[l] (saved), the most that a backward holds at once
-/// (backward), and the operations of one forward (flops). backward counts the gradient that goes in, saved[l], kept or
-/// made again, and the gradient that comes out; but neither x[l] nor weights. x[0] is yours to copy.
+/// model.cost(l, s, b) tells, for tensors of f32, the bytes of x[l] (input) and of saved[l] (saved), the most that a
+/// backward holds at once (backward), and the operations of one forward (flops). backward counts the gradient that goes
+/// in, saved[l], kept or made again, and the gradient that comes out; but neither x[l] nor weights.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, Count budget, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, width of l), the input of layer l; x[L]: the logits

@@ -26,9 +26,10 @@ using namespace shardlings;
 /// loss                (1)                     is 0 before; model.loss adds this rank's share, without S
 ///
 /// Result  in a step without overflow, master weights and moments as if the gradient had never been scaled, and
-///         state.weights the same, rounded. In a step with an infinity or NaN in any gradient on any rank, nothing of
-///         this changes on any rank, and S is halved
-/// Memory  16 bytes for each weight: 2 + 2 + 4 + 8; activations of 2 bytes
+///         state.weights the same, rounded; state.optimizer[l].step is one more. In a step with an infinity or NaN in
+///         any gradient on any rank, none of these four changes on any rank, and S is halved. What state.grads and
+///         adam_step hold afterwards is not looked at
+/// Memory  16 bytes for each weight: 2 + 2 + 4 + 8; activations of 2 bytes; nothing in the host's memory
 ///
 /// Calls that you need: scale(view, factor); rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up
 /// over the ranks (puzzle 09 is about it; one rank has nothing to add); flag_nonfinite, add_squares, clip_factor, adam,

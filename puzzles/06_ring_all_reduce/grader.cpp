@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "base/parts.h"
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
 
 using namespace shardlings;
@@ -20,14 +23,26 @@ namespace {
 Count elements_of(const Case& kase) {
   return kase.integer("elements");
 }
+/// How many groups the ranks are divided into, and N, the ranks of each.
+int groups_of(const Case& kase) {
+  return static_cast<int>(kase.integer("groups"));
+}
+int members_of(const Case& kase) {
+  return kase.ranks / groups_of(kase);
+}
 std::int64_t size_of(const CheckContext& check) {
   return kBytesOfF32 * elements_of(check.kase());
 }
 std::int64_t longest_part(const CheckContext& check) {
-  return kBytesOfF32 * part_of(elements_of(check.kase()), check.ranks(), 0).size();
+  return kBytesOfF32 * part_of(elements_of(check.kase()), members_of(check.kase()), 0).size();
 }
 std::int64_t shortest_part(const CheckContext& check) {
-  return kBytesOfF32 * part_of(elements_of(check.kase()), check.ranks(), check.ranks() - 1).size();
+  const int n = members_of(check.kase());
+  return kBytesOfF32 * part_of(elements_of(check.kase()), n, n - 1).size();
+}
+/// Messages of a rank: one in each step.
+std::int64_t steps_of(const CheckContext& check) {
+  return 2 * (members_of(check.kase()) - 1);
 }
 
 /// By rank: what it holds.
@@ -41,6 +56,7 @@ struct Mistake {
   int added_to = 0;       ///< what arrives is added to the part that is so many further
   int gather_begins = 0;  ///< the second half begins with the part that is so many further
   bool gather_adds = false;
+  bool overwrites = false;  ///< what arrives in the first half replaces instead of being added
 };
 
 constexpr Mistake kMistakes[] = {
@@ -52,6 +68,7 @@ constexpr Mistake kMistakes[] = {
     {.diagnosis = "wrong_start_of_gather", .gather_begins = -1},
     {.diagnosis = "wrong_start_of_gather", .gather_begins = 1},
     {.diagnosis = "added_in_gather", .gather_adds = true},
+    {.diagnosis = "overwritten", .overwrites = true},
 };
 
 /// Two things that a learner is free to choose.
@@ -91,7 +108,7 @@ Replicas with_mistake(Replicas replicas, const Ring& ring, const Mistake& mistak
     const int begin = ring.first - s;
     const auto sent = [&](int i) { return i + begin; };
     const auto summed = [&](int i) { return i + begin - 1 + mistake.added_to; };
-    if (!pass_on(replicas, ring, sent, summed, true)) return {};
+    if (!pass_on(replicas, ring, sent, summed, !mistake.overwrites)) return {};
   }
   for (int s = 0; s < n - 1 - mistake.gather_steps_missing; ++s) {
     const int begin = ring.first + 1 - s + mistake.gather_begins;
@@ -108,10 +125,13 @@ Replicas own_numbers(const Case& kase) {
   return replicas;
 }
 
-std::vector<float> sums_of(const Case& kase) {
+/// The sums of the group that begins with rank `first`.
+std::vector<float> sums_of(const Case& kase, int first = 0) {
   std::vector<float> sums(static_cast<std::size_t>(elements_of(kase)));
-  for (const std::vector<float>& own : own_numbers(kase)) {
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[i];
+  const Replicas own = own_numbers(kase);
+  for (auto rank = static_cast<std::size_t>(first); rank < own.size();
+       rank += static_cast<std::size_t>(groups_of(kase))) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[rank][i];
   }
   return sums;
 }
@@ -179,6 +199,14 @@ bool explains(const Mistake& mistake, const Ring& ring, const Replicas& own, con
   return messages == static_cast<std::size_t>(reducing + gathering) && found == with_mistake(own, ring, mistake);
 }
 
+/// No rank has added anything: what arrived was stored as it was.
+bool nothing_added(const CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!check.events(rank, EventKind::operation).empty()) return false;
+  }
+  return true;
+}
+
 void diagnose_output(CheckContext& check) {
   const Case& kase = check.kase();
   const std::vector<float> sums = sums_of(kase);
@@ -193,11 +221,17 @@ void diagnose_output(CheckContext& check) {
     return check.diagnose("remainder_lost");
   }
   if (found == own) return check.diagnose("not_reduced");
-  const std::size_t messages = check.events(0, EventKind::send).size();
+  const auto sends = check.events(0, EventKind::send);
+  if (sends.empty()) return;
   for (const Ring& ring : kRings) {
+    if (own.size() > 2 && (sends.front().peer == 1) != (ring.direction == 1)) continue;
+    std::set<std::string> mistakes;  // few ranks or elements: several may leave the same numbers
     for (const Mistake& mistake : kMistakes) {
-      if (explains(mistake, ring, own, found, messages)) return check.diagnose(mistake.diagnosis);
+      if (mistake.overwrites == nothing_added(check) && explains(mistake, ring, own, found, sends.size()))
+        mistakes.insert(mistake.diagnosis);
     }
+    if (mistakes.size() == 1) check.diagnose(*mistakes.begin());
+    if (!mistakes.empty()) return;
   }
 }
 
@@ -214,9 +248,17 @@ std::int64_t sent_by(const CheckContext& check, int rank) {
   return check.counters(rank).bytes_sent().value();
 }
 
-bool all_send_the_same(const CheckContext& check) {
+std::int64_t sent_by_all(const CheckContext& check) {
+  std::int64_t sum = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) sum += sent_by(check, rank);
+  return sum;
+}
+
+/// Every rank sends as many messages as any other, as in a ring.
+bool all_send_as_often(const CheckContext& check) {
+  const std::size_t messages = check.events(0, EventKind::send).size();
   for (int rank = 1; rank < check.ranks(); ++rank) {
-    if (sent_by(check, rank) != sent_by(check, 0)) return false;
+    if (check.events(rank, EventKind::send).size() != messages) return false;
   }
   return true;
 }
@@ -226,20 +268,23 @@ bool diagnose_messages(CheckContext& check) {
   const std::vector<std::int64_t> messages = messages_of(check);
   if (messages.empty()) return false;
   const auto [shortest, longest] = std::minmax_element(messages.begin(), messages.end());
-  const auto steps = static_cast<std::size_t>(2 * (check.ranks() - 1) * check.ranks());
-  if (*longest <= longest_part(check)) {
-    if (messages.size() <= steps) return false;
-    check.diagnose("one_step_too_many");
-  } else if (*shortest < size_of(check)) {
-    check.diagnose("uneven_parts");
+  const std::int64_t steps = steps_of(check) * check.ranks();
+  const std::int64_t planned = groups_of(check.kase()) * steps_of(check) * size_of(check);
+  if (!all_send_as_often(check)) {
+    check.diagnose("through_one_rank");
+  } else if (*longest > longest_part(check)) {
+    check.diagnose(*shortest < size_of(check) ? "uneven_parts" : "whole_tensor");
+  } else if (static_cast<std::int64_t>(messages.size()) <= steps) {
+    return false;
   } else {
-    check.diagnose(all_send_the_same(check) ? "whole_tensor" : "through_one_rank");
+    check.diagnose(sent_by_all(check) == planned ? "parts_in_pieces" : "one_step_too_many");
   }
   return true;
 }
 
-/// No rank ever receives at the moment at which it sends.
+/// There are messages, and no rank ever receives at the moment at which it sends.
 bool in_turn(const CheckContext& check) {
+  if (messages_of(check).empty()) return false;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const auto receives = check.events(rank, EventKind::recv);
     for (const front::Event& send : check.events(rank, EventKind::send)) {
@@ -256,7 +301,8 @@ bool forbidden_call(CheckContext& check) {
     for (const front::Event& event : check.events(rank, EventKind::collective)) {
       const std::string name = check.trace(rank).names.at(event.name);
       if (name == "barrier") continue;
-      check.fail("send, recv and send_recv only", fmt::format("{} called {}", check.name_of(rank), name),
+      check.fail("send, recv, send_recv and their _async forms only",
+                 fmt::format("{} called {}", check.name_of(rank), name),
                  check.place_of_first(rank, EventKind::collective));
       check.diagnose("built_in_collective");
       return true;
@@ -265,32 +311,72 @@ bool forbidden_call(CheckContext& check) {
   return false;
 }
 
+Nanos transfer_of(const CheckContext& check, std::int64_t bytes) {
+  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
+  return Nanos(static_cast<std::int64_t>(std::floor(static_cast<double>(bytes) / link.bytes_per_second * 1e9 + 0.5)));
+}
+
+/// The first message that a rank sends later than a ring does; the last one if none is.
+Place place_of_late(const CheckContext& check, int rank, Nanos step) {
+  Nanos planned(0);
+  for (const front::Event& send : check.events(rank, EventKind::send)) {
+    if (send.begin > planned) return place_of(send);
+    planned += step;
+  }
+  return check.place_of_last(rank, EventKind::recv);
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
   if (forbidden_call(check)) return;
-  if (!check.identical("data", sums_of(check.kase()))) diagnose_output(check);
+  const Case& kase = check.kase();
+  if (groups_of(kase) == 1) {
+    if (!check.identical("data", sums_of(kase))) diagnose_output(check);
+    return;
+  }
+  std::vector<float> sums;
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    const std::vector<float> of_group = sums_of(kase, rank % groups_of(kase));
+    sums.insert(sums.end(), of_group.begin(), of_group.end());
+  }
+  if (!check.identical("data by rank", sums)) {
+    check.detail(
+        fmt::format("row r is the data of rank r, which is in a group with the ranks whose remainder modulo {} is r's",
+                    groups_of(kase)));
+  }
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Formula<Count> n = Letters(check.kase()).n;
+  const Formula<Count> n = named("N", members_of(check.kase()));
   const Formula<Bytes> size = named("size", Bytes(size_of(check)));
   const Formula<Bytes> each =
       simplest(2 * share_of_others(n) * size, 2 * (size - named("shortest part", Bytes(shortest_part(check)))));
-  std::int64_t total = 0;
   int most = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    total += sent_by(check, rank);
     if (sent_by(check, rank) > sent_by(check, most)) most = rank;
   }
-  const Place where = check.place_of_last(most, EventKind::send);
+  const Place where = place_beyond(check, most, EventKind::send, steps_of(check));
+  const Formula<Bytes> all = named("groups", groups_of(check.kase())) * (2 * (n - 1) * size);
   if (!check.at_most("sent by " + check.name_of(most), Bytes(sent_by(check, most)), each, where) ||
-      !check.exactly("sent by all ranks", Bytes(total), 2 * (n - 1) * size, where)) {
+      !check.exactly("sent by all ranks", Bytes(sent_by_all(check)),
+                     groups_of(check.kase()) == 1 ? 2 * (n - 1) * size : all, where)) {
     diagnose_messages(check);
+    return;
+  }
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const auto messages = static_cast<Count>(check.events(rank, EventKind::send).size());
+    if (check.at_most("messages sent by " + check.name_of(rank), messages, 2 * (n - 1), "messages",
+                      place_beyond(check, rank, EventKind::send, steps_of(check)))) {
+      continue;
+    }
+    diagnose_messages(check);
+    return;
   }
 }
 
 SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
   if (!check.peaks_at_most(named("data", Bytes(size_of(check))) + named("longest part", Bytes(longest_part(check))))) {
     if (!diagnose_messages(check)) check.diagnose("large_buffer");
   }
@@ -298,13 +384,12 @@ SHARDLINGS_CHECK(memory) {
 
 SHARDLINGS_CHECK(time) {
   const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
-  const auto transfer = static_cast<std::int64_t>(
-      std::floor(static_cast<double>(longest_part(check)) / link.bytes_per_second * 1e9 + 0.5));
+  const Nanos transfer = transfer_of(check, longest_part(check));
+  const Formula<Count> n = named("N", members_of(check.kase()));
   const int rank = check.slowest_rank();
   if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
-                     2 * (Letters(check.kase()).n - 1) *
-                         (named("alpha", link.latency) + named("longest part / W", Nanos(transfer))),
-                     check.place_of_last(rank, EventKind::recv))) {
+                     2 * (n - 1) * (named("alpha", link.latency) + named("longest part / W", transfer)),
+                     place_of_late(check, rank, link.latency + transfer))) {
     if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
   }
 }

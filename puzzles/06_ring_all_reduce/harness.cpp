@@ -1,4 +1,5 @@
-// Gives every rank its numbers, calls the learner's ring_all_reduce, and publishes what has become of them.
+// Gives every rank its numbers and its group, calls the learner's ring_all_reduce, and publishes what has become of
+// them.
 
 #include "submission/harness.h"
 
@@ -8,8 +9,12 @@ SHARDLINGS_LEARNER_FUNCTION(ring_all_reduce, void(Rank& rank, Group& group, View
 
 SHARDLINGS_HARNESS(h) {
   Tensor data = h.integers(h.integer("elements"), Kind::other);
+  // Ranks that leave the same remainder make a group; with one group it is the world.
+  const int groups = static_cast<int>(h.integer("groups"));
+  Group group = groups == 1 ? h.rank().world() : h.rank().world().split(h.rank().id() % groups, h.rank().id());
   h.begin();
-  ring_all_reduce(h.rank(), h.rank().world(), data);
+  ring_all_reduce(h.rank(), group, data);
   h.end();
-  h.put("data", data);
+  if (groups == 1) h.put("data", data);
+  if (groups > 1) h.put_of_rank("data by rank", data);
 }

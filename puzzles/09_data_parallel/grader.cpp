@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
@@ -68,15 +70,32 @@ bool some_layers_reduced(const CheckContext& check) {
   return reduced > 0 && reduced < whole.size();
 }
 
+/// Every rank has its own gradient, or the same multiple of it.
+bool all_local(const CheckContext& check) {
+  const auto ratio = [&](int rank) {
+    return constant_ratio(layers_of_rank(check.result(), "grads", rank), local_gradient(check, rank));
+  };
+  const std::optional<double> first = ratio(0);
+  return first && *first != 0 && on_every_rank(check, 1, [&](int rank) { return near(ratio(rank), *first); });
+}
+
+/// A rank has sent as much as the weights, at least.
+bool sent_as_much_as_weights(const CheckContext& check) {
+  const std::int64_t weights = weight_bytes(layer_bytes(check.kase()));
+  return check.ranks() > 1 && check.counters(0).bytes_sent().value() >= weights * (check.ranks() - 1) / check.ranks();
+}
+
 void diagnose_gradients(CheckContext& check) {
   const Case& kase = check.kase();
   const Layers& whole = check.reference().grads;
   const auto found = [&](int rank) { return layers_of_rank(check.result(), "grads", rank); };
   const auto is_local = [&](int rank) { return alike(found(rank), local_gradient(check, rank)); };
-  if (on_every_rank(check, 0, is_local)) {
-    return check.diagnose(check.counters(0).bytes_sent().value() > 0 ? "weights_reduced" : "not_reduced");
+  if (check.ranks() > 1 && all_local(check)) {
+    if (sent_as_much_as_weights(check)) return check.diagnose("weights_reduced");
+    if (on_every_rank(check, 0, is_local)) return check.diagnose("not_reduced");
   }
-  if (alike(found(0), whole) && on_every_rank(check, 1, is_local)) return check.diagnose("only_one_rank");
+  if (check.ranks() > 1 && alike(found(0), whole) && on_every_rank(check, 1, is_local))
+    return check.diagnose("only_one_rank");
   if (some_layers_reduced(check)) return check.diagnose("layer_not_reduced");
   const auto ranks = static_cast<double>(check.ranks());
   const auto tokens = static_cast<double>(tokens_of_step(kase));
@@ -89,23 +108,25 @@ void diagnose_gradients(CheckContext& check) {
   const Layers means = sum_of_means(check);
   if (alike(found(0), means)) return check.diagnose("own_tokens");
   if (alike(found(0), scaled(means, 1 / ranks))) return check.diagnose("mean_of_means");
+  if (tokens == own_targets * ranks) return;  // there is no padding
   if (near(ratio, tokens / own_targets) || near(ratio, tokens / (own_targets * ranks))) {
     check.diagnose("padding_counted");
   }
 }
 
-/// The gradients are right, and the weights are not.
+/// The gradients are right, and the weights (or the moments) are not.
 void diagnose_weights(CheckContext& check) {
-  const auto used = [&](int rank) {
-    const Layers change =
-        combine(check.reference().weights_before, -1, layers_of_rank(check.result(), "weights", rank));
-    return scaled(change, 1.0 / check.kase().model.lr);
+  const Case& kase = check.kase();
+  const std::int64_t updates = number_of_layers(kase) * kase.steps;
+  const auto change = [&](int rank) {
+    return combine(check.reference().weights_before, -1, layers_of_rank(check.result(), "weights", rank));
   };
-  const std::optional<double> ratio = constant_ratio(used(0), check.reference().grads);
-  if (ratio == 0) return check.diagnose("never_updated");
-  if (near(ratio, 2)) return check.diagnose("updated_twice");
+  if (constant_ratio(change(0), check.reference().weights_before) == 0) return check.diagnose("never_updated");
+  if (count_of(check, EventKind::update) >= 2 * updates) return check.diagnose("updated_twice");
+  if (kase.steps > 1 || kase.model.optimizer != model::ModelSpec::Optimizer::sgd) return;
+  const auto used = [&](int rank) { return scaled(change(rank), 1.0 / static_cast<double>(kase.model.lr)); };
   const auto own = [&](int rank) { return alike(used(rank), local_gradient(check, rank)); };
-  if (on_every_rank(check, 0, own)) check.diagnose("updated_too_early");
+  if (check.ranks() > 1 && on_every_rank(check, 0, own)) check.diagnose("updated_too_early");
 }
 
 /// The gradients and weights are right, and the ranks' shares of the loss are not.
@@ -119,15 +140,26 @@ void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
   if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_of_means");
 }
 
-void diagnose_bytes(CheckContext& check) {
-  const front::Counters& counters = check.counters(0);
-  const auto layers = static_cast<std::int64_t>(layer_bytes(check.kase()).size());
+/// An all-reduce of one number: it sends 8 bytes at most.
+bool reduces_one_number(const CheckContext& check, int rank) {
+  const auto reduces = collectives(check, rank, Collective::all_reduce);
+  return std::any_of(reduces.begin(), reduces.end(), [](const auto& reduce) { return reduce.bytes <= Bytes(8); });
+}
+
+void diagnose_bytes(CheckContext& check, int rank) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t calls = number_of_layers(check.kase()) * check.kase().steps;
+  const std::int64_t found = counters.calls(Collective::all_reduce);
+  const Bytes bytes = in_all_steps(check.kase(), step_bytes(check.kase(), rank, kDataParallel)).value();
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
-  if (counters.calls(Collective::reduce) + counters.calls(Collective::broadcast) > 0) {
+  if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
     return check.diagnose("through_one_rank");
   }
-  if (counters.calls(Collective::all_reduce) == layers + 1) return check.diagnose("loss_reduced");
-  if (counters.calls(Collective::all_reduce) >= 2 * layers) check.diagnose("reduced_twice");
+  if (check.ranks() == 1) return;
+  if (found == calls + check.kase().steps && reduces_one_number(check, rank)) return check.diagnose("loss_reduced");
+  if (found > calls && counters.bytes_sent(Collective::all_reduce) >= 2 * bytes) return check.diagnose("reduced_again");
+  if (cut_into_pieces(check, rank, Collective::all_reduce, calls, bytes)) check.diagnose("reduced_in_pieces");
 }
 
 /// The virtual time of the all-reduce of each layer.
@@ -158,27 +190,31 @@ Formula<Nanos> budget(const CheckContext& check) {
   return latest;
 }
 
+LateCall late_reduce(const CheckContext& check, int rank) {
+  return first_late(collectives(check, rank, Collective::all_reduce), check.events(rank, EventKind::backward));
+}
+
 void diagnose_time(CheckContext& check, int rank) {
   const auto reduces = check.events(rank, EventKind::collective);
   const auto backwards = check.events(rank, EventKind::backward);
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (reduces.empty() || backwards.empty()) return;
-  if (reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
+  if (check.kase().steps == 1 && reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
     return check.diagnose("reduced_after_backward");
   }
-  check.diagnose(overlaps(reduces, backwards) ? "started_late" : "waited_at_once");
+  if (!overlaps(reduces, backwards)) return check.diagnose("waited_at_once");
+  if (late_reduce(check, rank)) check.diagnose("started_late");
 }
 
 /// After the last backward only layer 0's activations should be left, beside weights, gradients and batch.
 void diagnose_memory(CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
-  const std::int64_t weights = weight_bytes(layers);
   const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
-  if (kinds[static_cast<std::size_t>(Kind::gradient)].value() > weights) return check.diagnose("gradients_copied");
-  const auto backwards = check.events(rank, EventKind::backward);
-  if (backwards.empty()) return;
-  const std::int64_t left =
-      2 * weights + batch_bytes(check.kase()) + 4 + layers.front().input + layers.front().input_gradient;
-  if (backwards.back().live_after.value() > left) check.diagnose("activations_kept");
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const std::int64_t gradients = kinds[static_cast<std::size_t>(Kind::gradient)].value();
+  if (gradients > weight_bytes(layers)) return check.diagnose("gradients_copied");
+  if (keeps_inputs(check, rank)) check.diagnose("activations_kept");
 }
 
 }  // namespace
@@ -186,23 +222,30 @@ void diagnose_memory(CheckContext& check, int rank) {
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
+  const bool has_moments = check.kase().model.optimizer == model::ModelSpec::Optimizer::adam;
+  if (has_moments && !equal_moments(check)) return diagnose_weights(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  const std::vector<double> shares = loss_shares(check.kase());
-  if (!check.equal("loss by rank", shares, expected.loss_tolerance)) diagnose_loss(check, shares);
+  if (!equal_loss_shares(check)) diagnose_loss(check, loss_shares(check.kase()));
 }
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!sends_exactly(check, rank, step_bytes(kase, rank, kDataParallel))) return diagnose_bytes(check);
+    const bool right = calls_exactly(check, rank, Collective::all_reduce, in_all_steps(kase, Letters(kase).l)) &&
+                       sends_exactly(check, rank, in_all_steps(kase, step_bytes(kase, rank, kDataParallel)));
+    if (!right) return diagnose_bytes(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  if (!finishes_within(check, budget(check))) diagnose_time(check, check.slowest_rank());
+  const int rank = check.slowest_rank();
+  if (!finishes_within(check, in_all_steps(check.kase(), budget(check)), late_reduce(check, rank).place)) {
+    diagnose_time(check, rank);
+  }
 }
 
 SHARDLINGS_CHECK(memory) {
   const Formula<Bytes> peak = step_peak(check.kase(), 0, kDataParallel).formula();
-  if (!check.peaks_at_most(peak)) diagnose_memory(check, check.worst_rank());
+  if (!check.peaks_at_most(peak)) return diagnose_memory(check, check.worst_rank());
+  nothing_on_host(check);
 }

@@ -13,9 +13,16 @@ SHARDLINGS_HARNESS(h) {
   const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();
-  train_step(h.rank(), model, state, batch, loss);
+  for (int step = 0; step < h.kase().steps; ++step) {
+    if (step > 0) {
+      h.clear(state.grads);
+      fill(loss, 0);
+    }
+    train_step(h.rank(), model, state, batch, loss);
+  }
   h.end();
   h.put_layers("weights", state.weights);
   h.put_layers("grads", state.grads);
+  if (h.kase().model.optimizer == model::ModelSpec::Optimizer::adam) h.put_moments(state.optimizer, h.rank().world());
   h.put_of_rank("loss by rank", loss);  // the shares add up to the loss of the step
 }

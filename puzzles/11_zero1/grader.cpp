@@ -2,10 +2,15 @@
 
 #include "grading/judge/grader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "base/parts.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
@@ -13,6 +18,7 @@
 using namespace shardlings;
 using namespace shardlings::grader;
 using front::Collective;
+using front::Event;
 using front::EventKind;
 
 namespace {
@@ -89,6 +95,17 @@ std::optional<double> factor_used(const Layers& moments, const Layers& gradients
   return *ratio / (1 - static_cast<double>(AdamStep{}.beta1));
 }
 
+/// The norm if the sum of squares goes through an all-reduce after every layer, from layer 0 up or from the last one
+/// down: what was summed already is counted N times at each later layer.
+double norm_summed_in_the_loop(const Layers& gradients, int ranks, bool upwards) {
+  double squares = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const std::size_t l = upwards ? i : gradients.size() - 1 - i;
+    squares = ranks * squares + std::pow(norm_of(Layers{gradients[l]}), 2);
+  }
+  return std::sqrt(squares);
+}
+
 /// Every rank has used limit / norm(rank).
 bool all_used(const CheckContext& check, const Layers& moments, auto norm) {
   const double limit = check.kase().model.clip;
@@ -124,6 +141,36 @@ bool clipped_by_part(const CheckContext& check, const Layers& moments) {
   return true;
 }
 
+/// Mistakes with the norm that would have led to these moments; some cannot be told apart where the factor is 1.
+std::set<std::string> norm_mistakes(const CheckContext& check, const Layers& moments) {
+  const Case& kase = check.kase();
+  const Reference& expected = check.reference();
+  const double norm = expected.norms.front(), limit = kase.model.clip;
+  std::set<std::string> fitting;
+  const auto fits = [&](const char* mistake, bool holds) {
+    if (holds) fitting.insert(mistake);
+  };
+  const auto whole = [&](double factor) { return near(factor_used(moments, expected.grads), factor); };
+  const auto by = [&](double other) { return whole(std::min(1.0, limit / other)); };
+  fits("not_clipped", whole(1));
+  fits("clipped_twice", whole(std::pow(std::min(1.0, limit / norm), 2)));
+  if (kase.ranks > 1) {
+    fits("norm_counted_n_times", by(norm * std::sqrt(kase.ranks)));
+    for (const bool upwards : {true, false}) {
+      fits("squares_summed_again", by(norm_summed_in_the_loop(expected.grads, kase.ranks, upwards)));
+    }
+    const auto part = [&](int rank) { return norm_of(part_of_rank(kase, expected.grads, rank)); };
+    fits("local_norm", all_used(check, moments, part));
+    const auto local = [&](int rank) { return norm_of(expected.local_grads[static_cast<std::size_t>(rank)]); };
+    const bool before_reduction = all_used(check, moments, local) || by(norm_of_locals(expected.local_grads)) ||
+                                  by(norm_of(from_parts(kase, expected.local_grads)));
+    fits("norm_before_reduction", before_reduction);
+    fits("norm_of_everything", by(norm_of_everything(check)));
+  }
+  fits("clipped_by_layer", clipped_by_layer(check, moments) || clipped_by_part(check, moments));
+  return fitting;
+}
+
 /// The gradients are right, and the first moments are not: which factor were they multiplied with?
 void diagnose_moments(CheckContext& check) {
   const Case& kase = check.kase();
@@ -136,27 +183,24 @@ void diagnose_moments(CheckContext& check) {
     return check.diagnose("updated_twice");
   }
   if (kase.steps > 1) return;
-  const double norm = expected.norms.front(), limit = kase.model.clip;
-  const auto whole = [&](double factor) { return near(factor_used(moments, expected.grads), factor); };
-  if (whole(1)) return check.diagnose("not_clipped");
-  if (whole(limit / norm * (limit / norm))) return check.diagnose("clipped_twice");
-  if (whole(std::min(1.0, limit / (norm * std::sqrt(kase.ranks))))) return check.diagnose("norm_counted_n_times");
-  const auto part = [&](int rank) { return norm_of(part_of_rank(kase, expected.grads, rank)); };
-  if (all_used(check, moments, part)) return check.diagnose("local_norm");
-  const auto locals = [&](int) { return norm_of_locals(expected.local_grads); };
-  const auto local = [&](int rank) { return norm_of(expected.local_grads[static_cast<std::size_t>(rank)]); };
-  if (all_used(check, moments, locals) || all_used(check, moments, local)) {
-    return check.diagnose("norm_before_reduction");
-  }
-  const auto everything = [&](int) { return norm_of_everything(check); };
-  if (all_used(check, moments, everything)) return check.diagnose("norm_of_everything");
-  if (clipped_by_layer(check, moments) || clipped_by_part(check, moments)) check.diagnose("clipped_by_layer");
+  const std::set<std::string> fitting = norm_mistakes(check, moments);
+  if (fitting.size() == 1) check.diagnose(*fitting.begin());
 }
 
-/// The moments are right, and the weights are not, or not on all ranks.
+/// The moments are right, and the weights are not: is it that each rank has new weights in its own part alone?
 void diagnose_weights(CheckContext& check) {
-  const bool gathers = check.counters(0).calls(Collective::all_gather) > 0;
-  if (check.ranks() > 1) check.diagnose(gathers ? "gathered_too_early" : "not_gathered");
+  const Case& kase = check.kase();
+  if (kase.ranks == 1 || kase.steps > 1) return;
+  const Reference& expected = check.reference();
+  for (int rank = 0; rank < kase.ranks; ++rank) {
+    std::vector<Layers> own(static_cast<std::size_t>(kase.ranks), expected.weights_before);
+    own[static_cast<std::size_t>(rank)] = expected.weights;
+    const Layers change = combine(from_parts(kase, own), -1, expected.weights_before);
+    const Layers found = layers_of_rank(check.result(), "weights", rank);
+    if (found.size() != change.size()) return;
+    if (!alike(combine(found, -1, expected.weights_before), change)) return;
+  }
+  check.diagnose(check.counters(0).calls(Collective::all_gather) > 0 ? "gathered_too_early" : "not_gathered");
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -176,14 +220,44 @@ Formula<Bytes> wire_bytes(const Case& kase, int rank) {
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
+  const Case& kase = check.kase();
   const front::Counters& counters = check.counters(rank);
-  const std::int64_t calls = number_of_layers(check.kase()) * check.kase().steps;
+  const std::int64_t calls = number_of_layers(kase) * kase.steps, half = wire_bytes(kase, rank).value().value() / 2;
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (counters.calls(Collective::broadcast) + counters.calls(Collective::reduce) > 0) {
+    return check.diagnose("part_by_part");
+  }
+  for (const Collective kind : {Collective::all_gather, Collective::reduce_scatter}) {
+    if (cut_into_pieces(check, rank, kind, calls, Bytes(half))) return check.diagnose("in_pieces");
+  }
   if (counters.calls(Collective::all_gather) > calls) return check.diagnose("more_gathered");
-  if (counters.calls(Collective::all_reduce) <= check.kase().steps) return;
-  // An all-reduce of one number sends at most 8 bytes.
-  const bool numbers =
-      counters.bytes_sent(Collective::all_reduce).value() <= 8 * counters.calls(Collective::all_reduce);
-  check.diagnose(numbers ? "norm_in_pieces" : "all_reduced");
+  const std::int64_t norms = counters.calls(Collective::all_reduce);
+  if (norms < kase.steps) return;
+  // An all-reduce of one number sends 8 bytes at most: is it numbers, up to one for each layer, or gradients?
+  const std::int64_t numbers = counters.bytes_sent(Collective::all_reduce).value();
+  if (numbers <= 8 * calls) return check.diagnose("norm_in_pieces");
+  if (numbers >= half) check.diagnose("all_reduced");
+}
+
+/// Beside weights, gradients and moments nothing but a few numbers is alive once the backward pass is over.
+bool keeps_nothing_beside(CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const StepPeak there = step_peak(kase, rank, kZero);
+  const auto backwards = check.events(rank, EventKind::backward);
+  std::uint64_t over = 0;  // the number of the last backward's call
+  for (const Event& backward : backwards) over = std::max(over, backward.order);
+  Event worst;
+  for (const Event& event : check.trace(rank).events) {
+    const bool counts = event.kind == EventKind::collective || event.kind == EventKind::update;
+    if (counts && event.depth == 0 && event.order > over && event.live_after > worst.live_after) worst = event;
+  }
+  const Formula<Bytes> budget = named("weights", Bytes(there.weights)) + named("gradients", Bytes(there.gradients)) +
+                                named("moments/N", Bytes(there.optimizer)) +
+                                named("batch and loss", Bytes(there.batch)) +
+                                named("gradient of the inputs", Bytes(layer_bytes(kase).front().input_gradient)) +
+                                named("numbers for the norm", Bytes((number_of_layers(kase) + 4) * kBytesOfF32));
+  return check.at_most(fmt::format("memory of {} after the backward pass", check.name_of(rank)), worst.live_after,
+                       budget, place_of(worst));
 }
 
 }  // namespace
@@ -201,12 +275,18 @@ SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
     if (!check.peak_at_most(rank, peak)) return diagnose_memory(check, rank);
+    if (!keeps_nothing_beside(check, rank)) return check.diagnose("kept_beside");
   }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  const Formula<Count> calls = in_all_steps(kase, 2 * Letters(kase).l + named("the norm", 1));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!sends_at_most(check, rank, wire_bytes(check.kase(), rank))) return diagnose_bytes(check, rank);
+    if (!sends_at_most(check, rank, wire_bytes(kase, rank)) || !operations_at_most(check, rank, calls)) {
+      return diagnose_bytes(check, rank);
+    }
   }
 }
 
@@ -214,7 +294,10 @@ SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
   const Letters letter(kase);
   const Nanos rings(sum_of(ring_times(kase)));
-  finishes_within(
-      check, in_all_steps(kase, letter.l * (letter.f + letter.b) + named("reduce-scatters", rings) +
-                                    named("norm", Nanos(all_reduce_time_of_one(kase))) + named("all-gathers", rings)));
+  const Formula<Nanos> step = letter.l * (letter.f + letter.b) + named("reduce-scatters", rings) +
+                              named("norm", Nanos(all_reduce_time_of_one(kase))) + named("all-gathers", rings);
+  if (finishes_within(check, in_all_steps(kase, step))) return;
+  const int rank = check.slowest_rank();
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_twice(check, rank)) check.diagnose("computed_twice");
 }

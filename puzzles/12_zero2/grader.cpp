@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
@@ -25,11 +26,21 @@ Layers sum_of_means(const Case& kase) {
   return sum;
 }
 
-/// Some layers are right, and the others have nothing at all.
-bool some_layers_missing(const Layers& found, const Layers& right) {
+/// The sum over all micro-batches but the last: zeros if there is one.
+Layers without_last_micro(const Case& kase) {
+  Layers sum = scaled(gradient_of_micro(kase, 0), 0);
+  for (int micro = 0; micro + 1 < kase.micro_batches; ++micro) sum = combine(sum, 1, gradient_of_micro(kase, micro));
+  return sum;
+}
+
+/// Some layers are right, and the others have nothing at all, or nothing of the last micro-batch.
+bool some_layers_missing(const Case& kase, const Layers& found, const Layers& right) {
+  const Layers before = without_last_micro(kase);
+  const bool told = kase.steps == 1;  // else the last step's gradients are not at the first weights
   std::size_t missing = 0;
   for (std::size_t l = 0; l < right.size(); ++l) {
-    if (constant_ratio(Layers{found[l]}, Layers{right[l]}) == 0) {
+    const bool lacks_last = told && kase.micro_batches > 1 && alike(Layers{found[l]}, Layers{before[l]});
+    if (lacks_last || constant_ratio(Layers{found[l]}, Layers{right[l]}) == 0) {
       ++missing;
     } else if (!alike(Layers{found[l]}, Layers{right[l]})) {
       return false;
@@ -80,19 +91,23 @@ void diagnose_gradients(CheckContext& check) {
   const std::optional<double> ratio = constant_ratio(found, right);
   const bool like_loss = near(ratio, loss_ratio(check));
   if (ratio == 0) return check.diagnose("parts_untouched");
-  if (near(ratio, 1.0 / kase.ranks) && !like_loss) return check.diagnose("averaged");
+  if (kase.ranks > 1 && near(ratio, 1.0 / kase.ranks) && !like_loss) return check.diagnose("averaged");
   const bool reduced_before = check.counters(0).calls(Collective::all_reduce) >= number_of_layers(kase);
-  if (near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
-  if (alike(found, from_parts(kase, check.reference().local_grads))) return check.diagnose("not_reduced");
+  if (kase.ranks > 1 && near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
+  if (kase.ranks > 1 && alike(found, from_parts(kase, check.reference().local_grads)))
+    return check.diagnose("not_reduced");
   if (diagnose_micro_batches(check, found)) return;
-  if (some_layers_missing(found, right)) return check.diagnose("layer_missing");
+  if (some_layers_missing(kase, found, right)) return check.diagnose("layer_missing");
   const Layers means = sum_of_means(kase);
   if (kase.steps == 1 && alike(found, means)) return check.diagnose("own_tokens");
   if (kase.steps == 1 && alike(found, scaled(means, 1.0 / kase.ranks))) return check.diagnose("mean_of_means");
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.ranks * kase.micro_batches * kase.batch * kase.model.sequence);
-  if (near(ratio, tokens / targets)) return check.diagnose("padding_counted");
-  if (only_first_parts_right(kase, found, right)) check.diagnose("wrong_stretch");
+  if (tokens != targets && near(ratio, tokens / targets)) return check.diagnose("padding_counted");
+  if (only_first_parts_right(kase, found, right)) return check.diagnose("wrong_stretch");
+  const std::int64_t once = number_of_layers(kase) * kase.steps;
+  const bool scattered_once = check.counters(0).calls(Collective::reduce_scatter) == once;
+  if (kase.ranks > 1 && kase.micro_batches > 1 && scattered_once) check.diagnose("scattered_once");
 }
 
 /// Bytes beyond what is needed when backward of layer 0 has ended for the first time: planned are one input and its
@@ -115,32 +130,42 @@ bool third_bucket(const CheckContext& check, int rank, const std::vector<LayerBy
   return check.counters(rank).peak_by_kind[kind].value() > sum_of(part_bytes(check.kase(), rank)) + two;
 }
 
-void diagnose_memory(CheckContext& check, int rank) {
-  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
-  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  const std::int64_t excess = left_over(check, rank);
-  std::int64_t gradients = 0, inputs = 0;  // of the layers that should be done with
-  for (std::size_t l = 1; l < layers.size(); ++l) {
-    if (l > 1) gradients += layers[l].weights;
-    inputs += layers[l].input;
-  }
-  if (excess == part_bytes(check.kase(), rank)[1]) return check.diagnose("part_copied");
-  if (excess == inputs) return check.diagnose("activations_kept");
-  if (excess >= gradients && gradients > 0) return check.diagnose("gradients_kept");
-  if (third_bucket(check, rank, layers)) check.diagnose("bucket_kept");
-}
-
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   return in_all_steps(kase,
                       step_bytes(kase, rank, kZero) + named("the norm", Bytes(all_reduce_bytes_of_one(kase, rank))));
 }
 
-void diagnose_bytes(CheckContext& check, int rank) {
+/// What the calls and their bytes tell for certain; "" if nothing.
+std::string mistake_of_calls(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
   const front::Counters& counters = check.counters(rank);
-  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
-  if (counters.calls(Collective::all_gather) > layers) return check.diagnose("gathered");
-  if (counters.calls(Collective::all_reduce) >= layers) return check.diagnose("all_reduced");
-  if (counters.calls(Collective::reduce) > 0) check.diagnose("all_reduced");
+  const std::int64_t layers = number_of_layers(kase) * kase.steps, buckets = layers * kase.micro_batches;
+  const std::int64_t scatters = counters.calls(Collective::reduce_scatter);
+  if (whole_batch_everywhere(check, rank)) return "whole_batch_everywhere";
+  if (counters.layer_forwards < buckets) return "micro_batches_together";
+  if (kase.ranks == 1) return "";
+  const Bytes scattered(kase.steps * kase.micro_batches * sum_of(reduce_scatter_bytes(kase, rank)));
+  if (cut_into_pieces(check, rank, Collective::reduce_scatter, buckets, scattered)) return "in_pieces";
+  if (scatters < buckets && counters.calls(Collective::all_reduce) >= layers) return "all_reduced";
+  if (scatters == 0 && counters.calls(Collective::reduce) > 0) return "part_by_part";
+  const std::int64_t collected =
+      counters.calls(Collective::all_to_all) + counters.calls(Collective::all_gather) - layers;
+  if (scatters == 0 && collected >= layers) return "gathered";
+  return counters.calls(Collective::all_gather) > layers && scatters == buckets ? "weights_gathered_again" : "";
+}
+
+void diagnose_memory(CheckContext& check, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const std::string mistake = mistake_of_calls(check, rank);
+  if (!mistake.empty()) return check.diagnose(mistake);
+  const std::int64_t excess = left_over(check, rank);
+  std::int64_t gradients = 0;  // of the layers that should be done with
+  for (std::size_t l = 2; l < layers.size(); ++l) gradients += layers[l].weights;
+  if (keeps_inputs(check, rank)) return check.diagnose("activations_kept");
+  if (layers.size() > 1 && excess == part_bytes(check.kase(), rank)[1]) return check.diagnose("part_copied");
+  const bool more = third_bucket(check, rank, layers);
+  if (more && excess >= gradients && gradients > 0) return check.diagnose("gradients_kept");
+  if (more) check.diagnose("bucket_kept");
 }
 
 /// m L (F + B), the reduce-scatter of layer 0, then the norm and all all-gathers, which nothing hides.
@@ -152,13 +177,18 @@ Formula<Nanos> time_budget(const Case& kase) {
                                 named("all-gathers", Nanos(sum_of(ring_times(kase)))));
 }
 
+LateCall late_scatter(const CheckContext& check, int rank) {
+  return first_late(collectives(check, rank, Collective::reduce_scatter), check.events(rank, EventKind::backward));
+}
+
 void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   const auto backwards = check.events(rank, EventKind::backward);
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
   if (backwards.empty() || scatters.empty()) return;
   if (!overlaps(scatters, backwards)) return check.diagnose("waited_at_once");
-  check.diagnose("started_late");
+  check.diagnose(late_scatter(check, rank) ? "started_late" : "waited_too_early");
 }
 
 }  // namespace
@@ -168,7 +198,7 @@ SHARDLINGS_CHECK(output) {
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!equal_moments(check)) return;
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return;
-  equal_loss_shares(check);
+  if (!equal_loss_shares(check) && whole_loss_everywhere(check)) check.diagnose("loss_reduced");
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -176,14 +206,24 @@ SHARDLINGS_CHECK(memory) {
     const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
     if (!check.peak_at_most(rank, peak)) return diagnose_memory(check, rank);
   }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(communication) {
+  const Case& kase = check.kase();
+  const Letters letter(kase);
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!sends_at_most(check, rank, wire_bytes(check.kase(), rank))) return diagnose_bytes(check, rank);
+    const bool right =
+        calls_exactly(check, rank, Collective::reduce_scatter, in_all_steps(kase, letter.m * letter.l)) &&
+        sends_at_most(check, rank, wire_bytes(kase, rank));
+    if (right) continue;
+    const std::string mistake = mistake_of_calls(check, rank);
+    if (!mistake.empty()) check.diagnose(mistake);
+    return;
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  if (!finishes_within(check, time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
+  const int rank = check.slowest_rank();
+  if (!finishes_within(check, time_budget(check.kase()), late_scatter(check, rank).place)) diagnose_time(check, rank);
 }

@@ -28,8 +28,9 @@ struct Bucket {
 /// loss                (1)                        is 0 before; takes this rank's share, of all micro-batches
 ///
 /// Result  weights and parts as if one device had trained on all batches
-/// Memory  beside weights and parts two buckets at most: one that backward fills, one on its way
-/// Wire    a reduce-scatter of each bucket, m times each; an all-gather of the weights at the end
+/// Memory  beside weights, parts and one micro-batch's activations two buckets at most, each as long as its layer: one
+///         that backward fills, one on its way. Nothing in the host's memory
+/// Wire    one call of a reduce-scatter for each bucket, m L in all. The weights are whole: they are gathered below
 /// Time    m L (F + B) + the last reduce-scatter, the norm, the all-gathers
 ///
 /// Calls that you need: those of puzzle 02; rank.zeros(n, Kind::gradient); world.reduce_scatter_async(in, out, op),

@@ -3,6 +3,7 @@
 #include "grading/judge/grader.h"
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/gathered_units.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
@@ -11,6 +12,7 @@
 using namespace shardlings;
 using namespace shardlings::grader;
 using front::Collective;
+using front::EventKind;
 
 namespace {
 
@@ -25,24 +27,27 @@ void diagnose_gradients(CheckContext& check) {
   const std::optional<double> ratio = constant_ratio(found, right);
   if (ratio == 0) return check.diagnose("parts_untouched");
   const bool reduced_before = check.counters(0).calls(Collective::all_reduce) >= number_of_layers(kase);
-  if (near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
+  if (kase.ranks > 1 && near(ratio, kase.ranks) && reduced_before) return check.diagnose("reduced_twice");
   const Layers means = gradient_of_micro(kase, 0, true);
   const bool first_step = kase.steps == 1;
   if (first_step && alike(found, means) && !near(ratio, 1)) return check.diagnose("own_tokens");
   if (first_step && kase.uneven_tokens && alike(found, scaled(means, 1.0 / kase.ranks))) {
     return check.diagnose("mean_of_means");
   }
-  if (near(ratio, 1.0 / kase.ranks)) return check.diagnose("averaged");
-  if (alike(found, from_parts(kase, check.reference().local_grads))) return check.diagnose("not_reduced");
+  if (kase.ranks > 1 && near(ratio, 1.0 / kase.ranks)) return check.diagnose("averaged");
+  if (kase.ranks > 1 && alike(found, from_parts(kase, check.reference().local_grads)))
+    return check.diagnose("not_reduced");
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.ranks * kase.batch * kase.model.sequence);
-  if (near(ratio, tokens / targets)) check.diagnose("padding_counted");
+  if (tokens != targets && near(ratio, tokens / targets)) check.diagnose("padding_counted");
 }
 
 /// The gradients are right, and the weights are not.
 void diagnose_weights(CheckContext& check) {
   const Layers change = combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
-  if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
+  if (constant_ratio(change, check.reference().grads) == 0) return check.diagnose("never_updated");
+  const std::int64_t updates = number_of_layers(check.kase()) * check.kase().steps;
+  if (count_of(check, EventKind::update) >= 2 * updates) check.diagnose("updated_twice");
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -51,12 +56,13 @@ void diagnose_memory(CheckContext& check, int rank) {
 }
 
 void diagnose_bytes(CheckContext& check, int rank) {
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (check.ranks() == 1) return;
+  const std::string mistake = unit_calls_mistake(check, rank, check.kase());
+  if (!mistake.empty()) return check.diagnose(mistake);
   const front::Counters& counters = check.counters(rank);
   const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
-  if (counters.calls(Collective::all_reduce) + counters.calls(Collective::reduce) >= layers) {
-    return check.diagnose("all_reduced");
-  }
-  const bool scattered = counters.calls(Collective::reduce_scatter) > 0;
+  const bool scattered = counters.calls(Collective::reduce_scatter) == layers;
   if (counters.calls(Collective::all_gather) == 2 * layers && scattered) check.diagnose("gathered_again_at_the_turn");
 }
 
@@ -69,6 +75,7 @@ Formula<Nanos> time_budget(const Case& kase) {
 
 void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   const std::string mistake = unit_time_mistake(check, rank);
   check.diagnose(mistake.empty() ? "started_late" : mistake);
 }
@@ -80,22 +87,27 @@ SHARDLINGS_CHECK(output) {
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
   if (!equal_moments(check)) return;
-  equal_loss_shares(check);
+  if (!equal_loss_shares(check) && whole_loss_everywhere(check)) check.diagnose("loss_reduced");
 }
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
-    if (check.peak_at_most(rank, peak) && holds_two_units_in_forward(check, check.kase(), rank)) continue;
-    return diagnose_memory(check, rank);
+    if (!check.peak_at_most(rank, peak) || !holds_two_units_in_forward(check, check.kase(), rank)) {
+      return diagnose_memory(check, rank);
+    }
   }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
+  const Formula<Count> l = Letters(kase).l;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!sends_at_most(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero))))
-      return diagnose_bytes(check, rank);
+    const bool right = sends_at_most(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero))) &&
+                       calls_exactly(check, rank, Collective::all_gather, in_all_steps(kase, folded(2 * l - 1))) &&
+                       calls_exactly(check, rank, Collective::reduce_scatter, in_all_steps(kase, l));
+    if (!right) return diagnose_bytes(check, rank);
   }
 }
 

@@ -27,8 +27,8 @@ struct Unit {
 /// loss                (1)                            is 0 before; takes this rank's share
 ///
 /// Result  parts as if one device had trained on the batches of all
-/// Memory  beside parts and activations: two units of weights, two layers' gradients, never more
-/// Wire    each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
+/// Memory  beside parts and activations: two units of weights, two layers' gradients, never more; nothing on the host
+/// Wire    each layer is gathered twice and reduce-scattered once, by one call each, but the last is gathered once
 /// Time    the first all-gather + L (F + B) + the last reduce-scatter: everything else is hidden
 ///
 /// Calls that you need: rank.empty(n, Kind::parameter); world.all_gather_async(part, whole); work.wait();

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/gathered_units.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
@@ -84,14 +85,43 @@ std::string wrong_factor(const CheckContext& check, const Layers& found) {
   }
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.ranks * kase.batch * kase.model.sequence);
-  return near(ratio, tokens / targets) ? "padding_counted" : "";
+  return tokens != targets && near(ratio, tokens / targets) ? "padding_counted" : "";
 }
 
-/// A gather that leaves the node although there are ranks of the node to gather from.
+/// A gather that leaves the node before anything goes backward, although there are ranks of the node to gather from: it
+/// is of weights.
 bool gathers_between_nodes(const CheckContext& check) {
   if (node_of(check.kase()).ranks == 1) return false;
   const auto gathers = collectives(check, 0, Collective::all_gather);
-  return std::any_of(gathers.begin(), gathers.end(), [](const Event& e) { return e.lane == Lane::inter_node; });
+  const auto backwards = check.events(0, EventKind::backward);
+  return std::any_of(gathers.begin(), gathers.end(), [&](const Event& e) {
+    return e.lane == Lane::inter_node && (backwards.empty() || e.order < backwards.front().order);
+  });
+}
+
+/// Nodes gather from one another when layers have gone backward, and not before: parts of gradients.
+bool parts_gathered_between_nodes(const CheckContext& check) {
+  if (replicas_of(check.kase()).ranks == 1 || gathers_between_nodes(check)) return false;
+  const auto gathers = collectives(check, 0, Collective::all_gather);
+  const auto backwards = check.events(0, EventKind::backward);
+  return std::any_of(gathers.begin(), gathers.end(),
+                     [&](const Event& e) {
+                       return e.lane == Lane::inter_node && !backwards.empty() && e.order > backwards.front().order;
+                     }) &&
+         check.counters(0).calls(Collective::all_reduce) == 0;
+}
+
+/// An all-reduce of parts in a group that has other ranks than those with the same part.
+bool reduced_in_wrong_group(const CheckContext& check) {
+  const Case& kase = check.kase();
+  const int nodes = replicas_of(kase).ranks;
+  if (node_of(kase).ranks == 1) return false;
+  const auto reductions = collectives(check, 0, Collective::all_reduce);
+  return std::any_of(reductions.begin(), reductions.end(), [&](const Event& e) {
+    if (e.group < 0 || e.bytes <= Bytes(8)) return false;
+    const auto& members = front::members_of(check.trace(0), static_cast<std::size_t>(e.group));
+    return !members.empty() && static_cast<int>(members.size()) != nodes;
+  });
 }
 
 void diagnose_gradients(CheckContext& check) {
@@ -99,6 +129,7 @@ void diagnose_gradients(CheckContext& check) {
   if (found.size() != check.reference().grads.size()) return;
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
   if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
+  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
   const std::string apart = layers_apart(check, found);
   if (!apart.empty()) {
     check.detail("the first node has its own sum in layer " + apart + ", and that over all nodes in the others");
@@ -107,19 +138,23 @@ void diagnose_gradients(CheckContext& check) {
   if (alike(found, check.reference().grads)) return check.diagnose("first_node_only");  // others have something else
   std::string mistake = wrong_factor(check, found);
   if (mistake.empty()) mistake = missing_ranks(check, found);
+  if (mistake == "nodes_apart" && check.counters(0).calls(Collective::broadcast) > 0) mistake = "first_node_for_all";
+  if (mistake.empty() && reduced_in_wrong_group(check)) mistake = "reduced_in_wrong_group";
   if (!mistake.empty()) check.diagnose(mistake);
 }
 
 /// The gradients are right, and the weights are not.
 void diagnose_weights(CheckContext& check) {
   const Layers change = combine(check.reference().weights_before, -1, found_layers(check.result(), "weights"));
-  if (constant_ratio(change, check.reference().grads) == 0) check.diagnose("never_updated");
+  if (constant_ratio(change, check.reference().grads) == 0) return check.diagnose("never_updated");
+  const std::int64_t updates = number_of_layers(check.kase()) * check.kase().steps;
+  if (count_of(check, EventKind::update) >= 2 * updates) check.diagnose("updated_twice");
 }
 
 /// Every rank computes for others as well.
 bool computes_for_others(const CheckContext& check, int rank) {
-  const std::int64_t own = number_of_layers(check.kase()) * check.kase().steps;
-  return check.counters(rank).layer_forwards >= 2 * own;
+  const std::int64_t twice = 2 * number_of_layers(check.kase()) * check.kase().steps;
+  return check.counters(rank).layer_forwards >= twice && check.counters(rank).layer_backwards >= twice;
 }
 
 void diagnose_bytes_inside(CheckContext& check, int rank) {
@@ -128,16 +163,51 @@ void diagnose_bytes_inside(CheckContext& check, int rank) {
   const bool inside = std::any_of(reductions.begin(), reductions.end(),
                                   [](const Event& e) { return e.lane == Lane::intra_node && e.bytes.value() > 0; });
   if (inside) return check.diagnose("reduced_to_all");
+  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+  const std::string mistake = unit_calls_mistake(check, rank, node_of(check.kase()));
+  if (mistake == "in_pieces" || mistake == "part_by_part") return check.diagnose(mistake);
   const std::int64_t twice = 2 * check.kase().steps * number_of_layers(check.kase());
   if (check.counters(rank).calls(Collective::all_gather) == twice) check.diagnose("gathered_again_at_the_turn");
+}
+
+/// All-reduces of a rank that leave the node.
+std::vector<Event> reductions_between(const CheckContext& check, int rank) {
+  std::vector<Event> reductions = collectives(check, rank, Collective::all_reduce);
+  std::erase_if(reductions, [](const Event& e) { return e.lane != Lane::inter_node; });
+  return reductions;
+}
+
+bool reduces_each_part_once(CheckContext& check, int rank) {
+  const std::vector<Event> found = reductions_between(check, rank);
+  const Formula<Count> calls = in_all_steps(check.kase(), Letters(check.kase()).l);
+  const auto surplus = static_cast<std::size_t>(calls.value());
+  const Place where =
+      found.size() > surplus ? place_of(found[surplus]) : check.place_of_last(rank, EventKind::collective);
+  return check.exactly("all-reduces between nodes of " + check.name_of(rank), static_cast<Count>(found.size()), calls,
+                       "all-reduces", where);
 }
 
 void diagnose_bytes_between(CheckContext& check, int rank) {
   if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
-  const std::int64_t found = sent_over(check, rank, Link::inter_node).value();
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t calls = number_of_layers(check.kase()) * check.kase().steps;
+  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+  if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
+    return check.diagnose("through_one_node");
+  }
+  const auto reductions = reductions_between(check, rank);
+  const auto found = static_cast<std::int64_t>(reductions.size());
+  const auto of_one_number = [](const Event& e) { return e.bytes > Bytes(0) && e.bytes <= Bytes(8); };
+  if (std::any_of(reductions.begin(), reductions.end(), of_one_number) && found <= calls + check.kase().steps) {
+    return check.diagnose("loss_reduced");
+  }
+  const Bytes sent = sent_over(check, rank, Link::inter_node);
+  const Bytes parts_sent = in_all_steps(check.kase(), hybrid_bytes(check.kase(), rank).between).value();
+  if (found > calls && 100 * sent.value() <= 101 * parts_sent.value()) return check.diagnose("in_pieces");
+  if (found == check.kase().steps && calls > check.kase().steps) return check.diagnose("reduced_at_the_end");
   const std::int64_t parts = check.kase().steps * hybrid_bytes(check.kase(), rank).between.value().value();
-  if (node_of(check.kase()).ranks > 1 && found >= 3 * parts / 2) check.diagnose("whole_gradients_between_nodes");
+  if (node_of(check.kase()).ranks > 1 && sent.value() >= 3 * parts / 2) check.diagnose("whole_gradients_between_nodes");
 }
 
 /// All-reduces between nodes run beside backward, or the mistake.
@@ -151,9 +221,10 @@ std::string time_mistake_between(const CheckContext& check, int rank) {
 
 void diagnose_time(CheckContext& check, int rank) {
   if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+  if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (check.events(rank, EventKind::backward).empty()) return;
   const bool gathers = node_of(check.kase()).ranks > 1;
-  const std::string inside = gathers ? unit_time_mistake(check, rank) : "";
+  const std::string inside = gathers ? std::string(unit_time_mistake(check, rank)) : "";
   check.diagnose(inside.empty() ? time_mistake_between(check, rank) : inside);
 }
 
@@ -174,28 +245,34 @@ SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  if (equal_moments(check)) equal_loss_shares(check);
+  if (!equal_moments(check)) return;
+  if (!equal_loss_shares(check) && whole_loss_everywhere(check)) check.diagnose("loss_reduced");
 }
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) &&
-        holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
-      continue;
+    if (!check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) ||
+        !holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
+      if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
+      if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+      return diagnose_unit_memory(check, node_of(check.kase()), rank);
     }
-    if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
-    return diagnose_unit_memory(check, node_of(check.kase()), rank);
   }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(inside) {
   const Case& kase = check.kase();
+  const Formula<Count> l = Letters(kase).l;
+  const bool alone = node_of(kase).ranks == 1;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (check.at_most("sent inside the node by " + check.name_of(rank), sent_over(check, rank, Link::intra_node),
-                      in_all_steps(kase, hybrid_bytes(kase, rank).inside),
-                      check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
+    const bool sent = check.at_most(
+        "sent inside the node by " + check.name_of(rank), sent_over(check, rank, Link::intra_node),
+        in_all_steps(kase, hybrid_bytes(kase, rank).inside), check.place_of_last(rank, EventKind::collective));
+    const bool right =
+        sent && (alone || (calls_exactly(check, rank, Collective::all_gather, in_all_steps(kase, folded(2 * l - 1))) &&
+                           calls_exactly(check, rank, Collective::reduce_scatter, in_all_steps(kase, l))));
+    if (right) continue;
     check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_bytes_inside(check, rank);
   }
@@ -203,12 +280,12 @@ SHARDLINGS_CHECK(inside) {
 
 SHARDLINGS_CHECK(between) {
   const Case& kase = check.kase();
+  const bool alone = replicas_of(kase).ranks == 1;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (check.at_most("sent between nodes by " + check.name_of(rank), sent_over(check, rank, Link::inter_node),
-                      in_all_steps(kase, hybrid_bytes(kase, rank).between),
-                      check.place_of_last(rank, EventKind::collective))) {
-      continue;
-    }
+    const bool sent = check.at_most(
+        "sent between nodes by " + check.name_of(rank), sent_over(check, rank, Link::inter_node),
+        in_all_steps(kase, hybrid_bytes(kase, rank).between), check.place_of_last(rank, EventKind::collective));
+    if (sent && (alone || reduces_each_part_once(check, rank))) continue;
     check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_bytes_between(check, rank);
   }

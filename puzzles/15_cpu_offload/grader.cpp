@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/offload.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
@@ -26,10 +27,6 @@ namespace {
 constexpr int kZero = 2;
 
 // ---- Time ----
-
-Place place_of(const Event& event) {
-  return {std::string(base_name(event.at.file)), event.at.line};
-}
 
 bool on_host(const Event& event) {
   return event.kind == EventKind::copy || (event.kind == EventKind::update && event.lane == front::Lane::host);
@@ -101,16 +98,7 @@ void diagnose_device_memory(CheckContext& check, int rank) {
   if (kinds[static_cast<std::size_t>(Kind::parameter)].value() > weight_bytes(layers)) {
     return check.diagnose("states_on_device");
   }
-  const auto backwards = check.events(rank, EventKind::backward);
-  std::int64_t inputs = 0;
-  for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
-  const StepPeak there = step_peak(check.kase(), rank, kZero);
-  const std::int64_t on_its_way = layers.size() > 1 ? layers[1].weights : 0;
-  const std::int64_t planned =
-      there.weights + there.batch + layers[0].input + layers[0].input_gradient + layers[0].weights + on_its_way;
-  if (backwards.size() >= layers.size() && backwards[layers.size() - 1].live_after.value() >= planned + inputs) {
-    check.diagnose("activations_kept");
-  }
+  if (keeps_inputs(check, rank)) check.diagnose("activations_kept");
 }
 
 // ---- Bytes ----
@@ -118,20 +106,42 @@ void diagnose_device_memory(CheckContext& check, int rank) {
 void diagnose_wire(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
   const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  const Bytes scattered(check.kase().steps * sum_of(reduce_scatter_bytes(check.kase(), rank)));
+  const Bytes gathered(check.kase().steps * sum_of(all_gather_bytes(check.kase(), rank)));
+  if (cut_into_pieces(check, rank, Collective::reduce_scatter, layers, scattered) ||
+      cut_into_pieces(check, rank, Collective::all_gather, layers, gathered)) {
+    return check.diagnose("in_pieces");
+  }
+  if (counters.calls(Collective::broadcast) + counters.calls(Collective::reduce) > 0) {
+    return check.diagnose("part_by_part");
+  }
   if (counters.calls(Collective::all_reduce) >= layers) return check.diagnose("all_reduced");
   if (counters.calls(Collective::all_gather) > layers) check.diagnose("gathered_gradients");
 }
 
+/// One copy of each layer's part, in this direction.
 bool copies_fit(CheckContext& check, int rank, HostLink way) {
   const Case& kase = check.kase();
   const Bytes part(sum_of(part_bytes(kase, rank)));
-  const char* name = way == HostLink::to_host ? "gradient of this rank's part" : "weights of this rank's part";
-  const Formula<Bytes> budget = in_all_steps(kase, named(name, part));
+  const bool to_host = way == HostLink::to_host;
+  const char* name = to_host ? "gradient of this rank's part" : "weights of this rank's part";
   const front::Copies& copies = check.counters(rank).copies[static_cast<std::size_t>(way)];
-  const std::string what =
-      fmt::format("copied by {} to the {}", check.name_of(rank), way == HostLink::to_host ? "host" : "device");
-  if (check.exactly(what, copies.bytes, budget)) return true;
-  if (copies.bytes > budget.value()) check.diagnose("states_copied");
+  const std::string whose = fmt::format("by {} to the {}", check.name_of(rank), to_host ? "host" : "device");
+  const auto lane = to_host ? front::Lane::to_host : front::Lane::to_device;
+  const std::vector<Event> all = on_lane(check, rank, lane);
+  const Formula<Count> calls = in_all_steps(kase, Letters(kase).l);
+  const auto surplus = static_cast<std::size_t>(calls.value());
+  const Place where = all.empty() ? Place{} : place_of(surplus < all.size() ? all[surplus] : all.back());
+  if (check.exactly("copied " + whose, copies.bytes, in_all_steps(kase, named(name, part)), where) &&
+      check.exactly("copies " + whose, copies.calls, calls, "copies", where)) {
+    return true;
+  }
+  if (copies.bytes > in_all_steps(kase, named(name, part)).value()) {
+    check.diagnose("states_copied");
+  } else if (copies.calls > calls.value()) {
+    check.diagnose("copied_in_pieces");
+  }
   return false;
 }
 
@@ -160,14 +170,28 @@ void diagnose_update(CheckContext& check) {
   if (is(found, check.reference().weights_before)) check.diagnose("never_updated");
 }
 
+/// Some layer was gathered before its new weights were on their way to the device.
+bool gathered_before_filled(const CheckContext& check) {
+  const auto gathers = collectives(check, 0, Collective::all_gather);
+  auto fills = on_lane(check, 0, front::Lane::to_device);
+  std::sort(fills.begin(), fills.end(), [](const Event& a, const Event& b) { return a.order < b.order; });
+  for (std::size_t i = 0; i < std::min(gathers.size(), fills.size()); ++i) {
+    if (gathers[i].order < fills[i].order) return true;
+  }
+  return false;
+}
+
 /// All is right on the host; the device has something else.
 void diagnose_weights(CheckContext& check) {
   const Layers found = found_layers(check.result(), "weights");
   if (is(found, check.reference().weights_before) && found == check.reference().weights_before) {
     return check.diagnose("not_filled");
   }
-  if (check.ranks() > 1 && check.counters(0).calls(Collective::all_gather) == 0) return check.diagnose("not_gathered");
-  check.diagnose("stale_weights");
+  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
+  if (check.ranks() > 1 && check.counters(0).calls(Collective::all_gather) < layers) {
+    return check.diagnose("not_gathered");
+  }
+  check.diagnose(gathered_before_filled(check) ? "stale_weights" : "wrong_place");
 }
 
 }  // namespace
@@ -178,7 +202,7 @@ SHARDLINGS_CHECK(output) {
   if (!equal_moments(check)) return diagnose_update(check);
   if (!check.equal_layers("host weights", expected.weights, expected.weights_tolerance)) return diagnose_update(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  equal_loss_shares(check);
+  if (!equal_loss_shares(check) && whole_loss_everywhere(check)) check.diagnose("loss_reduced");
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -197,7 +221,12 @@ SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!copies_fit(check, rank, HostLink::to_host) || !copies_fit(check, rank, HostLink::to_device)) return;
-    if (sends_exactly(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero)))) continue;
+    const Formula<Count> calls = in_all_steps(kase, Letters(kase).l);
+    if (sends_exactly(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero))) &&
+        calls_exactly(check, rank, Collective::reduce_scatter, calls) &&
+        calls_exactly(check, rank, Collective::all_gather, calls)) {
+      continue;
+    }
     return diagnose_wire(check, rank);
   }
 }
@@ -215,5 +244,7 @@ SHARDLINGS_CHECK(time) {
   if (delay.standstill.time > Nanos(0))
     stood += fmt::format("; at the line below it waited {}", to_text(delay.standstill.time));
   check.detail(stood);
+  if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (!delay.mistake.empty()) check.diagnose(delay.mistake);
 }

@@ -2,8 +2,11 @@
 
 #include "grading/judge/grader.h"
 
+#include <algorithm>
+
 #include "base/parts.h"
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
 
@@ -22,7 +25,7 @@ struct Mlp {
         tokens(kase.model.sequence * kase.batch),
         width(kase.model.hidden),
         middle(structure.layers[0].out) {}
-  /// Of the rank that has most.
+  /// Of the rank that has most, if parts are as equal as they can be.
   Count part() const { return part_of(middle, ranks, 0).size(); }
   Range entry(int layer, const char* name) const {
     const model::LayerStructure& owner = structure.layers[static_cast<std::size_t>(layer)];
@@ -116,11 +119,20 @@ bool up_divided_by_columns(const CheckContext& check) {
   return chosen(check, 0, 1).size() < Mlp(check.kase()).width;
 }
 
-/// Some columns of the middle are nobody's.
-bool middle_has_gaps(const CheckContext& check) {
-  Count rows = 0;
-  for (int rank = 0; rank < check.ranks(); ++rank) rows += chosen(check, rank, 0).size();
-  return rows < Mlp(check.kase()).middle;
+/// Of the middle, what a rank has chosen, and no more than an equal share: which rank has a longer part is its own
+/// matter.
+Count part_of_rank(const CheckContext& check, int rank) {
+  return std::min(Mlp(check.kase()).part(), chosen(check, rank, 0).size());
+}
+
+/// On how many ranks each column of the middle is.
+std::vector<int> owners_of_middle(const CheckContext& check) {
+  std::vector<int> owners(static_cast<std::size_t>(Mlp(check.kase()).middle));
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Range rows = chosen(check, rank, 0);
+    for (Count i = rows.begin; i < rows.end; ++i) ++owners[static_cast<std::size_t>(i)];
+  }
+  return owners;
 }
 
 /// Names a wrong choice of parts, if that is what it is.
@@ -129,10 +141,13 @@ bool diagnose_parts(CheckContext& check) {
     check.diagnose("whole_weights");
   } else if (up_divided_by_columns(check)) {
     check.diagnose("gelu_of_partial_sums");
-  } else if (middle_has_gaps(check)) {
-    check.diagnose("part_missing");
   } else {
-    return false;
+    const std::vector<int> owners = owners_of_middle(check);
+    const bool has_gaps = std::find(owners.begin(), owners.end(), 0) != owners.end();
+    const bool overlaps = std::any_of(owners.begin(), owners.end(), [](int count) { return count > 1; });
+    if (has_gaps) check.diagnose("part_missing");
+    if (!has_gaps && overlaps) check.diagnose("part_twice");
+    return has_gaps || overlaps;
   }
   return true;
 }
@@ -153,14 +168,25 @@ std::vector<double> parts_added_up(const Mlp& mlp, const std::vector<double>& ri
   return sum;
 }
 
+/// Some ranks have all of it, and the others nothing.
+bool on_some_ranks_only(const Layers& found, const std::vector<double>& right) {
+  std::size_t whole = 0, none = 0;
+  for (const std::vector<double>& each : found) {
+    whole += alike(each, right) ? 1 : 0;
+    none += constant_ratio({each}, {right}) == 0 ? 1 : 0;
+  }
+  return whole > 0 && none > 0 && whole + none == found.size();
+}
+
 void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std::vector<double>& right) {
   if (diagnose_parts(check)) return;
   const Layers found = by_rank(check, gradient.name);
   if (found.empty() || found[0].size() != right.size()) return;
   const Mlp mlp(check.kase());
   const std::optional<double> ratio = constant_ratio({found[0]}, {right});
-  if (ratio == 0) return check.diagnose("gradient_missing");
   const bool whole_on_every_rank = gradient.layer == 1 && gradient.entry == std::string("bias");
+  if (whole_on_every_rank && on_some_ranks_only(found, right)) return check.diagnose("bias_gradient_on_some_ranks");
+  if (ratio == 0) return check.diagnose("gradient_missing");
   if (whole_on_every_rank && near(ratio, check.ranks())) return check.diagnose("bias_gradient_reduced");
   if (whole_on_every_rank || mlp.middle % mlp.ranks != 0) return;
   if (alike(found[0], parts_added_up(mlp, right, gradient))) check.diagnose("weight_gradient_reduced");
@@ -173,15 +199,28 @@ Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
                   reduces * named("what one sends", Bytes(all_reduce_bytes(elements, mlp.ranks, rank))));
 }
 
-void diagnose_bytes(CheckContext& check) {
+/// Where the calls of a rank leave what is needed: two all-reduces of (s, b, h).
+Place place_of_surplus(const CheckContext& check, const Mlp& mlp, int rank) {
+  const Call sum{Collective::all_reduce, Bytes(all_reduce_bytes(mlp.tokens * mlp.width, mlp.ranks, rank))};
+  return place_of_unexpected(check, rank, {sum, sum});
+}
+
+void diagnose_calls(CheckContext& check, int rank) {
   const Mlp mlp(check.kase());
   if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
-  const front::Counters& counters = check.counters(0);
-  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
-  if (largest_sent(check, 0, Collective::all_reduce) > all_reduce_bytes(mlp.tokens * mlp.width, mlp.ranks, 0)) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t sums = counters.calls(Collective::all_reduce);
+  if (largest_sent(check, rank, Collective::all_reduce) == all_reduce_bytes(mlp.tokens * mlp.middle, mlp.ranks, rank) &&
+      mlp.middle != mlp.width) {
     return check.diagnose("middle_reduced");
   }
-  if (counters.calls(Collective::all_reduce) > 2) check.diagnose("reduced_too_often");
+  if (counters.calls(Collective::all_gather) > 0 && counters.calls(Collective::reduce_scatter) == 0) {
+    return check.diagnose("gathered");
+  }
+  if (sums < 2) return check.diagnose("sum_without_all_reduce");
+  if (sums == 2) return;
+  const bool same_bytes = same_but_for_parts(counters.bytes_sent(), wire_bytes(mlp, rank).value(), sums);
+  check.diagnose(same_bytes ? "sum_in_pieces" : "reduced_too_often");
 }
 
 }  // namespace
@@ -190,13 +229,14 @@ SHARDLINGS_CHECK(output) {
   const Mlp mlp(check.kase());
   const PartReference right = reference_of(check.kase());
   if (!check.equal("y", right.output, right.output_tolerance)) {
-    if (!diagnose_parts(check)) diagnose_sum(check, "y", right.output, bias_of_down(check.kase()), "output_partial");
+    if (!diagnose_parts(check))
+      diagnose_sum_and_bias(check, "y", right.output, bias_of_down(check.kase()), "output_partial");
     return;
   }
   if (!check.equal("grad_x", right.grad_input, right.grad_input_tolerance)) {
     const Layers found = by_rank(check, "grad_x");
     if (!found.empty() && alike(found[0], grad_x_with_gelu_of_output(check.kase()))) check.diagnose("gelu_of_output");
-    diagnose_sum(check, "grad_x", right.grad_input, {}, "input_gradient_partial");
+    diagnose_sum(check, "grad_x", right.grad_input, "input_gradient_partial");
     return;
   }
   for (const Gradient& each : kGradients) {
@@ -210,40 +250,50 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Place where = check.place_of_last(rank, EventKind::collective);
+    const Place where = place_of_surplus(check, mlp, rank);
     const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
     const Formula<Count> reduces = named("one in forward", 1) + named("one in backward", 1);
     const bool held =
         check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp, rank),
                       where) &&
         (mlp.ranks == 1 || check.exactly("all-reduces of " + check.name_of(rank), calls, reduces, "calls", where));
-    if (!held) return diagnose_bytes(check);
+    if (!held) return diagnose_calls(check, rank);
   }
 }
 
 SHARDLINGS_CHECK(memory) {
   const Mlp mlp(check.kase());
-  const Bytes part(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + mlp.width));
   const Bytes x(kBytesOfF32 * mlp.tokens * mlp.width);
-  const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
-  const Formula<Bytes> weights = 2 * named("part of the weights", part);
   const Formula<Bytes> given = named("x", x) + named("y", x) + named("grad_y", x);
-  if (check.peaks_at_most(weights + given + max(4 * z, 3 * z + named("grad_x", x)))) return;
-  if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
-  const int rank = check.worst_rank();
-  if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
-  if (!up_divided_by_columns(check)) check.diagnose("temporary_kept");
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Count part = part_of_rank(check, rank);
+    const Bytes own(kBytesOfF32 * (part * (2 * mlp.width + 1) + mlp.width));
+    const Formula<Bytes> weights = 2 * named("part of the weights", own);
+    const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * part));
+    if (check.peak_at_most(rank, weights + given + max(4 * z, 3 * z + named("grad_x", x)))) continue;
+    if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
+    if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+    const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
+    const Bytes states =
+        kinds[static_cast<std::size_t>(Kind::parameter)] + kinds[static_cast<std::size_t>(Kind::gradient)];
+    if (states <= weights.value() && !up_divided_by_columns(check)) check.diagnose("temporary_kept");
+    return;
+  }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(work) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f/t", mlp.part());
+    const Count part = part_of_rank(check, rank);
+    const Formula<Count> each = named("s b", mlp.tokens) * named("h", mlp.width) * named("f/t", part);
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      named("6 products", 6) * each * Formula<Flops>(Flops(2)))) {
+                      named("6 products", 6) * each * Formula<Flops>(Flops(2)), place_of_product(check, rank, 6))) {
       continue;
     }
     if (up_divided_by_columns(check)) return;  // the communication says what is wrong
-    return check.diagnose(whole_weights_everywhere(check) ? "whole_weights" : "computed_twice");
+    if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
+    if (num_products(check, rank) > 6) check.diagnose("computed_twice");
+    return;
   }
 }

@@ -10,15 +10,17 @@ using namespace shardlings;
 /// y = gelu(x upᵀ + up.bias) downᵀ + down.bias, with h inputs and outputs and f in the middle, on t = tp.size() ranks.
 ///
 /// x, y, grad_x, grad_y  (s, b, h)            whole, and the same on all ranks
-/// up.weight             your part of (f, h)  weights are (outputs, inputs). up.bias: of (f), the rows of your part
-/// down.weight           your part of (h, f)  down.bias: of (h), the rows of your part
-/// up.grad_weight, …     as large             zeros; backward adds the gradients of your parts
-/// z, a                  (s, b, f/t)          input and output of the GELU here: forward leaves them for backward
+/// up.weight             your part of (f, h)  weights are (outputs, inputs). A bias has one number for each row that
+/// down.weight           your part of (h, f)  the part of its weight has
+/// up.grad_weight, …     as large             zeros; backward leaves the gradients of your parts there
+/// z, a                  (s, b, f/t)          input and output of the GELU, empty at first. Forward leaves in them what
+///                                            backward wants to have of them: backward gets them again
 ///
 /// Result  y and grad_x on every rank as on one device; each rank the gradients of its own parts
-/// Wire    one all-reduce of (s, b, h) in forward, one in backward
-/// Memory  parts and their gradients; x, y, grad_y; and four tensors like z, or three of them and grad_x
-/// Work    1/t of the matrix products
+/// Wire    one all-reduce of (s, b, h) in forward, one in backward, and nothing else
+/// Memory  at most: parts and their gradients; x, y, grad_y; and four tensors like z, or three of them and grad_x. A
+///         part is as large as tp.mine(f) makes it at most; which rank has which part is up to you; nothing on the host
+/// Work    1/t of the matrix products: six of s b h f/t, none of them twice
 ///
 /// Calls that you need: tp.mine(n), this rank's part of n rows or columns; Rectangle{rows, columns}, where {0, n} is
 /// all of n; matmul(a, b, trans), where nt makes a bᵀ, nn a b and tn aᵀ b, and (s, b, h) is a matrix of s b rows;

@@ -10,6 +10,8 @@
 
 #include "base/parts.h"
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/divided_gpt.h"
 #include "grading/formulas/divided_head.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
@@ -20,29 +22,6 @@ using front::Collective;
 using front::EventKind;
 
 namespace {
-
-/// The case's extents. Parts are those of the rank that has most.
-struct Gpt {
-  explicit Gpt(const Case& kase)
-      : structure(model::make_structure(kase.model)),
-        ranks(kase.ranks),
-        blocks(kase.model.layers),
-        heads(kase.model.heads),
-        batch(kase.batch),
-        sequence(kase.model.sequence),
-        tokens(sequence * batch),
-        width(kase.model.hidden),
-        vocabulary(kase.model.outputs) {}
-  Count part(Count n) const { return part_of(n, ranks, 0).size(); }
-  Count width_part() const { return part(heads) * (width / heads); }
-  Count middle_part() const { return part(4 * width); }
-  const model::LayerStructure& last() const { return structure.layers.back(); }
-  int last_number() const { return static_cast<int>(structure.layers.size()) - 1; }
-
-  model::ModelStructure structure;
-  int ranks;
-  Count blocks, heads, batch, sequence, tokens, width, vocabulary;
-};
 
 /// From the entry `first` to the entry `last` of a layer, which lie one behind the other.
 Range entries(const model::LayerStructure& layer, const char* first, const char* last) {
@@ -74,64 +53,10 @@ std::vector<Named> gradients_of(const model::LayerStructure& layer) {
   return named;
 }
 
-std::vector<double> weights_in_double(const Case& kase, int layer) {
-  const std::vector<float> weights = weights_of(kase, layer);
-  return {weights.begin(), weights.end()};
-}
-
-/// What embed must return: no position is in it yet.
-std::vector<double> embedded(const Case& kase, Count shift_of_rank(const Gpt&, int)) {
-  const Gpt gpt(kase);
-  const std::vector<double> table = weights_in_double(kase, 0);
-  const MicroData data = micro_of(kase, 0, 0);
-  std::vector<double> rows(static_cast<std::size_t>(gpt.tokens * gpt.width));
-  for (Count token = 0; token < gpt.tokens; ++token) {
-    const Count id = data.ids[static_cast<std::size_t>(token)];
-    for (int rank = 0; rank < gpt.ranks; ++rank) {
-      const Range mine = part_of(gpt.vocabulary, gpt.ranks, rank);
-      const Count row = id - shift_of_rank(gpt, rank);
-      if (row < 0 || row >= mine.size()) continue;
-      for (Count k = 0; k < gpt.width; ++k) {
-        rows[static_cast<std::size_t>(token * gpt.width + k)] +=
-            table[static_cast<std::size_t>((mine.begin + row) * gpt.width + k)];
-      }
-    }
-  }
+/// Only the larger numbers of all ranks' rows, where all but one have zeros.
+std::vector<double> largest_of_rows(std::vector<double> rows) {
+  for (double& value : rows) value = std::max(value, 0.0);
   return rows;
-}
-
-Count begin_of_rank(const Gpt& gpt, int rank) {
-  return part_of(gpt.vocabulary, gpt.ranks, rank).begin;
-}
-
-/// Every rank takes ids for rows of its own part.
-Count no_shift(const Gpt&, int) {
-  return 0;
-}
-
-/// What attention of the first block returns, before the residual, if the width is that of `heads` heads.
-PartReference attention_of(const Case& kase, Count heads) {
-  const Gpt gpt(kase);
-  PartInputs inputs;
-  for (int layer = 0; layer < 2; ++layer) {
-    const std::vector<float> weights = weights_of(kase, layer);
-    inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
-  }
-  inputs.grad_output.resize(static_cast<std::size_t>(gpt.tokens * gpt.width));
-  const model::LayerStructure &table = gpt.structure.layers[0], &block = gpt.structure.layers[1];
-  const auto at = [&](const char* name) { return block.range.begin + model::entry_of(block, name).range.begin; };
-  const MicroData data = micro_of(kase, 0, 0);
-  return part_reference(inputs, [&]<class Real>() {
-    reference::Parts<Real> parts;
-    parts.push_back(reference::make_embedding<Real>(data.ids, gpt.batch, gpt.width,
-                                                    model::entry_of(table, "token").range.begin,
-                                                    model::entry_of(table, "position").range.begin));
-    parts.push_back(reference::make_norm<Real>(gpt.width, at("ln1.weight"), at("ln1.bias")));
-    parts.push_back(reference::make_linear<Real>(gpt.width, 3 * gpt.width, at("query.weight"), at("query.bias")));
-    parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(heads)));
-    parts.push_back(reference::make_linear<Real>(gpt.width, gpt.width, at("proj.weight"), at("proj.bias")));
-    return reference::make_sequence<Real>(std::move(parts));
-  });
 }
 
 /// Rows of qkv that a rank holds, as far as they were published.
@@ -149,7 +74,7 @@ std::vector<Range> chosen_rows(const CheckContext& check, int rank) {
 
 /// Rank 0 holds the rows of one head behind those of another, each with queries, keys and values.
 bool rows_by_head(const CheckContext& check) {
-  const Gpt gpt(check.kase());
+  const DividedGpt gpt(check.kase());
   const std::vector<Range> rows = chosen_rows(check, 0);
   return rows.size() == 3 && rows[0].size() < gpt.width_part() && rows[1].begin == rows[0].begin + gpt.width &&
          rows[2].begin == rows[1].begin + gpt.width;
@@ -157,7 +82,7 @@ bool rows_by_head(const CheckContext& check) {
 
 /// Names a wrong choice of rows, if that is what it is.
 bool diagnose_rows(CheckContext& check) {
-  const Gpt gpt(check.kase());
+  const DividedGpt gpt(check.kase());
   if (rows_by_head(check)) check.diagnose("qkv_by_head");
   if (rows_by_head(check) || gpt.ranks == 1) return rows_by_head(check);
   bool contiguous = true, whole = true;
@@ -178,22 +103,22 @@ bool diagnose_rows(CheckContext& check) {
 
 void diagnose_attention(CheckContext& check, const std::vector<double>& right) {
   const Case& kase = check.kase();
-  const Gpt gpt(kase);
+  const DividedGpt gpt(kase);
   if (diagnose_rows(check)) return;
   const std::string name = "attention of block 1";
   const Layers found = by_rank(check, name);
-  const Count all_on_each = gpt.heads * gpt.ranks;  // heads that cut a rank's part into as many as the whole has
-  if (gpt.ranks > 1 && gpt.width % all_on_each == 0 && !found.empty() &&
-      alike(found[0], attention_of(kase, all_on_each).output)) {
-    return check.diagnose("heads_of_all");
+  if (gpt.ranks > 1 && !found.empty()) {
+    const auto cut = [&](auto heads_of) { return alike(found[0], attention_cut(kase, heads_of)); };
+    if (cut([&](Count) { return gpt.heads; })) return check.diagnose("heads_of_all");
+    if (cut([&](Count) { return gpt.heads / gpt.ranks; })) return check.diagnose("heads_rounded_down");
   }
   const std::vector<double> bias =
       slice(weights_in_double(kase, 1), model::entry_of(gpt.structure.layers[1], "proj.bias").range);
-  diagnose_sum(check, name, right, bias, "output_partial");
+  diagnose_sum_and_bias(check, name, right, bias, "output_partial");
 }
 
 DividedHead head_on(const Case& kase, std::vector<double> x) {
-  const Gpt gpt(kase);
+  const DividedGpt gpt(kase);
   const Range range = model::entry_of(gpt.last(), "weight").range;
   return {std::move(x), slice(weights_in_double(kase, gpt.last_number()), range), micro_of(kase, 0, 0).targets,
           gpt.width, gpt.ranks};
@@ -211,27 +136,34 @@ void diagnose_loss(CheckContext& check, double right) {
   const std::optional<DividedHead> head = head_of(check);
   if (found.empty() || !head) return;
   const double t = check.ranks();
-  const HeadMistake mistakes[] = {
-      {.diagnosis = "max_not_reduced", .own_top = true},        {.diagnosis = "sum_not_reduced", .own_sum = true},
-      {.diagnosis = "target_not_reduced", .own_hit = true},     {.diagnosis = "ids_not_shifted", .unshifted = true},
-      {.diagnosis = "target_looked_up_late", .late_hit = true}, {.diagnosis = "averaged", .sum_factor = 1 / t},
-      {.diagnosis = "reduced_twice", .sum_factor = t}};
+  const HeadMistake mistakes[] = {{.diagnosis = "max_not_reduced", .own_top = true},
+                                  {.diagnosis = "sum_not_reduced", .own_sum = true},
+                                  {.diagnosis = "target_not_reduced", .own_hit = true},
+                                  {.diagnosis = "ids_not_shifted", .begin = TakenBegin::none},
+                                  {.diagnosis = "parts_of_one_length", .begin = TakenBegin::own_length_times_rank},
+                                  {.diagnosis = "parts_of_one_length", .begin = TakenBegin::shortest_times_rank},
+                                  {.diagnosis = "target_looked_up_late", .late_hit = true},
+                                  {.diagnosis = "averaged", .sum_factor = 1 / t},
+                                  {.diagnosis = "reduced_twice", .sum_factor = t}};
   for (const HeadMistake& mistake : mistakes) {
-    bool explains = true;
+    bool explains = t > 1;
     for (int rank = 0; rank < check.ranks(); ++rank) {
       const double expected = head->loss(mistake, rank);
       explains = explains && std::abs(found[static_cast<std::size_t>(rank)][0] - expected) <= 1e-4 * std::abs(expected);
     }
     if (explains) return check.diagnose(mistake.diagnosis);
   }
-  if (near(found[0][0] / right, static_cast<double>(Gpt(check.kase()).tokens))) check.diagnose("loss_not_divided");
+  const double ratio = found[0][0] / right;
+  if (near(ratio, static_cast<double>(DividedGpt(check.kase()).tokens))) return check.diagnose("loss_not_divided");
+  if (t > 1 && near(ratio, 1 / t)) return check.diagnose("averaged");
+  if (t > 1 && near(ratio, t)) check.diagnose("reduced_twice");
 }
 
 void diagnose_head_gradient(CheckContext& check, const std::vector<double>& found, const std::vector<double>& right) {
   const std::optional<double> ratio = constant_ratio({found}, {right});
-  if (ratio == 0) return check.diagnose("gradient_missing");
-  if (near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
-  if (near(ratio, static_cast<double>(Gpt(check.kase()).tokens))) return check.diagnose("loss_not_divided");
+  if (ratio == 0) return check.diagnose("head_gradient_zero");
+  if (check.ranks() > 1 && near(ratio, 1.0 / check.ranks())) return check.diagnose("averaged");
+  if (near(ratio, static_cast<double>(DividedGpt(check.kase()).tokens))) return check.diagnose("loss_not_divided");
   const std::optional<DividedHead> head = head_of(check);
   if (!head) return;
   if (alike(found, head->weight_gradient(0, Denominator::sum))) return check.diagnose("target_not_subtracted");
@@ -243,12 +175,12 @@ void diagnose_head_gradient(CheckContext& check, const std::vector<double>& foun
 /// Products and exponents are those of the model's loss, but so many times as large: so is the tolerance.
 void check_large_logits(CheckContext& check) {
   const Case& kase = check.kase();
-  const Gpt gpt(kase);
+  const DividedGpt gpt(kase);
   const auto factor = static_cast<double>(kase.integer("enlarged"));
   const std::vector<float> x = normals_of(kase, 0, gpt.tokens * gpt.width);
-  const double right = head_on(kase, scaled({{x.begin(), x.end()}}, factor)[0]).loss({"right"}, 0);
-  if (check.equal_scalar("loss of large logits", right, factor * check.reference().loss_tolerance)) return;
-  const Layers found = by_rank(check, "loss of large logits");
+  const double right = 1 + head_on(kase, scaled({{x.begin(), x.end()}}, factor)[0]).loss({"right"}, 0);  // it adds
+  if (check.equal_scalar("1 + loss of large logits", right, factor * check.reference().loss_tolerance)) return;
+  const Layers found = by_rank(check, "1 + loss of large logits");
   if (!found.empty() && !std::isfinite(found[0][0])) check.diagnose("largest_not_subtracted");
 }
 
@@ -267,18 +199,19 @@ void diagnose_gradient(CheckContext& check, const std::string& name, const std::
   if (name == "head.weight") return diagnose_head_gradient(check, found[0], right);
   const std::optional<double> ratio = constant_ratio({found[0]}, {right});
   if (ratio == 0) return check.diagnose("gradient_missing");
+  if (check.ranks() == 1) return;
   if (near(ratio, check.ranks())) check.diagnose(name == "proj.bias" ? "bias_gradient_reduced" : "reduced_twice");
   if (near(ratio, 1.0 / check.ranks())) check.diagnose("averaged");
 }
 
 /// All weights of a rank: large ones in parts, vectors of h whole.
-Count weights_of_rank(const Gpt& gpt) {
+Count weights_of_rank(const DividedGpt& gpt) {
   const Count block = gpt.width_part() * (4 * gpt.width + 3) + gpt.middle_part() * (2 * gpt.width + 1) + 6 * gpt.width;
   return 2 * gpt.part(gpt.vocabulary) * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
 }
 
 /// Bytes of what a block keeps from forward to backward, its input included.
-std::int64_t kept_bytes(const Gpt& gpt) {
+std::int64_t kept_bytes(const DividedGpt& gpt) {
   const Count statistics = 4 * gpt.tokens;
   const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
   return kBytesOfF32 * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
@@ -290,7 +223,7 @@ struct Peak {
   Formula<Bytes> before, at_head;
 };
 
-Peak peak_of(const Gpt& gpt) {
+Peak peak_of(const DividedGpt& gpt) {
   const std::int64_t x = kBytesOfF32 * gpt.tokens * gpt.width, row = kBytesOfF32 * gpt.tokens;
   return {.before = 2 * named("weights", Bytes(kBytesOfF32 * weights_of_rank(gpt))) +
                     named("batch and loss", Bytes(2 * row + kBytesOfF32)) +
@@ -300,54 +233,108 @@ Peak peak_of(const Gpt& gpt) {
               named("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) + named("grad_x, 3 rows", Bytes(x + 3 * row))};
 }
 
-void diagnose_memory(CheckContext& check, int rank) {
-  if (diagnose_rows(check)) return;
-  const Peak peak = peak_of(Gpt(check.kase()));
+/// The rank's operations from the last norm forward to the first one backward: those of the head.
+std::vector<front::Event> operations_of_head(const CheckContext& check, int rank) {
   const std::vector<front::Event> events = check.events(rank, EventKind::operation);
-  const auto is_norm = [&](const front::Event& event) {
-    return check.trace(rank).names.at(event.name) == "layer_norm";
+  const auto is = [&](const char* name) {
+    return [&check, rank, name](const front::Event& event) { return check.trace(rank).names.at(event.name) == name; };
   };
-  const auto last = std::find_if(events.rbegin(), events.rend(), is_norm);
-  if (last == events.rend()) return;
-  check.diagnose(last->live_after > peak.before.value() ? "kept_too_much" : "logits_copied");
+  const auto last = std::find_if(events.rbegin(), events.rend(), is("layer_norm"));
+  if (last == events.rend()) return {};
+  return {last.base() - 1, std::find_if(last.base(), events.end(), is("layer_norm_backward"))};
 }
 
-Formula<Bytes> wire_bytes(const Gpt& gpt, int rank) {
+void diagnose_memory(CheckContext& check, int rank) {
+  if (diagnose_rows(check)) return;
+  const Peak peak = peak_of(DividedGpt(check.kase(), rank));
+  const std::vector<front::Event> head = operations_of_head(check, rank);
+  if (head.empty()) return;
+  if (head.front().live_after > peak.before.value()) return check.diagnose("kept_too_much");
+  const Bytes most = peak.before.value() + peak.at_head.value();
+  if (std::any_of(head.begin(), head.end(), [&](const front::Event& event) { return event.live_after > most; })) {
+    check.diagnose("logits_copied");
+  }
+}
+
+Formula<Bytes> wire_bytes(const DividedGpt& gpt) {
   const Count large = gpt.tokens * gpt.width;
   const Formula<Count> share = share_of_others(named("t", gpt.ranks));
   const Formula<Count> reduces = folded(4 * named("L", gpt.blocks) + 2);
   const auto sent = [&](const char* name, Count count) {
-    return named(name, Bytes(all_reduce_bytes(count, gpt.ranks, rank)));
+    return named(name, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank)));
   };
+  const Formula<Bytes> row = sent("one of s b", gpt.tokens);
   return simplest(2 * share *
                       (reduces * named("4 s b h", Bytes(kBytesOfF32 * large)) +
                        3 * named("4 s b", Bytes(kBytesOfF32 * gpt.tokens))),
-                  reduces * sent("an all-reduce of s b h", large) + 3 * sent("one of s b", gpt.tokens));
+                  reduces * sent("an all-reduce of s b h", large) +
+                      max(3 * row, row + sent("one of 2 s b", 2 * gpt.tokens)));  // two of the three at once
 }
 
-void diagnose_bytes(CheckContext& check) {
-  const Gpt gpt(check.kase());
-  const front::Counters& counters = check.counters(0);
-  const std::int64_t activations = all_reduce_bytes(gpt.tokens * gpt.width, gpt.ranks, 0);
-  for (const Collective kind : {Collective::all_gather, Collective::all_reduce, Collective::broadcast}) {
-    if (largest_sent(check, 0, kind) > activations) return check.diagnose("logits_on_the_wire");
+/// Where something is multiplied once more than needed.
+Place place_of_surplus_work(const CheckContext& check, const DividedGpt& gpt) {
+  if (num_calls(check, gpt.rank, "attention") > gpt.blocks) {
+    return place_of_call(check, gpt.rank, "attention", gpt.blocks);
   }
-  if (counters.calls(Collective::all_reduce) > 4 * gpt.blocks + 5) check.diagnose("reduced_too_often");
+  return place_of_product(check, gpt.rank, 12 * gpt.blocks + 3);
+}
+
+Formula<Count> num_sums(const DividedGpt& gpt) {
+  return 4 * named("L", gpt.blocks) + named("embedding and head", 2) + named("for the loss", 3);
+}
+
+Place place_of_surplus(const CheckContext& check, const DividedGpt& gpt) {
+  const auto sum_of = [&](Count count) {
+    return Call{Collective::all_reduce, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank))};
+  };
+  std::vector<Call> expected(static_cast<std::size_t>(4 * gpt.blocks + 2), sum_of(gpt.tokens * gpt.width));
+  expected.insert(expected.end(), 3, sum_of(gpt.tokens));
+  return place_of_unexpected(check, gpt.rank, expected);
+}
+
+/// So few bytes are no piece of anything: what is summed once more is a number, such as the loss.
+bool sums_one_number(const CheckContext& check, int rank) {
+  const auto events = check.events(rank, EventKind::collective);
+  return std::any_of(events.begin(), events.end(), [](const front::Event& event) {
+    return event.bytes > Bytes(0) && event.bytes <= Bytes(2 * kBytesOfF32);
+  });
+}
+
+void diagnose_calls(CheckContext& check, const DividedGpt& gpt) {
+  const std::int64_t logits = all_gather_bytes(gpt.tokens * gpt.vocabulary, gpt.ranks, gpt.rank);
+  const std::int64_t activations = all_reduce_bytes(gpt.tokens * gpt.width, gpt.ranks, gpt.rank);
+  for (const Collective kind : {Collective::all_gather, Collective::all_reduce, Collective::broadcast}) {
+    if (largest_sent(check, gpt.rank, kind) > std::max(activations, logits - 1)) {
+      return check.diagnose("logits_on_the_wire");
+    }
+  }
+  const std::int64_t calls = num_collectives(check, gpt.rank);
+  if (calls <= num_sums(gpt).value()) return;
+  const Bytes sent = check.counters(gpt.rank).bytes_sent();
+  const bool in_pieces = same_but_for_parts(sent, wire_bytes(gpt).value(), calls) && !sums_one_number(check, gpt.rank);
+  check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");
 }
 
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
   const Case& kase = check.kase();
-  const std::vector<double> rows = embedded(kase, begin_of_rank);
+  const std::vector<double> rows = embedded_rows(kase, TakenBegin::right);
   if (!check.equal("embedded", rows, 0.0)) {
     const Layers found = by_rank(check, "embedded");
-    if (!found.empty() && alike(found[0], embedded(kase, no_shift))) return check.diagnose("ids_not_shifted");
-    diagnose_sum(check, "embedded", rows, {}, "embedding_partial");
+    if (check.ranks() > 1 && !found.empty()) {
+      if (alike(found[0], embedded_rows(kase, TakenBegin::none))) return check.diagnose("ids_not_shifted");
+      if (alike(found[0], embedded_rows(kase, TakenBegin::own_length_times_rank)) ||
+          alike(found[0], embedded_rows(kase, TakenBegin::shortest_times_rank))) {
+        return check.diagnose("parts_of_one_length");
+      }
+      if (alike(found[0], largest_of_rows(rows))) return check.diagnose("largest_taken");
+    }
+    diagnose_sum(check, "embedded", rows, "embedding_partial");
     return;
   }
-  const Gpt gpt(kase);
-  const PartReference attention = attention_of(kase, gpt.heads);
+  const DividedGpt gpt(kase);
+  const PartReference attention = attention_of_block_1(kase);
   if (!check.equal("attention of block 1", attention.output, attention.output_tolerance)) {
     return diagnose_attention(check, attention.output);
   }
@@ -365,31 +352,46 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Gpt gpt(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!check.exactly("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(gpt, rank),
-                       check.place_of_last(rank, EventKind::collective))) {
-      return diagnose_bytes(check);
+    const DividedGpt gpt(check.kase(), rank);
+    const Place where = place_of_surplus(check, gpt);
+    bool held =
+        check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(gpt), where);
+    if (held && gpt.ranks > 1) {
+      held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), num_sums(gpt),
+                           "calls", where);
     }
+    if (!held) return diagnose_calls(check, gpt);
   }
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = peak_of(Gpt(check.kase()));
-  if (!check.peaks_at_most(peak.before + peak.at_head)) diagnose_memory(check, check.worst_rank());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Peak peak = peak_of(DividedGpt(check.kase(), rank));
+    if (!check.peak_at_most(rank, peak.before + peak.at_head)) return diagnose_memory(check, rank);
+  }
+  if (!check.equal("elements left in kept", std::vector<double>(static_cast<std::size_t>(check.ranks())), 0.0)) {
+    return check.diagnose("kept_left");
+  }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(work) {
-  const Gpt gpt(check.kase());
-  const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
-  const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
   for (int rank = 0; rank < check.ranks(); ++rank) {
+    const DividedGpt gpt(check.kase(), rank);
+    const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
+    const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
+    const Formula<Count> inside =
+        named("L", gpt.blocks) * named("2 b s s h/t", 2 * gpt.tokens * gpt.sequence * gpt.width_part());
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
-                      named("3 products", 3) * named("s b", gpt.tokens) * named("matrices/t", matrices) *
-                          Formula<Flops>(Flops(2)))) {
+                      named("3 products", 3) * (named("s b", gpt.tokens) * named("matrices/t", matrices) + inside) *
+                          Formula<Flops>(Flops(2)),
+                      place_of_surplus_work(check, gpt))) {
       continue;
     }
-    if (!diagnose_rows(check)) check.diagnose("computed_twice");
+    if (diagnose_rows(check)) return;
+    if (num_calls(check, rank, "attention") > gpt.blocks) return check.diagnose("attention_computed_twice");
+    if (num_products(check, rank) > 12 * gpt.blocks + 3) check.diagnose("computed_twice");
     return;
   }
 }

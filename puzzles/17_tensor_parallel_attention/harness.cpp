@@ -135,6 +135,7 @@ class Block {
     grad = {};
     Tensor grad_normed = attend_backward(tp_, qkv_.linear(), proj_.linear(), heads_, normed1_, kept_, grad_middle);
     if (number_ == 1) h_.put("gradient behind attention", grad_normed);
+    for (const Tensor& tensor : kept_) left_ += tensor.size();
     kept_.clear();
     normed1_ = {};
     Tensor grad_x = norm_backward(norm1_, x_, stats1_, grad_normed);
@@ -153,6 +154,9 @@ class Block {
     h_.put_gradients(layer + "fc", fc_);
     h_.put_gradients(layer + "fc2", fc2_);
   }
+
+  /// Elements that attend_backward has left in `kept`.
+  Count left() const { return left_; }
 
   /// How many ranges of qkv this rank has, and the first three of them.
   std::vector<float> chosen_rows() const {
@@ -193,6 +197,7 @@ class Block {
   Harness& h_;
   Group& tp_;
   int number_, heads_;
+  Count left_ = 0;
   LinearShard norm1_;
   FusedShard qkv_;
   LinearShard proj_, norm2_, fc_, fc2_;
@@ -206,8 +211,9 @@ void put_large_loss(Harness& h, Group& tp, LinearShard& head, ConstView targets)
   Tensor x = h.normals(0, {model.sequence, h.kase().batch, model.hidden}, Kind::other);
   scale(x, static_cast<float>(h.integer("enlarged")));
   Tensor loss = h.rank().zeros(1, Kind::other);
+  fill(loss, 1);  // to be added to
   vocab_loss(tp, head.linear(), model.outputs, x, targets, targets.size(), loss);
-  h.put("loss of large logits", loss);
+  h.put("1 + loss of large logits", loss);
 }
 
 }  // namespace
@@ -247,5 +253,8 @@ SHARDLINGS_HARNESS(h) {
   h.put_gradients(layer + "norm", norm);
   h.put_gradients(layer + "head", head);
   h.put_of_rank("rows of qkv", h.tensor(blocks.front().chosen_rows(), Kind::other));
+  Count left = 0;
+  for (const Block& block : blocks) left += block.left();
+  h.put_of_rank("elements left in kept", h.tensor({static_cast<float>(left)}, Kind::other));
   put_large_loss(h, tp, head, batch.targets);
 }

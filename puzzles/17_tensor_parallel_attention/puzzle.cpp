@@ -17,9 +17,9 @@ using namespace shardlings;
 /// proj  weight (h, columns of tp.mine(heads)), bias (h); table and head.weight (tp.mine(vocabulary), h)
 ///
 /// Result  loss and gradients as on one device; of the weights, each rank the gradients of its own parts
-/// Wire    attention: one all-reduce of (s, b, h) each way. embed: one. vocab_loss: one, and three of (s, b)
-/// Memory  kept: 1/t of qkv, context and inner; one tensor of logits (s, b, vocabulary/t), never two
-/// Work    1/t of the matrix products
+/// Wire    attention: one all-reduce of (s, b, h) each way. embed: one. vocab_loss: one, and three of (s, b). No more
+/// Memory  kept: 1/t of qkv, context and inner; one tensor of logits (s, b, vocabulary/t), never two. None on the host
+/// Work    1/t of the matrix products, those inside attention included, none of them twice
 ///
 /// Calls that you may not know yet, with mine = tp.mine(vocabulary): embedding(ids, table, mine), zeros for others'
 /// ids; row_max(z); pick(z, ids, mine), z at the ids, 0 for others'; exp_minus_row(z, top), z = exp(z - top);
@@ -27,7 +27,7 @@ using namespace shardlings;
 /// targets; divide_rows(z, sum); add_at(z, ids, mine, value), which adds at the ids that are mine; scale(z, factor).
 
 // >>> your code (about 40 lines)
-/// Which rows of qkv.weight this rank holds, one range behind the other.
+/// Which rows of qkv.weight this rank holds: as many ranges as you like, which lie one behind the other in its part.
 std::vector<Range> qkv_rows(const Group& tp, int heads, Count head_width) {
   not_implemented();
 }
@@ -38,7 +38,7 @@ Tensor attend_forward(Group& tp, const Linear& qkv, const Linear& proj, int head
   not_implemented();
 }
 
-/// Returns grad_x, uses `kept` up, and adds the gradients of this rank's weights.
+/// Returns grad_x, and makes the gradients of this rank's weights, which are zero before. Leaves nothing in `kept`.
 Tensor attend_backward(Group& tp, const Linear& qkv, const Linear& proj, int heads, ConstView x,
                        std::vector<Tensor>& kept, ConstView grad_y) {
   not_implemented();
@@ -49,8 +49,8 @@ Tensor embed(Group& tp, ConstView table, Count vocabulary, ConstView ids) {
   not_implemented();
 }
 
-/// Adds the mean cross entropy of the logits x head.weightᵀ to `loss`, the gradient of head.weight to its own, and
-/// returns grad_x. Every target counts.
+/// Adds the mean cross entropy of the logits x head.weightᵀ to `loss`, makes the gradient of head.weight, which is zero
+/// before, and returns grad_x. Every target counts.
 Tensor vocab_loss(Group& tp, const Linear& head, Count vocabulary, ConstView x, ConstView targets, Count tokens,
                   View loss) {
   not_implemented();

@@ -2,8 +2,13 @@
 
 #include "grading/judge/grader.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
 #include "base/parts.h"
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/reference/part_reference.h"
@@ -17,19 +22,20 @@ namespace {
 
 using Run = reference::PartRun<double>;
 
-/// The case's extents. The piece is the second half of the model's first block.
+/// The case's extents. The piece is the second half of the model's first block. Parts are those of one rank.
 struct Mlp {
-  explicit Mlp(const Case& kase)
+  explicit Mlp(const Case& kase, int of_rank = 0)
       : block(model::make_structure(kase.model).layers.at(1)),
         ranks(kase.ranks),
+        rank(of_rank),
         micros(kase.micro_batches),
         sequence(kase.model.sequence),
         batch(kase.batch),
         tokens(sequence * batch),
         width(kase.model.hidden),
         middle(4 * width) {}
-  /// Of the middle, on the rank that has most.
-  Count part() const { return part_of(middle, ranks, 0).size(); }
+  /// Of the middle.
+  Count part() const { return part_of(middle, ranks, rank).size(); }
   Range entry(const char* name) const { return model::entry_of(block, name).range; }
   Count elements() const { return tokens * width; }
   /// The rank that has this row of all micro-batches, one behind the other.
@@ -41,7 +47,7 @@ struct Mlp {
   }
 
   model::LayerStructure block;
-  int ranks, micros;
+  int ranks, rank, micros;
   Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
 };
 
@@ -67,14 +73,27 @@ PartInputs inputs_of(const Case& kase) {
   return inputs;
 }
 
+/// What stands between norm and residual.
+template <class Real>
+std::unique_ptr<reference::Part<Real>> products_of(const Mlp& mlp) {
+  const auto at = [&](const char* name) { return mlp.entry(name).begin; };
+  reference::Parts<Real> parts;
+  parts.push_back(reference::make_linear<Real>(mlp.width, mlp.middle, at("fc.weight"), at("fc.bias")));
+  parts.push_back(reference::make_gelu<Real>());
+  parts.push_back(reference::make_linear<Real>(mlp.middle, mlp.width, at("fc2.weight"), at("fc2.bias")));
+  return reference::make_sequence<Real>(std::move(parts));
+}
+
+template <class Real>
+std::unique_ptr<reference::Part<Real>> norm_of(const Mlp& mlp) {
+  return reference::make_norm<Real>(mlp.width, mlp.entry("ln2.weight").begin, mlp.entry("ln2.bias").begin);
+}
+
 auto maker_of(const Mlp& mlp) {
   return [mlp]<class Real>() {
-    const auto at = [&](const char* name) { return mlp.entry(name).begin; };
     reference::Parts<Real> parts;
-    parts.push_back(reference::make_norm<Real>(mlp.width, at("ln2.weight"), at("ln2.bias")));
-    parts.push_back(reference::make_linear<Real>(mlp.width, mlp.middle, at("fc.weight"), at("fc.bias")));
-    parts.push_back(reference::make_gelu<Real>());
-    parts.push_back(reference::make_linear<Real>(mlp.middle, mlp.width, at("fc2.weight"), at("fc2.bias")));
+    parts.push_back(norm_of<Real>(mlp));
+    parts.push_back(products_of<Real>(mlp));
     return reference::make_residual<Real>(reference::make_sequence<Real>(std::move(parts)));
   };
 }
@@ -152,21 +171,6 @@ std::vector<double> reduced_every_time(const Mlp& mlp, const PartInputs& inputs)
   return sum;
 }
 
-/// Something that a mistake would have left behind.
-struct Candidate {
-  const char* diagnosis;
-  std::vector<double> values;
-};
-
-bool diagnose_as(CheckContext& check, const std::vector<double>& found, const std::vector<Candidate>& candidates) {
-  for (const Candidate& candidate : candidates) {
-    if (!alike(found, candidate.values)) continue;
-    check.diagnose(candidate.diagnosis);
-    return true;
-  }
-  return false;
-}
-
 std::vector<double> in_double(const std::vector<float>& numbers) {
   return {numbers.begin(), numbers.end()};
 }
@@ -193,6 +197,19 @@ void diagnose_y(CheckContext& check, const std::vector<double>& right) {
                {"output_partial", with_own_terms(mlp, inputs).output}});
 }
 
+/// grad_x if layer_norm_backward gets the norm's output in the place of its input.
+std::vector<double> grad_x_with_norm_of_output(const Mlp& mlp, const PartInputs& inputs) {
+  const std::vector<double> weights = in_double(inputs.weights), x = in_double(inputs.x);
+  const std::vector<double> weight = slice(weights, mlp.entry("ln2.weight")),
+                            bias = slice(weights, mlp.entry("ln2.bias"));
+  const auto norm = norm_of<double>(mlp), products = products_of<double>(mlp);
+  products->forward(weights, norm->forward(weights, x));
+  std::vector<double> unused(weights.size());
+  const std::vector<double> residual = in_double(inputs.grad_output);
+  const std::vector<double> grad = products->backward(weights, residual, unused);
+  return combine({norm_backward_at_output(x, weight, bias, grad)}, 1, {residual})[0];
+}
+
 void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
   const Mlp mlp(check.kase());
   const PartInputs inputs = inputs_of(check.kase());
@@ -200,8 +217,12 @@ void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
   if (found.empty()) return;
   const double t = mlp.ranks;
   const std::vector<double> residual = in_double(inputs.grad_output);
-  if (diagnose_as(check, found[0], {{"residual_missing", combine({right}, -1, {residual})[0]}}) || mlp.ranks == 1)
+  if (diagnose_as(check, found[0],
+                  {{"residual_missing", combine({right}, -1, {residual})[0]},
+                   {"norm_of_output", grad_x_with_norm_of_output(mlp, inputs)}}) ||
+      mlp.ranks == 1) {
     return;
+  }
   diagnose_as(check, found[0],
               {{"averaged", sum_times(right, residual, 1 / t)},
                {"reduced_twice", sum_times(right, residual, t)},
@@ -238,10 +259,14 @@ void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std:
     return;
   }
   const bool is_bias = gradient.entry == std::string("fc2.bias");
-  diagnose_sum(check, gradient.name, right, {}, is_bias ? "bias_gradient_partial" : "norm_gradient_partial");
+  const bool summed_once = check.counters(0).calls(Collective::all_reduce) <= 3;
+  if (is_bias && mlp.ranks > 1 && summed_once && near(constant_ratio({found[0]}, {right}), mlp.ranks)) {
+    return check.diagnose("bias_summed_again");
+  }
+  diagnose_sum(check, gradient.name, right, is_bias ? "bias_gradient_partial" : "norm_gradient_partial");
 }
 
-/// Bytes of a rank, the one with the largest part of the middle.
+/// Bytes of a rank.
 struct Peak {
   Formula<Bytes> planned, room;
 };
@@ -257,33 +282,71 @@ Peak peak_of(const Mlp& mlp) {
           .room = max(2 * like_z, like_z + named("a part of it", Bytes(mine)))};
 }
 
-void diagnose_memory(CheckContext& check, int rank) {
-  const Mlp mlp(check.kase());
-  const Peak peak = peak_of(mlp);
-  const auto gathers = collectives(check, rank, Collective::all_gather);
-  const auto forwards = static_cast<std::size_t>(mlp.micros);
-  if (gathers.size() <= forwards) return;  // the first of backward tells what forward has left
-  check.diagnose(gathers[forwards].live_after > peak.planned.value() ? "kept_too_much" : "two_wholes");
+/// The least that is alive between the last sum of forward and the first gather of backward, not counting what that
+/// gathers into: what forward has left. Nothing if forward has not gathered once for each micro-batch.
+std::optional<Bytes> left_by_forward(const CheckContext& check, const Mlp& mlp) {
+  const auto micros = static_cast<std::size_t>(mlp.micros);
+  const auto gathers = collectives(check, mlp.rank, Collective::all_gather);
+  const auto scatters = collectives(check, mlp.rank, Collective::reduce_scatter);
+  if (gathers.size() <= micros || scatters.size() < micros) return std::nullopt;
+  const front::Event &last = scatters[micros - 1], &first = gathers[micros];
+  Bytes least = first.live_after - Bytes(kBytesOfF32 * mlp.elements());
+  for (const front::Event& event : check.events(mlp.rank, EventKind::operation)) {
+    if (event.order > last.order && event.order < first.order) least = std::min(least, event.live_after);
+  }
+  return least;
 }
 
-Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
+void diagnose_memory(CheckContext& check, const Mlp& mlp) {
+  const Peak peak = peak_of(mlp);
+  const std::optional<Bytes> left = left_by_forward(check, mlp);
+  if (!left) return;
+  const Bytes whole(kBytesOfF32 * mlp.elements()), mine = Bytes(whole.value() / mlp.ranks);
+  const Bytes planned = peak.planned.value() - whole;
+  if (*left > planned + mine) return check.diagnose("kept_too_much");  // y may still be there
+  if (*left <= planned) check.diagnose("two_wholes");
+}
+
+Formula<Bytes> wire_bytes(const Mlp& mlp) {
   const Count n = mlp.elements();
   const Formula<Count> share = share_of_others(named("t", mlp.ranks)), m = named("m", mlp.micros);
-  const Formula<Bytes> gather = named("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, rank)));
-  const Formula<Bytes> scatter = named("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, rank)));
-  const Formula<Bytes> reduce = named("an all-reduce of h", Bytes(all_reduce_bytes(mlp.width, mlp.ranks, rank)));
-  return simplest(share * (m * 5 * named("4 s b h", Bytes(kBytesOfF32 * n)) +
-                           3 * (2 * named("4 h", Bytes(kBytesOfF32 * mlp.width)))),
-                  m * (3 * gather + 2 * scatter) + 3 * reduce);
+  const Formula<Bytes> gather = named("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, mlp.rank)));
+  const Formula<Bytes> scatter = named("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, mlp.rank)));
+  const auto reduce = [&](const char* name, Count vectors) {
+    return named(name, Bytes(all_reduce_bytes(vectors * mlp.width, mlp.ranks, mlp.rank)));
+  };
+  const Formula<Bytes> one = reduce("an all-reduce of h", 1);
+  return simplest(
+      share *
+          (m * 5 * named("4 s b h", Bytes(kBytesOfF32 * n)) + 3 * (2 * named("4 h", Bytes(kBytesOfF32 * mlp.width)))),
+      m * (3 * gather + 2 * scatter) + max(3 * one, max(reduce("one of 3 h", 3), one + reduce("one of 2 h", 2))));
 }
 
-void diagnose_bytes(CheckContext& check) {
-  const Mlp mlp(check.kase());
-  if (largest_sent(check, 0, Collective::all_reduce) > all_reduce_bytes(mlp.width, mlp.ranks, 0)) {
+Formula<Count> num_calls_of(const Mlp& mlp) {
+  return named("m", mlp.micros) * (named("gathers", 3) + named("scatters", 2)) + named("at the end", 3);
+}
+
+Place place_of_surplus(const CheckContext& check, const Mlp& mlp) {
+  const Call gather{Collective::all_gather, Bytes(all_gather_bytes(mlp.elements(), mlp.ranks, mlp.rank))};
+  const Call scatter{Collective::reduce_scatter, Bytes(reduce_scatter_bytes(mlp.elements(), mlp.ranks, mlp.rank))};
+  const Call reduce{Collective::all_reduce, Bytes(all_reduce_bytes(mlp.width, mlp.ranks, mlp.rank))};
+  std::vector<Call> expected(3, reduce);
+  expected.insert(expected.end(), static_cast<std::size_t>(3 * mlp.micros), gather);
+  expected.insert(expected.end(), static_cast<std::size_t>(2 * mlp.micros), scatter);
+  return place_of_unexpected(check, mlp.rank, expected);
+}
+
+void diagnose_calls(CheckContext& check, const Mlp& mlp) {
+  const front::Counters& counters = check.counters(mlp.rank);
+  if (largest_sent(check, mlp.rank, Collective::all_reduce) >= all_reduce_bytes(mlp.elements(), mlp.ranks, mlp.rank)) {
     return check.diagnose("all_reduced");
   }
-  const front::Counters& counters = check.counters(0);
-  if (counters.calls(Collective::all_gather) > 3 * mlp.micros) check.diagnose("gathered_too_often");
+  const std::int64_t calls = num_collectives(check, mlp.rank);
+  const bool more_bytes = !same_but_for_parts(counters.bytes_sent(), wire_bytes(mlp).value(), calls);
+  if (more_bytes && counters.calls(Collective::all_gather) > 3 * mlp.micros) {
+    return check.diagnose("gathered_too_often");
+  }
+  if (!more_bytes) check.diagnose("called_in_pieces");
 }
 
 }  // namespace
@@ -304,18 +367,26 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(memory) {
-  const Peak peak = peak_of(Mlp(check.kase()));
-  if (!check.peaks_at_most(peak.planned + peak.room)) diagnose_memory(check, check.worst_rank());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Mlp mlp(check.kase(), rank);
+    const Peak peak = peak_of(mlp);
+    if (!check.peak_at_most(rank, peak.planned + peak.room)) return diagnose_memory(check, mlp);
+  }
+  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp, rank),
-                      check.place_of_last(rank, EventKind::collective))) {
-      continue;
+    const Mlp mlp(check.kase(), rank);
+    const Place where = place_of_surplus(check, mlp);
+    bool held =
+        check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp), where);
+    if (held && mlp.ranks > 1) {
+      held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), num_calls_of(mlp),
+                           "calls", where);
     }
+    if (held) continue;
     check.detail("collectives called: " + names_of_collectives(check, rank));
-    return diagnose_bytes(check);
+    return diagnose_calls(check, mlp);
   }
 }

@@ -13,15 +13,19 @@ namespace {
 /// Blocking messages: nothing stays that has been sent, nothing is posted ahead.
 constexpr Mail kBlocking{};
 
+Order all_forward_first(const Pipeline& pipeline) {
+  return order_of(pipeline, gpipe_warm_up(pipeline));
+}
+
 bool has_barrier(const CheckContext& check, int rank) {
   return !check.events(rank, EventKind::collective).empty();
 }
 
 void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
-  if (pipeline.p > 1 && pipeline.m > 1 && most_in_flight(order_found(check, pipeline, 0)) == 1) {
-    return check.diagnose("one_at_a_time");
-  }
+  const Order found = order_found(check, pipeline, 0);
+  if (pipeline.p > 1 && pipeline.m > 1 && most_in_flight(found) == 1) return check.diagnose("one_at_a_time");
   if (has_barrier(check, 0)) return check.diagnose("barrier");
+  if (pipeline.p > 1 && runs_empty(found)) return check.diagnose("drained");
   if (sends_late(check, pipeline)) check.diagnose("sent_late");
 }
 
@@ -41,11 +45,14 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const Pipeline pipeline = pipeline_of(check.kase());
-  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+  if (!check_time(
+          check, pipeline, [&](int) { return all_forward_first(pipeline); }, kBlocking)) {
+    diagnose_time(check, pipeline);
+  }
 }
 
 SHARDLINGS_CHECK(memory) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_memory(
-      check, pipeline, [&](int) { return order_of(pipeline, gpipe_warm_up(pipeline)); }, kBlocking);
+      check, pipeline, [&](int) { return all_forward_first(pipeline); }, kBlocking);
 }

@@ -25,6 +25,7 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
     check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), found));
     return check.diagnose(found == 1 && rank == 0 ? "one_at_a_time" : "warm_up_too_short");
   }
+  if (pipeline.p > 1 && runs_empty(order_found(check, pipeline, 0))) return check.diagnose("drained");
   if (sends_late(check, pipeline)) check.diagnose("sent_late");
 }
 
@@ -44,7 +45,10 @@ SHARDLINGS_CHECK(in_flight) {
 
 SHARDLINGS_CHECK(time) {
   const Pipeline pipeline = pipeline_of(check.kase());
-  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+  if (!check_time(
+          check, pipeline, [&](int rank) { return one_f_one_b(pipeline, rank); }, kOneSend)) {
+    diagnose_time(check, pipeline);
+  }
 }
 
 SHARDLINGS_CHECK(communication) {

@@ -38,7 +38,10 @@ SHARDLINGS_CHECK(in_flight) {
 
 SHARDLINGS_CHECK(time) {
   const Pipeline pipeline = pipeline_of(check.kase());
-  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+  if (!check_time(
+          check, pipeline, [&](int rank) { return interleaved(pipeline, rank); }, kOneSend)) {
+    diagnose_time(check, pipeline);
+  }
 }
 
 SHARDLINGS_CHECK(communication) {

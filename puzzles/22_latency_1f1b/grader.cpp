@@ -63,6 +63,22 @@ bool find_blocking_send(const CheckContext& check, int rank) {
   return false;
 }
 
+/// A gradient that was waited for before a forward: the rank stood still in the meantime.
+bool find_gradient_taken_early(CheckContext& check, int rank) {
+  const std::vector<Event>& events = check.trace(rank).events;  // a message is noted when it has been waited for
+  for (std::size_t k = 0; k < events.size(); ++k) {
+    if (events[k].kind != EventKind::recv || events[k].depth != 0 || events[k].peer < rank) continue;
+    const auto call = std::find_if(events.begin() + static_cast<std::ptrdiff_t>(k), events.end(), [](const Event& e) {
+      return e.depth == 0 && (e.kind == EventKind::forward || e.kind == EventKind::backward);
+    });
+    if (call == events.end() || call->kind == EventKind::backward) continue;
+    check.detail(fmt::format("{} waits for the gradient of micro-batch {} before it goes forward with micro-batch {}",
+                             check.name_of(rank), events[k].label.micro, call->label.micro));
+    return true;
+  }
+  return false;
+}
+
 void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
     if (find_late_receive(check, rank, EventKind::forward) || find_late_receive(check, rank, EventKind::backward)) {
@@ -72,6 +88,9 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   if (sends_late(check, pipeline)) return check.diagnose("sent_late");
   for (int rank = 0; rank < pipeline.p; ++rank) {
     if (find_blocking_send(check, rank)) return check.diagnose("send_waited_for");
+  }
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    if (find_gradient_taken_early(check, rank)) return check.diagnose("taken_early");
   }
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const int found = leading_forwards(order_found(check, pipeline, rank));
@@ -98,7 +117,10 @@ SHARDLINGS_CHECK(in_flight) {
 
 SHARDLINGS_CHECK(time) {
   const Pipeline pipeline = pipeline_of(check.kase());
-  if (!check_time(check, pipeline)) diagnose_time(check, pipeline);
+  if (!check_time(
+          check, pipeline, [&](int rank) { return eager(pipeline, rank); }, kOneEachWay)) {
+    diagnose_time(check, pipeline);
+  }
 }
 
 SHARDLINGS_CHECK(communication) {

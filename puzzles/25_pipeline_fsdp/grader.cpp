@@ -11,6 +11,7 @@
 #include "grading/formulas/pipeline_checks.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
+#include "grading/formulas/tensor_parallel.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -75,13 +76,18 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (!order.empty()) return check.diagnose(order);
   const front::Counters& counters = check.counters(rank);
   const std::int64_t layers = pipeline_in(check.kase()).num_layers_of(stage_of(check.kase(), rank));
+  const bool enough = sent_by_collectives(check, rank) <= gathered_bytes(check.kase(), rank).value();
+  if (enough && data_axis(check.kase()).ranks > 1) {
+    return check.diagnose("called_in_pieces");  // and still too many calls
+  }
   if (counters.calls(Collective::all_gather) > 2 * layers) return check.diagnose("gathered_per_micro_batch");
   if (counters.calls(Collective::reduce_scatter) > layers) return check.diagnose("scattered_per_micro_batch");
   if (counters.calls(Collective::all_reduce) > 0) return check.diagnose("all_reduced");
   if (counters.calls(Collective::all_gather) == 2 * layers) check.diagnose("gathered_again_at_the_turn");
 }
 
-/// What is alive after each slot, if the rank's slots are in the order that they should have; else nothing.
+/// What is alive after each slot, if the rank goes through its chunks as it should; else nothing. Micro-batches are
+/// equally large, so that their order makes no difference.
 std::vector<std::int64_t> alive_after_slots(const CheckContext& check, int rank) {
   const Pipeline pipeline = pipeline_in(check.kase());
   const int stage = stage_of(check.kase(), rank);
@@ -92,8 +98,10 @@ std::vector<std::int64_t> alive_after_slots(const CheckContext& check, int rank)
     if (event.depth != 0 || (event.kind != EventKind::forward && event.kind != EventKind::backward)) continue;
     if (alive.size() == order.size()) return {};
     const Slot& slot = order[alive.size()];
-    if (slot.forward != (event.kind == EventKind::forward) || event.label.micro != slot.micro) return {};
-    if (++calls < pipeline.layers_of(stage, slot.chunk).size()) continue;
+    const Range own = pipeline.layers_of(stage, slot.chunk);
+    const bool in_chunk = event.label.layer >= own.begin && event.label.layer < own.end;
+    if (slot.forward != (event.kind == EventKind::forward) || !in_chunk) return {};
+    if (++calls < own.size()) continue;
     alive.push_back(event.live_after.value());
     calls = 0;
   }
@@ -126,6 +134,12 @@ bool too_many_gradients(const CheckContext& check, int rank) {
   return found > own_parts + two_units;
 }
 
+/// Why there are more gradients than those of two units, by what is too much when backward begins and ends.
+std::string gradients_mistake(std::int64_t at_turn, std::int64_t at_end, std::int64_t others) {
+  if (at_turn > 0) return "gradients_made_early";
+  return others > 0 && at_end >= others ? "gradients_kept" : "third_unit";
+}
+
 void diagnose_memory(CheckContext& check, int rank) {
   const std::string order = order_mistake(check, rank);
   if (!order.empty()) return check.diagnose(order);
@@ -140,12 +154,12 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (excess(0) > 0) return check.diagnose("prefetched_too_far");
   const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 1);
   if (before > 0 && excess(alive.size() / 2 - 1) >= before) return check.diagnose("not_resharded");
+  if (too_many_gradients(check, rank))
+    return check.diagnose(gradients_mistake(excess(alive.size() / 2), excess(alive.size() - 1), others));
   const std::int64_t below = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // than the last and one ahead
   if (below > 0 && excess(alive.size() / 2) >= below) return check.diagnose("gathered_at_once_in_backward");
   const std::int64_t at_end = excess(alive.size() - 1);
-  if (at_end >= others && others > 0) {
-    return check.diagnose(too_many_gradients(check, rank) ? "gradients_kept" : "not_resharded_in_backward");
-  }
+  if (at_end >= others && others > 0) return check.diagnose("not_resharded_in_backward");
   if (at_end > 0) check.diagnose("third_unit");
 }
 
@@ -156,11 +170,38 @@ void diagnose_time(CheckContext& check, int rank) {
   check.diagnose(mistake.empty() ? "started_late" : mistake);
 }
 
+/// One gather for each layer and pass, but only one of the last chunk's, and one reduce-scatter.
+Formula<Count> collectives_in(const Pipeline& pipeline, int stage) {
+  return 3 * named("layers of its chunks", pipeline.num_layers_of(stage)) -
+         named("those of the last one", pipeline.layers_of(stage, pipeline.v - 1).size());
+}
+
+/// Each layer goes forward once for each micro-batch.
+bool computes_once(CheckContext& check) {
+  const Pipeline pipeline = pipeline_in(check.kase());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Formula<Count> calls =
+        named("m", pipeline.m) * named("layers", pipeline.num_layers_of(stage_of(check.kase(), rank)));
+    if (check.at_most("forward calls of " + check.name_of(rank), check.counters(rank).layer_forwards, calls, "calls",
+                      check.place_of_first(rank, EventKind::backward))) {
+      continue;
+    }
+    check.diagnose("forward_twice");
+    return false;
+  }
+  return true;
+}
+
 /// The peak lies in backward: what a third unit takes in forward does not show there.
 bool holds_two_units_in_forward(CheckContext& check, int rank) {
   const std::vector<std::int64_t> alive = alive_after_slots(check, rank);
   const std::vector<std::int64_t> planned = breadth_first_memory(check.kase(), rank).after;
-  if (alive.empty()) return true;  // another order, of which this cannot speak
+  if (alive.empty() && !computes_once(check)) return false;
+  if (alive.empty()) {
+    return check.fail("all micro-batches through one chunk of " + check.name_of(rank) + " before any enters the next",
+                      "another order of its forward and backward calls",
+                      check.place_of_first(rank, EventKind::forward));
+  }
   std::size_t worst = 0;
   for (std::size_t slot = 1; slot < alive.size() / 2; ++slot) {
     if (alive[slot] - planned[slot] > alive[worst] - planned[worst]) worst = slot;
@@ -177,25 +218,45 @@ bool holds_two_units_in_forward(CheckContext& check, int rank) {
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
   if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_gradients(check);
-  check.equal("loss by rank", losses_by_rank(check.kase()), expected.loss_tolerance);
+  if (!check.equal("loss by rank", losses_by_rank(check.kase()), expected.loss_tolerance)) return;
+  if (!check.equal_layers("weights left", expected.weights_before, scaled(expected.weights_before, 0))) {
+    check.diagnose("weights_lost");
+  }
 }
 
 SHARDLINGS_CHECK(communication) {
+  const Pipeline pipeline = pipeline_in(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (check.at_most("sent in collectives by " + check.name_of(rank), sent_by_collectives(check, rank),
-                      gathered_bytes(check.kase(), rank), check.place_of_last(rank, EventKind::collective))) {
-      continue;
+    if (!check.at_most("sent in collectives by " + check.name_of(rank), sent_by_collectives(check, rank),
+                       gathered_bytes(check.kase(), rank), check.place_of_last(rank, EventKind::collective))) {
+      check.detail(fmt::format("it called all_gather {} times, reduce_scatter {} times, for {} layers",
+                               check.counters(rank).calls(Collective::all_gather),
+                               check.counters(rank).calls(Collective::reduce_scatter),
+                               pipeline.num_layers_of(stage_of(check.kase(), rank))));
+      return diagnose_bytes(check, rank);
     }
-    check.detail(fmt::format("it called all_gather {} times, reduce_scatter {} times, for {} layers",
-                             check.counters(rank).calls(Collective::all_gather),
-                             check.counters(rank).calls(Collective::reduce_scatter),
-                             pipeline_in(check.kase()).num_layers_of(stage_of(check.kase(), rank))));
-    return diagnose_bytes(check, rank);
+    if (!check.at_most("collectives of " + check.name_of(rank),
+                       num_collectives(check, rank) - std::ssize(check.events(rank, EventKind::send)),
+                       collectives_in(pipeline, stage_of(check.kase(), rank)), "calls",
+                       check.place_of_first(rank, EventKind::collective))) {
+      return diagnose_bytes(check, rank);
+    }
+    // Weights that go as messages are no cheaper.
+    if (!check.at_most("sent in messages by " + check.name_of(rank),
+                       check.counters(rank).bytes_sent(Collective::send_recv),
+                       message_bytes(pipeline, stage_of(check.kase(), rank)))) {
+      return;
+    }
   }
 }
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!check.at_most("memory of the host that " + check.name_of(rank) + " has used", check.counters(rank).host.peak,
+                       named("none", Bytes(0)),
+                       {check.counters(rank).host.peak_file, check.counters(rank).host.peak_line})) {
+      return check.diagnose("parked_on_the_host");
+    }
     if (!check.peak_at_most(rank, breadth_first_memory(check.kase(), rank).peak) ||
         !holds_two_units_in_forward(check, rank)) {
       return diagnose_memory(check, rank);
@@ -204,5 +265,6 @@ SHARDLINGS_CHECK(memory) {
 }
 
 SHARDLINGS_CHECK(time) {
+  if (!computes_once(check)) return;
   if (!finishes_within(check, breadth_first_time(check.kase()))) diagnose_time(check, check.slowest_rank());
 }

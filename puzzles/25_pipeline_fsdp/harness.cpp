@@ -124,5 +124,6 @@ SHARDLINGS_HARNESS(h) {
                   loss);
   h.end();
   h.put_parts("grads", state.grads, data);
+  h.put_parts("weights left", state.weights, data);
   h.put_of_rank("loss by rank", loss);
 }

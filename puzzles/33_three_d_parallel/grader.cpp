@@ -20,9 +20,15 @@
 using namespace shardlings;
 using namespace shardlings::grader;
 using front::Collective;
+using front::Event;
 using front::EventKind;
 
 namespace {
+
+/// Each of the rank's layers goes forward once for each micro-batch.
+Formula<Count> forward_calls(const Case& kase, const GridRank& own) {
+  return in_all_steps(kase, named("m", kase.micro_batches) * named("layers", std::ssize(own.layers)));
+}
 
 /// By layer of the model.
 using Flags = std::vector<bool>;
@@ -182,10 +188,23 @@ void diagnose_weights(CheckContext& check, const FirstStep& step) {
   const Reference& expected = check.reference();
   const Flags wrong = wrong_layers(check.result(), "weights", expected.weights, expected.weights_tolerance);
   if (are_some_chunks(step.pipeline(), wrong)) return check.diagnose("chunk_forgotten");
-  check.diagnose(check.counters(0).calls(Collective::all_gather) > 0 ? "gathered_too_early" : "not_gathered");
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather);
+  const std::vector<Event> updates = check.events(0, EventKind::update);
+  if (gathers.empty()) return check.diagnose("not_gathered");
+  if (!updates.empty() && gathers.front().order < updates.front().order) check.diagnose("gathered_too_early");
+}
+
+/// Some rank has gone forward less often than once for each micro-batch and layer.
+bool leaves_micro_batches_out(const CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.counters(rank).layer_forwards < forward_calls(check.kase(), GridRank(check.kase(), rank)).value())
+      return true;
+  }
+  return false;
 }
 
 void diagnose_numbers(CheckContext& check) {
+  if (leaves_micro_batches_out(check)) return check.diagnose("micro_batch_left_out");
   const FirstStep step(check);
   const Reference& right = step.expected;
   const Flags gradients = step.wrong("grads", right.grads, right.grads_tolerance);
@@ -227,6 +246,40 @@ std::int64_t calls_in(const front::Counters& counters, const std::string& group,
   return calls;
 }
 
+/// Collectives that a rank has called in a group, of any kind that moves something.
+std::vector<Event> collectives_in(const CheckContext& check, int rank, const std::string& group) {
+  const front::RankTrace& trace = check.trace(rank);
+  std::vector<Event> events = check.events(rank, EventKind::collective);
+  std::erase_if(events, [&](const Event& event) {
+    const std::string& name = trace.names.at(event.name);
+    return name == "split" || name == "barrier" || event.group < 0 ||
+           trace.groups.at(static_cast<std::size_t>(event.group)) != group;
+  });
+  return events;
+}
+
+/// No more calls in a group than its bytes need: each takes its latency.
+bool check_calls_in(CheckContext& check, int rank, const std::string& group, const Formula<Count>& most) {
+  const std::vector<Event> events = collectives_in(check, rank, group);
+  return check.at_most(fmt::format("collectives of {} in group {}", check.name_of(rank), group), std::ssize(events),
+                       in_all_steps(check.kase(), most), "calls", check.place_of_last(rank, EventKind::collective));
+}
+
+/// dp: a reduce-scatter and an all-gather for each layer; ends and world: one all-reduce.
+bool check_all_calls(CheckContext& check, int rank) {
+  const Count layers = std::ssize(GridRank(check.kase(), rank).layers);
+  if (!check_calls_in(check, rank, "dp", 2 * named("layers", layers))) {
+    if (GridRank(check.kase(), rank).d > 1) check.diagnose("called_in_pieces");
+    return false;
+  }
+  for (const auto& [group, mistake] : {std::pair("ends", "table_too_often"), std::pair("world", "norm_in_pieces")}) {
+    if (check_calls_in(check, rank, group, named("one", 1))) continue;
+    check.diagnose(mistake);
+    return false;
+  }
+  return true;
+}
+
 void diagnose_bytes(CheckContext& check, int rank, const std::string& group) {
   const auto all_reduces = [&] { return calls_in(check.counters(rank), group, Collective::all_reduce); };
   if (group == "tp") return check.diagnose("computed_twice");
@@ -258,6 +311,24 @@ void diagnose_memory(CheckContext& check, int rank, const GridRank& own) {
   check.diagnose(found > expected.value() ? "too_many_in_flight" : "copies_kept");
 }
 
+/// Some rank goes backward for the first time before it has gone forward as often as it should have.
+bool goes_back_too_soon(const CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const GridRank own(check.kase(), rank);
+    const Order order = order_of(own);
+    Count expected = 0, found = 0;
+    for (int slot = 0; slot < leading_forwards(order); ++slot) {
+      expected += own.pipeline.layers_of(own.pp, order[static_cast<std::size_t>(slot)].chunk).size();
+    }
+    for (const Event& event : check.trace(rank).events) {
+      if (event.depth == 0 && event.kind == EventKind::backward) break;
+      found += event.depth == 0 && event.kind == EventKind::forward ? 1 : 0;
+    }
+    if (found < expected) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -280,26 +351,36 @@ SHARDLINGS_CHECK(communication) {
                        check.counters(rank).bytes_sent(), named("the sum of the above", known))) {
       return;
     }
+    if (!check_all_calls(check, rank)) return;
   }
 }
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const GridRank own(check.kase(), rank);
+    const front::MemoryUse& host = check.counters(rank).host;
+    if (!check.at_most("memory of the host that " + check.name_of(rank) + " has used", host.peak,
+                       named("none", Bytes(0)), {host.peak_file, host.peak_line})) {
+      return check.diagnose("parked_on_the_host");
+    }
     if (!check.peak_at_most(rank, peak_of(check.kase(), own))) return diagnose_memory(check, rank, own);
   }
 }
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const Pipeline pipeline = GridRank(kase, 0).pipeline;
-  const int rank = check.slowest_rank();
-  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
-                    in_all_steps(kase, step_time(kase, pipeline)))) {
-    return;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!check.at_most("forward calls of " + check.name_of(rank), check.counters(rank).layer_forwards,
+                       forward_calls(kase, GridRank(kase, rank)), "calls",
+                       check.place_of_first(rank, EventKind::backward))) {
+      return check.diagnose("forward_twice");
+    }
   }
+  const Pipeline pipeline = GridRank(kase, 0).pipeline;
+  if (finishes_within(check, in_all_steps(kase, step_time(kase, pipeline)))) return;
   Order order = order_found(check, pipeline, 0);
   order.resize(order.size() / static_cast<std::size_t>(kase.steps));
   const bool one_by_one = most_in_flight(order) <= pipeline.v;
-  check.diagnose(!one_by_one && runs_empty(order) ? "drained" : "warm_up_too_short");
+  if (!one_by_one && runs_empty(order)) return check.diagnose("drained");
+  if (goes_back_too_soon(check)) check.diagnose("warm_up_too_short");
 }

@@ -12,7 +12,8 @@
 using namespace shardlings;
 
 /// One training step. This rank is rank r of a pipeline of p. It has v of the p v stages (chunks[c] is stage c p + r),
-/// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p divides the number m of micro-batches.
+/// of each of their layers a t-th, and batch dp.rank() of d. If v > 1, p is 2 at least and divides the number m of
+/// micro-batches.
 ///
 /// share          what this rank has, and with whom: chunks, state and groups, which the first lines unpack
 /// model, chunks  layers are divided over the tensor-parallel group, and their calls add up over it by themselves
@@ -26,14 +27,14 @@ using namespace shardlings;
 /// Result  weights and moments as if one device had trained on all d batches; of the gradient, the sum over the
 ///         replicas in dp.mine(model.size(l)) of state.grads[l], not clipped
 /// Memory  in flight min(p - r, m) micro-batches, with v > 1 min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks; weights,
-///         gradients, moments of dp.mine, and nothing beside them
+///         gradients, moments of dp.mine, and nothing beside them until backward is over; nothing on the host
 /// Wire    dp: reduce-scatter and all-gather of each layer; ends: an all-reduce of the table; world: of one number
-/// Time    (m v + p - 1)(F + B), with F and B those of a chunk
+/// Time    (m v + p - 1)(F + B), with F and B those of a chunk; nothing goes forward twice
 ///
 /// Calls that you may not know yet: model.tied(l), the Range of layer l that is the table of the embedding: in the
 /// first layer of the model and in the last, else empty; model.owned(l), the Ranges of layer l that count here in a
 /// norm over all ranks: all but what tensor-parallel rank 0 has as well, and the second table; intersect(a, b), what
-/// two Ranges share.
+/// two Ranges share, which may be nothing: add_squares and update do nothing with an empty part.
 void train_step(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit, View loss) {
   const std::vector<Stage>& chunks = share.chunks;
   [[maybe_unused]] TrainState& state = share.state;

@@ -74,4 +74,14 @@ class Port {
   std::deque<std::string> files_;  ///< of errors: a Location points at its file's name
 };
 
+/// While it lives, this thread runs the code of the rank whose port this is. For what names no tensor and no rank:
+/// show() of an empty tensor.
+class PortOfThisThread {
+ public:
+  explicit PortOfThisThread(Port& port);
+  ~PortOfThisThread();
+  PortOfThisThread(const PortOfThisThread&) = delete;
+  PortOfThisThread& operator=(const PortOfThisThread&) = delete;
+};
+
 }  // namespace shardlings::detail

@@ -3,14 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "base/descriptor.h"
@@ -39,14 +39,27 @@ bool write_new_file(const std::string& path, std::string_view content, Outlives 
   return outlives == Outlives::kill || fsync(file.get()) == 0;
 }
 
+std::optional<std::string> read_to_end(int file) {
+  std::string content;
+  struct stat known {};
+  if (fstat(file, &known) == 0) content.reserve(static_cast<std::size_t>(known.st_size) + 1);
+  std::array<char, 65536> piece;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+  for (;;) {
+    const ssize_t got = read(file, piece.data(), piece.size());
+    if (got == 0) return content;
+    if (got < 0 && errno != EINTR) return std::nullopt;
+    if (got > 0) content.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> read_file(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return std::nullopt;
+  return read_to_end(file.get());
 }
 
 std::string read_whole_file(const std::string& path) {

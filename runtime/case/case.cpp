@@ -167,6 +167,7 @@ std::string to_json(const Case& kase) {
                      {"batch", kase.batch},
                      {"micro_batches", kase.micro_batches},
                      {"uneven_tokens", kase.uneven_tokens},
+                     {"empty_batch", kase.empty_batch},
                      {"batches", kase.batches},
                      {"steps", kase.steps},
                      {"seed", kase.seed},
@@ -189,6 +190,7 @@ Case case_from_json(const std::string& text) {
   kase.batch = at<Count>(json, "batch");
   kase.micro_batches = at<int>(json, "micro_batches");
   kase.uneven_tokens = at<bool>(json, "uneven_tokens");
+  kase.empty_batch = json.value("empty_batch", false);  // cases of older runs do not say so
   kase.batches = at<int>(json, "batches");
   if (kase.ranks % kase.num_batches() != 0) throw std::runtime_error("case: key 'batches' must divide 'ranks'");
   kase.steps = at<int>(json, "steps");

@@ -21,6 +21,7 @@ struct SHARDLINGS_API Case {
   Count batch = 2;             ///< b: sequences of one micro-batch
   int micro_batches = 1;       ///< of each rank
   bool uneven_tokens = false;  ///< micro-batches and ranks have different numbers of targets that count
+  bool empty_batch = false;    ///< the first batch's targets are all padding
   /// Different batches: consecutive ranks share one, as those do that divide a model and not the data. 0: every rank
   /// has its own. Divides `ranks`.
   int batches = 0;

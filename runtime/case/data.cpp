@@ -59,6 +59,7 @@ Count rows_of_micro(const Case& kase) {
 /// batches, so that sums by rank differ as well.
 Count counted_of(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
+  if (kase.empty_batch && batch == 0) return 0;
   if (!kase.uneven_tokens) return rows;
   const Count number = Count{batch} * kase.micro_batches + micro;
   const Count all = Count{kase.num_batches()} * kase.micro_batches;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "base/file.h"
 #include "base/suggest.h"
@@ -115,10 +117,25 @@ Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
   return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
 }
 
-front::Cluster read_cluster(TomlSection& section, const std::string& clusters_folder) {
+/// The clusters of a folder, each read once: most cases of a puzzle have the same one.
+class Clusters {
+ public:
+  explicit Clusters(std::string folder) : folder_(std::move(folder)) {}
+  const front::Cluster& at(const std::string& name) {
+    const auto found = loaded_.find(name);
+    if (found != loaded_.end()) return found->second;
+    return loaded_.emplace(name, front::load_cluster(folder_, name)).first->second;
+  }
+
+ private:
+  std::string folder_;
+  std::map<std::string, front::Cluster> loaded_;
+};
+
+front::Cluster read_cluster(TomlSection& section, Clusters& clusters) {
   front::Cluster cluster;
   try {
-    cluster = front::load_cluster(clusters_folder, section.text_or("cluster", "classroom"));
+    cluster = clusters.at(section.text_or("cluster", "classroom"));
   } catch (const std::runtime_error& error) {
     section.fail("cluster", error.what());
   }
@@ -128,12 +145,13 @@ front::Cluster read_cluster(TomlSection& section, const std::string& clusters_fo
 
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys = front::cluster_keys();
-  keys.insert(keys.end(), {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "steps",
-                           "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers"});
+  keys.insert(keys.end(),
+              {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "empty_batch", "steps",
+               "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers"});
   return keys;
 }
 
-Case read_case(TomlSection& section, const Manifest& manifest, const std::string& clusters_folder) {
+Case read_case(TomlSection& section, const Manifest& manifest, Clusters& clusters) {
   Case kase;
   section.has_only(case_keys());
   kase.puzzle = manifest.id;
@@ -149,9 +167,11 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   if (kase.ranks % kase.num_batches() != 0)
     section.fail("batches", fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
   kase.uneven_tokens = section.flag_or("uneven_tokens", false);
+  kase.empty_batch = section.flag_or("empty_batch", false);
+  if (kase.empty_batch && kase.num_batches() == 1) section.fail("empty_batch", "there must be another batch");
   kase.steps = section.small_or("steps", 1, 1);
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
-  kase.cluster = read_cluster(section, clusters_folder);
+  kase.cluster = read_cluster(section, clusters);
   kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
   kase.model.layers = 0;
   if (auto model = section.section("model")) kase.model = read_model(*model);
@@ -161,7 +181,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, const std::string
   return kase;
 }
 
-void read_lists(TomlSection& root, const std::string& clusters_folder, Manifest& manifest) {
+void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
   for (TomlSection& section : root.sections("checks")) manifest.checks.push_back(read_check(section, manifest));
   for (TomlSection& section : root.sections("hints")) manifest.hints.push_back(read_hint(section));
   for (TomlSection& section : root.sections("diagnoses")) {
@@ -170,7 +190,7 @@ void read_lists(TomlSection& root, const std::string& clusters_folder, Manifest&
     manifest.diagnoses.push_back(diagnosis);
   }
   for (TomlSection& section : root.sections("cases")) {
-    manifest.cases.push_back(read_case(section, manifest, clusters_folder));
+    manifest.cases.push_back(read_case(section, manifest, clusters));
   }
   if (manifest.checks.empty())
     root.fail("checks", "there are no [[checks]]: a puzzle that nothing checks cannot be passed");
@@ -245,7 +265,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
   manifest.host_reads = root.flag_or("host_reads", false);
-  read_lists(root, clusters_folder, manifest);
+  read_lists(root, Clusters(clusters_folder), manifest);
   return manifest;
 }
 

@@ -34,6 +34,7 @@
 /// micro_batches = 1                                # of each rank (default 1)
 /// batches = 1                                      # different ones, shared by consecutive ranks (default: `ranks`)
 /// uneven_tokens = false                            # micro-batches have different numbers of targets that count
+/// empty_batch = false                              # the first batch's targets are all padding
 /// steps = 1                                        # default 1
 /// seed = 1                                         # default 1
 /// cluster = "classroom"                            # runtime/front/clock/clusters/<name>.toml (default classroom)

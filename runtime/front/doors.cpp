@@ -15,12 +15,29 @@ using detail::Caller;
 using detail::ErrorKind;
 using detail::Reply;
 
+namespace {
+
+bool is_verb(const Call& call) {
+  return static_cast<int>(call.verb) < detail::kVerbs;
+}
+
+/// A destructor's, which frees memory whatever has happened.
+bool is_released(const Call& call) {
+  return is_verb(call) && detail::spec_of(call.verb).released;
+}
+
+}  // namespace
+
 Reply Doors::answer(const Call& call, Caller caller) {
+  if (refused_ && !is_released(call)) return *refused_;
   try {
     check(call, caller);
     return front_.handle(call);
   } catch (const std::exception&) {
-    return refusal();
+    const Reply reply = refusal();
+    const bool is_judged = caller == Caller::learner && front_.is_measuring() && reply.error != ErrorKind::aborted;
+    if (is_judged) refused_ = reply;
+    return reply;
   }
 }
 
@@ -36,10 +53,9 @@ void Doors::check(const Call& call, Caller caller) const {
 }
 
 void Doors::refuse(const Call& call, const std::string& why) const {
-  const bool is_verb = static_cast<int>(call.verb) < detail::kVerbs;
   const Location at = front_.rank().texts().has(call.at.file) ? front_.rank().place(call) : Location{};
   throw InvalidArgument(fmt::format("{}: rank {}: {}: {}", to_text(at), front_.rank().id(),
-                                    is_verb ? detail::name_of(call.verb) : "a call", why)
+                                    is_verb(call) ? detail::name_of(call.verb) : "a call", why)
                             .c_str(),
                         at);
 }

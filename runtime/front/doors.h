@@ -4,6 +4,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -90,6 +91,9 @@ class Doors {
   Learner learner_;
   Harness harness_;
   std::string error_;  ///< of the last reply that had one
+  /// The first error of a call that the learner made while it was measured. All calls behind it are answered so, the
+  /// harness's, too: a program that catches the exception and goes on has still made a wrong call.
+  std::optional<detail::Reply> refused_;
   Lent lent_;
   std::uint64_t loan_ = 0;
 };

@@ -61,9 +61,11 @@ void RankFront::begin_measuring(Location at) {
   memory_.restart(at);
   kept_.reset();
   rank_.calls().forget();
+  measuring_ = true;
 }
 
 void RankFront::end_measuring() {
+  measuring_ = false;
   RankReport report;
   report.counters = counted();
   rank_.trace().resolve(rank_.device());
@@ -83,6 +85,7 @@ Counters RankFront::counted() {
 RankReport RankFront::take_report() {
   if (!kept_) end_measuring();
   kept_->published = std::move(published_);
+  kept_->shows = std::move(rank_.shows());
   return std::move(*kept_);
 }
 

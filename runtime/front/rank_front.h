@@ -49,6 +49,8 @@ class RankFront {
   void begin_measuring(Location at);
   /// Keeps counters and trace as they are now: what comes after is not part of the report.
   void end_measuring();
+  /// Between the two.
+  bool is_measuring() const { return measuring_; }
   /// For the report.
   void publish(Published published) { published_.push_back(std::move(published)); }
   /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
@@ -72,6 +74,7 @@ class RankFront {
   RankModels models_;
   std::vector<Published> published_;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
+  bool measuring_ = false;
 };
 
 }  // namespace shardlings::front

@@ -39,4 +39,12 @@ const grading::verdict::CaseVerdict* case_to_show(const grading::verdict::Verdic
   return best;
 }
 
+const grading::verdict::CaseVerdict* case_with_shows(const grading::verdict::Verdict& verdict) {
+  const grading::verdict::CaseVerdict* best = case_to_show(verdict);
+  if (best != nullptr && !best->shown.empty()) return best;
+  const auto found =
+      std::find_if(verdict.cases.begin(), verdict.cases.end(), [](const auto& kase) { return !kase.shown.empty(); });
+  return found == verdict.cases.end() ? nullptr : &*found;
+}
+
 }  // namespace shardlings::report

@@ -19,4 +19,7 @@ bool repeats_explanation(const grading::verdict::CaseVerdict& kase, const gradin
 /// nullptr if no case left counters.
 const grading::verdict::CaseVerdict* case_to_show(const grading::verdict::Verdict& verdict);
 
+/// Whose shows a short report lists: case_to_show()'s, or those of the first case that has any. nullptr if none has.
+const grading::verdict::CaseVerdict* case_with_shows(const grading::verdict::Verdict& verdict);
+
 }  // namespace shardlings::report

@@ -12,6 +12,7 @@
 #include "report/choice.h"
 #include "report/harmless.h"
 #include "report/report_lines.h"
+#include "report/shown_text.h"
 #include "report/timeline_text.h"
 
 namespace shardlings::report {
@@ -29,6 +30,7 @@ struct Detail {
   int failures = 1000;      // checks shown with all they say
   int explanation = 0;      // lines; 0: all
   int output = 10;          // lines of what the program printed
+  int shows = 8;            // of each case whose shows are listed; 0: all
   bool passed_checks = true;
   bool timeline = true;
   int ranks = kMostRankRows;
@@ -53,6 +55,7 @@ class Report {
       for (const CheckSummary& check : verdict_.checks) summary(check);
       if (!detail_.passed_checks) passed_in_one_line();
       printed_elsewhere();
+      shown();
       picture();
     }
     return page_.take();
@@ -232,6 +235,24 @@ class Report {
     }
   }
 
+  // Who calls show() wants to see it, whether anything has failed or not: of the case that the report is about, and of
+  // all of them if asked for.
+  void shown() {
+    const CaseVerdict* chosen = case_with_shows(verdict_);
+    std::vector<std::string> others;
+    for (const CaseVerdict& kase : verdict_.cases) {
+      if (kase.shown.empty()) continue;
+      if (&kase != chosen && !options_.verbose) {
+        others.push_back(harmless_line(kase.kase.name, style_.charset()));
+        continue;
+      }
+      page_.blank();
+      const ShownText how{options_.width, detail_.shows};
+      for (std::string& line : shown_lines(kase, style_, how)) page_.line(std::move(line));
+    }
+    if (!others.empty()) page_.text(fmt::format("also shown in: {} (-v)", fmt::join(others, "; ")), 2, Role::dim);
+  }
+
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
     if (kase == nullptr || !detail_.timeline || verdict_.status != Status::graded) return;
@@ -256,6 +277,7 @@ class Report {
 std::vector<Detail> levels(const TerminalOptions& options) {
   Detail full;
   full.every_case = options.verbose;
+  if (options.verbose) full.shows = 0;
   full.timeline = options.timeline;
   std::vector<Detail> all{full};
   const auto next = [&](auto change) {
@@ -264,10 +286,10 @@ std::vector<Detail> levels(const TerminalOptions& options) {
   };
   next([](Detail& d) { d.every_case = false, d.output = 4, d.memory = MemoryRows::strips; });
   next([](Detail& d) { d.legend = false, d.passed_checks = false; });
-  next([](Detail& d) { d.ranks = 4, d.explanation = 12; });
+  next([](Detail& d) { d.ranks = 4, d.explanation = 12, d.shows = 4; });
   next([](Detail& d) { d.memory = MemoryRows::worst; });
   next([](Detail& d) { d.timeline = false; });
-  next([](Detail& d) { d.failures = 1, d.output = 2; });
+  next([](Detail& d) { d.failures = 1, d.output = 2, d.shows = 1; });
   next([](Detail& d) { d.explanation = 6, d.output = 0; });
   return all;
 }

@@ -1,6 +1,8 @@
 #include "submission/submission.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "api/access.h"
 #include "base/machine_fault.h"
 #include "base/sanitizers.h"
 #include "boundary/broker/jails.h"
@@ -78,6 +81,7 @@ struct Run {
 
 /// One rank's part: that the host's memory ran out is told apart from other exceptions.
 void run_harness(Rank& rank, const Run& run) {
+  pthread_setname_np(pthread_self(), fmt::format("rank {}", rank.id()).c_str());  // as a debugger shows it
   try {
     Harness of_rank(rank, run.kase);
     run.harness(of_rank);
@@ -91,6 +95,7 @@ void run_here(Run& run) {
   CrashNotes notes(run.file.header().crash, run.box, program_of(run.harness));
   run.run([&](Rank& rank) {
     const Watched watched(notes, rank.id());
+    const detail::PortOfThisThread here(*detail::Access::port(rank));
     run_harness(rank, run);
   });
 }

@@ -12,17 +12,18 @@ using namespace shardlings;
 
 /// One training step of a model with L = model.num_layers() layers.
 ///
-/// state.weights[l]    (model.size(l))  weights of layer l, flat; the step changes them in place
-/// state.optimizer[l]                   what model.update wants to have beside them
+/// state.weights[l]    (model.size(l))  weights of layer l, flat: before the step, and afterwards after it
+/// state.optimizer[l]                   what model.update keeps of layer l from step to step, and counts
 /// state.grads         (nothing)        the gradient of a layer is yours to make, and to drop
 /// batch.inputs        (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead
 /// batch.targets       (s, b)           a negative target is padding: it counts for nothing
 /// loss                (1)              is 0 before; model.loss adds the loss to it
 ///
-/// Result  the weights after one update; the loss
-/// Time    every layer once forward and once backward: L (F + B)
-/// Memory  beside the weights and the batch, at the peak: the activations of the layers that are still to go
-///         backward, the room that one backward needs, and the gradient of the weights of ONE layer
+/// Result  the weights after one update, state.optimizer[l] with it; the loss
+/// Calls   model.forward, model.backward and model.update once for each layer, model.loss once: L (F + B)
+/// Memory  beside what is given, at the peak: the activations of the layers that are still to go backward, the room
+///         that one backward needs, and the gradient of the weights of ONE layer, the one that is going backward.
+///         Less is welcome. The host's memory is not used
 ///
 /// Calls that you need: model.forward, model.loss, model.backward, model.update, model.size, rank.zeros.
 /// A tensor is freed when its variable goes out of scope, or at once by `t = {};`.

@@ -7,18 +7,21 @@
 
 using namespace shardlings;
 
-/// Replaces `data` on every rank by its sum over all N = group.size() ranks, element by element.
+/// Replaces `data` on every rank of `group` by its sum over these N = group.size() ranks, element by element. The group
+/// may be a part of the world: ranks count as group.rank() does.
 ///
 /// data     (n)              f32; the same n on every rank. N need not divide n, and n may be smaller than N
 /// part(i)  (about n / N)    part i of data. Parts count round the ring: part(-1) is part(N - 1), part(N) is part(0)
 /// buffer   (longest part)   room for one part that arrives; b.part({0, m}) are the first m elements of a tensor b
 ///
-/// Wire    2(N-1)/N size sent by each rank, where size is the bytes of all n elements
-/// Time    2(N-1) (alpha + size / (N W)): 2(N-1) steps, in each of which a rank sends one part and receives one
-/// Memory  nothing beside `data` and `buffer`
+/// Wire    2(N-1)/N size sent by each rank, where size is the bytes of all n elements; where N does not divide n, twice
+///         all parts but one. At most 2(N-1) messages of each rank: a part is one message
+/// Time    2(N-1) (alpha + longest part / W): 2(N-1) steps, in each of which a rank sends one part and receives one
+/// Memory  nothing beside `data` and `buffer`, on the host neither
 ///
 /// Calls that you need: group.send_recv(out, to, in, from), which sends and receives at once, and add(y, x): y += x.
-/// The built-in collectives (group.all_reduce and its like) are what you are building: they do not count.
+/// send, recv and the _async forms are as good. The built-in collectives (group.all_reduce and its like, split too) are
+/// what you are building, and not for use here.
 void ring_all_reduce(Rank& rank, Group& group, View data) {
   const int n = group.size();
   const int me = group.rank();

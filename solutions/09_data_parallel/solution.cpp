@@ -16,14 +16,14 @@ using namespace shardlings;
 /// state.grads[l]          (model.size(l))  zeros; backward adds to them. Leave the gradient of the whole step there
 /// state.optimizer[l]                       what model.update wants to have beside them
 /// batch.inputs            (s, b, h)        this rank's part of the batch; a GPT has token ids (s, b) instead
-/// batch.targets           (s, b)           its targets; a negative one is padding, and ranks have more or less of it
+/// batch.targets           (s, b)           its targets; negative ones are padding: some on each rank, or even all
 /// batch.tokens_of_step()                   targets that count, on all ranks together
 /// loss                    (1)              is 0 before; model.loss adds this rank's share. Leave it at that
 ///
 /// Result  weights and gradients on every rank as if one device had trained on the batches of all
-/// Wire    one all-reduce of each layer's gradient: 2(N-1)/N of its bytes per rank
+/// Wire    one call of an all-reduce for each layer's gradient, and nothing else: 2(N-1)/N of its bytes per rank
 /// Time    L (F + B) + the all-reduce of layer 0, if no all-reduce takes longer than a backward; the rest is hidden
-/// Memory  what one device needs for its own part of the batch (puzzle 02, one micro-batch), and nothing more
+/// Memory  what one device needs for its own part of the batch (puzzle 02, one micro-batch); nothing on the host
 ///
 /// Calls that you need: model.loss, model.backward and model.update as before; world.all_reduce_async(view, op), which
 /// returns a Work at once, and work.wait(). Until then its view is in flight: do not touch what is in it.

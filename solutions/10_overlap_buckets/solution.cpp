@@ -26,15 +26,15 @@ Tensor forward_and_loss(const Model& model, const TrainState& state, const Batch
 ///                                      in model.range(l), layer 0 first. Leave the gradient of the whole step there
 /// state.weights[l]    (model.size(l))  the same on all ranks before, and again after
 /// state.optimizer[l]                   what model.update wants to have beside them
-/// bucket                               elements: an all-reduce starts as soon as so many are complete and waiting
+/// bucket                               1 or more: how many elements close a bucket, by the rule below
 /// loss                (1)              takes this rank's share; forward_and_loss has seen to it
 ///
 /// Result  weights and gradients on every rank as if one device had trained on all micro-batches of all ranks
 /// Wire    every element of the gradient goes through one all-reduce per step, not per micro-batch
-/// Calls   an all-reduce for each bucket: going down from layer L-1, a bucket is closed after the first layer with
-///         which it holds `bucket` elements or more, and after layer 0
+/// Calls   one all-reduce for each bucket, and nothing else. A bucket holds whole layers: going down from layer L-1, it
+///         is closed after the first layer with which it holds `bucket` elements or more, and after layer 0
 /// Time    an all-reduce starts when its last layer has gone backward, and is hidden as far as the network allows
-/// Memory  weights, grads, batch, the activations of one micro-batch; no copies of gradients
+/// Memory  weights, grads, batch, the activations of one micro-batch; no copies of gradients, nothing on the host
 ///
 /// A range of layers that lie side by side is one view: grads.part({begin, end}).
 void train_step(Rank& rank, const Model& model, TrainState& state, View grads, const Batch& batch, Count bucket,

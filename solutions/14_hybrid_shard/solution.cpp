@@ -28,10 +28,10 @@ struct Unit {
 /// loss                (1)                    is 0 before; takes this rank's share
 ///
 /// Result   parts as if one device had trained on the batches of all N ranks, the same bits on all nodes
-/// Memory   beside parts and activations: two units of weights, two layers' gradients, never more
-/// Inside   each layer is gathered twice and reduce-scattered once, but the last layer is gathered once
-/// Between  each part of a gradient is all-reduced once
-/// Time     the first all-gather + L (F + B) + what is left of the last layer's gradient: everything else is hidden
+/// Memory   beside parts and activations: two units of weights, two layers' gradients, never more; nothing on the host
+/// Inside   each layer is gathered twice and reduce-scattered once, by one call each, but layer L-1 is gathered once
+/// Between  each part of a gradient is all-reduced once, by one call
+/// Time     the first all-gather + L (F + B) + what is left of layer 0's (and 1's) gradient: everything else is hidden
 ///
 /// Calls that you need: Grid(rank.world(), {{"name", size}, {"name", size}}); grid.along("name"), a Group;
 /// group.all_gather_async, reduce_scatter_async and all_reduce_async, the first two as in puzzle 13; work.wait().

@@ -17,7 +17,7 @@ using namespace shardlings;
 /// state.weights[l]   (model.size(l))   weights of layer l, on the device: the same on all ranks, before and after
 /// host.weights[l]    (mine.size())     this rank's part of them, in the host's memory, where Adam works on it
 /// host.grads[l]      (mine.size())     on the host: room for the gradient of that part. Leave it there
-/// host.optimizer[l]  .m, .v            on the host: both moments of that part
+/// host.optimizer[l]  .m, .v            on the host: both moments of that part. Its `step` is not used
 /// step                                 what adam_async wants to know: learning rate, number of the step, …
 /// batch                                inputs and targets of this rank's part of the batch, and tokens_of_step()
 /// loss               (1)               is 0 before; takes this rank's share
@@ -25,9 +25,10 @@ using namespace shardlings;
 /// Result  weights as if one device had trained on the batches of all; gradients and moments, part by part, on the host
 /// Memory  weights, activations and two gradients of layers on the device: one that backward fills, one on its way.
 ///         Nothing more on the host than what is there
-/// Wire    a reduce-scatter and an all-gather of each layer; to the host and back each rank's part, once
-/// Time    that of the slowest of five things, each hidden behind the others: backward, reduce-scatters, copies to the
-///         host, Adam, copies to the device; plus the way of the first and of the last layer through them
+/// Wire    a reduce-scatter and an all-gather of each layer, by one call each; one copy of each layer's part to the
+///         host, and one back
+/// Time    that of the slowest of four things, each hidden behind the others: backward, the way of a gradient to the
+///         host (reduce-scatter and copy), Adam, copies to the device; plus the way of one layer through all of them
 void train_step(Rank& rank, const Model& model, TrainState& state, TrainState& host, const Batch& batch,
                 const AdamStep& step, View loss) {
   Group& world = rank.world();

@@ -16,15 +16,19 @@ using namespace shardlings;
 /// norm.weight, bias     (h)                  the same on all ranks; so is down.bias (h)
 /// up.weight             (f/t, h)             your outputs; up.bias (f/t)
 /// down.weight           (h, f/t)             your inputs
-/// kept                                       yours: what mlp_forward leaves in it, mlp_backward finds again
+/// kept                                       yours, one for each micro-batch: what mlp_forward leaves in it,
+///                                            mlp_backward finds again; it is freed afterwards
 ///
-/// The judge calls mlp_forward for each of m micro-batches, then mlp_backward for each, and finish_step once.
+/// The judge calls mlp_forward for each of m micro-batches, then mlp_backward for each, in the same order, and
+/// finish_step once. Gradients of weights are zero before the first of them, and micro-batches add to them.
 ///
 /// Result  y and grad_x of your positions, and gradients as of one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
-/// Wire    three all-gathers and two reduce-scatters of (s, b, h) for each micro-batch; three all-reduces of (h) in all
-/// Memory  kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole (s, b, h) at
-///         a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h)
+/// Wire    at most three all-gathers and two reduce-scatters of (s, b, h) for each micro-batch, and three all-reduces
+///         of (h) in all, or fewer for the same numbers
+/// Memory  at most, kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole
+///         (s, b, h) at a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h).
+///         Nothing lies on the host
 ///
 /// Calls that you need beside those of puzzle 16: rank.empty(shape, Kind::buffer); tp.all_gather(part, whole);
 /// tp.reduce_scatter(whole, part, ReduceOp::sum); layer_norm(x, weight, bias, &stats);

@@ -23,9 +23,11 @@ using namespace shardlings;
 /// loss                    (1)         is 0 before. The last stage leaves the loss of the step there, others leave it
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Wire    for each micro-batch and boundary: its activation once, its gradient once
+/// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Time    (m + p - 1) (F + B), with F and B those of a stage
-/// Memory  m micro-batches in flight; nothing stays that has been sent, or used for the last time
+/// Work    each layer once forward and once backward for each micro-batch
+/// Memory  at most m micro-batches in flight, all on the device; nothing stays that has been sent, or used for the last
+///         time. The first stage may compute on the inputs of the batch or on a clone of them
 ///
 /// Calls that you need: those of `stage`, model.loss(logits, targets, tokens, loss), clone, rank.empty(shape, kind),
 /// world.send(tensor, to) and world.recv(tensor, from), which return when the other side has come.

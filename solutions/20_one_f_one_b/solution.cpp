@@ -21,39 +21,41 @@ using namespace shardlings;
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Flight  at most min(p - r, m) micro-batches have gone forward on this rank and not yet backward
 /// Time    (m + p - 1) (F + B), as in puzzle 19
-/// Wire    for each micro-batch and boundary: its activation once, its gradient once
-/// Memory  what is in flight, and in each direction one message that has been sent and not yet waited for
+/// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
+/// Work    each layer once forward and once backward for each micro-batch
+/// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///
 /// Calls that you need: forward and backward from below; world.send_async(tensor, to), which returns a Work at once.
 /// `world.send_async(t, to).keep(std::move(t))` holds t until the Work's wait(). A Work that is assigned to must have
 /// been waited for before; waiting for a new one, `Work()`, does nothing.
 void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss) {
   Group& world = rank.world();
-  const int p = rank.size(), r = rank.id(), m = batch.num_micro();
+  [[maybe_unused]] const int p = rank.size(), r = rank.id(), m = batch.num_micro();
   const int before = stage.is_first() ? kNobody : r - 1, after = stage.is_last() ? kNobody : r + 1;
   std::vector<Tensor> x(m), logits(m);
   std::vector<StageSaved> saved(m);
 
-  const auto forward = [&](int i) {
+  // `at` is the line that calls, for reports.
+  const auto forward = [&](int i, Location at = Location::current()) {
     if (stage.is_first()) {
-      x[i] = clone(batch.micro(i).inputs);
+      x[i] = clone(batch.micro(i).inputs, at);
     } else {
-      x[i] = rank.empty(stage.input_shape(), Kind::activation);
-      world.recv(x[i], before);
+      x[i] = rank.empty(stage.input_shape(), Kind::activation, DType::f32, at);
+      world.recv(x[i], before, at);
     }
-    Tensor y = stage.forward(x[i], &saved[i]);
+    Tensor y = stage.forward(x[i], &saved[i], at);
     if (stage.is_last()) logits[i] = std::move(y);
     return y;
   };
-  const auto backward = [&](int i) {
+  const auto backward = [&](int i, Location at = Location::current()) {
     Tensor grad;
     if (stage.is_last()) {
-      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss, at);
     } else {
-      grad = rank.empty(stage.output_shape(), Kind::activation);
-      world.recv(grad, after);
+      grad = rank.empty(stage.output_shape(), Kind::activation, DType::f32, at);
+      world.recv(grad, after, at);
     }
-    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad));
+    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad), at);
     x[i] = {};
     return grad;
   };

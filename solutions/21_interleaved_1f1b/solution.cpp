@@ -21,8 +21,8 @@ using namespace shardlings;
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Time    (m v + p - 1) (F + B), with F and B those of a chunk
 /// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have gone forward on this rank and not yet backward
-/// Wire    for each micro-batch and boundary of the p v stages: its activation once, its gradient once
-/// Memory  what is in flight, and in each direction one message that has been sent and not yet waited for
+/// Wire    for each micro-batch and boundary of the p v stages: one message with its activation, one with its gradient
+/// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///
 /// Calls that you need: forward and backward from below, each m v times. All the rest is there.
 void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks, const Batch& batch, View loss) {
@@ -34,35 +34,36 @@ void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks
   std::vector<StageSaved> saved(m * v);
   Work sent_down, sent_up;
 
-  const auto forward = [&](int i, int c) {
+  // `at` is the line that calls, for reports.
+  const auto forward = [&](int i, int c, Location at = Location::current()) {
     Tensor& in = x[i * v + c];
     if (chunks[c].is_first()) {
-      in = clone(batch.micro(i).inputs);
+      in = clone(batch.micro(i).inputs, at);
     } else {
-      in = rank.empty(chunks[c].input_shape(), Kind::activation);
-      down.recv(in, prev);
+      in = rank.empty(chunks[c].input_shape(), Kind::activation, DType::f32, at);
+      down.recv(in, prev, at);
     }
-    Tensor y = chunks[c].forward(in, &saved[i * v + c]);
+    Tensor y = chunks[c].forward(in, &saved[i * v + c], at);
     if (chunks[c].is_last()) {
       logits[i] = std::move(y);
       return;
     }
-    sent_down.wait();
-    sent_down = down.send_async(y, next).keep(std::move(y));
+    sent_down.wait(at);
+    sent_down = down.send_async(y, next, at).keep(std::move(y));
   };
-  const auto backward = [&](int i, int c) {
+  const auto backward = [&](int i, int c, Location at = Location::current()) {
     Tensor grad;
     if (chunks[c].is_last()) {
-      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss);
+      grad = model.loss(std::move(logits[i]), batch.micro(i).targets, batch.tokens_of_step(), loss, at);
     } else {
-      grad = rank.empty(chunks[c].output_shape(), Kind::activation);
-      up.recv(grad, next);
+      grad = rank.empty(chunks[c].output_shape(), Kind::activation, DType::f32, at);
+      up.recv(grad, next, at);
     }
-    grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad));
+    grad = chunks[c].backward(x[i * v + c], std::move(saved[i * v + c]), std::move(grad), at);
     x[i * v + c] = {};
     if (chunks[c].is_first()) return;
-    sent_up.wait();
-    sent_up = up.send_async(grad, prev).keep(std::move(grad));
+    sent_up.wait(at);
+    sent_up = up.send_async(grad, prev, at).keep(std::move(grad));
   };
 
   // >>> your code (about 15 lines)
@@ -91,5 +92,5 @@ void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks
 // has p v + p - 1 chunks in flight, a factor 1 + (p - 1) / (p v) more than with 1F1B.
 //
 // What production does differently: Megatron-LM has this order in a schedule table, lets p be any group size
-// (microbatch_group_size_per_vp_stage), and refuses an m that it does not divide. With links that have a latency the
-// factor 2 of the warm-up is what hides it (puzzle 22).
+// (microbatch_group_size_per_vp_stage), and refuses an m that it does not divide. On links with a latency the
+// factor 2 of the warm-up helps to hide it, as in puzzle 22.

@@ -23,9 +23,11 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Flight  at most min(2 (p - r) - 1, m) micro-batches have gone forward on this rank and not yet backward
-/// Time    (m + p - 1) (F + B) + 2 (p - 1) alpha, if 2 alpha is at most F + B
-/// Wire    for each micro-batch and boundary: its activation once, its gradient once
-/// Memory  what is in flight, and in each direction one message that was sent and one that is expected
+/// Time    (m + p - 1) (F + B) + 2 (p - 1) alpha; 2 alpha is at most F + B, and all stages take equally long
+/// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
+/// Work    each layer once forward and once backward for each micro-batch
+/// Memory  at most what is in flight, on the device, and in each direction one message that was sent and, as long as
+///         more are to come, one that is expected
 ///
 /// Calls that you need: those from below, and world.send_async(t, to).keep(std::move(t)) as in puzzle 20.
 void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, View loss) {
@@ -39,19 +41,20 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch&
     Tensor data;
     Work work;
   };
-  const auto expect = [&](Shape shape, int from) {
+  // `at` is the line that calls, for reports.
+  [[maybe_unused]] const auto expect = [&](Shape shape, int from, Location at = Location::current()) {
     Incoming in;
-    if (from != kNobody) in.data = rank.empty(shape, Kind::activation);
-    in.work = world.recv_async(in.data, from);
+    if (from != kNobody) in.data = rank.empty(shape, Kind::activation, DType::f32, at);
+    in.work = world.recv_async(in.data, from, at);
     return in;
   };
-  const auto forward = [&](int i) {
-    Tensor y = stage.forward(x[i], &saved[i]);
+  const auto forward = [&](int i, Location at = Location::current()) {
+    Tensor y = stage.forward(x[i], &saved[i], at);
     if (stage.is_last()) logits[i] = std::move(y);
     return y;
   };
-  const auto backward = [&](int i, Tensor grad) {
-    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad));
+  const auto backward = [&](int i, Tensor grad, Location at = Location::current()) {
+    grad = stage.backward(x[i], std::move(saved[i]), std::move(grad), at);
     x[i] = {};
     return grad;
   };

@@ -30,14 +30,18 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Locati
 /// rank 0.
 ///
 /// chunks[c]         layers of chunk c, first and one past the last
-/// state.weights[l]  (data.mine(size(l)))  this rank's weights of layer l, for the layers of its chunks; else empty
+/// state.weights[l]  (data.mine(size(l)))  this rank's weights of layer l, for the layers of its chunks; else empty.
+///                                         They are still there, unchanged, when train_step returns
 /// state.grads[l]    (data.mine(size(l)))  zeros. Leave the part of the gradient of the whole step there
 /// tokens            (s, b)                of a micro-batch: what a Stage wants to know
 ///
-/// Result  parts of gradients, and the loss, as if one device had trained on the micro-batches of all
-/// Wire    (D-1)/D of the weights of this rank's chunks: three times, but of the last chunk twice, whatever m is
-/// Memory  parts and activations, two units of weights, two of gradients, never more
-/// Time    the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters
+/// Result  parts of gradients, and the loss, as if one device had trained on the micro-batches of all: `backward` has
+///         divided the loss by the tokens of all of them, so that gradients are plain sums
+/// Wire    at most (D-1)/D of the weights of this rank's chunks: three times, but of the last chunk twice, whatever m
+///         is, by one collective for a layer each time
+/// Memory  at most parts and activations, two units of weights, two of gradients; nothing in the host's memory
+/// Time    at most the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters, on links that
+///         gather a unit in m F, and gather and scatter in m B; nothing goes forward twice
 ///
 /// Calls that you need: rank.empty(n, Kind::parameter), rank.zeros(n, Kind::gradient); data.all_gather_async(part,
 /// whole); data.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it; work.wait();

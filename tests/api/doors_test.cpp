@@ -77,6 +77,56 @@ TEST(Doors, HarnessesMay) {
   });
 }
 
+/// A step as a harness makes it: the learner's function between the two calls that measure it.
+void measured(Rank& rank, const std::function<void()>& learners) {
+  harness::begin_measuring(rank);
+  learners();
+  harness::end_measuring(rank);
+}
+
+// A learner must not find out by exceptions what is allowed, nor hide that a call was wrong.
+TEST(Doors, AWrongCallStaysWrongWhenItsErrorIsCaught) {
+  world::Options options;
+  options.ranks = 2;
+  const front::RunReport report = world::run(options, [](Rank& rank) {
+    Tensor x = rank.zeros(4, Kind::other);
+    measured(rank, [&] {
+      if (rank.id() == 0) return rank.world().barrier();
+      EXPECT_THROW(add(x, x.part({0, 2})), InvalidArgument);
+      EXPECT_THROW(fill(x, 1), InvalidArgument) << "the same again";
+    });
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument) << report.failure->message;
+  EXPECT_EQ(report.failure->rank, 1);
+  EXPECT_THAT(report.failure->message, HasSubstr("add"));
+}
+
+TEST(Doors, OutOfMemoryStaysWhenItsErrorIsCaught) {
+  world::Options options;
+  options.capacity = Bytes(1 << 10);
+  const front::RunReport report = world::run(options, [](Rank& rank) {
+    measured(rank, [&] { EXPECT_THROW(rank.zeros(1 << 20, Kind::other), OutOfMemory); });
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::out_of_memory);
+}
+
+TEST(Doors, ARaceStaysWhenItsErrorIsCaught) {
+  world::Options options;
+  options.ranks = 2;
+  const front::RunReport report = world::run(options, [](Rank& rank) {
+    Tensor x = rank.zeros(4, Kind::other);
+    measured(rank, [&] {
+      Work work = rank.world().all_reduce_async(x, ReduceOp::sum);
+      EXPECT_THROW(fill(x, 1), MisuseError);
+      EXPECT_THROW(work.wait(), MisuseError);
+    });
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::race) << report.failure->message;
+}
+
 TEST(Doors, WhatIsLentIsForOneCallAndOfItsSize) {
   on_ranks(1, [](Rank& rank) {
     const std::vector<float> values = {1, 2, 3};

@@ -64,6 +64,7 @@ Tally make_calls(Rank& rank, std::uint64_t seed, int calls) {
   Tally tally;
   for (int i = 0; i < calls && !tally.aborted; ++i) {
     const Call call = random.next();
+    if (call.verb == Verb::begin_measuring) continue;  // from then on the first wrong call would be the last one
     Port& door = i % 8 == 0 ? *port.harness() : port;
     try {
       random.learn(door.call(call));

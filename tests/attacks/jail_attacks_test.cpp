@@ -19,6 +19,7 @@
 #include "case/data.h"
 #include "case/manifest.h"
 #include "grading/build/toolchain.h"
+#include "grading/run/case_of_sum.h"
 #include "grading/run/supervisor.h"
 
 namespace shardlings::attacks {
@@ -58,14 +59,7 @@ class Surroundings {
 };
 
 cases::Case case_of(int index) {
-  cases::Case kase;
-  kase.puzzle = "50_sum";
-  kase.name = "attack";
-  kase.ranks = 2;
-  kase.model.layers = 0;
-  kase.cluster = front::load_cluster(build::load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
-  kase.numbers["count"] = kFirstCount + index;
-  return kase;
+  return case_of_sum("attack", kFirstCount + index);
 }
 
 bool is_solved(const wire::Result& result, const cases::Case& kase) {

@@ -26,6 +26,7 @@ cases::Case sample_case() {
   kase.batch = 3;
   kase.micro_batches = 5;
   kase.uneven_tokens = true;
+  kase.empty_batch = true;
   kase.batches = 2;
   kase.steps = 2;
   kase.seed = 0xFFFFFFFFFFFFFFFFULL;
@@ -52,6 +53,14 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(back.cluster.host_links[1].latency, Nanos(19));
   EXPECT_EQ(back.cluster.host.memory, Bytes(987654321));
   EXPECT_EQ(back.model.family, model::ModelSpec::Family::gpt);
+}
+
+TEST(Case, OlderRunsDoNotSayWhetherABatchIsEmpty) {
+  std::string text = to_json(sample_case());
+  EXPECT_TRUE(cases::case_from_json(text).empty_batch);
+  const std::string key = "\"empty_batch\":true,";
+  text.erase(text.find(key), key.size());
+  EXPECT_FALSE(cases::case_from_json(text).empty_batch);
 }
 
 TEST(Case, NamesTheKeyAtFault) {

@@ -113,6 +113,18 @@ TEST(Data, UnevenTokensDifferBetweenMicroBatchesAndRanks) {
   EXPECT_EQ(cases::tokens_of_step(kase), all);
 }
 
+TEST(Data, TheFirstBatchMayBeAllPadding) {
+  cases::Case kase = case_of(mlp(2, 4, 5, 8), 2, 2);
+  kase.ranks = 2;
+  kase.empty_batch = true;
+  for (int micro = 0; micro < 2; ++micro) {
+    const auto data = cases::micro_of(kase, 0, micro);
+    EXPECT_EQ(data.tokens, 0);
+    for (const int target : data.targets) EXPECT_EQ(target, -1);
+  }
+  EXPECT_EQ(cases::tokens_of_step(kase), 2 * 16);
+}
+
 TEST(Data, IntegersAreWholeAndSmallAndDifferByRank) {
   const cases::Case kase = case_of(mlp(1, 2, 2, 2), 1);
   const auto values = cases::integers_of(kase, 0, 100);

@@ -2,10 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "cli/author/mutants.h"
-#include "cli/author/scaffold.h"
 #include "cli/author/verification.h"
-#include "cli/error.h"
 #include "cli/folder.h"
 #include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
@@ -22,7 +19,19 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kStub = "void f() {\n  // >>> your code (about 1 line)\n  not_implemented();\n  // <<<\n}\n";
+constexpr const char* kLesson =
+    "# A\n\n![A](goal.svg)\n## What you are given\n## What it costs\n## What to implement\n## What is checked\n"
+    "## Common mistakes\n## To think about\n## Further reading\n";
 constexpr const char* kSolution = "void f() {\n  // >>> your code (about 1 line)\n  g();\n  // <<<\n}\n";
+
+/// "mixed" and five more, which are like it.
+std::string six_mutants() {
+  std::string text;
+  for (const char* name : {"mixed", "mixed_2", "mixed_3", "mixed_4", "mixed_5", "mixed_6"}) {
+    text += "== "s + name + " -> mixed_up\nCalls h.\n-  g();\n+  h();\n\n";
+  }
+  return text;
+}
 
 /// A verdict on the puzzle's only check.
 grading::verdict::Verdict verdict(const cases::Manifest& puzzle, Status status, bool passed,
@@ -53,9 +62,9 @@ class Verification : public testing::Test {
  protected:
   Verification() {
     folder_.write("puzzles/01_a/puzzle.cpp", kStub);
-    folder_.write("puzzles/01_a/README.md", "# A\n\n![A](goal.svg)\n");
+    folder_.write("puzzles/01_a/README.md", kLesson);
     folder_.write("solutions/01_a/solution.cpp", kSolution);
-    folder_.write("solutions/01_a/mutants.txt", "== mixed -> mixed_up\nCalls h.\n-  g();\n+  h();\n");
+    folder_.write("solutions/01_a/mutants.txt", six_mutants());
     folder_.write("puzzles/01_a/goal.json", goal());
   }
 
@@ -73,7 +82,7 @@ class Verification : public testing::Test {
       if (source.ends_with("puzzle.cpp")) return verdict(puzzle, stub, false, {});
       return of_mutant(source);
     };
-    return author::verify_puzzles(project_, {puzzle_}, {2, goals}, grade, [](int, int, const std::string&) {}).at(0);
+    return author::verify_puzzles(project_, {puzzle_}, {1, goals}, grade, [](int, int, const std::string&) {}).at(0);
   }
 
   TemporaryFolder folder_;
@@ -86,7 +95,9 @@ TEST_F(Verification, AcceptsAGoodPuzzle) {
       verify_with([&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); });
   EXPECT_THAT(outcome.problems, IsEmpty());
   EXPECT_TRUE(outcome.good());
-  EXPECT_EQ(outcome.caught(), 1);
+  EXPECT_EQ(outcome.caught(), 6);
+  ASSERT_EQ(outcome.checks.size(), 1U);
+  EXPECT_EQ(outcome.checks[0].failed_by, 6);
 }
 
 TEST_F(Verification, SaysHowSharplyTheToleranceParts) {
@@ -133,10 +144,64 @@ TEST_F(Verification, ABlockedCheckIsNotAFailedOne) {
   EXPECT_THAT(outcome.problems, Contains(HasSubstr("no mutant fails the check output")));
 }
 
+TEST_F(Verification, ThreeMutantsMustFailEachCheck) {
+  const auto with = [&](int failing) {
+    int graded = 0;
+    return verify_with([&, failing](const std::string&) {
+      Verdict result = verdict(puzzle_, Status::graded, false, {"mixed_up"});
+      if (graded++ >= failing) result.checks[0].passed = std::nullopt;  // blocked
+      return result;
+    });
+  };
+  EXPECT_THAT(with(1).problems, testing::ElementsAre("only 1 mutant fails the check output; 3 must"));
+  EXPECT_THAT(with(2).problems, testing::ElementsAre("only 2 mutants fail the check output; 3 must"));
+  EXPECT_THAT(with(3).problems, IsEmpty());
+}
+
+TEST_F(Verification, TheStubMustNotPassACheck) {
+  const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
+    Verdict result = verdict(puzzle, Status::graded, source.ends_with("solution.cpp"), {"mixed_up"});
+    if (!source.ends_with("puzzle.cpp")) return result;
+    result.status = Status::not_implemented;
+    result.checks[0].passed = true;
+    return result;
+  };
+  const auto outcome = author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::check}, grade,
+                                              [](int, int, const std::string&) {});
+  EXPECT_THAT(outcome[0].problems, Contains("the stub passes the check output"));
+}
+
 TEST_F(Verification, AMutantThatDoesNotBuildIsNotCaught) {
   const auto outcome =
       verify_with([&](const std::string&) { return verdict(puzzle_, Status::did_not_build, false, {"mixed_up"}); });
   EXPECT_EQ(outcome.caught(), 0);
+}
+
+TEST_F(Verification, AVariantThatIsRightMustPassWithAllPoints) {
+  folder_.write("solutions/01_a/right.txt", "== other\nCalls both.\n   g();\n+  gg();\n");
+  const auto with = [&](const Verdict& of_right) {
+    return verify_with([&](const std::string& source) {
+      return source.ends_with("right/other.cpp") ? of_right : verdict(puzzle_, Status::graded, false, {"mixed_up"});
+    });
+  };
+  const auto sound = with(verdict(puzzle_, Status::graded, true, {}));
+  EXPECT_THAT(sound.problems, IsEmpty());
+  EXPECT_EQ(sound.right_passed(), 1);
+
+  Verdict failed = compared(puzzle_, false, 30);
+  failed.cases[0].checks[0].id = "output";
+  failed.cases[0].checks[0].expected = "1";
+  failed.cases[0].checks[0].found = "2";
+  const auto unfair = with(failed);
+  EXPECT_EQ(unfair.right_passed(), 0);
+  EXPECT_EQ(unfair.right.size(), 1U);
+  EXPECT_THAT(unfair.problems,
+              testing::ElementsAre("solutions/01_a/right.txt:1: other: does not pass: case small, check output: "
+                                   "expected 1, found 2"));
+
+  Verdict poor = verdict(puzzle_, Status::graded, true, {});
+  poor.max_points = 10;
+  EXPECT_FALSE(with(poor).good());
 }
 
 TEST_F(Verification, GradesTheSolutionWithTheEdits) {
@@ -149,17 +214,15 @@ TEST_F(Verification, GradesTheSolutionWithTheEdits) {
 }
 
 TEST_F(Verification, AMutantThatDoesNotFitIsNamedAndNotGraded) {
-  folder_.write(
-      "solutions/01_a/mutants.txt",
-      "== old -> mixed_up\nOf an old solution.\n-  gg();\n\n== mixed -> mixed_up\nCalls h.\n-  g();\n+  h();\n");
+  folder_.write("solutions/01_a/mutants.txt", "== old -> mixed_up\nOf an old solution.\n-  gg();\n\n" + six_mutants());
   int graded = 0;
   const auto outcome = verify_with([&](const std::string&) {
     ++graded;
     return verdict(puzzle_, Status::graded, false, {"mixed_up"});
   });
-  EXPECT_EQ(graded, 1);
-  EXPECT_EQ(outcome.mutants.size(), 2U);
-  EXPECT_EQ(outcome.caught(), 1);
+  EXPECT_EQ(graded, 6);
+  EXPECT_EQ(outcome.mutants.size(), 7U);
+  EXPECT_EQ(outcome.caught(), 6);
   EXPECT_THAT(outcome.problems,
               testing::ElementsAre("solutions/01_a/mutants.txt:3: old: the solution has no line \"gg();\"; "
                                    "line 3 is \"g();\""));
@@ -234,6 +297,7 @@ TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
   EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
   puzzle_.hints.pop_back();
   puzzle_.diagnoses[0].hint->text = "\n";
+  puzzle_.diagnoses.push_back({"silent", "Nothing is said."});
   puzzle_.hints.push_back({cases::HintLevel::where, " "});
   puzzle_.answer_lines = 3;
   folder_.write("puzzles/01_a/README.md", "");
@@ -242,10 +306,56 @@ TEST_F(Verification, LooksAtWhatNeedsNoGrading) {
   EXPECT_THAT(problems, Contains(HasSubstr("no hint of level near-code")));
   EXPECT_THAT(problems, Contains(HasSubstr("a hint (where) is empty")));
   EXPECT_THAT(problems, Contains(HasSubstr("the hint on mixed_up is empty")));
+  EXPECT_THAT(problems, Contains("there is no hint on silent"));
   EXPECT_THAT(problems, Contains(HasSubstr("answer_lines = 3")));
   EXPECT_THAT(problems, Contains(HasSubstr("no lesson")));
   EXPECT_THAT(problems, Contains(HasSubstr("above the hole differs")));
   EXPECT_THAT(problems, Contains(HasSubstr("solutions/01_a/solution.cpp:7")));
+}
+
+TEST_F(Verification, TheLessonHasItsSectionsInTheirOrder) {
+  const std::string lesson = kLesson;
+  folder_.write("puzzles/01_a/README.md", lesson.substr(0, lesson.find("## To think")) + "## Further reading\n");
+  EXPECT_THAT(author::static_problems(project_, puzzle_),
+              testing::ElementsAre("the lesson has no section \"## To think about\""));
+  folder_.write("puzzles/01_a/README.md", lesson + "## What it costs\n");
+  EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty()) << "a second one is no matter";
+  std::string swapped = lesson;
+  swapped.erase(swapped.find("## What it costs\n"), std::string("## What it costs\n").size());
+  folder_.write("puzzles/01_a/README.md", swapped + "## What it costs\n");
+  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("the lesson has in another order: ")));
+}
+
+TEST_F(Verification, TheAnswerIsAsLongAsPromised) {
+  const auto answer = [&](int lines) {
+    std::string hole;
+    for (int i = 0; i < lines; ++i) hole += "  g();\n  // why\n\n";
+    const std::string marks = "void f() {\n  // >>> your code (about 12 lines)\n";
+    folder_.write("puzzles/01_a/puzzle.cpp", marks + "  not_implemented();\n  // <<<\n}\n");
+    folder_.write("solutions/01_a/solution.cpp", marks + hole + "  // <<<\n}\n");
+    puzzle_.answer_lines = 12;
+    return author::static_problems(project_, puzzle_);
+  };
+  EXPECT_THAT(answer(9), IsEmpty());
+  EXPECT_THAT(answer(15), IsEmpty());
+  EXPECT_THAT(answer(8), testing::ElementsAre(HasSubstr("answer_lines = 12, and the solution writes 8 lines")));
+  EXPECT_THAT(answer(16), testing::ElementsAre(HasSubstr("the solution writes 16 lines")));
+}
+
+TEST_F(Verification, HeadsOfFunctionsInTheStubAreNotTheAnswer) {
+  const std::string marks = "// >>> your code (about 1 line)\n", end = "// <<<\n";
+  const std::string heads = "void f(\n    int a) {\n  BODY\n}\n\nvoid g() {\n  BODY\n}\n";
+  const auto with = [&](const std::string& body) {
+    std::string text = heads;
+    for (auto at = text.find("BODY"); at != std::string::npos; at = text.find("BODY")) text.replace(at, 4, body);
+    return marks + text + end;
+  };
+  folder_.write("puzzles/01_a/puzzle.cpp", with("not_implemented();"));
+  folder_.write("solutions/01_a/solution.cpp", with("h();"));
+  folder_.write("solutions/01_a/mutants.txt", "");
+  EXPECT_THAT(author::static_problems(project_, puzzle_),
+              testing::ElementsAre("there are 0 mutants; at least 6 must be caught"))
+      << "2 lines, not 7";
 }
 
 TEST_F(Verification, LinesOfCodeInAHintNeedAFence) {
@@ -261,7 +371,7 @@ TEST_F(Verification, ADiagnosisThatNobodyDescribesIsAProblem) {
   folder_.write("puzzles/01_a/grader.cpp", "check.diagnose(\"mixed_up\"); check.diagnose(\"not_finite\");\n");
   EXPECT_THAT(author::static_problems(project_, puzzle_), IsEmpty());
   folder_.write("puzzles/01_a/grader.cpp", "check.diagnose(\"mixed_pu\");\n");
-  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("names the diagnosis mixed_pu")));
+  EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("can name the diagnosis mixed_pu")));
 }
 
 TEST_F(Verification, ALongStubIsAProblem) {
@@ -270,60 +380,6 @@ TEST_F(Verification, ALongStubIsAProblem) {
   folder_.write("puzzles/01_a/puzzle.cpp", comment + kStub);
   folder_.write("solutions/01_a/solution.cpp", comment + kSolution);
   EXPECT_THAT(author::static_problems(project_, puzzle_), Contains(HasSubstr("the stub has 85 lines")));
-}
-
-class Scaffold : public testing::Test {
- protected:
-  Scaffold() {
-    folder_.write("puzzles/09_data_parallel/puzzle.toml", "");
-    std::filesystem::create_directories(folder_ / "runtime/cli");
-    std::filesystem::copy(SHARDLINGS_SOURCE "/runtime/cli/template", folder_ / "runtime/cli/template",
-                          std::filesystem::copy_options::recursive);
-  }
-  std::string refusal(const std::string& id) {
-    try {
-      author::make_puzzle(project_, id);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "made";
-  }
-  TemporaryFolder folder_{"a project"};
-  system::Project project_{folder_.path(), folder_ / "build"};
-};
-
-TEST_F(Scaffold, MakesAllFilesUnderTheirName) {
-  author::make_puzzle(project_, "42_my_puzzle");
-  for (const char* file : {"README.md", "puzzle.cpp", "puzzle.toml", "harness.cpp", "grader.cpp"}) {
-    EXPECT_NE(folder_.read("puzzles/42_my_puzzle/" + std::string(file)), "") << file;
-  }
-  EXPECT_THAT(folder_.read("solutions/42_my_puzzle/solution.cpp"), HasSubstr("void my_puzzle(Rank& rank"));
-  EXPECT_THAT(folder_.read("puzzles/42_my_puzzle/README.md"), HasSubstr("# 42 My puzzle"));
-  EXPECT_THAT(folder_.read("puzzles/42_my_puzzle/puzzle.cpp"), testing::Not(HasSubstr("@")));
-}
-
-TEST_F(Scaffold, RefusesBadAndTakenNames) {
-  EXPECT_THAT(refusal("my_puzzle"), HasSubstr("two digits"));
-  EXPECT_THAT(refusal("42_My"), HasSubstr("two digits"));
-  EXPECT_THAT(refusal("42_../../x"), HasSubstr("two digits"));
-  EXPECT_THAT(refusal("42"), HasSubstr("two digits"));
-  EXPECT_THAT(refusal("09_other"), HasSubstr("taken"));
-}
-
-TEST_F(Scaffold, LeavesBlanksThatAreFound) {
-  author::make_puzzle(project_, "42_my_puzzle");
-  EXPECT_THAT(author::blanks_left(project_, "42_my_puzzle"), Contains("puzzles/42_my_puzzle/README.md:3"));
-  EXPECT_THAT(author::blanks_left(project_, "09_data_parallel"), IsEmpty());
-}
-
-TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
-  author::make_puzzle(project_, "42_my_puzzle");
-  cases::Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
-  puzzle.diagnoses.insert(puzzle.diagnoses.end(), {{"nothing_done", ""}, {"too_much_sent", ""}});
-  EXPECT_THAT(author::static_problems(project_, puzzle), testing::ElementsAre(HasSubstr("blanks (FILL) are left")));
-  const std::string solution = folder_.read("solutions/42_my_puzzle/solution.cpp");
-  for (const author::Variant& mutant : author::load_mutants(project_, puzzle).variants)
-    EXPECT_NO_THROW(author::applied(mutant, solution));
 }
 
 }  // namespace

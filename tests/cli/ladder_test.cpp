@@ -37,6 +37,17 @@ TEST(Ladder, SpeaksToTheLastMistakeFirst) {
   EXPECT_EQ(next_text(puzzle, progress), "think") << "the same hint does not come twice";
 }
 
+TEST(Ladder, MistakesThatEveryPuzzleKnowsHaveHintsToo) {
+  const cases::Manifest puzzle = small_puzzle(1, "a", "A");
+  learner::PuzzleProgress progress;
+  progress.diagnoses = {{"not_implemented", "The hole is still there."}, {"race", "Used too early."}};
+  const learner::Rung rung = learner::next_rung(puzzle, progress);
+  EXPECT_EQ(rung.diagnosis, "race") << "who has not begun needs the ladder";
+  ASSERT_NE(rung.hint, nullptr);
+  learner::give(progress, *rung.hint);
+  EXPECT_EQ(learner::next_rung(puzzle, progress).diagnosis, "");
+}
+
 TEST(Ladder, CountsWhatWasGiven) {
   const auto puzzle = small_puzzle(1, "a", "A");
   learner::PuzzleProgress progress;

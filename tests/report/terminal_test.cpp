@@ -30,6 +30,7 @@ std::vector<std::pair<std::string, grading::verdict::Verdict>> terminal_samples(
           {"unbuilt", samples::unbuilt_verdict()},
           {"unimplemented", samples::unimplemented_verdict()},
           {"not_judged", samples::not_judged_verdict()},
+          {"shown", samples::passed_verdict(samples::with_shows(samples::layers_case(3)))},
           {"deadlock", samples::deadlock_verdict()},
           {"hostile", samples::hostile_verdict()}};
 }
@@ -204,6 +205,36 @@ TEST(TerminalReport, ShowsEveryFailedCaseOnlyIfAsked) {
   EXPECT_THAT(terminal_report(verdict, options), HasSubstr("also in   another"));
   options.verbose = true;
   EXPECT_THAT(terminal_report(verdict, options), HasSubstr("case      another (not announced in the lesson)"));
+}
+
+TEST(TerminalReport, ShowsOfOneCaseUnlessMoreIsAskedFor) {
+  auto verdict = samples::verdict_with_failure(samples::with_shows(samples::pipeline_case(2, 2, false)));
+  verdict.cases.push_back(verdict.cases[0]);
+  verdict.cases[1].kase.name = "another";
+  TerminalOptions options;
+  const std::string some = terminal_report(verdict, options);
+  EXPECT_THAT(some, HasSubstr("2 more with -v"));
+  EXPECT_THAT(some, HasSubstr("also shown in: another (-v)"));
+  EXPECT_THAT(some, Not(HasSubstr("the ninth")));
+  options.verbose = true;
+  const std::string all = terminal_report(verdict, options);
+  EXPECT_THAT(all, HasSubstr("What was shown: another"));
+  EXPECT_THAT(all, HasSubstr("the tenth"));
+  EXPECT_THAT(all, Not(HasSubstr("with -v")));
+}
+
+TEST(TerminalReport, ShowsOfAnotherCaseIfTheOneThatItIsAboutHasNone) {
+  auto verdict = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  verdict.cases.push_back(samples::with_shows(verdict.cases[0]));
+  verdict.cases[1].kase.name = "another";
+  EXPECT_THAT(terminal_report(verdict, {}), HasSubstr("What was shown: another"));
+}
+
+TEST(TerminalReport, NarrowTerminalsShowFewerColumns) {
+  TerminalOptions options;
+  options.width = 40;
+  const auto text = terminal_report(samples::passed_verdict(samples::with_shows(samples::layers_case(3))), options);
+  EXPECT_THAT(text, HasSubstr("    row 0      -6.25     -1.625   …\n"));
 }
 
 TEST(TerminalReport, NeverCallsAVerdictWithoutChecksAPass) {

@@ -1,6 +1,7 @@
 #include "report/verdicts.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace shardlings::testing {
 namespace {
@@ -284,9 +285,60 @@ Verdict deadlock_verdict() {
   return verdict;
 }
 
+namespace {
+
+front::Shown shown(const std::string& label, const Shape& shape, const std::vector<float>& elements) {
+  front::Shown shown;
+  shown.label = label;
+  shown.file = "puzzle.cpp";
+  shown.line = 43;
+  shown.shape = shape;
+  shown.kind = Kind::activation;
+  front::look_at(elements, shown);
+  return shown;
+}
+
+std::vector<float> waves(Count n) {
+  std::vector<float> elements;
+  for (Count i = 0; i < n; ++i) elements.push_back(static_cast<float>((i * 37) % 101 - 50) / 8.0F);
+  return elements;
+}
+
+}  // namespace
+
+CaseVerdict with_shows(CaseVerdict kase) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  front::Shown large = shown("x after layer 1", {4, 2, 16}, waves(128));
+  large.layer = 1;
+  large.micro = 0;
+  front::Shown ids = shown("", {2, 3}, {5, 0, 12, -1'000'000'000, 7, 3});
+  ids.dtype = DType::i32;
+  front::Shown broken = shown("the gradient", 4, {nan, -infinity, 1e-12F, nan});
+  broken.kind = Kind::gradient;
+  front::Shown nothing = shown("all of it broken", {1, 2}, {nan, nan});
+  nothing.dtype = DType::bf16;
+  nothing.memory = front::Memory::host;
+  front::Shown gone = shown("grad", {}, {});
+  gone.there = false;
+  kase.shown = {{{0, 1, 2, 3}, large},
+                {{0, 2}, ids},
+                {{1}, broken},
+                {{3}, nothing},
+                {{0}, shown("loss", 1, {0.6931472F})},
+                {{1, 2, 3}, shown("loss", 1, {1e-7F})},
+                {{0, 1, 2, 3}, gone},
+                {{0, 1, 2, 3}, shown("nobody's part", {0, 8}, {})},
+                {{0}, shown("the ninth", {2, 2}, {1, 2, 3, 4})},
+                {{1}, shown("the tenth", {2, 2}, {5, 6, 7, 8})}};
+  kase.shows_left_out = 12;
+  return kase;
+}
+
 Verdict hostile_verdict() {
   Verdict verdict = verdict_with_failure(pipeline_case(3, 12, true));
   CaseVerdict& kase = verdict.cases[0];
+  kase.shown = {{{0}, shown("\x1b[31m" + std::string(70, 'z') + "\n\xe2\x80\xae", {1'000'000, 3'000'000}, {})}};
+  kase.shown[0].what.rows = {{999'999, {-1.234e-5F, 1e30F, 1, 2, 3, 4}}};
   kase.kase.name = "\x1b[31mred\x1b[0m \xe2\x80\xae reversed";
   kase.stdout_text =
       "\x1b]0;title\x07\rover\twritten\n\xff\xfe broken \xc0\xaf \xed\xa0\x80\n" + std::string(300, 'x') +

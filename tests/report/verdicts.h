@@ -40,6 +40,8 @@ grading::verdict::Verdict not_judged_verdict();
 grading::verdict::Verdict unimplemented_verdict();
 /// A run that ended in a deadlock: the explanation has several lines.
 grading::verdict::Verdict deadlock_verdict();
+/// Everything that a show can say: of equal and of different ranks, of large, small, empty and broken tensors.
+grading::verdict::CaseVerdict with_shows(grading::verdict::CaseVerdict kase);
 /// Control sequences, broken UTF-8, very long words and wide characters wherever a submission can put text.
 grading::verdict::Verdict hostile_verdict();
 

@@ -251,6 +251,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 TEST(ViewPage, HoldsNoMarkUpOfASubmission) {
   grading::verdict::Verdict verdict = testing::hostile_verdict();
   const std::string evil = "</script><script>alert(1)</script>{{scripts}}";
+  verdict.cases[0].shown.emplace_back().what.label = evil.substr(0, 80);
   verdict.cases[0].kase.name = verdict.cases[0].stdout_text = verdict.cases[0].explanation = evil;
   verdict.cases[0].checks[2].found = verdict.cases[0].checks[2].where.file = evil;
   verdict.cases[0].traces[0].names = {evil};

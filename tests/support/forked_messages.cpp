@@ -9,6 +9,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "submission/wire/shown_pack.h"
+
 namespace shardlings::support {
 namespace {
 
@@ -145,6 +147,9 @@ Writer& operator<<(Writer& to, const front::RankReport& report) {
   to << report.trace.names << report.trace.groups;
   to << report.published.size();
   for (const front::Published& published : report.published) to << published;
+  Packer shows;
+  wire::pack_shows(report.shows, shows);
+  to << shows.take();
   return to;
 }
 Reader& operator>>(Reader& from, front::RankReport& report) {
@@ -152,6 +157,9 @@ Reader& operator>>(Reader& from, front::RankReport& report) {
   from >> report.trace.names >> report.trace.groups;
   report.published.resize(from.get<std::size_t>());
   for (front::Published& published : report.published) from >> published;
+  const auto shows = from.get<std::string>();
+  Unpacker unpacker(shows);
+  report.shows = wire::unpack_shows(unpacker);
   return from;
 }
 

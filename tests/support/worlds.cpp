@@ -236,6 +236,8 @@ void expect_same(const RunReport& report, const RunReport& reference, double tol
     EXPECT_EQ(text_of(a.counters), text_of(b.counters));
     EXPECT_TRUE(a.counters == b.counters);
     expect_same_trace(a.trace, b.trace);
+    EXPECT_EQ(a.shows.kept, b.shows.kept);
+    EXPECT_EQ(a.shows.left_out, b.shows.left_out);
     ASSERT_EQ(a.published.size(), b.published.size());
     for (std::size_t i = 0; i < a.published.size(); ++i) {
       ASSERT_EQ(a.published[i].name, b.published[i].name);

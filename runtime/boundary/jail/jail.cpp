@@ -54,6 +54,7 @@ Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
   std::setvbuf(stdout, output, _IOLBF, sizeof output);
   watch_crashes(mailbox.crash());
   MailboxPort port(mailbox);
+  const detail::PortOfThisThread here(port);
   Kept kept;
   while (mailbox.await()) {
     const Answer left = answer(mailbox.bytes(), port, kept);

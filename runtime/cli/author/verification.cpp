@@ -4,14 +4,14 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <set>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/mutex.h"
-#include "cli/author/mutants.h"
+#include "cli/author/variants.h"
 #include "cli/learner/goal_picture.h"
 #include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
@@ -25,23 +25,23 @@ using grading::verdict::Verdict;
 
 namespace {
 
-enum class FileRole { solution, stub, mutant };
+enum class FileRole { solution, stub, mutant, right };
 
 /// One file to be graded, and what came of it.
 struct Task {
   const Manifest* puzzle;
   FileRole role;
-  std::string path;  ///< empty for a mutant that does not fit the solution
-  Variant mutant;    ///< what a mutant's file was made from
+  std::string path;  ///< empty for a variant that does not fit the solution
+  Variant variant;   ///< what the file of a mutant or a right variant was made from
   Verdict verdict;
   std::string error;  ///< why there is no verdict
 };
 
-/// The mutant, written out. One that does not fit the solution ends here: there is nothing to grade.
-Task task_of(const system::Project& project, const Manifest& puzzle, const Variant& mutant) {
-  Task task{&puzzle, FileRole::mutant, {}, mutant, {}, {}};
+/// The variant, written out. One that does not fit the solution ends here: there is nothing to grade.
+Task task_of(const system::Project& project, const Manifest& puzzle, VariantKind kind, const Variant& variant) {
+  Task task{&puzzle, kind == VariantKind::mutant ? FileRole::mutant : FileRole::right, {}, variant, {}, {}};
   try {
-    task.path = write_mutant(project, puzzle.id, mutant);
+    task.path = write_variant(project, puzzle.id, kind, variant);
   } catch (const VariantError& error) {
     task.error = error.what();
   }
@@ -55,8 +55,10 @@ std::vector<Task> tasks_of(const system::Project& project, const std::vector<Man
     const Manifest& puzzle = puzzles[i];
     tasks.push_back({&puzzle, FileRole::solution, project.solution_file(puzzle.id), {}, {}, {}});
     tasks.push_back({&puzzle, FileRole::stub, stubs[i], {}, {}, {}});
-    for (const Variant& mutant : load_mutants(project, puzzle).variants) {
-      tasks.push_back(task_of(project, puzzle, mutant));
+    for (const VariantKind kind : {VariantKind::mutant, VariantKind::right}) {
+      for (const Variant& variant : load_variants(project, puzzle, kind).variants) {
+        tasks.push_back(task_of(project, puzzle, kind, variant));
+      }
     }
   }
   return tasks;
@@ -148,17 +150,28 @@ std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
 }
 
+/// What is wrong with a variant, with the file and the line of its stanza.
+void report(const Task& task, const std::string& problem, PuzzleOutcome& outcome) {
+  const bool misfit = task.path.empty();  // then the problem names the line that does not fit
+  outcome.problems.push_back(misfit ? problem : VariantError(task.variant, task.variant.line, problem).what());
+}
+
 void verify_mutant(const Task& task, PuzzleOutcome& outcome) {
-  MutantOutcome mutant{task.mutant.name, task.mutant.diagnosis, {}, false};
+  MutantOutcome mutant{task.variant.name, task.variant.diagnosis, {}, false};
   if (!task.verdict.diagnoses.empty()) mutant.found = task.verdict.diagnoses[0];
   const std::string escape = escape_of(task, mutant);
   mutant.caught = escape.empty();
-  if (task.path.empty()) {
-    outcome.problems.push_back(escape);  // names the stanza and the line that does not fit
-  } else if (!mutant.caught) {
-    outcome.problems.emplace_back(VariantError(task.mutant, task.mutant.line, escape).what());
-  }
+  if (!mutant.caught) report(task, escape, outcome);
   outcome.mutants.push_back(mutant);
+}
+
+void verify_right(const Task& task, PuzzleOutcome& outcome) {
+  const bool passed = task.error.empty() && task.verdict.passed && task.verdict.points == task.verdict.max_points;
+  if (!passed) {
+    const std::string why = task.error.empty() ? "does not pass: " + first_failure(task.verdict) : task.error;
+    report(task, why, outcome);
+  }
+  outcome.right.push_back({task.variant.name, passed});
 }
 
 /// Calls `look` with every check that numbers of this run were compared for.
@@ -179,7 +192,7 @@ Margins margins_of(const Manifest& puzzle, const std::vector<Task>& tasks) {
       const bool wrong = task.role == FileRole::mutant && check.passed == false && check.distance > 1;
       if (!wrong || check.distance >= margins.mutants.value_or(HUGE_VAL)) return;
       margins.mutants = check.distance;
-      margins.nearest = fmt::format("{}, case {}", task.mutant.name, kase.kase.name);
+      margins.nearest = fmt::format("{}, case {}", task.variant.name, kase.kase.name);
     });
   }
   return margins;
@@ -198,18 +211,36 @@ void verify_margins(PuzzleOutcome& outcome) {
   }
 }
 
-/// Checks of the puzzle that no mutant failed: nobody knows whether they can fail at all.
-void verify_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
-  std::set<std::string> failed;
-  for (const Task& task : tasks) {
-    if (task.puzzle != &puzzle || task.role != FileRole::mutant) continue;
-    for (const auto& check : task.verdict.checks) {
-      if (check.passed == false) failed.insert(check.spec.id);
+/// Whether the check failed in some case; one that was blocked did not.
+std::optional<bool> passes(const Verdict& verdict, const std::string& check) {
+  const auto& all = verdict.checks;
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& summary) { return summary.spec.id == check; });
+  return at == all.end() ? std::nullopt : at->passed;
+}
+
+/// A check that nothing fails, or the stub passes, looks at nothing; few mutants may all fail it for one reason.
+void verify_check(const std::string& check, const std::vector<const Task*>& tasks, PuzzleOutcome& outcome) {
+  CheckOutcome& found = outcome.checks.emplace_back(CheckOutcome{check, 0});
+  for (const Task* task : tasks) {
+    const std::optional<bool> passed = passes(task->verdict, check);
+    if (task->role == FileRole::mutant && passed == false) ++found.failed_by;
+    if (task->role == FileRole::stub && passed == true) {
+      outcome.problems.push_back(fmt::format("the stub passes the check {}", check));
     }
   }
-  for (const auto& check : puzzle.checks) {
-    if (!failed.contains(check.id)) outcome.problems.push_back(fmt::format("no mutant fails the check {}", check.id));
+  if (found.failed_by >= kMutantsPerCheck) return;
+  const std::string whom = found.failed_by == 0   ? "no mutant fails"
+                           : found.failed_by == 1 ? "only 1 mutant fails"
+                                                  : fmt::format("only {} mutants fail", found.failed_by);
+  outcome.problems.push_back(fmt::format("{} the check {}; {} must", whom, check, kMutantsPerCheck));
+}
+
+void verify_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
+  std::vector<const Task*> own;
+  for (const Task& task : tasks) {
+    if (task.puzzle == &puzzle) own.push_back(&task);
   }
+  for (const auto& check : puzzle.checks) verify_check(check.id, own, outcome);
 }
 
 PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
@@ -226,6 +257,7 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
     }
     if (task.role == FileRole::stub) verify_stub(task, outcome);
     if (task.role == FileRole::mutant) verify_mutant(task, outcome);
+    if (task.role == FileRole::right) verify_right(task, outcome);
   }
   verify_checks(puzzle, tasks, outcome);
   outcome.margins = margins_of(puzzle, tasks);
@@ -237,6 +269,10 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
 
 int PuzzleOutcome::caught() const {
   return static_cast<int>(std::count_if(mutants.begin(), mutants.end(), [](const auto& m) { return m.caught; }));
+}
+
+int PuzzleOutcome::right_passed() const {
+  return static_cast<int>(std::count_if(right.begin(), right.end(), [](const auto& r) { return r.passed; }));
 }
 
 std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const std::vector<Manifest>& puzzles,

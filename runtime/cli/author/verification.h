@@ -1,5 +1,6 @@
 /// \file
-/// Whether a puzzle is a good one: the solution passes, the stub is refused, every wrong solution is caught by name.
+/// Whether a puzzle is a good one: the solution and other right ones pass, the stub is refused, every
+/// wrong solution is caught by name.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,12 @@ struct MutantOutcome {
   bool caught = false;   ///< it failed, with the declared diagnosis first
 };
 
+/// Another right solution and whether it passed.
+struct RightOutcome {
+  std::string name;
+  bool passed = false;  ///< with all points
+};
+
 /// How sharply a puzzle's tolerances part right numbers from wrong ones, in units of the tolerance.
 struct Margins {
   static constexpr double kRight = 0.25;  ///< the solution may come so near to being wrong
@@ -30,16 +37,29 @@ struct Margins {
   std::string nearest;                    ///< that mutant and its case
 };
 
+/// So many mutants must fail each check, and so many a puzzle must have: fewer prove little.
+inline constexpr int kMutantsPerCheck = 3;
+inline constexpr std::size_t kMutantsPerPuzzle = 6;
+
+/// A check and how many mutants fail it in some case.
+struct CheckOutcome {
+  std::string id;
+  int failed_by = 0;
+};
+
 struct PuzzleOutcome {
   std::string id;
   bool solution_passed = false;
   bool stub_refused = false;
   std::vector<MutantOutcome> mutants;
+  std::vector<RightOutcome> right;
+  std::vector<CheckOutcome> checks;
   Margins margins;
   std::vector<std::string> problems;  ///< everything that is wrong, ready to print
   bool judged = true;                 ///< false: the machine let not every file be judged
 
   int caught() const;
+  int right_passed() const;
   bool good() const { return problems.empty() && solution_passed && stub_refused; }
 };
 
@@ -63,7 +83,8 @@ std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const 
                                           const VerificationOptions& options, const Grader& grade,
                                           const Progressed& progressed);
 
-/// What can be said without grading: hole, length of the stub, hints, lesson, declared diagnoses, blanks.
+/// What can be said without grading: hole, length of the stub and of the answer, hints, sections of the lesson,
+/// declared diagnoses, number of mutants, blanks.
 std::vector<std::string> static_problems(const system::Project& project, const cases::Manifest& puzzle);
 
 /// The file that stands for the stub: puzzle.cpp or, where a learner has changed that one, what the solution leaves of

@@ -1,19 +1,20 @@
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
-#include <regex>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/author/mutants.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
+#include "cli/author/uttered.h"
+#include "cli/author/variants.h"
 #include "cli/author/verification.h"
 #include "cli/learner/goal_picture.h"
 #include "cli/system/program.h"
-#include "grading/judge/diagnosis.h"
 
 namespace shardlings::cli::author {
 
@@ -23,6 +24,14 @@ using cases::Manifest;
 namespace {
 
 constexpr std::size_t kLongestStub = 80;
+
+/// Sections that every lesson has, in this order; others may stand between them.
+constexpr std::array kSections = {"## What you are given", "## What it costs",   "## What to implement",
+                                  "## What is checked",    "## Common mistakes", "## To think about",
+                                  "## Further reading"};
+
+/// An answer's length may differ so much from what puzzle.toml promises: a quarter of that, or these few lines.
+constexpr int kFewLines = 2;
 
 /// Whether git knows the file and has another content for it.
 bool changed_since_commit(const system::Project& project, const std::string& id) {
@@ -45,6 +54,26 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
   }
 }
 
+/// Lines that a learner writes: neither comments nor what the stub's hole has already.
+int lines_to_write(const std::string& solution) {
+  const auto code_in_hole = [](const std::string& text) {
+    const auto parts = cut_at_hole(text);
+    const std::vector<std::string> lines = lines_of(parts ? parts->hole : "");
+    return static_cast<int>(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      const std::string code = trimmed(line);
+      return !code.empty() && !code.starts_with("//") && code != "not_implemented();";
+    }));
+  };
+  return code_in_hole(solution) - code_in_hole(stub_of_solution(solution).value_or(""));
+}
+
+void check_answer(const std::string& solution, int answer_lines, std::vector<std::string>& problems) {
+  const int lines = lines_to_write(solution);
+  if (std::abs(lines - answer_lines) <= std::max(kFewLines, answer_lines / 4)) return;
+  problems.push_back(
+      fmt::format("puzzle.toml says answer_lines = {}, and the solution writes {} lines of code", answer_lines, lines));
+}
+
 /// Lines of code whose breaks would be lost, since text is filled like a paragraph.
 bool code_without_fence(const cases::Hint& hint) {
   const std::string text = trimmed(hint.text);
@@ -65,9 +94,25 @@ void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   }
   for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
     if (diagnosis.hint) check_hint(*diagnosis.hint, "the hint on " + diagnosis.id, problems);
+    if (!diagnosis.hint) problems.push_back("there is no hint on " + diagnosis.id);
   }
   for (const std::string& level : cases::kHintLevelWords.all()) {
     if (!levels.contains(level)) problems.push_back(fmt::format("the ladder has no hint of level {}", level));
+  }
+}
+
+void check_sections(const std::string& lesson, std::vector<std::string>& problems) {
+  const std::vector<std::string> lines = lines_of(lesson);
+  auto from = lines.begin();
+  for (const char* section : kSections) {
+    const auto at = std::find(from, lines.end(), section);
+    if (at != lines.end()) {
+      from = at + 1;
+    } else {
+      const bool elsewhere = std::find(lines.begin(), lines.end(), section) != lines.end();
+      problems.push_back(
+          fmt::format("the lesson has {}\"{}\"", elsewhere ? "in another order: " : "no section ", section));
+    }
   }
 }
 
@@ -77,17 +122,7 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
   } else if (lesson.find(learner::kGoalAddress) == std::string::npos) {
     problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");
   }
-}
-
-/// A misspelt id would be shown without a sentence, and only a mutant that meets it could tell. Of those that a grader
-/// computes nothing is known here.
-void check_diagnoses(const std::string& grader, const Manifest& puzzle, std::vector<std::string>& problems) {
-  static const std::regex diagnosed(R"re(\bdiagnose\("([^"]*)"\))re");
-  for (std::sregex_iterator it(grader.begin(), grader.end(), diagnosed), end; it != end; ++it) {
-    const std::string id = (*it)[1].str();
-    if (puzzle.diagnosis(id) != nullptr || !grading::judge::diagnosis_text(puzzle, id).empty()) continue;
-    problems.push_back(fmt::format("grader.cpp names the diagnosis {}, which puzzle.toml does not have", id));
-  }
+  check_sections(lesson, problems);
 }
 
 }  // namespace
@@ -112,11 +147,20 @@ std::vector<std::string> static_problems(const system::Project& project, const M
   if (!stub) problems.push_back("there is no puzzle.cpp");
   if (!solution) problems.push_back("there is no solution.cpp");
   if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
+  if (solution) check_answer(*solution, puzzle.answer_lines, problems);
   check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
   check_diagnoses(read_file(project.puzzle_folder(puzzle.id) + "/grader.cpp").value_or(""), puzzle, problems);
-  for (std::string& problem : load_mutants(project, puzzle).problems) problems.push_back(std::move(problem));
+  const VariantFile mutants = load_variants(project, puzzle, VariantKind::mutant);
+  const VariantFile right = load_variants(project, puzzle, VariantKind::right);
+  for (const VariantFile* file : {&mutants, &right}) {
+    problems.insert(problems.end(), file->problems.begin(), file->problems.end());
+  }
+  if (mutants.variants.size() < kMutantsPerPuzzle) {
+    problems.push_back(
+        fmt::format("there are {} mutants; at least {} must be caught", mutants.variants.size(), kMutantsPerPuzzle));
+  }
   const auto blanks = blanks_left(project, puzzle.id);
   if (!blanks.empty()) {
     problems.push_back(fmt::format("{} blanks ({}) are left, the first in {}", blanks.size(), kBlank, blanks[0]));

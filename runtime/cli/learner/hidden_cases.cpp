@@ -68,6 +68,7 @@ Verdict without_folders(Verdict verdict, const system::Project& project) {
     for (grading::verdict::CaseVerdict& kase : verdict.cases) {
       leave_out(kase.explanation, folder);
       leave_out(kase.stdout_text, folder);
+      for (grading::verdict::ShownByRanks& shown : kase.shown) leave_out(shown.what.label, folder);
       for (grading::verdict::CheckVerdict& check : kase.checks) {
         for (std::string* text : {&check.expected, &check.found, &check.reason}) leave_out(*text, folder);
         for (std::string& line : check.details) leave_out(line, folder);

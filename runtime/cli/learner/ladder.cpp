@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "grading/judge/diagnosis.h"
 
 namespace shardlings::cli::learner {
 
@@ -18,9 +19,8 @@ std::string name_of(const Hint& hint) {
 
 /// The hint on a mistake, if there is one that was not given yet.
 const Hint* hint_on(const Manifest& puzzle, const PuzzleProgress& progress, const std::string& id) {
-  const cases::Diagnosis* diagnosis = puzzle.diagnosis(id);
-  if (!diagnosis || !diagnosis->hint || was_given(progress, *diagnosis->hint)) return nullptr;
-  return &*diagnosis->hint;
+  const Hint* hint = grading::judge::diagnosis_hint(puzzle, id);
+  return hint && !was_given(progress, *hint) ? hint : nullptr;
 }
 
 }  // namespace

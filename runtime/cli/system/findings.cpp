@@ -128,6 +128,8 @@ std::vector<Finding> useful() {
        "Linking is slower: some tenths of a second more between saving and the verdict.", apt("mold")},
       {"ccache", false, version_of(program_path("ccache")), "Building again takes as long as the first time.",
        apt("ccache")},
+      {"gdb", false, version_of(program_path("gdb")), "./shardlings debug does not work; everything else does.",
+       apt("gdb")},
       {"file events", false, file_events(), "watch looks at the file twenty times a second instead of being told.",
        "a Linux system with inotify"},
       {"CUDA toolkit", false, cuda_toolkit(), "Puzzles run on the CPU; every one can be solved there.",

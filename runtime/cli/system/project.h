@@ -29,6 +29,8 @@ struct Project {
   std::string solution_file(const std::string& id) const { return solution_folder(id) + "/solution.cpp"; }
   /// Ways to get the puzzle wrong, as edits of the solution.
   std::string mutants_file(const std::string& id) const { return solution_folder(id) + "/mutants.txt"; }
+  /// Other ways to get it right, likewise; not every puzzle has the file.
+  std::string right_file(const std::string& id) const { return solution_folder(id) + "/right.txt"; }
 };
 
 /// The project of a program at BUILD/bin/PROGRAM: the source folder is the one that the build folder was configured

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "cli/author/mutants.h"
+#include "cli/author/variants.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
@@ -77,20 +77,25 @@ std::vector<cases::Case> chosen_cases(const Manifest& puzzle, const RunOptions& 
   return {*puzzle.find_case(options.case_name)};
 }
 
-/// The command that repeats a case names the file or the mutant, if it was not the learner's own file.
+/// The command that repeats a case names the file or the variant, if it was not the learner's own file.
 Verdict with_file(Verdict verdict, const RunOptions& options) {
   if (options.file.empty()) return verdict;
-  const std::string named =
-      options.mutant.empty() ? " --file " + quoted_for_shell(options.file) : " --mutant " + options.mutant;
+  std::string named = " --file " + quoted_for_shell(options.file);
+  if (!options.mutant.empty()) named = " --mutant " + options.mutant;
+  if (!options.right.empty()) named = " --right " + options.right;
   for (grading::verdict::CaseVerdict& kase : verdict.cases) {
     if (!kase.reproduce.empty()) kase.reproduce += named;
   }
   return verdict;
 }
 
-/// The file of the mutant, where one was asked for.
-RunOptions with_mutant(const Context& context, const Manifest& puzzle, RunOptions options) {
-  if (!options.mutant.empty()) options.file = author::write_mutant_named(context.project, puzzle, options.mutant);
+/// The file of the mutant or the right variant, where one was asked for.
+RunOptions with_variant(const Context& context, const Manifest& puzzle, RunOptions options) {
+  const auto written = [&](author::VariantKind kind, const std::string& name) {
+    return author::write_variant_named(context.project, puzzle, kind, name);
+  };
+  if (!options.mutant.empty()) options.file = written(author::VariantKind::mutant, options.mutant);
+  if (!options.right.empty()) options.file = written(author::VariantKind::right, options.right);
   return options;
 }
 
@@ -151,7 +156,7 @@ int run(const Context& context, const RunOptions& asked) {
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
-  RunOptions options = with_mutant(context, puzzle, asked);
+  RunOptions options = with_variant(context, puzzle, asked);
   check_options(puzzle, options);
   options.hidden = learner::feedback_of(puzzle, options.feedback);
   const std::vector<learner::Export> exports = learner::exports_of(options.exports);
@@ -206,6 +211,9 @@ void add_run(CommandLine& line) {
   verb.text("--file", options.file, "grade another file as that puzzle");
   verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
   verb.excludes("--mutant", "--file");
+  verb.text("--right", options.right, "for authors: grade the other right solution of that name");
+  verb.excludes("--right", "--file");
+  verb.excludes("--right", "--mutant");
   verb.text("--backend", options.backend, kBackendMeaning);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");

@@ -17,7 +17,8 @@ namespace shardlings::cli::verbs {
 struct RunOptions {
   std::string puzzle;                      ///< empty: the next one
   std::string file;                        ///< graded as that puzzle; empty: the learner's file
-  std::string mutant;                      ///< instead of a file: the name of a wrong solution (author/mutants.h)
+  std::string mutant;                      ///< instead of a file: the name of a wrong solution (author/variants.h)
+  std::string right;                       ///< likewise: the name of another right solution
   std::string case_name;                   ///< empty: all cases
   std::optional<std::uint64_t> seed;       ///< instead of the cases' own
   std::string seed_file;                   ///< holds a secret for the seeds of hidden cases; empty: they have their own

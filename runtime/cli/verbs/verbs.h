@@ -15,6 +15,7 @@ int overview(const Context& context);
 void add_list(CommandLine& line);
 void add_run(CommandLine& line);
 void add_watch(CommandLine& line);
+void add_debug(CommandLine& line);
 void add_trace(CommandLine& line);
 void add_hint(CommandLine& line);
 void add_explain(CommandLine& line);
@@ -35,6 +36,7 @@ inline void add_all(CommandLine& line) {
   add_list(line);
   add_run(line);
   add_watch(line);
+  add_debug(line);
   add_trace(line);
   add_hint(line);
   add_explain(line);

@@ -60,26 +60,42 @@ json to_json(const author::PuzzleOutcome& outcome) {
     mutants.push_back(
         {{"name", mutant.name}, {"declared", mutant.declared}, {"found", mutant.found}, {"caught", mutant.caught}});
   }
+  json right = json::array();
+  for (const author::RightOutcome& variant : outcome.right) {
+    right.push_back({{"name", variant.name}, {"passed", variant.passed}});
+  }
+  json checks = json::array();
+  for (const author::CheckOutcome& check : outcome.checks) {
+    checks.push_back({{"id", check.id}, {"failed_by", check.failed_by}});
+  }
   return {{"id", outcome.id},
           {"solution", outcome.solution_passed ? "passed" : "failed"},
           {"stub", outcome.stub_refused ? "refused" : "not refused"},
           {"mutants", {{"caught", outcome.caught()}, {"total", outcome.mutants.size()}, {"each", mutants}}},
+          {"right", {{"passed", outcome.right_passed()}, {"total", outcome.right.size()}, {"each", right}}},
+          {"checks", checks},
           {"margins", to_json(outcome.margins)},
           {"problems", outcome.problems}};
 }
 
+/// "solution passed, stub refused, 24 of 24 mutants caught, 3 of 3 right variants passed".
+std::string counts_text(const author::PuzzleOutcome& outcome) {
+  std::string text =
+      fmt::format("solution {}, stub {}, {} of {} mutants caught", outcome.solution_passed ? "passed" : "FAILED",
+                  outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(), outcome.mutants.size());
+  if (outcome.right.empty()) return text;
+  return text + fmt::format(", {} of {} right variants passed", outcome.right_passed(), outcome.right.size());
+}
+
 void print(const Context& context, const author::PuzzleOutcome& outcome) {
   context.out << (outcome.good() ? context.tick() : context.cross()) << ' '
-              << fmt::format("{:<28} solution {}, stub {}, mutants {}/{} caught\n", outcome.id,
-                             outcome.solution_passed ? "passed" : "FAILED",
-                             outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(), outcome.mutants.size())
-              << fmt::format("  {}\n", text_of(outcome.margins));
+              << fmt::format("{:<28} {}\n  {}\n", outcome.id, counts_text(outcome), text_of(outcome.margins));
   for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
 }
 
 }  // namespace
 
-/// `verify`: for authors: the solution passes, the stub is refused, every mutant is caught by name.
+/// `verify`: for authors: the solution and other right ones pass, the stub is refused, every mutant is caught by name.
 static int verify(const Context& context, const VerifyOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   if (options.puzzles.empty()) learner::tell_of_faulty(context, course);
@@ -124,7 +140,7 @@ static int verify(const Context& context, const VerifyOptions& options) {
 
 void add_verify(CommandLine& line) {
   auto [options, verb] = line.verb<VerifyOptions>(
-      "verify", "for authors: the solution passes, the stub is refused, every mutant is caught", verify);
+      "verify", "for authors: right solutions pass, the stub is refused, mutants are caught", verify);
   verb.positional("PUZZLE", options.puzzles, "number, id or a part of the name; without one: all");
   verb.number("-j,--jobs", options.jobs, "submissions graded at once", {1, 64});
   verb.text("--backend", options.backend, kBackendMeaning);

@@ -32,13 +32,21 @@ std::string part_text(const back::Signature& signature) {
                      -signature.count, name_of(signature.dtype), gives ? "to" : "from", signature.root);
 }
 
+// " (micro-batch 3, layer 2)": what a message carries, as far as its sender knows; a receiver learns it only by it.
+std::string load_text(const CallRecord& record, int member) {
+  const Label& label = record.label;
+  if (member == kReceiver || label.micro < 0) return "";
+  return label.layer < 0 ? fmt::format(" (micro-batch {})", label.micro)
+                         : fmt::format(" (micro-batch {}, layer {})", label.micro, label.layer);
+}
+
 // "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
 std::string call_of(const ToldOperation& operation, int member) {
   const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
   const back::Signature& signature = record.signature;
   if (operation.message) {
-    return fmt::format("{} of {} {} {} rank {}", message_verb(member), signature.count, name_of(signature.dtype),
-                       member == kReceiver ? "from" : "to", operation.rank_of(1 - member));
+    return fmt::format("{} of {} {}{} {} rank {}", message_verb(member), signature.count, name_of(signature.dtype),
+                       load_text(record, member), member == kReceiver ? "from" : "to", operation.rank_of(1 - member));
   }
   const auto size = signature.count < 0 ? -signature.count : signature.count;
   switch (signature.kind) {
@@ -190,11 +198,19 @@ const ToldOperation& culprit(const ToldOperation& operation) {
   return *at;
 }
 
+// ", started at puzzle.cpp:31": of an operation that is waited for at another line than where it was started.
+std::string start_text(const RankStatus& status) {
+  const Location start = status.blocked_in->records[static_cast<std::size_t>(status.member)].at;
+  const bool elsewhere = start.line > 0 && to_text(start) != to_text(status.at);
+  return elsewhere ? ", started at " + to_text(start) : "";
+}
+
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const ToldOperation& operation = *status.blocked_in;
-  std::string text = fmt::format("\n  rank {} waits at {} in {} (group {}, call {})", rank, to_text(status.at),
-                                 call_of(operation, status.member), operation.group, operation.number);
+  std::string text =
+      fmt::format("\n  rank {} waits at {} in {}{} (group {}, call {})", rank, to_text(status.at),
+                  call_of(operation, status.member), start_text(status), operation.group, operation.number);
   const std::vector<int> missing = missing_ranks(operation);
   if (!missing.empty()) return text + fmt::format(" for {}", ranks_text(missing));
   const int member = held_up_on(operation);

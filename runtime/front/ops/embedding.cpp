@@ -12,21 +12,20 @@ namespace {
 
 void check_table(Op& op, const Operand& ids, const Operand& table, Range rows, const char* what) {
   op.has_type(ids, "ids", DType::i32);
-  op.require(table.shape().rank() >= 2, "{} is {}, but must be (rows, h)", what, to_text(table.shape()));
-  op.require(rows.size() == table.rows(), "rows are [{}, {}), but {} is {}", rows.begin, rows.end, what,
-             to_text(table.shape()));
+  op.require(table.shape().rank() >= 2, "{} is {}, but must be (rows, h)", what, table.shape());
+  op.require(rows.size() == table.rows(), "rows are [{}, {}), but {} is {}", rows.begin, rows.end, what, table.shape());
 }
 
 Shape with_width(Op& op, const Shape& ids, Count h) {
-  op.require(ids.rank() < Shape::kMaxDims, "ids is {}: too many dimensions", to_text(ids));
+  op.require(ids.rank() < Shape::kMaxDims, "ids is {}: too many dimensions", ids);
   return with_more_cols(ids, h);
 }
 
 /// x is (s, b, h) and positions (s, h), whatever its shape says.
 void check_positions(Op& op, const Operand& x, const char* x_name, const Operand& positions, const char* what) {
-  op.require(x.shape().rank() == 3, "{} is {}, but must be (s, b, h)", x_name, to_text(x.shape()));
+  op.require(x.shape().rank() == 3, "{} is {}, but must be (s, b, h)", x_name, x.shape());
   op.require(positions.size() == x.shape()[0] * x.cols(), "{} is {}, but for {} {} it must be ({}, {})", what,
-             to_text(positions.shape()), x_name, to_text(x.shape()), x.shape()[0], x.cols());
+             positions.shape(), x_name, x.shape(), x.shape()[0], x.cols());
   op.no_aliases();
 }
 
@@ -55,7 +54,7 @@ Reply handle::embedding_backward_add(OpContext& of, const Call& call) {
   op.accumulates(table, "grad_table", grad, "grad");
   const Count h = table.cols();
   op.require(grad.size() == bounded_product({ids.size(), h}),
-             "grad is {}, but must have a row of {} for each of {} ids", to_text(grad.shape()), h, ids.size());
+             "grad is {}, but must have a row of {} for each of {} ids", grad.shape(), h, ids.size());
   op.no_aliases();
   op.touches_only(table, grad.size());
   return op.run(KernelId::embedding_backward_add,

@@ -39,6 +39,7 @@ detail::Reply add_squares(OpContext& of, const detail::Call& call);
 detail::Reply clip_factor(OpContext& of, const detail::Call& call);
 detail::Reply flag_nonfinite(OpContext& of, const detail::Call& call);
 detail::Reply read_scalar(OpContext& of, const detail::Call& call);
+detail::Reply show(OpContext& of, const detail::Call& call);
 detail::Reply add_bias(OpContext& of, const detail::Call& call);
 detail::Reply sum_rows_add(OpContext& of, const detail::Call& call);
 detail::Reply row_max(OpContext& of, const detail::Call& call);

@@ -27,10 +27,9 @@ struct AttentionExtents {
 
 AttentionExtents extents(Op& op, const Operand& qkv, Count heads) {
   op.computes_on(qkv, "qkv");
-  op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)",
-             to_text(qkv.shape()));
+  op.require(qkv.shape().rank() == 3 && qkv.cols() % 3 == 0, "qkv is {}, but must be (s, b, 3 w)", qkv.shape());
   const Count w = qkv.cols() / 3;
-  op.require(heads > 0 && w % heads == 0, "{} heads do not divide w = {} (qkv is {})", heads, w, to_text(qkv.shape()));
+  op.require(heads > 0 && w % heads == 0, "{} heads do not divide w = {} (qkv is {})", heads, w, qkv.shape());
   op.matrix_product();
   return {qkv.shape()[0], qkv.shape()[1], heads, w};
 }
@@ -64,8 +63,8 @@ Reply handle::layer_norm_backward(OpContext& of, const Call& call) {
   op.computes_on(x, "x");
   check_vector(op, x, weight, "weight");
   op.has_type(stats, "stats", DType::f32);
-  op.require(stats.size() == 2 * x.rows(), "stats is {}, but must be (2, {}), as layer_norm made it",
-             to_text(stats.shape()), x.rows());
+  op.require(stats.size() == 2 * x.rows(), "stats is {}, but must be (2, {}), as layer_norm made it", stats.shape(),
+             x.rows());
   op.same_type(x, "x", grad, "grad");
   op.same_size(x, "x", grad, "grad");
   op.accumulates(grad_weight, "grad_weight", x, "x");
@@ -99,9 +98,9 @@ Reply handle::attention_backward(OpContext& of, const Call& call) {
   op.same_type(qkv, "qkv", inner, "inner");
   op.same_type(qkv, "qkv", grad, "grad");
   op.require(inner.size() == e.probabilities(), "inner is {}, but must be ({}, {}, {}, {}), as attention made it",
-             to_text(inner.shape()), e.b, e.heads, e.s, e.s);
-  op.require(grad.size() == bounded_product({e.s, e.b, e.w}), "grad is {}, but must be ({}, {}, {})",
-             to_text(grad.shape()), e.s, e.b, e.w);
+             inner.shape(), e.b, e.heads, e.s, e.s);
+  op.require(grad.size() == bounded_product({e.s, e.b, e.w}), "grad is {}, but must be ({}, {}, {})", grad.shape(), e.s,
+             e.b, e.w);
   op.returns(qkv.shape(), qkv.dtype());
   op.launch(KernelId::attention_backward, {e.s, e.b, e.heads, e.w});
   of.memory.free(inner.ref, of.rank.place(call));

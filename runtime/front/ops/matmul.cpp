@@ -26,8 +26,7 @@ ProductExtents extents(Op& op, const Operand& a, const Operand& b, Trans trans) 
   const bool trans_b = trans == nt || trans == tt;
   const Count k = trans_a ? a.rows() : a.cols();
   const Count k_of_b = trans_b ? b.cols() : b.rows();
-  op.require(k == k_of_b, "a is {}, b is {}: the inner extents {} and {} differ", to_text(a.shape()),
-             to_text(b.shape()), k, k_of_b);
+  op.require(k == k_of_b, "a is {}, b is {}: the inner extents {} and {} differ", a.shape(), b.shape(), k, k_of_b);
   op.matrix_product();
   op.no_aliases();
   return {trans_a, trans_b, trans_a ? a.cols() : a.rows(), trans_b ? b.rows() : b.cols(), k};
@@ -64,8 +63,8 @@ Reply handle::matmul_add(OpContext& of, const Call& call) {
   const Operand b = op.reads(given.b);
   const ProductExtents e = extents(op, a, b, given.trans);
   op.accumulates(c, "c", a, "a");
-  op.require(holds_product(c, e), "c is {}, but the product of a {} and b {} is ({}, {})", to_text(c.shape()),
-             to_text(a.shape()), to_text(b.shape()), e.m, e.n);
+  op.require(holds_product(c, e), "c is {}, but the product of a {} and b {} is ({}, {})", c.shape(), a.shape(),
+             b.shape(), e.m, e.n);
   return run(op, e, true, c.dtype());
 }
 

@@ -95,12 +95,12 @@ void Op::accumulates(const Operand& sum, const char* sum_name, const Operand& x,
 }
 
 void Op::same_size(const Operand& a, const char* a_name, const Operand& b, const char* b_name) {
-  require(a.size() == b.size(), "{} is {}, {} is {}: the sizes {} and {} differ", a_name, to_text(a.shape()), b_name,
-          to_text(b.shape()), a.size(), b.size());
+  require(a.size() == b.size(), "{} is {}, {} is {}: the sizes {} and {} differ", a_name, a.shape(), b_name, b.shape(),
+          a.size(), b.size());
 }
 
 void Op::has_size(const Operand& x, const char* what, Count n, const char* unit) {
-  require(x.size() == n, "{} is {}, but must have {} elements: one for each {}", what, to_text(x.shape()), n, unit);
+  require(x.size() == n, "{} is {}, but must have {} elements: one for each {}", what, x.shape(), n, unit);
 }
 
 void Op::touches_only(const Operand& x, Count elements) {

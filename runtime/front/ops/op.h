@@ -13,7 +13,7 @@
 #include "api/arguments.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/inline_list.h"
-#include "base/text.h"
+#include "base/shape_format.h"
 #include "front/ops/handlers.h"
 
 namespace shardlings::front {
@@ -49,6 +49,7 @@ class Op {
 
   /// \name Checks: each throws InvalidArgument with a sentence that begins with the operation's name
   /// @{
+  /// The sentence is made only if it does not hold: give shapes as they are, not as texts.
   template <class... Args>
   void require(bool holds, fmt::format_string<Args...> sentence, Args&&... args) {
     if (!holds) fail(fmt::format(sentence, std::forward<Args>(args)...));

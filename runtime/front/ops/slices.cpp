@@ -59,7 +59,7 @@ Reply handle::slice_cols(OpContext& of, const Call& call) {
   const Operand x = op.reads(given.x);
   const Range range = given.columns;
   op.require(0 <= range.begin && range.begin <= range.end && range.end <= x.cols(),
-             "columns [{}, {}) are not inside x, which is {}", range.begin, range.end, to_text(x.shape()));
+             "columns [{}, {}) are not inside x, which is {}", range.begin, range.end, x.shape());
   op.returns(with_cols(x.shape(), range.size()), x.dtype());
   const Count unit = size_of(x.dtype());
   op.touches_only(x, x.rows() * range.size());
@@ -73,8 +73,8 @@ Reply handle::concat_cols(OpContext& of, const Call& call) {
   const Operand& first = parts.part[0];
   for (int i = 1; i < parts.count; ++i) {
     op.require(parts.part[i].rows() == first.rows(),
-               "part 1 is {}, part {} is {}: the numbers of rows {} and {} differ", to_text(first.shape()), i + 1,
-               to_text(parts.part[i].shape()), first.rows(), parts.part[i].rows());
+               "part 1 is {}, part {} is {}: the numbers of rows {} and {} differ", first.shape(), i + 1,
+               parts.part[i].shape(), first.rows(), parts.part[i].rows());
   }
   const Operand y = op.returns(with_cols(first.shape(), parts.cols), first.dtype());
   const Count unit = size_of(first.dtype());
@@ -94,8 +94,8 @@ Reply handle::concat_rows(OpContext& of, const Call& call) {
   const Operand& first = parts.part[0];
   for (int i = 1; i < parts.count; ++i) {
     op.require(parts.part[i].cols() == first.cols(),
-               "part 1 is {}, part {} is {}: the numbers of columns {} and {} differ", to_text(first.shape()), i + 1,
-               to_text(parts.part[i].shape()), first.cols(), parts.part[i].cols());
+               "part 1 is {}, part {} is {}: the numbers of columns {} and {} differ", first.shape(), i + 1,
+               parts.part[i].shape(), first.cols(), parts.part[i].cols());
   }
   const Operand y = op.returns(shape_of_rows(parts), first.dtype());
   Count offset = 0;

@@ -15,6 +15,7 @@
 #include "front/rank/options.h"
 #include "front/rank/texts.h"
 #include "front/trace/counters.h"
+#include "front/trace/shown.h"
 #include "front/trace/trace.h"
 #include "shardlings/error.h"
 
@@ -37,6 +38,8 @@ class RankContext {
   /// @{
   Counters& counters() { return counters_; }
   Trace& trace() { return trace_; }
+  /// Not begun anew by restart(): nobody who looks at something thinks of what is measured.
+  Shows& shows() { return shows_; }
   CallLog& calls() { return calls_; }
   const CallLog& calls() const { return calls_; }
   Texts& texts() { return texts_; }
@@ -84,6 +87,7 @@ class RankContext {
   Texts texts_;
   CallLog calls_;
   Trace trace_;
+  Shows shows_;
   Counters counters_;
   Bytes live_;
   Nanos now_;

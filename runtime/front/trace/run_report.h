@@ -10,6 +10,7 @@
 #include "front/trace/counters.h"
 #include "front/trace/event.h"
 #include "front/trace/failure.h"
+#include "front/trace/shown.h"
 
 namespace shardlings::front {
 
@@ -25,6 +26,7 @@ struct RankReport {
   Counters counters;
   RankTrace trace;
   std::vector<Published> published;
+  Shows shows;
 };
 
 struct RunReport {

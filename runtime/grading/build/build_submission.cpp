@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Build {
   const SourceCopy& source;
   const CompileJail& jail;
   std::string beside{};  ///< the object file that is linked with it; empty: nothing is
+  bool for_debugger = false;
 };
 
 bool is_gcc(const Toolchain& toolchain) {
@@ -46,6 +48,7 @@ bool is_gcc(const Toolchain& toolchain) {
 run::ProcessEnd compile(const Build& build) {
   const CompileJail& jail = build.jail;
   std::vector<std::string> arguments = build.toolchain.compile_flags;
+  if (build.for_debugger) arguments.insert(arguments.end(), {"-O0", "-g"});
   for (const std::string& folder : build.toolchain.include_folders) arguments.push_back("-I" + folder);
   // Run in the copy's folder with its bare name, so that messages and call sites say "puzzle.cpp:31"; a debugger looks
   // for it where it came from.
@@ -205,7 +208,9 @@ BuildOutcome compile_checked(const Build& build, std::string& object) {
   if (!succeeded(assembled)) return stopped_tool(build, assembled, "assembling");
   auto bytes = build.jail.bytes("puzzle.o");
   if (!bytes) return stopped(Wall::limits, fmt::format("{}: what the compiler made is too long.", file));
-  if (std::string text = check_and_hide(build, *bytes); !text.empty()) return stopped(Wall::object, text);
+  if (std::string text = build.for_debugger ? "" : check_and_hide(build, *bytes); !text.empty()) {
+    return stopped(Wall::object, text);
+  }
   object = std::move(*bytes);
   BuildOutcome outcome;
   outcome.log = compiled.output;
@@ -245,6 +250,18 @@ std::string declaration_of(const std::string& function, const std::string& harne
   return "";
 }
 
+std::vector<std::string> learner_functions(const std::string& harness_text) {
+  constexpr std::string_view kMacro = "SHARDLINGS_LEARNER_FUNCTION(";
+  std::istringstream lines(harness_text);
+  std::vector<std::string> functions;
+  for (std::string line; std::getline(lines, line);) {
+    const auto end = line.find(',');
+    if (!line.starts_with(kMacro) || end == std::string::npos) continue;
+    functions.push_back(line.substr(kMacro.size(), end - kMacro.size()));
+  }
+  return functions;
+}
+
 BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const SourceCopy& source,
                               const std::string& harness_source, const std::string& output_folder,
                               const BuildOptions& options) {
@@ -261,10 +278,10 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
   };
   enter_jail(JailWish::all);
   std::string object;
-  BuildOutcome outcome = compile_checked({toolchain, source, *jail, puzzle.beside}, object);
+  BuildOutcome outcome = compile_checked({toolchain, source, *jail, puzzle.beside, options.for_debugger}, object);
   if (outcome.wall == Wall::compiler && looks_locked_out(outcome.log) && !compiler_works(toolchain, *jail)) {
     enter_jail(JailWish::limits_only);
-    outcome = compile_checked({toolchain, source, *jail, puzzle.beside}, object);
+    outcome = compile_checked({toolchain, source, *jail, puzzle.beside, options.for_debugger}, object);
   }
   outcome.jail = jail->report();
   if (outcome.wall != Wall::none) return outcome;

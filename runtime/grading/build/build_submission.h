@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "grading/build/compile_jail.h"
 #include "grading/build/source_copy.h"
@@ -46,6 +47,9 @@ struct BuildOptions {
   ToolLimits limits;
   /// Its text is not looked at: for tests, which try the walls behind that one.
   bool skips_source_check = false;
+  /// Without optimisation, and with all that a debugger wants to know. At -O0 an object holds what is inlined
+  /// otherwise, so nobody looks at it: such a program is never graded.
+  bool for_debugger = false;
 };
 
 /// Compiles and links a copy of a source for the puzzle; the copy and the program go to `output_folder`.
@@ -60,5 +64,7 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
 
 /// How harness.cpp declares the function of that name, "void train_step(Rank& rank, …)"; empty if it does not.
 std::string declaration_of(const std::string& function, const std::string& harness_text);
+/// The names of all functions that harness.cpp says a learner's file has, in their order.
+std::vector<std::string> learner_functions(const std::string& harness_text);
 
 }  // namespace shardlings::grading::build

@@ -9,6 +9,17 @@
 
 namespace shardlings::grading::formulas {
 
+Count taken_begin(Count vocabulary, int ranks, int rank, TakenBegin begin) {
+  const Range part = part_of(vocabulary, ranks, rank);
+  switch (begin) {
+    case TakenBegin::none: return 0;
+    case TakenBegin::own_length_times_rank: return rank * part.size();
+    case TakenBegin::shortest_times_rank: return rank * (vocabulary / ranks);
+    case TakenBegin::right: break;
+  }
+  return part.begin;
+}
+
 DividedHead::DividedHead(std::vector<double> x, const std::vector<double>& weight, std::vector<std::int32_t> targets,
                          Count width, int ranks)
     : x_(std::move(x)),
@@ -85,7 +96,8 @@ double DividedHead::exponentials(Count token, int rank, double shift) const {
 }
 
 double DividedHead::hit(Count token, int rank, const HeadMistake& mistake) const {
-  const Count column = targets_[static_cast<std::size_t>(token)] - (mistake.unshifted ? 0 : part(rank).begin);
+  const Count column =
+      targets_[static_cast<std::size_t>(token)] - taken_begin(vocabulary_, ranks_, rank, mistake.begin);
   if (column < 0 || column >= part(rank).size()) return 0;
   const double z = logit(token, part(rank).begin + column);
   return mistake.late_hit ? std::exp(z - top(token)) : z;

@@ -10,15 +10,21 @@
 
 namespace shardlings::grading::formulas {
 
+/// Where a rank takes its part of the vocabulary to begin: where it does, at the first id of all, or at its rank times
+/// its own length, or times that of the shortest part, though parts may differ by one.
+enum class TakenBegin : std::uint8_t { right, none, own_length_times_rank, shortest_times_rank };
+
+Count taken_begin(Count vocabulary, int ranks, int rank, TakenBegin begin);
+
 /// Something that is not reduced over the ranks, or not looked up in the right part. The right loss has none of these.
 struct HeadMistake {
   const char* diagnosis;
-  bool own_top = false;    ///< each rank subtracts its own largest logit
-  bool own_sum = false;    ///< each rank has the sum of its own exponentials
-  bool own_hit = false;    ///< each rank has the target's logit only if it is its own
-  bool unshifted = false;  ///< targets are taken for columns of the own part
-  bool late_hit = false;   ///< the target's logit is looked up among the exponentials
-  double sum_factor = 1;   ///< the sum of exponentials is so many times too large
+  bool own_top = false;                  ///< each rank subtracts its own largest logit
+  bool own_sum = false;                  ///< each rank has the sum of its own exponentials
+  bool own_hit = false;                  ///< each rank has the target's logit only if it is its own
+  TakenBegin begin = TakenBegin::right;  ///< for the target's column
+  bool late_hit = false;                 ///< the target's logit is looked up among the exponentials
+  double sum_factor = 1;                 ///< the sum of exponentials is so many times too large
 };
 
 /// By what the exponentials of a row are divided in the gradient of the logits.

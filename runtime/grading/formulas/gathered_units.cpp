@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
 #include "grading/formulas/sharding.h"
+#include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
 
 namespace shardlings::grading::formulas {
@@ -18,6 +20,16 @@ using front::Collective;
 using front::Event;
 using front::EventKind;
 
+consteval SharedId in_unit_memory(std::string_view id) {
+  return {"diagnose_unit_memory", id};
+}
+consteval SharedId in_unit_calls(std::string_view id) {
+  return {"unit_calls_mistake", id};
+}
+consteval SharedId in_unit_time(std::string_view id) {
+  return {"unit_time_mistake", id};
+}
+
 /// What should be alive when a call of forward or backward of layer l has ended: in the first step.
 std::int64_t planned_after(const cases::Case& node, int rank, EventKind kind, std::size_t l) {
   const std::vector<LayerBytes> layers = layer_bytes(node);
@@ -26,18 +38,33 @@ std::int64_t planned_after(const cases::Case& node, int rank, EventKind kind, st
   std::int64_t bytes = there.weights + there.gradients + there.optimizer + there.batch +
                        (forward ? layers[l].output : layers[l].input_gradient);
   for (std::size_t i = 0; i <= l; ++i) bytes += layers[i].input + (forward || i < l ? layers[i].saved : 0);
-  bytes += layers[l].weights + weights_at(layers, forward ? l + 1 : l - 1);
+  const bool at_the_turn = forward && l + 1 == layers.size();  // what is needed next is the layer below
+  bytes += layers[l].weights + weights_at(layers, forward && !at_the_turn ? l + 1 : l - 1);
   return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
 }
 
-/// Bytes beyond what is needed after the first such call of layer l.
+/// The first such call of layer l.
+std::optional<Event> first_call(const judge::CheckContext& check, int rank, EventKind kind, std::size_t l) {
+  for (const Event& event : check.events(rank, kind)) {
+    if (event.label.layer == static_cast<std::int32_t>(l)) return event;
+  }
+  return std::nullopt;
+}
+
+/// Bytes beyond what is needed after it.
 std::int64_t excess_after(const judge::CheckContext& check, const cases::Case& node, int rank, EventKind kind,
                           std::size_t l) {
-  for (const Event& event : check.events(rank, kind)) {
-    if (event.label.layer != static_cast<std::int32_t>(l)) continue;
-    return event.live_after.value() - planned_after(node, rank, kind, l);
+  const std::optional<Event> event = first_call(check, rank, kind, l);
+  return event ? event->live_after.value() - planned_after(node, rank, kind, l) : 0;
+}
+
+/// Where a layer does not go forward nothing can be said of its memory.
+bool all_layers_go_forward(judge::CheckContext& check, int rank, std::size_t layers) {
+  for (std::size_t l = 0; l < layers; ++l) {
+    if (first_call(check, rank, EventKind::forward, l)) continue;
+    return check.fail(fmt::format("forward of layer {} on {}", l, check.name_of(rank)), "no such call");
   }
-  return 0;
+  return true;
 }
 
 /// Sums over layers of what is too much in typical mistakes.
@@ -58,6 +85,7 @@ struct Excesses {
 
 bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank) {
   const auto layers = static_cast<std::size_t>(number_of_layers(node));
+  if (!all_layers_go_forward(check, rank, layers)) return false;
   std::size_t worst = 0;
   std::int64_t excess = excess_after(check, node, rank, EventKind::forward, 0);
   for (std::size_t l = 1; l < layers; ++l) {
@@ -65,17 +93,13 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
     if (here > excess) worst = l;
     excess = std::max(excess, here);
   }
-  wire::Place where;
-  for (const Event& event : check.events(rank, EventKind::forward)) {
-    if (event.label.layer != static_cast<std::int32_t>(worst)) continue;
-    where = {std::string(base_name(event.at.file)), event.at.line};
-    break;
-  }
+  const Event at_worst = first_call(check, rank, EventKind::forward, worst).value();
+  const wire::Place where = {std::string(base_name(at_worst.at.file)), at_worst.at.line};
   const std::vector<LayerBytes> bytes = layer_bytes(node);
   const StepPeak there = step_peak(node, rank % node.ranks, 3);
   const std::int64_t planned = planned_after(node, rank, EventKind::forward, worst);
   const std::int64_t parts = there.weights + there.gradients + there.optimizer;
-  const std::int64_t units = bytes[worst].weights + weights_at(bytes, worst + 1);
+  const std::int64_t units = bytes[worst].weights + weights_at(bytes, worst + 1 < layers ? worst + 1 : worst - 1);
   const judge::Formula<Bytes> budget = judge::named("parts", Bytes(parts)) +
                                        judge::named("batch and loss", Bytes(there.batch)) +
                                        judge::named("activations", Bytes(planned - parts - there.batch - units)) +
@@ -88,29 +112,55 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   const std::vector<LayerBytes> layers = layer_bytes(node);
   const Excesses typical(layers);
   const std::int64_t at_start = excess_after(check, node, rank, EventKind::forward, 0);
-  if (layers.size() > 3 && at_start >= typical.above) return check.diagnose("gathered_at_once");
-  if (at_start > 0) return check.diagnose("prefetched_too_far");
+  if (layers.size() > 3 && at_start >= typical.above) return check.diagnose(in_unit_memory("gathered_at_once"));
   const std::int64_t at_turn = excess_after(check, node, rank, EventKind::forward, layers.size() - 1);
-  if (at_turn >= typical.below) return check.diagnose("not_resharded");
+  const std::int64_t one_more = weights_at(layers, layers.size() - 2);  // than is allowed at the turn
+  if (layers.size() > 2 && at_turn >= typical.below - one_more) return check.diagnose(in_unit_memory("not_resharded"));
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (excess_after(check, node, rank, EventKind::forward, l) > 0)
+      return check.diagnose(in_unit_memory("prefetched_too_far"));
+  }
+  if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
-  if (at_end == typical.inputs) return check.diagnose("activations_kept");
+  const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
+  const std::int64_t all_but_0 = part - part_bytes(node, rank % node.ranks).front();  // that of layer 0 comes later
+  if (node.ranks > 1 && (at_end == part || at_end == all_but_0)) return check.diagnose(in_unit_memory("parts_copied"));
   if (at_end >= typical.above && typical.above > 0) {
     const auto gradient = static_cast<std::size_t>(Kind::gradient);
-    const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
     const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + typical.above;
-    return check.diagnose(gradients ? "gradients_kept" : "not_resharded_in_backward");
+    return check.diagnose(gradients ? in_unit_memory("gradients_kept") : in_unit_memory("not_resharded_in_backward"));
   }
-  if (at_end > 0) check.diagnose("third_unit");
+  if (at_end > 0) check.diagnose(in_unit_memory("third_unit"));
 }
 
-std::string unit_time_mistake(const judge::CheckContext& check, int rank) {
+SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node) {
+  const front::Counters& counters = check.counters(rank);
+  const std::int64_t layers = number_of_layers(node) * node.steps;
+  const std::int64_t gathers = counters.calls(Collective::all_gather);
+  const std::int64_t scatters = counters.calls(Collective::reduce_scatter);
+  const Bytes gathered(node.steps * 2 * sum_of(all_gather_bytes(node, rank % node.ranks)));
+  const Bytes scattered(node.steps * sum_of(reduce_scatter_bytes(node, rank % node.ranks)));
+  if (cut_into_pieces(check, rank, Collective::all_gather, 2 * layers, gathered) ||
+      cut_into_pieces(check, rank, Collective::reduce_scatter, layers, scattered)) {
+    return in_unit_calls("in_pieces");
+  }
+  const bool missing = gathers < 2 * layers - node.steps || scatters < layers;
+  const std::int64_t others = counters.calls(Collective::broadcast) + counters.calls(Collective::reduce) +
+                              static_cast<std::int64_t>(check.events(rank, EventKind::send).size());
+  if (missing && others > 0) return in_unit_calls("part_by_part");
+  const bool all_reduces = counters.calls(Collective::all_reduce) >= layers;
+  if (all_reduces && scatters < layers && gathers >= layers) return in_unit_calls("all_reduced");
+  return all_reduces && gathers < layers && scatters >= layers ? in_unit_calls("gathered_by_all_reduce") : SharedId();
+}
+
+SharedId unit_time_mistake(const judge::CheckContext& check, int rank) {
   const auto forwards = check.events(rank, EventKind::forward);
   const auto backwards = check.events(rank, EventKind::backward);
   const auto gathers = collectives(check, rank, Collective::all_gather);
-  if (!overlaps(gathers, forwards)) return "not_prefetched_in_forward";
-  if (!overlaps(gathers, backwards)) return "not_prefetched_in_backward";
+  if (!overlaps(gathers, forwards)) return in_unit_time("not_prefetched_in_forward");
+  if (!overlaps(gathers, backwards)) return in_unit_time("not_prefetched_in_backward");
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
-  return overlaps(scatters, backwards) ? "" : "reduce_waited_at_once";
+  return overlaps(scatters, backwards) ? SharedId() : in_unit_time("reduce_waited_at_once");
 }
 
 }  // namespace shardlings::grading::formulas

@@ -8,32 +8,45 @@
 /// | id                         | what shows it                                                                     |
 /// |----------------------------|-----------------------------------------------------------------------------------|
 /// | gathered_at_once           | after forward of layer 0 the weights of all layers are there                      |
-/// | prefetched_too_far         | after forward of layer 0 there is something else than the next unit               |
+/// | prefetched_too_far         | after forward of a layer there is something else than the next unit               |
 /// | not_resharded              | after forward of the last layer the weights of all are there                      |
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
 /// | gradients_kept             | after backward of layer 0 gradients of whole layers are there                     |
 /// | not_resharded_in_backward  | after backward of layer 0 weights of whole layers are there                       |
+/// | parts_copied               | after backward of layer 0 there is another set of parts                           |
 /// | third_unit                 | after backward of layer 0 something else is there                                 |
 /// | not_prefetched_in_forward  | no gather runs while a layer goes forward; not_prefetched_in_backward likewise    |
 /// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
 #pragma once
 
 #include <cstddef>
-#include <string>
 
+#include "grading/formulas/shared_diagnosis.h"
 #include "grading/formulas/training.h"
 
 namespace shardlings::grading::formulas {
 
-/// After each forward of the first step there are two units of weights beside parts and activations at most. The step's
-/// peak, which is that of backward with its gradients, would not notice a third one.
+/// After each forward of the first step there are two units of weights beside parts and activations at most: that
+/// layer's and the one that is needed next, which after the last layer is the one below. The step's peak, which is that
+/// of backward with its gradients, would not notice a third one.
 bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank);
 
 /// Why a rank's peak is too high. `node` is the case as those see it who divide everything among themselves: see
 /// step_cost.h, node_of(). Says nothing if nothing of the above is certain.
 void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, int rank);
 
-/// Why the step takes too long: the diagnosis, or "" if gathers and reduce-scatters both run beside computation.
-std::string unit_time_mistake(const judge::CheckContext& check, int rank);
+/// The cause of too many collectives or bytes, where it shows in the calls: `gathers` and `scatters` are those of the
+/// whole run. None if nothing is certain.
+///
+/// | id                         | what shows it                                                                     |
+/// |----------------------------|-----------------------------------------------------------------------------------|
+/// | all_reduced                | gradients go through all-reduces, and reduce-scatters are missing                 |
+/// | gathered_by_all_reduce     | weights go through all-reduces, and all-gathers are missing                       |
+/// | part_by_part               | messages, broadcasts or reduces, and one of the two is missing                    |
+/// | in_pieces                  | more calls than layers, and no more bytes                                         |
+SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node);
+
+/// Why the step takes too long: the diagnosis, or none if gathers and reduce-scatters both run beside computation.
+SharedId unit_time_mistake(const judge::CheckContext& check, int rank);
 
 }  // namespace shardlings::grading::formulas

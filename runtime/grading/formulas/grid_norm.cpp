@@ -10,6 +10,10 @@
 namespace shardlings::grading::formulas {
 namespace {
 
+consteval SharedId in_norm(std::string_view id) {
+  return {"mistake_behind", id};
+}
+
 /// What a rank may count beside what is its own.
 struct Beside {
   bool second_table = false;
@@ -62,6 +66,17 @@ std::vector<Range> whole_layer(const GridRank& rank, Count l) {
   return owned(rank, l);
 }
 
+/// Its owned ranges as if they counted from the beginning of its part.
+std::vector<Range> shifted_part(const GridRank& rank, Count l) {
+  const Range part = rank.mine(l);
+  std::vector<Range> ranges = owned(rank, l);
+  for (Range& range : ranges) {
+    range = intersect(range, {0, part.size()});
+    range = {part.begin + range.begin, part.begin + range.end};
+  }
+  return ranges;
+}
+
 }  // namespace
 
 GridNorm::GridNorm(const cases::Case& kase, const reference::Reference& expected)
@@ -105,10 +120,10 @@ reference::Layers GridNorm::with_uses_apart() const {
   return sum_of_uses_apart_;
 }
 
-std::string GridNorm::mistake_behind(double factor) const {
+SharedId GridNorm::mistake_behind(double factor) const {
   constexpr double kNear = 1e-3;
   double nearest = kNear * factor;
-  std::string id;
+  SharedId id;
   for (const Mistake& mistake : mistakes()) {
     const double distance = std::abs(clip_factor_of(kase_, std::sqrt(mistake.squares)) - factor);
     if (distance > nearest) continue;
@@ -125,17 +140,17 @@ std::vector<GridNorm::Mistake> GridNorm::mistakes() const {
   };
   std::vector<Mistake> all;
   if (ranks_.front().t > 1) {
-    all.push_back({"replicas_counted", with({.replicas = true})});
-    all.push_back({"everything_counted", with({.second_table = true, .replicas = true})});
+    all.push_back({in_norm("replicas_counted"), with({.replicas = true})});
+    all.push_back({in_norm("everything_counted"), with({.second_table = true, .replicas = true})});
   }
-  all.push_back({"tied_counted_twice", with({.second_table = true})});
-  all.push_back({"norm_before_tied",
+  all.push_back({in_norm("tied_counted_twice"), with({.second_table = true})});
+  all.push_back({in_norm("norm_before_tied"),
                  squares(own_part, [&](const GridRank&) -> const reference::Layers& { return sum_of_uses_apart_; })});
   for (int chunk = 0; ranks_.front().v > 1 && chunk < ranks_.front().v; ++chunk) {
     const auto of_chunk = [chunk](const GridRank& rank, Count l) {
       return chunk_of_layer(rank.pipeline, l) == chunk ? own_part(rank, l) : std::vector<Range>();
     };
-    all.push_back({"chunk_forgotten", squares(of_chunk, summed)});
+    all.push_back({in_norm("chunk_forgotten"), squares(of_chunk, summed)});
   }
   if (ranks_.front().d > 1) add_mistakes_with_replicas(all);
   return all;
@@ -154,12 +169,13 @@ void GridNorm::add_mistakes_with_replicas(std::vector<Mistake>& all) const {
   const Values apart = [&](const GridRank& rank) -> const reference::Layers& { return at_replica(uses_apart_, rank); };
   for (const Values& values : {local, apart}) {
     for (const Ranges& counted : {Ranges(own_part), Ranges(whole_layer)}) {
-      all.push_back({"norm_before_reduction", squares(counted, values)});
+      all.push_back({in_norm("norm_before_reduction"), squares(counted, values)});
     }
   }
   const auto rest = [](const GridRank& rank, Count l) { return others(rank, l, owned(rank, l)); };
-  all.push_back({"whole_layers_counted", squares(own_part, summed) + squares(rest, local)});
-  all.push_back({"whole_layers_counted", squares(whole_layer, summed)});
+  all.push_back({in_norm("whole_layers_counted"), squares(own_part, summed) + squares(rest, local)});
+  all.push_back({in_norm("whole_layers_counted"), squares(whole_layer, summed)});
+  all.push_back({in_norm("owned_from_the_part"), squares(shifted_part, summed)});
 }
 
 }  // namespace shardlings::grading::formulas

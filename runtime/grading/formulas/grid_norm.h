@@ -10,6 +10,7 @@
 /// | norm_before_tied      | each use of the table by itself                                               |
 /// | norm_before_reduction | their own replica's gradient                                                  |
 /// | whole_layers_counted  | beside their part over the replicas the rest of the layer, whatever lay there |
+/// | owned_from_the_part   | owned ranges, taken as if they counted from the beginning of their part       |
 /// | chunk_forgotten       | one of their chunks only                                                      |
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "grading/formulas/grid_step.h"
+#include "grading/formulas/shared_diagnosis.h"
 
 namespace shardlings::grading::formulas {
 
@@ -28,8 +30,9 @@ class GridNorm {
 
   /// The norm of the whole gradient: each number of it once.
   double right() const;
-  /// The id of the mistake whose norm would shorten the gradient by this factor, within a thousandth; "" if none does.
-  std::string mistake_behind(double factor) const;
+  /// The id of the mistake whose norm would shorten the gradient by this factor, within a thousandth; none if none
+  /// does.
+  SharedId mistake_behind(double factor) const;
   /// The gradient as it is if the two uses of the table are never added up.
   reference::Layers with_uses_apart() const;
 
@@ -39,7 +42,7 @@ class GridNorm {
   /// What they are there.
   using Values = std::function<const reference::Layers&(const GridRank&)>;
   struct Mistake {
-    const char* id;
+    SharedId id;
     double squares;
   };
 

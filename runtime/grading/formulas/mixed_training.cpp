@@ -95,6 +95,43 @@ double kept_of_m(const cases::Case& kase, double factor) {
   return wrong / right;
 }
 
+double m_if_divided_by_new_scale(const cases::Case& kase, double norm) {
+  const auto beta1 = static_cast<double>(AdamStep().beta1);
+  const double halved = clip_factor_of(kase, norm / 2) / 2 / clip_factor_of(kase, norm);
+  const Scaling scaling = expected_scaling(kase);
+  double right = 0, wrong = 0, before = static_cast<double>(kase.integer("scale"));
+  for (int step = 1; step <= kase.steps; ++step) {
+    const double after = scaling.scales[static_cast<std::size_t>(step - 1)];
+    if (!overflows(kase, step)) {
+      right = beta1 * right + (1 - beta1);
+      wrong = beta1 * wrong + (1 - beta1) * (after > before ? halved : 1);
+    }
+    before = after;
+  }
+  return wrong / right;
+}
+
+bool some_ranks_idle(const judge::CheckContext& check, const reference::Layers& right) {
+  if (!alike(layers_of_rank(check.result(), "m", 0), right, kAlikeInBf16)) return false;
+  for (int rank = 1; rank < check.ranks(); ++rank) {
+    if (largest(layers_of_rank(check.result(), "m", rank)) == 0) return true;
+  }
+  return false;
+}
+
+bool skipped_by_layer(const judge::CheckContext& check, const reference::Layers& right) {
+  const Count layer = check.kase().integer("overflow_layer");
+  const reference::Layers found = layers_of_rank(check.result(), "m", 0);
+  if (layer < 0 || right.size() < 2 || found.size() != right.size()) return false;
+  reference::Layers others_found = found, others_right = right;
+  others_found.erase(others_found.begin() + layer);
+  others_right.erase(others_right.begin() + layer);
+  const auto l = static_cast<std::size_t>(layer);
+  const std::optional<double> ratio = constant_ratio(others_found, others_right, kAlikeInBf16);
+  return alike(reference::Layers{found[l]}, reference::Layers{right[l]}, kAlikeInBf16) && ratio && *ratio != 0 &&
+         !near(ratio, 1, kAlikeInBf16);
+}
+
 double norm_of(const reference::Layers& layers) {
   double squares = 0;
   for (const std::vector<double>& layer : layers) {
@@ -126,12 +163,33 @@ reference::Layers updated(const cases::Case& kase, const reference::Layers& weig
   return result;
 }
 
+Count steps_scaled_before_backward(const judge::CheckContext& check, int rank) {
+  const front::RankTrace& trace = check.trace(rank);
+  Count steps = 0;
+  bool lost = false, scaled = false;  // since the last backward
+  for (const front::Event& event : trace.events) {
+    if (event.kind == front::EventKind::loss) lost = true;
+    if (trace.names.at(event.name) == "scale") scaled = lost;
+    if (event.kind != front::EventKind::backward) continue;
+    steps += scaled ? 1 : 0;
+    lost = scaled = false;
+  }
+  return steps;
+}
+
 std::int64_t number_of_weights(const cases::Case& kase) {
   return weight_bytes(layer_bytes(kase)) / judge::kBytesOfF32;
 }
 
 std::int64_t mixed_given_bytes(const cases::Case& kase) {
   return batch_bytes(kase) + (kase.steps + 2) * judge::kBytesOfF32;
+}
+
+bool state_copied(const judge::CheckContext& check, int rank) {
+  const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
+  const std::int64_t weights = number_of_weights(check.kase());
+  return kinds[static_cast<std::size_t>(Kind::optimizer)].value() > 8 * weights ||
+         kinds[static_cast<std::size_t>(Kind::parameter)].value() > 6 * weights;
 }
 
 bool computes_in_f32(const judge::CheckContext& check, int rank) {
@@ -141,7 +199,7 @@ bool computes_in_f32(const judge::CheckContext& check, int rank) {
   if (forwards.size() < layers) return false;
   const std::int64_t standing = 16 * number_of_weights(kase) + mixed_given_bytes(kase);
   const std::int64_t activations = forwards[layers - 1].live_after.value() - standing;
-  return near(static_cast<double>(activations) / static_cast<double>(after_forward(kase, DType::f32)), 1);
+  return near(static_cast<double>(activations) / static_cast<double>(after_forward(kase, DType::f32)), 1, kAlikeInBf16);
 }
 
 }  // namespace shardlings::grading::formulas

@@ -31,6 +31,19 @@ std::vector<double> mixed_loss_shares(const cases::Case& kase, int step);
 /// multiplied it by `factor`; relative to what it should be.
 double kept_of_m(const cases::Case& kase, double factor);
 
+/// What m would be, in the same units and relative to what it should be, if the gradient of each step in which the
+/// scale grows had been divided by the new scale, with a gradient of this norm.
+double m_if_divided_by_new_scale(const cases::Case& kase, double norm);
+
+/// \name Mistakes that the first moments show
+/// @{
+/// Rank 0 has the right ones, and some rank has none: it never updated.
+bool some_ranks_idle(const judge::CheckContext& check, const reference::Layers& right);
+/// The layer that overflowed has the right ones, and all others have them a number of times too large or too small: in
+/// a step that is to be skipped they were updated.
+bool skipped_by_layer(const judge::CheckContext& check, const reference::Layers& right);
+/// @}
+
 /// Of all layers together: the Euclidean norm, and the largest magnitude.
 double norm_of(const reference::Layers& layers);
 double largest(const reference::Layers& layers);
@@ -40,11 +53,17 @@ double largest(const reference::Layers& layers);
 reference::Layers updated(const cases::Case& kase, const reference::Layers& weights, const reference::Layers& m,
                           const reference::Layers& v, int number);
 
+/// Steps in which the gradient of the loss is multiplied before the first layer goes backward. A power of two changes
+/// no bit of a result, and a gradient that is NaN is so with and without: only the trace tells.
+Count steps_scaled_before_backward(const judge::CheckContext& check, int rank);
+
 /// \name Bytes
 /// @{
 std::int64_t number_of_weights(const cases::Case& kase);
 /// Inputs (f32, or ids) and targets, a loss for each step, and the two numbers that decide.
 std::int64_t mixed_given_bytes(const cases::Case& kase);
+/// At the peak there is more of master weights, bf16 weights or moments than there is in one state.
+bool state_copied(const judge::CheckContext& check, int rank);
 /// What is alive when the forward pass of the first step has ended is what it would be in f32.
 bool computes_in_f32(const judge::CheckContext& check, int rank);
 /// @}

@@ -15,9 +15,12 @@
 /// | warm_up_too_long    | too much is in flight otherwise                                                          |
 /// | collective_used     | a collective carried what belongs into messages                                          |
 /// | too_many_messages   | more messages, or larger ones, than one for each micro-batch, boundary and direction     |
-/// | room_made_early     | more than should be is alive at the first slot, or at the first one backward of several  |
-/// | outputs_kept        | an output stays after it was sent: too much is alive before anything has gone backward   |
-/// | activations_kept    | too much is alive only after something has gone backward                                 |
+/// | message_in_parts    | the bytes are right, and there are more messages                                         |
+/// | loss_on_others      | the loss is right on the last rank, and others have something there, too                 |
+/// | tokens_of_one       | the loss was divided by m times the tokens of one micro-batch                            |
+/// | parked_on_host      | something was copied between the device's memory and the host's                          |
+///
+/// Those about memory are in pipeline_trace.h.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +38,20 @@ Order order_found(const judge::CheckContext& check, const Pipeline& pipeline, in
 void check_training(judge::CheckContext& check, const Pipeline& pipeline);
 /// Every layer has been called m times forward and m times backward, on its own rank.
 void check_calls(judge::CheckContext& check, const Pipeline& pipeline);
-/// The step is over at step_time(). False if it is not.
-bool check_time(judge::CheckContext& check, const Pipeline& pipeline);
+/// Some rank has more calls of forward than micro-batches and layers.
+bool works_twice(const judge::CheckContext& check, const Pipeline& pipeline);
+/// The step is over at step_time(). False if it is not: the line is then that of the first slot that falls behind
+/// `order`, and work done twice or copies to the host are named.
+bool check_time(judge::CheckContext& check, const Pipeline& pipeline, const std::function<Order(int)>& order,
+                Mail mail);
 /// A rank had at most so many micro-batches (chunks of them, if v > 1) in flight: forward, and not yet backward. Judged
 /// by the Saved that were alive, which nobody can do without. False if there were more.
 bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int rank, const judge::Formula<Count>& most);
-/// Every rank has sent message_bytes(), and nothing went through collectives.
+/// Every rank has sent one message for each micro-batch, boundary and direction, message_bytes() in all, and nothing
+/// went through collectives.
 void check_messages(judge::CheckContext& check, const Pipeline& pipeline);
-/// The peak of every rank is at most that along `order(rank)`.
+/// The peak of every rank is at most that along `order(rank)`, nothing that was used for the last time is alive after a
+/// slot backward, and nothing was copied to the host.
 void check_memory(judge::CheckContext& check, const Pipeline& pipeline, const std::function<Order(int)>& order,
                   Mail mail);
 

@@ -119,6 +119,7 @@ std::vector<front::Event> collectives(const judge::CheckContext& check, int rank
   all.erase(std::remove_if(all.begin(), all.end(),
                            [&](const front::Event& event) { return names.at(event.name) != back::name_of(kind); }),
             all.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
   return all;
 }
 

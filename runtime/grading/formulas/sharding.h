@@ -48,7 +48,7 @@ reference::Layers gradient_of_micro(const cases::Case& kase, int micro, bool own
 
 /// \name Traces
 /// @{
-/// Events of a rank for one kind of collective.
+/// Events of a rank for one kind of collective, in the order of the calls (and not of their waits).
 std::vector<front::Event> collectives(const judge::CheckContext& check, int rank, front::Collective kind);
 /// Any of `transfers` runs while any of `computing` does.
 bool overlaps(const std::vector<front::Event>& transfers, const std::vector<front::Event>& computing);

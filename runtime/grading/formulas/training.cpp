@@ -8,7 +8,6 @@
 namespace shardlings::grading::formulas {
 namespace {
 
-constexpr double kAlike = 0.01;
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -121,25 +120,25 @@ bool all_finite(const reference::Layers& a) {
   return std::isfinite(dot(a, a));
 }
 
-bool alike(const reference::Layers& a, const reference::Layers& b) {
+bool alike(const reference::Layers& a, const reference::Layers& b, double within) {
   if (!judge::same_sizes(a, b)) return false;
   const reference::Layers gap = combine(a, -1, b);
-  return dot(gap, gap) <= kAlike * kAlike * dot(b, b);
+  return dot(gap, gap) <= within * within * dot(b, b);
 }
 
-std::optional<double> constant_ratio(const reference::Layers& a, const reference::Layers& b) {
+std::optional<double> constant_ratio(const reference::Layers& a, const reference::Layers& b, double within) {
   if (!judge::same_sizes(a, b) || !all_finite(a)) return std::nullopt;
   if (dot(a, a) == 0) return 0;
   const double length = dot(b, b);
   if (length == 0) return std::nullopt;
   const double ratio = dot(a, b) / length;
   const reference::Layers gap = combine(a, -ratio, b);
-  if (dot(gap, gap) <= kAlike * kAlike * dot(a, a)) return ratio;
+  if (dot(gap, gap) <= within * within * dot(a, a)) return ratio;
   return std::nullopt;
 }
 
-bool near(std::optional<double> found, double expected) {
-  return found.has_value() && std::abs(*found - expected) <= kAlike * std::abs(expected);
+bool near(std::optional<double> found, double expected, double within) {
+  return found.has_value() && std::abs(*found - expected) <= within * std::abs(expected);
 }
 
 }  // namespace shardlings::grading::formulas

@@ -76,12 +76,17 @@ reference::Layers scaled(const reference::Layers& a, double factor);
 /// What the case's limit makes of a gradient of this norm: min(1, limit / norm).
 double clip_factor_of(const cases::Case& kase, double norm);
 bool all_finite(const reference::Layers& a);
-/// The Euclidean distance of a and b is at most a hundredth of b's length.
-bool alike(const reference::Layers& a, const reference::Layers& b);
+/// How near two sets of numbers must be to be told as the same: what roundings leave of computations in f32, and in
+/// bf16. Every known mistake is computed exactly, so numbers that are only roughly like it come from another one.
+inline constexpr double kAlikeInF32 = 1e-4;
+inline constexpr double kAlikeInBf16 = 1e-2;
+/// The Euclidean distance of a and b is at most `within` of b's length.
+bool alike(const reference::Layers& a, const reference::Layers& b, double within = kAlikeInF32);
 /// The r with a = r b, if there is one in the sense of alike(); 0 if a is zero.
-std::optional<double> constant_ratio(const reference::Layers& a, const reference::Layers& b);
-/// Equal but for a hundredth.
-bool near(std::optional<double> found, double expected);
+std::optional<double> constant_ratio(const reference::Layers& a, const reference::Layers& b,
+                                     double within = kAlikeInF32);
+/// Equal but for that part of it.
+bool near(std::optional<double> found, double expected, double within = kAlikeInF32);
 /// @}
 
 }  // namespace shardlings::grading::formulas

@@ -49,11 +49,11 @@ int largest(const std::vector<front::RankReport>& ranks, auto value) {
   return static_cast<int>(best - ranks.begin());
 }
 
+}  // namespace
+
 wire::Place place_of(const front::Event& event) {
   return {std::string(base_name(event.at.file)), event.at.line};
 }
-
-}  // namespace
 
 const wire::Output* CheckContext::output(const std::string& name) const {
   const auto found = result_.outputs.find(name);
@@ -90,6 +90,7 @@ bool CheckContext::identical(const std::string& name, const std::vector<float>& 
 bool CheckContext::compare(const std::string& name, const std::vector<double>& expected,
                            const std::vector<double>& tolerance, int layer) {
   if (failed()) return false;
+  stated_ = stated_ || !expected.empty();
   if (tolerance.size() != expected.size()) throw std::logic_error("grader.cpp: a tolerance for each expected number");
   const wire::Output* found = output(name);
   const std::string what = spoken(name, layer);
@@ -104,6 +105,7 @@ bool CheckContext::compare(const std::string& name, const std::vector<double>& e
   const auto difference = first_difference(found->values, expected, tolerance);
   if (!difference) return true;
   if (!std::isfinite(difference->got) && built_in_.empty()) built_in_ = "not_finite";
+  nearly_right_ = difference->tolerance > 0 && nearly_right(found->values, expected);
   const std::string element = expected.size() == 1 ? "" : ", " + element_in(kase_, *found, layer, difference->index);
   fail(fmt::format("{}{}: {}", what, element, number_text(difference->expected)), number_text(difference->got));
   if (difference->ratio && std::abs(*difference->ratio - 1) > 1e-3) detail(ratio_text(*difference->ratio));
@@ -155,6 +157,7 @@ bool CheckContext::replicas_agree(const std::string& name, const wire::Output& o
 }
 
 bool CheckContext::record(verdict::Bound bound, wire::Place where) {
+  stated_ = true;
   if (!failed()) verdict_.bounds.push_back(bound);
   if (bound.held) return true;
   const std::string relation =
@@ -208,6 +211,7 @@ std::string CheckContext::peak_name(int rank) const {
 }
 
 bool CheckContext::fail(const std::string& expected, const std::string& found, wire::Place where) {
+  stated_ = true;
   if (failed()) return false;
   verdict_.passed = false;
   verdict_.expected = expected;
@@ -225,8 +229,13 @@ void CheckContext::detail(const std::string& line) {
 }
 
 void CheckContext::finish() {
+  if (!stated_) {
+    fail("numbers, bytes or times that this check can look at",
+         "none of them: nothing that this check looks for happened in this run");
+  }
   if (!verdict_.passed) verdict_.passed = true;
   if (failed() && verdict_.diagnosis.empty()) verdict_.diagnosis = built_in_;
+  if (failed() && verdict_.diagnosis.empty() && nearly_right_) verdict_.diagnosis = "nearly_right";
   if (!failed()) verdict_.diagnosis.clear();
 }
 

@@ -59,6 +59,17 @@ std::optional<double> common_ratio(std::span<const float> got, std::span<const d
   return ratio;
 }
 
+bool nearly_right(std::span<const float> got, std::span<const double> expected) {
+  constexpr double kRounded = 0.01;
+  double squares = 0;
+  for (const double value : expected) squares += value * value;
+  const double usual = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, expected.size())));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (!close(got[i], expected[i], kRounded * std::max(std::abs(expected[i]), usual))) return false;
+  }
+  return true;
+}
+
 std::string ratio_text(double ratio) {
   if (std::abs(ratio) < 1e-9) return "every element is zero";
   if (ratio < 0) {

@@ -41,6 +41,10 @@ std::optional<Difference> first_difference(std::span<const float> got, std::span
 std::optional<double> common_ratio(std::span<const float> got, std::span<const double> expected,
                                    std::span<const double> tolerance);
 
+/// Whether every element is right to two or three digits, as after a rounding to bf16 (8 bits): off by at most a
+/// hundredth of itself or, where it is small, of the usual size of all.
+bool nearly_right(std::span<const float> got, std::span<const double> expected);
+
 /// "every element is 4.000 times too large", "… has the wrong sign".
 std::string ratio_text(double ratio);
 

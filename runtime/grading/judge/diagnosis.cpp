@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -15,49 +16,93 @@ namespace {
 struct BuiltIn {
   std::string_view id;
   const char* text;
+  const char* hint;  ///< empty where the learner's code has nothing to be changed
 };
 
 constexpr std::array kBuiltIn = {
     BuiltIn{"not_finite",
             "There are NaNs or infinities: memory from empty() was read before anything was written to it "
-            "(it is filled with NaN while grading)."},
+            "(it is filled with NaN while grading).",
+            "Which tensor comes from empty(), and which of its elements has nothing been written to when they are read "
+            "first?"},
     BuiltIn{"all_zero",
-            "The gradients are all zero: no backward pass has added to them, or they were cleared after it."},
-    BuiltIn{"stale", "The weights are as they were before the step: nothing has updated them."},
+            "The gradients are all zero: no backward pass has added to them, or they were cleared after it.",
+            "Into which tensor does backward add, and is that the one that is judged? What clears it, and when?"},
+    BuiltIn{"stale", "The weights are as they were before the step: nothing has updated them.",
+            "Is the update ever called, for every layer, and with a gradient that is not zero?"},
     BuiltIn{"scaled_by_ranks",
             "Too large by exactly the number of ranks: summed over the ranks where every rank's part "
-            "should count once only."},
-    BuiltIn{"scaled_by_inverse_ranks", "Too small by exactly the number of ranks: divided by it once too often."},
-    BuiltIn{"scaled_by_micro_batches", "Too large by exactly the number of micro-batches."},
+            "should count once only.",
+            "How often does each rank's part go into the sum, and what is the loss divided by: the tokens of this rank "
+            "or those of all?"},
+    BuiltIn{"scaled_by_inverse_ranks", "Too small by exactly the number of ranks: divided by it once too often.",
+            "By what has the loss been divided already? What does ReduceOp::mean divide by once more?"},
+    BuiltIn{"scaled_by_micro_batches", "Too large by exactly the number of micro-batches.",
+            "By what is the loss of one micro-batch divided: its own tokens, or those of the whole step?"},
     BuiltIn{"scaled_by_inverse_micro_batches",
-            "Too small by exactly the number of micro-batches: divided once too often."},
-    BuiltIn{"local_gradient",
-            "Each rank has used the gradient of its own tokens only: it was never reduced over the ranks."},
+            "Too small by exactly the number of micro-batches: divided once too often.",
+            "The tokens of the step are those of all micro-batches. What else divides by their number?"},
+    BuiltIn{
+        "local_gradient",
+        "Each rank has used the gradient of its own tokens only: it was never reduced over the ranks.",
+        "Which call brings the gradients of the ranks together, and is it made for every layer before they are used?"},
     BuiltIn{"only_rank_0_right",
-            "Rank 0 is right and others are not: they have not got its result, or used theirs too early."},
-    BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them."},
-    BuiltIn{"host_reads",
-            "read() brings a number to the host. That is for looking at it while you work: here the device computes "
-            "everything, so take the call out."},
-    BuiltIn{"mismatch", "Ranks of one group must make the same calls in the same order, with equal sizes."},
-    BuiltIn{"deadlock", "Every rank waits for another one. Follow the list: who waits for whom, and where?"},
-    BuiltIn{"desertion", "A rank is done while others still wait for it."},
-    BuiltIn{"race", "A tensor was used while an operation that was started on it had not been waited for."},
-    BuiltIn{"leak", "What was started must be waited for, and what was sent must be received."},
-    BuiltIn{"hang", "The GPUs do not finish an operation that all ranks have rightly called."},
-    BuiltIn{"out_of_memory", "The device is full: free what is not needed any more, or make it later."},
-    BuiltIn{"invalid_argument", "A call got what it cannot take: what that is, and on which line, stands above."},
-    BuiltIn{"not_implemented", "The hole is still there: replace not_implemented() by your code."},
-    BuiltIn{"exception", "An exception left the puzzle's function."},
-    BuiltIn{"endless_loop", "A loop never ends: look at its condition, and at what should change it."},
-    BuiltIn{"crashed",
-            "The program was stopped by a signal: the report says by which one, and what that usually means."},
-    BuiltIn{"early_exit", "The program ended before the run was over."},
-    BuiltIn{"cpu_limit", "The program never ends: look at the loop's condition."},
-    BuiltIn{"wall_limit", "The program does not come to its end: look at what it still did, and what it waits for."},
-    BuiltIn{"memory_limit", "The program fills the computer's memory."},
-    BuiltIn{"output_limit", "The program prints without end."},
-    BuiltIn{"not_run", "What stopped the cases before it would stop this one, too."},
+            "Rank 0 is right and others are not: they have not got its result, or used theirs too early.",
+            "Which ranks have the result after your collective: one of them, or all? When do the others use it?"},
+    BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
+            "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
+    BuiltIn{"nearly_right",
+            "All numbers are right to two or three digits, and not to the last: something was rounded on the way (bf16 "
+            "has 8 bits), or a small share is missing or counted twice.",
+            "Which tensors have fewer bits than f32, and what is added up in them? If there are none: what makes a "
+            "hundredth of the whole, such as one token or one bias?"},
+    BuiltIn{
+        "host_reads",
+        "read() brings a number to the host, but here the device computes everything: take the call out. To look at "
+        "numbers while you work there is show(), which costs nothing.",
+        "What do you decide by that number? Can the device compute with it, without your program seeing it?"},
+    BuiltIn{"barrier",
+            "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
+            "out, and wait for the Work that it was meant to wait for.",
+            "Which numbers did you want to be there after the barrier, and which operation brings them?"},
+    BuiltIn{"mismatch", "Ranks of one group must make the same calls in the same order, with equal sizes.",
+            "Does the number of calls, their order or their size depend on rank.id(), or on a size that differs "
+            "between ranks?"},
+    BuiltIn{
+        "deadlock", "Every rank waits for another one. Follow the list: who waits for whom, and where?",
+        "Take two neighbours: at which line does each of them wait, and which call of the other one would end that?"},
+    BuiltIn{
+        "desertion", "A rank is done while others still wait for it.",
+        "Count the calls of both ranks in that group: where does one of them leave its loop earlier than the other?"},
+    BuiltIn{"race", "A tensor was used while an operation that was started on it had not been waited for.",
+            "From the start of an operation to the wait() on its Work: which lines touch its tensors?"},
+    BuiltIn{"leak", "What was started must be waited for, and what was sent must be received.",
+            "Where is the Work that belongs to that call, and which line waits for it? A Work that is overwritten is "
+            "lost."},
+    BuiltIn{"hang", "The GPUs do not finish an operation that all ranks have rightly called.", ""},
+    BuiltIn{"out_of_memory", "The device is full: free what is not needed any more, or make it later.",
+            "What is alive at the line of the peak that nothing reads any more, or nothing reads yet?"},
+    BuiltIn{"invalid_argument", "A call got what it cannot take: what that is, and on which line, stands above.",
+            "Print the shape of what you hand over, just before that line. Was it moved away, freed, or never made?"},
+    BuiltIn{"not_implemented", "The hole is still there: replace not_implemented() by your code.", ""},
+    BuiltIn{"exception", "An exception left the puzzle's function.",
+            "Which call throws, and what is in its arguments there? The line stands in the report."},
+    BuiltIn{"endless_loop", "A loop never ends: look at its condition, and at what should change it.",
+            "Which variable does the condition of that loop read, and which line inside changes it?"},
+    BuiltIn{
+        "crashed", "The program was stopped by a signal: the report says by which one, and what that usually means.",
+        "Which index, into which vector, is used at that line? Compare it with the size that the vector has there."},
+    BuiltIn{"early_exit", "The program ended before the run was over.",
+            "Who calls exit() or ends the process? A puzzle's function returns."},
+    BuiltIn{"cpu_limit", "The program never ends: look at the loop's condition.",
+            "How often does your innermost loop run in the largest case? Which loop has no end, or too many turns?"},
+    BuiltIn{"wall_limit", "The program does not come to its end: look at what it still did, and what it waits for.",
+            "What was each rank doing in the end? Which of them could never go on?"},
+    BuiltIn{"memory_limit", "The program fills the computer's memory.",
+            "Which vector or tensor grows with every turn of a loop?"},
+    BuiltIn{"output_limit", "The program prints without end.",
+            "Which loop prints? Print one line for each case, or none."},
+    BuiltIn{"not_run", "What stopped the cases before it would stop this one, too.", ""},
 };
 
 /// Something to compare gradients with.
@@ -151,6 +196,20 @@ std::string diagnosis_text(const cases::Manifest& manifest, const std::string& i
   if (const cases::Diagnosis* own = manifest.diagnosis(id)) return own->text;
   const auto found = std::find_if(kBuiltIn.begin(), kBuiltIn.end(), [&](const BuiltIn& b) { return b.id == id; });
   return found == kBuiltIn.end() ? "" : found->text;
+}
+
+const cases::Hint* diagnosis_hint(const cases::Manifest& manifest, const std::string& id) {
+  static const std::map<std::string_view, cases::Hint> kHints = [] {
+    std::map<std::string_view, cases::Hint> hints;
+    for (const BuiltIn& each : kBuiltIn) {
+      if (*each.hint) hints[each.id] = {cases::HintLevel::where, each.hint};
+    }
+    return hints;
+  }();
+  const cases::Diagnosis* own = manifest.diagnosis(id);
+  if (own && own->hint) return &*own->hint;
+  const auto built_in = kHints.find(id);
+  return built_in == kHints.end() ? nullptr : &built_in->second;
 }
 
 std::string recognise(const cases::Case& kase, const reference::Reference& reference, const wire::Result& result,

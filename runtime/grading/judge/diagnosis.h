@@ -28,6 +28,9 @@ namespace shardlings::grading::judge {
 /// The sentence for an id: the manifest's own, else the built-in one, else nothing.
 std::string diagnosis_text(const cases::Manifest& manifest, const std::string& id);
 
+/// The hint for an id, likewise; nullptr where there is none. It lives as long as the manifest does.
+const cases::Hint* diagnosis_hint(const cases::Manifest& manifest, const std::string& id);
+
 /// The id of the mistake that outputs name.0, name.1, … look like, for name "grads" or "weights"; "" for none.
 std::string recognise(const cases::Case& kase, const reference::Reference& reference, const wire::Result& result,
                       const std::string& name);

@@ -44,14 +44,16 @@ template <class Amount>
 concept Measured = !std::is_same_v<Amount, Count>;
 
 /// A check at work on one case. The first expectation that does not hold fails it; later ones are not recorded.
-/// Every expectation returns whether it held.
+/// Every expectation returns whether it held. A check that has stated none fails, too: what it looks for is not there,
+/// and a submission must not get points by hiding it.
 class CheckContext {
  public:
   /// `reference` computes (once) the case's reference.
   CheckContext(const cases::Case& kase, const wire::Result& result,
                std::function<const reference::Reference&()> reference, verdict::CheckVerdict& verdict)
       : kase_(kase), result_(result), reference_(std::move(reference)), verdict_(verdict) {}
-  /// After the check: the built-in diagnosis counts if the check has named no other. To be called once.
+  /// After the check: it fails if it has stated no expectation, and the built-in diagnosis counts if it has named no
+  /// other. To be called once.
   void finish();
 
   const cases::Case& kase() const { return kase_; }
@@ -111,6 +113,8 @@ class CheckContext {
   void diagnose(const std::string& id);
   /// One more line of explanation under the failed expectation.
   void detail(const std::string& line);
+  /// The numbers that failed are right to two or three digits: no mistake that changes their size is the cause.
+  bool is_nearly_right() const { return nearly_right_; }
   bool failed() const { return verdict_.passed.has_value() && !*verdict_.passed; }
 
   Bytes peak(int rank) const { return counters(rank).peak; }
@@ -153,8 +157,13 @@ class CheckContext {
   const wire::Result& result_;
   std::function<const reference::Reference&()> reference_;
   verdict::CheckVerdict& verdict_;
-  std::string built_in_;  ///< the known mistake that the first difference looks like
+  bool stated_ = false;        ///< an expectation, held or not
+  std::string built_in_;       ///< the known mistake that the first difference looks like
+  bool nearly_right_ = false;  ///< the numbers that failed are right to two or three digits
 };
+
+/// The source line of an event.
+wire::Place place_of(const front::Event& event);
 
 using CheckFunction = void (*)(CheckContext&);
 bool register_check(const char* id, CheckFunction function);

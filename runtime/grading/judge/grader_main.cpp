@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "grading/judge/grader_options.h"
+#include "grading/judge/interim_verdicts.h"
 #include "grading/judge/judge.h"
 #include "grading/judge/secret_seeds.h"
 
@@ -118,27 +119,13 @@ Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::stri
   return names;
 }
 
-/// Keeps what is known so far: whatever becomes of this process, the cases that have ended stay judged.
-class InterimVerdicts {
- public:
-  InterimVerdicts(const GraderOptions& options, const Judge& judge, std::size_t cases)
-      : options_(options), judge_(judge), ended_(cases, false) {}
-
-  void keep(std::size_t index) {
-    ended_[index] = true;
-    if (std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; })) return;  // all of it comes next
-    try {
-      write_verdict(judge_.interim_verdict([&](std::size_t i) { return ended_[i]; }), options_.verdict);
-    } catch (const std::runtime_error&) {
-      return;  // said of the last one, which has to be written
-    }
-  }
-
- private:
-  const GraderOptions& options_;
-  const Judge& judge_;
-  std::vector<bool> ended_;
-};
+void run_and_judge(const GraderOptions& options, run::CaseRuns& runs, Judge& judge) {
+  InterimVerdicts interim(options, judge, runs.size());
+  runs.run({options.submission, options.jail, options.least_tier}, [&](std::size_t index, int ended) {
+    interim.judge_case(index);
+    if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
+  });
+}
 
 int run(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
@@ -152,12 +139,7 @@ int run(int argc, char** argv) {
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   runs.start_references();
   if (!submission_is_ready(options)) return kNoSubmission;
-  InterimVerdicts interim(options, judge, runs.size());
-  runs.run({options.submission, options.jail, options.least_tier}, [&](std::size_t index, int ended) {
-    judge.judge_case(index);
-    interim.keep(index);
-    if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
-  });
+  run_and_judge(options, runs, judge);
   const int status = RUN_ALL_TESTS();
   const verdict::Verdict verdict = judge.verdict();
   write_verdict(verdict, options.verdict, options.traces);

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "grading/judge/diagnosis.h"
-#include "grading/judge/host_reads.h"
+#include "grading/judge/needless_calls.h"
 
 namespace shardlings::grading::judge {
 namespace {
@@ -172,6 +172,7 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
   }
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
   if (!manifest_.host_reads && spec.id == carrier(manifest_).id) refuse_host_reads(context);
+  if (spec.kind == cases::CheckKind::communication) refuse_barriers(context);
   context.finish();
 }
 
@@ -228,6 +229,8 @@ verdict::CaseVerdict Judge::case_verdict(std::size_t index, Numbers numbers) con
   verdict.explanation = result.explanation;
   verdict.stdout_text = result.stdout_text;
   if (result.stdout_truncated) verdict.stdout_text += "\n… (the rest of the output was thrown away)\n";
+  verdict.shown = verdict::by_ranks(result.report.ranks);
+  for (const front::RankReport& rank : result.report.ranks) verdict.shows_left_out += rank.shows.left_out;
   if (result.ending == wire::Ending::failed && result.report.failure) verdict.failure = result.report.failure->kind;
   verdict.seconds = result.seconds;
   if (numbers == Numbers::all) {

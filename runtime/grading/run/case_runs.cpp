@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
-#include <system_error>
 #include <utility>
 
+#include "base/beside.h"
 #include "grading/run/supervisor.h"
 
 namespace shardlings::grading::run {
@@ -28,20 +28,6 @@ CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend) : bac
 }
 
 CaseRuns::~CaseRuns() = default;
-
-namespace {
-
-/// Work beside this thread's; none where the system gives no thread: whatever is done beside can be done in order.
-template <class Work>
-std::jthread beside(Work&& work) {
-  try {
-    return std::jthread(std::forward<Work>(work));
-  } catch (const std::system_error&) {
-    return {};
-  }
-}
-
-}  // namespace
 
 void CaseRuns::start_references() {
   references_ = beside([this](const std::stop_token& stop) {

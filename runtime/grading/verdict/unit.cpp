@@ -10,6 +10,14 @@ namespace {
 
 constexpr Words<Unit, 3> kUnitWords{{"bytes", "ns", "floating-point operations"}};  // a count has its own
 
+/// "call" of "calls", "micro-batch" of "micro-batches".
+std::string singular(const std::string& name) {
+  for (const char* ending : {"ches", "shes", "xes", "sses"}) {
+    if (name.ends_with(ending)) return name.substr(0, name.size() - 2);
+  }
+  return name.ends_with('s') ? name.substr(0, name.size() - 1) : name;
+}
+
 }  // namespace
 
 std::string name_of(Unit unit, const std::string& counted) {
@@ -24,8 +32,7 @@ std::string amount_text(std::int64_t amount, Unit unit, const std::string& count
   if (unit == Unit::bytes) return to_text(Bytes(amount));
   if (unit == Unit::ns) return to_text(Nanos(amount));
   const std::string name = name_of(unit, counted);
-  const bool is_one = amount == 1 && name.ends_with('s');
-  return fmt::format("{} {}", amount, is_one ? name.substr(0, name.size() - 1) : name);
+  return fmt::format("{} {}", amount, amount == 1 ? singular(name) : name);
 }
 
 }  // namespace shardlings::grading::verdict

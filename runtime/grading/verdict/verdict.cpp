@@ -112,6 +112,8 @@ Json case_to_json(const CaseVerdict& verdict) {
           {"failure", verdict.failure ? name_of(*verdict.failure) : ""},
           {"explanation", verdict.explanation},
           {"stdout", verdict.stdout_text},
+          {"shown", shown_to_json(verdict.shown)},
+          {"shows_left_out", verdict.shows_left_out},
           {"reproduce", verdict.reproduce},
           {"seconds", verdict.seconds},
           {"checks", std::move(checks)},
@@ -127,6 +129,8 @@ CaseVerdict case_from(const Json& json) {
   if (!text_of(json, "failure").empty()) verdict.failure = value_of(json, "failure", front::kFailureWords);
   verdict.explanation = text_of(json, "explanation");
   verdict.stdout_text = text_of(json, "stdout");
+  verdict.shown = shown_from_json(json.value("shown", Json::array()));  // older runs have none
+  verdict.shows_left_out = json.value("shows_left_out", std::int64_t{0});
   verdict.reproduce = text_of(json, "reproduce");
   verdict.seconds = json.at("seconds").get<double>();
   for (const Json& check : json.at("checks")) verdict.checks.push_back(check_from(check, verdict.kase.name));

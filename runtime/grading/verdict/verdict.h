@@ -14,6 +14,7 @@
 #include "base/words.h"
 #include "case/case.h"
 #include "case/check_spec.h"
+#include "grading/verdict/shown.h"
 #include "grading/verdict/unit.h"
 #include "submission/wire/result.h"
 
@@ -66,6 +67,8 @@ struct CaseVerdict {
   wire::Ending ending = wire::Ending::not_started;
   std::string explanation;  ///< of an ending other than finished
   std::string stdout_text;
+  std::vector<ShownByRanks> shown;            ///< by show() in the learner's code
+  std::int64_t shows_left_out = 0;            ///< of all ranks: those that came after the first ones
   std::optional<front::FailureKind> failure;  ///< of a run that failed
   std::string reproduce;                      ///< the one command that repeats exactly this case; empty: a secret
   double seconds = 0;

@@ -43,7 +43,8 @@ class [[nodiscard]] SHARDLINGS_API Work {
   /// throws: Aborted if the run has failed on another rank, MisuseError if no rank can go on any more.
   void wait(Location at = Location::current());
 
-  /// Holds a tensor until wait(), so that it may be "dropped" while in flight: `f(t).keep(std::move(t))`.
+  /// Holds a tensor until wait(), so that it may be "dropped" while in flight: `f(t).keep(std::move(t))`. A Work that
+  /// waits for nothing, a default one or one to kNobody, drops it at once.
   [[nodiscard]] Work keep(Tensor&& tensor) &&;
 
  private:
@@ -118,7 +119,8 @@ class SHARDLINGS_API Group {
   /// Starts all_to_all().
   Work all_to_all_async(ConstView in, View out, Location at = Location::current());
 
-  /// Sends to rank `to` of the group. Rendezvous: complete only when the receiver has posted its receive.
+  /// Sends to rank `to` of the group. Rendezvous: complete only when the receiver has posted its receive and the data
+  /// have arrived there, latency included.
   /// Messages between the same two ranks of the same group in the same direction stay in order. wire: size.
   void send(ConstView data, int to, Location at = Location::current());
   /// Starts send().

@@ -33,7 +33,7 @@ class SHARDLINGS_API Saved {
   Saved(const Saved&) = delete;
   Saved& operator=(const Saved&) = delete;
   ~Saved();
-  /// It holds something: a forward has filled it, and no backward has used it up.
+  /// A forward has filled it, be it with 0 bytes, and no backward has used it up.
   explicit operator bool() const { return id_ != 0; }
 
  private:

@@ -9,9 +9,9 @@
 /// the device are f32 tensors of one element. A result may be the very range that an input is where no element is read
 /// after another was written, and overlap nothing otherwise.
 ///
-/// All of them throw InvalidArgument if shapes or types do not fit, if a tensor is empty, or if tensors belong to
-/// different ranks; MisuseError(race) on a tensor in flight; Aborted if the run has failed on another rank; and those
-/// that allocate, OutOfMemory. What they take of virtual time is in docs/reference/clock.md.
+/// All of them throw InvalidArgument if shapes or types do not fit, if a tensor is none (moved from, freed, never made;
+/// one of 0 elements is a tensor), or if tensors belong to different ranks; MisuseError(race) on a tensor in flight;
+/// Aborted if the run has failed on another rank; and those that allocate, OutOfMemory. Times: docs/reference/clock.md.
 #pragma once
 
 #include "shardlings/tensor.h"
@@ -177,8 +177,8 @@ SHARDLINGS_API void adam(View w, ConstView grad, View m, View v, AdamStep step, 
 SHARDLINGS_API void sgd(View w, ConstView grad, float lr, ConstView factor = {}, Location at = Location::current());
 /// total[0] += sum of squares of x; total is f32.
 SHARDLINGS_API void add_squares(View total, ConstView x, Location at = Location::current());
-/// min(1, limit / sqrt(squares[0])), as a scalar on the device: clipping by the norm (Pascanu et al. 2013, algorithm
-/// 1). throws: InvalidArgument also if the limit is not above 0.
+/// min(1, limit / sqrt(squares[0])), as a scalar on the device; 0 for infinite squares, NaN for NaN. Clipping
+/// by the norm: Pascanu et al. 2013, algorithm 1. throws: InvalidArgument also if the limit is not above 0.
 SHARDLINGS_API Tensor clip_factor(ConstView squares, float limit, Location at = Location::current());
 /// flag[0] = 1 if x holds an infinity or NaN; otherwise it stays. flag is f32.
 SHARDLINGS_API void flag_nonfinite(View flag, ConstView x, Location at = Location::current());

@@ -12,6 +12,7 @@
 #include "shardlings/ops.h"
 #include "shardlings/rank.h"
 #include "shardlings/shard.h"
+#include "shardlings/show.h"
 #include "shardlings/stage.h"
 #include "shardlings/tensor.h"
 
@@ -21,13 +22,13 @@ namespace shardlings {
 struct MicroBatch {
   ConstView inputs;   ///< (s, b, h), or ids (s, b); empty on a rank that has no use for them, likewise the targets
   ConstView targets;  ///< (s, b) i32; negative: counts for nothing
-  Count tokens = 0;   ///< targets that count
+  Count tokens = 0;   ///< targets that count, at least 1
 };
 
 /// What this rank trains on in one step.
 class SHARDLINGS_API Batch {
  public:
-  ConstView inputs;   ///< of everything at once; with several micro-batches, one after another
+  ConstView inputs;   ///< (m s, b, h) or (m s, b), with m micro-batches: of all of them, one after another
   ConstView targets;  ///< likewise
 
   /// How many micro-batches there are, at least 1.

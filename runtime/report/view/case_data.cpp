@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/blocks.h"
 #include "report/harmless.h"
+#include "report/shown_text.h"
 #include "report/totals.h"
 #include "report/view/lanes.h"
 #include "report/view/traffic.h"
@@ -206,15 +207,17 @@ Json text_part(const CaseVerdict& kase) {
   for (std::size_t rank = 0; rank < kase.counters.size(); ++rank) {
     ranks.push_back(rank_to_json(kase, static_cast<int>(rank)));
   }
-  return {{"name", shown(kase.kase.name)},
-          {"hidden", kase.kase.hidden},
-          {"ending", name_of(kase.ending)},
-          {"explanation", shown(kase.explanation)},
-          {"stdout", shown(kase.stdout_text)},
-          {"reproduce", shown(kase.reproduce)},
-          {"checks", std::move(checks)},
-          {"ranks", std::move(ranks)},
-          {"totals", totals_to_json(totals_of(kase.counters))}};
+  return {
+      {"name", shown(kase.kase.name)},
+      {"hidden", kase.kase.hidden},
+      {"ending", name_of(kase.ending)},
+      {"explanation", shown(kase.explanation)},
+      {"stdout", shown(kase.stdout_text)},
+      {"shown", fmt::format("{}", fmt::join(shown_lines(kase, Style(Colour::none, Charset::unicode), {120, 0}), "\n"))},
+      {"reproduce", shown(kase.reproduce)},
+      {"checks", std::move(checks)},
+      {"ranks", std::move(ranks)},
+      {"totals", totals_to_json(totals_of(kase.counters))}};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "submission/wire/counters_json.h"
 #include "submission/wire/output_pack.h"
+#include "submission/wire/shown_pack.h"
 #include "submission/wire/trace_pack.h"
 
 namespace shardlings::wire {
@@ -33,6 +34,7 @@ std::string pack_report(const front::RunReport& report) {
   TracePacker traces(out);
   for (const front::RankReport& rank : report.ranks) traces.add(rank.trace);
   pack_outputs(report.ranks, out);
+  for (const front::RankReport& rank : report.ranks) pack_shows(rank.shows, out);
   return out.take();
 }
 
@@ -43,6 +45,7 @@ void unpack_report(std::string_view bytes, std::size_t ranks, Result& result) {
   TraceUnpacker traces(in);
   for (front::RankReport& rank : result.report.ranks) rank.trace = traces.next();
   result.outputs = assemble(unpack_outputs(ranks, in));
+  for (front::RankReport& rank : result.report.ranks) rank.shows = unpack_shows(in);
   if (in.left() != 0) throw BadPack();
 }
 

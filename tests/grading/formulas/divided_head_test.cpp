@@ -42,12 +42,12 @@ TEST(DividedHead, TheRightLossDependsOnNoDivisionAndNoRank) {
 TEST(DividedHead, EveryMistakeShows) {
   const formulas::HeadMistake mistakes[] = {
       {.diagnosis = "top", .own_top = true},   {.diagnosis = "sum", .own_sum = true},
-      {.diagnosis = "hit", .own_hit = true},   {.diagnosis = "ids", .unshifted = true},
+      {.diagnosis = "hit", .own_hit = true},   {.diagnosis = "ids", .begin = formulas::TakenBegin::none},
       {.diagnosis = "late", .late_hit = true}, {.diagnosis = "factor", .sum_factor = 3}};
   const double right = head_on(3).loss({"right"}, 0);
   for (const formulas::HeadMistake& mistake : mistakes) {
     EXPECT_GT(std::abs(head_on(3).loss(mistake, 0) - right), 1e-2) << mistake.diagnosis;
-    if (!mistake.unshifted && !mistake.late_hit && mistake.sum_factor == 1) {
+    if (mistake.begin == formulas::TakenBegin::right && !mistake.late_hit && mistake.sum_factor == 1) {
       EXPECT_NEAR(head_on(1).loss(mistake, 0), head_on(1).loss({"right"}, 0), 1e-12) << "alone, nobody is forgotten";
     }
   }

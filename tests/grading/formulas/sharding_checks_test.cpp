@@ -99,5 +99,90 @@ TEST_F(PlaceOfFailure, BytesAreWhereMostWereSent) {
   EXPECT_EQ(line_of_bytes(), 2);
 }
 
+/// Collectives of two ranks, all of them of rank 0.
+class Calls : public PlaceOfFailure {
+ protected:
+  Calls() {
+    kase_.ranks = 2;
+    result_.report.ranks[0].trace.names = {"all_reduce", "broadcast", "split"};
+  }
+  void call(front::Collective kind, std::uint16_t name, int line, std::int64_t bytes = 0) {
+    add(EventKind::collective, 0, 10, line, bytes);
+    Event& event = result_.report.ranks[0].trace.events.back();
+    event.name = name;
+    event.order = ++calls_;
+    front::Traffic& traffic = result_.report.ranks[0].counters.traffic[{kind, "world", front::Link::intra_node}];
+    ++traffic.calls;
+    traffic.sent += Bytes(bytes);
+  }
+  bool holds(auto check) {
+    verdict::CheckVerdict verdict;
+    judge::CheckContext context(kase_, result_, nullptr, verdict);
+    return check(context);
+  }
+  static bool two_all_reduces(judge::CheckContext& check) {
+    return formulas::calls_exactly(check, 0, front::Collective::all_reduce, judge::named("L", Count(2)));
+  }
+  static bool at_most_two(judge::CheckContext& check) {
+    return formulas::operations_at_most(check, 0, judge::named("L", Count(2)));
+  }
+
+ private:
+  std::uint64_t calls_ = 0;
+};
+
+TEST_F(Calls, TheFirstOneTooManyIsShown) {
+  call(front::Collective::all_reduce, 0, 1);
+  call(front::Collective::all_reduce, 0, 2);
+  EXPECT_TRUE(holds(two_all_reduces));
+  call(front::Collective::all_reduce, 0, 3);
+  call(front::Collective::all_reduce, 0, 4);
+  EXPECT_EQ(line_of(two_all_reduces), 3);
+}
+
+TEST_F(Calls, WhereSomeAreMissingWhatStandsInTheirPlaceIsShown) {
+  call(front::Collective::split, 2, 1);
+  call(front::Collective::broadcast, 1, 2);
+  call(front::Collective::all_reduce, 0, 3);
+  EXPECT_EQ(line_of(two_all_reduces), 2);
+}
+
+TEST_F(Calls, OneRankMayCallWhatItLikes) {
+  kase_.ranks = 1;
+  EXPECT_TRUE(holds(two_all_reduces));
+}
+
+TEST_F(Calls, OperationsAreCollectivesThatMoveSomethingAndRingsOfMessages) {
+  kase_.ranks = 3;
+  call(front::Collective::split, 2, 1);
+  call(front::Collective::broadcast, 1, 2);
+  for (int i = 0; i < 2; ++i) add(EventKind::send, 0, 1, 3);
+  EXPECT_TRUE(holds(at_most_two)) << "two messages are one ring of three ranks";
+  call(front::Collective::broadcast, 1, 2);
+  EXPECT_EQ(line_of(at_most_two), 2);
+}
+
+TEST_F(Calls, PiecesAreMoreCallsWithoutMoreBytes) {
+  for (int i = 0; i < 3; ++i) call(front::Collective::all_reduce, 0, 1, 100);
+  const auto cut = [](std::int64_t bytes) {
+    return [bytes](judge::CheckContext& check) {
+      return formulas::cut_into_pieces(check, 0, front::Collective::all_reduce, 2, Bytes(bytes));
+    };
+  };
+  EXPECT_TRUE(holds(cut(300)));
+  EXPECT_FALSE(holds(cut(200)));
+}
+
+TEST_F(Calls, LateIsATransferThatStartsAfterTheEndOfWhatItSends) {
+  std::vector<Event> transfers(2), backwards(2);
+  backwards[0].end = transfers[0].posted = Nanos(10);
+  backwards[1].end = Nanos(20);
+  transfers[1].posted = Nanos(21);
+  transfers[1].at = {"puzzle.cpp", 7};
+  EXPECT_EQ(formulas::first_late(transfers, backwards).place.line, 7);
+  transfers[1].posted = Nanos(20);
+  EXPECT_FALSE(formulas::first_late(transfers, backwards));
+}
+
 }  // namespace
 }  // namespace shardlings::grading

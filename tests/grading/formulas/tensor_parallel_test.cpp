@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "grading/reference/parts.h"
 #include "world/world.h"
 
 namespace shardlings::grading {
@@ -77,7 +80,7 @@ class OfSum : public OnOutput {
     result_.outputs["y"] = {1, 2, first, true, "", {}};
     if (first != second) result_.outputs["y"].replicas = {first, second};
     judge::CheckContext on_output = check();
-    formulas::diagnose_sum(on_output, "y", {111, 322}, {100, 300}, "mine");
+    formulas::diagnose_sum_and_bias(on_output, "y", {111, 322}, {100, 300}, "mine");
     return verdict_.diagnosis;
   }
 };
@@ -97,6 +100,56 @@ TEST_F(OfSum, OtherNumbersHaveNone) {
   EXPECT_EQ(diagnosis({111, 322}, {111, 322}), "");
   EXPECT_EQ(diagnosis({5, -7}, {5, -7}), "");
   EXPECT_EQ(diagnosis({5, -7}, {8, 2}), "");
+}
+
+TEST(SameButForParts, EveryCallMayBeOffByTheRoundingOfTwoParts) {
+  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(108), Bytes(100), 1));
+  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(92), Bytes(100), 1));
+  EXPECT_FALSE(formulas::same_but_for_parts(Bytes(112), Bytes(100), 1));
+  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(112), Bytes(100), 2));
+}
+
+TEST(Calls, OfARankAreCountedAndTheirLinesFound) {
+  wire::Result result;
+  int sum_again = 0, product_again = 0;
+  result.report = run_on(2, [&](Rank& rank) {
+    const Tensor a = rank.zeros({2, 2}, Kind::other);
+    Tensor b = matmul(a, a, nn);
+    Group& world = rank.world();
+    world.barrier();
+    world.all_reduce(b, ReduceOp::sum);
+    if (rank.id() == 0) product_again = __LINE__ + 1;
+    b = matmul(a, b, nt);
+    if (rank.id() == 0) sum_again = __LINE__ + 1;
+    world.all_reduce(b, ReduceOp::sum);
+  });
+  cases::Case kase;
+  kase.ranks = 2;
+  verdict::CheckVerdict verdict;
+  const judge::CheckContext check(
+      kase, result, []() -> const reference::Reference& { throw std::logic_error("none"); }, verdict);
+  EXPECT_EQ(formulas::num_collectives(check, 0), 2);
+  EXPECT_EQ(formulas::num_products(check, 0), 2);
+  EXPECT_EQ(formulas::num_calls(check, 0, "attention"), 0);
+  EXPECT_EQ(formulas::product_flops(check, 0), Flops(32));
+  EXPECT_EQ(formulas::place_of_product(check, 0, 1).line, product_again);
+  EXPECT_EQ(formulas::place_of_product(check, 0, 2).line, 0);
+  const formulas::Call sum{front::Collective::all_reduce, Bytes(formulas::all_reduce_bytes(4, 2, 0))};
+  EXPECT_EQ(formulas::place_of_unexpected(check, 0, {sum}).line, sum_again);
+  EXPECT_EQ(formulas::place_of_unexpected(check, 0, {sum, sum, sum}).line, sum_again) << "the last one";
+}
+
+TEST(NormBackwardAtOutput, IsThatOfTheInputWhereTheTwoAreTheSame) {
+  // Rows of mean 0 and variance 1 - epsilon, which the norm with weight 1 and bias 0 leaves as they are.
+  const double one = std::sqrt(1 - 1e-5);
+  const std::vector<double> x{one, -one, -one, one}, weight{1, 1, 1, 1}, bias{0, 0, 0, 0}, grad{1, 2, 3, 5};
+  const auto norm = reference::make_norm<double>(4, 0, 4);
+  const std::vector<double> weights{1, 1, 1, 1, 0, 0, 0, 0};
+  norm->forward(weights, x);
+  std::vector<double> unused(8);
+  const std::vector<double> right = norm->backward(weights, grad, unused);
+  const std::vector<double> found = formulas::norm_backward_at_output(x, weight, bias, grad);
+  for (std::size_t i = 0; i < right.size(); ++i) EXPECT_NEAR(found[i], right[i], 1e-6);
 }
 
 TEST(PlusRow, AddsToEveryRow) {

@@ -87,8 +87,9 @@ TEST(LayersOfRank, AreItsReplicaWhereTheyDiffer) {
 
 TEST(Likeness, AllowsAHundredth) {
   const reference::Layers a{{3, 4}, {12}};
-  EXPECT_TRUE(formulas::alike(a, formulas::scaled(a, 1.009)));
-  EXPECT_FALSE(formulas::alike(a, formulas::scaled(a, 1.02)));
+  EXPECT_TRUE(formulas::alike(a, formulas::scaled(a, 1.00009)));
+  EXPECT_FALSE(formulas::alike(a, formulas::scaled(a, 1.0002)));
+  EXPECT_TRUE(formulas::alike(a, formulas::scaled(a, 1.009), formulas::kAlikeInBf16));
   EXPECT_FALSE(formulas::alike(a, {{3, 4}})) << "another number of layers";
   EXPECT_FALSE(formulas::alike({{0, 0}, {0}}, a));
 }

@@ -79,5 +79,12 @@ TEST(Compare, ElementsAreNamedByTheirMatrix) {
   EXPECT_EQ(judge::element_text(kase, 1, 1000), "element 1000");
 }
 
+TEST(NearlyRight, IsWhatARoundingToBf16Leaves) {
+  const std::vector<double> expected = {1.001, -2.003, 0.0001};
+  EXPECT_TRUE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, 0.0F}, expected)) << "small beside the others";
+  EXPECT_FALSE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, 0.2F}, expected)) << "one is not";
+  EXPECT_FALSE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, std::nanf("")}, expected));
+}
+
 }  // namespace
 }  // namespace shardlings::grading

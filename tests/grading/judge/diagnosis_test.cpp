@@ -85,6 +85,12 @@ TEST_F(DiagnosisTest, ManifestsSentenceWins) {
   manifest.diagnoses = {{"deadlock", "my own"}};
   EXPECT_EQ(judge::diagnosis_text(manifest, "deadlock"), "my own");
   EXPECT_EQ(judge::diagnosis_text(manifest, "unheard_of"), "");
+  const std::string own = "What have you started, and not waited for?";
+  ASSERT_NE(judge::diagnosis_hint(manifest, "leak"), nullptr);
+  EXPECT_NE(judge::diagnosis_hint(manifest, "leak")->text, own);
+  manifest.diagnoses.push_back({"leak", "my own", {{cases::HintLevel::where, own}}});
+  EXPECT_EQ(judge::diagnosis_hint(manifest, "leak")->text, own);
+  EXPECT_EQ(judge::diagnosis_hint(manifest, "unheard_of"), nullptr);
 }
 
 }  // namespace

@@ -24,6 +24,11 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(time) {
   check.at_least("rest", 1, Formula<Count>(1), "rests");
 }
+/// As many expectations as the case says, of nothing or of something.
+SHARDLINGS_CHECK(blind) {
+  check.equal("data", std::vector<double>(), 0.0);
+  for (int i = 0; i < check.kase().integer("answer"); ++i) check.at_least("rest", 1, Formula<Count>(1), "rests");
+}
 SHARDLINGS_CHECK(broken) {
   throw std::runtime_error("no reference");
 }
@@ -122,6 +127,20 @@ TEST_F(JudgeTest, FailureHasFormulaPlaceAndDiagnosis) {
   EXPECT_EQ(output.where.line, 12);
   EXPECT_EQ(output.diagnosis_text, "Think again.");
   EXPECT_THAT(output.details, ElementsAre("a detail"));
+}
+
+TEST_F(JudgeTest, ACheckThatHasFoundNothingToLookAtFails) {
+  manifest_.checks = {{"blind", cases::CheckKind::memory, "", 30, {}}};
+  add_case(0);
+  add_case(1);
+  for (wire::Result& result : results_) result.outputs["data"].complete = true;
+  const verdict::Verdict judged = verdict();
+  const verdict::CheckVerdict& blind = judged.cases[0].checks[0];
+  EXPECT_EQ(blind.passed, false);
+  EXPECT_EQ(blind.expected, "numbers, bytes or times that this check can look at");
+  EXPECT_EQ(blind.found, "none of them: nothing that this check looks for happened in this run");
+  EXPECT_EQ(judged.cases[1].checks[0].passed, true);
+  EXPECT_EQ(judged.points, 0);
 }
 
 TEST_F(JudgeTest, BudgetsAreReadable) {

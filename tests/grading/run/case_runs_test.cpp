@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/build/toolchain.h"
+#include "grading/run/case_of_sum.h"
 #include "grading/run/submission_folder.h"
 
 namespace shardlings::grading {
@@ -22,13 +22,7 @@ using wire::Ending;
 std::vector<cases::Case> cases_with(const std::vector<int>& counts) {
   std::vector<cases::Case> all;
   for (const int count : counts) {
-    cases::Case& kase = all.emplace_back();
-    kase.puzzle = "50_sum";
-    kase.name = "case " + std::to_string(all.size());
-    kase.ranks = 2;
-    kase.model.layers = 0;
-    kase.cluster = front::load_cluster(build::load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
-    kase.numbers["count"] = count;
+    all.push_back(case_of_sum("case " + std::to_string(all.size() + 1), count));
   }
   return all;
 }

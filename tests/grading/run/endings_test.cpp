@@ -10,6 +10,7 @@
 
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
+#include "grading/run/case_of_sum.h"
 #include "grading/run/ending.h"
 #include "grading/run/submission_folder.h"
 #include "grading/run/supervisor.h"
@@ -22,14 +23,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 cases::Case two_ranks() {
-  cases::Case kase;
-  kase.puzzle = "50_sum";
-  kase.name = "2 ranks";
-  kase.ranks = 2;
-  kase.model.layers = 0;
-  kase.cluster = front::load_cluster(build::load_toolchain(SHARDLINGS_TEST_BUILD).clusters, "classroom");
-  kase.numbers["count"] = 6;
-  return kase;
+  return case_of_sum("2 ranks", 6);
 }
 
 /// Sanitizers fill the address space, and put data of their own into every object.

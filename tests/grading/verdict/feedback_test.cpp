@@ -27,6 +27,7 @@ Verdict sample() {
     kase.ending = wire::Ending::finished;
     const std::string word = kase.kase.hidden ? "secret" : "open";
     kase.stdout_text = kase.explanation = kase.reproduce = word;
+    kase.shown.emplace_back().what.label = word;
     kase.counters.resize(2);
     kase.counters[0].peak_file = word;
     kase.kase.numbers[word] = 7;

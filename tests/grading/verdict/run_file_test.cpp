@@ -203,7 +203,9 @@ TEST(RunFile, ReadsTheFirstFormatInWhichAllIsWrittenOut) {
   EXPECT_TRUE(run.passed);
   const auto json = ordered_json::parse(first)["cases"][0];
   const verdict::CaseVerdict& kase = run.cases.at(0);
-  EXPECT_EQ(ordered_json::parse(to_json(kase.kase)), json["case"]);
+  auto written = json["case"];
+  written["empty_batch"] = false;  // a key that came later
+  EXPECT_EQ(nlohmann::json::parse(to_json(kase.kase)), nlohmann::json(written));
   ASSERT_EQ(kase.checks.size(), json["checks"].size());
   EXPECT_EQ(kase.checks[0].bounds.at(0).formula, json["checks"][0]["bounds"][0]["formula"]);
   EXPECT_EQ(kase.counters.at(0).peak.value(), json["ranks"][0]["counters"]["peak_bytes"]);

@@ -88,6 +88,16 @@ TEST(VerdictJson, RefusesWhatIsNone) {
   EXPECT_THROW(verdict::verdict_from_json("{\"puzzle\": 3}"), std::runtime_error);
 }
 
+TEST(Amounts, SayOneInTheSingular) {
+  const auto text = [](std::int64_t amount, const char* counted) {
+    return verdict::amount_text(amount, verdict::Unit::count, counted);
+  };
+  EXPECT_EQ(text(1, "calls"), "1 call");
+  EXPECT_EQ(text(1, "micro-batches"), "1 micro-batch");
+  EXPECT_EQ(text(1, "messages"), "1 message");
+  EXPECT_EQ(text(2, "micro-batches"), "2 micro-batches");
+}
+
 TEST(Traces, ReadWhatWasWritten) {
   const std::string path = testing::TempDir() + "traces" + std::to_string(getpid());
   verdict::write_traces(sample_verdict(), path);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <random>
 
@@ -23,6 +24,11 @@ front::RunReport sample_report() {
     rank.trace.events[4].measured_begin = Nanos(11);
     rank.trace.events[4].measured_end = Nanos(12);
     rank.trace.memory.resize(3);
+    front::Shown& shown = rank.shows.kept.emplace_back();
+    shown.label = "x";
+    shown.shape = {2, 2};
+    front::look_at(std::vector<float>{1, 2, 3, 4}, shown);
+    rank.shows.left_out = 5;
     rank.published = {{"w", {2, 2, {{0, 2}, {0, 2}}}, {1, 2, 3, 4}}};
   }
   report.failure = front::Failure{front::FailureKind::leak, 1, "leak: …", "puzzle.cpp", 7, Nanos(4)};
@@ -47,8 +53,28 @@ TEST(ResultPack, ReadsWhatItWrote) {
   EXPECT_EQ(result.report.ranks[1].trace.events[4].measured_end, Nanos(12));
   EXPECT_EQ(result.report.ranks[1].trace.events[3].measured_end, Nanos(-1));
   EXPECT_EQ(result.outputs.at("w").values, (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(result.report.ranks[1].shows.kept, sample_report().ranks[1].shows.kept);
+  EXPECT_EQ(result.report.ranks[1].shows.left_out, 5);
   EXPECT_EQ(result.report.failure->message, "leak: …");
   EXPECT_EQ(result.report.failure->line, 7);
+}
+
+TEST(ResultPack, RefusesShowsThatNoRankCanLeave) {
+  const auto accepts = [](const std::function<void(front::Shows&)>& change) {
+    front::RunReport report = sample_report();
+    change(report.ranks[1].shows);
+    wire::Result result;
+    return readable(wire::pack_report(report), result);
+  };
+  EXPECT_TRUE(accepts([](front::Shows&) {}));
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept.resize(front::Shows::kMost + 1); })) << "too many";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].label.assign(81, 'x'); })) << "too long";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].nan = 5; })) << "more than there are elements";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].shape = {-1, 2}; })) << "no shape";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].rows[0].row = 2; })) << "behind the last row";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].rows[0].values.resize(3); })) << "too wide";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.kept[0].rows.resize(4); })) << "too many rows";
+  EXPECT_FALSE(accepts([](front::Shows& shows) { shows.left_out = -1; }));
 }
 
 TEST(ResultPack, AListOfMembersIsThereOnce) {

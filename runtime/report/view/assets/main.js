@@ -53,6 +53,8 @@ function fillNotice(kase) {
   byId('notice-text').textContent = text;
   byId('output').hidden = !kase || kase.stdout === '';
   byId('stdout').textContent = kase ? kase.stdout : '';
+  byId('shown').hidden = !kase || kase.shown === '';
+  byId('shown-text').textContent = kase ? kase.shown : '';
 }
 
 async function showCase(name) {

@@ -1,0 +1,121 @@
+#include "grading/formulas/divided_gpt.h"
+
+#include <utility>
+
+#include "case/data.h"
+#include "grading/formulas/tensor_parallel.h"
+
+namespace shardlings::grading::formulas {
+namespace {
+
+/// What attention of the first block is given.
+std::vector<double> normed_input(const cases::Case& kase) {
+  const DividedGpt gpt(kase);
+  std::vector<double> weights = weights_in_double(kase, 0);
+  const auto table = static_cast<Count>(weights.size());
+  const std::vector<double> block = weights_in_double(kase, 1);
+  weights.insert(weights.end(), block.begin(), block.end());
+  const auto at = [&](int layer, const char* name) {
+    return layer * table + model::entry_of(gpt.structure.layers[static_cast<std::size_t>(layer)], name).range.begin;
+  };
+  reference::Parts<double> parts;
+  parts.push_back(reference::make_embedding<double>(cases::micro_of(kase, 0, 0).ids, gpt.batch, gpt.width,
+                                                    at(0, "token"), at(0, "position")));
+  parts.push_back(reference::make_norm<double>(gpt.width, at(1, "ln1.weight"), at(1, "ln1.bias")));
+  return reference::make_sequence<double>(std::move(parts))->forward(weights, {});
+}
+
+/// Weights of one rank's heads of the first block: (3 w, h) of queries, keys and values, their biases, (h, w) of proj.
+std::vector<double> weights_of_heads(const cases::Case& kase, const DividedGpt& gpt) {
+  const std::vector<double> all = weights_in_double(kase, 1);
+  const model::LayerStructure& block = gpt.structure.layers[1];
+  const auto at = [&](const char* name) { return model::entry_of(block, name).range.begin; };
+  const Count head = gpt.width / gpt.heads, begin = part_of(gpt.heads, gpt.ranks, gpt.rank).begin * head;
+  std::vector<double> own;
+  const auto append = [&](Count from, Count count) {
+    own.insert(own.end(), all.begin() + from, all.begin() + from + count);
+  };
+  for (Count kind = 0; kind < 3; ++kind) {
+    append(at("query.weight") + (kind * gpt.width + begin) * gpt.width, gpt.width_part() * gpt.width);
+  }
+  for (Count kind = 0; kind < 3; ++kind) append(at("query.bias") + kind * gpt.width + begin, gpt.width_part());
+  for (Count row = 0; row < gpt.width; ++row) append(at("proj.weight") + row * gpt.width + begin, gpt.width_part());
+  return own;
+}
+
+}  // namespace
+
+std::vector<double> weights_in_double(const cases::Case& kase, int layer) {
+  const std::vector<float> weights = cases::weights_of(kase, layer);
+  return {weights.begin(), weights.end()};
+}
+
+std::vector<double> embedded_rows(const cases::Case& kase, TakenBegin begin) {
+  const DividedGpt gpt(kase);
+  const std::vector<double> table = weights_in_double(kase, 0);
+  const cases::MicroData data = cases::micro_of(kase, 0, 0);
+  std::vector<double> rows(static_cast<std::size_t>(gpt.tokens * gpt.width));
+  for (Count token = 0; token < gpt.tokens; ++token) {
+    const Count id = data.ids[static_cast<std::size_t>(token)];
+    for (int rank = 0; rank < gpt.ranks; ++rank) {
+      const Range mine = part_of(gpt.vocabulary, gpt.ranks, rank);
+      const Count row = id - taken_begin(gpt.vocabulary, gpt.ranks, rank, begin);
+      if (row < 0 || row >= mine.size()) continue;
+      for (Count k = 0; k < gpt.width; ++k) {
+        rows[static_cast<std::size_t>(token * gpt.width + k)] +=
+            table[static_cast<std::size_t>((mine.begin + row) * gpt.width + k)];
+      }
+    }
+  }
+  return rows;
+}
+
+reference::PartReference attention_of_block_1(const cases::Case& kase) {
+  const DividedGpt gpt(kase);
+  reference::PartInputs inputs;
+  for (int layer = 0; layer < 2; ++layer) {
+    const std::vector<float> weights = cases::weights_of(kase, layer);
+    inputs.weights.insert(inputs.weights.end(), weights.begin(), weights.end());
+  }
+  inputs.grad_output.resize(static_cast<std::size_t>(gpt.tokens * gpt.width));
+  const model::LayerStructure &table = gpt.structure.layers[0], &block = gpt.structure.layers[1];
+  const auto at = [&](const char* name) { return block.range.begin + model::entry_of(block, name).range.begin; };
+  const cases::MicroData data = cases::micro_of(kase, 0, 0);
+  return reference::part_reference(inputs, [&]<class Real>() {
+    reference::Parts<Real> parts;
+    parts.push_back(reference::make_embedding<Real>(data.ids, gpt.batch, gpt.width,
+                                                    model::entry_of(table, "token").range.begin,
+                                                    model::entry_of(table, "position").range.begin));
+    parts.push_back(reference::make_norm<Real>(gpt.width, at("ln1.weight"), at("ln1.bias")));
+    parts.push_back(reference::make_linear<Real>(gpt.width, 3 * gpt.width, at("query.weight"), at("query.bias")));
+    parts.push_back(reference::make_attention<Real>(gpt.batch, gpt.width, static_cast<int>(gpt.heads)));
+    parts.push_back(reference::make_linear<Real>(gpt.width, gpt.width, at("proj.weight"), at("proj.bias")));
+    return reference::make_sequence<Real>(std::move(parts));
+  });
+}
+
+std::vector<double> attention_cut(const cases::Case& kase, const std::function<Count(Count)>& heads_of) {
+  const DividedGpt gpt(kase);
+  std::vector<double> sum =
+      slice(weights_in_double(kase, 1), model::entry_of(gpt.structure.layers[1], "proj.bias").range);
+  sum = plus_row(std::vector<double>(static_cast<std::size_t>(gpt.tokens * gpt.width)), 1, sum);
+  const std::vector<double> normed = normed_input(kase);
+  bool differs = false;
+  for (int rank = 0; rank < gpt.ranks; ++rank) {
+    const DividedGpt own(kase, rank);
+    const Count right = own.part(own.heads), heads = heads_of(right), w = own.width_part();
+    if (heads <= 0 || w % heads != 0) return {};
+    differs = differs || heads != right;
+    const std::vector<double> weights = weights_of_heads(kase, own);
+    const Count biases = 3 * w * own.width;
+    reference::Parts<double> parts;
+    parts.push_back(reference::make_linear<double>(own.width, 3 * w, 0, biases));
+    parts.push_back(reference::make_attention<double>(own.batch, w, static_cast<int>(heads)));
+    parts.push_back(reference::make_linear<double>(w, own.width, biases + 3 * w, reference::kNowhere));
+    const std::vector<double> term = reference::make_sequence<double>(std::move(parts))->forward(weights, normed);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
+  }
+  return differs ? sum : std::vector<double>();
+}
+
+}  // namespace shardlings::grading::formulas
