@@ -109,8 +109,9 @@ class FarPort final : public detail::HarnessPort {
 /// The far side, on the rank's thread: answers until the rank's code has come to its end.
 class JailServer {
  public:
-  JailServer(void* memory, Rank& rank)
-      : mailbox_(memory, Side::broker), port_(*detail::Access::port(rank)->harness()) {}
+  /// \param files keeps the names of files that errors carry: those errors outlive the server.
+  JailServer(void* memory, Rank& rank, std::deque<std::string>& files)
+      : mailbox_(memory, Side::broker), port_(*detail::Access::port(rank)->harness()), files_(files) {}
 
   void serve() {
     mailbox_.post(Topic::invoke, {});
@@ -168,7 +169,7 @@ class JailServer {
   Mailbox mailbox_;
   detail::HarnessPort& port_;
   Kept kept_;
-  std::deque<std::string> files_;
+  std::deque<std::string>& files_;
   std::string coming_, lent_;
   std::deque<model::ModelStructure> structures_;
   std::vector<float> values_;
@@ -209,7 +210,10 @@ front::RunReport run_jailed_world(const world::Options& options, const std::func
     if (child == 0) run_process(of(rank), rank, options.ranks, body);
     children.push_back(child);
   }
-  const front::RunReport report = world::run(options, [&](Rank& rank) { JailServer(of(rank.id()), rank).serve(); });
+  std::vector<std::deque<std::string>> files(static_cast<std::size_t>(options.ranks));
+  const front::RunReport report = world::run(options, [&](Rank& rank) {
+    JailServer(of(rank.id()), rank, files[static_cast<std::size_t>(rank.id())]).serve();
+  });
   for (const pid_t child : children) waitpid(child, nullptr, 0);
   munmap(memory, bytes);
   return report;
