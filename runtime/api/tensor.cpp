@@ -1,6 +1,7 @@
 #include "shardlings/tensor.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -60,6 +61,13 @@ Ref reshaped_to(const Ref& ref, Shape shape, Location at) {
 }
 
 }  // namespace
+
+void Shape::throw_too_many(std::initializer_list<Count> dims, Location at) {
+  throw_invalid(
+      fmt::format("the shape ({}) has {} extents, and there may be at most {}: multiply some of them into one",
+                  fmt::join(dims, ", "), dims.size(), kMaxDims),
+      at);
+}
 
 using detail::Access;
 

@@ -46,6 +46,21 @@ View view(std::uint32_t storage) {
   return Access::view(nullptr, ref);
 }
 
+TEST(Shapes, OfTooManyExtentsAreRefusedWhereTheyAreWritten) {
+  try {
+    const Shape shape{1, 2, 3, 4, 5};
+    FAIL() << "it has " << shape.rank() << " extents";
+  } catch (const InvalidArgument& error) {
+    const int line = __LINE__ - 3;
+    EXPECT_EQ(error.where().line, line);
+    EXPECT_EQ(error.what(),
+              "arguments_test.cpp:" + std::to_string(line) +
+                  ": the shape (1, 2, 3, 4, 5) has 5 extents, and there may be at most 4: multiply some of "
+                  "them into one");
+  }
+  EXPECT_EQ((Shape{1, 2, 3, 4}).rank(), 4);
+}
+
 TEST(Arguments, OfAdamComeBack) {
   const Call call = packed(args::adam{.w = view(1),
                                       .grad = view(2),

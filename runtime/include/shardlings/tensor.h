@@ -60,11 +60,10 @@ class Shape {
   constexpr Shape() = default;
   /// One extent: n elements in a row.
   constexpr Shape(Count n) : dims_{n}, rank_(1) {}  // NOLINT: a count is a one-dimensional shape
-  /// Extents, slowest first; what is beyond kMaxDims is left out.
-  constexpr Shape(std::initializer_list<Count> dims) {
-    for (Count d : dims) {
-      if (rank_ < kMaxDims) dims_[rank_++] = d;
-    }
+  /// Extents, slowest first. throws: InvalidArgument if there are more than kMaxDims.
+  constexpr Shape(std::initializer_list<Count> dims, Location at = Location::current()) {
+    if (dims.size() > kMaxDims) throw_too_many(dims, at);
+    for (Count d : dims) dims_[rank_++] = d;
   }
 
   /// How many extents there are.
@@ -89,6 +88,8 @@ class Shape {
   constexpr bool operator==(const Shape&) const = default;
 
  private:
+  [[noreturn]] SHARDLINGS_API static void throw_too_many(std::initializer_list<Count> dims, Location at);
+
   Count dims_[kMaxDims] = {0, 0, 0, 0};
   int rank_ = 0;
 };
