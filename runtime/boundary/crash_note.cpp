@@ -43,22 +43,56 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
   return _URC_NO_REASON;
 }
 
-}  // namespace
-
-void take_note(CrashNote& note, const Crash& crash) {
-  std::int32_t none = 0;
-  if (!note.signal.compare_exchange_strong(none, crash.signal)) return;
-  note.rank = crash.rank;
-  note.address = reinterpret_cast<std::uint64_t>(crash.info->si_addr);
-  const std::uint64_t pc = program_counter(crash.context);
-  note.fault = fault_of(crash, pc);
+/// `pc`: where a signal came; 0: it is an ordinary call that one notes.
+void note_frames(CrashNote& note, std::uint64_t pc, std::uint64_t program) {
   Frames frames;
   _Unwind_Backtrace(add_frame, &frames);
   for (std::size_t i = 0; i < frames.count; ++i) {
     const std::uint64_t frame = frames.places[i];
     // A return address belongs to what follows the call: one byte before it is the call.
-    note.frames[i] = (frame == pc ? frame : frame - 1) - crash.program;
+    note.frames[i] = (frame == pc ? frame : frame - 1) - program;
   }
+}
+
+void copy_frames(const CrashNote& from, CrashNote& to) {
+  for (std::size_t i = 0; i < CrashNote::kFrames; ++i) to.frames[i] = from.frames[i];
+}
+
+}  // namespace
+
+void take_note(CrashNote& note, const Crash& crash) {
+  std::int32_t none = 0;
+  if (note.exited_by != CrashNote::ExitBy::unknown) return;  // what crashes after exit() follows from that
+  if (!note.signal.compare_exchange_strong(none, crash.signal)) return;
+  note.rank = crash.rank;
+  note.address = reinterpret_cast<std::uint64_t>(crash.info->si_addr);
+  const std::uint64_t pc = program_counter(crash.context);
+  note.fault = fault_of(crash, pc);
+  note_frames(note, pc, crash.program);
+}
+
+void take_note_of_exit(CrashNote& note, CrashNote::ExitBy by, int rank, std::uint64_t program) {
+  auto unknown = CrashNote::ExitBy::unknown;
+  if (!note.exited_by.compare_exchange_strong(unknown, by)) return;
+  note.rank = rank;
+  note_frames(note, 0, program);
+}
+
+void copy_crash(const CrashNote& from, int signal, int rank, CrashNote& to) {
+  if (from.signal.load() != signal) return;
+  to.rank = rank;
+  to.fault = from.fault;
+  to.address = from.address;
+  copy_frames(from, to);
+  to.signal = signal;
+}
+
+void copy_exit(const CrashNote& from, int rank, CrashNote& to) {
+  const CrashNote::ExitBy by = from.exited_by.load();
+  if (by != CrashNote::ExitBy::exit && by != CrashNote::ExitBy::quick_exit) return;
+  to.rank = rank;
+  copy_frames(from, to);
+  to.exited_by = by;
 }
 
 }  // namespace shardlings::boundary

@@ -18,7 +18,7 @@ namespace shardlings::boundary {
 
 enum class Side : std::uint32_t { broker, jail };
 
-/// What a message is about. What its bytes are is in archive.h and learner_function.h.
+/// What a message is about. What its bytes are is in archive.h and carried.h.
 enum class Topic : std::uint32_t {
   // to the jail
   invoke,  ///< call this function of the learner's with these arguments

@@ -1,8 +1,8 @@
 #include "boundary/thrown.h"
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
+
+#include "base/thrown_words.h"
 
 namespace shardlings::boundary {
 namespace {
@@ -11,10 +11,9 @@ Thrown of(ThrownKind kind, const Error& error) {
   return {kind, Misuse::mismatch, error.what(), error.where().file, error.where().line};
 }
 
-/// What nothing of ours has been derived from.
-struct Unknown {};
-
 }  // namespace
+
+NoMemoryInJail::~NoMemoryInJail() = default;
 
 Thrown thrown_now() {
   try {
@@ -35,10 +34,8 @@ Thrown thrown_now() {
     return of(ThrownKind::error, error);
   } catch (const std::bad_alloc&) {
     return {ThrownKind::no_host_memory, {}, {}, {}, 0};
-  } catch (const std::exception& error) {
-    return {ThrownKind::foreign, {}, error.what(), {}, 0};
   } catch (...) {
-    return {};
+    return {ThrownKind::foreign, {}, words_of_thrown(), {}, 0};
   }
 }
 
@@ -54,11 +51,10 @@ void throw_again(const Thrown& thrown, std::deque<std::string>& files) {
     case ThrownKind::aborted: throw Aborted(text, at);
     case ThrownKind::not_implemented: throw NotImplemented(at);
     case ThrownKind::error: throw Error(text, at);
-    case ThrownKind::no_host_memory: throw std::bad_alloc();
-    case ThrownKind::foreign: throw std::runtime_error(thrown.text);
-    case ThrownKind::unknown: break;
+    case ThrownKind::no_host_memory: throw NoMemoryInJail();
+    case ThrownKind::foreign: break;
   }
-  throw Unknown();
+  throw ThrownElsewhere(thrown.text);
 }
 
 void send(Sender& sender, const Thrown& thrown) {
@@ -73,7 +69,7 @@ Thrown receive_thrown(Receiver& receiver) {
   int misuse = 0;
   receiver(kind, misuse);
   const bool is_known =
-      kind <= static_cast<std::uint8_t>(ThrownKind::unknown) && misuse >= 0 && misuse <= static_cast<int>(Misuse::leak);
+      kind <= static_cast<std::uint8_t>(ThrownKind::foreign) && misuse >= 0 && misuse <= static_cast<int>(Misuse::leak);
   if (!is_known) throw BadPack();
   thrown.kind = static_cast<ThrownKind>(kind);
   thrown.misuse = static_cast<Misuse>(misuse);

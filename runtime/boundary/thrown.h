@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <new>
 #include <string>
 
 #include "boundary/archive.h"
@@ -18,14 +19,19 @@ enum class ThrownKind : std::uint8_t {
   not_implemented,
   error,           ///< an Error of no kind of its own
   no_host_memory,  ///< std::bad_alloc
-  foreign,         ///< another std::exception
-  unknown          ///< something that is no std::exception
+  foreign          ///< anything else
+};
+
+/// std::bad_alloc of the jail: it is the jail's limit of memory that may have been met, and not the broker's.
+class SHARDLINGS_API NoMemoryInJail : public std::bad_alloc {
+ public:
+  ~NoMemoryInJail() override;
 };
 
 struct Thrown {
-  ThrownKind kind = ThrownKind::unknown;
+  ThrownKind kind = ThrownKind::foreign;
   Misuse misuse = Misuse::mismatch;
-  std::string text;
+  std::string text;  ///< what it says; of a foreign one, what words_of_thrown() says
   std::string file;
   int line = 0;
 };

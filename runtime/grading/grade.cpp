@@ -104,6 +104,7 @@ run::ProcessOptions grader_process(const Job& job) {
   grader.submission = job.options.jailed ? job.toolchain.puzzle(job.id).broker : made;
   grader.jail = job.options.jailed ? made : "";
   grader.least_tier = job.options.least_tier;
+  grader.source = job.source.name;
   grader.manifest = job.puzzle.string();
   grader.clusters = job.toolchain.clusters;
   grader.verdict = job.verdict().string();
@@ -243,13 +244,22 @@ class Forgetting {
   const Job& job_;
 };
 
+/// Where the grading works, and keeps its verdict for the next time.
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error) return;
+  throw MachineFault(with_advice(
+      fmt::format("the folder that gradings are kept in cannot be made, {}", folder.string()), error.value()));
+}
+
 verdict::Verdict grade(const Job& job) {
   constexpr std::size_t kKept = 64;
   const auto begin = std::chrono::steady_clock::now();
-  fs::create_directories(job.folder);
+  make_folder(job.folder);
   const Forgetting forgetting(job);
   const FileLock lock(job.folder.string() + kLockSuffix);
-  fs::create_directories(job.folder);
+  make_folder(job.folder);
   std::optional<verdict::Verdict> before = graded_before(job, lock.waited());
   verdict::Verdict verdict = before ? std::move(*before) : grade_anew(job);
   if (!before) {
@@ -285,6 +295,8 @@ verdict::Verdict grade_puzzle(const GradeOptions& options) {
     verdict = grade(job);
   } catch (const std::bad_alloc&) {
     verdict = judge::not_judged(job.manifest, advice_on(ENOMEM));
+  } catch (const MachineFault& error) {
+    verdict = judge::not_judged(job.manifest, error.what());
   } catch (const std::exception& error) {
     verdict = judge::not_judged(job.manifest, reason_of(error.what()));
   }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace shardlings::submission {
@@ -54,6 +55,19 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   raise(signal);  // blocked while the handler runs, so it takes effect on return
 }
 
+/// Of the rank that runs on this thread; -1: none does.
+int rank_of_this_thread() {
+  for (int rank = 0; rank < g_shared.box.ranks; ++rank) {
+    if (g_shared.threads[rank].load() == gettid()) return rank;
+  }
+  return -1;
+}
+
+void note_exit(boundary::CrashNote::ExitBy by) {
+  if (g_shared.note == nullptr) return;  // the run is over, and the program ends as it should
+  take_note_of_exit(*g_shared.note, by, rank_of_this_thread(), g_shared.program);
+}
+
 }  // namespace
 
 CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const void* program)
@@ -66,11 +80,14 @@ CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const voi
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal : boundary::kCrashSignals) sigaction(signal, &action, nullptr);
+  std::atexit([] { note_exit(boundary::CrashNote::ExitBy::exit); });
+  std::at_quick_exit([] { note_exit(boundary::CrashNote::ExitBy::quick_exit); });
 }
 
 CrashNotes::~CrashNotes() {
   for (const int signal : boundary::kCrashSignals) ::signal(signal, SIG_DFL);
   munmap(g_shared.stacks, kStackBytes * static_cast<std::size_t>(g_shared.box.ranks));
+  g_shared.note = nullptr;
 }
 
 void CrashNotes::watch_this_thread(int rank) {

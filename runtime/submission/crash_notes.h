@@ -1,5 +1,5 @@
 /// \file
-/// Signal handlers that note where a program crashed, or loops without end, before it dies of it.
+/// Handlers that note where a program crashed, loops without end or called exit(), before it ends by that.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,8 @@
 
 namespace shardlings::submission {
 
-/// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGXCPU are noted and then take their default course.
+/// While it lives, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGXCPU are noted and then take their default course;
+/// exit() and quick_exit() are noted, too.
 /// SIGXCPU (the limit of processor time) comes to any thread; it is passed on to a rank that is running. One per
 /// process.
 class CrashNotes {

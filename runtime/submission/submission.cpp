@@ -17,6 +17,7 @@
 #include "base/machine_fault.h"
 #include "base/sanitizers.h"
 #include "boundary/broker/jails.h"
+#include "boundary/thrown.h"
 #include "submission/crash_notes.h"
 #include "submission/run_options.h"
 #include "submission/wire/memory_file.h"
@@ -72,7 +73,7 @@ struct Run {
   }
   void run(const std::function<void(Rank&)>& body) {
     const front::RunReport report = world::run(options, body);
-    const bool exhausted = file.header().exhausted == wire::FileHeader::kExhausted;  // which may be its own doing
+    const bool exhausted = file.header().exhausted != 0;  // which may be its own doing
     const std::string fault = first_machine_fault();
     if (report.failure && !exhausted && !fault.empty()) file.header().note_fault(fault);
     file.finish(wire::pack_report(report));
@@ -85,6 +86,9 @@ void run_harness(Rank& rank, const Run& run) {
   try {
     Harness of_rank(rank, run.kase);
     run.harness(of_rank);
+  } catch (const boundary::NoMemoryInJail&) {
+    run.file.header().exhausted = wire::FileHeader::kJailExhausted;
+    throw;
   } catch (const std::bad_alloc&) {
     run.file.header().exhausted = wire::FileHeader::kExhausted;
     throw;
@@ -114,8 +118,9 @@ void run_with_jails(Run& run, const JailArguments& jail) {
                          .memory_bytes = each,
                          // So that a jail that asks for too much hears so, and is not killed for it.
                          .memory_of_all = 2 * each * run.kase.ranks},
-                        run.file.header().crash);
+                        run.file.header().crash, run.file.header().jail_peak);
   run.file.header().walls = jails.walls();
+  run.file.header().jail_bytes = each;
   run.run([&](Rank& rank) {
     const boundary::OnThisThread here(jails.of(rank.id()), rank);
     run_harness(rank, run);

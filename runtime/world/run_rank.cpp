@@ -6,6 +6,7 @@
 
 #include "api/access.h"
 #include "base/text.h"
+#include "base/thrown_words.h"
 #include "shardlings/error.h"
 
 namespace shardlings::world {
@@ -64,15 +65,12 @@ std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function
     const FailureKind kind = front.rank().endless() ? FailureKind::endless_loop : FailureKind::exception;
     return failure_of(front, kind, error.what(), error.where());
   } catch (const std::bad_alloc&) {
-    return failure_of(front, FailureKind::exception, "the host ran out of memory (std::bad_alloc) on " + after(front),
-                      front.rank().calls().last_place());
-  } catch (const std::exception& error) {
     return failure_of(front, FailureKind::exception,
-                      fmt::format("an exception escaped on {}: {}", after(front), error.what()),
+                      fmt::format("{}, threw std::bad_alloc, and nothing caught it", after(front)),
                       front.rank().calls().last_place());
   } catch (...) {
     return failure_of(front, FailureKind::exception,
-                      "something that is no std::exception was thrown on " + after(front),
+                      fmt::format("an exception that nothing caught: {}, threw {}", after(front), words_of_thrown()),
                       front.rank().calls().last_place());
   }
   return std::nullopt;

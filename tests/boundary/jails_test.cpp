@@ -15,7 +15,8 @@ constexpr const char* kProgram = SHARDLINGS_TEST_IDLE;
 
 TEST(Jails, HaveTheWallsThatTheirKeeperHasPutUp) {
   CrashNote note;
-  const Jails jails({.program = kProgram, .ranks = 3}, note);
+  std::int64_t peak = 0;
+  const Jails jails({.program = kProgram, .ranks = 3}, note, peak);
   const Walls& walls = jails.walls();
   EXPECT_TRUE(walls.own_process && walls.no_privileges && walls.limits);
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "a sanitizer needs what the other walls take";
@@ -33,8 +34,9 @@ TEST(Jails, HaveNoControlGroupWhereTheSystemCannotLimitIt) {
 
 TEST(Jails, AreNotBegunBehindFewerWallsThanAskedFor) {
   CrashNote note;
+  std::int64_t peak = 0;
   try {
-    const Jails jails({.program = kProgram, .ranks = 2, .least_tier = 9}, note);
+    const Jails jails({.program = kProgram, .ranks = 2, .least_tier = 9}, note, peak);
     FAIL() << "there is no such tier";
   } catch (const TooFewWalls& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("which was not run"));
@@ -44,7 +46,8 @@ TEST(Jails, AreNotBegunBehindFewerWallsThanAskedFor) {
 
 TEST(Jails, ThatCannotBeStartedAreTheMachinesFault) {
   CrashNote note;
-  EXPECT_THROW(Jails({.program = "/nowhere/program"}, note), std::exception);
+  std::int64_t peak = 0;
+  EXPECT_THROW(Jails({.program = "/nowhere/program"}, note, peak), std::exception);
 }
 
 }  // namespace

@@ -53,8 +53,10 @@ Jails::KeeperProcess::~KeeperProcess() {
   waitpid(process, nullptr, 0);
 }
 
-Jails::Jails(const JailOptions& options, CrashNote& note)
-    : note_(note), cgroup_({.memory_bytes = options.memory_of_all, .processes = options.ranks + 1}) {
+Jails::Jails(const JailOptions& options, CrashNote& note, std::int64_t& killed_peak)
+    : note_(note),
+      killed_peak_(killed_peak),
+      cgroup_({.memory_bytes = options.memory_of_all, .processes = options.ranks + 1}) {
   for (int rank = 0; rank < options.ranks; ++rank) {
     ranks_.emplace_back(mailboxes_.emplace_back().begin(),
                         [this, rank](WaitStatus status) { end_alike(rank, status); });
@@ -94,7 +96,9 @@ bool Jails::read_note(KeeperNote& note) {
 void Jails::heed(const KeeperNote& note) {
   if (note.rank < 0 || note.rank >= static_cast<int>(ranks_.size())) return;
   if (note.about == KeeperNote::About::not_started) of(note.rank).cannot_start(note.number);
-  if (note.about == KeeperNote::About::ended) of(note.rank).abandon(note.number);
+  if (note.about != KeeperNote::About::ended) return;
+  if (WIFSIGNALED(note.number) && WTERMSIG(note.number) == SIGKILL) killed_peak_ = note.peak_memory;
+  of(note.rank).abandon(note.number);
 }
 
 void Jails::await_walls() {
@@ -122,16 +126,13 @@ Jails::~Jails() {
 }
 
 void Jails::end_alike(int rank, WaitStatus status) {
-  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  CrashNote& left = of(rank).crash();
-  if (left.signal.load() == signal) {
-    note_.rank = rank;
-    note_.fault = left.fault;
-    note_.address = left.address;
-    for (std::size_t i = 0; i < CrashNote::kFrames; ++i) note_.frames[i] = left.frames[i];
-    note_.signal = signal;
+  const CrashNote& left = of(rank).crash();
+  if (WIFEXITED(status)) {
+    copy_exit(left, rank, note_);
+    _exit(WEXITSTATUS(status));
   }
+  const int signal = WTERMSIG(status);
+  copy_crash(left, signal, rank, note_);
   ::signal(signal, SIG_DFL);
   kill(getpid(), signal);
   while (true) pause();  // another thread may be the one that it comes to

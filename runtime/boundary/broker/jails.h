@@ -49,8 +49,9 @@ class Jails {
  public:
   /// Starts them, while the process has no other thread, and waits until their walls stand. When one of them ends
   /// during a call, its end becomes that of this process: the same signal, after what the jail has noted of it stands
-  /// in `note`, or the same exit status. Throws MachineFault if the machine does not give what it takes.
-  Jails(const JailOptions& options, CrashNote& note);
+  /// in `note`, or the same exit status. Of one that the system kills, `killed_peak` gets how many bytes it had in use.
+  /// Throws MachineFault if the machine does not give what it takes.
+  Jails(const JailOptions& options, CrashNote& note, std::int64_t& killed_peak);
   ~Jails();
   Jails(const Jails&) = delete;
   Jails& operator=(const Jails&) = delete;
@@ -73,6 +74,7 @@ class Jails {
   [[noreturn]] void end_alike(int rank, WaitStatus status);
 
   CrashNote& note_;
+  std::int64_t& killed_peak_;
   Cgroup cgroup_;  ///< gone after the keeper
   std::deque<SharedMemory> mailboxes_;
   std::deque<JailedRank> ranks_;

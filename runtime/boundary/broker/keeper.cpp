@@ -142,7 +142,7 @@ std::vector<pid_t> start_jails(const JailPlan& plan, pid_t broker) {
     const pid_t jail = fork();
     if (jail == 0) become_jail(plan, around_all, rank, broker, keeper);
     if (jail < 0) {
-      tell(plan.notes, {KeeperNote::About::not_started, rank, errno, {}});
+      tell(plan.notes, {KeeperNote::About::not_started, rank, errno});
       return {};
     }
     jails.push_back(jail);
@@ -165,7 +165,7 @@ int plain_status(int status, const rusage& used) {
 void keep_jails(JailPlan& plan, pid_t broker) {
   if (!die_with_parent() || getppid() != broker) _exit(127);
   if (!put_descriptors_in_order(plan)) {
-    tell(plan.notes, {KeeperNote::About::not_started, 0, errno, {}});
+    tell(plan.notes, {KeeperNote::About::not_started, 0, errno});
     _exit(127);
   }
   const std::vector<pid_t> jails = start_jails(plan, broker);
@@ -176,7 +176,9 @@ void keep_jails(JailPlan& plan, pid_t broker) {
     const auto jail = std::find(jails.begin(), jails.end(), ended);
     if (jail == jails.end()) continue;
     const auto rank = static_cast<int>(jail - jails.begin());
-    if (!tell(plan.notes, {KeeperNote::About::ended, rank, plain_status(status, used), {}})) break;
+    KeeperNote note{KeeperNote::About::ended, rank, plain_status(status, used)};
+    note.peak_memory = std::int64_t{used.ru_maxrss} * 1024;
+    if (!tell(plan.notes, note)) break;
   }
   _exit(0);  // a jail that is left dies with it
 }

@@ -28,6 +28,7 @@ struct KeeperNote {
   std::int32_t rank = -1;
   std::int32_t number = 0;
   Walls walls{};
+  std::int64_t peak_memory = 0;  ///< of one that has ended: most bytes that were resident at once
 };
 
 /// What the keeper is given. Its descriptors are closed wherever a program starts.

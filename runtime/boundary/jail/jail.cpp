@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "boundary/jail/mailbox_port.h"
-#include "boundary/learner_function.h"
+#include "boundary/registered.h"
 
 namespace shardlings::boundary {
 namespace {
@@ -24,8 +24,12 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   raise(signal);  // blocked while the handler runs, so it takes effect on return
 }
 
+void note_exit(CrashNote::ExitBy by) {
+  take_note_of_exit(*g_note, by, -1, reinterpret_cast<std::uint64_t>(&__executable_start));
+}
+
 /// Also for a stack that has overflowed.
-void watch_crashes(CrashNote& note) {
+void watch_ends(CrashNote& note) {
   static char stack[kStackBytes];
   g_note = &note;
   stack_t own = {};
@@ -36,6 +40,8 @@ void watch_crashes(CrashNote& note) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal : kCrashSignals) sigaction(signal, &action, nullptr);
+  std::atexit([] { note_exit(CrashNote::ExitBy::exit); });
+  std::at_quick_exit([] { note_exit(CrashNote::ExitBy::quick_exit); });
 }
 
 Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
@@ -52,7 +58,7 @@ Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
   // is what one wants to see: so by lines.
   static char output[kOutputBytes];
   std::setvbuf(stdout, output, _IOLBF, sizeof output);
-  watch_crashes(mailbox.crash());
+  watch_ends(mailbox.crash());
   MailboxPort port(mailbox);
   const detail::PortOfThisThread here(port);
   Kept kept;

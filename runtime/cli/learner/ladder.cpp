@@ -43,7 +43,7 @@ Rung next_rung(const Manifest& puzzle, const PuzzleProgress& progress) {
     rung.hint = hint_on(puzzle, progress, past.id);
     if (!rung.hint) continue;
     rung.diagnosis = past.id;
-    rung.diagnosis_text = past.text;
+    rung.diagnosis_text = past.text.empty() ? grading::judge::diagnosis_text(puzzle, past.id) : past.text;
     return rung;
   }
   const auto next = std::find_if(ladder.begin(), ladder.end(), left);

@@ -90,7 +90,7 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"endless_loop", "A loop never ends: look at its condition, and at what should change it.",
             "Which variable does the condition of that loop read, and which line inside changes it?"},
     BuiltIn{
-        "crashed", "The program was stopped by a signal: the report says by which one, and what that usually means.",
+        "crashed", "The program crashed.",
         "Which index, into which vector, is used at that line? Compare it with the size that the vector has there."},
     BuiltIn{"early_exit", "The program ended before the run was over.",
             "Who calls exit() or ends the process? A puzzle's function returns."},
@@ -98,7 +98,7 @@ constexpr std::array kBuiltIn = {
             "How often does your innermost loop run in the largest case? Which loop has no end, or too many turns?"},
     BuiltIn{"wall_limit", "The program does not come to its end: look at what it still did, and what it waits for.",
             "What was each rank doing in the end? Which of them could never go on?"},
-    BuiltIn{"memory_limit", "The program fills the computer's memory.",
+    BuiltIn{"memory_limit", "The program asked the computer for memory that it did not get.",
             "Which vector or tensor grows with every turn of a loop?"},
     BuiltIn{"output_limit", "The program prints without end.",
             "Which loop prints? Print one line for each case, or none."},
@@ -196,6 +196,13 @@ std::string diagnosis_text(const cases::Manifest& manifest, const std::string& i
   if (const cases::Diagnosis* own = manifest.diagnosis(id)) return own->text;
   const auto found = std::find_if(kBuiltIn.begin(), kBuiltIn.end(), [&](const BuiltIn& b) { return b.id == id; });
   return found == kBuiltIn.end() ? "" : found->text;
+}
+
+std::string cause_text(const cases::Manifest& manifest, const std::string& id) {
+  constexpr std::array<std::string_view, 5> kRepeated = {"crashed", "early_exit", "exception", "invalid_argument",
+                                                         "memory_limit"};
+  const bool is_repeated = std::find(kRepeated.begin(), kRepeated.end(), id) != kRepeated.end();
+  return is_repeated && !manifest.diagnosis(id) ? "" : diagnosis_text(manifest, id);
 }
 
 const cases::Hint* diagnosis_hint(const cases::Manifest& manifest, const std::string& id) {

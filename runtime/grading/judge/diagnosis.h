@@ -28,6 +28,9 @@ namespace shardlings::grading::judge {
 /// The sentence for an id: the manifest's own, else the built-in one, else nothing.
 std::string diagnosis_text(const cases::Manifest& manifest, const std::string& id);
 
+/// The same where it stands beside a failed check: nothing where it only repeats what the report says of the run's end.
+std::string cause_text(const cases::Manifest& manifest, const std::string& id);
+
 /// The hint for an id, likewise; nullptr where there is none. It lives as long as the manifest does.
 const cases::Hint* diagnosis_hint(const cases::Manifest& manifest, const std::string& id);
 

@@ -121,7 +121,9 @@ Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::stri
 
 void run_and_judge(const GraderOptions& options, run::CaseRuns& runs, Judge& judge) {
   InterimVerdicts interim(options, judge, runs.size());
-  runs.run({options.submission, options.jail, options.least_tier}, [&](std::size_t index, int ended) {
+  run::Submission submission(options.submission, options.jail, options.least_tier);
+  submission.source = options.source;
+  runs.run(submission, [&](std::size_t index, int ended) {
     interim.judge_case(index);
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
   });

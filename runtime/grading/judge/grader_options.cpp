@@ -33,7 +33,7 @@ GraderOptions parse_grader_options(int argc, char** argv) {
   const std::map<std::string, std::string*> texts = {
       {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
       {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
-      {"--case", &options.case_name}};
+      {"--case", &options.case_name},        {"--source", &options.source}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--strangers-code") {
@@ -69,6 +69,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   std::vector<std::string> arguments = {"--submission", options.submission, "--manifest", options.manifest,
                                         "--clusters",   options.clusters,   "--verdict",  options.verdict,
                                         "--traces",     options.traces,     "--backend",  name_of(options.backend)};
+  if (!options.source.empty()) arguments.insert(arguments.end(), {"--source", options.source});
   if (!options.jail.empty()) arguments.insert(arguments.end(), {"--jail", options.jail});
   if (options.least_tier > 0) arguments.emplace_back("--strangers-code");
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});

@@ -23,6 +23,7 @@ struct GraderOptions {
   std::string submission;  ///< the program to run
   std::string jail;        ///< if that is a broker: what it runs for each rank
   int least_tier = 0;      ///< of the walls around that
+  std::string source;      ///< name of the learner's file
   std::string manifest;    ///< the puzzle's folder
   std::string clusters;    ///< folder of clusters
   std::string verdict;     ///< file to write; empty: none

@@ -114,7 +114,7 @@ verdict::CheckVerdict Judge::evaluate(const cases::CheckSpec& spec, std::size_t 
   verdict.id = spec.id;
   verdict.case_name = runs_.kase(index).name;
   if (can_be_judged(spec, index, verdict)) call(spec, index, verdict);
-  if (!verdict.diagnosis.empty()) verdict.diagnosis_text = diagnosis_text(manifest_, verdict.diagnosis);
+  if (!verdict.diagnosis.empty()) verdict.diagnosis_text = cause_text(manifest_, verdict.diagnosis);
   return verdict;
 }
 

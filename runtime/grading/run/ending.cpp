@@ -85,6 +85,19 @@ std::string crash_text(const Evidence& evidence) {
   return advice.empty() ? text : text + "\n" + advice;
 }
 
+/// exit() and quick_exit() are noted by who is waiting for them: what ends a program unnoticed is another function.
+std::string exit_text(const Evidence& evidence) {
+  using ExitBy = boundary::CrashNote::ExitBy;
+  if (evidence.exited_by != ExitBy::exit && evidence.exited_by != ExitBy::quick_exit) {
+    return fmt::format("the program ended with status {}, most likely by _Exit(),", evidence.end.status);
+  }
+  return fmt::format("{} called {}(){}, which ended the program{}",
+                     evidence.crash_rank >= 0 ? fmt::format("rank {}", evidence.crash_rank) : "the program",
+                     evidence.exited_by == ExitBy::exit ? "exit" : "quick_exit",
+                     evidence.crash_place.line > 0 ? " at " + place_text(evidence.crash_place) : "",
+                     evidence.end.exited ? fmt::format(" with status {}", evidence.end.status) : "");
+}
+
 std::string early_exit_text(const Evidence& evidence) {
   if (evidence.damaged) {
     return "the program's result is damaged: something wrote over the memory of the runtime.\n"
@@ -97,9 +110,9 @@ std::string early_exit_text(const Evidence& evidence) {
         evidence.end.status);
   }
   return fmt::format(
-      "the program ended with status {} before the run was over: something called exit().\n"
-      "Return from the function instead; a run that does not come to its end counts as failed, whatever its status.",
-      evidence.end.status);
+      "{} before the run was over.\nReturn from the function instead; a run that does not come to its end counts as "
+      "failed, whatever its status.",
+      exit_text(evidence));
 }
 
 std::string cpu_limit_text(const Evidence& evidence) {
@@ -115,32 +128,100 @@ std::string mebibytes(std::int64_t bytes) {
   return fmt::format("{} MiB", bytes >> 20);
 }
 
-/// On the CPU tensors lie in the computer's memory, too: how much they had tells whether it was they who filled it.
-/// The numbers are the program's own, and may be anything.
-std::string memory_text(const Evidence& evidence, const wire::Result& result) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  std::int64_t tensors = 0, most = -1;
-  std::size_t largest = 0;
-  for (std::size_t rank = 0; rank < result.last_words.size(); ++rank) {
-    const std::int64_t bytes = std::clamp(result.last_words[rank].tensors, std::int64_t{0}, kMost);
-    tensors += bytes;
-    if (bytes <= most) continue;
-    most = bytes;
-    largest = rank;
+/// What it has come to use of the memory, or the jail that the system killed.
+std::int64_t peak_of(const Evidence& evidence) {
+  return evidence.jail_peak > 0 ? evidence.jail_peak : evidence.end.peak_memory;
+}
+
+/// Whether it was the code of one rank, in its jail, that had too little memory, and not the broker with all tensors.
+bool is_jails_memory(const Evidence& evidence) {
+  const bool thrown = evidence.host_memory_exhausted ? evidence.jail_exhausted : evidence.end.signal == SIGABRT;
+  return evidence.jail_bytes > 0 && (thrown || evidence.jail_peak > 0);
+}
+
+std::int64_t limit_of(const Evidence& evidence) {
+  return is_jails_memory(evidence) ? evidence.jail_bytes : evidence.limits.memory_bytes;
+}
+
+/// By the system, which does that when the machine's memory runs out, or by somebody else.
+bool is_killed(const Evidence& evidence) {
+  return evidence.end.signal == SIGKILL && evidence.end.killed == Kill::none;
+}
+
+/// Of a program that has come to use most of what it may; others are not the reason for a machine's want of memory.
+bool is_hog(const Evidence& evidence) {
+  const std::int64_t limit = limit_of(evidence);
+  return limit > 0 && peak_of(evidence) > limit / 2;
+}
+
+/// What the tensors of all ranks had of the computer's memory. The numbers are the program's own, and may be anything.
+struct TensorMemory {
+  std::int64_t all = 0, most = -1;
+  std::size_t largest = 0;  ///< the rank that had most
+
+  explicit TensorMemory(const wire::Result& result) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    for (std::size_t rank = 0; rank < result.last_words.size(); ++rank) {
+      const std::int64_t bytes = std::clamp(result.last_words[rank].tensors, std::int64_t{0}, kMost);
+      all += bytes;
+      if (bytes <= most) continue;
+      most = bytes;
+      largest = rank;
+    }
   }
-  const std::int64_t limit = evidence.limits.memory_bytes;
-  const std::string text = fmt::format("the program asked for more of the computer's memory than a case may use{}.\n",
-                                       limit > 0 ? fmt::format(" ({})", mebibytes(limit)) : "");
-  if (limit > 0 && tensors > limit / 2) {
+};
+
+/// "rank 0, after barrier at puzzle.cpp:11, threw std::bad_alloc", if that is how it went.
+std::string who_threw(const wire::Result& result) {
+  const auto& failure = result.report.failure;
+  const bool tells = failure && failure->message.find("threw std::bad_alloc") != std::string::npos;
+  return tells ? failure->message : "std::bad_alloc was thrown";
+}
+
+std::string killed_hog_text(const Evidence& evidence) {
+  return fmt::format(
+      "the system killed the program when it used {} of the computer's memory, of {} that {} may use.\n"
+      "Most likely the memory of the machine, or of its container, has run out: give it more, or end other programs.\n"
+      "If there is enough of it, the code uses more than it should.",
+      mebibytes(peak_of(evidence)), mebibytes(limit_of(evidence)),
+      is_jails_memory(evidence) ? "the code of a rank" : "a case");
+}
+
+/// std::bad_alloc says that there was no memory for something, and not why; and anybody can throw it.
+std::string bad_alloc_text(const Evidence& evidence, const wire::Result& result) {
+  const std::string text = who_threw(result) + ": there was no memory for what was asked for.\n";
+  const std::string itself = " Or the code throws std::bad_alloc itself.";
+  const std::int64_t limit = limit_of(evidence);
+  if (is_jails_memory(evidence)) {
+    return text + fmt::format(
+                      "The code of each rank may use {}, and its tensors do not count. In most cases a "
+                      "std::vector grows in a loop, or has a wrong size.{}",
+                      mebibytes(limit), itself);
+  }
+  const std::string may_use = limit > 0 ? fmt::format(", of {} that a case may use", mebibytes(limit)) : "";
+  return text + fmt::format("The program had used {}{}. Most likely a std::vector has a wrong size.{}",
+                            mebibytes(peak_of(evidence)), may_use, itself);
+}
+
+/// On the CPU tensors lie in the computer's memory, too: how much they had tells whether it was they who filled it.
+std::string memory_text(const Evidence& evidence, const wire::Result& result) {
+  if (is_killed(evidence)) return killed_hog_text(evidence);
+  const TensorMemory tensors(result);
+  const std::int64_t limit = limit_of(evidence);
+  const bool are_tensors = limit > 0 && tensors.all > limit / 2;
+  if (is_jails_memory(evidence) || !(are_tensors || is_hog(evidence))) return bad_alloc_text(evidence, result);
+  const std::string text =
+      fmt::format("the program asked for more of the computer's memory than a case may use ({}).\n", mebibytes(limit));
+  if (are_tensors) {
     return text + fmt::format(
                       "Its tensors had {} of it, rank {} alone {}: are they as large as they should be, and "
                       "dropped when nobody reads them any more?",
-                      mebibytes(tensors), largest, mebibytes(most));
+                      mebibytes(tensors.all), tensors.largest, mebibytes(tensors.most));
   }
   return text + fmt::format(
                     "Its tensors had no more than {}: something else grows, in most cases a std::vector in a "
                     "loop.",
-                    mebibytes(tensors));
+                    mebibytes(tensors.all));
 }
 
 /// In a jail calls take time that is no processor's time of the program: so a loop of calls ends here, too.
@@ -160,16 +241,6 @@ bool is_cpu_limit(const Evidence& evidence) {
   const int limit = evidence.limits.cpu_seconds;
   const bool killed = evidence.end.signal == SIGKILL && evidence.end.cpu_seconds >= limit;
   return limit > 0 && evidence.end.killed == Kill::none && (evidence.end.signal == SIGXCPU || killed);
-}
-
-/// By the system, which does that when the machine's memory runs out, or by somebody else.
-bool is_killed(const Evidence& evidence) {
-  return evidence.end.signal == SIGKILL && evidence.end.killed == Kill::none;
-}
-
-/// Of a program that has come to use most of what it may; others are not the reason for a machine's want of memory.
-bool is_hog(const Evidence& evidence) {
-  return evidence.limits.memory_bytes > 0 && evidence.end.peak_memory > evidence.limits.memory_bytes / 2;
 }
 
 bool is_memory_limit(const Evidence& evidence) {
@@ -193,7 +264,8 @@ wire::Ending classify(const Evidence& evidence) {
     return tighter_memory_limit(evidence.limits) > 0 ? wire::Ending::machine_fault : wire::Ending::memory_limit;
   }
   if (is_killed(evidence) || could_not_begin(evidence)) return wire::Ending::machine_fault;
-  return evidence.end.exited ? wire::Ending::early_exit : wire::Ending::crashed;
+  const bool called_exit = evidence.exited_by != boundary::CrashNote::ExitBy::unknown;
+  return evidence.end.exited || called_exit ? wire::Ending::early_exit : wire::Ending::crashed;
 }
 
 std::string machine_fault_text(const Evidence& evidence) {
@@ -208,7 +280,7 @@ std::string machine_fault_text(const Evidence& evidence) {
     return fmt::format(
         "the system killed the program when it used {}: most likely the machine's memory has run out. End other "
         "programs, or give the container more memory.",
-        mebibytes(evidence.end.peak_memory));
+        mebibytes(peak_of(evidence)));
   }
   const std::string said = evidence.end.output.substr(0, evidence.end.output.find('\n'));
   return fmt::format(

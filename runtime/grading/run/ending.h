@@ -25,7 +25,11 @@ struct Evidence {
   int crash_rank = -1;
   boundary::CrashNote::Fault crash_fault{};
   std::optional<std::uint64_t> crash_address{};
-  wire::Place crash_place{};  ///< from the program's line table
+  wire::Place crash_place{};                ///< from the program's line table
+  boundary::CrashNote::ExitBy exited_by{};  ///< the function that ended it; rank and place are those of its caller
+  bool jail_exhausted = false;              ///< it was a jail that got no memory, and not its broker
+  std::int64_t jail_bytes = 0;              ///< that each jail may use; 0: there are none, or they have no limit
+  std::int64_t jail_peak = 0;               ///< resident bytes of a jail that the system killed; 0: it killed none
 };
 
 /// Sets `ending`, `explanation` and `stopped_at`; uses result.last_words.

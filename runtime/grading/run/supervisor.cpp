@@ -16,6 +16,7 @@
 #include "base/sanitizers.h"
 #include "base/text.h"
 #include "grading/run/ending.h"
+#include "grading/run/made_up_places.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/result_pack.h"
 
@@ -158,12 +159,14 @@ wire::Place place_of(const std::string& program, const std::vector<std::uint64_t
 
 /// What the header says, each field copied once.
 struct Header {
-  bool hello = false, end = false, host_memory_exhausted = false;
+  bool hello = false, end = false, host_memory_exhausted = false, jail_exhausted = false;
   std::string fault;
   std::uint64_t result_size = 0, address = 0;
   int signal = 0, rank = -1;
   boundary::CrashNote::Fault crash_fault{};
+  boundary::CrashNote::ExitBy exited_by{};
   std::vector<std::uint64_t> frames;
+  std::int64_t jail_bytes = 0, jail_peak = 0;
 };
 
 /// Those that a broker has noted. What a program notes that has the learner's code in it is worth nothing.
@@ -180,13 +183,17 @@ Header header_of(const CaseFile& file, int ranks) {
   const auto* raw = reinterpret_cast<const wire::FileHeader*>(bytes.data());
   header.hello = raw->hello.load() == wire::FileHeader::kHello;
   header.end = raw->end.load() == wire::FileHeader::kEnd;
-  header.host_memory_exhausted = raw->exhausted.load() == wire::FileHeader::kExhausted;
+  header.jail_exhausted = raw->exhausted.load() == wire::FileHeader::kJailExhausted;
+  header.host_memory_exhausted = header.jail_exhausted || raw->exhausted.load() == wire::FileHeader::kExhausted;
   if (raw->fault.load() == wire::FileHeader::kFault) header.fault = text_in(raw->fault_text, sizeof raw->fault_text);
   header.result_size = raw->result_size;
   header.signal = raw->crash.signal.load();
   header.rank = raw->crash.rank >= 0 && raw->crash.rank < ranks ? raw->crash.rank : -1;
   header.crash_fault = raw->crash.fault;
   header.address = raw->crash.address;
+  header.exited_by = raw->crash.exited_by.load();
+  header.jail_bytes = raw->jail_bytes;
+  header.jail_peak = raw->jail_peak;
   for (const std::uint64_t frame : raw->crash.frames) {
     if (frame != 0) header.frames.push_back(frame);
   }
@@ -205,11 +212,13 @@ bool read_report(const CaseFile& file, const Header& header, std::size_t ranks, 
   return false;
 }
 
-void conclude(const std::string& submission, const CaseFile& file, const ProcessEnd& end, const ProcessLimits& limits,
-              int ranks, wire::Result& result) {
+/// `program`: with the learner's code in it, from a file of the name `source` if that is known.
+void conclude(const std::string& program, const std::string& source, const CaseFile& file, const ProcessEnd& end,
+              const ProcessLimits& limits, int ranks, wire::Result& result) {
   const Header header = header_of(file, ranks);
   result.last_words = last_words_of(file, static_cast<std::size_t>(ranks));
   const bool readable = header.end && read_report(file, header, static_cast<std::size_t>(ranks), result);
+  if (!source.empty()) leave_out_made_up_places(source, result);
   const auto& failure = result.report.failure;
   // A tensor for which there was no room says more than that some other rank could not get a few bytes then; but not
   // where the machine gives less than a case may use.
@@ -225,12 +234,19 @@ void conclude(const std::string& submission, const CaseFile& file, const Process
   evidence.host_memory_exhausted = header.host_memory_exhausted;
   evidence.fault = header.fault;
   evidence.damaged = header.end && !readable;
-  if (header.signal != 0 && !end.exited) {
+  evidence.jail_exhausted = header.jail_exhausted;
+  evidence.jail_bytes = header.jail_bytes;
+  evidence.jail_peak = header.jail_peak;
+  evidence.exited_by = header.exited_by;
+  if (header.exited_by != boundary::CrashNote::ExitBy::unknown) {
+    evidence.crash_rank = header.rank;
+    evidence.crash_place = place_of(program, header.frames);
+  } else if (header.signal != 0 && !end.exited) {
     evidence.crash_signal = header.signal;
     evidence.crash_rank = header.rank;
     evidence.crash_fault = header.crash_fault;
     if (header.crash_fault == boundary::CrashNote::Fault::at_address) evidence.crash_address = header.address;
-    evidence.crash_place = place_of(submission, header.frames);
+    evidence.crash_place = place_of(program, header.frames);
   }
   describe_ending(evidence, result);
 }
@@ -283,7 +299,8 @@ wire::Result run_case(const Submission& submission, const cases::Case& kase, con
   result.stdout_truncated = end.output_truncated;
   result.seconds = end.seconds;
   result.walls = walls_of(file, submission);
-  conclude(submission.jail.empty() ? submission.program : submission.jail, file, end, limits, kase.ranks, result);
+  conclude(submission.jail.empty() ? submission.program : submission.jail, submission.source, file, end, limits,
+           kase.ranks, result);
   return result;
 }
 
@@ -297,7 +314,7 @@ int Witness::file() const {
 
 wire::Result Witness::explain(const std::string& program, const ProcessEnd& end) const {
   wire::Result result;
-  conclude(program, *file_, end, {}, ranks_, result);
+  conclude(program, "", *file_, end, {}, ranks_, result);
   return result;
 }
 

@@ -19,9 +19,10 @@ ProcessLimits default_limits(int ranks, world::Backend backend = world::Backend:
 
 /// What is run.
 struct Submission {
-  std::string program;  ///< the learner's code with its harness, or a broker: the harness alone
-  std::string jail{};   ///< then the program with the learner's code; else empty
-  int least_tier = 0;   ///< of the jail's walls: where the system gives fewer, it is not run
+  std::string program;   ///< the learner's code with its harness, or a broker: the harness alone
+  std::string jail{};    ///< then the program with the learner's code; else empty
+  int least_tier = 0;    ///< of the jail's walls: where the system gives fewer, it is not run
+  std::string source{};  ///< name of the learner's file: no report points at another one. Empty: that is not known
 
   Submission(std::string program_, std::string jail_ = "", int least_tier_ = 0)  // NOLINT: a program is a submission
       : program(std::move(program_)), jail(std::move(jail_)), least_tier(least_tier_) {}

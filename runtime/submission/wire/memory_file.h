@@ -18,10 +18,11 @@
 namespace shardlings::wire {
 
 struct FileHeader {
-  static constexpr std::uint64_t kMagic = 0x32444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint64_t kMagic = 0x33444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
   static constexpr std::uint32_t kExhausted = 0x4D454D21;
+  static constexpr std::uint32_t kJailExhausted = 0x4D454D22;  ///< it was a jail that got none
   static constexpr std::uint32_t kFault = 0x464C5421;
   static constexpr std::size_t kText = 256;
 
@@ -30,12 +31,14 @@ struct FileHeader {
   std::uint32_t ranks = 0;
   std::atomic<std::uint32_t> hello{0};      ///< kHello once main() was reached
   std::atomic<std::uint32_t> end{0};        ///< kEnd once the result is complete, and never before
-  std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give
+  std::atomic<std::uint32_t> exhausted{0};  ///< kExhausted once the host had no memory to give, or kJailExhausted
   std::atomic<std::uint32_t> fault{0};      ///< kFault once the machine or the runtime could not go on
   char fault_text[kText] = {};              ///< why
   std::uint64_t result_size = 0;
   boundary::CrashNote crash;
-  boundary::Walls walls;  ///< around the learner's code; none if it runs beside its harness
+  boundary::Walls walls;        ///< around the learner's code; none if it runs beside its harness
+  std::int64_t jail_bytes = 0;  ///< address space of each jail; 0: there are no jails, or they have no limit
+  std::int64_t jail_peak = 0;   ///< resident bytes that a jail has had which the system killed
 
   /// Keeps the first reason.
   void note_fault(std::string_view why);

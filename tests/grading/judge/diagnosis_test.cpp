@@ -61,6 +61,15 @@ TEST_F(DiagnosisTest, OfACrashNamesNoCause) {
   EXPECT_EQ(text.find("index"), std::string::npos) << text;
 }
 
+// What the report says already is no cause of it.
+TEST_F(DiagnosisTest, OfHowARunEndedIsNoCause) {
+  cases::Manifest manifest;
+  EXPECT_EQ(judge::cause_text(manifest, "crashed"), "");
+  EXPECT_EQ(judge::cause_text(manifest, "deadlock"), judge::diagnosis_text(manifest, "deadlock"));
+  manifest.diagnoses = {{"crashed", "my own"}};
+  EXPECT_EQ(judge::cause_text(manifest, "crashed"), "my own");
+}
+
 TEST_F(DiagnosisTest, NanZeroAndStale) {
   EXPECT_EQ(of_grads({std::numeric_limits<float>::quiet_NaN(), 1}), "not_finite");
   EXPECT_EQ(of_grads({0, 0}), "all_zero");

@@ -38,6 +38,37 @@ TEST(EndingWords, KilledByTheSystem) {
   EXPECT_EQ(described(end, limits).ending, wire::Ending::wall_limit) << "by us";
 }
 
+// A jail uses memory of its own, beside its broker's.
+TEST(EndingWords, OfAJailsMemoryNameTheJailsLimit) {
+  run::ProcessLimits limits;
+  limits.memory_bytes = std::int64_t{1} << 30;
+  run::ProcessEnd end;
+  end.started = true;
+  end.peak_memory = 50 << 20;
+  run::Evidence evidence{.end = end, .limits = limits, .reached_main = true};
+  evidence.jail_bytes = 128 << 20;
+  const auto told = [&](wire::Ending ending) {
+    wire::Result result;
+    run::describe_ending(evidence, result);
+    EXPECT_EQ(result.ending, ending);
+    return result.explanation;
+  };
+  end.signal = SIGKILL;
+  evidence.jail_peak = 20 << 20;
+  EXPECT_THAT(told(wire::Ending::machine_fault), StartsWith("the system killed the program when it used 20 MiB: "));
+  evidence.jail_peak = 100 << 20;
+  EXPECT_THAT(told(wire::Ending::memory_limit),
+              StartsWith("the system killed the program when it used 100 MiB of the computer's memory, of 128 MiB that "
+                         "the code of a rank may use.\nMost likely the memory of the machine"));
+  end.signal = 0;
+  end.exited = true;
+  evidence.jail_peak = 0;
+  evidence.host_memory_exhausted = evidence.jail_exhausted = true;
+  EXPECT_THAT(told(wire::Ending::memory_limit), testing::HasSubstr("The code of each rank may use 128 MiB"));
+  evidence.jail_exhausted = false;
+  EXPECT_THAT(told(wire::Ending::memory_limit), testing::HasSubstr("of 1024 MiB that a case may use"));
+}
+
 TEST(EndingWords, ManyCallsUntilTheLimitOfTimeAreNoWaiting) {
   run::ProcessLimits limits;
   limits.wall_seconds = 20;

@@ -139,6 +139,20 @@ TEST(Endings, LastElementOfAVectorThatHasNone) {
                                              "A std::vector there is empty"));
 }
 
+TEST(Endings, NoPlaceIsInAFileThatIsNotTheLearners) {
+  const SubmissionFolder folder("  data.part({0, data.size() + 1}, Location{\"grader.cpp\", 7});");
+  run::Submission submission = folder.build();
+  submission.source = "puzzle.cpp";
+  const wire::Result result = run::run_case(submission, two_ranks(), run::default_limits(2));
+  ASSERT_EQ(result.ending, wire::Ending::failed) << result.explanation;
+  EXPECT_THAT(result.explanation, StartsWith("somewhere: part [0, 7) leaves a view of 6 elements\n"));
+  EXPECT_EQ(result.report.failure->file, "");
+  EXPECT_EQ(result.report.failure->line, 0);
+  EXPECT_THAT(result.explanation,
+              HasSubstr("The line is not known: the code gives its calls a Location of its own, and "
+                        "grader.cpp is not the file that is judged."));
+}
+
 TEST(Endings, ExceptionIsAFailureWithItsPlace) {
   const wire::Result result =
       run("  rank.world().barrier();\n  if (rank.id() == 1) throw std::runtime_error(\"no idea\");\n"
@@ -146,7 +160,32 @@ TEST(Endings, ExceptionIsAFailureWithItsPlace) {
   ASSERT_EQ(result.ending, wire::Ending::failed);
   EXPECT_EQ(result.report.failure->kind, front::FailureKind::exception);
   EXPECT_EQ(result.report.failure->rank, 1);
-  EXPECT_THAT(result.explanation, HasSubstr("rank 1, after barrier at puzzle.cpp:11: no idea"));
+  EXPECT_THAT(result.explanation,
+              HasSubstr("rank 1, after barrier at puzzle.cpp:11, threw a std::runtime_error: no idea"));
+}
+
+TEST(Endings, WhatIsNoExceptionIsNamedByItsTypeAndValue) {
+  const auto told = [](const std::string& thrown, const std::string& before = "") {
+    const wire::Result result = run("  rank.world().barrier();\n  if (rank.id() == 1) throw " + thrown + ";", before);
+    EXPECT_EQ(result.ending, wire::Ending::failed);
+    return result.explanation;
+  };
+  const std::string who = "an exception that nothing caught: rank 1, after barrier at puzzle.cpp:11, threw ";
+  EXPECT_EQ(told("42"), who + "the int 42");
+  EXPECT_EQ(told("\"no idea\""), who + "the text 'no idea'");
+  EXPECT_EQ(told("Mine{}", "struct Mine {};"), who + "a value of type Mine");
+}
+
+// It is the code that throws it here, and nothing has used up any memory: neither is claimed.
+TEST(Endings, ThrownLackOfMemoryIsNoUseOfMemory) {
+  const wire::Result result = run("  rank.world().barrier();\n  if (rank.id() == 1) throw std::bad_alloc();");
+  EXPECT_EQ(result.ending, wire::Ending::memory_limit);
+  EXPECT_THAT(
+      result.explanation,
+      StartsWith("rank 1, after barrier at puzzle.cpp:11, threw std::bad_alloc, and nothing caught it: there was "
+                 "no memory for what was asked for.\n"));
+  EXPECT_THAT(result.explanation, HasSubstr("Or the code throws std::bad_alloc itself."));
+  EXPECT_THAT(result.explanation, testing::Not(HasSubstr("more of the computer's memory than")));
 }
 
 TEST(Endings, ExceptionThatNobodyCanCatch) {
@@ -175,10 +214,19 @@ TEST(Endings, EndlessLoop) {
 }
 
 TEST(Endings, ExitInTheMiddle) {
-  const wire::Result result = run("  if (rank.id() == 0) std::exit(0);\n  rank.world().barrier();");
-  EXPECT_EQ(result.ending, wire::Ending::early_exit);
-  EXPECT_THAT(result.explanation,
-              StartsWith("the program ended with status 0 before the run was over: something called exit().\n"));
+  const auto told = [](const std::string& call) {
+    const wire::Result result =
+        run("  rank.world().barrier();\n  if (rank.id() == 1) " + call + ";\n  rank.world().barrier();");
+    EXPECT_EQ(result.ending, wire::Ending::early_exit);
+    EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 was in or after barrier at puzzle.cpp:11"));
+    return result.explanation;
+  };
+  EXPECT_THAT(told("std::exit(0)"),
+              StartsWith("rank 1 called exit() at puzzle.cpp:12, which ended the program with status 0 before the run "
+                         "was over.\nReturn from the function instead; "));
+  EXPECT_THAT(told("std::quick_exit(3)"),
+              StartsWith("rank 1 called quick_exit() at puzzle.cpp:12, which ended the program with status 3 before"));
+  EXPECT_THAT(told("std::_Exit(0)"), StartsWith("the program ended with status 0, most likely by _Exit(), before"));
 }
 
 TEST(Endings, ExitBeforeMain) {
@@ -242,6 +290,7 @@ TEST(Endings, WhatFillsTheMemoryIsToldByWhatTensorsHadOfIt) {
   run::ProcessEnd end;
   end.started = true;
   end.exited = true;
+  end.peak_memory = 990 << 20;
   run::ProcessLimits limits;
   limits.memory_bytes = 1000 << 20;
   const run::Evidence evidence{.end = end, .limits = limits, .reached_main = true, .host_memory_exhausted = true};

@@ -1,4 +1,6 @@
-#include "boundary/learner_function.h"
+#include "boundary/registered.h"
+
+#include <utility>
 
 namespace shardlings::boundary {
 namespace {
