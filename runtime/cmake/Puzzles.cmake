@@ -178,6 +178,7 @@ function(shardlings_write_toolchain file entries)
   \"jail_link_flags\": ${jail_link_flags},
   \"jail_libraries\": ${jail_libraries},
   \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
+  \"root\": \"${CMAKE_SOURCE_DIR}\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
   \"puzzles\": {

@@ -5,15 +5,34 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <regex>
 #include <string_view>
 
 #include "base/machine_fault.h"
 #include "base/text.h"
-#include "grading/build/compile_jail.h"
+#include "grading/build/compile_sandbox.h"
 #include "grading/run/process.h"
 
 namespace shardlings::grading {
 namespace {
+
+bool is_tool(std::string_view name) {
+  constexpr std::array<std::string_view, 12> kTools = {"c++",  "g++",     "clang++", "cc1plus", "as",       "ld",
+                                                       "mold", "ld.mold", "ld.lld",  "ld.gold", "collect2", "clang"};
+  return std::any_of(kTools.begin(), kTools.end(), [&](std::string_view tool) {
+    const auto rest = name.starts_with(tool) ? name.substr(tool.size()) : std::string_view("no");
+    return rest.empty() || (rest[0] == '-' && rest.find_first_not_of("-.0123456789") == std::string_view::npos);
+  });
+}
+
+/// A mistake of the compiler's own, which some correct or wrong code has brought to light.
+std::string broken_compiler(const std::string& line) {
+  return fmt::format(
+      "the compiler itself broke ({}). That is a mistake of the compiler's, and something in the file sets it off: "
+      "write "
+      "what is new in it another way, or use another version of the compiler",
+      line);
+}
 
 /// The programs that build speak of themselves at the beginning of a line: "c++: fatal error: Killed signal …",
 /// "/usr/bin/ld: final link failed: No space left on device", "Cannot create temporary file in /tmp/: …". Of a source
@@ -28,12 +47,7 @@ bool is_of_the_tool(const std::string& line) {
   if (line.starts_with("Cannot create temporary file")) return true;
   const std::string_view name = base_name(speaker);
   if (name.ends_with(".s") || name == "{standard input}") return true;  // what the assembler reads
-  constexpr std::array<std::string_view, 12> kTools = {"c++",  "g++",     "clang++", "cc1plus", "as",       "ld",
-                                                       "mold", "ld.mold", "ld.lld",  "ld.gold", "collect2", "clang"};
-  return std::any_of(kTools.begin(), kTools.end(), [&](std::string_view tool) {
-    const auto rest = name.starts_with(tool) ? name.substr(tool.size()) : std::string_view("no");
-    return rest.empty() || (rest[0] == '-' && rest.find_first_not_of("-.0123456789") == std::string_view::npos);
-  });
+  return is_tool(name);
 }
 
 /// "c++: fatal error: cannot execute 'cc1plus': …": a part of the compiler is not where it looks, as without a PATH.
@@ -60,6 +74,25 @@ std::string fault_of(const std::string& line) {
   return "";
 }
 
+/// "/usr/bin/c++ was ended by signal 9", as the compiler's sandbox says it; empty for another line.
+std::string ending_of_tool(const std::string& line) {
+  constexpr std::string_view kEnded = " was ended by signal ";
+  const auto at = line.find(kEnded);
+  if (!line.starts_with('/') || at == std::string::npos || !is_tool(base_name(line.substr(0, at)))) return "";
+  if (line.substr(at + kEnded.size()) == "9") {
+    return "the system killed the compiler: most likely the machine's memory has run out. " + advice_on(ENOMEM);
+  }
+  return broken_compiler(line);
+}
+
+/// "puzzle.cpp:31:5: internal compiler error: …", or the driver's "c++: internal compiler error: …".
+std::string internal_error(const std::string& line) {
+  static const std::regex kOwnError(
+      "^(?:[^: ]+:[0-9]+:[0-9]+: |(?:[^ :]*/)?[a-z0-9+.-]+: )internal compiler error: .*");
+  const bool met_limit = line.find("CPU time limit exceeded") != std::string::npos;
+  return !met_limit && std::regex_match(line, kOwnError) ? broken_compiler(line) : "";
+}
+
 }  // namespace
 
 std::string build_fault(const std::string& log) {
@@ -73,10 +106,10 @@ std::string build_fault(const std::string& log) {
     if (line.ends_with(": sorry, unimplemented: PCH allocation failure") && line.find("error: ") == std::string::npos) {
       return fmt::format("the compiler could not do its work ({}). {}", line, advice_on(ENOMEM));
     }
-    if (!is_of_the_tool(line)) continue;
-    if (const std::string advice = fault_of(line); !advice.empty()) {
-      return fmt::format("the compiler could not do its work ({}). {}", line, advice);
-    }
+    const std::string advice = is_of_the_tool(line) ? fault_of(line) : "";
+    if (!advice.empty()) return fmt::format("the compiler could not do its work ({}). {}", line, advice);
+    if (std::string text = internal_error(line); !text.empty()) return text;
+    if (std::string text = ending_of_tool(line); !text.empty()) return text;
   }
   return "";
 }

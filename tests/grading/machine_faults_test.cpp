@@ -290,7 +290,18 @@ TEST(BuildFault, IsToldFromASourceThatIsWrong) {
   EXPECT_EQ(build_fault("terminate called\n  what():  pthread_create has failed: Resource temporarily unavailable\n"
                         "collect2: fatal error: ld terminated with signal 6 [Aborted]\ncompilation terminated.\n"),
             "the linker broke. " + advice_on(EAGAIN));
+  for (const char* broken : {
+           "puzzle.cpp:31:5: internal compiler error: in tsubst, at cp/pt.cc:15782\n   31 |   f();\n",
+           "c++: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+           "\n/usr/bin/c++ was ended by signal 11",
+       }) {
+    EXPECT_THAT(build_fault(broken), StartsWith("the compiler itself broke (")) << broken;
+    EXPECT_THAT(build_fault(broken), HasSubstr("another version of the compiler")) << broken;
+  }
+  EXPECT_THAT(build_fault("\n/usr/bin/c++ was ended by signal 9"), StartsWith("the system killed the compiler: "));
   for (const char* wrong : {
+           "puzzle.cpp:3:2: error: #error p.cpp:1:1: internal compiler error: none\n",
+           "    3 | /usr/bin/c++ was ended by signal 9\n",
            "puzzle.cpp:3:2: error: #error No space left on device\n",
            "puzzle.cpp:3:2: error: #error p.cpp:1: sorry, unimplemented: PCH allocation failure\n",
            "puzzle.cpp:3:2: error: #error collect2: fatal error: cannot find 'ld'\n",

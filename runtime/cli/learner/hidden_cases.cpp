@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/leave_out.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "cli/error.h"
@@ -24,10 +25,6 @@ const cases::Case& hidden_case(const cases::Manifest& puzzle, const std::string&
     if (kase.hidden) known += "\n  " + kase.name;
   }
   throw UsageError(fmt::format("--feedback: puzzle {} has no hidden case \"{}\". It has:{}", puzzle.id, name, known));
-}
-
-void leave_out(std::string& text, const std::string& folder) {
-  for (std::size_t at = 0; (at = text.find(folder, at)) != std::string::npos;) text.erase(at, folder.size());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/leave_out.h"
 #include "grading/build/assembly_check.h"
 #include "grading/build/include_check.h"
 #include "grading/build/object_check.h"
@@ -35,7 +36,7 @@ bool succeeded(const run::ProcessEnd& end) {
 struct Build {
   const Toolchain& toolchain;
   const SourceCopy& source;
-  const CompileJail& jail;
+  const CompileSandbox& sandbox;
   std::string beside{};  ///< the object file that is linked with it; empty: nothing is
   bool for_debugger = false;
 };
@@ -46,40 +47,42 @@ bool is_gcc(const Toolchain& toolchain) {
 
 /// To assembly, which is looked at before it is assembled.
 run::ProcessEnd compile(const Build& build) {
-  const CompileJail& jail = build.jail;
+  const CompileSandbox& sandbox = build.sandbox;
   std::vector<std::string> arguments = build.toolchain.compile_flags;
   if (build.for_debugger) arguments.insert(arguments.end(), {"-O0", "-g"});
   for (const std::string& folder : build.toolchain.include_folders) arguments.push_back("-I" + folder);
   // Run in the copy's folder with its bare name, so that messages and call sites say "puzzle.cpp:31"; a debugger looks
   // for it where it came from.
-  arguments.insert(arguments.end(),
-                   {"-fdiagnostics-color=never", "-ffunction-sections",
-                    is_gcc(build.toolchain) ? "-fmax-errors=10" : "-ferror-limit=10",
-                    fmt::format("-fdebug-prefix-map={}={}", fs::path(jail.input("x")).parent_path().string(),
-                                fs::path(build.source.path).parent_path().string()),
-                    "-MD", "-MF", jail.output("puzzle.d"), "-S", build.source.name, "-o", jail.output("puzzle.s")});
-  return jail.run(build.toolchain.compiler, std::move(arguments));
+  arguments.insert(
+      arguments.end(),
+      {"-fdiagnostics-color=never", "-ffunction-sections",
+       is_gcc(build.toolchain) ? "-fmax-errors=10" : "-ferror-limit=10",
+       fmt::format("-fdebug-prefix-map={}={}", fs::path(sandbox.input("x")).parent_path().string(),
+                   fs::path(build.source.path).parent_path().string()),
+       "-MD", "-MF", sandbox.output("puzzle.d"), "-S", build.source.name, "-o", sandbox.output("puzzle.s")});
+  return sandbox.run(build.toolchain.compiler, std::move(arguments));
 }
 
 run::ProcessEnd assemble(const Build& build) {
   std::vector<std::string> command = build.toolchain.assembler;
   if (command.empty()) command = {build.toolchain.compiler, "-c"};
-  command.insert(command.end(), {build.jail.output("puzzle.s"), "-o", build.jail.output("puzzle.o")});
+  command.insert(command.end(), {build.sandbox.output("puzzle.s"), "-o", build.sandbox.output("puzzle.o")});
   const std::string program = command.front();
   command.erase(command.begin());
-  return build.jail.run(program, std::move(command));
+  return build.sandbox.run(program, std::move(command));
 }
 
 /// The program that is run: with the runtime, or for a jail without. What is ours comes first: of inline functions and
 /// templates that several objects bring, the first one's are taken.
-run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const CompileJail& jail, Form form) {
+run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle, const CompileSandbox& sandbox,
+                     Form form) {
   std::vector<std::string> arguments = form == Form::jail ? toolchain.jail_link_flags : toolchain.link_flags;
   if (form == Form::program) {
     arguments.push_back(puzzle.harness);
     if (!toolchain.main_object.empty()) arguments.push_back(toolchain.main_object);
   }
-  arguments.insert(arguments.end(),
-                   {puzzle.beside, jail.input("puzzle.o"), "-Wl,-z,relro", "-o", jail.output(program_name(form))});
+  arguments.insert(arguments.end(), {puzzle.beside, sandbox.input("puzzle.o"), "-Wl,-z,relro", "-o",
+                                     sandbox.output(program_name(form))});
   if (form == Form::jail) {
     // Of what stands beside the learner's code, harness.h brings more than is used.
     arguments.push_back("-Wl,--gc-sections");
@@ -88,7 +91,7 @@ run::ProcessEnd link(const Toolchain& toolchain, const Toolchain::Puzzle& puzzle
     const std::string library_folder = fs::path(toolchain.library).parent_path().string();
     arguments.insert(arguments.end(), {toolchain.library, "-Wl,-rpath," + library_folder});
   }
-  return jail.run(toolchain.compiler, std::move(arguments));
+  return sandbox.run(toolchain.compiler, std::move(arguments));
 }
 
 /// The files that tools read beside the copy and the headers.
@@ -101,18 +104,18 @@ std::vector<std::string> inputs_of(const Toolchain& toolchain, const Toolchain::
   return inputs;
 }
 
-/// A compiler that lies where nobody expects it cannot be reached in a narrow jail.
+/// A compiler that lies where nobody expects it cannot be reached in a narrow sandbox.
 bool looks_locked_out(const std::string& log) {
   constexpr std::array<const char*, 4> kWords = {"Permission denied", "cannot execute", "cannot open", "cannot find"};
   return std::any_of(kWords.begin(), kWords.end(),
                      [&](const char* words) { return log.find(words) != std::string::npos; });
 }
 
-/// A file that nobody but us has written shows whether the compiler works in the jail.
-bool compiler_works(const Toolchain& toolchain, const CompileJail& jail) {
+/// A file that nobody but us has written shows whether the compiler works in the sandbox.
+bool compiler_works(const Toolchain& toolchain, const CompileSandbox& sandbox) {
   const SourceCopy own{"probe.cpp", "probe.cpp", "#include <vector>\nint f() { return 1; }\n"};
-  jail.put(own.name, own.text);
-  return succeeded(compile({toolchain, own, jail})) && succeeded(assemble({toolchain, own, jail}));
+  sandbox.put(own.name, own.text);
+  return succeeded(compile({toolchain, own, sandbox})) && succeeded(assemble({toolchain, own, sandbox}));
 }
 
 /// The function that the harness calls and nobody defines, in a linker's words; empty if there is none.
@@ -156,7 +159,7 @@ bool is_sanitized(const Toolchain& toolchain) {
 }
 
 ReadableFiles readable_files(const Build& build) {
-  ReadableFiles readable{build.jail.input(build.source.name), build.toolchain.include_folders, {}};
+  ReadableFiles readable{build.sandbox.input(build.source.name), build.toolchain.include_folders, {}};
   for (const std::string& file : files_of_rule(read_whole_file(build.toolchain.allowed_headers))) {
     readable.system.insert(fs::path(file).lexically_normal().string());
   }
@@ -173,7 +176,7 @@ BuildOutcome stopped(Wall wall, std::string log) {
 
 /// What a tool said that did not succeed.
 BuildOutcome stopped_tool(const Build& build, const run::ProcessEnd& end, const char* doing) {
-  const std::string limit = build.jail.limit_text(end, doing);
+  const std::string limit = build.sandbox.limit_text(end, doing);
   return limit.empty() ? stopped(Wall::compiler, end.output)
                        : stopped(Wall::limits, fmt::format("{}: {}", build.source.name, limit));
 }
@@ -198,7 +201,7 @@ BuildOutcome compile_checked(const Build& build, std::string& object) {
   const std::string& file = build.source.name;
   const run::ProcessEnd compiled = compile(build);
   if (!succeeded(compiled)) return stopped_tool(build, compiled, "compiling");
-  const auto rule = build.jail.bytes("puzzle.d"), assembly = build.jail.bytes("puzzle.s");
+  const auto rule = build.sandbox.bytes("puzzle.d"), assembly = build.sandbox.bytes("puzzle.s");
   if (!rule || !assembly) return stopped(Wall::limits, fmt::format("{}: what the compiler made is too long.", file));
   if (auto text = check_dependencies(*rule, readable_files(build), build.source.text); !text.empty()) {
     return stopped(Wall::headers, text);
@@ -206,7 +209,7 @@ BuildOutcome compile_checked(const Build& build, std::string& object) {
   if (auto text = check_assembly(*assembly, file); !text.empty()) return stopped(Wall::assembly, text);
   const run::ProcessEnd assembled = assemble(build);
   if (!succeeded(assembled)) return stopped_tool(build, assembled, "assembling");
-  auto bytes = build.jail.bytes("puzzle.o");
+  auto bytes = build.sandbox.bytes("puzzle.o");
   if (!bytes) return stopped(Wall::limits, fmt::format("{}: what the compiler made is too long.", file));
   if (std::string text = build.for_debugger ? "" : check_and_hide(build, *bytes); !text.empty()) {
     return stopped(Wall::object, text);
@@ -262,39 +265,39 @@ std::vector<std::string> learner_functions(const std::string& harness_text) {
   return functions;
 }
 
-BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const SourceCopy& source,
-                              const std::string& harness_source, const std::string& output_folder,
-                              const BuildOptions& options) {
+static BuildOutcome built(const Toolchain& toolchain, const std::string& puzzle_id, const SourceCopy& source,
+                          const std::string& harness_source, const std::string& output_folder,
+                          const BuildOptions& options) {
   const Toolchain::Puzzle& puzzle = toolchain.puzzle(puzzle_id);
   if (!options.skips_source_check) {
     if (std::string text = check_source(source.text, source.name); !text.empty()) return stopped(Wall::source, text);
   }
   const fs::path folder = output_folder;
   write_file_atomically((folder / source.name).string(), source.text, Outlives::kill);
-  std::optional<CompileJail> jail;
-  const auto enter_jail = [&](JailWish wish) {
-    jail.emplace(toolchain, (folder / "tools").string(), inputs_of(toolchain, puzzle), options.limits, wish);
-    jail->put(source.name, source.text);
+  std::optional<CompileSandbox> sandbox;
+  const auto enter_sandbox = [&](SandboxWish wish) {
+    sandbox.emplace(toolchain, (folder / "tools").string(), inputs_of(toolchain, puzzle), options.limits, wish);
+    sandbox->put(source.name, source.text);
   };
-  enter_jail(JailWish::all);
+  enter_sandbox(SandboxWish::all);
   std::string object;
-  BuildOutcome outcome = compile_checked({toolchain, source, *jail, puzzle.beside, options.for_debugger}, object);
-  if (outcome.wall == Wall::compiler && looks_locked_out(outcome.log) && !compiler_works(toolchain, *jail)) {
-    enter_jail(JailWish::limits_only);
-    outcome = compile_checked({toolchain, source, *jail, puzzle.beside, options.for_debugger}, object);
+  BuildOutcome outcome = compile_checked({toolchain, source, *sandbox, puzzle.beside, options.for_debugger}, object);
+  if (outcome.wall == Wall::compiler && looks_locked_out(outcome.log) && !compiler_works(toolchain, *sandbox)) {
+    enter_sandbox(SandboxWish::limits_only);
+    outcome = compile_checked({toolchain, source, *sandbox, puzzle.beside, options.for_debugger}, object);
   }
-  outcome.jail = jail->report();
+  outcome.sandbox = sandbox->report();
   if (outcome.wall != Wall::none) return outcome;
-  jail->put("puzzle.o", object);
-  run::ProcessEnd linked = link(toolchain, puzzle, *jail, options.form);
+  sandbox->put("puzzle.o", object);
+  run::ProcessEnd linked = link(toolchain, puzzle, *sandbox, options.form);
   if (!succeeded(linked) && looks_locked_out(linked.output)) {
     // Everything that is linked has been looked at: a linker that lies elsewhere may have all files.
-    enter_jail(JailWish::limits_only);
-    jail->put("puzzle.o", object);
-    linked = link(toolchain, puzzle, *jail, options.form);
+    enter_sandbox(SandboxWish::limits_only);
+    sandbox->put("puzzle.o", object);
+    linked = link(toolchain, puzzle, *sandbox, options.form);
   }
   if (!succeeded(linked)) {
-    const std::string limit = jail->limit_text(linked, "linking");
+    const std::string limit = sandbox->limit_text(linked, "linking");
     outcome.wall = limit.empty() ? Wall::linker : Wall::limits;
     outcome.log = !limit.empty()
                       ? fmt::format("{}: {}\n", source.name, limit)
@@ -302,8 +305,16 @@ BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puz
     return outcome;
   }
   outcome.program = (folder / program_name(options.form)).string();
-  jail->move_out(program_name(options.form), outcome.program);
+  sandbox->move_out(program_name(options.form), outcome.program);
   outcome.built = true;
+  return outcome;
+}
+
+BuildOutcome build_submission(const Toolchain& toolchain, const std::string& puzzle_id, const SourceCopy& source,
+                              const std::string& harness_source, const std::string& output_folder,
+                              const BuildOptions& options) {
+  BuildOutcome outcome = built(toolchain, puzzle_id, source, harness_source, output_folder, options);
+  if (!toolchain.root.empty()) leave_out(outcome.log, toolchain.root + "/");  // "runtime/include/shardlings/ops.h:31"
   return outcome;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grading/build/compile_jail.h"
+#include "grading/build/compile_sandbox.h"
 #include "grading/build/source_copy.h"
 #include "grading/build/toolchain.h"
 
@@ -26,8 +26,8 @@ inline const char* program_name(Form form) {
 enum class Wall : std::uint8_t {
   none,
   source,    ///< what the text may say (source_check.h)
-  limits,    ///< time, memory and output of compiler and linker (compile_jail.h)
-  compiler,  ///< an error of the compiler's: of the language, or of a file that the jail does not show
+  limits,    ///< time, memory and output of compiler and linker (compile_sandbox.h)
+  compiler,  ///< an error of the compiler's: of the language, or of a file that the sandbox does not show
   headers,   ///< what the compiler has read (include_check.h)
   assembly,  ///< what it made of it (assembly_check.h)
   object,    ///< sections, symbols and relocations (object_check.h)
@@ -39,7 +39,7 @@ struct BuildOutcome {
   std::string log;         ///< warnings and errors of the compiler, or why the source was refused
   std::string program;     ///< path
   Wall wall = Wall::none;  ///< that stopped it; none if it is built
-  JailReport jail;         ///< in which it was compiled
+  SandboxReport sandbox;   ///< in which it was compiled
 };
 
 struct BuildOptions {

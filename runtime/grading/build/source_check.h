@@ -2,7 +2,7 @@
 /// What a puzzle's source may say: which lines that begin with '#', and which names.
 ///
 /// This is the wall that can name a line. Where it were fooled, the others still stand: what the compiler has read
-/// (include_check.h), what it may read (compile_jail.h), and what is in the object (object_check.h).
+/// (include_check.h), what it may read (compile_sandbox.h), and what is in the object (object_check.h).
 #pragma once
 
 #include <string>

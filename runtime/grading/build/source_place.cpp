@@ -94,4 +94,18 @@ std::string place_of_use(const SourceCopy& source, string_view demangled) {
   return source.name;
 }
 
+std::string place_of_instantiation(const SourceCopy& source) {
+  std::vector<SourceToken> tokens = read_tokens(source.text).tokens;
+  std::erase_if(tokens, [](const SourceToken& t) { return t.in_directive || t.kind == SourceToken::Kind::header; });
+  const auto text = [&](std::size_t i) { return i < tokens.size() ? string_view(tokens[i].text) : string_view(); };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool begins = i == 0 || text(i - 1) == ";" || text(i - 1) == "}" || text(i - 1) == "{";
+    if (text(i) != "template" || text(i + 1) == "<" || !begins) continue;
+    for (std::size_t k = i; k < tokens.size() && text(k) != ";"; ++k) {
+      if (text(k) == "std") return place(source, tokens[i].line);
+    }
+  }
+  return "";
+}
+
 }  // namespace shardlings::grading::build

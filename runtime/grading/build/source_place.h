@@ -19,4 +19,8 @@ std::string place_of_variable(const SourceCopy& source, std::string_view demangl
 /// Likewise the first line that uses this function or object of the library.
 std::string place_of_use(const SourceCopy& source, std::string_view demangled);
 
+/// "puzzle.cpp:12", the first line that instantiates a template of the library as a whole (`template class
+/// std::vector<int>;`); empty if none does.
+std::string place_of_instantiation(const SourceCopy& source);
+
 }  // namespace shardlings::grading::build

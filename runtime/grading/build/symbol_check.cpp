@@ -56,6 +56,26 @@ const char* owner_of(const MangledName& name, const ObjectSymbol& symbol) {
   return from_header ? nullptr : "the runtime";
 }
 
+/// A name without namespace and parameters that the library has, or that says what is refused.
+bool is_library_name(const ObjectSymbol& symbol, const MangledName& name) {
+  return may_use(symbol.name, name) || subject_of(symbol.name) != nullptr || symbol.name.starts_with('_');
+}
+
+/// Such a name could take the place of somebody else's in the program.
+std::string plain_name_text(const ObjectSymbol& symbol, const SourceCopy& source) {
+  if (symbol.type == STT_OBJECT) {
+    return fmt::format(
+        "{}: '{}' is a variable that the whole program could see. Write it as `constexpr`, without `extern` and "
+        "`inline`, or keep it inside the function.",
+        place_of_variable(source, symbol.name), symbol.name);
+  }
+  return fmt::format(
+      "{}: '{}' is defined with extern \"C\": a name without namespace and parameters, as the library's functions "
+      "have. "
+      "Write the function without extern \"C\".",
+      place_of_use(source, symbol.name), symbol.name);
+}
+
 std::string definition_text(const ObjectSymbol& symbol, const SourceCopy& source) {
   const string_view name = symbol.name;
   if (name == "main")
@@ -64,6 +84,7 @@ std::string definition_text(const ObjectSymbol& symbol, const SourceCopy& source
   // Addresses for unwinding exceptions, and what clang ends a program with.
   if (symbol.weak && (name.starts_with("DW.ref._") || name == "__clang_call_terminate")) return "";
   const MangledName parts = read_mangled(name);
+  if (!parts.is_cpp && !is_library_name(symbol, parts)) return plain_name_text(symbol, source);
   const char* owner = parts.is_cpp ? owner_of(parts, symbol) : "the library";
   // Without a section it is an address that somebody made up, or memory that all objects share.
   if (owner == nullptr && symbol.section < 0) owner = "the linker";
@@ -93,6 +114,13 @@ std::string check_used_symbols(const ObjectFile& object, const std::set<std::str
     if (may_use(symbol.name, read_mangled(symbol.name))) continue;
     const std::string name = demangled(symbol.name);
     const std::string place = place_of_use(source, name);
+    if (const std::string whole = place == source.name ? place_of_instantiation(source) : ""; !whole.empty()) {
+      return fmt::format(
+          "{}: `template …;` makes all of a template of the library there, also {}, which is not for puzzles. Leave "
+          "that "
+          "line out: what is used of a template is made where it is used.",
+          whole, name);
+    }
     if (const RefusedSubject* subject = subject_of(symbol.name)) {
       return fmt::format("{}: it uses {}, but {} not for puzzles: {}.", place, name, subject->what, subject->why);
     }

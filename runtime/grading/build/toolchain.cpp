@@ -38,6 +38,7 @@ Toolchain load_toolchain(const std::string& build_folder) {
     json.at("jail_libraries").get_to(toolchain.jail_libraries);
     toolchain.train_object = json.value("train_object", "");
     json.at("clusters").get_to(toolchain.clusters);
+    toolchain.root = json.value("root", "");
     json.at("gpu_probe").get_to(toolchain.gpu_probe);
     for (const auto& [id, puzzle] : json.at("puzzles").items()) {
       const auto path_of = [&puzzle = puzzle](const char* part) { return puzzle.at(part).get<std::string>(); };

@@ -28,6 +28,7 @@ struct Toolchain {
   std::vector<std::string> jail_libraries;   ///< what jails are linked with
   std::string train_object;                  ///< harness and main() of programs that train
   std::string clusters;                      ///< folder
+  std::string root;                          ///< the project's folder, which messages leave out
   std::string gpu_probe;                     ///< program that says what GPUs there are (gpu_probe.h)
   std::map<std::string, Puzzle> puzzles;     ///< by id
   std::string text;                          ///< of the file

@@ -269,7 +269,19 @@ TEST(ObjectCheck, DefinitionsInTheLibrarysPlaceAreRefused) {
               HasSubstr("must not define operator new(unsigned long)"));
   EXPECT_THAT(checked("extern \"C\" void* malloc(unsigned long) { return nullptr; }"),
               HasSubstr("must not define malloc"));
+  EXPECT_THAT(checked("\nextern \"C\" int plain() { return 1; }"),
+              StartsWith("puzzle.cpp:2: 'plain' is defined with extern \"C\""));
+  EXPECT_THAT(
+      checked("extern const int kSize;\nconst int kSize = 3;"),
+      StartsWith("puzzle.cpp:1: 'kSize' is a variable that the whole program could see. Write it as `constexpr`"));
   EXPECT_THAT(checked("namespace shardlings { void mine() {} }"), HasSubstr("must not define shardlings::mine()"));
+}
+
+TEST(ObjectCheck, TemplatesOfTheLibraryAreNotMadeAsAWhole) {
+  EXPECT_THAT(checked("#include <string>\n\ntemplate class std::basic_string<char>;"),
+              testing::AllOf(StartsWith("puzzle.cpp:3: `template …;` makes all of a template of the library there"),
+                             HasSubstr("Leave that line out")));
+  EXPECT_EQ(checked("#include <vector>\ntemplate class std::vector<int>;"), "") << "nothing of it is refused";
 }
 
 TEST(ObjectFile, AnythingElseIsRefused) {

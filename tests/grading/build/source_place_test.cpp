@@ -39,6 +39,13 @@ TEST(SourcePlace, OfVariablesIsLeftOutWhereItIsNotCertain) {
   EXPECT_EQ(variable("", "f()::n"), "p.cpp");
 }
 
+TEST(SourcePlace, OfInstantiations) {
+  const auto place = [](const std::string& source) { return build::place_of_instantiation({"", "p.cpp", source}); };
+  EXPECT_EQ(place("#include <string>\n\ntemplate class std::basic_string<char>;\n"), "p.cpp:3");
+  EXPECT_EQ(place("template <class T> T f(T);\ntemplate int f<int>(int);\n"), "") << "not the library's";
+  EXPECT_EQ(place("extern template class std::vector<int>;\nvoid f() { x.template g<std::string>(); }\n"), "");
+}
+
 TEST(SourcePlace, OfUses) {
   EXPECT_EQ(use("void f() {\n world.send(x, 1);\n send(3, x);\n}\n", "send"), "p.cpp:3");
   EXPECT_EQ(use("void f() {\n p->read(x);\n \"rand\";\n std::rand();\n}\n", "rand"), "p.cpp:4");

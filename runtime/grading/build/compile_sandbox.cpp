@@ -1,4 +1,4 @@
-#include "grading/build/compile_jail.h"
+#include "grading/build/compile_sandbox.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -51,20 +51,20 @@ bool has_word(const run::ProcessEnd& end, std::string_view word) {
 
 }  // namespace
 
-std::string JailReport::text() const {
+std::string SandboxReport::text() const {
   std::string text = own_user ? "as a user of its own" : "as the user who graded";
   text += own_files ? ", with the files that it needs and no other" : ", with all files that this user can read";
   return why_not.empty() ? text : fmt::format("{} ({})", text, why_not);
 }
 
-CompileJail::CompileJail(const Toolchain& toolchain, const std::string& folder, const std::vector<std::string>& inputs,
-                         const ToolLimits& limits, JailWish wish)
+CompileSandbox::CompileSandbox(const Toolchain& toolchain, const std::string& folder,
+                               const std::vector<std::string>& inputs, const ToolLimits& limits, SandboxWish wish)
     : folder_(fs::absolute(folder).lexically_normal().string()), limits_(limits) {
   fs::remove_all(folder_);
   make_folder(folder_);
   make_folder(folder_ + "/in");
   make_folder(folder_ + "/out");
-  if (wish == JailWish::limits_only) {
+  if (wish == SandboxWish::limits_only) {
     report_.why_not = "the compiler does not work in less";
     return;
   }
@@ -73,12 +73,12 @@ CompileJail::CompileJail(const Toolchain& toolchain, const std::string& folder, 
   choose_files(toolchain, inputs);
 }
 
-CompileJail::~CompileJail() {
+CompileSandbox::~CompileSandbox() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
 }
 
-void CompileJail::choose_user(const Toolchain& toolchain, const std::vector<std::string>& inputs) {
+void CompileSandbox::choose_user(const Toolchain& toolchain, const std::vector<std::string>& inputs) {
   if (geteuid() != 0) return;
   std::vector<std::string> needed = inputs;
   needed.insert(needed.end(), toolchain.include_folders.begin(), toolchain.include_folders.end());
@@ -91,7 +91,7 @@ void CompileJail::choose_user(const Toolchain& toolchain, const std::vector<std:
   report_.own_user = chown((folder_ + "/out").c_str(), kOwnUser, kOwnUser) == 0;
 }
 
-void CompileJail::choose_files(const Toolchain& toolchain, const std::vector<std::string>& inputs) {
+void CompileSandbox::choose_files(const Toolchain& toolchain, const std::vector<std::string>& inputs) {
   report_.own_files = rules_.valid() && !toolchain.system_folders.empty();
   if (!report_.own_files) {
     report_.why_not += report_.why_not.empty() ? "" : "; ";
@@ -112,7 +112,7 @@ void CompileJail::choose_files(const Toolchain& toolchain, const std::vector<std
   }
 }
 
-void CompileJail::put(const std::string& file, const std::string& bytes) const {
+void CompileSandbox::put(const std::string& file, const std::string& bytes) const {
   std::ofstream stream(input(file), std::ios::binary | std::ios::trunc);
   stream << bytes;
   stream.close();
@@ -121,7 +121,7 @@ void CompileJail::put(const std::string& file, const std::string& bytes) const {
   }
 }
 
-std::optional<std::string> CompileJail::bytes(const std::string& file) const {
+std::optional<std::string> CompileSandbox::bytes(const std::string& file) const {
   const Descriptor made(open(output(file).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts = {};
   if (made.get() < 0 || fstat(made.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
@@ -138,7 +138,7 @@ std::optional<std::string> CompileJail::bytes(const std::string& file) const {
   return bytes;
 }
 
-void CompileJail::move_out(const std::string& file, const std::string& to) const {
+void CompileSandbox::move_out(const std::string& file, const std::string& to) const {
   const Descriptor made(open(output(file).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat facts = {};
   const bool good = made.get() >= 0 && fstat(made.get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
@@ -149,13 +149,13 @@ void CompileJail::move_out(const std::string& file, const std::string& to) const
 }
 
 /// Between fork and exec: system calls only.
-bool CompileJail::enter() const {
+bool CompileSandbox::enter() const {
   if (report_.own_user && !become_user(kOwnUser)) return false;
   if (report_.no_new_privileges && !refuse_new_privileges()) return false;
   return !report_.own_files || rules_.restrict_this_process();
 }
 
-run::ProcessEnd CompileJail::run(const std::string& program, std::vector<std::string> arguments) const {
+run::ProcessEnd CompileSandbox::run(const std::string& program, std::vector<std::string> arguments) const {
   run::ProcessOptions options;
   options.program = program;
   options.arguments = std::move(arguments);
@@ -178,7 +178,7 @@ run::ProcessEnd CompileJail::run(const std::string& program, std::vector<std::st
   return end;
 }
 
-std::string CompileJail::limit_text(const run::ProcessEnd& end, const std::string& doing) const {
+std::string CompileSandbox::limit_text(const run::ProcessEnd& end, const std::string& doing) const {
   constexpr const char* kEndless = "Look for a template or a constexpr function that goes on without end.";
   if (end.exited && end.status == 0) return "";
   if (end.killed == run::Kill::wall_limit) {

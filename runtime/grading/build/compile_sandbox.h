@@ -14,7 +14,7 @@
 namespace shardlings::grading::build {
 
 /// What held while a submission was compiled; a verdict can say it.
-struct JailReport {
+struct SandboxReport {
   bool own_user = false;           ///< compiler and linker ran as a user of their own, not as root
   bool own_files = false;          ///< they saw the compiler, the allowed headers and the copy, and no other file
   bool no_new_privileges = false;  ///< nothing that they started could gain rights
@@ -34,20 +34,20 @@ struct ToolLimits {
   int processes = 256;  ///< with a user of their own only: others are counted with all that a user runs
 };
 
-/// How much of a jail there is to be. Where the system has no more, there is less.
-enum class JailWish : std::uint8_t { limits_only, all };
+/// How much of a sandbox there is to be. Where the system has no more, there is less.
+enum class SandboxWish : std::uint8_t { limits_only, all };
 
 /// A folder, made and deleted here, with what tools read (they cannot change it) and what they make.
-class CompileJail {
+class CompileSandbox {
  public:
   /// `inputs`: further files that the tools read. Throws std::runtime_error if the folder cannot be made.
-  CompileJail(const Toolchain& toolchain, const std::string& folder, const std::vector<std::string>& inputs,
-              const ToolLimits& limits = {}, JailWish wish = JailWish::all);
-  CompileJail(const CompileJail&) = delete;
-  CompileJail& operator=(const CompileJail&) = delete;
-  ~CompileJail();
+  CompileSandbox(const Toolchain& toolchain, const std::string& folder, const std::vector<std::string>& inputs,
+                 const ToolLimits& limits = {}, SandboxWish wish = SandboxWish::all);
+  CompileSandbox(const CompileSandbox&) = delete;
+  CompileSandbox& operator=(const CompileSandbox&) = delete;
+  ~CompileSandbox();
 
-  const JailReport& report() const { return report_; }
+  const SandboxReport& report() const { return report_; }
   const ToolLimits& limits() const { return limits_; }
   std::string input(const std::string& file) const { return folder_ + "/in/" + file; }
   std::string output(const std::string& file) const { return folder_ + "/out/" + file; }
@@ -55,7 +55,7 @@ class CompileJail {
   void put(const std::string& file, const std::string& bytes) const;
   /// A file that a tool made; nothing if it is none, a link, or longer than the limit.
   std::optional<std::string> bytes(const std::string& file) const;
-  /// Moves a file that a tool made out of the jail; it is the caller's own then. Throws std::runtime_error.
+  /// Moves a file that a tool made out of the sandbox; it is the caller's own then. Throws std::runtime_error.
   void move_out(const std::string& file, const std::string& to) const;
 
   /// Runs a tool, in the folder of what was put there. Throws std::runtime_error if it does not start.
@@ -71,7 +71,7 @@ class CompileJail {
   std::string folder_;
   ToolLimits limits_;
   LandlockRules rules_;
-  JailReport report_;
+  SandboxReport report_;
 };
 
 }  // namespace shardlings::grading::build
