@@ -52,6 +52,13 @@ std::optional<std::string> read_to_end(int file) {
   }
 }
 
+std::string why_not_written(const std::string& path, int reason) {
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code ignored;
+  const bool is_missing = reason == ENOENT && !folder.empty() && !fs::exists(folder, ignored);
+  return is_missing ? fmt::format("there is no folder {}.", folder.string()) : std::strerror(reason);
+}
+
 }  // namespace
 
 std::optional<std::string> read_file(const std::string& path) {
@@ -75,7 +82,7 @@ void write_file_atomically(const std::string& path, std::string_view content, Ou
   if (!write_new_file(temporary, content, outlives) || rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
     unlink(temporary.c_str());
-    throw std::runtime_error(fmt::format("cannot write {}: {}", path, std::strerror(reason)));
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path, why_not_written(path, reason)));
   }
   if (outlives == Outlives::kill) return;
   // The rename itself is safe only once the folder is on disk, too.

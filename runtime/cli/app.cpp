@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
 #include <new>
 #include <ostream>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,6 +98,40 @@ std::string verb_of(const CLI::App& app) {
   return verbs.empty() ? std::string() : verbs[0]->get_name();
 }
 
+/// The option that this argument was meant for as a second value; empty if it was not.
+std::string option_before(const CLI::App& app, const std::vector<std::string>& arguments, const std::string& extra) {
+  const auto at = std::find(arguments.begin(), arguments.end(), extra);
+  if (app.get_subcommands().empty() || at - arguments.begin() < 2 || extra.starts_with("-")) return "";
+  const std::string& name = *(at - 2);
+  const CLI::Option* option = name.starts_with("-") ? app.get_subcommands()[0]->get_option_no_throw(name) : nullptr;
+  return option && option->get_items_expected_max() == 1 ? name : "";
+}
+
+/// Of an option that has more or fewer values than it takes.
+std::string explain_count(const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const CLI::Option* option : app.get_subcommands().empty()
+                                       ? std::vector<const CLI::Option*>()
+                                       : std::as_const(*app.get_subcommands()[0]).get_options()) {
+    const auto is_it = [&](const std::string& argument) {
+      const std::string name = argument.substr(0, argument.find('='));
+      return name.starts_with("-") && option->check_name(name);
+    };
+    const auto times = std::count_if(arguments.begin(), arguments.end(), is_it);
+    const auto found = std::find_if(arguments.begin(), arguments.end(), is_it);
+    if (found == arguments.end()) continue;
+    if (option->get_items_expected_max() == 0 && found->find('=') != std::string::npos) {
+      return fmt::format("{0} takes no value: write {0} alone.", found->substr(0, found->find('=')));
+    }
+    if (option->get_items_expected_max() == 1 && times > 1) {
+      return fmt::format("{} is there {} times, and takes one value.", *found, times);
+    }
+    if (option->get_items_expected_max() >= 1 && found + 1 == arguments.end()) {
+      return fmt::format("{} needs a value.", *found);
+    }
+  }
+  return "";
+}
+
 /// What the command line's library says, in words that tell what to do.
 std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
                           const std::vector<std::string>& arguments) {
@@ -109,8 +145,14 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
   }
   const auto extras = app.remaining(true);
   if (!extras.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    if (const std::string option = option_before(app, arguments, extras[0]); !option.empty()) {
+      return fmt::format("{} takes one value: {} is one too many. {}", option, extras[0], help);
+    }
     const char* kind = extras[0].starts_with("-") ? "option" : "argument";
     return fmt::format("{} has no {} {}. {}", verb.empty() ? "./shardlings" : verb, kind, extras[0], help);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
+    if (const std::string text = explain_count(app, arguments); !text.empty()) return fmt::format("{} {}", text, help);
   }
   return fmt::format("{}. {}", error.what(), help);
 }

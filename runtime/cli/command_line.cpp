@@ -48,7 +48,7 @@ void VerbOptions::required(const char* name, std::string& value, const char* mea
 }
 
 void VerbOptions::flag(const char* name, bool& value, const char* meaning) {
-  verb_->add_flag(name, value, meaning);
+  verb_->add_flag(name, value, meaning)->disable_flag_override();
 }
 
 void VerbOptions::text(const char* name, std::string& value, const char* meaning, Default shown) {

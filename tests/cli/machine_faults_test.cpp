@@ -171,6 +171,50 @@ TEST(Arguments, ThatNobodyMeansAreRefused) {
   EXPECT_EQ(shardlings({"run", "01", "--seed", "18446744073709551615"}).status, 0);
 }
 
+TEST(Arguments, ThatAreTooManyAreNamed) {
+  const Learner shardlings;
+  for (const auto& [arguments, why] :
+       {std::pair{std::vector<std::string>{"run", "01", "--export", "junit=r.xml", "b"},
+                  "--export takes one value: b is one too many."},
+        {{"run", "--export", "a", "b"}, "--export a: write junit or gradescope"},
+        {{"run", "01", "--seed", "1", "2"}, "--seed takes one value: 2 is one too many."},
+        {{"run", "01", "--seed", "1", "--seed", "2"}, "--seed is there 2 times, and takes one value."},
+        {{"run", "01", "02"}, "run has no argument 02."},
+        {{"run", "01", "--seed"}, "--seed needs a value."},
+        {{"run", "01", "--json=yes"}, "--json takes no value: write --json alone."}}) {
+    const Answer answer = shardlings(arguments);
+    EXPECT_EQ(answer.status, 2) << why << answer.out;
+    EXPECT_THAT(answer.err, HasSubstr(why));
+  }
+}
+
+TEST(Arguments, FilesThatCannotBeReadAreNamed) {
+  const Learner shardlings;
+  fs::create_symlink("loop.cpp", shardlings.folder() / "loop.cpp");
+  fs::create_directory(shardlings.folder() / "folder.cpp");
+  for (const auto& [file, why] : {std::pair{"loop.cpp", "It is a symbolic link that leads to itself."},
+                                  {"folder.cpp", "folder.cpp is a folder, not a file: give the file with your program"},
+                                  {"gone.cpp", "There is no file gone.cpp."}}) {
+    const Answer answer = shardlings({"run", "01", "--file", file});
+    EXPECT_EQ(answer.status, 2) << why << answer.out;
+    EXPECT_THAT(answer.err, HasSubstr(why));
+    EXPECT_THAT(answer.err, Not(HasSubstr("filesystem error")));
+  }
+}
+
+TEST(MachineFault, FolderThatResultsCannotGoToIsNamed) {
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  const Answer nowhere = shardlings({"run", "01", "--export", "junit=nowhere/r.xml"});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("cannot write nowhere/r.xml: there is no folder nowhere."));
+  shardlings.folder().write("build/graded", "a file where a folder should be");
+  const Answer answer = shardlings({"run", "01"});
+  EXPECT_EQ(answer.status, 3) << answer.out;
+  EXPECT_THAT(answer.out, HasSubstr("gradings are kept in"));
+  EXPECT_THAT(answer.out, Not(HasSubstr("filesystem error")));
+}
+
 TEST(Damage, IsNamedWithItsPath) {
   const Learner shardlings;
   shardlings.folder().write("puzzles/01_training_step/goal.json", "{\"format\":");

@@ -11,6 +11,7 @@
 
 namespace shardlings::cli::verbs {
 
+using grading::verdict::Status;
 using grading::verdict::Verdict;
 
 namespace {
@@ -42,6 +43,18 @@ Verdict graded(const Context& context, const grading::GradeOptions& grade) {
   return grading::grade_puzzle(grade);
 }
 
+/// Of a check without a verdict of its own.
+std::string why_none(const Verdict& verdict) {
+  switch (verdict.status) {
+    case Status::not_judged: return verdict.reason;
+    case Status::did_not_build: return "the file does not compile\n" + verdict.build_log;
+    case Status::not_implemented: return "the hole is still there: replace not_implemented() by your code";
+    case Status::graded:
+    case Status::no_check_ran: break;
+  }
+  return "no case came so far";
+}
+
 int report_check(const Context& context, const Verdict& verdict, const grading::verdict::CheckSummary& summary) {
   const std::string name = fmt::format("{} {}", verdict.puzzle, summary.spec.id);
   if (!summary.reason.empty()) {
@@ -58,7 +71,8 @@ int report_check(const Context& context, const Verdict& verdict, const grading::
   } else if (!summary.blocked_by.empty()) {
     context.out << fmt::format("{} could not be judged: {} failed before\n", name, summary.blocked_by);
   } else {
-    context.out << fmt::format("{} could not be judged: {}\n", name, name_of(verdict.status));
+    context.out << fmt::format("{} could not be judged: {}\n", name, why_none(verdict));
+    if (verdict.status == Status::not_judged || verdict.status == Status::no_check_ran) return kNotJudged;
   }
   return kFailed;
 }
@@ -84,9 +98,9 @@ static int check(const Context& context, const CheckOptions& options) {
   for (const auto& summary : verdict.checks) {
     if (summary.spec.id == options.check) return report_check(context, verdict, summary);
   }
-  context.out << fmt::format("{} {} was not judged: {}\n{}\n", puzzle.id, options.check, name_of(verdict.status),
-                             verdict.build_log);
-  return kFailed;
+  // The verdict is of another puzzle.toml than the one that was read here.
+  context.out << fmt::format("{} {} was not judged: {}\n", puzzle.id, options.check, why_none(verdict));
+  return kNotJudged;
 }
 
 void add_check(CommandLine& line) {

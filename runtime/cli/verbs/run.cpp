@@ -99,10 +99,17 @@ RunOptions with_variant(const Context& context, const Manifest& puzzle, RunOptio
   return options;
 }
 
+void check_file(const std::string& file) {
+  std::error_code error;
+  if (file.empty() || std::filesystem::exists(file, error)) return;
+  if (!error) throw UsageError("There is no file " + file + ".");
+  const char* link =
+      error == std::errc::too_many_symbolic_link_levels ? " It is a symbolic link that leads to itself." : "";
+  throw UsageError(fmt::format("The file {} cannot be read: {}.{}", file, error.message(), link));
+}
+
 void check_options(const Manifest& puzzle, const RunOptions& options) {
-  if (!options.file.empty() && !std::filesystem::exists(options.file)) {
-    throw UsageError("There is no file " + options.file + ".");
-  }
+  check_file(options.file);
   if (options.case_name.empty() || puzzle.find_case(options.case_name)) return;
   std::string message = "Puzzle " + puzzle.id + " has no case \"" + options.case_name + "\". It has:";
   for (const cases::Case& kase : puzzle.cases) message += "\n  " + kase.name;
@@ -152,6 +159,7 @@ int status_of(const Verdict& verdict) {
 }  // namespace
 
 int run(const Context& context, const RunOptions& asked) {
+  const std::vector<learner::Export> exports = learner::exports_of(asked.exports);
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
@@ -159,7 +167,6 @@ int run(const Context& context, const RunOptions& asked) {
   RunOptions options = with_variant(context, puzzle, asked);
   check_options(puzzle, options);
   options.hidden = learner::feedback_of(puzzle, options.feedback);
-  const std::vector<learner::Export> exports = learner::exports_of(options.exports);
   if (options.json && learner::takes_stdout(exports)) {
     throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
   }
