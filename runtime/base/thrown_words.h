@@ -6,12 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "shardlings/export.h"
-
 namespace shardlings {
 
 /// What another process has thrown, thrown again in this one: only the words of it have crossed.
-class SHARDLINGS_API ThrownElsewhere : public std::exception {
+class ThrownElsewhere : public std::exception {
  public:
   /// `words` are those of words_of_thrown().
   explicit ThrownElsewhere(std::string words) : words_(std::move(words)) {}
@@ -24,6 +22,6 @@ class SHARDLINGS_API ThrownElsewhere : public std::exception {
 
 /// The exception that is being handled: its type, and its value where that is a number or a text. "a std::out_of_range:
 /// vector", "the int 42", "the text 'no idea'", "a value of type Mine".
-SHARDLINGS_API std::string words_of_thrown();
+std::string words_of_thrown();
 
 }  // namespace shardlings

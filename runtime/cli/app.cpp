@@ -104,7 +104,7 @@ std::string option_before(const CLI::App& app, const std::vector<std::string>& a
   if (app.get_subcommands().empty() || at - arguments.begin() < 2 || extra.starts_with("-")) return "";
   const std::string& name = *(at - 2);
   const CLI::Option* option = name.starts_with("-") ? app.get_subcommands()[0]->get_option_no_throw(name) : nullptr;
-  return option && option->get_items_expected_max() == 1 ? name : "";
+  return option && option->get_items_expected_max() > 0 && !option->get_allow_extra_args() ? name : "";
 }
 
 /// Of an option that has more or fewer values than it takes.

@@ -1,4 +1,4 @@
-// The command on machines that are let down, and with arguments that nobody means.
+// The command on machines that are let down, with arguments that nobody means, and files that cannot be compiled.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -213,6 +213,19 @@ TEST(MachineFault, FolderThatResultsCannotGoToIsNamed) {
   EXPECT_EQ(answer.status, 3) << answer.out;
   EXPECT_THAT(answer.out, HasSubstr("gradings are kept in"));
   EXPECT_THAT(answer.out, Not(HasSubstr("filesystem error")));
+}
+
+// The compiler names them as it was given them.
+TEST(Compiler, NamesThePublicHeadersFromTheProject) {
+  const Learner shardlings;
+  shardlings.folder().write(
+      Learner::file_of(kFirst),
+      "#include <shardlings/puzzle.h>\n\nshardlings::Tensor twice(const shardlings::Tensor& t) {\n"
+      "  return t;\n}\n");
+  const Answer answer = shardlings({"run", "01"});
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_THAT(answer.out,
+              AllOf(HasSubstr("runtime/include/shardlings/tensor.h:"), Not(HasSubstr(SHARDLINGS_SOURCE "/"))));
 }
 
 TEST(Damage, IsNamedWithItsPath) {
