@@ -193,11 +193,21 @@ void diagnose_activations(CheckContext& check) {
   if (growth > 0 && growth == first.input) check.diagnose("input_of_each_kept");
 }
 
+/// All micro-batches of the first step go forward before the first goes backward. Of two that says no more than that one
+/// goes forward too early.
+bool all_forward_first(const CheckContext& check) {
+  const auto forwards = check.events(0, EventKind::forward), backwards = check.events(0, EventKind::backward);
+  const auto calls = static_cast<std::size_t>(number_of_layers(check.kase()) * check.kase().micro_batches);
+  if (check.kase().micro_batches == 2) return false;
+  return !backwards.empty() && forwards.size() >= calls && forwards[calls - 1].order < backwards.front().order;
+}
+
 void diagnose_memory(CheckContext& check) {
   const front::Counters& counters = check.counters(0);
   const std::int64_t layers = number_of_layers(check.kase());
   if (counters.layer_forwards != planned_updates(check) * check.kase().micro_batches) return diagnose_calls(check);
-  if (counters.saved_peak > layers) return check.diagnose("all_in_flight");
+  if (counters.saved_peak > layers)
+    return check.diagnose(all_forward_first(check) ? "all_in_flight" : "next_in_flight");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   if (counters.peak_by_kind[gradient].value() > weight_bytes(layer_bytes(check.kase()))) {
     return check.diagnose("second_gradient_buffer");

@@ -193,11 +193,25 @@ bool diagnose_calls(CheckContext& check) {
   return false;
 }
 
+/// A layer is computed again while one of a later segment has still to go backward.
+bool recomputes_ahead(const CheckContext& check, const Segments& segments) {
+  std::vector<int> forwards(static_cast<std::size_t>(segments.layers));
+  std::int64_t lowest = segments.layers;  // of the layers that have gone backward
+  for (const Event& event : check.trace(0).events) {
+    if (event.depth > 0) continue;
+    const std::int64_t l = event.label.layer;
+    if (event.kind == EventKind::backward) lowest = l;
+    if (event.kind != EventKind::forward || ++forwards.at(static_cast<std::size_t>(l)) != 2) continue;
+    if (lowest > segments.end_of(segments.begin_of(l))) return true;
+  }
+  return false;
+}
+
 /// Mistakes in the first pass: Saved of more than a segment, or inputs between the checkpoints, alive at the loss.
 bool diagnose_first_pass(CheckContext& check, const Budget& budget) {
   const Segments segments(check.kase());
   if (check.counters(0).saved_peak > std::min(segments.every, segments.layers)) {
-    check.diagnose("saved_kept");
+    check.diagnose(recomputes_ahead(check, segments) ? "recomputed_ahead" : "saved_kept");
     return true;
   }
   const std::vector<Event> losses = check.events(0, EventKind::loss);

@@ -119,6 +119,21 @@ bool recomputed_at_once(const CheckContext& check) {
   return !backwards.empty() && forwards.size() > backwards.size() && forwards.back().order < backwards.front().order;
 }
 
+/// Some layer ran forward again before the layer above it had gone backward.
+bool recomputed_too_early(const CheckContext& check) {
+  const auto layers = static_cast<std::int64_t>(planned_layers(check.kase()).size());
+  std::vector<int> forwards(static_cast<std::size_t>(layers));
+  std::int64_t lowest = layers;  // of the layers that have gone backward
+  for (const Event& event : check.trace(0).events) {
+    if (event.depth > 0) continue;
+    const std::int64_t l = event.label.layer;
+    if (event.kind == EventKind::backward) lowest = l;
+    if (event.kind != EventKind::forward || ++forwards.at(static_cast<std::size_t>(l)) != 2) continue;
+    if (lowest > l + 1) return true;
+  }
+  return false;
+}
+
 /// After the backward of some layer that ran again there is its output beside what the plan has in memory.
 bool output_kept(const CheckContext& check, const CheckpointPlan& plan) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
@@ -155,6 +170,7 @@ void diagnose_training(CheckContext& check, const CheckpointPlan& plan) {
   const std::int64_t excess = backwards.back().live_after.value() - left;
   if (excess >= inputs - bytes.front().input && layers.size() > 1) return check.diagnose("activations_kept");
   if (recomputed_at_once(check)) return check.diagnose("recomputed_at_once");
+  if (recomputed_too_early(check)) return check.diagnose("recomputed_too_early");
   if (output_kept(check, plan)) check.diagnose("output_kept");
 }
 
@@ -175,7 +191,29 @@ void diagnose_plan(CheckContext& check, const CheckpointPlan& plan) {
   if (flops_if(kase, no_work) == found) check.diagnose("work_forgotten");
 }
 
-/// Mistakes that lead to just these operations.
+/// The plan has just the operations that somebody finds who rounds bytes up to units of some size.
+bool counts_coarsely(const Case& kase, std::int64_t flops) {
+  for (std::int64_t unit = 32; unit <= 8192; unit *= 2) {
+    const auto up = [&](std::int64_t& bytes) { bytes = (bytes + unit - 1) / unit * unit; };
+    const auto saved = [&](PlannedLayer& layer, bool) { up(layer.saved); };
+    const auto all = [&](PlannedLayer& layer, bool) {
+      for (std::int64_t* bytes : {&layer.input, &layer.saved, &layer.kept_work, &layer.again_work}) up(*bytes);
+    };
+    if (flops_if(kase, saved) == flops || flops_if(kase, all) == flops) return true;
+  }
+  return false;
+}
+
+/// No plan that fits recomputes fewer layers.
+bool has_fewest_layers(const Case& kase, const CheckpointPlan& plan) {
+  PlannedLayers layers = planned_layers(kase);
+  for (PlannedLayer& layer : layers) layer.flops = 1;
+  const auto fewest = best_plan(layers, kase.integer("budget"));
+  return fewest && recomputed_flops(layers, plan) == recomputed_flops(layers, *fewest);
+}
+
+/// Mistakes that lead to just these operations. Some have no name of their own: they stand for it that no other can be
+/// told.
 std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan& plan) {
   const PlannedLayers layers = planned_layers(kase);
   const std::int64_t budget = kase.integer("budget"), found = recomputed_flops(layers, plan);
@@ -192,7 +230,10 @@ std::vector<const char*> mistakes_behind(const Case& kase, const CheckpointPlan&
   if (flops_if(kase, kept_twice) == found || flops_if(kase, always_twice) == found ||
       flops_if(kase, rounded_up) == found) {
     mistakes.push_back("counted_too_much");
+  } else if (counts_coarsely(kase, found)) {
+    mistakes.push_back("not_the_cheapest");
   }
+  if (has_fewest_layers(kase, plan)) mistakes.push_back("not_the_cheapest");
   return mistakes;
 }
 

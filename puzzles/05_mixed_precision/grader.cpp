@@ -320,11 +320,13 @@ void diagnose_memory(CheckContext& check, int rank) {
   const std::int64_t planned = standing + layers.front().input + layers.front().input_gradient;
   const std::int64_t kept = left - planned - inputs;  // less by flag and squares, if those are made after backward
   if (inputs > 0 && (kept == 0 || kept == -8)) return check.diagnose("activations_kept");
-  // Every gradient once more, while backward runs or after it.
+  if (has_number_for_each_layer(check, rank, memory_budget(kase).value()))
+    return check.diagnose("number_for_each_layer");
+  // Made for the optimizer: every gradient once more.
+  const std::int64_t most = most_after_backward(check, rank);
+  if (most > left && most >= left - layers.front().input + 4 * weights) return check.diagnose("gradients_in_f32");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
-  const bool more_gradients = check.counters(rank).peak_by_kind[gradient].value() > 2 * weights;
-  if (more_gradients || check.peak(rank).value() >= left - layers.front().input + 4 * weights)
-    check.diagnose("gradients_in_f32");
+  if (check.counters(rank).peak_by_kind[gradient].value() > 2 * weights) check.diagnose("gradients_copied");
 }
 
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {

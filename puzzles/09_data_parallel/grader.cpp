@@ -85,6 +85,12 @@ bool sent_as_much_as_weights(const CheckContext& check) {
   return check.ranks() > 1 && check.counters(0).bytes_sent().value() >= weights * (check.ranks() - 1) / check.ranks();
 }
 
+/// All tokens, as a multiple of N times their N-th, rounded down.
+double ratio_if_rounded(const Case& kase) {
+  const Count tokens = tokens_of_step(kase), each = tokens / kase.ranks;
+  return each == 0 ? 0 : static_cast<double>(tokens) / static_cast<double>(each * kase.ranks);
+}
+
 void diagnose_gradients(CheckContext& check) {
   const Case& kase = check.kase();
   const Layers& whole = check.reference().grads;
@@ -101,13 +107,16 @@ void diagnose_gradients(CheckContext& check) {
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto own_targets = static_cast<double>(kase.batch * kase.model.sequence);
   const std::optional<double> ratio = constant_ratio(found(0), whole);
-  const bool twice = check.counters(0).calls(Collective::all_reduce) >= 2 * static_cast<std::int64_t>(whole.size());
+  const Bytes once = in_all_steps(kase, step_bytes(kase, 0, kDataParallel)).value();
+  const bool twice = check.counters(0).bytes_sent(Collective::all_reduce) >= 2 * once;
   const bool like_loss = near(ratio, loss_ratio(check));  // then it is the denominator, and not the all-reduce
-  if (near(ratio, 1 / ranks) && !like_loss) return check.diagnose("averaged");
-  if (near(ratio, ranks) && twice) return check.diagnose("reduced_twice");
+  if (check.ranks() > 1 && near(ratio, 1 / ranks) && !like_loss) return check.diagnose("averaged");
+  if (check.ranks() > 1 && near(ratio, ranks) && twice && !like_loss) return check.diagnose("reduced_twice");
   const Layers means = sum_of_means(check);
   if (alike(found(0), means)) return check.diagnose("own_tokens");
   if (alike(found(0), scaled(means, 1 / ranks))) return check.diagnose("mean_of_means");
+  const double rounded = ratio_if_rounded(kase);
+  if (!near(rounded, 1) && near(ratio, rounded)) return check.diagnose("rounded_tokens");
   if (tokens == own_targets * ranks) return;  // there is no padding
   if (near(ratio, tokens / own_targets) || near(ratio, tokens / (own_targets * ranks))) {
     check.diagnose("padding_counted");
@@ -136,8 +145,8 @@ void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
   const std::vector<double> found(output->values.begin(), output->values.end());
   if (alike({found}, {std::vector<double>(shares.size(), check.reference().loss)}))
     return check.diagnose("loss_reduced");
-  // Each rank has divided by its own tokens, and all have equally many: the mean of gradients then comes out right.
-  if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_of_means");
+  // Where all have equally many tokens, those of a rank are an N-th of all: the mean of gradients then comes out right.
+  if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_for_a_sum");
 }
 
 /// An all-reduce of one number: it sends 8 bytes at most.
@@ -152,13 +161,17 @@ void diagnose_bytes(CheckContext& check, int rank) {
   const std::int64_t found = counters.calls(Collective::all_reduce);
   const Bytes bytes = in_all_steps(check.kase(), step_bytes(check.kase(), rank, kDataParallel)).value();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  const bool gathers = counters.calls(Collective::all_gather) > 0;
+  if (gathers && counters.calls(Collective::reduce_scatter) > 0) return check.diagnose("in_two_halves");
+  if (gathers) return check.diagnose("gathered");
   if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
     return check.diagnose("through_one_rank");
   }
   if (check.ranks() == 1) return;
   if (found == calls + check.kase().steps && reduces_one_number(check, rank)) return check.diagnose("loss_reduced");
-  if (found > calls && counters.bytes_sent(Collective::all_reduce) >= 2 * bytes) return check.diagnose("reduced_again");
+  const Bytes sent = counters.bytes_sent(Collective::all_reduce);
+  if (found > calls && sent >= 2 * bytes) return check.diagnose("reduced_again");
+  if (found == calls && sent > bytes) return check.diagnose("more_than_gradients");
   if (cut_into_pieces(check, rank, Collective::all_reduce, calls, bytes)) check.diagnose("reduced_in_pieces");
 }
 

@@ -130,6 +130,24 @@ bool third_bucket(const CheckContext& check, int rank, const std::vector<LayerBy
   return check.counters(rank).peak_by_kind[kind].value() > sum_of(part_bytes(check.kase(), rank)) + two;
 }
 
+/// Gradients beside this rank's parts after the first call of `kind`; 0 if that cannot be told.
+std::int64_t gradients_after_first(const CheckContext& check, int rank, EventKind kind) {
+  const auto calls = check.events(rank, kind);
+  const auto kinds = calls.empty() ? std::nullopt : alive_after(check, rank, calls.front());
+  if (!kinds) return 0;
+  return (*kinds)[static_cast<std::size_t>(Kind::gradient)].value() - sum_of(part_bytes(check.kase(), rank));
+}
+
+/// Gradients beside this rank's parts when nothing has gone backward.
+std::int64_t gradients_before_backward(const CheckContext& check, int rank) {
+  return gradients_after_first(check, rank, EventKind::forward);
+}
+
+/// What the first backward fills is as long as its layer, and all that there is.
+bool first_bucket_fits(const CheckContext& check, int rank) {
+  return gradients_after_first(check, rank, EventKind::backward) <= layer_bytes(check.kase()).back().weights;
+}
+
 Formula<Bytes> wire_bytes(const Case& kase, int rank) {
   return in_all_steps(kase,
                       step_bytes(kase, rank, kZero) + named("the norm", Bytes(all_reduce_bytes_of_one(kase, rank))));
@@ -162,10 +180,14 @@ void diagnose_memory(CheckContext& check, int rank) {
   std::int64_t gradients = 0;  // of the layers that should be done with
   for (std::size_t l = 2; l < layers.size(); ++l) gradients += layers[l].weights;
   if (keeps_inputs(check, rank)) return check.diagnose("activations_kept");
-  if (layers.size() > 1 && excess == part_bytes(check.kase(), rank)[1]) return check.diagnose("part_copied");
-  const bool more = third_bucket(check, rank, layers);
-  if (more && excess >= gradients && gradients > 0) return check.diagnose("gradients_kept");
-  if (more) check.diagnose("bucket_kept");
+  const bool part = layers.size() > 1 && excess == part_bytes(check.kase(), rank)[1];
+  if (part && first_bucket_fits(check, rank)) return check.diagnose("part_copied");
+  const std::int64_t early = gradients_before_backward(check, rank);
+  if (early == weight_bytes(layers)) return check.diagnose("gradients_kept");  // a bucket for each layer, all the time
+  if (early > 0) return check.diagnose("buckets_made_early");
+  if (!third_bucket(check, rank, layers)) return;
+  const bool kept = first_bucket_fits(check, rank) && excess >= gradients && gradients > 0;
+  check.diagnose(kept ? "gradients_kept" : "bucket_kept");
 }
 
 /// m L (F + B), the reduce-scatter of layer 0, then the norm and all all-gathers, which nothing hides.

@@ -187,6 +187,14 @@ bool reduces_each_part_once(CheckContext& check, int rank) {
                        "all-reduces", where);
 }
 
+/// A broadcast leaves the node before anything goes backward: there are no gradients yet, so it is of weights.
+bool broadcasts_before_backward(const CheckContext& check, int rank) {
+  const auto broadcasts = collectives(check, rank, Collective::broadcast);
+  const auto backwards = check.events(rank, EventKind::backward);
+  return !broadcasts.empty() && broadcasts.front().lane == Lane::inter_node &&
+         (backwards.empty() || broadcasts.front().order < backwards.front().order);
+}
+
 void diagnose_bytes_between(CheckContext& check, int rank) {
   if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
@@ -206,8 +214,11 @@ void diagnose_bytes_between(CheckContext& check, int rank) {
   const Bytes parts_sent = in_all_steps(check.kase(), hybrid_bytes(check.kase(), rank).between).value();
   if (found > calls && 100 * sent.value() <= 101 * parts_sent.value()) return check.diagnose("in_pieces");
   if (found == check.kase().steps && calls > check.kase().steps) return check.diagnose("reduced_at_the_end");
-  const std::int64_t parts = check.kase().steps * hybrid_bytes(check.kase(), rank).between.value().value();
-  if (node_of(check.kase()).ranks > 1 && sent.value() >= 3 * parts / 2) check.diagnose("whole_gradients_between_nodes");
+  if (broadcasts_before_backward(check, rank)) return check.diagnose("weights_between_nodes");
+  Bytes reduced;
+  for (const Event& reduction : reductions) reduced += reduction.bytes;
+  const bool whole = 2 * reduced >= 3 * parts_sent;
+  if (node_of(check.kase()).ranks > 1 && whole) check.diagnose("whole_gradients_between_nodes");
 }
 
 /// All-reduces between nodes run beside backward, or the mistake.

@@ -245,7 +245,7 @@ SHARDLINGS_CHECK(communication) {
     if (!check.at_most("sent in messages by " + check.name_of(rank),
                        check.counters(rank).bytes_sent(Collective::send_recv),
                        message_bytes(pipeline, stage_of(check.kase(), rank)))) {
-      return;
+      return check.diagnose("layers_in_messages");
     }
   }
 }

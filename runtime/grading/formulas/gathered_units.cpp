@@ -81,6 +81,23 @@ struct Excesses {
   }
 };
 
+std::int64_t smallest_unit(const std::vector<LayerBytes>& layers) {
+  const auto smaller = [](const LayerBytes& a, const LayerBytes& b) { return a.weights < b.weights; };
+  return std::min_element(layers.begin(), layers.end(), smaller)->weights;
+}
+
+/// The excess after backward of layer 0 is another set of parts: of all layers, or without that of layer 0 and the one
+/// of layer 1, which may be made later.
+bool has_copied_parts(const cases::Case& node, int rank, std::int64_t at_end) {
+  const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
+  std::int64_t copied = sum_of(parts);
+  for (std::size_t l = 0; l < 3 && l < parts.size(); ++l) {
+    if (copied > 0 && at_end == copied) return true;
+    copied -= parts[l];
+  }
+  return false;
+}
+
 }  // namespace
 
 bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank) {
@@ -123,14 +140,16 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
-  const std::int64_t all_but_0 = part - part_bytes(node, rank % node.ranks).front();  // that of layer 0 comes later
-  if (node.ranks > 1 && (at_end == part || at_end == all_but_0)) return check.diagnose(in_unit_memory("parts_copied"));
+  if (has_copied_parts(node, rank, at_end)) {
+    if (node.ranks > 1) check.diagnose(in_unit_memory("parts_copied"));
+    return;  // alone a rank's parts are whole layers: they cannot be told from what was gathered or filled
+  }
   if (at_end >= typical.above && typical.above > 0) {
     const auto gradient = static_cast<std::size_t>(Kind::gradient);
     const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + typical.above;
     return check.diagnose(gradients ? in_unit_memory("gradients_kept") : in_unit_memory("not_resharded_in_backward"));
   }
-  if (at_end > 0) check.diagnose(in_unit_memory("third_unit"));
+  if (at_end >= smallest_unit(layers)) check.diagnose(in_unit_memory("third_unit"));
 }
 
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node) {

@@ -13,8 +13,8 @@
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
 /// | gradients_kept             | after backward of layer 0 gradients of whole layers are there                     |
 /// | not_resharded_in_backward  | after backward of layer 0 weights of whole layers are there                       |
-/// | parts_copied               | after backward of layer 0 there is another set of parts                           |
-/// | third_unit                 | after backward of layer 0 something else is there                                 |
+/// | parts_copied               | after backward of layer 0 there is another set of parts, if a part is no unit     |
+/// | third_unit                 | after backward of layer 0 something else is there, as large as a unit             |
 /// | not_prefetched_in_forward  | no gather runs while a layer goes forward; not_prefetched_in_backward likewise    |
 /// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
 #pragma once

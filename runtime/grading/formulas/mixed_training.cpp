@@ -202,4 +202,23 @@ bool computes_in_f32(const judge::CheckContext& check, int rank) {
   return near(static_cast<double>(activations) / static_cast<double>(after_forward(kase, DType::f32)), 1, kAlikeInBf16);
 }
 
+bool has_number_for_each_layer(const judge::CheckContext& check, int rank, Bytes budget) {
+  const std::int64_t excess = check.peak(rank).value() - budget.value();
+  const Bytes others = check.counters(rank).peak_by_kind[static_cast<std::size_t>(Kind::other)];
+  const std::int64_t most = 2 * judge::kBytesOfF32 * number_of_layers(check.kase());
+  return excess > 0 && excess <= most && others.value() - mixed_given_bytes(check.kase()) >= excess;
+}
+
+std::int64_t most_after_backward(const judge::CheckContext& check, int rank) {
+  Bytes most;
+  bool behind = false;  // a backward pass, and before the next forward
+  for (const front::Event& event : check.trace(rank).events) {
+    if (event.depth > 0) continue;
+    if (event.kind == front::EventKind::forward) behind = false;
+    if (behind) most = std::max(most, event.live_after);
+    if (event.kind == front::EventKind::backward) behind = event.label.layer == 0;
+  }
+  return most.value();
+}
+
 }  // namespace shardlings::grading::formulas

@@ -64,6 +64,10 @@ std::int64_t number_of_weights(const cases::Case& kase);
 std::int64_t mixed_given_bytes(const cases::Case& kase);
 /// At the peak there is more of master weights, bf16 weights or moments than there is in one state.
 bool state_copied(const judge::CheckContext& check, int rank);
+/// All that the peak has more than `budget` are single numbers: two for each layer at most.
+bool has_number_for_each_layer(const judge::CheckContext& check, int rank, Bytes budget);
+/// The most that is alive after a call between a backward pass and the next forward: where the optimizer works.
+std::int64_t most_after_backward(const judge::CheckContext& check, int rank);
 /// What is alive when the forward pass of the first step has ended is what it would be in f32.
 bool computes_in_f32(const judge::CheckContext& check, int rank);
 /// @}
