@@ -4,14 +4,12 @@
 
 #include <string>
 
-#include "base/text.h"
 #include "shardlings/error.h"
 
 namespace shardlings::detail {
 
-/// Throws InvalidArgument with "puzzle.cpp:31: " before the sentence.
-[[noreturn]] inline void throw_invalid(const std::string& sentence, Location at) {
-  throw InvalidArgument((to_text(at) + ": " + sentence).c_str(), at);
-}
+/// Throws InvalidArgument with "puzzle.cpp:31: " before the sentence. Where this thread runs a rank's code, the other
+/// side hears of it, too, and answers all later calls so.
+[[noreturn]] void throw_invalid(const std::string& sentence, Location at);
 
 }  // namespace shardlings::detail

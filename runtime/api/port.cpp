@@ -5,8 +5,38 @@
 #include <stdexcept>
 
 #include "api/invalid.h"
+#include "base/text.h"
 
 namespace shardlings::detail {
+
+// An empty tensor does not say whose it is. In a submission, each rank has a thread to itself.
+static thread_local Port* t_port = nullptr;
+
+Port* PortOfThisThread::get() {
+  return t_port;
+}
+
+PortOfThisThread::PortOfThisThread(Port& port) {
+  t_port = &port;
+}
+
+PortOfThisThread::~PortOfThisThread() {
+  t_port = nullptr;
+}
+
+void throw_invalid(const std::string& sentence, Location at) {
+  const std::string text = to_text(at) + ": " + sentence;
+  if (t_port != nullptr) t_port->refuse(text, at);
+  throw InvalidArgument(text.c_str(), at);
+}
+
+void Port::refuse(const std::string& sentence, Location at) {
+  Call wrong;
+  wrong.verb = Verb::refuse;
+  wrong.at = packed(at);
+  wrong.text = define(sentence);
+  call(wrong);
+}
 
 TextId Port::text(std::string_view text, Location at) {
   if (text.empty()) return 0;

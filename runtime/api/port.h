@@ -36,6 +36,8 @@ class Port {
   void release(const Call& call) noexcept { answer(call); }
 
   PackedLocation packed(Location at) { return {at.file[0] == '\0' ? 0 : file(at.file), at.line}; }
+  /// Tells the other side of a wrong call that has become no Call. Throws what it answers: the error of the first one.
+  void refuse(const std::string& sentence, Location at);
   /// Throws InvalidArgument if the other side takes no more texts.
   TextId text(std::string_view text, Location at);
 
@@ -75,9 +77,11 @@ class Port {
 };
 
 /// While it lives, this thread runs the code of the rank whose port this is. For what names no tensor and no rank:
-/// show() of an empty tensor.
+/// show() of an empty tensor, and calls that are wrong before they become a Call.
 class PortOfThisThread {
  public:
+  /// nullptr on a thread that runs no rank's code.
+  static Port* get();
   explicit PortOfThisThread(Port& port);
   ~PortOfThisThread();
   PortOfThisThread(const PortOfThisThread&) = delete;

@@ -12,8 +12,9 @@ using Handler = detail::Reply (*)(RankFront&, const detail::Call&);
 /// The handler of a verb, which must be one of the table.
 Handler handler_of(detail::Verb verb);
 
-/// What only a harness may ask for, of the rank as a whole.
+/// What concerns the rank as a whole: a call that was wrong before it came here, and what only a harness may ask for.
 namespace handle {
+detail::Reply refuse(RankFront& front, const detail::Call& call);
 detail::Reply load(RankFront& front, const detail::Call& call);
 detail::Reply add_model(RankFront& front, const detail::Call& call);
 detail::Reply publish(RankFront& front, const detail::Call& call);

@@ -43,6 +43,11 @@ Reply handle::add_model(RankFront& front, const Call& call) {
   return reply;
 }
 
+// What is wrong has been found on the caller's side, and only the sentence comes here.
+Reply handle::refuse(RankFront& front, const Call& call) {
+  throw InvalidArgument(front.rank().texts().text(unpacked::refuse(call).sentence), front.rank().place(call));
+}
+
 Reply handle::publish(RankFront& front, const Call& call) {
   const unpacked::publish given(call);
   Published published;
