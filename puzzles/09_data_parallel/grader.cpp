@@ -171,7 +171,7 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (found == calls + check.kase().steps && reduces_one_number(check, rank)) return check.diagnose("loss_reduced");
   const Bytes sent = counters.bytes_sent(Collective::all_reduce);
   if (found > calls && sent >= 2 * bytes) return check.diagnose("reduced_again");
-  if (found == calls && sent > bytes) return check.diagnose("more_than_gradients");
+  if (found == calls && sent > bytes && !reduces_one_number(check, rank)) return check.diagnose("more_than_gradients");
   if (cut_into_pieces(check, rank, Collective::all_reduce, calls, bytes)) check.diagnose("reduced_in_pieces");
 }
 
