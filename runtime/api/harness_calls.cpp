@@ -27,6 +27,10 @@ Tensor load(const Rank& rank, std::span<const std::byte> values, const Shape& sh
   return Access::adopt(Access::port(rank), reply.tensor[0]);
 }
 
+bool computes(const Rank& rank) {
+  return of(rank).computes();
+}
+
 void mark_layer(const Rank& rank, ConstView tensor, int layer) {
   Request(args::mark_layer{.tensor = tensor, .layer = layer}, kNoPlace).send_through(of(rank));
 }

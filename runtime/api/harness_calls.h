@@ -24,6 +24,9 @@ Tensor load(const Rank& rank, std::span<const T> values, const Shape& shape, DTy
   return load(rank, std::as_bytes(values), shape, dtype, kind, at);
 }
 
+/// False: nothing is computed, and values given to load() are not looked at.
+bool computes(const Rank& rank);
+
 /// Says which layer a tensor belongs to, for the numbers in timelines.
 void mark_layer(const Rank& rank, ConstView tensor, int layer);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,10 @@ class HarnessPort : public Port {
  public:
   /// Lends values to the next call, which names them by the number returned. They are not copied.
   virtual std::uint64_t lend(std::span<const std::byte> values) = 0;
-  virtual std::uint64_t lend(const model::ModelStructure& structure) = 0;
+  virtual std::uint64_t lend(std::shared_ptr<const model::ModelStructure> structure) = 0;
+
+  /// False: the rank's device computes nothing, so values that are lent are not looked at.
+  virtual bool computes() const { return true; }
 
   /// The elements of a tensor of the device, as f32. Costs no virtual time, and is not counted.
   virtual std::vector<float> values_of(const Ref& ref) = 0;

@@ -28,7 +28,7 @@ const RankModel& checked(const RankModel* model, Location at) {
 }
 
 const LayerStructure& layer_of(const RankModel* model, int l, const char* query, Location at) {
-  const model::ModelStructure& structure = checked(model, at).structure;
+  const model::ModelStructure& structure = *checked(model, at).structure;
   const int layers = static_cast<int>(structure.layers.size());
   if (l >= 0 && l < layers) return structure.layers[static_cast<std::size_t>(l)];
   throw_invalid(
@@ -53,13 +53,13 @@ Saved::~Saved() {
 }
 
 int Model::num_layers(Location at) const {
-  return static_cast<int>(checked(model_, at).structure.layers.size());
+  return static_cast<int>(checked(model_, at).structure->layers.size());
 }
 Count Model::size(int l, Location at) const {
   return layer_of(model_, l, "size", at).range.size();
 }
 Count Model::total(Location at) const {
-  return checked(model_, at).structure.total;
+  return checked(model_, at).structure->total;
 }
 Range Model::range(int l, Location at) const {
   return layer_of(model_, l, "range", at).range;
@@ -86,7 +86,7 @@ std::vector<Range> Model::owned(int l, Location at) const {
 
 Range Model::tied(int l, Location at) const {
   const LayerStructure& layer = layer_of(model_, l, "tied", at);
-  if (!model_->structure.spec.tied) return {};
+  if (!model_->structure->spec.tied) return {};
   if (layer.type == LayerStructure::Type::embedding) return entry_of(layer, "token").range;
   if (layer.type == LayerStructure::Type::head) return entry_of(layer, "weight").range;
   return {};

@@ -47,7 +47,7 @@ Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<T
     : model_(model), layers_(layers) {
   const Count all = model.num_layers(at);
   check_layers(layers, all, weights.size(), grads.size(), at);
-  const auto& structures = detail::Access::rank_model(model)->structure.layers;
+  const auto& structures = detail::Access::rank_model(model)->structure->layers;
   is_first_ = layers.begin == 0;
   is_last_ = layers.end == all;
   input_ = shape_of(structures[static_cast<std::size_t>(layers.begin)], tokens, true);

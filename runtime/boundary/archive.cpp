@@ -28,7 +28,7 @@ void Sender::send(const Model& model) {
   const bool is_known = known_ != nullptr && known_->contains(own->id);
   (*this)(own->id, is_known);
   if (is_known) return;
-  (*this)(own->tp, own->structure);
+  (*this)(own->tp, *own->structure);
   if (known_ != nullptr && own->id != 0) known_->insert(own->id);
 }
 
@@ -90,7 +90,9 @@ void Receiver::receive(Model& model) {
   if (!is_known) {
     own = std::make_unique<detail::RankModel>();
     own->id = id;
-    (*this)(own->tp, own->structure);
+    model::ModelStructure structure;
+    (*this)(own->tp, structure);
+    own->structure = std::make_shared<const model::ModelStructure>(std::move(structure));
   }
   if (own == nullptr) throw BadPack();
   model = Access::model(own.get());

@@ -55,17 +55,6 @@ Count rows_of_micro(const Case& kase) {
   return kase.model.sequence * kase.batch;
 }
 
-/// Targets of a micro-batch that count. Uneven: they grow from nearly none to nearly all over all micro-batches of all
-/// batches, so that sums by rank differ as well.
-Count counted_of(const Case& kase, int batch, int micro) {
-  const Count rows = rows_of_micro(kase);
-  if (kase.empty_batch && batch == 0) return 0;
-  if (!kase.uneven_tokens) return rows;
-  const Count number = Count{batch} * kase.micro_batches + micro;
-  const Count all = Count{kase.num_batches()} * kase.micro_batches;
-  return std::max<Count>(1, rows * (2 * number + 1) / (2 * all));
-}
-
 /// Leaves `counted` of the targets, at random places.
 void hide_others(std::vector<std::int32_t>& targets, Count counted, std::uint64_t seed, std::uint64_t stream) {
   std::vector<std::size_t> order(targets.size());
@@ -99,6 +88,17 @@ std::vector<float> weights_of(const Case& kase, int layer) {
   return weights;
 }
 
+// Uneven: they grow from nearly none to nearly all over all micro-batches of all
+// batches, so that sums by rank differ as well.
+Count tokens_of_micro(const Case& kase, int batch, int micro) {
+  const Count rows = rows_of_micro(kase);
+  if (kase.empty_batch && batch == 0) return 0;
+  if (!kase.uneven_tokens) return rows;
+  const Count number = Count{batch} * kase.micro_batches + micro;
+  const Count all = Count{kase.num_batches()} * kase.micro_batches;
+  return std::max<Count>(1, rows * (2 * number + 1) / (2 * all));
+}
+
 MicroData micro_of(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
   const std::uint64_t inputs = stream_of(Purpose::inputs, batch, micro);
@@ -109,15 +109,17 @@ MicroData micro_of(const Case& kase, int batch, int micro) {
     data.ids = whole_numbers(rows, kase.model.outputs, kase.seed, inputs);
   }
   data.targets = whole_numbers(rows, kase.model.outputs, kase.seed, stream_of(Purpose::targets, batch, micro));
-  data.tokens = counted_of(kase, batch, micro);
+  data.tokens = tokens_of_micro(kase, batch, micro);
   if (data.tokens < rows) hide_others(data.targets, data.tokens, kase.seed, stream_of(Purpose::order, batch, micro));
   return data;
 }
 
 Count tokens_of_step(const Case& kase) {
+  const Count all = Count{kase.num_batches()} * kase.micro_batches;
+  if (!kase.uneven_tokens && !kase.empty_batch) return all * rows_of_micro(kase);  // each of thousands of ranks asks
   Count tokens = 0;
   for (int batch = 0; batch < kase.num_batches(); ++batch) {
-    for (int micro = 0; micro < kase.micro_batches; ++micro) tokens += counted_of(kase, batch, micro);
+    for (int micro = 0; micro < kase.micro_batches; ++micro) tokens += tokens_of_micro(kase, batch, micro);
   }
   return tokens;
 }

@@ -22,6 +22,9 @@ struct MicroData {
 };
 SHARDLINGS_API MicroData micro_of(const Case& kase, int batch, int micro);
 
+/// Targets that count: micro_of(…).tokens, without the data.
+SHARDLINGS_API Count tokens_of_micro(const Case& kase, int batch, int micro);
+
 /// Targets that count, over all batches and micro-batches of a step.
 SHARDLINGS_API Count tokens_of_step(const Case& kase);
 

@@ -115,6 +115,10 @@ void Doors::Harness::check(const detail::Ref& ref) const {
   if (!doors_.front_.memory().holds(ref)) doors_.refuse(call, "it is about a tensor that the rank does not have");
 }
 
+bool Doors::Harness::computes() const {
+  return doors_.front_.rank().device().computes();
+}
+
 Nanos Doors::Harness::now() const {
   return doors_.front_.rank().now();
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "api/harness_port.h"
@@ -30,7 +32,7 @@ class Doors {
   /// What the harness lends to the call that it makes next.
   /// @{
   using Values = std::span<const std::byte>;
-  using Lent = std::variant<std::monostate, Values, const model::ModelStructure*>;
+  using Lent = std::variant<std::monostate, Values, std::shared_ptr<const model::ModelStructure>>;
   /// Nothing for a number that was given to another call, or to none. What was lent is for one call.
   Lent lent(std::uint64_t id) const { return id == loan_ ? lent_ : Lent(); }
   /// @}
@@ -64,7 +66,10 @@ class Doors {
    public:
     using Door::Door;
     std::uint64_t lend(std::span<const std::byte> values) override { return doors_.lend(values); }
-    std::uint64_t lend(const model::ModelStructure& structure) override { return doors_.lend(&structure); }
+    std::uint64_t lend(std::shared_ptr<const model::ModelStructure> structure) override {
+      return doors_.lend(std::move(structure));
+    }
+    bool computes() const override;
     std::vector<float> values_of(const detail::Ref& ref) override;
     void check(const detail::Ref& ref) const override;
     Nanos now() const override;
@@ -83,7 +88,7 @@ class Doors {
   detail::TextId define(std::string_view text);
   std::string text_of(detail::TextId id) const;
   std::uint64_t lend(Lent what) {
-    lent_ = what;
+    lent_ = std::move(what);
     return ++loan_;
   }
 

@@ -21,12 +21,13 @@ Reply handle::load(RankFront& front, const Call& call) {
   const detail::Ref& like = call.tensor[0];
   const Location at = front.rank().place(call);
   const Operand made = front.memory().allocate(like.shape, like.dtype, given.kind, Memory::device, at);
-  if (values == nullptr || values->size() != static_cast<std::size_t>(made.bytes().value())) {
+  const bool computes = front.rank().device().computes();  // else nobody makes values, of gigabytes perhaps
+  if (values == nullptr || (computes && values->size() != static_cast<std::size_t>(made.bytes().value()))) {
     front.memory().free(made.ref, at);
     front.rank().invalid(call, fmt::format("load: {} bytes are lent for {}", values != nullptr ? values->size() : 0,
                                            to_text(made.bytes())));
   }
-  if (made.size() > 0) front.rank().device().upload(made.data, values->data(), made.bytes());
+  if (computes && made.size() > 0) front.rank().device().upload(made.data, values->data(), made.bytes());
   Reply reply;
   reply.tensor[0] = made.ref;
   return reply;
@@ -35,11 +36,11 @@ Reply handle::load(RankFront& front, const Call& call) {
 Reply handle::add_model(RankFront& front, const Call& call) {
   const unpacked::add_model given(call);
   const auto lent = front.doors().lent(given.structure);
-  const auto* structure = std::get_if<const model::ModelStructure*>(&lent);
-  if (structure == nullptr) front.rank().invalid(call, "add_model: no structure is lent to it");
+  const auto* structure = std::get_if<std::shared_ptr<const model::ModelStructure>>(&lent);
+  if (structure == nullptr || !*structure) front.rank().invalid(call, "add_model: no structure is lent to it");
   Reply reply;
   const Group tp = given.divided ? front.groups().handle_of(front.port(), call) : Group();
-  reply.model = front.models().models.add({**structure, tp, 0});
+  reply.model = front.models().models.add({*structure, tp, 0});
   return reply;
 }
 
@@ -49,6 +50,7 @@ Reply handle::refuse(RankFront& front, const Call& call) {
 }
 
 Reply handle::publish(RankFront& front, const Call& call) {
+  if (!front.rank().device().computes()) return {};
   const unpacked::publish given(call);
   Published published;
   published.name = front.rank().texts().text(given.name);

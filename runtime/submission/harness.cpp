@@ -20,11 +20,15 @@ namespace {
 using detail::Access;
 using detail::kNoPlace;
 
-/// The first values of a list, as many as the shape has elements.
 template <class T>
-Tensor load(Rank& rank, const T* values, Shape shape, DType dtype, Kind kind) {
-  return detail::harness::load(rank, std::span<const T>(values, static_cast<std::size_t>(shape.size())), shape, dtype,
-                               kind);
+Tensor load(Rank& rank, const std::vector<T>& values, Shape shape, DType dtype, Kind kind) {
+  return detail::harness::load(rank, std::span<const T>(values), shape, dtype, kind);
+}
+
+/// A tensor of what `values` returns, which is not asked where nothing is computed: it could be gigabytes.
+template <class Values>
+Tensor load_made(Rank& rank, Shape shape, Kind kind, Values values) {
+  return load(rank, detail::harness::computes(rank) ? values() : std::vector<float>(), shape, DType::f32, kind);
 }
 
 bool inside(Range range, Count extent) {
@@ -40,17 +44,20 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 /// What lives as long as the harness: the rank's model, the structure of all ranks' parts together, and the batch.
 struct Harness::Data {
+  std::shared_ptr<model::SharedStructures> structures;
   detail::RankModel own;
-  model::ModelStructure whole;
-  const model::LayerStructure& layer(int l) const { return own.structure.layers.at(static_cast<std::size_t>(l)); }
-  const model::LayerStructure& whole_layer(int l) const { return whole.layers.at(static_cast<std::size_t>(l)); }
+  std::shared_ptr<const model::ModelStructure> whole;
+  const model::LayerStructure& layer(int l) const { return own.structure->layers.at(static_cast<std::size_t>(l)); }
+  const model::LayerStructure& whole_layer(int l) const { return whole->layers.at(static_cast<std::size_t>(l)); }
   Tensor inputs, targets;
   std::set<int> given;  ///< layers of which the rank has had weights
 };
 
-Harness::Harness(Rank& rank, const cases::Case& kase) : rank_(rank), kase_(kase), data_(std::make_unique<Data>()) {
+Harness::Harness(Rank& rank, const cases::Case& kase, std::shared_ptr<model::SharedStructures> structures)
+    : rank_(rank), kase_(kase), data_(std::make_unique<Data>()) {
   if (!kase.has_model()) return;
-  data_->own.structure = data_->whole = model::make_structure(kase.model);
+  data_->structures = structures ? std::move(structures) : std::make_shared<model::SharedStructures>(kase.model);
+  data_->own.structure = data_->whole = data_->structures->whole();
   detail::harness::add_model(rank, data_->own);
 }
 
@@ -58,7 +65,7 @@ Harness::~Harness() = default;
 
 void Harness::divide_layers(const Group& tp) {
   try {
-    data_->own.structure = model::make_part(kase_.model, tp.size(), tp.rank());
+    data_->own.structure = data_->structures->part(tp.size(), tp.rank());
   } catch (const std::invalid_argument& error) {
     throw MachineFault(fmt::format("harness.cpp: divide_layers: {}", error.what()));
   }
@@ -89,8 +96,10 @@ Tensor Harness::weights(int layer, Range range) {
                                    range.begin, range.end));
   }
   data_->given.insert(layer);
-  const std::vector<float> all = own_weights(layer);
-  Tensor shard = load(rank_, all.data() + range.begin, range.size(), DType::f32, Kind::parameter);
+  Tensor shard = load_made(rank_, range.size(), Kind::parameter, [&] {
+    const std::vector<float> all = own_weights(layer);
+    return std::vector<float>(all.begin() + range.begin, all.begin() + range.end);
+  });
   mark_layer(shard, layer);
   return shard;
 }
@@ -103,13 +112,15 @@ Tensor Harness::weights(int layer, const std::string& entry, Range rows, Range c
                                    rows.begin, rows.end, cols.begin, cols.end, entry));
   }
   data_->given.insert(layer);
-  const std::vector<float> all = own_weights(layer);
-  std::vector<float> rectangle;
-  for (Count row = rows.begin; row < rows.end; ++row) {
-    const auto begin = all.begin() + found->range.begin + row * found->cols;
-    rectangle.insert(rectangle.end(), begin + cols.begin, begin + cols.end);
-  }
-  Tensor shard = load(rank_, rectangle.data(), {rows.size(), cols.size()}, DType::f32, Kind::parameter);
+  Tensor shard = load_made(rank_, {rows.size(), cols.size()}, Kind::parameter, [&] {
+    const std::vector<float> all = own_weights(layer);
+    std::vector<float> rectangle;
+    for (Count row = rows.begin; row < rows.end; ++row) {
+      const auto begin = all.begin() + found->range.begin + row * found->cols;
+      rectangle.insert(rectangle.end(), begin + cols.begin, begin + cols.end);
+    }
+    return rectangle;
+  });
   mark_layer(shard, layer);
   return shard;
 }
@@ -151,28 +162,27 @@ Batch Harness::batch(const BatchChoice& choice) {
   const bool has_ids = kase_.model.family == model::ModelSpec::Family::gpt;
   std::vector<float> values;
   std::vector<std::int32_t> ids, targets;
-  std::vector<Count> tokens;
   const int which = choice.which < 0 ? kase_.batch_of(rank_.id()) : choice.which;
-  for (int i = 0; i < kase_.micro_batches; ++i) {
+  const bool computes = detail::harness::computes(rank_);
+  for (int i = 0; computes && i < kase_.micro_batches; ++i) {
     const cases::MicroData micro = cases::micro_of(kase_, which, i);
     append(values, micro.inputs);
     append(ids, micro.ids);
     append(targets, micro.targets);
-    tokens.push_back(micro.tokens);
   }
   const Count s = kase_.model.sequence, b = kase_.batch, all = s * kase_.micro_batches;
   if (choice.inputs) {
-    data_->inputs = has_ids ? load(rank_, ids.data(), {all, b}, DType::i32, Kind::other)
-                            : load(rank_, values.data(), {all, b, kase_.model.hidden}, DType::f32, Kind::other);
+    data_->inputs = has_ids ? load(rank_, ids, {all, b}, DType::i32, Kind::other)
+                            : load(rank_, values, {all, b, kase_.model.hidden}, DType::f32, Kind::other);
   }
-  if (choice.targets) data_->targets = load(rank_, targets.data(), {all, b}, DType::i32, Kind::other);
+  if (choice.targets) data_->targets = load(rank_, targets, {all, b}, DType::i32, Kind::other);
   const auto part = [&](const Tensor& tensor, int i) {
     const ConstView whole = tensor;
     return whole ? Access::labelled(whole.rows_part({i * s, (i + 1) * s}, kNoPlace), i) : ConstView();
   };
   std::vector<MicroBatch> micros;
   for (int i = 0; i < kase_.micro_batches; ++i) {
-    micros.push_back({part(data_->inputs, i), part(data_->targets, i), tokens[static_cast<std::size_t>(i)]});
+    micros.push_back({part(data_->inputs, i), part(data_->targets, i), cases::tokens_of_micro(kase_, which, i)});
   }
   return Access::batch(data_->inputs, data_->targets, std::move(micros), cases::tokens_of_step(kase_));
 }
@@ -188,7 +198,7 @@ void Harness::spoil(bool spoiled) {
 }
 
 Tensor Harness::tensor(const std::vector<float>& values, Kind kind) {
-  return load(rank_, values.data(), static_cast<Count>(values.size()), DType::f32, kind);
+  return load(rank_, values, static_cast<Count>(values.size()), DType::f32, kind);
 }
 
 Tensor Harness::normals(int which, Shape shape, Kind kind) {
@@ -201,8 +211,10 @@ Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
         fmt::format("harness.cpp: normals: there are {} rows, not [{}, {})", whole[0], rows.begin, rows.end));
   }
   const Count row = whole[0] > 0 ? whole.size() / whole[0] : 0;
-  const std::vector<float> all = cases::normals_of(kase_, which, whole.size());
-  return load(rank_, all.data() + rows.begin * row, with_extent(whole, 0, rows.size()), DType::f32, kind);
+  return load_made(rank_, with_extent(whole, 0, rows.size()), kind, [&] {
+    const std::vector<float> all = cases::normals_of(kase_, which, whole.size());
+    return std::vector<float>(all.begin() + rows.begin * row, all.begin() + rows.end * row);
+  });
 }
 
 Tensor Harness::integers(Count n, Kind kind) {
@@ -234,7 +246,7 @@ void Harness::put(const std::string& name, ConstView view, const MatrixPart& pla
 /// The layers whose tensors this rank should have; what it has beside them counts, too. The list is the learner's to
 /// change, so it may be shorter.
 std::vector<std::pair<int, ConstView>> Harness::by_layer(const std::vector<Tensor>& tensors) const {
-  const auto known = kase_.has_model() ? data_->whole.layers.size() : 0;
+  const auto known = kase_.has_model() ? data_->whole->layers.size() : 0;
   std::vector<std::pair<int, ConstView>> layers;
   for (std::size_t l = 0; l < std::max(known, tensors.size()); ++l) {
     const ConstView tensor = l < tensors.size() ? ConstView(tensors[l]) : ConstView();
@@ -267,6 +279,7 @@ void Harness::put_part(const std::string& name, int layer, ConstView tensor, con
 
 /// Elements `stretch` of this rank's part of a layer: put where they lie in the whole layer.
 void Harness::put_stretch(const std::string& name, int layer, ConstView tensor, Range stretch) {
+  if (!detail::harness::computes(rank_)) return put(name, tensor);  // a layer may have thousands of rectangles
   const model::LayerStructure& whole = data_->whole_layer(layer);
   for (const auto& [part, at] : clipped(stretches(whole, data_->layer(layer)), stretch)) {
     put(name, tensor.part({part.begin - stretch.begin, part.end - stretch.begin}, kNoPlace),
@@ -279,7 +292,7 @@ void Harness::put_parts(const std::string& name, const std::vector<Tensor>& tens
 }
 
 void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix) {
-  for (std::size_t l = 0; l < std::max(optimizer.size(), data_->whole.layers.size()); ++l) {
+  for (std::size_t l = 0; l < std::max(optimizer.size(), data_->whole->layers.size()); ++l) {
     const int layer = static_cast<int>(l);
     const bool is_there = l < optimizer.size() && (optimizer[l].m || optimizer[l].v);
     if (!is_there && !data_->given.contains(layer)) continue;

@@ -31,6 +31,7 @@
 #include "base/matrix_part.h"
 #include "boundary/learner_function.h"
 #include "case/case.h"
+#include "model/shared_structures.h"
 #include "shardlings/puzzle.h"
 
 namespace shardlings::submission {
@@ -84,7 +85,8 @@ struct GridGroups {
 
 class SHARDLINGS_API Harness {
  public:
-  Harness(Rank& rank, const cases::Case& kase);
+  /// `structures`: of kase.model, shared with other ranks; without it the rank has its own.
+  Harness(Rank& rank, const cases::Case& kase, std::shared_ptr<model::SharedStructures> structures = nullptr);
   ~Harness();
   Harness(const Harness&) = delete;
   Harness& operator=(const Harness&) = delete;

@@ -63,6 +63,7 @@ struct Run {
   cases::Case kase = cases::case_from_json(std::string(file.case_text()));
   front::BlackBox box = file.black_box();
   world::Options options = options_of(kase);
+  std::shared_ptr<model::SharedStructures> structures = std::make_shared<model::SharedStructures>(kase.model);
 
   void prepare(world::Backend backend) {
     if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
@@ -84,7 +85,7 @@ struct Run {
 void run_harness(Rank& rank, const Run& run) {
   pthread_setname_np(pthread_self(), fmt::format("rank {}", rank.id()).c_str());  // as a debugger shows it
   try {
-    Harness of_rank(rank, run.kase);
+    Harness of_rank(rank, run.kase, run.structures);
     run.harness(of_rank);
   } catch (const boundary::NoMemoryInJail&) {
     run.file.header().exhausted = wire::FileHeader::kJailExhausted;

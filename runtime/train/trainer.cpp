@@ -136,7 +136,7 @@ class RankTrainer {
     for (const Stage& chunk : chunks_) {
       for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) {
         const auto at = static_cast<std::size_t>(l);
-        visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->structure.layers[at]));
+        visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->structure->layers[at]));
       }
     }
   }

@@ -27,6 +27,7 @@ constexpr std::array<Capabilities, kBackends> kCapabilities{{
      .needs_gpu = true,
      .gpu_per_rank = true,
      .measures_time = true},
+    {.backend = Backend::dry, .name = "dry", .ranks = "any number; thousands", .computes = false},
 }};
 
 /// 13010 is "13.1"; empty for 0.
@@ -66,6 +67,12 @@ Machine look_at_machine() {
 
 void use_backend(Options& options, Backend backend) {
   if (backend == Backend::cpu) return;
+  if (backend == Backend::dry) {
+    options.make_engine = [] { return back::make_fibers_engine(); };
+    options.make_device = [](int) { return back::make_dry_device(); };
+    options.make_fabric = back::make_dry_fabric;
+    return;
+  }
   const back::Gpus gpus = back::find_gpus();
   if (gpus.found.empty()) throw std::runtime_error(fmt::format("backend {}: {}", name_of(backend), gpus.problem));
   const bool gpu_per_rank = capabilities_of(backend).gpu_per_rank;

@@ -14,9 +14,10 @@ namespace shardlings::world {
 enum class Backend : std::uint8_t {
   cpu,   ///< ranks are threads of the host
   cuda,  ///< ranks share one GPU, and exchange data by copies on it
-  nccl   ///< each rank has a GPU of its own, and NCCL moves the data
+  nccl,  ///< each rank has a GPU of its own, and NCCL moves the data
+  dry    ///< nothing is computed or moved, and one thread runs all ranks: for `simulate`
 };
-inline constexpr int kBackends = 3;
+inline constexpr int kBackends = 4;
 
 /// What differs between backends. docs/gpu.md has this as a table.
 struct Capabilities {
@@ -28,6 +29,7 @@ struct Capabilities {
   bool needs_gpu = false;
   bool gpu_per_rank = false;
   bool measures_time = false;  ///< beside virtual time
+  bool computes = true;        ///< false: there are counters and virtual time, but no numbers
 };
 const Capabilities& capabilities_of(Backend backend);
 const char* name_of(Backend backend);

@@ -74,7 +74,7 @@ void step(const Model& model, TrainState& state, ConstView inputs, ConstView tar
 void gpt_step(benchmark::State& timer) {
   const model::ModelStructure structure = model::make_structure(spec());
   const auto report = world::run({}, [&](Rank& rank) {
-    detail::RankModel own{structure, {}};
+    detail::RankModel own{std::make_shared<const model::ModelStructure>(structure), {}};
     detail::harness::add_model(rank, own);
     const Model model = detail::Access::model(&own);
     TrainState state = state_of(rank, model);

@@ -21,7 +21,7 @@ bool same(const Ref& a, const Ref& b) {
 class Doubting final : public detail::HarnessPort {
  public:
   std::uint64_t lend(std::span<const std::byte>) override { return 0; }
-  std::uint64_t lend(const model::ModelStructure&) override { return 0; }
+  std::uint64_t lend(std::shared_ptr<const model::ModelStructure>) override { return 0; }
   std::vector<float> values_of(const Ref&) override { return {}; }
   void check(const Ref&) const override { throw InvalidArgument("no tensor of this rank", {}); }
   Nanos now() const override { return Nanos(0); }
@@ -177,7 +177,7 @@ TEST(Archive, LeavesWhatIsEmptyWithoutAPort) {
 TEST(Archive, SendsTheStructureOfAModelOnce) {
   model::ModelSpec spec;
   spec.layers = 3;
-  detail::RankModel own{model::make_structure(spec), Access::group(nullptr, 2, 1, 4), 11};
+  detail::RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(spec)), Access::group(nullptr, 2, 1, 4), 11};
   KnownModels known;
   Kept kept;
   std::size_t first_size = 0;
@@ -193,12 +193,12 @@ TEST(Archive, SendsTheStructureOfAModelOnce) {
     Model model;
     receiver(model);
     EXPECT_EQ(model.num_layers(), 3);
-    EXPECT_EQ(model.total(), own.structure.total);
+    EXPECT_EQ(model.total(), own.structure->total);
     EXPECT_EQ(Access::rank_model(model)->tp.size(), 4);
     for (int l = 0; l < 3; ++l) {
-      ASSERT_EQ(model.entries(l).size(), own.structure.layers[static_cast<std::size_t>(l)].entries.size());
+      ASSERT_EQ(model.entries(l).size(), own.structure->layers[static_cast<std::size_t>(l)].entries.size());
       EXPECT_STREQ(model.entries(l)[0].name, "weight");
-      EXPECT_EQ(model.range(l), own.structure.layers[static_cast<std::size_t>(l)].range);
+      EXPECT_EQ(model.range(l), own.structure->layers[static_cast<std::size_t>(l)].range);
     }
   }
 }

@@ -180,7 +180,7 @@ TEST_P(Computation, OfEveryOperation) {
 
 /// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on.
 void train(Rank& rank, const model::ModelStructure& structure, Count sequence, Count batch) {
-  detail::RankModel own{structure, {}};
+  detail::RankModel own{std::make_shared<const model::ModelStructure>(structure), {}};
   detail::harness::add_model(rank, own);
   const Model model = Access::model(&own);
   const int last = model.num_layers();

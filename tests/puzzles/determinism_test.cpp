@@ -13,6 +13,7 @@
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
 #include "grading/run/supervisor.h"
+#include "puzzles/solutions.h"
 
 namespace shardlings::grading {
 namespace {
@@ -24,14 +25,6 @@ constexpr int kRanks = 8;  // a puzzle whose numbers fix the ranks has a case of
 int repeats() {
   const char* text = std::getenv("SHARDLINGS_REPEATS");
   return text ? std::atoi(text) : 3;
-}
-
-std::vector<std::string> puzzle_ids() {
-  std::vector<std::string> ids;
-  for (const auto& entry : fs::directory_iterator(SHARDLINGS_SOURCE_FOLDER "/puzzles")) {
-    if (fs::exists(entry.path() / "puzzle.toml")) ids.push_back(entry.path().filename().string());
-  }
-  return ids;
 }
 
 /// The case with most ranks: at least eight, if it has several.

@@ -44,6 +44,14 @@ const fs::path& builds() {
 
 }  // namespace
 
+std::vector<std::string> puzzle_ids() {
+  std::vector<std::string> ids;
+  for (const auto& entry : fs::directory_iterator(SHARDLINGS_SOURCE_FOLDER "/puzzles")) {
+    if (fs::exists(entry.path() / "puzzle.toml")) ids.push_back(entry.path().filename().string());
+  }
+  return ids;
+}
+
 Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant)
     : puzzle_(puzzle) {
   const fs::path folder = builds() / (puzzle + mutant);
@@ -55,10 +63,10 @@ Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle,
   program_ = built.program;
 }
 
-wire::Result Solution::run(const cases::Case& kase) const {
+wire::Result Solution::run(const cases::Case& kase, world::Backend backend) const {
   cases::Case own = kase;
   own.puzzle = puzzle_;
-  return run::run_case(program_, own, run::default_limits(kase.ranks));
+  return run::run_case(program_, own, run::default_limits(kase.ranks), backend);
 }
 
 }  // namespace shardlings::grading

@@ -3,19 +3,24 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "case/case.h"
 #include "grading/build/toolchain.h"
 #include "submission/wire/result.h"
+#include "world/backend.h"
 
 namespace shardlings::grading {
+
+/// All puzzles of the course.
+std::vector<std::string> puzzle_ids();
 
 /// The solution of a puzzle or, if one is named, a mutant of it, built once. Fails the test if it does not build.
 class Solution {
  public:
   Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant = "");
   /// Runs on this case, whatever puzzle that is from.
-  wire::Result run(const cases::Case& kase) const;
+  wire::Result run(const cases::Case& kase, world::Backend backend = world::Backend::cpu) const;
 
  private:
   std::string puzzle_;

@@ -50,9 +50,9 @@ class FarPort final : public detail::HarnessPort {
     ask(topic_of(Ask::lend_values), {});
     return mailbox_.plain<std::uint64_t>();
   }
-  std::uint64_t lend(const model::ModelStructure& structure) override {
+  std::uint64_t lend(std::shared_ptr<const model::ModelStructure> structure) override {
     Sender sender;
-    sender(structure);
+    sender(*structure);
     ask(topic_of(Ask::lend_structure), sender.take());
     return mailbox_.plain<std::uint64_t>();
   }
@@ -149,8 +149,9 @@ class JailServer {
       case Ask::lend_structure: {
         const std::string bytes = mailbox_.bytes();
         Receiver receiver(bytes, nullptr, kept_);
-        receiver(structures_.emplace_back());
-        return mailbox_.post_plain(topic_of(Ask::answer), port_.lend(structures_.back()));
+        auto structure = std::make_shared<model::ModelStructure>();
+        receiver(*structure);
+        return mailbox_.post_plain(topic_of(Ask::answer), port_.lend(std::move(structure)));
       }
       case Ask::values_of:
         values_ = port_.values_of(mailbox_.plain<detail::Ref>());
@@ -171,7 +172,6 @@ class JailServer {
   Kept kept_;
   std::deque<std::string>& files_;
   std::string coming_, lent_;
-  std::deque<model::ModelStructure> structures_;
   std::vector<float> values_;
   std::size_t given_ = 0;
 };

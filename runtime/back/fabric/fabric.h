@@ -95,6 +95,8 @@ class Fabric {
 
 /// Ranks are threads whose devices' memory is the host's: a rank that waits claims pieces of the operation.
 std::unique_ptr<Fabric> make_in_process_fabric();
+/// Moves nothing: for devices that compute nothing.
+std::unique_ptr<Fabric> make_dry_fabric();
 /// Several ranks on devices of one kind: ordered reduction and copy kernels on their communication lanes.
 std::unique_ptr<Fabric> make_device_copy_fabric();
 

@@ -61,6 +61,9 @@ class Device {
  public:
   virtual ~Device() = default;
 
+  /// False: there is neither memory nor arithmetic behind it, addresses are names, and what is downloaded is zero.
+  virtual bool computes() const { return true; }
+
   /// At least `size` bytes, aligned to 64. Throws std::bad_alloc.
   virtual void* allocate(Bytes size) = 0;
   /// Ordered after all work launched so far on the compute lane.
@@ -99,5 +102,7 @@ class Device {
 
 /// A device whose memory is the host's and whose kernels are done when launch() returns.
 std::unique_ptr<Device> make_cpu_device();
+/// A device that computes nothing (see computes()).
+std::unique_ptr<Device> make_dry_device();
 
 }  // namespace shardlings::back

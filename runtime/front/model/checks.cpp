@@ -23,7 +23,7 @@ std::string call_text(const Call& call, Count layer) {
 }
 
 const LayerStructure& checked_layer(RankModels& of, const Call& call, Count layer) {
-  const auto& layers = model_of(of, call).structure.layers;
+  const auto& layers = model_of(of, call).structure->layers;
   const auto count = static_cast<Count>(layers.size());
   if (layer < 0 || layer >= count) {
     of.rank.invalid(call, fmt::format("{}: there is no such layer; the model has layers 0 to {}",
@@ -93,7 +93,7 @@ void check_grad(RankModels& of, const Call& call, Count layer, const Operand& x,
 
 void check_loss(RankModels& of, const Call& call, const Operand& logits, const Operand& targets, const Operand& loss) {
   if (!targets) of.rank.invalid(call, "loss: there are no targets: the view is empty, as where the batch has none");
-  const Count width = model_of(of, call).structure.layers.back().out;
+  const Count width = model_of(of, call).structure->layers.back().out;
   if (!logits || logits.cols() != width || logits.shape().rank() < 2) {
     of.rank.invalid(call, fmt::format("loss: the logits have shape {}, expected (s, b, {}): what forward of the last "
                                       "layer returned",
@@ -123,7 +123,7 @@ void check_update(RankModels& of, const Call& call, Count layer) {
     of.rank.invalid(call, fmt::format("{}: {} weights, but the layer has {}", call_text(call, layer), updated, size));
   }
   static constexpr const char* kNames[] = {"weights", "gradient", "first moment m", "second moment v"};
-  const bool adam = model_of(of, call).structure.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = model_of(of, call).structure->spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (int i = 1; i < (adam ? 4 : 2); ++i) {
     const Count found = call.tensor[i].shape.size();
     if (found == updated) continue;

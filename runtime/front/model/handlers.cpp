@@ -166,7 +166,7 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
   const Location at = of.rank.place(call);
   Tensor grad = as_one_call(of, call, EventKind::loss, label, [&] {
     if (model.tp.size() > 1) {
-      return divided_loss(model.tp, {model.structure.layers.back().vocabulary, model.structure.spec.outputs},
+      return divided_loss(model.tp, {model.structure->layers.back().vocabulary, model.structure->spec.outputs},
                           std::move(logits), targets, given.tokens, loss, at);
     }
     return cross_entropy(std::move(logits), targets, given.tokens, loss, at);
@@ -179,7 +179,7 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
 Reply handle::layer_update(RankModels& of, const Call& call) {
   const unpacked::layer_update given(call);
   check_update(of, call, given.layer);
-  const model::ModelSpec& spec = model_of(of, call).structure.spec;
+  const model::ModelSpec& spec = model_of(of, call).structure->spec;
   const View weights = view(of, call, given.weights), grad = view(of, call, given.grad),
              factor = view(of, call, given.factor);
   const Location at = of.rank.place(call);

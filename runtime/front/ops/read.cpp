@@ -9,6 +9,11 @@ Reply handle::read_scalar(OpContext& of, const Call& call) {
   const unpacked::read_scalar given(call);
   const Operand from = of.memory.find(call, {.index = given.scalar.index});
   if (from.size() != 1) of.rank.invalid(call, "read: only a single element can be read by the host");
+  if (!of.rank.device().computes()) {
+    of.rank.invalid(call,
+                    "read: a simulation computes no numbers, so there is none to read, and what the program does "
+                    "after it cannot be known. Only code whose calls do not depend on numbers can be simulated");
+  }
   if (from.memory == Memory::device) {
     of.rank.counters().sent_to_host += from.bytes();
     ++of.rank.counters().host_reads;

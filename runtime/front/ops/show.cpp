@@ -10,6 +10,7 @@ using detail::Reply;
 Reply handle::show(OpContext& of, const Call& call) {
   const unpacked::show given(call);
   const Operand x = of.memory.find(call, {.index = given.x.index});
+  if (!of.rank.device().computes()) return {};  // there is nothing to see
   Shows& shows = of.rank.shows();
   if (shows.kept.size() >= Shows::kMost) {
     ++shows.left_out;

@@ -105,14 +105,14 @@ TEST_P(Divided, TrainsAsOneDevice) {
   Layers grads = zeros_like(weights);
   std::mutex lock;
   on_ranks(t, kase.model, [&](Rank& rank, const RankModel& own) {
-    OnDevice on(rank, own, cut(weights, all, own.structure));
+    OnDevice on(rank, own, cut(weights, all, *own.structure));
     for (int i = 0; i < kase.micro_batches; ++i) {
       train_micro(rank, on, kase, cases::micro_of(kase, 0, i), cases::tokens_of_step(kase));
     }
     EXPECT_NEAR(get(on.loss)[0], expected.loss, expected.loss_tolerance) << "whole on every rank";
     const Layers part = get_layers(on.state.grads);
     const std::lock_guard guard(lock);
-    put_back(part, all, own.structure, grads);
+    put_back(part, all, *own.structure, grads);
   });
   expect_within(grads, expected.grads, expected.grads_tolerance, "gradients");
 }
@@ -123,13 +123,13 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
   const cases::MicroData data = cases::micro_of(kase, 0, 0);
   const Count batch = kase.batch, tokens = batch * kase.model.sequence;
   on_ranks(GetParam(), kase.model, [&](Rank& rank, const RankModel& own) {
-    OnDevice on(rank, own, cut(weights_of(kase), all, own.structure));
+    OnDevice on(rank, own, cut(weights_of(kase), all, *own.structure));
     const Tensor targets = targets_of(rank, kase, data);
     front::Ledger& ledger = ledger_of(rank);
     Tensor x = inputs_of(rank, kase, data);
     for (int l = 0; l < on.model.num_layers(); ++l) {
       const auto at = static_cast<std::size_t>(l);
-      const model::LayerStructure& layer = own.structure.layers[at];
+      const model::LayerStructure& layer = own.structure->layers[at];
       const Bytes before = ledger.live();
       const auto peak = [&] { return ledger.use().peak - before; };
       ledger.reset_peak({});
@@ -170,8 +170,8 @@ TEST_P(Divided, EveryWeightIsOwnedOnce) {
         static std::mutex lock;
         const std::lock_guard guard(lock);
         const Model model = detail::Access::model(&own);
-        EXPECT_EQ(model.size(static_cast<int>(l)), own.structure.layers[l].range.size());
-        count(model.owned(static_cast<int>(l)), all.layers[l], own.structure.layers[l], counts);
+        EXPECT_EQ(model.size(static_cast<int>(l)), own.structure->layers[l].range.size());
+        count(model.owned(static_cast<int>(l)), all.layers[l], own.structure->layers[l], counts);
         EXPECT_EQ(rank.size(), t);
       });
       for (const Entry& entry : all.layers[l].entries) {
@@ -187,14 +187,14 @@ TEST_P(Divided, EveryWeightIsOwnedOnce) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Divided, testing::Range(1, kHeads + 1));
 
 TEST(Owned, RangesAreJoinedWhereTheyMeet) {
-  const RankModel own{model::make_structure(spec_of(true)), {}};
+  const RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(spec_of(true))), {}};
   const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.owned(1), (std::vector<Range>{{0, model.size(1)}}));
   EXPECT_EQ(model.owned(3), (std::vector<Range>{{0, 20}})) << "the norm, but not the weight";
   EXPECT_EQ(model.tied(0), (Range{0, 130}));
   EXPECT_EQ(model.tied(1), Range{});
   EXPECT_EQ(model.tied(3), (Range{20, 150}));
-  const RankModel untied{model::make_structure(spec_of(false)), {}};
+  const RankModel untied{std::make_shared<const model::ModelStructure>(model::make_structure(spec_of(false))), {}};
   EXPECT_EQ(detail::Access::model(&untied).tied(0), Range{});
   EXPECT_EQ(detail::Access::model(&untied).owned(3), (std::vector<Range>{{0, 150}}));
 }
@@ -205,7 +205,7 @@ TEST(Tied, TensorsTrainAsOneInTheReference) {
   kase.steps = 2;
   const grading::reference::Reference tied = grading::reference::train_reference(kase);
   const Model model = [&] {
-    static const RankModel own{model::make_structure(kase.model), {}};
+    static const RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(kase.model)), {}};
     return detail::Access::model(&own);
   }();
   const Range first = model.tied(0), last = model.tied(3);

@@ -97,7 +97,7 @@ OnDevice::OnDevice(Rank& rank, detail::RankModel of, const Layers& weights)
       model(Access::model(own.get())),
       loss(rank.zeros(1, Kind::other)) {
   detail::harness::add_model(rank, *own);
-  const bool adam = own->structure.spec.optimizer == model::ModelSpec::Optimizer::adam;
+  const bool adam = own->structure->spec.optimizer == model::ModelSpec::Optimizer::adam;
   for (const std::vector<double>& layer : weights) {
     const std::vector<float> rounded(layer.begin(), layer.end());
     const auto size = static_cast<Count>(layer.size());

@@ -44,7 +44,7 @@ Layers get_layers(const std::vector<Tensor>& tensors);
 struct OnDevice {
   OnDevice(Rank& rank, detail::RankModel of, const Layers& weights);
   OnDevice(Rank& rank, const model::ModelStructure& structure, const Layers& weights)
-      : OnDevice(rank, detail::RankModel{structure, {}}, weights) {}
+      : OnDevice(rank, detail::RankModel{std::make_shared<const model::ModelStructure>(structure), {}}, weights) {}
 
   std::unique_ptr<detail::RankModel> own;  ///< what `model` stands for
   Model model;
