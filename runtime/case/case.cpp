@@ -159,7 +159,7 @@ Count Case::integer(const std::string& key) const {
 }
 
 std::string to_json(const Case& kase) {
-  const Json json = {{"puzzle", kase.puzzle},
+  Json json = {{"puzzle", kase.puzzle},
                      {"name", kase.name},
                      {"hidden", kase.hidden},
                      {"ranks", kase.ranks},
@@ -174,6 +174,7 @@ std::string to_json(const Case& kase) {
                      {"cluster", cluster_to_json(kase.cluster)},
                      {"capacity", kase.capacity.value()},
                      {"numbers", kase.numbers}};
+  if (kase.traced) json["traced"] = *kase.traced;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -197,6 +198,7 @@ Case case_from_json(const std::string& text) {
   kase.seed = at<std::uint64_t>(json, "seed");
   kase.cluster = cluster_from(at<Json>(json, "cluster"));
   kase.capacity = Bytes(at<std::int64_t>(json, "capacity"));
+  if (json.contains("traced")) kase.traced = at<std::vector<int>>(json, "traced");
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
   return kase;
 }

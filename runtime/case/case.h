@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "front/clock/cluster.h"
 #include "model/structure.h"
@@ -29,6 +31,7 @@ struct SHARDLINGS_API Case {
   std::uint64_t seed = 1;
   front::Cluster cluster;
   Bytes capacity{std::int64_t{1} << 40};
+  std::optional<std::vector<int>> traced;  ///< the ranks that leave a trace, in order; nothing: all
   std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
 
   bool has_model() const { return model.layers > 0; }

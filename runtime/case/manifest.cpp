@@ -181,6 +181,17 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
   return kase;
 }
 
+std::vector<Axis> read_axes(TomlSection& section) {
+  section.has_only({"tp", "pp", "dp", "v"});
+  std::vector<Axis> axes;
+  for (const char* name : {"tp", "pp", "dp", "v"}) {
+    if (!section.has(name)) continue;
+    const std::string number = section.text(name);
+    axes.push_back({name, number == "ranks" ? "" : number});
+  }
+  return axes;
+}
+
 void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
   for (TomlSection& section : root.sections("checks")) manifest.checks.push_back(read_check(section, manifest));
   for (TomlSection& section : root.sections("hints")) manifest.hints.push_back(read_hint(section));
@@ -259,12 +270,13 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "checks", "hints", "diagnoses", "cases"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses", "cases"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
   manifest.host_reads = root.flag_or("host_reads", false);
+  if (auto axes = root.section("axes")) manifest.axes = read_axes(*axes);
   read_lists(root, Clusters(clusters_folder), manifest);
   return manifest;
 }

@@ -8,6 +8,8 @@
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
 /// host_reads = true                                # its code may read numbers of tensors (default false)
+/// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case that has the size of each axis,
+///                                                  # or "ranks" for what is left of them; v: chunks of a pipeline's rank
 ///
 /// [[checks]]                                       # in the order of the report
 /// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _
@@ -93,6 +95,12 @@ struct Diagnosis {
   std::optional<Hint> hint = {};  ///< comes before the ladder's after a run so diagnosed
 };
 
+/// An axis of parallelism along which a puzzle's ranks are divided.
+struct Axis {
+  std::string name;    ///< tp, pp, dp, or v for the chunks of each rank of a pipeline
+  std::string number;  ///< which number of a case has its size; empty: none has, it is what is left of the ranks
+};
+
 struct Manifest {
   std::string id;      ///< name of the folder, "09_data_parallel"
   int number = 0;      ///< 9
@@ -108,6 +116,7 @@ struct Manifest {
   std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;
   std::vector<Case> cases;
+  std::vector<Axis> axes;  ///< from the innermost to the outermost
 
   int max_points() const;
   const CheckSpec* check(const std::string& id) const;

@@ -21,6 +21,7 @@ struct Shared {
   char* stacks = nullptr;  ///< kStackBytes for each rank: a handler knows its rank by the stack it runs on
   const std::atomic<pid_t>* threads = nullptr;
   std::uint64_t program = 0;  ///< where it is loaded
+  bool one_thread = false;    ///< that runs all ranks
 };
 Shared g_shared;  // NOLINT: see above
 
@@ -34,6 +35,14 @@ bool is_running(int rank) {
   return rank >= 0 && g_shared.box.entries[rank].state == static_cast<std::uint32_t>(front::RankState::running);
 }
 
+/// Where one thread runs all ranks: the others are blocked or finished, or have not begun.
+int the_running_rank() {
+  for (int rank = 0; rank < g_shared.box.ranks; ++rank) {
+    if (is_running(rank)) return rank;
+  }
+  return -1;
+}
+
 /// Sends the signal to a rank that is running; false if there is none.
 bool pass_on(int signal) {
   for (int rank = 0; rank < g_shared.box.ranks; ++rank) {
@@ -45,7 +54,7 @@ bool pass_on(int signal) {
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
-  const int rank = rank_of_stack(&error);
+  const int rank = g_shared.one_thread ? the_running_rank() : rank_of_stack(&error);
   if (signal == SIGXCPU && !is_running(rank) && pass_on(signal)) {
     errno = error;
     return;
@@ -75,7 +84,7 @@ CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const voi
   const std::size_t bytes = kStackBytes * static_cast<std::size_t>(box.ranks);
   void* stacks = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks == MAP_FAILED) throw std::runtime_error("no memory for the stacks of the signal handlers");
-  g_shared = {&note, box, static_cast<char*>(stacks), threads_.get(), reinterpret_cast<std::uint64_t>(program)};
+  g_shared = {&note, box, static_cast<char*>(stacks), threads_.get(), reinterpret_cast<std::uint64_t>(program), false};
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -96,6 +105,11 @@ void CrashNotes::watch_this_thread(int rank) {
   stack.ss_size = kStackBytes;
   sigaltstack(&stack, nullptr);
   threads_[static_cast<std::size_t>(rank)] = gettid();
+}
+
+void CrashNotes::watch_all_on_this_thread() {
+  watch_this_thread(0);
+  g_shared.one_thread = true;
 }
 
 void CrashNotes::leave_this_thread(int rank) {

@@ -26,6 +26,8 @@ class CrashNotes {
   /// Gives the calling thread a stack of its own for the handlers, so that a stack overflow is noted, too.
   void watch_this_thread(int rank);
   void leave_this_thread(int rank);
+  /// The same where this thread runs all ranks by turns: a crash is that of the one that is running.
+  void watch_all_on_this_thread();
 
  private:
   std::unique_ptr<std::atomic<pid_t>[]> threads_;  ///< by rank; 0: none

@@ -14,6 +14,7 @@ inline world::Options options_of(const cases::Case& kase) {
   options.cluster = kase.cluster;
   options.capacity = kase.capacity;
   options.host_capacity = kase.cluster.host.memory;
+  options.traced = kase.traced;
   return options;
 }
 

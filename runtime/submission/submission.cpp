@@ -30,6 +30,8 @@ namespace {
 /// No solution of a puzzle makes a thousand calls on a rank, or leaves many more records. So many of every rank still
 /// fit in memory, and take a second or two.
 constexpr std::int64_t kEndless = 20'000;
+/// A simulation is of models as large as there are.
+constexpr std::int64_t kEndlessSimulated = 2'000'000;
 
 const void* program_of(HarnessFunction harness) {
   Dl_info info = {};
@@ -68,7 +70,7 @@ struct Run {
   void prepare(world::Backend backend) {
     if (box.ranks != kase.ranks) throw std::runtime_error("the case and the file disagree on the number of ranks");
     options.poison_empty = true;
-    options.endless = kEndless;
+    options.endless = capabilities_of(backend).computes ? kEndless : kEndlessSimulated;
     options.black_box = &box;
     use_backend(options, backend);
   }
@@ -94,6 +96,13 @@ void run_harness(Rank& rank, const Run& run) {
     run.file.header().exhausted = wire::FileHeader::kExhausted;
     throw;
   }
+}
+
+/// One thread runs all ranks, by turns.
+void run_on_one_thread(Run& run) {
+  CrashNotes notes(run.file.header().crash, run.box, program_of(run.harness));
+  notes.watch_all_on_this_thread();
+  run.run([&](Rank& rank) { run_harness(rank, run); });
 }
 
 void run_here(Run& run) {
@@ -133,7 +142,11 @@ int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction 
                 const std::optional<JailArguments>& jail) try {
   Run run{file, harness};
   run.prepare(backend);
-  jail ? run_with_jails(run, *jail) : run_here(run);
+  if (jail) {
+    run_with_jails(run, *jail);
+  } else {
+    capabilities_of(backend).computes ? run_here(run) : run_on_one_thread(run);
+  }
   return 0;
 } catch (const std::bad_alloc&) {
   file.header().exhausted = wire::FileHeader::kExhausted;

@@ -8,16 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/file_lock.h"
-#include "base/hash.h"
-#include "base/kept_files.h"
 #include "base/machine_fault.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/system/program.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/verbs.h"
-#include "grading/build/build_submission.h"
+#include "grading/build/kept_build.h"
 #include "grading/run/process.h"
 #include "grading/run/supervisor.h"
 
@@ -54,27 +51,13 @@ int chosen_rank(const cases::Case& kase, const std::string& text) {
   throw UsageError(fmt::format("--rank {}: the case \"{}\" has ranks 0 to {}.", text, kase.name, kase.ranks - 1));
 }
 
-/// Builds into a folder by content, apart from what is graded.
+/// Apart from what is graded.
 build::BuildOutcome built(const Context& context, const cases::Manifest& puzzle, const build::SourceCopy& source) {
-  constexpr std::size_t kKept = 4;
-  const build::Toolchain toolchain = build::load_toolchain(context.project.build);
-  const fs::path all = fs::path(context.project.build) / "debugged" / puzzle.id;
-  const fs::path folder = all / content_key({source.path, source.text, toolchain.text, file_stamp(toolchain.library),
-                                             file_stamp(toolchain.puzzle(puzzle.id).harness)});
-  fs::create_directories(folder);
-  const FileLock lock(folder.string() + kLockSuffix);
-  build::BuildOutcome before;
-  before.program = folder / build::program_name(build::Form::program);
-  before.built = fs::exists(before.program);
-  if (before.built) return before;
   terminal::ProgressLine line(context);
-  line.show("building for the debugger");
   build::BuildOptions how;
   how.for_debugger = true;
-  build::BuildOutcome outcome = build::build_submission(
-      toolchain, puzzle.id, source, context.project.puzzle_folder(puzzle.id) + "/harness.cpp", folder.string(), how);
-  prune_folders(all.string(), kKept);
-  return outcome;
+  return build::kept_build({context.project.build, "debugged", puzzle.id, context.project.puzzle_folder(puzzle.id)},
+                           source, how, [&line] { line.show("building for the debugger"); });
 }
 
 /// What gdb does by itself: a breakpoint at each function of the learner's, and the run. The rank that runs on the main

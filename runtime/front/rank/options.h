@@ -2,7 +2,10 @@
 /// What is the same for every rank of a run and is decided before it begins.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "base/units.h"
 #include "front/clock/cluster.h"
@@ -16,6 +19,11 @@ struct RankOptions {
   Bytes host_capacity{std::int64_t{1} << 40};  ///< of each rank's part of the host's memory
   bool poison_empty = false;                   ///< fill fresh memory with NaN
   bool trace = true;
+  /// The ranks that leave a trace; nothing: all. Sorted. A trace of thousands of ranks takes gigabytes.
+  std::optional<std::vector<int>> traced;
+  bool traces(int rank) const {
+    return trace && (!traced || std::binary_search(traced->begin(), traced->end(), rank));
+  }
   /// A rank that calls so often, or leaves so many records in its trace, loops for ever: it is stopped. 0: it never is.
   std::int64_t endless = 0;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs

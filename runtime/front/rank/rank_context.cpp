@@ -53,7 +53,7 @@ RankContext::RankContext(const RankOptions& options, int rank, std::unique_ptr<b
       costs_(options.cluster),
       aborted_(std::move(aborted)),
       calls_(options.black_box ? &options.black_box->entries[rank] : nullptr),
-      trace_(options.trace) {
+      trace_(options.traces(rank)) {
   if (trace_.enabled()) device_->start_measuring();
 }
 

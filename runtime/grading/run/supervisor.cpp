@@ -269,6 +269,13 @@ ProcessLimits default_limits(int ranks, world::Backend backend) {
     limits.wall_seconds = 120;
     limits.memory_bytes = 0;
   }
+  if (!world::capabilities_of(backend).computes) {
+    // Addresses, most of them of stacks of which a few pages are used (back/engine/fibers/stack.cpp).
+    constexpr std::int64_t kFiber = 2;
+    limits.cpu_seconds = 600;
+    limits.wall_seconds = 900;
+    limits.memory_bytes = kSanitized ? 0 : (4096 + kFiber * ranks) * kMebibyte;
+  }
   return limits;
 }
 

@@ -1,6 +1,10 @@
 #include "submission/wire/result_pack.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "submission/wire/counters_json.h"
 #include "submission/wire/output_pack.h"
@@ -14,20 +18,36 @@ using Json = nlohmann::json;
 
 void read_counters(const std::string& text, Result& result) try {
   const Json json = Json::parse(text);
-  if (json.at("counters").size() != result.report.ranks.size()) throw BadPack();
+  if (json.at("kinds").size() != result.report.ranks.size()) throw BadPack();
+  std::vector<front::Counters> counters;
+  for (const Json& one : json.at("counters")) counters.push_back(counters_from_json(one));
   for (std::size_t rank = 0; rank < result.report.ranks.size(); ++rank) {
-    result.report.ranks[rank].counters = counters_from_json(json.at("counters").at(rank));
+    const auto kind = json.at("kinds").at(rank).get<std::size_t>();
+    if (kind >= counters.size()) throw BadPack();
+    result.report.ranks[rank].counters = counters[kind];
   }
   if (json.contains("failure")) result.report.failure = failure_from_json(json.at("failure"));
 } catch (const Json::exception&) {
   throw BadPack();
 }
 
+/// What ranks have counted: of thousands most have the same, so each is there once, and of each rank which it is.
+Json counters_of(const front::RunReport& report) {
+  Json counters = Json::array(), kinds = Json::array();
+  std::map<std::string, std::size_t> known;
+  for (const front::RankReport& rank : report.ranks) {
+    Json one = counters_to_json(rank.counters);
+    const auto [found, is_new] = known.try_emplace(one.dump(-1, ' ', false, Json::error_handler_t::replace), known.size());
+    if (is_new) counters.push_back(std::move(one));
+    kinds.push_back(found->second);
+  }
+  return {{"counters", std::move(counters)}, {"kinds", std::move(kinds)}};
+}
+
 }  // namespace
 
 std::string pack_report(const front::RunReport& report) {
-  Json json = {{"counters", Json::array()}};
-  for (const front::RankReport& rank : report.ranks) json["counters"].push_back(counters_to_json(rank.counters));
+  Json json = counters_of(report);
   if (report.failure) json["failure"] = failure_to_json(*report.failure);
   Packer out;
   out.text(json.dump(-1, ' ', false, Json::error_handler_t::replace));

@@ -1,0 +1,192 @@
+#include "simulation/layout.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+#include "base/suggest.h"
+#include "front/clock/cluster.h"
+#include "memory_map/transformer.h"
+
+namespace shardlings::simulation {
+namespace {
+
+using cases::Axis;
+using cases::Case;
+using cases::Manifest;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw std::runtime_error(why);
+}
+
+/// "bucket=300" in two.
+std::pair<std::string, double> assignment(const std::string& option, const std::string& text) {
+  const auto equals = text.find('=');
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto read = equals == std::string::npos ? std::from_chars_result{text.data(), std::errc::invalid_argument}
+                                                : std::from_chars(text.data() + equals + 1, end, value);
+  if (read.ec != std::errc{} || read.ptr != end || equals == 0) {
+    refuse(fmt::format("{} takes NAME=NUMBER, not '{}'", option, text));
+  }
+  return {text.substr(0, equals), value};
+}
+
+std::vector<std::string> divided(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Ranks, or chunks, by axis; what is not named is 1.
+std::map<std::string, int> sizes_of(const Manifest& puzzle, const std::string& parallel) {
+  std::map<std::string, int> sizes;
+  std::vector<std::string> known;
+  for (const Axis& axis : puzzle.axes) {
+    sizes[axis.name] = 1;
+    known.push_back(axis.name);
+  }
+  if (known.empty()) {
+    refuse(fmt::format("The ranks of puzzle {} have no axes: say --ranks, and leave --parallel away", puzzle.id));
+  }
+  for (const std::string& part : divided(parallel)) {
+    const auto [name, value] = assignment("--parallel", part);
+    if (sizes.count(name) == 0) {
+      refuse(fmt::format("Puzzle {} has no axis '{}': it has {}", puzzle.id, name, fmt::join(known, ", ")));
+    }
+    constexpr int kMost = 1 << 20;
+    if (value < 1 || value > kMost || value != static_cast<double>(static_cast<int>(value))) {
+      refuse(fmt::format("--parallel {}: a whole number of 1 or more", part));
+    }
+    sizes[name] = static_cast<int>(value);
+  }
+  return sizes;
+}
+
+int ranks_of(const std::map<std::string, int>& sizes) {
+  std::int64_t ranks = 1;
+  for (const auto& [name, size] : sizes) ranks = std::min<std::int64_t>(ranks * (name == "v" ? 1 : size), 1 << 20);
+  return static_cast<int>(ranks);
+}
+
+void use_layout(const Manifest& puzzle, const Wish& wish, Case& kase) {
+  const bool shares = kase.batches > 0;
+  if (!wish.parallel.empty()) {
+    const std::map<std::string, int> sizes = sizes_of(puzzle, wish.parallel);
+    kase.ranks = ranks_of(sizes);
+    if (wish.ranks != 0 && wish.ranks != kase.ranks) {
+      refuse(fmt::format("--parallel {} has {} ranks, and --ranks says {}", wish.parallel, kase.ranks, wish.ranks));
+    }
+    for (const Axis& axis : puzzle.axes) {
+      if (!axis.number.empty()) kase.numbers[axis.number] = sizes.at(axis.name);
+    }
+    const auto replicas = sizes.find("dp");
+    if (shares) kase.batches = replicas == sizes.end() ? 1 : replicas->second;
+  } else if (wish.ranks != 0) {
+    const bool is_one_axis = std::all_of(puzzle.axes.begin(), puzzle.axes.end(),
+                                         [](const Axis& axis) { return axis.name == "v" || axis.number.empty(); });
+    if (!is_one_axis) {
+      refuse(fmt::format("How are the {} ranks divided? Say --parallel {}=…", wish.ranks,
+                         puzzle.axes.front().name));
+    }
+    kase.ranks = wish.ranks;
+    if (shares && kase.batches > 1) kase.batches = wish.ranks;
+  }
+}
+
+void use_numbers(const Wish& wish, Case& kase) {
+  for (const std::string& text : wish.set) {
+    const auto [name, value] = assignment("--set", text);
+    const auto found = kase.numbers.find(name);
+    if (found == kase.numbers.end()) {
+      std::vector<std::string> known;
+      for (const auto& [key, number] : kase.numbers) known.push_back(key);
+      refuse(fmt::format("--set {}: the case '{}' has no number '{}'{}{}", text, kase.name, name,
+                         suggestion(name, known), known.empty() ? "; it has none" : ""));
+    }
+    found->second = value;
+  }
+}
+
+void use_cluster(const Wish& wish, const Files& files, Case& kase) {
+  if (!wish.cluster.empty()) {
+    kase.cluster = front::load_cluster(files.clusters, wish.cluster);
+    kase.capacity = kase.cluster.device_memory;
+  }
+  if (wish.unlimited) kase.capacity = Bytes(std::int64_t{1} << 50U);
+}
+
+/// Optimizer, clipping, and whether weights are tied, stay the case's.
+void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
+  const memory_map::Transformer named =
+      memory_map::find_transformer(memory_map::load_transformers(files.models), wish.model);
+  if (!named.has_layers()) {
+    refuse(fmt::format("Of the model '{}' only the number of parameters is known: it has no layers", wish.model));
+  }
+  spec.family = model::ModelSpec::Family::gpt;
+  spec.layers = named.layers;
+  spec.hidden = named.hidden;
+  spec.heads = named.heads;
+  spec.sequence = named.sequence;
+  spec.outputs = named.vocabulary;
+  spec.widths.clear();
+}
+
+std::string name_of(const Wish& wish, const Case& kase) {
+  std::string name = fmt::format("{} ranks", kase.ranks);
+  if (!wish.parallel.empty()) name += ", " + wish.parallel;
+  if (!wish.model.empty()) name += ", " + wish.model;
+  return name;
+}
+
+}  // namespace
+
+Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
+  const Case* base = wish.base.empty() ? &puzzle.cases.front() : puzzle.find_case(wish.base);
+  if (base == nullptr) refuse(fmt::format("Puzzle {} has no case '{}'", puzzle.id, wish.base));
+  Case kase = *base;
+  kase.hidden = false;
+  kase.uneven_tokens = kase.empty_batch = false;
+  use_layout(puzzle, wish, kase);
+  if (!wish.model.empty()) {
+    if (!kase.has_model()) refuse(fmt::format("Puzzle {} has no model that --model could replace", puzzle.id));
+    use_model(wish, files, kase.model);
+  }
+  use_cluster(wish, files, kase);
+  if (wish.micro_batches > 0) kase.micro_batches = wish.micro_batches;
+  if (wish.batch > 0) kase.batch = wish.batch;
+  use_numbers(wish, kase);
+  kase.name = name_of(wish, kase);
+  if (kase.ranks % kase.num_batches() != 0) {
+    refuse(fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
+  }
+  return kase;
+}
+
+std::vector<int> ranks_to_trace(const Manifest& puzzle, const Case& kase) {
+  constexpr int kAll = 64, kMost = 16;
+  std::vector<int> ranks;
+  if (kase.ranks <= kAll) {
+    for (int rank = 0; rank < kase.ranks; ++rank) ranks.push_back(rank);
+    return ranks;
+  }
+  // Tensor parallelism is the innermost axis: the ranks of a pipeline are that far apart.
+  int step = 1, stages = kMost;
+  for (const Axis& axis : puzzle.axes) {
+    if (axis.number.empty()) continue;
+    if (axis.name == "tp") step = static_cast<int>(kase.integer(axis.number));
+    if (axis.name == "pp") stages = static_cast<int>(kase.integer(axis.number));
+  }
+  for (int i = 0; i < std::min(stages, kMost); ++i) ranks.push_back(i * step);
+  return ranks;
+}
+
+}  // namespace shardlings::simulation
