@@ -1,10 +1,5 @@
 // Ranks as fibers: one thread runs them all, and changes from one to the next only where a rank sleeps. So the schedule
 // is the same in every run, thousands of ranks are cheap, and nothing here happens at the same time.
-//
-// The change itself is POSIX's swapcontext: in the C library, and fast enough for tests (about 300 ns, most of it two
-// system calls for signal masks that nobody needs).
-#include <ucontext.h>
-
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -13,6 +8,7 @@
 #include <vector>
 
 #include "back/engine/engine.h"
+#include "back/engine/fibers/context.h"
 #include "back/engine/fibers/exceptions.h"
 #include "back/engine/fibers/sanitizers.h"
 #include "back/engine/fibers/stack.h"
@@ -28,7 +24,7 @@ struct Fiber {
   bool finished = false;
   Fiber* next_sleeper = nullptr;  ///< on the same word
   Stack stack;
-  ucontext_t context{};
+  Context context;
   ExceptionState exceptions;  ///< while it does not run
   sanitizers::Fiber sanitizer;
 };
@@ -92,17 +88,11 @@ class FibersEngine final : public Engine {
   }
 
   void start(Fiber& fiber) {
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.bottom();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    // makecontext passes ints only: the address comes in two of them.
-    const auto self = reinterpret_cast<std::uintptr_t>(this);
-    makecontext(&fiber.context, reinterpret_cast<void (*)()>(&FibersEngine::enter), 2,
-                static_cast<unsigned>(self >> 32U), static_cast<unsigned>(self));
+    fiber.context.begin_at(fiber.stack.bottom(), fiber.stack.size(), &FibersEngine::enter, this);
   }
 
-  static void enter(unsigned high, unsigned low) {
-    auto* engine = reinterpret_cast<FibersEngine*>((std::uintptr_t{high} << 32U) | low);
+  static void enter(void* self) {
+    auto* engine = static_cast<FibersEngine*>(self);
     sanitizers::arrived(engine->running_->sanitizer);
     (*engine->body_)(engine->running_->rank);
     engine->running_->finished = true;
@@ -114,7 +104,7 @@ class FibersEngine final : public Engine {
     running_ = &fiber;
     const ExceptionState own = exchange_exceptions(fiber.exceptions);
     sanitizers::leave_thread(fiber.sanitizer, fiber.stack.bottom(), fiber.stack.size());
-    swapcontext(&scheduler_, &fiber.context);
+    fiber.context.go(scheduler_);
     sanitizers::back_on_thread(fiber.sanitizer);
     fiber.exceptions = exchange_exceptions(own);
     running_ = nullptr;
@@ -124,7 +114,7 @@ class FibersEngine final : public Engine {
   void switch_back() {
     Fiber& self = *running_;
     sanitizers::leave_fiber(self.sanitizer, self.finished);
-    swapcontext(&self.context, &scheduler_);
+    scheduler_.go(self.context);
     sanitizers::arrived(self.sanitizer);
   }
 
@@ -135,7 +125,7 @@ class FibersEngine final : public Engine {
   std::vector<Fiber*> runnable_;
   std::unordered_map<const std::atomic<std::uint32_t>*, Fiber*> sleepers_;  ///< by word: the last one to lie down
   Fiber* running_ = nullptr;
-  ucontext_t scheduler_{};
+  Context scheduler_;
 };
 
 }  // namespace
