@@ -160,20 +160,20 @@ Count Case::integer(const std::string& key) const {
 
 std::string to_json(const Case& kase) {
   Json json = {{"puzzle", kase.puzzle},
-                     {"name", kase.name},
-                     {"hidden", kase.hidden},
-                     {"ranks", kase.ranks},
-                     {"model", model_to_json(kase.model)},
-                     {"batch", kase.batch},
-                     {"micro_batches", kase.micro_batches},
-                     {"uneven_tokens", kase.uneven_tokens},
-                     {"empty_batch", kase.empty_batch},
-                     {"batches", kase.batches},
-                     {"steps", kase.steps},
-                     {"seed", kase.seed},
-                     {"cluster", cluster_to_json(kase.cluster)},
-                     {"capacity", kase.capacity.value()},
-                     {"numbers", kase.numbers}};
+               {"name", kase.name},
+               {"hidden", kase.hidden},
+               {"ranks", kase.ranks},
+               {"model", model_to_json(kase.model)},
+               {"batch", kase.batch},
+               {"micro_batches", kase.micro_batches},
+               {"uneven_tokens", kase.uneven_tokens},
+               {"empty_batch", kase.empty_batch},
+               {"batches", kase.batches},
+               {"steps", kase.steps},
+               {"seed", kase.seed},
+               {"cluster", cluster_to_json(kase.cluster)},
+               {"capacity", kase.capacity.value()},
+               {"numbers", kase.numbers}};
   if (kase.traced) json["traced"] = *kase.traced;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -270,7 +270,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses", "cases"});
+  root.has_only(
+      {"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses", "cases"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");

@@ -8,8 +8,10 @@
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
 /// host_reads = true                                # its code may read numbers of tensors (default false)
-/// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case that has the size of each axis,
-///                                                  # or "ranks" for what is left of them; v: chunks of a pipeline's rank
+/// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case that has the size of each
+/// axis,
+///                                                  # or "ranks" for what is left of them; v: chunks of a pipeline's
+///                                                  rank
 ///
 /// [[checks]]                                       # in the order of the report
 /// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _

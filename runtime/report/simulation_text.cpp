@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/summary.h"
@@ -39,8 +40,8 @@ std::string with_unit(double value) {
 
 std::string step_line(const cases::Case& kase, const Summary& summary) {
   const double seconds = static_cast<double>(summary.end.value()) / 1e9;
-  std::string line = fmt::format("{} {}", kase.steps == 1 ? "step" : fmt::format("{} steps", kase.steps),
-                                 to_text(summary.end));
+  std::string line =
+      fmt::format("{} {}", kase.steps == 1 ? "step" : fmt::format("{} steps", kase.steps), to_text(summary.end));
   if (seconds <= 0) return line;
   const double each = summary.flops / seconds / kase.ranks;
   if (summary.peak_part > 0) {
@@ -87,8 +88,8 @@ void add_memory(const cases::Case& kase, const front::RunReport& report, const S
   const Counters& emptiest = of(report, summary.emptiest);
   constexpr std::int64_t kNoLimit = std::int64_t{1} << 40;
   const std::string limit = kase.capacity.value() < kNoLimit ? fmt::format(" of {}", brief(kase.capacity)) : "";
-  lines.push_back(fmt::format("memory: {}{} on rank {} ({})", brief(fullest.peak), limit, summary.fullest,
-                              by_kind(fullest)));
+  lines.push_back(
+      fmt::format("memory: {}{} on rank {} ({})", brief(fullest.peak), limit, summary.fullest, by_kind(fullest)));
   if (emptiest.peak != fullest.peak) {
     lines.push_back(fmt::format("  least: {} on rank {}", brief(emptiest.peak), summary.emptiest));
   }
@@ -109,9 +110,9 @@ void add_kinds(const front::RunReport& report, std::vector<std::string>& lines) 
                               kinds.size() == 1 ? "1 kind" : fmt::format("{} kinds", kinds.size())));
   for (std::size_t i = 0; i < std::min(kinds.size(), kShown); ++i) {
     const Counters& c = *kinds[i].counters;
-    lines.push_back(fmt::format("  {}: peak {}, sent {}, computing {}, end {}", some_ranks(kinds[i].ranks), brief(c.peak),
-                                brief(c.bytes_sent()), to_text(c.busy[static_cast<std::size_t>(front::Lane::compute)]),
-                                to_text(c.end)));
+    lines.push_back(fmt::format("  {}: peak {}, sent {}, computing {}, end {}", some_ranks(kinds[i].ranks),
+                                brief(c.peak), brief(c.bytes_sent()),
+                                to_text(c.busy[static_cast<std::size_t>(front::Lane::compute)]), to_text(c.end)));
   }
   if (kinds.size() > kShown) lines.push_back(fmt::format("  and {} kinds more", kinds.size() - kShown));
 }
@@ -127,6 +128,39 @@ std::vector<std::string> simulation_lines(const cases::Case& kase, const front::
   lines.push_back(style(Role::dim, fmt::format("simulated in {:.2g} s: {} operations and calls, none of them computed",
                                                cost.seconds, grouped(summary.operations))));
   return lines;
+}
+
+std::string simulation_json(const cases::Case& kase, const front::RunReport& report, const SimulationCost& cost) {
+  const Summary summary = simulation::summary_of(kase, report);
+  const simulation::TimeShares& time = summary.time;
+  nlohmann::json json = {{"puzzle", kase.puzzle},
+                         {"case", kase.name},
+                         {"ranks", kase.ranks},
+                         {"cluster", kase.cluster.name},
+                         {"end", summary.end.value()},
+                         {"time",
+                          {{"computing", time.computing},
+                           {"waiting_for_peers", time.waiting_for_peers},
+                           {"exposed_transfer", time.exposed_transfer},
+                           {"waiting_for_host", time.waiting_for_host},
+                           {"after_the_end", time.after_the_end}}},
+                         {"flops", summary.flops},
+                         {"tokens", summary.tokens},
+                         {"operations", summary.operations},
+                         {"capacity", kase.capacity.value()},
+                         {"peak", of(report, summary.fullest).peak.value()},
+                         {"peak_rank", summary.fullest},
+                         {"seconds", cost.seconds}};
+  for (const KindOfRanks& kind : simulation::kinds_of(report)) {
+    const Counters& c = *kind.counters;
+    json["kinds"].push_back({{"ranks", list_of_ranks(kind.ranks)},
+                             {"number", kind.ranks.size()},
+                             {"peak", c.peak.value()},
+                             {"sent", c.bytes_sent().value()},
+                             {"computing", c.busy[static_cast<std::size_t>(front::Lane::compute)].value()},
+                             {"end", c.end.value()}});
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace shardlings::report

@@ -1,5 +1,5 @@
 /// \file
-/// What a simulation came to, for a terminal.
+/// What a simulation came to: for a terminal, and for programs.
 #pragma once
 
 #include <string>
@@ -19,5 +19,8 @@ struct SimulationCost {
 /// A run that has come to its end: time, where it goes, memory of the fullest and the emptiest rank, kinds of ranks.
 std::vector<std::string> simulation_lines(const cases::Case& kase, const front::RunReport& report,
                                           const SimulationCost& cost, const Style& style);
+
+/// The same as JSON: times in nanoseconds, memory in bytes, shares of the time as parts of 1.
+std::string simulation_json(const cases::Case& kase, const front::RunReport& report, const SimulationCost& cost);
 
 }  // namespace shardlings::report

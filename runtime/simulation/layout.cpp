@@ -94,8 +94,7 @@ void use_layout(const Manifest& puzzle, const Wish& wish, Case& kase) {
     const bool is_one_axis = std::all_of(puzzle.axes.begin(), puzzle.axes.end(),
                                          [](const Axis& axis) { return axis.name == "v" || axis.number.empty(); });
     if (!is_one_axis) {
-      refuse(fmt::format("How are the {} ranks divided? Say --parallel {}=…", wish.ranks,
-                         puzzle.axes.front().name));
+      refuse(fmt::format("How are the {} ranks divided? Say --parallel {}=…", wish.ranks, puzzle.axes.front().name));
     }
     kase.ranks = wish.ranks;
     if (shares && kase.batches > 1) kase.batches = wish.ranks;

@@ -14,11 +14,11 @@ namespace shardlings::simulation {
 
 /// What is asked of a simulation, as it was written; an empty text was not.
 struct Wish {
-  std::string base;      ///< the case that everything else is taken from; empty: the puzzle's first
-  std::string parallel;  ///< "tp=8,pp=16,dp=128,v=2"
-  int ranks = 0;         ///< 0: as the layout says, or the case
-  std::string model;     ///< as ./shardlings memory takes it: a name of models.toml, or "layers=12,hidden=768,…"
-  std::string cluster;
+  std::string base{};      ///< the case that everything else is taken from; empty: the puzzle's first
+  std::string parallel{};  ///< "tp=8,pp=16,dp=128,v=2"
+  int ranks = 0;           ///< 0: as the layout says, or the case
+  std::string model{};     ///< as ./shardlings memory takes it: a name of models.toml, or "layers=12,hidden=768,…"
+  std::string cluster{};
   int micro_batches = 0;           ///< of each rank; 0: as the case
   Count batch = 0;                 ///< sequences of a micro-batch; 0: as the case
   bool unlimited = false;          ///< the devices have as much memory as is asked for
@@ -31,7 +31,8 @@ struct Files {
 };
 
 /// The case that is wished for: the puzzle's own, with what is asked for in its place. Nothing of it is hidden, no
-/// tokens are padding, and the device is the cluster's. Throws std::runtime_error with what does not fit, and what would.
+/// tokens are padding, and the device is the cluster's. Throws std::runtime_error with what does not fit, and what
+/// would.
 cases::Case case_of(const cases::Manifest& puzzle, const Wish& wish, const Files& files);
 
 /// The ranks of one pipeline of the case, or the first eight: enough for a timeline that can be read.

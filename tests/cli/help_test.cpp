@@ -54,7 +54,7 @@ TEST(HelpOfAll, FitsInto80Columns) {
 }
 
 constexpr const char* kVerbs[] = {"list", "run",    "watch", "debug", "trace",  "hint", "explain", "reset", "solution",
-                                  "view", "memory", "train", "grade", "verify", "new",  "doctor",  "test",  "check"};
+                                  "view", "simulate", "memory", "train", "grade", "verify", "new",  "doctor",  "test",  "check"};
 INSTANTIATE_TEST_SUITE_P(Verbs, Help, ::testing::ValuesIn(kVerbs));
 
 TEST(HelpOfAll, ListsTheVerbsThatAreTestedAndNoOthers) {

@@ -22,8 +22,9 @@ namespace {
 
 struct SimulateOptions {
   std::string puzzle;
-  std::string file;      ///< empty: the learner's own
+  std::string file;       ///< empty: the learner's own
   bool solution = false;  ///< simulate that
+  bool json = false;
   simulation::Wish wish;
 };
 
@@ -45,8 +46,9 @@ std::string shortened(const std::string& text) {
 
 std::string heading(const cases::Case& kase, const std::string& path) {
   const int each = kase.cluster.ranks_per_node;
-  return fmt::format("{} on {} ranks of {} ({} nodes), f32", system::shown_path(path), kase.ranks, kase.cluster.name,
-                     (kase.ranks + each - 1) / each);
+  const int nodes = (kase.ranks + each - 1) / each;
+  return fmt::format("{} on {} ranks of {} ({} {}), f32", system::shown_path(path), kase.ranks, kase.cluster.name,
+                     nodes, nodes == 1 ? "node" : "nodes");
 }
 
 }  // namespace
@@ -58,7 +60,8 @@ static int simulate(const Context& context, const SimulateOptions& options) {
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   cases::Case kase = case_wished_for(context, puzzle, options.wish);
   kase.traced = std::vector<int>();
-  const std::string own = options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
+  const std::string own =
+      options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
   const std::string path = std::filesystem::absolute(options.file.empty() ? own : options.file).string();
   terminal::ProgressLine line(context);
   const build::BuildOutcome outcome =
@@ -74,13 +77,17 @@ static int simulate(const Context& context, const SimulateOptions& options) {
   const wire::Result result =
       grading::run::run_case(outcome.program, kase, grading::run::default_limits(kase.ranks, backend), backend);
   line.end();
+  if (options.json && result.ending == wire::Ending::finished) {
+    context.out << report::simulation_json(kase, result.report, {result.seconds}) << '\n';
+    return kPassed;
+  }
   context.out << heading(kase, path) << '\n';
   if (result.ending != wire::Ending::finished) {
     context.out << shortened(result.explanation) << '\n';
     return wire::can_be_judged(result.ending) ? kFailed : kNotJudged;
   }
-  for (const std::string& text :
-       report::simulation_lines(kase, result.report, {result.seconds}, report::Style(context.colour, context.charset))) {
+  for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds},
+                                                          report::Style(context.colour, context.charset))) {
     context.out << text << '\n';
   }
   context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n", puzzle.number);
@@ -98,6 +105,7 @@ void add_simulate(CommandLine& line) {
   verb.text("--cluster", options.wish.cluster, "dgx_h100, dgx_a100, …; without it: the case's");
   verb.number("--micro-batches", options.wish.micro_batches, "of each rank", kAny);
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
+  verb.flag("--json", options.json, "print what came of it as JSON");
   verb.flag("--unlimited", options.wish.unlimited, "let the devices have as much memory as is asked for");
   verb.each("--set", options.wish.set, "NAME=NUMBER", "another value for a number of the case: bucket=300");
   verb.text("--case", options.wish.base, "the case that all else is taken from; without it: the first");

@@ -21,9 +21,7 @@ struct RankOptions {
   bool trace = true;
   /// The ranks that leave a trace; nothing: all. Sorted. A trace of thousands of ranks takes gigabytes.
   std::optional<std::vector<int>> traced;
-  bool traces(int rank) const {
-    return trace && (!traced || std::binary_search(traced->begin(), traced->end(), rank));
-  }
+  bool traces(int rank) const { return trace && (!traced || std::binary_search(traced->begin(), traced->end(), rank)); }
   /// A rank that calls so often, or leaves so many records in its trace, loops for ever: it is stopped. 0: it never is.
   std::int64_t endless = 0;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs

@@ -24,8 +24,8 @@ BuildOutcome kept_build(const KeptBuild& kept, const SourceCopy& source, const B
   before.built = fs::exists(before.program);
   if (before.built) return before;
   building();
-  BuildOutcome outcome = build_submission(toolchain, kept.puzzle, source, kept.puzzle_folder + "/harness.cpp",
-                                          folder.string(), how);
+  BuildOutcome outcome =
+      build_submission(toolchain, kept.puzzle, source, kept.puzzle_folder + "/harness.cpp", folder.string(), how);
   prune_folders(all.string(), kKept);
   return outcome;
 }

@@ -79,7 +79,12 @@ BackendChoice chosen_automatically(const Machine& machine, const std::vector<cas
 
 std::optional<Backend> backend_wished(const std::string& word) {
   if (word == "auto") return std::nullopt;
-  if (const auto backend = world::backend_from(word)) return backend;
+  const std::optional<Backend> backend = world::backend_from(word);
+  if (backend && !capabilities_of(*backend).computes) {
+    throw std::runtime_error(fmt::format(
+        "The backend {} computes nothing, so nothing could be graded: ./shardlings simulate uses it.", word));
+  }
+  if (backend) return backend;
   throw std::runtime_error(fmt::format("There is no backend \"{}\": it is cpu, cuda, nccl or auto.", word));
 }
 

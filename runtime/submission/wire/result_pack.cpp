@@ -37,7 +37,8 @@ Json counters_of(const front::RunReport& report) {
   std::map<std::string, std::size_t> known;
   for (const front::RankReport& rank : report.ranks) {
     Json one = counters_to_json(rank.counters);
-    const auto [found, is_new] = known.try_emplace(one.dump(-1, ' ', false, Json::error_handler_t::replace), known.size());
+    const auto [found, is_new] =
+        known.try_emplace(one.dump(-1, ' ', false, Json::error_handler_t::replace), known.size());
     if (is_new) counters.push_back(std::move(one));
     kinds.push_back(found->second);
   }

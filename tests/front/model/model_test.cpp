@@ -231,7 +231,8 @@ TEST(Model, CallThatFailsForMemoryLeavesNothingBehind) {
 }
 
 TEST(Model, TellsItsSizes) {
-  const detail::RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(gpt(2, 6, 3, 11, 4))), {}};
+  const detail::RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(gpt(2, 6, 3, 11, 4))),
+                              {}};
   const Model model = detail::Access::model(&own);
   EXPECT_EQ(model.num_layers(), 4);
   EXPECT_EQ(model.size(1), 12 * 36 + 13 * 6);

@@ -1,0 +1,94 @@
+// Which case a wish makes.
+#include "simulation/layout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace shardlings::simulation {
+namespace {
+
+using testing::HasSubstr;
+
+const Files kFiles = {SHARDLINGS_SOURCE_FOLDER "/runtime/memory_map/models.toml",
+                      SHARDLINGS_SOURCE_FOLDER "/runtime/front/clock/clusters"};
+
+cases::Manifest puzzle(const std::string& id) {
+  return cases::load_manifest(std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + id, kFiles.clusters);
+}
+
+const cases::Manifest& grid() {
+  static const cases::Manifest manifest = puzzle("33_three_d_parallel");
+  return manifest;
+}
+
+std::string refusal(const cases::Manifest& of, const Wish& wish) {
+  try {
+    case_of(of, wish, kFiles);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Layout, SetsRanksNumbersAndBatches) {
+  const cases::Case kase = case_of(grid(), {.parallel = "tp=8,pp=16,dp=128,v=2"}, kFiles);
+  EXPECT_EQ(kase.ranks, 16'384);
+  EXPECT_EQ(kase.integer("t"), 8);
+  EXPECT_EQ(kase.integer("p"), 16);
+  EXPECT_EQ(kase.integer("d"), 128);
+  EXPECT_EQ(kase.integer("v"), 2);
+  EXPECT_EQ(kase.num_batches(), 128) << "each replica has its own data";
+  EXPECT_EQ(kase.batch_of(129), 1) << "t p ranks share a batch";
+}
+
+TEST(Layout, AxesThatAreNotNamedAreOne) {
+  const cases::Case kase = case_of(grid(), {.parallel = "dp=3"}, kFiles);
+  EXPECT_EQ(kase.ranks, 3);
+  EXPECT_EQ(kase.integer("t"), 1);
+  EXPECT_EQ(kase.integer("v"), 1);
+}
+
+TEST(Layout, OfOneAxisTheRanksAreEnough) {
+  EXPECT_EQ(case_of(puzzle("09_data_parallel"), {.ranks = 4096}, kFiles).num_batches(), 4096);
+  const cases::Case pipeline = case_of(puzzle("20_one_f_one_b"), {.ranks = 64}, kFiles);
+  EXPECT_EQ(pipeline.ranks, 64);
+  EXPECT_EQ(pipeline.num_batches(), 1) << "all stages work on the same data";
+}
+
+TEST(Layout, TakesSizesOfNamedModelsAndKeepsTheOptimizer) {
+  const cases::Case kase = case_of(grid(), {.model = "llama-405b", .cluster = "dgx_h100"}, kFiles);
+  EXPECT_EQ(kase.model.layers, 126);
+  EXPECT_EQ(kase.model.hidden, 16'384);
+  EXPECT_EQ(kase.model.outputs, 128'256);
+  EXPECT_EQ(kase.model.optimizer, model::ModelSpec::Optimizer::adam);
+  EXPECT_EQ(kase.cluster.name, "dgx_h100");
+  EXPECT_EQ(kase.capacity, kase.cluster.device_memory);
+}
+
+TEST(Layout, SetsNumbersOfTheCase) {
+  EXPECT_EQ(case_of(puzzle("10_overlap_buckets"), {.set = {"bucket=777"}}, kFiles).number("bucket"), 777);
+}
+
+TEST(Layout, SaysWhatDoesNotFit) {
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp=2,ep=2"}), HasSubstr("has no axis 'ep': it has tp, pp, dp, v"));
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp=0"}), HasSubstr("a whole number of 1 or more"));
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp"}), HasSubstr("takes NAME=NUMBER, not 'tp'"));
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp=2,dp=2", .ranks = 8}), HasSubstr("has 4 ranks, and --ranks says 8"));
+  EXPECT_THAT(refusal(grid(), {.ranks = 64}), HasSubstr("How are the 64 ranks divided?"));
+  EXPECT_THAT(refusal(grid(), {.model = "gpt5"}), HasSubstr("llama-405b"));
+  EXPECT_THAT(refusal(grid(), {.cluster = "moon"}), HasSubstr("dgx_h100"));
+  EXPECT_THAT(refusal(grid(), {.set = {"bucket=1"}}), HasSubstr("has no number 'bucket'"));
+  EXPECT_THAT(refusal(puzzle("01_training_step"), {.parallel = "dp=2"}), HasSubstr("have no axes"));
+  EXPECT_THAT(refusal(grid(), {.base = "no such case"}), HasSubstr("has no case 'no such case'"));
+}
+
+TEST(Layout, TracesOnePipelineOfMany) {
+  const cases::Case kase = case_of(grid(), {.parallel = "tp=8,pp=4,dp=16"}, kFiles);
+  EXPECT_THAT(ranks_to_trace(grid(), kase), testing::ElementsAre(0, 8, 16, 24));
+  EXPECT_EQ(ranks_to_trace(grid(), case_of(grid(), {.parallel = "dp=5"}, kFiles)).size(), 5U);
+}
+
+}  // namespace
+}  // namespace shardlings::simulation
