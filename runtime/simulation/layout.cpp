@@ -115,12 +115,22 @@ void use_numbers(const Wish& wish, Case& kase) {
   }
 }
 
+void use_global_batch(const Wish& wish, Case& kase) {
+  if (wish.global_batch == 0) return;
+  const Count each = kase.batch * kase.num_batches();
+  if (wish.global_batch % each != 0) {
+    refuse(fmt::format("--global-batch {}: not a multiple of {} sequences, a micro-batch on each of {} replicas",
+                       wish.global_batch, each, kase.num_batches()));
+  }
+  kase.micro_batches = static_cast<int>(wish.global_batch / each);
+}
+
 void use_cluster(const Wish& wish, const Files& files, Case& kase) {
   if (!wish.cluster.empty()) {
     kase.cluster = front::load_cluster(files.clusters, wish.cluster);
     kase.capacity = kase.cluster.device_memory;
   }
-  if (wish.unlimited) kase.capacity = Bytes(std::int64_t{1} << 50U);
+  if (wish.unlimited) kase.capacity = kUnlimited;
 }
 
 /// Optimizer, clipping, and whether weights are tied, stay the case's.
@@ -137,6 +147,26 @@ void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
   spec.sequence = named.sequence;
   spec.outputs = named.vocabulary;
   spec.widths.clear();
+}
+
+/// How many ranks, or chunks, an axis has in the case; 1 if the puzzle has no such axis.
+Count size_of(const Manifest& puzzle, const Case& kase, const std::string& name) {
+  for (const Axis& axis : puzzle.axes) {
+    if (axis.name == name) return axis.number.empty() ? kase.ranks : kase.integer(axis.number);
+  }
+  return 1;
+}
+
+/// That the harness can divide the model so: said here, before thousands of ranks say it.
+void check_division(const Manifest& puzzle, const Case& kase) {
+  if (!kase.has_model() || puzzle.axes.empty()) return;
+  const auto layers = static_cast<Count>(model::make_structure(kase.model).layers.size());
+  const Count stages = size_of(puzzle, kase, "pp") * size_of(puzzle, kase, "v");
+  if (stages > layers) {
+    refuse(fmt::format("{} layers, embedding and head among them, are too few for {} stages", layers, stages));
+  }
+  const bool is_gpt = kase.model.family == model::ModelSpec::Family::gpt;
+  if (is_gpt) model::make_part(kase.model, static_cast<int>(size_of(puzzle, kase, "tp")), 0);
 }
 
 std::string name_of(const Wish& wish, const Case& kase) {
@@ -162,30 +192,14 @@ Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
   use_cluster(wish, files, kase);
   if (wish.micro_batches > 0) kase.micro_batches = wish.micro_batches;
   if (wish.batch > 0) kase.batch = wish.batch;
+  use_global_batch(wish, kase);
   use_numbers(wish, kase);
   kase.name = name_of(wish, kase);
   if (kase.ranks % kase.num_batches() != 0) {
     refuse(fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
   }
+  check_division(puzzle, kase);
   return kase;
-}
-
-std::vector<int> ranks_to_trace(const Manifest& puzzle, const Case& kase) {
-  constexpr int kAll = 64, kMost = 16;
-  std::vector<int> ranks;
-  if (kase.ranks <= kAll) {
-    for (int rank = 0; rank < kase.ranks; ++rank) ranks.push_back(rank);
-    return ranks;
-  }
-  // Tensor parallelism is the innermost axis: the ranks of a pipeline are that far apart.
-  int step = 1, stages = kMost;
-  for (const Axis& axis : puzzle.axes) {
-    if (axis.number.empty()) continue;
-    if (axis.name == "tp") step = static_cast<int>(kase.integer(axis.number));
-    if (axis.name == "pp") stages = static_cast<int>(kase.integer(axis.number));
-  }
-  for (int i = 0; i < std::min(stages, kMost); ++i) ranks.push_back(i * step);
-  return ranks;
 }
 
 }  // namespace shardlings::simulation

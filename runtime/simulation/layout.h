@@ -21,6 +21,7 @@ struct Wish {
   std::string cluster{};
   int micro_batches = 0;           ///< of each rank; 0: as the case
   Count batch = 0;                 ///< sequences of a micro-batch; 0: as the case
+  Count global_batch = 0;          ///< sequences of a step over all replicas, in place of `micro_batches`; 0: not said
   bool unlimited = false;          ///< the devices have as much memory as is asked for
   std::vector<std::string> set{};  ///< "bucket=300": numbers of the case
 };
@@ -30,12 +31,12 @@ struct Files {
   std::string clusters;  ///< folder
 };
 
+/// More memory than any model needs.
+inline constexpr Bytes kUnlimited{std::int64_t{1} << 50U};
+
 /// The case that is wished for: the puzzle's own, with what is asked for in its place. Nothing of it is hidden, no
 /// tokens are padding, and the device is the cluster's. Throws std::runtime_error with what does not fit, and what
 /// would.
 cases::Case case_of(const cases::Manifest& puzzle, const Wish& wish, const Files& files);
-
-/// The ranks of one pipeline of the case, or the first eight: enough for a timeline that can be read.
-std::vector<int> ranks_to_trace(const cases::Manifest& puzzle, const cases::Case& kase);
 
 }  // namespace shardlings::simulation

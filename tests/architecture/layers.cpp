@@ -101,7 +101,7 @@ const std::vector<Rule>& rules() {
                        "api/rank_model.h", "api/harness_calls.h"},
        "training is a run of its own, set up as a harness does"},
       {"runtime/report/",
-       kBottom + Names{"report/", "grading/verdict/verdict.h", "simulation/kinds.h", "case/",
+       kBottom + Names{"report/", "grading/verdict/verdict.h", "simulation/kinds.h", "simulation/sweep.h", "case/",
                        "submission/wire/result.h", "front/trace/"},
        "a report shows a verdict; it runs and judges nothing"},
       {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "memory_map/", "simulation/", "case/", "train/"},

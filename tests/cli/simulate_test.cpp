@@ -70,6 +70,20 @@ TEST(Simulate, NamesAMisuseOfFiveHundredRanksBriefly) {
   EXPECT_LT(answer.out.size(), 5000U);
 }
 
+TEST(Simulate, SweepsLayoutsOfAsManyRanks) {
+  const Learner shardlings;
+  shardlings.solve(kGrid);
+  const Answer table = shardlings(
+      {"simulate", "33", "--ranks", "8", "--sweep", "tp=1..2,pp=1..2", "--global-batch", "16", "--batch", "1"});
+  EXPECT_EQ(table.status, 0) << table.out << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("tp \\ pp"), HasSubstr("fastest that fits: ")));
+  const json points = json::parse(shardlings({"simulate", "33", "--ranks", "8", "--sweep", "tp=1..4", "--json"}).out);
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(points[1].at("ranks"), 8);
+  EXPECT_EQ(points[2].at("possible"), false) << "two heads for four ranks";
+  EXPECT_EQ(shardlings({"simulate", "33", "--sweep", "tp=8..1"}).status, 2);
+}
+
 TEST(Simulate, SaysThatThereAreNoNumbersToRead) {
   const Learner shardlings;
   shardlings.solve("05_mixed_precision");

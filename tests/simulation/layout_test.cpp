@@ -33,7 +33,7 @@ std::string refusal(const cases::Manifest& of, const Wish& wish) {
 }
 
 TEST(Layout, SetsRanksNumbersAndBatches) {
-  const cases::Case kase = case_of(grid(), {.parallel = "tp=8,pp=16,dp=128,v=2"}, kFiles);
+  const cases::Case kase = case_of(grid(), {.parallel = "tp=8,pp=16,dp=128,v=2", .model = "gpt3-175b"}, kFiles);
   EXPECT_EQ(kase.ranks, 16'384);
   EXPECT_EQ(kase.integer("t"), 8);
   EXPECT_EQ(kase.integer("p"), 16);
@@ -52,7 +52,7 @@ TEST(Layout, AxesThatAreNotNamedAreOne) {
 
 TEST(Layout, OfOneAxisTheRanksAreEnough) {
   EXPECT_EQ(case_of(puzzle("09_data_parallel"), {.ranks = 4096}, kFiles).num_batches(), 4096);
-  const cases::Case pipeline = case_of(puzzle("20_one_f_one_b"), {.ranks = 64}, kFiles);
+  const cases::Case pipeline = case_of(puzzle("20_one_f_one_b"), {.ranks = 64, .model = "gpt3-175b"}, kFiles);
   EXPECT_EQ(pipeline.ranks, 64);
   EXPECT_EQ(pipeline.num_batches(), 1) << "all stages work on the same data";
 }
@@ -84,10 +84,10 @@ TEST(Layout, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(grid(), {.base = "no such case"}), HasSubstr("has no case 'no such case'"));
 }
 
-TEST(Layout, TracesOnePipelineOfMany) {
-  const cases::Case kase = case_of(grid(), {.parallel = "tp=8,pp=4,dp=16"}, kFiles);
-  EXPECT_THAT(ranks_to_trace(grid(), kase), testing::ElementsAre(0, 8, 16, 24));
-  EXPECT_EQ(ranks_to_trace(grid(), case_of(grid(), {.parallel = "dp=5"}, kFiles)).size(), 5U);
+TEST(Layout, KnowsHowAModelCanBeDivided) {
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp=4"}), HasSubstr("2 heads cannot be divided over 4 ranks"));
+  EXPECT_THAT(refusal(grid(), {.parallel = "pp=2,v=3"}), HasSubstr("are too few for 6 stages"));
+  EXPECT_THAT(refusal(puzzle("20_one_f_one_b"), {.ranks = 64}), HasSubstr("are too few for 64 stages"));
 }
 
 }  // namespace

@@ -12,7 +12,9 @@
 #include "grading/build/kept_build.h"
 #include "grading/run/supervisor.h"
 #include "report/simulation_text.h"
+#include "report/sweep_text.h"
 #include "simulation/layout.h"
+#include "simulation/sweep.h"
 
 namespace shardlings::cli::verbs {
 
@@ -25,11 +27,16 @@ struct SimulateOptions {
   std::string file;       ///< empty: the learner's own
   bool solution = false;  ///< simulate that
   bool json = false;
+  std::string sweep;  ///< empty: one case
   simulation::Wish wish;
 };
 
+simulation::Files files_of(const Context& context) {
+  return {context.project.transformers(), context.project.clusters()};
+}
+
 cases::Case case_wished_for(const Context& context, const cases::Manifest& puzzle, const simulation::Wish& wish) try {
-  return simulation::case_of(puzzle, wish, {context.project.transformers(), context.project.clusters()});
+  return simulation::case_of(puzzle, wish, files_of(context));
 } catch (const std::exception& error) {
   throw UsageError(error.what());
 }
@@ -51,47 +58,129 @@ std::string heading(const cases::Case& kase, const std::string& path) {
                      nodes, nodes == 1 ? "node" : "nodes");
 }
 
-}  // namespace
+/// A program and what is asked of it.
+struct Simulation {
+  const Context& context;
+  const SimulateOptions& options;
+  const cases::Manifest& puzzle;
+  std::string path;
+  std::string program{};
 
-/// `simulate`: a case of any size, without numbers.
-static int simulate(const Context& context, const SimulateOptions& options) {
-  const learner::Course course = learner::load_course(context.project);
-  const cases::Manifest& puzzle =
-      learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
-  cases::Case kase = case_wished_for(context, puzzle, options.wish);
-  kase.traced = std::vector<int>();
-  const std::string own =
-      options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
-  const std::string path = std::filesystem::absolute(options.file.empty() ? own : options.file).string();
-  terminal::ProgressLine line(context);
-  const build::BuildOutcome outcome =
-      build::kept_build({context.project.build, "simulated", puzzle.id, context.project.puzzle_folder(puzzle.id)},
-                        build::copy_source(path), {}, [&line] { line.show("building"); });
-  if (!outcome.built) {
-    line.end();
-    context.out << outcome.log;
-    return kFailed;
+  /// Without a trace: of thousands of ranks it would take gigabytes.
+  wire::Result run(cases::Case kase) const {
+    kase.traced = std::vector<int>();
+    const auto backend = grading::run::Backend::dry;
+    return run_case(program, kase, grading::run::default_limits(kase.ranks, backend), backend);
   }
-  line.show(fmt::format("simulating {} ranks", kase.ranks));
-  const auto backend = grading::run::Backend::dry;
-  const wire::Result result =
-      grading::run::run_case(outcome.program, kase, grading::run::default_limits(kase.ranks, backend), backend);
+};
+
+/// False, and the compiler's words are printed, if the source does not build.
+bool is_built(Simulation& simulation, terminal::ProgressLine& line) {
+  const system::Project& project = simulation.context.project;
+  const std::string& id = simulation.puzzle.id;
+  const build::BuildOutcome outcome =
+      build::kept_build({project.build, "simulated", id, project.puzzle_folder(id)},
+                        build::copy_source(simulation.path), {}, [&line] { line.show("building"); });
+  simulation.program = outcome.program;
+  if (outcome.built) return true;
   line.end();
-  if (options.json && result.ending == wire::Ending::finished) {
+  simulation.context.out << outcome.log;
+  return false;
+}
+
+int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
+  const Context& context = simulation.context;
+  const cases::Case kase = case_wished_for(context, simulation.puzzle, simulation.options.wish);
+  line.show(fmt::format("simulating {} ranks", kase.ranks));
+  const wire::Result result = simulation.run(kase);
+  line.end();
+  if (simulation.options.json && result.ending == wire::Ending::finished) {
     context.out << report::simulation_json(kase, result.report, {result.seconds}) << '\n';
     return kPassed;
   }
-  context.out << heading(kase, path) << '\n';
+  context.out << heading(kase, simulation.path) << '\n';
   if (result.ending != wire::Ending::finished) {
     context.out << shortened(result.explanation) << '\n';
     return wire::can_be_judged(result.ending) ? kFailed : kNotJudged;
   }
-  for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds},
-                                                          report::Style(context.colour, context.charset))) {
+  const report::Style style(context.colour, context.charset);
+  for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds}, style)) {
     context.out << text << '\n';
   }
-  context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n", puzzle.number);
+  context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n",
+                             simulation.puzzle.number);
   return kPassed;
+}
+
+/// A layout that does not fit is run all the same, on devices with enough memory: how much it would need is of
+/// interest.
+simulation::SweepResult swept(const Simulation& simulation, const simulation::SweepPoint& point) {
+  simulation::SweepResult of;
+  if (!point.refusal.empty()) return of;
+  cases::Case kase = point.kase;
+  kase.capacity = simulation::kUnlimited;
+  const wire::Result result = simulation.run(kase);
+  of.finished = result.ending == wire::Ending::finished;
+  of.ending = result.explanation.substr(0, result.explanation.find('\n'));
+  if (!of.finished) return of;
+  for (const front::RankReport& rank : result.report.ranks) {
+    of.end = std::max(of.end, rank.counters.end);
+    of.peak = std::max(of.peak, rank.counters.peak);
+  }
+  of.fits = of.peak <= point.kase.capacity;
+  return of;
+}
+
+void print_sweep(const Simulation& simulation, const std::vector<simulation::SweptSize>& sizes,
+                 const std::vector<simulation::SweepPoint>& points, const std::vector<simulation::SweepResult>& results,
+                 int fastest) {
+  const Context& context = simulation.context;
+  if (simulation.options.json) {
+    context.out << report::sweep_json(sizes, points, results) << '\n';
+    return;
+  }
+  context.out << system::shown_path(simulation.path) << ", f32: time of a step\n";
+  const report::Style style(context.colour, context.charset);
+  for (const std::string& text : report::sweep_lines(sizes, points, results, fastest, style)) {
+    context.out << text << '\n';
+  }
+}
+
+int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
+  std::vector<simulation::SweptSize> sizes;
+  std::vector<simulation::SweepPoint> points;
+  try {
+    sizes = simulation::parse_sweep(simulation.options.sweep);
+    points = simulation::points_of(simulation.puzzle, simulation.options.wish, sizes, files_of(simulation.context));
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
+  std::vector<simulation::SweepResult> results;
+  for (const simulation::SweepPoint& point : points) {
+    line.show(fmt::format("simulating: {} of {}", results.size() + 1, points.size()));
+    results.push_back(swept(simulation, point));
+  }
+  line.end();
+  const int fastest = simulation::mark_frontier(results);
+  print_sweep(simulation, sizes, points, results, fastest);
+  const bool any = std::any_of(results.begin(), results.end(), [](const auto& result) { return result.finished; });
+  return any ? kPassed : kFailed;
+}
+
+}  // namespace
+
+/// `simulate`: a case of any size, or many, without numbers.
+static int simulate(const Context& context, const SimulateOptions& options) {
+  const learner::Course course = learner::load_course(context.project);
+  const cases::Manifest& puzzle =
+      learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
+  const std::string own =
+      options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
+  Simulation simulation{context, options, puzzle,
+                        std::filesystem::absolute(options.file.empty() ? own : options.file).string()};
+  terminal::ProgressLine line(context);
+  if (!is_built(simulation, line)) return kFailed;
+  return options.sweep.empty() ? simulate_one(simulation, line) : simulate_many(simulation, line);
 }
 
 void add_simulate(CommandLine& line) {
@@ -105,6 +194,10 @@ void add_simulate(CommandLine& line) {
   verb.text("--cluster", options.wish.cluster, "dgx_h100, dgx_a100, …; without it: the case's");
   verb.number("--micro-batches", options.wish.micro_batches, "of each rank", kAny);
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
+  verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);
+  verb.excludes("--global-batch", "--micro-batches");
+  verb.text("--sweep", options.sweep,
+            "many sizes, each twice the one before: tp=1..8,pp=1..8, or a number: bucket=100..1600");
   verb.flag("--json", options.json, "print what came of it as JSON");
   verb.flag("--unlimited", options.wish.unlimited, "let the devices have as much memory as is asked for");
   verb.each("--set", options.wish.set, "NAME=NUMBER", "another value for a number of the case: bucket=300");

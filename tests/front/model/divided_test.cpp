@@ -33,7 +33,7 @@ void on_ranks(int t, const model::ModelSpec& spec, const std::function<void(Rank
   options.ranks = t;
   options.poison_empty = true;
   const front::RunReport report = world::run(options, [&](Rank& rank) {
-    body(rank, {model::make_part(spec, t, rank.id()), rank.world()});
+    body(rank, {std::make_shared<const model::ModelStructure>(model::make_part(spec, t, rank.id())), rank.world()});
   });
   if (report.failure) ADD_FAILURE() << report.failure->message;
 }

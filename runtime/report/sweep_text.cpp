@@ -1,0 +1,125 @@
+#include "report/sweep_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "report/summary.h"
+
+namespace shardlings::report {
+namespace {
+
+using simulation::SweepPoint;
+using simulation::SweepResult;
+using simulation::SweptSize;
+
+/// "tp 4, pp 2".
+std::string named(const std::vector<SweptSize>& sizes, const std::vector<double>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sizes[i].name, values[i]);
+  }
+  return text;
+}
+
+/// "13.5 s", with + where the device's memory is too small for it, - where there is no such layout.
+std::string cell(const SweepPoint& point, const SweepResult& result) {
+  if (!point.refusal.empty()) return "-";
+  if (!result.finished) return "failed";
+  return to_text(result.end) + (result.fits ? "" : " +");
+}
+
+constexpr int kColumnWidth = 12;
+
+void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+               const std::vector<SweepResult>& results, int fastest, const Style& style,
+               std::vector<std::string>& lines) {
+  std::string head = fmt::format("{:>{}}", sizes[0].name + " \\ " + sizes[1].name, kColumnWidth);
+  for (const double value : sizes[1].values) head += fmt::format("{:>{}}", value, kColumnWidth);
+  lines.push_back(style(Role::dim, head));
+  std::size_t i = 0;
+  for (const double row : sizes[0].values) {
+    std::string line = fmt::format("{:>{}}", row, kColumnWidth);
+    for (std::size_t column = 0; column < sizes[1].values.size(); ++column, ++i) {
+      const std::string text = fmt::format("{:>{}}", cell(points[i], results[i]), kColumnWidth);
+      line += static_cast<int>(i) == fastest ? style(Role::good, text) : text;
+    }
+    lines.push_back(line);
+  }
+}
+
+void add_list(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+              const std::vector<SweepResult>& results, std::vector<std::string>& lines) {
+  constexpr int kBar = 30;
+  Nanos longest(1);
+  for (const SweepResult& result : results) longest = std::max(longest, result.end);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const SweepResult& result = results[i];
+    const auto bar = static_cast<std::size_t>(kBar * result.end.value() / longest.value());
+    lines.push_back(fmt::format("  {:<24} {:>12}  {:>10}  {}", named(sizes, points[i].values), cell(points[i], result),
+                                result.finished ? brief(result.peak) : "", std::string(bar, '#')));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+                                     const std::vector<SweepResult>& results, int fastest, const Style& style) {
+  std::vector<std::string> lines;
+  if (sizes.size() == 2) {
+    add_table(sizes, points, results, fastest, style, lines);
+  } else {
+    add_list(sizes, points, results, lines);
+  }
+  const auto is_full = [](const SweepResult& r) { return r.finished && !r.fits; };
+  if (std::any_of(results.begin(), results.end(), is_full)) {
+    lines.emplace_back("+: the fullest rank needs more than its device has; the time is that of a device with enough");
+  }
+  if (fastest < 0) {
+    lines.emplace_back("None of them fits into the devices' memory.");
+    return lines;
+  }
+  const auto best = static_cast<std::size_t>(fastest);
+  lines.push_back(fmt::format("fastest that fits: {}: {}, {}", named(sizes, points[best].values),
+                              to_text(results[best].end), brief(results[best].peak)));
+  std::vector<std::size_t> frontier;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].on_frontier) frontier.push_back(i);
+  }
+  std::sort(frontier.begin(), frontier.end(),
+            [&](std::size_t a, std::size_t b) { return results[a].end < results[b].end; });
+  if (frontier.size() > 1) {
+    lines.emplace_back("none is both faster and smaller than these:");
+    for (const std::size_t i : frontier) {
+      lines.push_back(
+          fmt::format("  {}: {}, {}", named(sizes, points[i].values), to_text(results[i].end), brief(results[i].peak)));
+    }
+  }
+  return lines;
+}
+
+std::string sweep_json(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+                       const std::vector<SweepResult>& results) {
+  nlohmann::json json = nlohmann::json::array();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    nlohmann::json one;
+    for (std::size_t s = 0; s < sizes.size(); ++s) one["sizes"][sizes[s].name] = points[i].values[s];
+    one["possible"] = points[i].refusal.empty();
+    if (!points[i].refusal.empty()) one["why"] = points[i].refusal;
+    if (points[i].refusal.empty()) {
+      one["finished"] = results[i].finished;
+      if (!results[i].finished) one["why"] = results[i].ending;
+      one["ranks"] = points[i].kase.ranks;
+      one["end"] = results[i].end.value();
+      one["peak"] = results[i].peak.value();
+      one["fits"] = results[i].fits;
+      one["on_frontier"] = results[i].on_frontier;
+    }
+    json.push_back(std::move(one));
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace shardlings::report

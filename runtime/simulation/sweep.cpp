@@ -1,0 +1,116 @@
+#include "simulation/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+namespace shardlings::simulation {
+namespace {
+
+double number_in(std::string_view text, const std::string& whole) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value > 0)) {
+    throw std::runtime_error(fmt::format("--sweep takes NAME=FROM..TO, as in tp=1..8, not '{}'", whole));
+  }
+  return value;
+}
+
+SweptSize size_in(const std::string& text) {
+  const auto equals = text.find('='), dots = text.find("..");
+  if (equals == std::string::npos || equals == 0 || dots == std::string::npos || dots < equals) {
+    throw std::runtime_error(fmt::format("--sweep takes NAME=FROM..TO, as in tp=1..8, not '{}'", text));
+  }
+  const std::string_view all = text;
+  const double first = number_in(all.substr(equals + 1, dots - equals - 1), text);
+  const double last = number_in(all.substr(dots + 2), text);
+  if (last < first) throw std::runtime_error(fmt::format("--sweep {}: the second number is the smaller one", text));
+  SweptSize size{text.substr(0, equals), {}};
+  for (double value = first; value <= last; value *= 2) size.values.push_back(value);
+  return size;
+}
+
+bool is_axis(const cases::Manifest& puzzle, const std::string& name) {
+  return std::any_of(puzzle.axes.begin(), puzzle.axes.end(), [&](const cases::Axis& a) { return a.name == name; });
+}
+
+/// The wish with these values in it; ranks that are wished for fix the number of replicas.
+Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<SweptSize>& sizes,
+                 const std::vector<double>& values) {
+  double others = 1;
+  bool has_replicas = wish.parallel.find("dp=") != std::string::npos;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::string text = fmt::format("{}={}", sizes[i].name, values[i]);
+    if (!is_axis(puzzle, sizes[i].name)) {
+      wish.set.push_back(text);
+      continue;
+    }
+    wish.parallel += (wish.parallel.empty() ? "" : ",") + text;
+    has_replicas = has_replicas || sizes[i].name == "dp";
+    if (sizes[i].name != "v") others *= values[i];
+  }
+  if (wish.ranks > 0 && !wish.parallel.empty() && !has_replicas && is_axis(puzzle, "dp")) {
+    const int each = static_cast<int>(others);
+    if (wish.ranks % each != 0) {
+      throw std::runtime_error(fmt::format("{} ranks are no multiple of {}", wish.ranks, each));
+    }
+    wish.parallel += fmt::format(",dp={}", wish.ranks / each);
+  }
+  return wish;
+}
+
+}  // namespace
+
+std::vector<SweptSize> parse_sweep(const std::string& text) {
+  std::vector<SweptSize> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    sizes.push_back(size_in(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  constexpr std::size_t kMost = 1000;
+  std::size_t all = 1;
+  for (const SweptSize& size : sizes) all *= size.values.size();
+  if (all > kMost) throw std::runtime_error(fmt::format("--sweep {}: more than {} combinations", text, kMost));
+  return sizes;
+}
+
+std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish, const std::vector<SweptSize>& sizes,
+                                  const Files& files) {
+  std::size_t all = 1;
+  for (const SweptSize& size : sizes) all *= size.values.size();
+  std::vector<SweepPoint> points(all);
+  for (std::size_t i = 0; i < all; ++i) {
+    std::size_t rest = i;
+    points[i].values.resize(sizes.size());
+    for (std::size_t s = sizes.size(); s-- > 0; rest /= sizes[s].values.size()) {
+      points[i].values[s] = sizes[s].values[rest % sizes[s].values.size()];
+    }
+    try {
+      points[i].kase = case_of(puzzle, with_values(puzzle, wish, sizes, points[i].values), files);
+    } catch (const std::exception& error) {
+      points[i].refusal = error.what();
+    }
+  }
+  const bool any = std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return p.refusal.empty(); });
+  if (!any) throw std::runtime_error(points.front().refusal);
+  return points;
+}
+
+int mark_frontier(std::vector<SweepResult>& results) {
+  int best = -1;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    SweepResult& one = results[i];
+    if (!one.finished || !one.fits) continue;
+    one.on_frontier = std::none_of(results.begin(), results.end(), [&](const SweepResult& other) {
+      return other.finished && other.fits && other.end <= one.end && other.peak <= one.peak &&
+             (other.end < one.end || other.peak < one.peak);
+    });
+    if (best < 0 || one.end < results[static_cast<std::size_t>(best)].end) best = static_cast<int>(i);
+  }
+  return best;
+}
+
+}  // namespace shardlings::simulation

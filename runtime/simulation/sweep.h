@@ -1,0 +1,48 @@
+/// \file
+/// Many cases that differ in a few sizes: `--sweep tp=1..8,pp=1..8`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulation/layout.h"
+
+namespace shardlings::simulation {
+
+/// One size that is tried with several values: an axis of parallelism, or a number of the case.
+struct SweptSize {
+  std::string name;
+  std::vector<double> values;
+};
+
+/// "tp=1..8,bucket=100..1600": from the first number on, each twice the one before, to the last. Throws
+/// std::runtime_error that says what is expected.
+std::vector<SweptSize> parse_sweep(const std::string& text);
+
+/// One combination of values.
+struct SweepPoint {
+  std::vector<double> values;  ///< by swept size
+  cases::Case kase;
+  std::string refusal;  ///< why there is no such case; empty if there is
+};
+
+/// All combinations, the last size changing fastest. Where `--ranks` is given, replicas take what the other axes leave.
+/// Throws std::runtime_error if none of them is possible.
+std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish, const std::vector<SweptSize>& sizes,
+                                  const Files& files);
+
+/// What came of one.
+struct SweepResult {
+  bool finished = false;
+  std::string ending;  ///< why not, in a line
+  Nanos end;
+  Bytes peak;  ///< of the fullest rank
+  bool fits = false;
+  /// No other that fits is faster and takes less memory.
+  bool on_frontier = false;
+};
+
+/// Sets on_frontier (Pareto's: of time and memory) and returns the index of the fastest that fits; -1 if none does.
+int mark_frontier(std::vector<SweepResult>& results);
+
+}  // namespace shardlings::simulation
