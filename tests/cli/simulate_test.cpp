@@ -64,7 +64,8 @@ TEST(Simulate, SaysWhatEndedIt) {
 TEST(Simulate, NamesAMisuseOfFiveHundredRanksBriefly) {
   const Learner shardlings;
   shardlings.blunder(kGrid, "wrong_group");
-  const Answer answer = shardlings({"simulate", "33", "--parallel", "tp=4,pp=4,dp=32"});
+  const Answer answer = shardlings({"simulate", "33", "--parallel", "tp=4,pp=4,dp=32", "--model",
+                                    "layers=6,hidden=32,heads=8,vocabulary=64,sequence=8"});
   EXPECT_EQ(answer.status, 1);
   EXPECT_THAT(answer.out, HasSubstr("mismatch"));
   EXPECT_LT(answer.out.size(), 5000U);
