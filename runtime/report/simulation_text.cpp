@@ -125,8 +125,8 @@ std::vector<std::string> simulation_lines(const cases::Case& kase, const front::
   std::vector<std::string> lines = {step_line(kase, summary), time_line(summary)};
   add_memory(kase, report, summary, lines);
   add_kinds(report, lines);
-  lines.push_back(style(Role::dim, fmt::format("simulated in {:.2g} s: {} operations and calls, none of them computed",
-                                               cost.seconds, grouped(summary.operations))));
+  lines.push_back(style(Role::dim, fmt::format("simulated in {:.{}f} s: {} operations and calls, none of them computed",
+                                               cost.seconds, cost.seconds < 10 ? 1 : 0, grouped(summary.operations))));
   return lines;
 }
 

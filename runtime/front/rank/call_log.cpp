@@ -19,7 +19,8 @@ void CallLog::note(const char* name, Location at, Nanos now) {
   entry_->order = noted_;
   entry_->line = at.line;
   entry_->time = now.value();
-  std::strncpy(entry_->verb, last_, BlackBoxEntry::kText - 1);
+  if (noted_verb_ != name) std::strncpy(entry_->verb, name, BlackBoxEntry::kText - 1);  // names are of the table
+  noted_verb_ = name;
   if (noted_file_ == at.file) return;  // the same one in nearly every call
   noted_file_ = at.file;
   const auto file = base_name(at.file);
@@ -51,6 +52,7 @@ void CallLog::forget() {
   if (entry_ == nullptr) return;
   entry_->order = 0;
   entry_->line = 0;
+  noted_verb_ = nullptr;
   entry_->verb[0] = '\0';
 }
 

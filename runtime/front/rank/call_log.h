@@ -64,7 +64,8 @@ class CallLog {
     const char* name = "";
   };
   std::array<Noted, 256> latest_;  ///< the call of number n is at n % size
-  const char* noted_file_ = nullptr;
+  const char* noted_file_ = nullptr;  ///< what stands in the black box
+  const char* noted_verb_ = nullptr;
 };
 
 }  // namespace shardlings::front
