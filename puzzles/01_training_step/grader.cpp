@@ -54,6 +54,12 @@ bool some_layer_unchanged(const Layers& used) {
   });
 }
 
+/// The weights are other ones than at the start, and model.update has not made them.
+bool updated_by_hand(const CheckContext& check) {
+  return count_of(check, EventKind::update) == 0 &&
+         found_layers(check.result(), "weights") != check.reference().weights_before;
+}
+
 std::int64_t planned_calls(const CheckContext& check) {
   return number_of_layers(check.kase()) * check.kase().steps;
 }
@@ -62,9 +68,11 @@ std::int64_t planned_calls(const CheckContext& check) {
 bool diagnose_updates(CheckContext& check) {
   const Output* updates = check.output("updates");
   const std::int64_t calls = count_of(check, EventKind::update);
-  if (updates == nullptr || updates->values.empty() || calls == 0) return false;
+  if (updates == nullptr || updates->values.empty() || (calls == 0 && !updated_by_hand(check))) return false;
   const auto [least, most] = std::minmax_element(updates->values.begin(), updates->values.end());
-  if (calls > planned_calls(check)) {
+  if (calls == 0) {
+    check.diagnose("updated_by_hand");
+  } else if (calls > planned_calls(check)) {
     check.diagnose("several_updates");
   } else if (*most == 0 && calls == planned_calls(check)) {
     check.diagnose("optimizer_not_used");
@@ -82,6 +90,7 @@ void diagnose_gradient(CheckContext& check) {
   const Layers& right = check.reference().grads;
   if (used.size() != right.size()) return;
   if (!all_finite(used)) return check.diagnose("gradient_not_zeroed");
+  if (updated_by_hand(check)) return check.diagnose("updated_by_hand");
   const std::optional<double> ratio = constant_ratio(used, right);
   const auto tokens = static_cast<double>(tokens_of_step(check.kase()));
   const auto targets = static_cast<double>(check.kase().batch * check.kase().model.sequence);
