@@ -172,9 +172,12 @@ bool diagnose_segments(CheckContext& check) {
 /// The mistake behind too many forward calls, by which layers were run how often.
 const char* too_many_forwards(const front::RankTrace& trace, const Segments& segments) {
   if (forwards_of(trace, segments.layers - 1) > 1) return "last_segment_recomputed";
-  if (forwards_of(trace, 0) <= 2) return "recomputed_too_often";
-  const bool ends_run_twice = forwards_of(trace, segments.every - 1) == 2;
-  return ends_run_twice ? "recomputed_layer_by_layer" : "recomputed_from_the_start";
+  const std::int64_t first = forwards_of(trace, 0);
+  if (first <= 2) return "recomputed_too_often";
+  if (forwards_of(trace, segments.every - 1) != 2) return "recomputed_from_the_start";
+  // Of a segment of two layers both look alike, and the first name is true of both.
+  if (first == 3) return "recomputed_a_third_time";
+  return first == 1 + segments.every ? "recomputed_layer_by_layer" : "recomputed_too_often";
 }
 
 /// Mistakes that show in the number of forward calls.
