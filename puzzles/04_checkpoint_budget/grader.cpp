@@ -113,6 +113,14 @@ std::optional<std::int64_t> flops_if_swapped(const Case& kase) {
   return flops_of_best(kase, planned_layers(swapped), kase.integer("budget"));
 }
 
+/// The same without x[l] while layer l itself goes backward, or without x[0].
+std::optional<std::int64_t> flops_if_input_missing(const Case& kase, bool own) {
+  PlannedLayers layers = planned_layers(kase);
+  for (std::size_t l = layers.size() - 1; own && l > 0; --l) layers[l].input = layers[l - 1].input;
+  layers.front().input = 0;
+  return flops_of_best(kase, layers, kase.integer("budget"));
+}
+
 /// All second forwards ran before the first backward.
 bool recomputed_at_once(const CheckContext& check) {
   const auto forwards = check.events(0, EventKind::forward), backwards = check.events(0, EventKind::backward);
@@ -182,13 +190,18 @@ void diagnose_plan(CheckContext& check, const CheckpointPlan& plan) {
   const auto end_only = [](PlannedLayer& layer, bool last) {
     if (!last) layer.kept_work = layer.again_work = 0;
   };
-  if (flops_if(kase, end_only) == found) return check.diagnose("middle_not_checked");
+  std::vector<const char*> mistakes;
+  if (flops_if(kase, end_only) == found) mistakes.push_back("middle_not_checked");
   const auto no_work = [](PlannedLayer& layer, bool) {
     layer.kept_work = layer.saved;
     layer.again_work = 0;
   };
-  if (flops_if_swapped(kase) == found) return check.diagnose("counted_too_little");
-  if (flops_if(kase, no_work) == found) check.diagnose("work_forgotten");
+  if (flops_if(kase, no_work) == found) mistakes.push_back("work_forgotten");
+  if (flops_if_swapped(kase) == found) mistakes.push_back("counted_too_little");
+  for (const bool own : {true, false}) {
+    if (flops_if_input_missing(kase, own) == found) mistakes.push_back("counted_too_little");
+  }
+  if (!mistakes.empty()) check.diagnose(mistakes.size() == 1 ? mistakes.front() : "counted_too_little");
 }
 
 /// The plan has just the operations that somebody finds who rounds bytes up to units of some size.
