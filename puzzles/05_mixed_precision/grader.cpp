@@ -4,6 +4,7 @@
 #include "grading/judge/grader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +124,8 @@ bool diagnose_scale(CheckContext& check, const Reference& expected) {
   };
   for (const auto& [diagnosis, factor] : mistakes) {
     if (!near(ratio, factor / clip_factor_of(kase, norm), kAlikeInBf16)) continue;
-    check.diagnose(diagnosis);
+    const bool multiplied = steps_scaled_before_backward(check, 0) == kase.steps;
+    check.diagnose(multiplied && std::string_view(diagnosis) == "not_scaled" ? "divided_twice" : diagnosis);
     return true;
   }
   return false;
@@ -161,8 +163,15 @@ void diagnose_master(CheckContext& check, const Reference& expected) {
     return check.diagnose("cleared_when_skipped");
   }
   const Layers last = found_layers(check.result(), "master before");
-  const Layers first = updated(kase, last, found_layers(check.result(), "m"), found_layers(check.result(), "v"), 1);
-  if (alike(combine(found, -1, last), combine(first, -1, last), kAlikeInBf16)) return check.diagnose("step_not_given");
+  const std::vector<int> numbers =
+      numbers_of_last_updates(kase, last, found_layers(check.result(), "m"), found_layers(check.result(), "v"), found);
+  const auto all = [&](int number) {
+    return std::count(numbers.begin(), numbers.end(), number) == std::ssize(numbers);
+  };
+  if (std::count(numbers.begin(), numbers.end(), 0) == 0 && !all(without_overflows(kase).steps)) {
+    check.detail(fmt::format("of the layers, the last update was made as number {}", fmt::join(numbers, ", ")));
+    return check.diagnose(all(1) ? "step_not_given" : "wrong_step_number");
+  }
   double furthest = 0;  // in units of the distance of two bf16 numbers there
   for (std::size_t l = 0; l < found.size(); ++l) {
     for (std::size_t i = 0; i < found[l].size(); ++i) {

@@ -163,6 +163,26 @@ reference::Layers updated(const cases::Case& kase, const reference::Layers& weig
   return result;
 }
 
+std::vector<int> numbers_of_last_updates(const cases::Case& kase, const reference::Layers& before,
+                                         const reference::Layers& m, const reference::Layers& v,
+                                         const reference::Layers& after) {
+  const auto layers = static_cast<int>(number_of_layers(kase));
+  std::vector<int> numbers(after.size());
+  std::vector<double> nearest(after.size());
+  for (std::size_t l = 0; l < after.size(); ++l)
+    nearest[l] = kAlikeInBf16 * norm_of(combine({after[l]}, -1, {before[l]}));
+  for (int number = 1; number <= kase.steps + layers; ++number) {
+    const reference::Layers distances = combine(after, -1, updated(kase, before, m, v, number));
+    for (std::size_t l = 0; l < after.size(); ++l) {
+      const double distance = norm_of({distances[l]});
+      if (distance > nearest[l]) continue;
+      nearest[l] = distance;
+      numbers[l] = number;
+    }
+  }
+  return numbers;
+}
+
 Count steps_scaled_before_backward(const judge::CheckContext& check, int rank) {
   const front::RankTrace& trace = check.trace(rank);
   Count steps = 0;

@@ -53,6 +53,12 @@ double largest(const reference::Layers& layers);
 reference::Layers updated(const cases::Case& kase, const reference::Layers& weights, const reference::Layers& m,
                           const reference::Layers& v, int number);
 
+/// By layer: as update of which number the step from `before` to `after` comes out nearest to Adam's, with the moments
+/// that it has left; 0 if it is like none.
+std::vector<int> numbers_of_last_updates(const cases::Case& kase, const reference::Layers& before,
+                                         const reference::Layers& m, const reference::Layers& v,
+                                         const reference::Layers& after);
+
 /// Steps in which the gradient of the loss is multiplied before the first layer goes backward. A power of two changes
 /// no bit of a result, and a gradient that is NaN is so with and without: only the trace tells.
 Count steps_scaled_before_backward(const judge::CheckContext& check, int rank);
