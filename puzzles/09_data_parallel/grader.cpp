@@ -149,27 +149,22 @@ void diagnose_loss(CheckContext& check, const std::vector<double>& shares) {
   if (near(constant_ratio({found}, {shares}), check.ranks())) check.diagnose("mean_for_a_sum");
 }
 
-/// An all-reduce of one number: it sends 8 bytes at most.
-bool reduces_one_number(const CheckContext& check, int rank) {
-  const auto reduces = collectives(check, rank, Collective::all_reduce);
-  return std::any_of(reduces.begin(), reduces.end(), [](const auto& reduce) { return reduce.bytes <= Bytes(8); });
-}
-
 void diagnose_bytes(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
   const std::int64_t calls = number_of_layers(check.kase()) * check.kase().steps;
   const std::int64_t found = counters.calls(Collective::all_reduce);
   const Bytes bytes = in_all_steps(check.kase(), step_bytes(check.kase(), rank, kDataParallel)).value();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  const bool gathers = counters.calls(Collective::all_gather) > 0;
-  if (gathers && counters.calls(Collective::reduce_scatter) > 0) return check.diagnose("in_two_halves");
-  if (gathers) return check.diagnose("gathered");
+  if (sums_in_two_halves(check, rank)) return check.diagnose("in_two_halves");
+  if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
   if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
     return check.diagnose("through_one_rank");
   }
   if (check.ranks() == 1) return;
   if (found == calls + check.kase().steps && reduces_one_number(check, rank)) return check.diagnose("loss_reduced");
   const Bytes sent = counters.bytes_sent(Collective::all_reduce);
+  const bool once = 100 * sent.value() <= 101 * bytes.value();
+  if (found == check.kase().steps && found < calls && once) return check.diagnose("all_layers_together");
   if (found > calls && sent >= 2 * bytes) return check.diagnose("reduced_again");
   if (found == calls && sent > bytes && !reduces_one_number(check, rank)) return check.diagnose("more_than_gradients");
   if (cut_into_pieces(check, rank, Collective::all_reduce, calls, bytes)) check.diagnose("reduced_in_pieces");
@@ -213,7 +208,9 @@ void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (reduces.empty() || backwards.empty()) return;
-  if (check.kase().steps == 1 && reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
+  // In the order in which they are waited for: any of them may have been the first to start.
+  const auto behind = [&](const auto& reduce) { return reduce.posted >= backwards.back().end; };
+  if (check.kase().steps == 1 && std::all_of(reduces.begin(), reduces.end(), behind)) {
     return check.diagnose("reduced_after_backward");
   }
   if (!overlaps(reduces, backwards)) return check.diagnose("waited_at_once");

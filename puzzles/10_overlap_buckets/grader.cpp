@@ -191,12 +191,24 @@ bool buckets_are_right(CheckContext& check, int rank) {
   return true;
 }
 
+/// Each all-reduce carries one layer, from the last one down.
+bool reduces_layer_by_layer(const CheckContext& check, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const std::vector<Event> reduces = collectives(check, rank, Collective::all_reduce);
+  for (std::size_t k = 0; k < reduces.size(); ++k) {
+    const Count elements = layers[layers.size() - 1 - k % layers.size()].weights / kBytesOfF32;
+    if (reduces[k].bytes != Bytes(all_reduce_bytes(check.kase(), elements, rank))) return false;
+  }
+  return reduces.size() == layers.size() * static_cast<std::size_t>(check.kase().steps);
+}
+
 void diagnose_calls(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
   const Case& kase = check.kase();
   const std::int64_t buckets = static_cast<std::int64_t>(buckets_of(kase).size()) * kase.steps;
-  const std::int64_t found = counters.calls(Collective::all_reduce), layers = number_of_layers(kase) * kase.steps;
+  const std::int64_t found = counters.calls(Collective::all_reduce);
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
+  if (sums_in_two_halves(check, rank)) return check.diagnose("in_two_halves");
   if (counters.calls(Collective::all_gather) > 0) return check.diagnose("gathered");
   if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
     return check.diagnose("through_one_rank");
@@ -209,7 +221,10 @@ void diagnose_calls(CheckContext& check, int rank) {
   }
   const bool once = 100 * sent.value() <= 101 * everything.value();
   if (found == kase.steps && kase.ranks > 1 && once) return check.diagnose("one_bucket");
-  if (found == layers && once) return check.diagnose("bucket_for_each_layer");
+  if (kase.ranks > 1 && found == buckets + kase.steps && reduces_one_number(check, rank)) {
+    return check.diagnose("loss_reduced");
+  }
+  if (reduces_layer_by_layer(check, rank)) return check.diagnose("bucket_for_each_layer");
   if (found > 0 && once) check.diagnose("other_buckets");
 }
 
@@ -274,7 +289,7 @@ SHARDLINGS_CHECK(output) {
   const bool has_moments = check.kase().model.optimizer == model::ModelSpec::Optimizer::adam;
   if (has_moments && !equal_moments(check)) return diagnose_weights(check);
   if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_weights(check);
-  equal_loss_shares(check);
+  if (!equal_loss_shares(check) && whole_loss_everywhere(check)) check.diagnose("loss_reduced");
 }
 
 SHARDLINGS_CHECK(communication) {

@@ -136,6 +136,17 @@ bool operations_at_most(judge::CheckContext& check, int rank, const judge::Formu
                                            place_of_commonest(check, rank)));
 }
 
+bool reduces_one_number(const judge::CheckContext& check, int rank) {
+  const std::vector<Event> reduces = collectives(check, rank, Collective::all_reduce);
+  // It sends 8 bytes at most.
+  return std::any_of(reduces.begin(), reduces.end(), [](const Event& reduce) { return reduce.bytes <= Bytes(8); });
+}
+
+bool sums_in_two_halves(const judge::CheckContext& check, int rank) {
+  const front::Counters& counters = check.counters(rank);
+  return counters.calls(Collective::all_gather) > 0 && counters.calls(Collective::reduce_scatter) > 0;
+}
+
 bool cut_into_pieces(const judge::CheckContext& check, int rank, Collective kind, Count number, Bytes bytes) {
   const front::Counters& counters = check.counters(rank);
   return check.ranks() > 1 && counters.calls(kind) > number &&

@@ -42,6 +42,10 @@ bool operations_at_most(judge::CheckContext& check, int rank, const judge::Formu
 /// The rank has called a collective more often than `number`, and sent no more bytes in it than `bytes` (and a
 /// hundredth for uneven parts): one call was cut into several.
 bool cut_into_pieces(const judge::CheckContext& check, int rank, front::Collective kind, Count number, Bytes bytes);
+/// Some all-reduce of the rank is of a single number.
+bool reduces_one_number(const judge::CheckContext& check, int rank);
+/// What other ranks have comes to the rank by reduce-scatters and by all-gathers.
+bool sums_in_two_halves(const judge::CheckContext& check, int rank);
 /// @}
 
 /// \name Memory
