@@ -235,7 +235,8 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (norms < kase.steps) return;
   // An all-reduce of one number sends 8 bytes at most: is it numbers, up to one for each layer, or gradients?
   const std::int64_t numbers = counters.bytes_sent(Collective::all_reduce).value();
-  if (numbers <= 8 * calls) return check.diagnose("norm_in_pieces");
+  const bool more_than_one = norms > kase.steps || numbers > kase.steps * all_reduce_bytes_of_one(kase, rank);
+  if (more_than_one && numbers <= 8 * calls) return check.diagnose("norm_in_pieces");
   if (numbers >= half) check.diagnose("all_reduced");
 }
 

@@ -181,7 +181,8 @@ void diagnose_memory(CheckContext& check, int rank) {
   for (std::size_t l = 2; l < layers.size(); ++l) gradients += layers[l].weights;
   if (keeps_inputs(check, rank)) return check.diagnose("activations_kept");
   const bool part = layers.size() > 1 && excess == part_bytes(check.kase(), rank)[1];
-  if (part && first_bucket_fits(check, rank)) return check.diagnose("part_copied");
+  const bool told = check.ranks() > 1;  // alone, a rank's part is as long as a bucket
+  if (part && told && first_bucket_fits(check, rank)) return check.diagnose("part_copied");
   const std::int64_t early = gradients_before_backward(check, rank);
   if (early == weight_bytes(layers)) return check.diagnose("gradients_kept");  // a bucket for each layer, all the time
   if (early > 0) return check.diagnose("buckets_made_early");
