@@ -163,8 +163,11 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (check.ranks() == 1) return;
   if (found == calls + check.kase().steps && reduces_one_number(check, rank)) return check.diagnose("loss_reduced");
   const Bytes sent = counters.bytes_sent(Collective::all_reduce);
-  const bool once = 100 * sent.value() <= 101 * bytes.value();
-  if (found == check.kase().steps && found < calls && once) return check.diagnose("all_layers_together");
+  const Count weights = weight_bytes(layer_bytes(check.kase())) / kBytesOfF32;
+  const Formula<Bytes> together =
+      in_all_steps(check.kase(), Formula<Bytes>(Bytes(all_reduce_bytes(check.kase(), weights, rank))));
+  if (found == check.kase().steps && found < calls && sent == together.value())
+    return check.diagnose("all_layers_together");
   if (found > calls && sent >= 2 * bytes) return check.diagnose("reduced_again");
   if (found == calls && sent > bytes && !reduces_one_number(check, rank)) return check.diagnose("more_than_gradients");
   if (cut_into_pieces(check, rank, Collective::all_reduce, calls, bytes)) check.diagnose("reduced_in_pieces");
@@ -208,11 +211,7 @@ void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (reduces.empty() || backwards.empty()) return;
-  // In the order in which they are waited for: any of them may have been the first to start.
-  const auto behind = [&](const auto& reduce) { return reduce.posted >= backwards.back().end; };
-  if (check.kase().steps == 1 && std::all_of(reduces.begin(), reduces.end(), behind)) {
-    return check.diagnose("reduced_after_backward");
-  }
+  if (starts_behind_backward(check, rank, reduces)) return check.diagnose("reduced_after_backward");
   if (!overlaps(reduces, backwards)) return check.diagnose("waited_at_once");
   if (late_reduce(check, rank)) check.diagnose("started_late");
 }

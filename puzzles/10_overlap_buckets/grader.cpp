@@ -263,7 +263,7 @@ void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (reduces.empty() || backwards.empty()) return;
-  if (check.kase().steps == 1 && reduces.size() > 1 && reduces.front().posted >= backwards.back().end) {
+  if (reduces.size() > 1 && starts_behind_backward(check, rank, reduces)) {
     return check.diagnose("reduced_after_backward");
   }
   if (!overlaps(reduces, backwards) && reduces.size() > 1) return check.diagnose("waited_at_once");

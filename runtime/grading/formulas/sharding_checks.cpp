@@ -103,6 +103,19 @@ LateCall first_late(const std::vector<Event>& transfers, const std::vector<Event
   return {};
 }
 
+bool starts_behind_backward(const judge::CheckContext& check, int rank, const std::vector<Event>& transfers) {
+  const auto backwards = check.events(rank, EventKind::backward);
+  const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
+  const auto within_a_pass = [&](const Event& transfer) {
+    for (std::size_t first = 0; first + layers <= backwards.size(); first += layers) {
+      const Event& last = backwards[first + layers - 1];
+      if (transfer.posted > backwards[first].begin && transfer.posted < last.end) return true;
+    }
+    return false;
+  };
+  return std::none_of(transfers.begin(), transfers.end(), within_a_pass);
+}
+
 bool sends_exactly(judge::CheckContext& check, int rank, const judge::Formula<Bytes>& bytes) {
   return or_list_collectives(
       check, rank,

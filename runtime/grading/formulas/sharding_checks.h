@@ -23,6 +23,9 @@ struct LateCall {
 /// transfer is of what the i-th call computes.
 LateCall first_late(const std::vector<front::Event>& transfers, const std::vector<front::Event>& computing);
 
+/// None of `transfers` was started within a backward pass: while some of its layers had still to go backward.
+bool starts_behind_backward(const judge::CheckContext& check, int rank, const std::vector<front::Event>& transfers);
+
 /// \name Bytes on the wire
 /// What a rank has sent; if that is wrong, the collectives that it called are listed as well.
 /// @{
