@@ -56,6 +56,19 @@ TEST(MixedTraining, AnUpdateOfOwnMomentsIsThatOfTheReference) {
   }
 }
 
+TEST(MixedTraining, TheNumberOfAnUpdateIsToldLayerByLayer) {
+  cases::Case kase = formulas::without_overflows(mixed_case(1));
+  kase.model.layers = 2;
+  const reference::Reference after = reference::train_reference(kase, reference::Precision::mixed);
+  const reference::Layers& before = after.weights_before;
+  reference::Layers mixed = formulas::updated(kase, before, after.m, after.v, 1);
+  mixed[1] = formulas::updated(kase, before, after.m, after.v, 3)[1];
+  const auto numbers = [&] { return formulas::numbers_of_last_updates(kase, before, after.m, after.v, mixed); };
+  EXPECT_EQ(numbers(), (std::vector<int>{1, 3}));
+  mixed[0] = before[0];
+  EXPECT_EQ(numbers(), (std::vector<int>{0, 3})) << "that is no update";
+}
+
 TEST(MixedTraining, ScaleIsHalvedByOverflowsAndDoubledByCleanSteps) {
   cases::Case kase = mixed_case(1);
   kase.steps = 7;

@@ -173,6 +173,25 @@ TEST_F(Calls, PiecesAreMoreCallsWithoutMoreBytes) {
   EXPECT_FALSE(holds(cut(200)));
 }
 
+TEST_F(Calls, BehindBackwardIsWhatStartsWithinNoPassOfAnyStep) {
+  kase_.model.layers = 2;
+  for (const std::int64_t step : {0, 100}) {
+    add(EventKind::backward, step + 10, step + 20, 1);
+    add(EventKind::backward, step + 20, step + 30, 1);
+  }
+  const auto behind = [](std::int64_t posted) {
+    return [posted](judge::CheckContext& check) {
+      Event transfer;
+      transfer.posted = Nanos(posted);
+      return formulas::starts_behind_backward(check, 0, {transfer});
+    };
+  };
+  EXPECT_TRUE(holds(behind(30)));
+  EXPECT_TRUE(holds(behind(130)));
+  EXPECT_FALSE(holds(behind(20))) << "layer 0 has still to go backward";
+  EXPECT_FALSE(holds(behind(120)));
+}
+
 TEST_F(Calls, LateIsATransferThatStartsAfterTheEndOfWhatItSends) {
   std::vector<Event> transfers(2), backwards(2);
   backwards[0].end = transfers[0].posted = Nanos(10);
