@@ -199,10 +199,10 @@ Formula<Bytes> wire_bytes(const Mlp& mlp, int rank) {
                   reduces * named("what one sends", Bytes(all_reduce_bytes(elements, mlp.ranks, rank))));
 }
 
-/// Where the calls of a rank leave what is needed: two all-reduces of (s, b, h).
-Place place_of_surplus(const CheckContext& check, const Mlp& mlp, int rank) {
+/// What is needed of a rank: two all-reduces of (s, b, h).
+std::vector<Call> needed_calls(const Mlp& mlp, int rank) {
   const Call sum{Collective::all_reduce, Bytes(all_reduce_bytes(mlp.tokens * mlp.width, mlp.ranks, rank))};
-  return place_of_unexpected(check, rank, {sum, sum});
+  return {sum, sum};
 }
 
 void diagnose_calls(CheckContext& check, int rank) {
@@ -219,8 +219,8 @@ void diagnose_calls(CheckContext& check, int rank) {
   }
   if (sums < 2) return check.diagnose("sum_without_all_reduce");
   if (sums == 2) return;
-  const bool same_bytes = same_but_for_parts(counters.bytes_sent(), wire_bytes(mlp, rank).value(), sums);
-  check.diagnose(same_bytes ? "sum_in_pieces" : "reduced_too_often");
+  const bool in_pieces = difference_of_calls(check, rank, needed_calls(mlp, rank)).is_in_pieces();
+  check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");
 }
 
 }  // namespace
@@ -250,7 +250,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Place where = place_of_surplus(check, mlp, rank);
+    const Place where = place_of_unexpected(check, rank, needed_calls(mlp, rank));
     const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
     const Formula<Count> reduces = named("one in forward", 1) + named("one in backward", 1);
     const bool held =

@@ -181,7 +181,10 @@ void check_large_logits(CheckContext& check) {
   const double right = 1 + head_on(kase, scaled({{x.begin(), x.end()}}, factor)[0]).loss({"right"}, 0);  // it adds
   if (check.equal_scalar("1 + loss of large logits", right, factor * check.reference().loss_tolerance)) return;
   const Layers found = by_rank(check, "1 + loss of large logits");
-  if (!found.empty() && !std::isfinite(found[0][0])) check.diagnose("largest_not_subtracted");
+  if (found.empty()) return;
+  if (!std::isfinite(found[0][0])) return check.diagnose("largest_not_subtracted");
+  const double without = right - 1;  // what was there before is gone
+  if (std::abs(found[0][0] - without) <= factor * check.reference().loss_tolerance) check.diagnose("loss_written_over");
 }
 
 bool ranks_differ(const CheckContext& check, const std::string& name) {
@@ -283,13 +286,13 @@ Formula<Count> num_sums(const DividedGpt& gpt) {
   return 4 * named("L", gpt.blocks) + named("embedding and head", 2) + named("for the loss", 3);
 }
 
-Place place_of_surplus(const CheckContext& check, const DividedGpt& gpt) {
+std::vector<Call> needed_calls(const DividedGpt& gpt) {
   const auto sum_of = [&](Count count) {
     return Call{Collective::all_reduce, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank))};
   };
   std::vector<Call> expected(static_cast<std::size_t>(4 * gpt.blocks + 2), sum_of(gpt.tokens * gpt.width));
   expected.insert(expected.end(), 3, sum_of(gpt.tokens));
-  return place_of_unexpected(check, gpt.rank, expected);
+  return expected;
 }
 
 /// So few bytes are no piece of anything: what is summed once more is a number, such as the loss.
@@ -308,10 +311,9 @@ void diagnose_calls(CheckContext& check, const DividedGpt& gpt) {
       return check.diagnose("logits_on_the_wire");
     }
   }
-  const std::int64_t calls = num_collectives(check, gpt.rank);
-  if (calls <= num_sums(gpt).value()) return;
-  const Bytes sent = check.counters(gpt.rank).bytes_sent();
-  const bool in_pieces = same_but_for_parts(sent, wire_bytes(gpt).value(), calls) && !sums_one_number(check, gpt.rank);
+  if (num_collectives(check, gpt.rank) <= num_sums(gpt).value()) return;
+  const bool in_pieces =
+      difference_of_calls(check, gpt.rank, needed_calls(gpt)).is_in_pieces() && !sums_one_number(check, gpt.rank);
   check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");
 }
 
@@ -354,7 +356,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const DividedGpt gpt(check.kase(), rank);
-    const Place where = place_of_surplus(check, gpt);
+    const Place where = place_of_unexpected(check, rank, needed_calls(gpt));
     bool held =
         check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(gpt), where);
     if (held && gpt.ranks > 1) {

@@ -95,11 +95,11 @@ std::pair<Channel, Channel> make_channels() {
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
   to << r.signature << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
-  return to << r.name << r.not_learners;
+  return to << r.name << r.not_learners << r.is_async;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
   from >> r.signature >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
-  return from >> r.name >> r.not_learners;
+  return from >> r.name >> r.not_learners >> r.is_async;
 }
 
 Writer& operator<<(Writer& to, const front::GroupInfo& group) {

@@ -86,6 +86,7 @@ RankGroups::Operation RankGroups::start(const Call& call, const back::Signature&
 CallRecord RankGroups::record_of(const Call& call, GroupOperation& operation) {
   CallRecord record = operation.record();
   record.not_learners = not_learners_[call.group];
+  record.is_async = call.blocking == 0;
   if (record.at.line == 0) ++not_learners_[call.group];
   return record;
 }
@@ -101,7 +102,8 @@ RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, in
   operation->peer = (*operation->group->members)[static_cast<std::size_t>(peer)];
   operation->link = shared_.rank.costs().link_between(shared_.rank.id(), operation->peer);
   operation->sends = sends;
-  const CallRecord record = operation->record();
+  CallRecord record = operation->record();
+  record.is_async = call.blocking == 0;
   operation->ticket = shared_.control.join_message(shared_.rank.id(), call.group, sends ? me : peer, sends ? peer : me);
   operation->post(record);
   return operation;

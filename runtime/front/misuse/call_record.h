@@ -27,6 +27,7 @@ struct CallRecord {
   std::string name;          ///< split: of the group to be; empty otherwise
   /// Collectives: how many of the group's calls before this one were the harness's, of which no learner knows.
   std::uint64_t not_learners = 0;
+  bool is_async = false;  ///< it returns at once, and is waited for elsewhere
 };
 
 /// Of one operation, by member.

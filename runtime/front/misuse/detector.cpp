@@ -21,8 +21,9 @@ constexpr const char* kHangAdvice =
     "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
     "them, or run with --backend cuda or cpu.";
 
-const char* message_verb(int member) {
-  return member == kReceiver ? "recv" : "send";
+// "send", "recv_async".
+std::string message_verb(const CallRecord& record, int member) {
+  return std::string(member == kReceiver ? "recv" : "send") + (record.is_async ? "_async" : "");
 }
 
 // "gather, giving 3 f32 to root 0": what a rank other than the root calls.
@@ -45,8 +46,9 @@ std::string call_of(const ToldOperation& operation, int member) {
   const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
   const back::Signature& signature = record.signature;
   if (operation.message) {
-    return fmt::format("{} of {} {}{} {} rank {}", message_verb(member), signature.count, name_of(signature.dtype),
-                       load_text(record, member), member == kReceiver ? "from" : "to", operation.rank_of(1 - member));
+    return fmt::format("{} of {} {}{} {} rank {}", message_verb(record, member), signature.count,
+                       name_of(signature.dtype), load_text(record, member), member == kReceiver ? "from" : "to",
+                       operation.rank_of(1 - member));
   }
   const auto size = signature.count < 0 ? -signature.count : signature.count;
   switch (signature.kind) {
@@ -138,6 +140,38 @@ std::string owed_text(const ToldOperation& operation, int member) {
                      ranks_text({operation.rank_of(member)}), part_of(count, operation.members(), member).size());
 }
 
+// As where ranks compute a size from their own part of something: no two parts differ by more than one element, and so
+// many times the number of members if each rank takes all parts to be as long as its own.
+bool sizes_are_of_unequal_parts(const ToldOperation& operation) {
+  const auto [least, most] =
+      std::minmax_element(operation.records.begin(), operation.records.end(),
+                          [](const auto& a, const auto& b) { return a.signature.count < b.signature.count; });
+  const Count difference = most->signature.count - least->signature.count, members = operation.members();
+  return difference == 1 || (difference == members && most->signature.count % members == 0);
+}
+
+std::string size_advice(const ToldOperation& operation) {
+  const std::string rule = operation.message
+                               ? "\nSend and receive must agree on the number of elements."
+                               : "\nThe ranks make the same call with different sizes: the size of the whole is the "
+                                 "same on all of them.";
+  if (sizes_are_of_unequal_parts(operation)) {
+    return rule +
+           " Parts are unequal where the number of elements cannot be divided evenly. Was a size computed from this "
+           "rank's own part, as if all parts were as long?";
+  }
+  return rule +
+         " Do the calls belong together, or has one rank called for another tensor, in another order? Sizes that are "
+         "computed from a rank's own part differ, too, where parts are unequal.";
+}
+
+const char* mismatch_advice(const ToldOperation& operation, const std::string& what) {
+  if (operation.message) return "\nSend and receive must agree on the number of elements and the type.";
+  return what == "names" ? "\nAll ranks that split gives the same color must give their group the same name."
+                         : "\nAll ranks of a group must make the same calls in the same order, with equal sizes, "
+                           "types, roots and reduction operators.";
+}
+
 std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatches) {
   if (mismatches.empty()) return std::nullopt;
   // Of several at one time the same must be named in every run: so by the group's first member, and that rank's number
@@ -154,17 +188,15 @@ std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatc
   std::string message;
   if (first.message) {
     message = fmt::format(
-        "mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).{}\n"
-        "Send and receive must agree on the number of elements and the type.",
-        what, first.number, first.rank_of(0), first.rank_of(1), first.group, calls_text(first));
+        "mismatch: {} differ between the two ends of a message (number {} from rank {} to rank {} in group {}).", what,
+        first.number, first.rank_of(0), first.rank_of(1), first.group);
   } else {
-    message = fmt::format(
-        "mismatch: {} differ in call number {} of group {}.{}\n{}", what, first.number, first.group, calls_text(first),
-        what == "names" ? "All ranks that split gives the same color must give their group the same name."
-                        : "All ranks of a group must make the same calls in the same order, with equal sizes, types, "
-                          "roots and reduction operators.");
+    message = fmt::format("mismatch: {} differ in call number {} of group {}.", what, first.number, first.group);
   }
-  if (what == "sizes" && is_rooted(first.records)) message += "\n" + owed_text(first, odd);
+  const bool rooted = is_rooted(first.records);
+  message += calls_text(first);
+  message += what == "sizes" && !rooted ? size_advice(first) : mismatch_advice(first, what);
+  if (what == "sizes" && rooted) message += "\n" + owed_text(first, odd);
   return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
 
@@ -268,9 +300,12 @@ std::vector<int> cycle(const Statuses& ranks) {
   }
 }
 
-bool waits_to_receive(const Statuses& ranks, int rank) {
+// In a send that returns only when it is received. One that was started with _async is waited for elsewhere, and what
+// comes first there is another thing.
+bool is_blocked_in_send(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
-  return status.blocked_in->message && status.member == kReceiver;
+  const CallRecord& record = status.blocked_in->records[static_cast<std::size_t>(status.member)];
+  return status.blocked_in->message && status.member != kReceiver && !record.is_async;
 }
 
 // It is about the ranks of the cycle: others that wait for one of these, say in a barrier, do nothing wrong. Lanes that
@@ -289,12 +324,13 @@ const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
       return "\nEvery rank of a group must make the same calls in the same order.";
     }
   }
-  if (std::any_of(ring.begin(), ring.end(), [&](int rank) { return waits_to_receive(ranks, rank); })) {
-    return "\nWhat a rank of the cycle waits for, the next one would do only after its own call. Compare the orders in "
-           "which they send and receive: in one of them something must come earlier.";
+  if (std::all_of(stuck.begin(), stuck.end(), [&](int rank) { return is_blocked_in_send(ranks, rank); })) {
+    return "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or "
+           "start "
+           "one of the two with _async.";
   }
-  return "\nA send is complete only when its receive is posted. Let some ranks receive first, use send_recv, or start "
-         "one of the two with _async.";
+  return "\nWhat a rank of the cycle waits for, the next one would do only after its own call. Compare the orders in "
+         "which they send and receive: in one of them something must come earlier.";
 }
 
 Failure deadlock(const Statuses& ranks) {

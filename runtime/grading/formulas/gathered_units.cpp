@@ -58,6 +58,29 @@ std::int64_t excess_after(const judge::CheckContext& check, const cases::Case& n
   return event ? event->live_after.value() - planned_after(node, rank, kind, l) : 0;
 }
 
+/// How often a rank gathers a layer before its first update.
+std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, std::int32_t layer) {
+  const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
+  const std::vector<Event> updates = check.events(rank, EventKind::update);
+  return std::count_if(gathers.begin(), gathers.end(), [&](const Event& gather) {
+    return gather.label.layer == layer && (updates.empty() || gather.order < updates.front().order);
+  });
+}
+
+/// From forward of layer 1 on, as long as there is a next one, the weights of layer 0 are there beside those two.
+/// Layers as large as that one, dropped a layer late, would be as much: then it is certain where layer 0 is not
+/// gathered again.
+bool first_unit_stays(const judge::CheckContext& check, const cases::Case& node, int rank,
+                      const std::vector<LayerBytes>& layers) {
+  const auto excess = [&](std::size_t l) { return excess_after(check, node, rank, EventKind::forward, l); };
+  bool can_be_another = true;
+  for (std::size_t l = 1; l + 1 < layers.size(); ++l) {
+    if (excess(l) != layers.front().weights) return false;
+    can_be_another = can_be_another && layers[l - 1].weights == layers.front().weights;
+  }
+  return layers.size() > 2 && excess(0) == 0 && (!can_be_another || gathers_of_layer(check, rank, 0) == 1);
+}
+
 /// Where a layer does not go forward nothing can be said of its memory.
 bool all_layers_go_forward(judge::CheckContext& check, int rank, std::size_t layers) {
   for (std::size_t l = 0; l < layers; ++l) {
@@ -133,6 +156,7 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   const std::int64_t at_turn = excess_after(check, node, rank, EventKind::forward, layers.size() - 1);
   const std::int64_t one_more = weights_at(layers, layers.size() - 2);  // than is allowed at the turn
   if (layers.size() > 2 && at_turn >= typical.below - one_more) return check.diagnose(in_unit_memory("not_resharded"));
+  if (first_unit_stays(check, node, rank, layers)) return check.diagnose(in_unit_memory("first_unit_stays"));
   for (std::size_t l = 0; l < layers.size(); ++l) {
     if (excess_after(check, node, rank, EventKind::forward, l) > 0)
       return check.diagnose(in_unit_memory("prefetched_too_far"));

@@ -9,6 +9,7 @@
 /// |----------------------------|-----------------------------------------------------------------------------------|
 /// | gathered_at_once           | after forward of layer 0 the weights of all layers are there                      |
 /// | prefetched_too_far         | after forward of a layer there is something else than the next unit               |
+/// | first_unit_stays           | after forward of the layers in between the weights of layer 0 are still there     |
 /// | not_resharded              | after forward of the last layer the weights of all are there                      |
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
 /// | gradients_kept             | after backward of layer 0 gradients of whole layers are there                     |

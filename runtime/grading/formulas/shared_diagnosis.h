@@ -47,6 +47,7 @@ inline constexpr std::array kSharedDiagnoses = {
     SharedDiagnosis{"pipeline_trace", "reason_of_excess", "activations_kept"},
     SharedDiagnosis{"beyond_plan", "nothing_on_host", "parked_on_host"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "gathered_at_once"},
+    SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "first_unit_stays"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "prefetched_too_far"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "not_resharded"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "activations_kept"},

@@ -106,23 +106,49 @@ std::int64_t num_collectives(const judge::CheckContext& check, int rank) {
          static_cast<std::int64_t>(check.events(rank, front::EventKind::send).size());
 }
 
-bool same_but_for_parts(Bytes found, Bytes planned, std::int64_t calls) {
-  return std::abs(found.value() - planned.value()) <= 2 * judge::kBytesOfF32 * calls;
+bool CallDifference::is_in_pieces() const {
+  std::int64_t sent = 0, planned = 0;
+  for (const front::Event& event : unexpected) sent += event.bytes.value();
+  for (const Call& call : missing) planned += call.sent.value();
+  // A part of each of them may be longer by one element, going and coming.
+  const std::int64_t roundings = 2 * judge::kBytesOfF32 * (std::ssize(unexpected) + std::ssize(missing));
+  return planned > 0 && std::abs(sent - planned) <= roundings;
 }
 
-wire::Place place_of_unexpected(const judge::CheckContext& check, int rank, std::vector<Call> expected) {
+bool CallDifference::lacks_only(front::Collective kind) const {
+  return !missing.empty() &&
+         std::all_of(missing.begin(), missing.end(), [&](const Call& call) { return call.kind == kind; });
+}
+
+CallDifference difference_of_calls(const judge::CheckContext& check, int rank, std::vector<Call> expected) {
   std::vector<front::Event> events = check.events(rank, front::EventKind::collective);
+  const std::vector<front::Event> sends = check.events(rank, front::EventKind::send);
+  events.insert(events.end(), sends.begin(), sends.end());
   const auto is_harness = [](const front::Event& event) { return base_name(event.at.file) == "harness.cpp"; };
-  std::stable_partition(events.begin(), events.end(), is_harness);  // what is not the submission's is as expected
+  std::sort(events.begin(), events.end(), [&](const front::Event& a, const front::Event& b) {
+    return std::pair(!is_harness(a), a.order) <
+           std::pair(!is_harness(b), b.order);  // what is the harness's comes first
+  });
+  CallDifference difference;
   for (const front::Event& event : events) {
     const std::string& name = check.trace(rank).names.at(event.name);
     if (name == "split" || name == "barrier") continue;
     const auto is_this = [&](const Call& call) { return back::name_of(call.kind) == name && call.sent == event.bytes; };
     const auto found = std::find_if(expected.begin(), expected.end(), is_this);
-    if (found == expected.end()) return line_of(event);
-    expected.erase(found);
+    if (found != expected.end()) {
+      expected.erase(found);
+    } else {
+      difference.unexpected.push_back(event);
+    }
   }
-  return check.place_of_last(rank, front::EventKind::collective);
+  difference.missing = std::move(expected);
+  return difference;
+}
+
+wire::Place place_of_unexpected(const judge::CheckContext& check, int rank, std::vector<Call> expected) {
+  const CallDifference difference = difference_of_calls(check, rank, std::move(expected));
+  return difference.unexpected.empty() ? check.place_of_last(rank, front::EventKind::collective)
+                                       : line_of(difference.unexpected.front());
 }
 
 Flops product_flops(const judge::CheckContext& check, int rank) {

@@ -21,13 +21,23 @@ std::int64_t all_reduce_bytes(Count n, int ranks, int rank);
 std::int64_t largest_sent(const judge::CheckContext& check, int rank, front::Collective kind);
 /// How many collectives and messages it has called, not counting barriers and the making of groups.
 std::int64_t num_collectives(const judge::CheckContext& check, int rank);
-/// `found` is as much as `planned`, but for what the roundings of parts can make of that many calls.
-bool same_but_for_parts(Bytes found, Bytes planned, std::int64_t calls);
 /// A collective, by what a rank sends in it.
 struct Call {
   front::Collective kind;
   Bytes sent;
 };
+/// How the collectives and messages of a rank differ from those that are expected of it. Barriers and the making of
+/// groups do not count, and what the harness has called is expected.
+struct CallDifference {
+  std::vector<front::Event> unexpected;  ///< in program order: none of the expected ones, or more than those
+  std::vector<Call> missing;
+  /// What is missing was made of other calls: they send as much together, but for the roundings of their parts. Calls
+  /// that come on top of all that is expected are no pieces of it.
+  bool is_in_pieces() const;
+  /// Only calls of this kind are missing.
+  bool lacks_only(front::Collective kind) const;
+};
+CallDifference difference_of_calls(const judge::CheckContext& check, int rank, std::vector<Call> expected);
 /// The line of the first collective of a rank that is none of `expected`, or more than is expected of its like; of the
 /// last one if there is no such call, because something is missing.
 wire::Place place_of_unexpected(const judge::CheckContext& check, int rank, std::vector<Call> expected);

@@ -29,6 +29,16 @@ void all_send_first(Rank& rank, Pauses& pause) {
   rank.world().recv(theirs, last(rank), line(13));
 }
 
+// All sends are asynchronous, and waited for before anybody receives.
+void all_wait_for_sends_first(Rank& rank, Pauses& pause) {
+  Tensor mine = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  Tensor theirs = rank.zeros(4, Kind::buffer, DType::f32, line(11));
+  pause();
+  Work sent = rank.world().send_async(mine, next(rank), line(12));
+  sent.wait(line(13));
+  rank.world().recv(theirs, last(rank), line(14));
+}
+
 // The others wait for the two, and do nothing wrong.
 void receives_beside_a_barrier(Rank& rank, Pauses& pause) {
   Tensor mine = rank.zeros(4, Kind::buffer, DType::f32, line(10));
@@ -142,6 +152,8 @@ void one_calls_wrongly(Rank& rank, Pauses& pause) {
 std::vector<WrongProgram> deadlocks() {
   return {{"deadlock_receive_first", "deadlock", "all receive before they send", all_receive_first, 8},
           {"deadlock_send_first", "deadlock", "all send before they receive", all_send_first},
+          {"deadlock_wait_for_sends_first", "deadlock", "all wait for what they send before they receive",
+           all_wait_for_sends_first},
           {"deadlock_beside_a_barrier", "deadlock", "two receive before they send, and the others are in a barrier",
            receives_beside_a_barrier},
           {"deadlock_collective_and_message", "deadlock", "a message after a collective and before it",

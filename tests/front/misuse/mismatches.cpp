@@ -75,6 +75,24 @@ void parts(Rank& rank, Pauses& pause) {
   rank.world().gather(part, rank.id() == 0 ? View(whole) : View(), 0, line(12));
 }
 
+// Every rank thinks that all parts are as long as its own.
+void whole_from_own_part(Rank& rank, Pauses& pause) {
+  const Count mine = rank.world().mine(4 * rank.size() + 1).size();
+  Tensor whole = rank.zeros(mine * rank.size(), Kind::buffer, DType::f32, line(10));
+  Tensor part = rank.zeros(mine, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().all_gather(part, whole, line(12));
+}
+
+// Rank 1 receives a part that it takes to be as long as its own.
+void message_of_own_length(Rank& rank, Pauses& pause) {
+  const Count mine = rank.world().mine(4 * rank.size() + 1).size();
+  Tensor part = rank.zeros(mine, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) rank.world().send(part, 1, line(12));
+  if (rank.id() == 1) rank.world().recv(part, 0, line(13));
+}
+
 // The last rank has made room for the whole.
 void scattered_parts(Rank& rank, Pauses& pause) {
   const Count n = 4 * rank.size() + 1;
@@ -132,20 +150,24 @@ void after_the_harness(Rank& rank, Pauses& pause) {
 }  // namespace
 
 std::vector<WrongProgram> mismatches() {
-  return {{"mismatch_counts", "mismatch", "the last rank gives fewer elements", counts, 1},
-          {"mismatch_types", "mismatch", "rank 0 gives another type of the same size", types, 2},
-          {"mismatch_operators", "mismatch", "rank 1 reduces with another operator", operators, 3},
-          {"mismatch_operations", "mismatch", "the last rank calls barrier instead", operations, 5},
-          {"mismatch_roots", "mismatch", "rank 0 names another root", roots, 6},
-          {"mismatch_second_call", "mismatch", "rank 1 reduces once too often", second_call},
-          {"mismatch_order", "mismatch", "rank 0 starts two reductions in the other order", order},
-          {"mismatch_parts", "mismatch", "parts are taken for equally long", parts},
-          {"mismatch_scattered_parts", "mismatch", "a part as large as the whole", scattered_parts},
-          {"mismatch_names", "mismatch", "rank 1 gives its group another name", names},
-          {"mismatch_after_the_harness", "mismatch", "in the first call that is the learner's", after_the_harness},
-          {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
-          {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
-          {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};
+  return {
+      {"mismatch_counts", "mismatch", "the last rank gives fewer elements", counts, 1},
+      {"mismatch_types", "mismatch", "rank 0 gives another type of the same size", types, 2},
+      {"mismatch_operators", "mismatch", "rank 1 reduces with another operator", operators, 3},
+      {"mismatch_operations", "mismatch", "the last rank calls barrier instead", operations, 5},
+      {"mismatch_roots", "mismatch", "rank 0 names another root", roots, 6},
+      {"mismatch_whole_from_own_part", "mismatch", "all parts taken to be as long as the own one", whole_from_own_part},
+      {"mismatch_message_of_own_length", "mismatch", "a part taken to be as long as the own one",
+       message_of_own_length},
+      {"mismatch_second_call", "mismatch", "rank 1 reduces once too often", second_call},
+      {"mismatch_order", "mismatch", "rank 0 starts two reductions in the other order", order},
+      {"mismatch_parts", "mismatch", "parts are taken for equally long", parts},
+      {"mismatch_scattered_parts", "mismatch", "a part as large as the whole", scattered_parts},
+      {"mismatch_names", "mismatch", "rank 1 gives its group another name", names},
+      {"mismatch_after_the_harness", "mismatch", "in the first call that is the learner's", after_the_harness},
+      {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
+      {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
+      {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};
 }
 
 }  // namespace shardlings::misuse

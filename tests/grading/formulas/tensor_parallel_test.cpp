@@ -102,11 +102,20 @@ TEST_F(OfSum, OtherNumbersHaveNone) {
   EXPECT_EQ(diagnosis({5, -7}, {8, 2}), "");
 }
 
-TEST(SameButForParts, EveryCallMayBeOffByTheRoundingOfTwoParts) {
-  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(108), Bytes(100), 1));
-  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(92), Bytes(100), 1));
-  EXPECT_FALSE(formulas::same_but_for_parts(Bytes(112), Bytes(100), 1));
-  EXPECT_TRUE(formulas::same_but_for_parts(Bytes(112), Bytes(100), 2));
+TEST(CallDifference, IsInPiecesIfOtherCallsSendWhatIsMissing) {
+  const auto of = [](std::int64_t bytes) {
+    front::Event event;
+    event.bytes = Bytes(bytes);
+    return event;
+  };
+  const formulas::Call sum{front::Collective::all_reduce, Bytes(200)};
+  EXPECT_TRUE((formulas::CallDifference{{of(100), of(100)}, {sum}}.is_in_pieces()));
+  EXPECT_TRUE((formulas::CallDifference{{of(112), of(112)}, {sum}}.is_in_pieces())) << "parts are rounded up";
+  EXPECT_FALSE((formulas::CallDifference{{of(140), of(100)}, {sum}}.is_in_pieces()));
+  EXPECT_FALSE((formulas::CallDifference{{of(8)}, {}}.is_in_pieces())) << "on top of all that is expected";
+  EXPECT_TRUE((formulas::CallDifference{{}, {sum}}.lacks_only(front::Collective::all_reduce)));
+  EXPECT_FALSE((formulas::CallDifference{{}, {sum}}.lacks_only(front::Collective::all_gather)));
+  EXPECT_FALSE((formulas::CallDifference{}.lacks_only(front::Collective::all_reduce)));
 }
 
 TEST(Calls, OfARankAreCountedAndTheirLinesFound) {
