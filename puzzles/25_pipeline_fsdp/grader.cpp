@@ -167,7 +167,8 @@ void diagnose_time(CheckContext& check, int rank) {
   const std::string order = order_mistake(check, rank);
   if (!order.empty()) return check.diagnose(order);
   const std::string mistake = unit_time_mistake(check, rank);
-  check.diagnose(mistake.empty() ? "started_late" : mistake);
+  if (!mistake.empty()) return check.diagnose(mistake);
+  if (data_axis(check.kase()).ranks > 1) check.diagnose("started_late");
 }
 
 /// One gather for each layer and pass, but only one of the last chunk's, and one reduce-scatter.
@@ -255,7 +256,7 @@ SHARDLINGS_CHECK(memory) {
     if (!check.at_most("memory of the host that " + check.name_of(rank) + " has used", check.counters(rank).host.peak,
                        named("none", Bytes(0)),
                        {check.counters(rank).host.peak_file, check.counters(rank).host.peak_line})) {
-      return check.diagnose("parked_on_the_host");
+      return check.diagnose("parked_on_host");
     }
     if (!check.peak_at_most(rank, breadth_first_memory(check.kase(), rank).peak) ||
         !holds_two_units_in_forward(check, rank)) {

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "case/data.h"
+#include "grading/formulas/grid_loss.h"
 #include "grading/formulas/grid_norm.h"
 #include "grading/formulas/grid_step.h"
 #include "grading/formulas/pipeline_checks.h"
@@ -15,7 +17,6 @@
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/compare.h"
 #include "grading/reference/trainer.h"
-#include "model/stretches.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -84,32 +85,13 @@ struct FirstStep {
   Reference expected;
 };
 
-/// What a rank alone has of these layers: its part over dp of all that tensor parallelism divides.
-std::vector<double> alone(const GridRank& own, const model::ModelStructure& whole, const Layers& all,
-                          const Flags& layers) {
-  std::vector<double> values;
-  for (const Count l : own.layers) {
-    const auto at = static_cast<std::size_t>(l);
-    if (!layers[at]) continue;
-    for (const auto& [part, first] : model::stretches(whole.layers[at], own.layer(l))) {
-      for (const Entry& entry : own.layer(l).entries) {
-        const Range common = intersect(intersect(part, own.mine(l)), entry.range);
-        if (common.size() == 0 || entry.split == Split::whole) continue;
-        const auto begin = all[at].begin() + first + common.begin - part.begin;
-        values.insert(values.end(), begin, begin + common.size());
-      }
-    }
-  }
-  return values;
-}
-
 /// Of these layers each rank has kept its own batch's gradient in its part, and never got the others'.
 bool are_not_reduced(const FirstStep& step, const Layers& found, const Flags& layers) {
   const model::ModelStructure whole = model::make_structure(step.kase.model);
   for (int rank = 0; rank < step.kase.ranks; ++rank) {
     const GridRank own(step.kase, rank);
     const Layers& local = step.expected.local_grads[static_cast<std::size_t>(own.dp)];
-    if (own.d == 1 || !alike(alone(own, whole, found, layers), alone(own, whole, local, layers))) return false;
+    if (own.d == 1 || !alike(alone_on(own, whole, found, layers), alone_on(own, whole, local, layers))) return false;
   }
   return true;
 }
@@ -152,11 +134,28 @@ void diagnose_gradients(CheckContext& check, const FirstStep& step, const Flags&
   if (alike(without_table(step, found), without_table(step, right))) diagnose_table(check, step, found);
 }
 
-/// What an update has multiplied a layer's gradient with, told from the first moment after one step.
-std::optional<double> factor_used(const FirstStep& step, const Layers& moments, std::size_t l) {
-  const std::optional<double> ratio = constant_ratio(Layers{moments[l]}, Layers{step.expected.grads[l]});
-  if (!ratio) return std::nullopt;
-  return *ratio / (1 - static_cast<double>(AdamStep{}.beta1));
+/// What updates have multiplied gradients with, told from the first moments after one step.
+std::optional<double> factor_behind(const std::vector<double>& moments, const std::vector<double>& gradient) {
+  const std::optional<double> ratio = constant_ratio({moments}, {gradient});
+  return ratio ? std::optional(*ratio / (1 - static_cast<double>(AdamStep{}.beta1))) : std::nullopt;
+}
+
+/// Every rank has multiplied all that it alone has with one factor, and not all of them with the same.
+bool factors_differ_by_rank(const FirstStep& step, const Layers& moments) {
+  const model::ModelStructure whole = model::make_structure(step.kase.model);
+  const Flags all(moments.size(), true);
+  std::optional<double> first;
+  bool differ = false;
+  for (int rank = 0; rank < step.kase.ranks; ++rank) {
+    const GridRank own(step.kase, rank);
+    const std::vector<double> gradient = alone_on(own, whole, step.expected.grads, all);
+    if (gradient.empty()) continue;
+    const std::optional<double> factor = factor_behind(alone_on(own, whole, moments, all), gradient);
+    if (!factor) return false;
+    if (!first) first = factor;
+    differ = differ || !near(factor, *first);
+  }
+  return differ;
 }
 
 /// The gradients are right, and the first moments are not: which factor were they multiplied with?
@@ -166,18 +165,20 @@ void diagnose_moments(CheckContext& check, const FirstStep& step) {
   std::vector<std::optional<double>> factors;
   Flags untouched;
   for (std::size_t l = 0; l < moments.size(); ++l) {
-    factors.push_back(factor_used(step, moments, l));
+    factors.push_back(factor_behind(moments[l], step.expected.grads[l]));
     untouched.push_back(near(factors.back(), 0));
   }
   if (are_some_chunks(step.pipeline(), untouched)) return check.diagnose("chunk_forgotten");
   const std::optional<double> first = factors.front();
+  if (factors_differ_by_rank(step, moments)) return check.diagnose("norm_not_of_all");
   for (const std::optional<double>& factor : factors) {
-    if (!first || !factor || !near(factor, *first)) return check.diagnose("norm_not_of_all");
+    if (!first || !factor || !near(factor, *first)) return;
   }
   if (near(first, 0)) return check.diagnose("never_updated");
   const double right = step.kase.model.clip / step.expected.norms.back();
   if (near(first, 1)) return check.diagnose("not_clipped");
   if (near(first, right * right)) return check.diagnose("clipped_twice");
+  if (near(first, right * std::sqrt(step.kase.ranks))) return check.diagnose("norm_averaged");
   const std::string mistake = GridNorm(step.kase, step.expected).mistake_behind(*first);
   if (!mistake.empty()) check.diagnose(mistake);
 }
@@ -211,23 +212,6 @@ void diagnose_numbers(CheckContext& check) {
   if (any(gradients)) return diagnose_gradients(check, step, gradients);
   if (any(step.wrong("m", right.m, right.m_tolerance))) return diagnose_moments(check, step);
   diagnose_weights(check, step);
-}
-
-/// What each rank's loss should be: where the last stage is, its batch's share.
-std::vector<double> loss_by_rank(const CheckContext& check) {
-  const Case& kase = check.kase();
-  const reference::LayersOf<double> weights = reference::initial_weights<double>(kase);
-  Layers unused = scaled(weights, 0);
-  std::vector<double> losses;
-  for (int rank = 0; rank < kase.ranks; ++rank) {
-    double loss = 0;
-    for (int i = 0; GridRank(kase, rank).is_last() && i < kase.micro_batches; ++i) {
-      const MicroData data = micro_of(kase, kase.batch_of(rank), i);
-      loss += reference::train_micro(kase, data, tokens_of_step(kase), weights, unused);
-    }
-    losses.push_back(loss);
-  }
-  return losses;
 }
 
 Bytes sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
@@ -280,12 +264,25 @@ bool check_all_calls(CheckContext& check, int rank) {
   return true;
 }
 
+/// What a rank has all-reduced in a group, in bytes of the largest call; nothing if it has not.
+Bytes largest_all_reduced(const CheckContext& check, int rank, const std::string& group) {
+  Bytes largest;
+  for (const Event& event : collectives_in(check, rank, group)) {
+    if (check.trace(rank).names.at(event.name) == "all_reduce") largest = std::max(largest, event.bytes);
+  }
+  return largest;
+}
+
 void diagnose_bytes(CheckContext& check, int rank, const std::string& group) {
   const auto all_reduces = [&] { return calls_in(check.counters(rank), group, Collective::all_reduce); };
   if (group == "tp") return check.diagnose("computed_twice");
   if (group == "down") return check.diagnose("too_many_messages");
   if (group == "ends") return check.diagnose("table_too_often");
-  if (group == "dp") return check.diagnose(all_reduces() > 0 ? "all_reduced" : "too_much_over_replicas");
+  if (group == "dp" && all_reduces() > 0) {
+    const bool one_number = largest_all_reduced(check, rank, group) <= Bytes(2 * kBytesOfF32);
+    return check.diagnose(one_number ? "number_over_replicas" : "all_reduced");
+  }
+  if (group == "dp") return check.diagnose("too_much_over_replicas");
   check.diagnose(all_reduces() > check.kase().steps ? "norm_in_pieces" : "too_much_over_world");
 }
 
@@ -337,7 +334,10 @@ SHARDLINGS_CHECK(output) {
                      check.equal_layers("weights", expected.weights, expected.weights_tolerance);
   if (!right) return diagnose_numbers(check);
   if (check.kase().steps > 1) return;  // the shares are those of the case's own weights
-  check.equal("loss by rank", loss_by_rank(check), expected.loss_tolerance);
+  const std::vector<double> losses = losses_by_rank(check.kase());
+  if (!check.equal("loss by rank", losses, expected.loss_tolerance) && loss_is_reduced(check, losses)) {
+    check.diagnose("loss_reduced");
+  }
 }
 
 SHARDLINGS_CHECK(communication) {

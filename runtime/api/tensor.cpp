@@ -16,14 +16,15 @@ using detail::Ref;
 using detail::throw_invalid;
 
 /// Somebody who writes {begin, size} for {begin, end} mostly gets a range that ends before it begins.
-const char* reversed(Range range) {
-  return range.end < range.begin ? "; a range is {begin, end}, and this one ends before it begins" : "";
+const char* why_outside(Range range, const Shape& shape) {
+  if (range.end < range.begin) return "; a range is {begin, end}, and this one ends before it begins";
+  return shape.size() == 0 ? ": it is empty here, moved away, never made, or something that only other ranks have" : "";
 }
 
 Ref part_of(const Ref& ref, Range range, Location at) {
   if (range.begin < 0 || range.end < range.begin || range.end > ref.shape.size()) {
     throw_invalid(fmt::format("part [{}, {}) leaves a view of {} elements{}", range.begin, range.end, ref.shape.size(),
-                              reversed(range)),
+                              why_outside(range, ref.shape)),
                   at);
   }
   Ref part = ref;
@@ -36,7 +37,7 @@ Ref rows_of(const Ref& ref, Range range, Location at) {
   const Shape& shape = ref.shape;
   if (shape.rank() == 0 || range.begin < 0 || range.end < range.begin || range.end > shape[0]) {
     throw_invalid(fmt::format("rows [{}, {}) leave a view of shape {}{}", range.begin, range.end, to_text(shape),
-                              reversed(range)),
+                              why_outside(range, shape)),
                   at);
   }
   const Count row = shape[0] == 0 ? 0 : shape.size() / shape[0];

@@ -121,6 +121,14 @@ bool has_copied_parts(const cases::Case& node, int rank, std::int64_t at_end) {
   return false;
 }
 
+/// Between two of the calls, which never run beside one, there are transfers.
+bool takes_turns(const std::vector<Event>& transfers, const std::vector<Event>& calls) {
+  if (calls.empty() || overlaps(transfers, calls)) return false;
+  return std::any_of(transfers.begin(), transfers.end(), [&](const Event& transfer) {
+    return transfer.end > transfer.begin && transfer.begin >= calls.front().end && transfer.end <= calls.back().begin;
+  });
+}
+
 }  // namespace
 
 bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank) {
@@ -197,13 +205,14 @@ SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const ca
 }
 
 SharedId unit_time_mistake(const judge::CheckContext& check, int rank) {
+  if (!check.events(rank, EventKind::copy).empty()) return in_unit_time("parked_on_host");
   const auto forwards = check.events(rank, EventKind::forward);
   const auto backwards = check.events(rank, EventKind::backward);
   const auto gathers = collectives(check, rank, Collective::all_gather);
-  if (!overlaps(gathers, forwards)) return in_unit_time("not_prefetched_in_forward");
-  if (!overlaps(gathers, backwards)) return in_unit_time("not_prefetched_in_backward");
+  if (takes_turns(gathers, forwards)) return in_unit_time("not_prefetched_in_forward");
+  if (takes_turns(gathers, backwards)) return in_unit_time("not_prefetched_in_backward");
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
-  return overlaps(scatters, backwards) ? SharedId() : in_unit_time("reduce_waited_at_once");
+  return takes_turns(scatters, backwards) ? in_unit_time("reduce_waited_at_once") : SharedId();
 }
 
 }  // namespace shardlings::grading::formulas

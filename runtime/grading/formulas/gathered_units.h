@@ -14,10 +14,18 @@
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
 /// | gradients_kept             | after backward of layer 0 gradients of whole layers are there                     |
 /// | not_resharded_in_backward  | after backward of layer 0 weights of whole layers are there                       |
+<<<<<<< HEAD
 /// | parts_copied               | after backward of layer 0 there is another set of parts, if a part is no unit     |
 /// | third_unit                 | after backward of layer 0 something else is there, as large as a unit             |
 /// | not_prefetched_in_forward  | no gather runs while a layer goes forward; not_prefetched_in_backward likewise    |
 /// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
+=======
+/// | parts_copied               | after backward of layer 0 there is another set of parts                           |
+/// | third_unit                 | after backward of layer 0 something else is there                                 |
+/// | not_prefetched_in_forward  | gathers run between layers going forward, none beside one                         |
+/// | not_prefetched_in_backward | likewise                                                                          |
+/// | reduce_waited_at_once      | reduce-scatters run between layers going backward, none beside one                |
+>>>>>>> 3d800fe (Causes are said with their own fingerprint: rounded messages, losses and norms over ranks, transfers that take turns, copies to the host)
 #pragma once
 
 #include <cstddef>
@@ -47,7 +55,8 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
 /// | in_pieces                  | more calls than layers, and no more bytes                                         |
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node);
 
-/// Why the step takes too long: the diagnosis, or none if gathers and reduce-scatters both run beside computation.
+/// Why the step takes too long: the diagnosis, or none if nothing takes turns with computation. Where something is copied
+/// to the host's memory or from it, that is the reason.
 SharedId unit_time_mistake(const judge::CheckContext& check, int rank);
 
 }  // namespace shardlings::grading::formulas

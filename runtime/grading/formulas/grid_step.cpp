@@ -4,6 +4,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "model/memory.h"
+#include "model/stretches.h"
 
 namespace shardlings::grading::formulas {
 namespace {
@@ -102,6 +103,24 @@ std::vector<GroupBytes> bytes_of_groups(const cases::Case& kase, const GridRank&
           {{"world"}, named("2 (N-1)/N of one number", Bytes(all_reduce_bytes(1, kase.ranks, rank)))},
           {{"down", "up"}, message_bytes(own.pipeline, own.pp)},
           {{"tp"}, bytes_inside_layers(kase, own)}};
+}
+
+std::vector<double> alone_on(const GridRank& own, const model::ModelStructure& whole, const reference::Layers& all,
+                             const std::vector<bool>& layers) {
+  std::vector<double> values;
+  for (const Count l : own.layers) {
+    const auto at = static_cast<std::size_t>(l);
+    if (!layers[at]) continue;
+    for (const auto& [part, first] : model::stretches(whole.layers[at], own.layer(l))) {
+      for (const Entry& entry : own.layer(l).entries) {
+        const Range common = intersect(intersect(part, own.mine(l)), entry.range);
+        if (common.size() == 0 || entry.split == Split::whole) continue;
+        const auto begin = all[at].begin() + first + common.begin - part.begin;
+        values.insert(values.end(), begin, begin + common.size());
+      }
+    }
+  }
+  return values;
 }
 
 }  // namespace shardlings::grading::formulas

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grading/formulas/pipeline.h"
+#include "grading/reference/reference.h"
 #include "model/structure.h"
 
 namespace shardlings::grading::formulas {
@@ -46,6 +47,11 @@ Order order_of(const GridRank& own);
 std::int64_t moment_bytes(const GridRank& own);
 /// With them; in each direction one message may be on its way while something else is computed.
 judge::Formula<Bytes> peak_of(const cases::Case& kase, const GridRank& own);
+
+/// What a rank alone has of some layers of the model: its part over the replicas of all that tensor parallelism
+/// divides. `all` has whole layers, as `whole` describes them.
+std::vector<double> alone_on(const GridRank& own, const model::ModelStructure& whole, const reference::Layers& all,
+                             const std::vector<bool>& layers);
 
 /// What a rank sends in one step in some groups together.
 struct GroupBytes {

@@ -292,6 +292,8 @@ bool check_in_flight(judge::CheckContext& check, const Pipeline& pipeline, int r
                     where)) {
     return true;
   }
+  // The order is as it should be, and what a chunk has saved outlives its backward: that is another mistake.
+  if (most_in_flight(order) <= most.value()) return false;
   // The last rank tells: it needs no warm-up of its own. One more than its own may be all, too: then nobody can tell.
   const int last = pipeline.p - 1, all = pipeline.m * pipeline.v;
   const bool goes_all_forward = leading_forwards(order_found(check, pipeline, last)) == all &&

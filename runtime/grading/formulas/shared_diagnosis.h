@@ -59,6 +59,7 @@ inline constexpr std::array kSharedDiagnoses = {
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "part_by_part"},
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "all_reduced"},
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "gathered_by_all_reduce"},
+    SharedDiagnosis{"gathered_units", "unit_time_mistake", "parked_on_host"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "not_prefetched_in_forward"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "not_prefetched_in_backward"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "reduce_waited_at_once"},

@@ -60,14 +60,17 @@ std::optional<double> common_ratio(std::span<const float> got, std::span<const d
 }
 
 bool nearly_right(std::span<const float> got, std::span<const double> expected) {
-  constexpr double kRounded = 0.01;
-  double squares = 0;
+  constexpr double kRounded = 0.015, kOne = 0.05;
+  constexpr std::ptrdiff_t kFew = 8;
+  if (std::count_if(expected.begin(), expected.end(), [](double value) { return value != 0; }) < kFew) return false;
+  double squares = 0, apart = 0;
   for (const double value : expected) squares += value * value;
-  const double usual = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, expected.size())));
+  const double usual = std::sqrt(squares / static_cast<double>(expected.size()));
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (!close(got[i], expected[i], kRounded * std::max(std::abs(expected[i]), usual))) return false;
+    if (!close(got[i], expected[i], kOne * std::max(std::abs(expected[i]), usual))) return false;
+    apart += (got[i] - expected[i]) * (got[i] - expected[i]);
   }
-  return true;
+  return std::sqrt(apart) <= kRounded * std::sqrt(squares);
 }
 
 std::string ratio_text(double ratio) {

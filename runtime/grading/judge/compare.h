@@ -41,8 +41,9 @@ std::optional<Difference> first_difference(std::span<const float> got, std::span
 std::optional<double> common_ratio(std::span<const float> got, std::span<const double> expected,
                                    std::span<const double> tolerance);
 
-/// Whether every element is right to two or three digits, as after a rounding to bf16 (8 bits): off by at most a
-/// hundredth of itself or, where it is small, of the usual size of all.
+/// Whether the numbers are right to about two digits, as roundings to bf16 (8 bits) on the way leave them: together off
+/// by 1.5 % of their length, and no one by more than 5 % of itself or, where it is small, of the usual size of all. Of
+/// less than eight numbers, such as a loss, it says nothing: any mistake can have so small an effect on them.
 bool nearly_right(std::span<const float> got, std::span<const double> expected);
 
 /// "every element is 4.000 times too large", "… has the wrong sign".

@@ -52,7 +52,7 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
             "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
     BuiltIn{"nearly_right",
-            "All numbers are right to two or three digits, and not to the last: something was rounded on the way (bf16 "
+            "All numbers are right to about two digits, and not to the last: something was rounded on the way (bf16 "
             "has 8 bits), or a small share is missing or counted twice.",
             "Which tensors have fewer bits than f32, and what is added up in them? If there are none: what makes a "
             "hundredth of the whole, such as one token or one bias?"},

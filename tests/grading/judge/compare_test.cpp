@@ -79,11 +79,23 @@ TEST(Compare, ElementsAreNamedByTheirMatrix) {
   EXPECT_EQ(judge::element_text(kase, 1, 1000), "element 1000");
 }
 
-TEST(NearlyRight, IsWhatARoundingToBf16Leaves) {
-  const std::vector<double> expected = {1.001, -2.003, 0.0001};
-  EXPECT_TRUE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, 0.0F}, expected)) << "small beside the others";
-  EXPECT_FALSE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, 0.2F}, expected)) << "one is not";
-  EXPECT_FALSE(judge::nearly_right(std::vector<float>{1.0F, -2.0F, std::nanf("")}, expected));
+TEST(NearlyRight, IsWhatRoundingsToBf16Leave) {
+  const std::vector<double> expected = {1, -2, 0.0001, 1, 2, -1, 1, -2, 1};
+  const auto with = [&](double factor, double third) {
+    std::vector<float> got;
+    for (const double value : expected) got.push_back(static_cast<float>(factor * value));
+    got[2] = static_cast<float>(third);
+    return judge::nearly_right(got, expected);
+  };
+  EXPECT_TRUE(with(1.005, 0)) << "small beside the others";
+  EXPECT_TRUE(with(1, 0.05)) << "one is farther off than the others";
+  EXPECT_FALSE(with(1, 0.2)) << "too far";
+  EXPECT_FALSE(with(1.02, 0)) << "all are";
+  EXPECT_FALSE(with(1, std::nan("")));
+}
+
+TEST(NearlyRight, IsNotSaidOfAFewNumbers) {
+  EXPECT_FALSE(judge::nearly_right(std::vector<float>{1.001F}, std::vector<double>{1}));
 }
 
 }  // namespace
