@@ -96,6 +96,34 @@ bool are_not_reduced(const FirstStep& step, const Layers& found, const Flags& la
   return true;
 }
 
+Bytes sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
+  Bytes bytes;
+  for (const auto& [key, traffic] : counters.traffic) {
+    bytes += std::count(groups.begin(), groups.end(), key.group) > 0 ? traffic.sent : Bytes(0);
+  }
+  return bytes;
+}
+
+std::int64_t calls_in(const front::Counters& counters, const std::string& group, Collective kind) {
+  std::int64_t calls = 0;
+  for (const auto& [key, traffic] : counters.traffic) {
+    if (key.group == group && key.kind == kind) calls += traffic.calls;
+  }
+  return calls;
+}
+
+/// Collectives that a rank has called in a group, of any kind that moves something.
+std::vector<Event> collectives_in(const CheckContext& check, int rank, const std::string& group) {
+  const front::RankTrace& trace = check.trace(rank);
+  std::vector<Event> events = check.events(rank, EventKind::collective);
+  std::erase_if(events, [&](const Event& event) {
+    const std::string& name = trace.names.at(event.name);
+    return name == "split" || name == "barrier" || event.group < 0 ||
+           trace.groups.at(static_cast<std::size_t>(event.group)) != group;
+  });
+  return events;
+}
+
 /// The table's place in the first layer and in the last.
 Range table_in(const FirstStep& step, std::size_t l) {
   const model::ModelStructure structure = model::make_structure(step.kase.model);
@@ -115,7 +143,9 @@ void diagnose_table(CheckContext& check, const FirstStep& step, const Layers& fo
   if (alike(found, GridNorm(step.kase, step.expected).with_uses_apart())) return check.diagnose("tied_not_summed");
   const Range table = table_in(step, 0);
   const Layers first{slice(found.front(), table)}, right{slice(step.expected.grads.front(), table)};
-  check.diagnose(constant_ratio(first, right).value_or(0) > 1.5 ? "tied_summed_twice" : "tied_wrong");
+  const bool called_again = calls_in(check.counters(0), "ends", Collective::all_reduce) > check.kase().steps;
+  const bool too_large = constant_ratio(first, right).value_or(0) > 1.5;
+  check.diagnose(called_again && too_large ? "tied_summed_twice" : "tied_wrong");
 }
 
 void diagnose_gradients(CheckContext& check, const FirstStep& step, const Flags& wrong) {
@@ -191,7 +221,12 @@ void diagnose_weights(CheckContext& check, const FirstStep& step) {
   if (are_some_chunks(step.pipeline(), wrong)) return check.diagnose("chunk_forgotten");
   const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather);
   const std::vector<Event> updates = check.events(0, EventKind::update);
-  if (gathers.empty()) return check.diagnose("not_gathered");
+  const std::vector<Event> in_dp = collectives_in(check, 0, "dp");
+  const bool all_before = !updates.empty() && std::all_of(in_dp.begin(), in_dp.end(), [&](const Event& event) {
+    return event.order < updates.front().order;
+  });
+  if (gathers.empty() && all_before) return check.diagnose("not_gathered");
+  if (gathers.empty()) return;
   if (!updates.empty() && gathers.front().order < updates.front().order) check.diagnose("gathered_too_early");
 }
 
@@ -212,34 +247,6 @@ void diagnose_numbers(CheckContext& check) {
   if (any(gradients)) return diagnose_gradients(check, step, gradients);
   if (any(step.wrong("m", right.m, right.m_tolerance))) return diagnose_moments(check, step);
   diagnose_weights(check, step);
-}
-
-Bytes sent_in(const front::Counters& counters, const std::vector<std::string>& groups) {
-  Bytes bytes;
-  for (const auto& [key, traffic] : counters.traffic) {
-    bytes += std::count(groups.begin(), groups.end(), key.group) > 0 ? traffic.sent : Bytes(0);
-  }
-  return bytes;
-}
-
-std::int64_t calls_in(const front::Counters& counters, const std::string& group, Collective kind) {
-  std::int64_t calls = 0;
-  for (const auto& [key, traffic] : counters.traffic) {
-    if (key.group == group && key.kind == kind) calls += traffic.calls;
-  }
-  return calls;
-}
-
-/// Collectives that a rank has called in a group, of any kind that moves something.
-std::vector<Event> collectives_in(const CheckContext& check, int rank, const std::string& group) {
-  const front::RankTrace& trace = check.trace(rank);
-  std::vector<Event> events = check.events(rank, EventKind::collective);
-  std::erase_if(events, [&](const Event& event) {
-    const std::string& name = trace.names.at(event.name);
-    return name == "split" || name == "barrier" || event.group < 0 ||
-           trace.groups.at(static_cast<std::size_t>(event.group)) != group;
-  });
-  return events;
 }
 
 /// No more calls in a group than its bytes need: each takes its latency.
@@ -305,7 +312,7 @@ void diagnose_memory(CheckContext& check, int rank, const GridRank& own) {
   const Formula<Count> expected = one_f_one_b_in_flight(own.pipeline, own.pp);
   check.detail(fmt::format("{} {} were in flight on {}; {} = {}", found, own.v > 1 ? "chunks" : "micro-batches",
                            check.name_of(rank), expected.text(), expected.value()));
-  check.diagnose(found > expected.value() ? "too_many_in_flight" : "copies_kept");
+  if (found >= expected.value()) check.diagnose(found > expected.value() ? "too_many_in_flight" : "copies_kept");
 }
 
 /// Some rank goes backward for the first time before it has gone forward as often as it should have.

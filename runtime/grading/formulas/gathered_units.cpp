@@ -58,6 +58,19 @@ std::int64_t excess_after(const judge::CheckContext& check, const cases::Case& n
   return event ? event->live_after.value() - planned_after(node, rank, kind, l) : 0;
 }
 
+/// Bytes of weights, or of gradients, beyond what is needed after backward of layer 0.
+std::int64_t excess_at_end(const judge::CheckContext& check, const cases::Case& node, int rank, Kind kind) {
+  const std::optional<Event> last = first_call(check, rank, EventKind::backward, 0);
+  const auto kinds = last ? alive_after(check, rank, *last) : std::nullopt;
+  if (!kinds) return 0;
+  const std::vector<LayerBytes> layers = layer_bytes(node);
+  const StepPeak there = step_peak(node, rank % node.ranks, 3);
+  const bool weights = kind == Kind::parameter;  // those of layer 0; gradients of layer 1 are still on their way
+  const std::int64_t planned =
+      weights ? there.weights + layers[0].weights : there.gradients + layers[0].weights + weights_at(layers, 1);
+  return (*kinds)[static_cast<std::size_t>(kind)].value() - planned;
+}
+
 /// How often a rank gathers a layer before its first update.
 std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, std::int32_t layer) {
   const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
@@ -103,23 +116,6 @@ struct Excesses {
     }
   }
 };
-
-std::int64_t smallest_unit(const std::vector<LayerBytes>& layers) {
-  const auto smaller = [](const LayerBytes& a, const LayerBytes& b) { return a.weights < b.weights; };
-  return std::min_element(layers.begin(), layers.end(), smaller)->weights;
-}
-
-/// The excess after backward of layer 0 is another set of parts: of all layers, or without that of layer 0 and the one
-/// of layer 1, which may be made later.
-bool has_copied_parts(const cases::Case& node, int rank, std::int64_t at_end) {
-  const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
-  std::int64_t copied = sum_of(parts);
-  for (std::size_t l = 0; l < 3 && l < parts.size(); ++l) {
-    if (copied > 0 && at_end == copied) return true;
-    copied -= parts[l];
-  }
-  return false;
-}
 
 /// Between two of the calls, which never run beside one, there are transfers.
 bool takes_turns(const std::vector<Event>& transfers, const std::vector<Event>& calls) {
@@ -172,16 +168,22 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
-  if (has_copied_parts(node, rank, at_end)) {
-    if (node.ranks > 1) check.diagnose(in_unit_memory("parts_copied"));
-    return;  // alone a rank's parts are whole layers: they cannot be told from what was gathered or filled
+  const std::int64_t all_but_0 = part - part_bytes(node, rank % node.ranks).front();  // that of layer 0 comes later
+  const bool of_weights = excess_at_end(check, node, rank, Kind::parameter) > 0;
+  if (node.ranks > 1 && !of_weights && (at_end == part || at_end == all_but_0)) {
+    return check.diagnose(in_unit_memory("parts_copied"));
   }
   if (at_end >= typical.above && typical.above > 0) {
     const auto gradient = static_cast<std::size_t>(Kind::gradient);
     const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + typical.above;
-    return check.diagnose(gradients ? in_unit_memory("gradients_kept") : in_unit_memory("not_resharded_in_backward"));
+    if (gradients) return check.diagnose(in_unit_memory("gradients_kept"));
+    if (excess_at_end(check, node, rank, Kind::parameter) >= typical.above) {
+      return check.diagnose(in_unit_memory("not_resharded_in_backward"));
+    }
   }
-  if (at_end >= smallest_unit(layers)) check.diagnose(in_unit_memory("third_unit"));
+  const bool in_units =
+      excess_at_end(check, node, rank, Kind::parameter) > 0 || excess_at_end(check, node, rank, Kind::gradient) > 0;
+  if (at_end > 0 && in_units) check.diagnose(in_unit_memory("third_unit"));
 }
 
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node) {

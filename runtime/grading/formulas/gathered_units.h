@@ -21,7 +21,7 @@
 /// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
 =======
 /// | parts_copied               | after backward of layer 0 there is another set of parts                           |
-/// | third_unit                 | after backward of layer 0 something else is there                                 |
+/// | third_unit                 | after backward of layer 0 there are more weights or gradients otherwise           |
 /// | not_prefetched_in_forward  | gathers run between layers going forward, none beside one                         |
 /// | not_prefetched_in_backward | likewise                                                                          |
 /// | reduce_waited_at_once      | reduce-scatters run between layers going backward, none beside one                |

@@ -121,13 +121,10 @@ reference::Layers GridNorm::with_uses_apart() const {
 }
 
 SharedId GridNorm::mistake_behind(double factor) const {
-  constexpr double kNear = 1e-3;
-  double nearest = kNear * factor;
   SharedId id;
   for (const Mistake& mistake : mistakes()) {
-    const double distance = std::abs(clip_factor_of(kase_, std::sqrt(mistake.squares)) - factor);
-    if (distance > nearest) continue;
-    nearest = distance;
+    if (!near(clip_factor_of(kase_, std::sqrt(mistake.squares)), factor) || mistake.id == std::string(id)) continue;
+    if (!id.empty()) return {};  // of two that have the same effect here neither is certain
     id = mistake.id;
   }
   return id;

@@ -30,8 +30,7 @@ class GridNorm {
 
   /// The norm of the whole gradient: each number of it once.
   double right() const;
-  /// The id of the mistake whose norm would shorten the gradient by this factor, within a thousandth; none if none
-  /// does.
+  /// The id of the mistake whose norm would shorten the gradient by this factor; none if none would, or several.
   SharedId mistake_behind(double factor) const;
   /// The gradient as it is if the two uses of the table are never added up.
   reference::Layers with_uses_apart() const;

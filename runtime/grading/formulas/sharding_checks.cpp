@@ -162,8 +162,10 @@ bool sums_in_two_halves(const judge::CheckContext& check, int rank) {
 
 bool cut_into_pieces(const judge::CheckContext& check, int rank, Collective kind, Count number, Bytes bytes) {
   const front::Counters& counters = check.counters(rank);
-  return check.ranks() > 1 && counters.calls(kind) > number &&
-         100 * counters.bytes_sent(kind).value() <= 101 * bytes.value();
+  const std::int64_t more = counters.calls(kind) - number;
+  // Two pieces of one call may each be longer by an element than half of it, going and coming.
+  const Bytes rounded = bytes + Bytes(4 * judge::kBytesOfF32 * more);
+  return check.ranks() > 1 && more > 0 && counters.bytes_sent(kind) <= rounded;
 }
 
 std::optional<front::KindBytes> alive_after(const judge::CheckContext& check, int rank, const Event& event) {
