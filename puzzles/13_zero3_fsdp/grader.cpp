@@ -60,10 +60,9 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (check.ranks() == 1) return;
   const std::string mistake = unit_calls_mistake(check, rank, check.kase());
   if (!mistake.empty()) return check.diagnose(mistake);
-  const front::Counters& counters = check.counters(rank);
-  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
-  const bool scattered = counters.calls(Collective::reduce_scatter) == layers;
-  if (counters.calls(Collective::all_gather) == 2 * layers && scattered) check.diagnose("gathered_again_at_the_turn");
+  if (gathers_of_layer(check, rank, number_of_layers(check.kase()) - 1) == 2) {
+    check.diagnose("gathered_again_at_the_turn");
+  }
 }
 
 Formula<Nanos> time_budget(const Case& kase) {

@@ -166,8 +166,9 @@ void diagnose_bytes_inside(CheckContext& check, int rank) {
   if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
   const std::string mistake = unit_calls_mistake(check, rank, node_of(check.kase()));
   if (mistake == "in_pieces" || mistake == "part_by_part") return check.diagnose(mistake);
-  const std::int64_t twice = 2 * check.kase().steps * number_of_layers(check.kase());
-  if (check.counters(rank).calls(Collective::all_gather) == twice) check.diagnose("gathered_again_at_the_turn");
+  if (gathers_of_layer(check, rank, number_of_layers(check.kase()) - 1) == 2) {
+    check.diagnose("gathered_again_at_the_turn");
+  }
 }
 
 /// All-reduces of a rank that leave the node.

@@ -75,15 +75,26 @@ void diagnose_bytes(CheckContext& check, int rank) {
   const std::string order = order_mistake(check, rank);
   if (!order.empty()) return check.diagnose(order);
   const front::Counters& counters = check.counters(rank);
-  const std::int64_t layers = pipeline_in(check.kase()).num_layers_of(stage_of(check.kase(), rank));
+  const Pipeline pipeline = pipeline_in(check.kase());
+  const std::int64_t layers = pipeline.num_layers_of(stage_of(check.kase(), rank));
   const bool enough = sent_by_collectives(check, rank) <= gathered_bytes(check.kase(), rank).value();
   if (enough && data_axis(check.kase()).ranks > 1) {
     return check.diagnose("called_in_pieces");  // and still too many calls
   }
-  if (counters.calls(Collective::all_gather) > 2 * layers) return check.diagnose("gathered_per_micro_batch");
-  if (counters.calls(Collective::reduce_scatter) > layers) return check.diagnose("scattered_per_micro_batch");
-  if (counters.calls(Collective::all_reduce) > 0) return check.diagnose("all_reduced");
-  if (counters.calls(Collective::all_gather) == 2 * layers) check.diagnose("gathered_again_at_the_turn");
+  std::int64_t most = 0, at_the_turn = 0;  // gathers of one layer; of one of the last chunk
+  const int stage = stage_of(check.kase(), rank);
+  for (int chunk = 0; chunk < pipeline.v; ++chunk) {
+    const Range own = pipeline.layers_of(stage, chunk);
+    for (Count l = own.begin; l < own.end; ++l) {
+      most = std::max(most, gathers_of_layer(check, rank, l));
+      if (chunk == pipeline.v - 1) at_the_turn = std::max(at_the_turn, gathers_of_layer(check, rank, l));
+    }
+  }
+  if (most > 2 && most >= pipeline.m) return check.diagnose("gathered_per_micro_batch");
+  const std::int64_t scatters = counters.calls(Collective::reduce_scatter);
+  if (scatters > layers && scatters >= pipeline.m * layers) return check.diagnose("scattered_per_micro_batch");
+  if (counters.calls(Collective::all_reduce) > 0 && scatters < layers) return check.diagnose("all_reduced");
+  if (at_the_turn == 2) check.diagnose("gathered_again_at_the_turn");
 }
 
 /// What is alive after each slot, if the rank goes through its chunks as it should; else nothing. Micro-batches are

@@ -71,15 +71,6 @@ std::int64_t excess_at_end(const judge::CheckContext& check, const cases::Case& 
   return (*kinds)[static_cast<std::size_t>(kind)].value() - planned;
 }
 
-/// How often a rank gathers a layer before its first update.
-std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, std::int32_t layer) {
-  const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
-  const std::vector<Event> updates = check.events(rank, EventKind::update);
-  return std::count_if(gathers.begin(), gathers.end(), [&](const Event& gather) {
-    return gather.label.layer == layer && (updates.empty() || gather.order < updates.front().order);
-  });
-}
-
 /// From forward of layer 1 on, as long as there is a next one, the weights of layer 0 are there beside those two.
 /// Layers as large as that one, dropped a layer late, would be as much: then it is certain where layer 0 is not
 /// gathered again.
@@ -169,21 +160,28 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
   const std::int64_t all_but_0 = part - part_bytes(node, rank % node.ranks).front();  // that of layer 0 comes later
-  const bool of_weights = excess_at_end(check, node, rank, Kind::parameter) > 0;
-  if (node.ranks > 1 && !of_weights && (at_end == part || at_end == all_but_0)) {
+  const bool has_weights = excess_at_end(check, node, rank, Kind::parameter) > 0;
+  if (node.ranks > 1 && !has_weights && (at_end == part || at_end == all_but_0)) {
     return check.diagnose(in_unit_memory("parts_copied"));
   }
-  if (at_end >= typical.above && typical.above > 0) {
-    const auto gradient = static_cast<std::size_t>(Kind::gradient);
-    const bool gradients = check.counters(rank).peak_by_kind[gradient].value() >= part + typical.above;
-    if (gradients) return check.diagnose(in_unit_memory("gradients_kept"));
-    if (excess_at_end(check, node, rank, Kind::parameter) >= typical.above) {
-      return check.diagnose(in_unit_memory("not_resharded_in_backward"));
-    }
+  const std::int64_t weights = excess_at_end(check, node, rank, Kind::parameter);
+  const std::int64_t gradients = excess_at_end(check, node, rank, Kind::gradient);
+  if (typical.above > 0 && gradients >= typical.above) return check.diagnose(in_unit_memory("gradients_kept"));
+  if (typical.above > 0 && weights >= typical.above) {
+    return check.diagnose(in_unit_memory("not_resharded_in_backward"));
   }
-  const bool in_units =
-      excess_at_end(check, node, rank, Kind::parameter) > 0 || excess_at_end(check, node, rank, Kind::gradient) > 0;
-  if (at_end > 0 && in_units) check.diagnose(in_unit_memory("third_unit"));
+  const bool has_third = std::any_of(layers.begin(), layers.end(), [&](const LayerBytes& layer) {
+    return layer.weights == weights || layer.weights == gradients;
+  });
+  if (has_third) check.diagnose(in_unit_memory("third_unit"));
+}
+
+std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer) {
+  const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
+  const std::vector<Event> updates = check.events(rank, EventKind::update);
+  return std::count_if(gathers.begin(), gathers.end(), [&](const Event& gather) {
+    return gather.label.layer == layer && (updates.empty() || gather.order < updates.front().order);
+  });
 }
 
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node) {

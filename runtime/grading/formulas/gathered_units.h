@@ -21,7 +21,7 @@
 /// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
 =======
 /// | parts_copied               | after backward of layer 0 there is another set of parts                           |
-/// | third_unit                 | after backward of layer 0 there are more weights or gradients otherwise           |
+/// | third_unit                 | after backward of layer 0 there are a layer's weights, or its gradient, too many   |
 /// | not_prefetched_in_forward  | gathers run between layers going forward, none beside one                         |
 /// | not_prefetched_in_backward | likewise                                                                          |
 /// | reduce_waited_at_once      | reduce-scatters run between layers going backward, none beside one                |
@@ -44,6 +44,9 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
 /// step_cost.h, node_of(). Says nothing if nothing of the above is certain.
 void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, int rank);
 
+/// How often a rank gathers a layer before its first update; in the whole run where it makes none.
+std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer);
+
 /// The cause of too many collectives or bytes, where it shows in the calls: `gathers` and `scatters` are those of the
 /// whole run. None if nothing is certain.
 ///
@@ -55,8 +58,8 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
 /// | in_pieces                  | more calls than layers, and no more bytes                                         |
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node);
 
-/// Why the step takes too long: the diagnosis, or none if nothing takes turns with computation. Where something is copied
-/// to the host's memory or from it, that is the reason.
+/// Why the step takes too long: the diagnosis, or none if nothing takes turns with computation. Where something is
+/// copied to the host's memory or from it, that is the reason.
 SharedId unit_time_mistake(const judge::CheckContext& check, int rank);
 
 }  // namespace shardlings::grading::formulas
