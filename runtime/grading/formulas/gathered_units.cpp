@@ -167,7 +167,7 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   const std::int64_t weights = excess_at_end(check, node, rank, Kind::parameter);
   const std::int64_t gradients = excess_at_end(check, node, rank, Kind::gradient);
   if (typical.above > 0 && gradients >= typical.above) return check.diagnose(in_unit_memory("gradients_kept"));
-  if (typical.above > 0 && weights >= typical.above) {
+  if (typical.above > 0 && weights >= typical.above && weights != part) {  // nor a copy of the parts
     return check.diagnose(in_unit_memory("not_resharded_in_backward"));
   }
   const bool has_third = std::any_of(layers.begin(), layers.end(), [&](const LayerBytes& layer) {
