@@ -42,8 +42,8 @@ bool calls_exactly(judge::CheckContext& check, int rank, front::Collective kind,
 /// No more operations than so many collectives, whichever they are. N - 1 messages count as one: a ring written by
 /// hand.
 bool operations_at_most(judge::CheckContext& check, int rank, const judge::Formula<Count>& number);
-/// The rank has called a collective more often than `number`, and sent no more bytes in it than `bytes` (but for what the
-/// parts of that many pieces are rounded up): one call was cut into several.
+/// The rank has called a collective more often than `number`, and sent no more bytes in it than `bytes` (but for what
+/// the parts of that many pieces are rounded up): one call was cut into several.
 bool cut_into_pieces(const judge::CheckContext& check, int rank, front::Collective kind, Count number, Bytes bytes);
 /// Some all-reduce of the rank is of a single number.
 bool reduces_one_number(const judge::CheckContext& check, int rank);
