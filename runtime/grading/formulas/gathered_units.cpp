@@ -108,6 +108,18 @@ struct Excesses {
   }
 };
 
+/// The excess after backward of layer 0 is another set of parts: of all layers, or without that of layer 0 and the one
+/// of layer 1, which may be made later.
+bool has_copied_parts(const cases::Case& node, int rank, std::int64_t at_end) {
+  const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
+  std::int64_t copied = sum_of(parts);
+  for (std::size_t l = 0; l < 3 && l < parts.size(); ++l) {
+    if (copied > 0 && at_end == copied) return true;
+    copied -= parts[l];
+  }
+  return false;
+}
+
 /// Between two of the calls, which never run beside one, there are transfers.
 bool takes_turns(const std::vector<Event>& transfers, const std::vector<Event>& calls) {
   if (calls.empty() || overlaps(transfers, calls)) return false;
@@ -159,12 +171,11 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
-  const std::int64_t all_but_0 = part - part_bytes(node, rank % node.ranks).front();  // that of layer 0 comes later
-  const bool has_weights = excess_at_end(check, node, rank, Kind::parameter) > 0;
-  if (node.ranks > 1 && !has_weights && (at_end == part || at_end == all_but_0)) {
-    return check.diagnose(in_unit_memory("parts_copied"));
-  }
   const std::int64_t weights = excess_at_end(check, node, rank, Kind::parameter);
+  if (weights <= 0 && has_copied_parts(node, rank, at_end)) {
+    if (node.ranks > 1) check.diagnose(in_unit_memory("parts_copied"));
+    return;  // alone a rank's parts are whole layers: they cannot be told from what was gathered or filled
+  }
   const std::int64_t gradients = excess_at_end(check, node, rank, Kind::gradient);
   if (typical.above > 0 && gradients >= typical.above) return check.diagnose(in_unit_memory("gradients_kept"));
   if (typical.above > 0 && weights >= typical.above && weights != part) {  // nor a copy of the parts
