@@ -43,6 +43,30 @@ std::int64_t planned_after(const cases::Case& node, int rank, EventKind kind, st
   return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
 }
 
+/// Whole weights on a rank while the first step goes forward: the most that is alive at any time, and since when.
+struct MostWhole {
+  Bytes found, planned;
+  Nanos time;
+  Bytes excess() const { return found - planned; }
+};
+
+/// Planned are two of the longest layer: more cannot be two units.
+MostWhole most_whole(const judge::CheckContext& check, const cases::Case& node, int rank) {
+  const std::vector<LayerBytes> layers = layer_bytes(node);
+  MostWhole most;
+  for (const LayerBytes& layer : layers) most.planned = std::max(most.planned, Bytes(2 * layer.weights));
+  const std::vector<Event> backwards = check.events(rank, EventKind::backward);
+  const Bytes parts(sum_of(part_bytes(node, rank % node.ranks)));
+  for (const front::MemoryPoint& point : check.trace(rank).memory) {
+    if (backwards.empty() || point.time > backwards.front().begin) break;
+    const Bytes whole = point.live[static_cast<std::size_t>(Kind::parameter)] - parts;
+    if (whole <= most.found) continue;
+    most.found = whole;
+    most.time = point.time;
+  }
+  return most;
+}
+
 /// The first such call of layer l.
 std::optional<Event> first_call(const judge::CheckContext& check, int rank, EventKind kind, std::size_t l) {
   for (const Event& event : check.events(rank, kind)) {
@@ -85,6 +109,27 @@ bool first_unit_stays(const judge::CheckContext& check, const cases::Case& node,
   return layers.size() > 2 && excess(0) == 0 && (!can_be_another || gathers_of_layer(check, rank, 0) == 1);
 }
 
+/// The bytes are those of a layer.
+bool is_unit(const std::vector<LayerBytes>& layers, std::int64_t bytes) {
+  return std::any_of(layers.begin(), layers.end(), [&](const LayerBytes& layer) { return layer.weights == bytes; });
+}
+
+/// Layers that follow one another are there beside the one that has gone forward and the one that is needed next: those
+/// behind the two, or those before.
+bool has_other_units(const std::vector<LayerBytes>& layers, std::size_t l, std::int64_t excess) {
+  const bool at_the_turn = l + 1 == layers.size();
+  std::int64_t behind = 0, before = 0;
+  for (std::size_t i = l + 2; i < layers.size(); ++i) {
+    behind += layers[i].weights;
+    if (behind == excess) return true;
+  }
+  for (std::size_t i = at_the_turn ? l - 1 : l; i-- > 0 && i < layers.size();) {
+    before += layers[i].weights;
+    if (before == excess) return true;
+  }
+  return false;
+}
+
 /// Where a layer does not go forward nothing can be said of its memory.
 bool all_layers_go_forward(judge::CheckContext& check, int rank, std::size_t layers) {
   for (std::size_t l = 0; l < layers; ++l) {
@@ -120,11 +165,23 @@ bool has_copied_parts(const cases::Case& node, int rank, std::int64_t at_end) {
   return false;
 }
 
-/// Between two of the calls, which never run beside one, there are transfers.
-bool takes_turns(const std::vector<Event>& transfers, const std::vector<Event>& calls) {
+/// After the transfer the next of the calls has to wait for a message as well: then it is not the transfer that delays
+/// it.
+bool message_comes_later(const std::vector<Event>& messages, const Event& transfer, const std::vector<Event>& calls) {
+  const auto next =
+      std::find_if(calls.begin(), calls.end(), [&](const Event& call) { return call.begin >= transfer.end; });
+  return next != calls.end() && std::any_of(messages.begin(), messages.end(), [&](const Event& message) {
+           return message.end > transfer.end && message.end <= next->begin;
+         });
+}
+
+/// Between two of the calls, which never run beside one, there are transfers, and the later call waits for them.
+bool takes_turns(const judge::CheckContext& check, int rank, const std::vector<Event>& transfers, EventKind kind) {
+  const std::vector<Event> calls = check.events(rank, kind), messages = check.events(rank, EventKind::recv);
   if (calls.empty() || overlaps(transfers, calls)) return false;
   return std::any_of(transfers.begin(), transfers.end(), [&](const Event& transfer) {
-    return transfer.end > transfer.begin && transfer.begin >= calls.front().end && transfer.end <= calls.back().begin;
+    return transfer.end > transfer.begin && transfer.begin >= calls.front().end && transfer.end <= calls.back().begin &&
+           !message_comes_later(messages, transfer, calls);
   });
 }
 
@@ -151,8 +208,17 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
                                        judge::named("batch and loss", Bytes(there.batch)) +
                                        judge::named("activations", Bytes(planned - parts - there.batch - units)) +
                                        judge::named("two units of weights", Bytes(units));
-  return check.at_most(fmt::format("memory of {} after forward of layer {}", check.name_of(rank), worst),
-                       budget.value() + Bytes(excess), budget, where);
+  if (!check.at_most(fmt::format("memory of {} after forward of layer {}", check.name_of(rank), worst),
+                     budget.value() + Bytes(excess), budget, where)) {
+    return false;
+  }
+  const MostWhole most = most_whole(check, node, rank);
+  const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
+  const auto last =
+      std::find_if(gathers.rbegin(), gathers.rend(), [&](const Event& gather) { return gather.posted <= most.time; });
+  return check.at_most(fmt::format("whole weights on {} at any time of forward", check.name_of(rank)), most.found,
+                       judge::named("two units of the longest layer", most.planned),
+                       last == gathers.rend() ? wire::Place{} : judge::place_of(*last));
 }
 
 void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, int rank) {
@@ -165,9 +231,13 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   if (layers.size() > 2 && at_turn >= typical.below - one_more) return check.diagnose(in_unit_memory("not_resharded"));
   if (first_unit_stays(check, node, rank, layers)) return check.diagnose(in_unit_memory("first_unit_stays"));
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    if (excess_after(check, node, rank, EventKind::forward, l) > 0)
-      return check.diagnose(in_unit_memory("prefetched_too_far"));
+    const std::int64_t excess = excess_after(check, node, rank, EventKind::forward, l);
+    if (excess <= 0) continue;
+    if (has_other_units(layers, l, excess)) check.diagnose(in_unit_memory("prefetched_too_far"));
+    return;
   }
+  const std::int64_t at_once = most_whole(check, node, rank).excess().value();
+  if (is_unit(layers, at_once)) return check.diagnose(in_unit_memory("third_at_gather"));
   if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
@@ -181,10 +251,11 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   if (typical.above > 0 && weights >= typical.above && weights != part) {  // nor a copy of the parts
     return check.diagnose(in_unit_memory("not_resharded_in_backward"));
   }
-  const bool has_third = std::any_of(layers.begin(), layers.end(), [&](const LayerBytes& layer) {
-    return layer.weights == weights || layer.weights == gradients;
-  });
-  if (has_third) check.diagnose(in_unit_memory("third_unit"));
+  const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
+  const auto is_third = [&](std::int64_t bytes) {  // and no part: alone, a rank has parts as long as layers
+    return is_unit(layers, bytes) && std::find(parts.begin(), parts.end(), bytes) == parts.end();
+  };
+  if (is_third(weights) || is_third(gradients)) check.diagnose(in_unit_memory("third_unit"));
 }
 
 std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer) {
@@ -217,13 +288,11 @@ SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const ca
 
 SharedId unit_time_mistake(const judge::CheckContext& check, int rank) {
   if (!check.events(rank, EventKind::copy).empty()) return in_unit_time("parked_on_host");
-  const auto forwards = check.events(rank, EventKind::forward);
-  const auto backwards = check.events(rank, EventKind::backward);
   const auto gathers = collectives(check, rank, Collective::all_gather);
-  if (takes_turns(gathers, forwards)) return in_unit_time("not_prefetched_in_forward");
-  if (takes_turns(gathers, backwards)) return in_unit_time("not_prefetched_in_backward");
+  if (takes_turns(check, rank, gathers, EventKind::forward)) return in_unit_time("not_prefetched_in_forward");
+  if (takes_turns(check, rank, gathers, EventKind::backward)) return in_unit_time("not_prefetched_in_backward");
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
-  return takes_turns(scatters, backwards) ? in_unit_time("reduce_waited_at_once") : SharedId();
+  return takes_turns(check, rank, scatters, EventKind::backward) ? in_unit_time("reduce_waited_at_once") : SharedId();
 }
 
 }  // namespace shardlings::grading::formulas

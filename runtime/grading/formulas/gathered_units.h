@@ -8,27 +8,22 @@
 /// | id                         | what shows it                                                                     |
 /// |----------------------------|-----------------------------------------------------------------------------------|
 /// | gathered_at_once           | after forward of layer 0 the weights of all layers are there                      |
-/// | prefetched_too_far         | after forward of a layer there is something else than the next unit               |
+/// | prefetched_too_far         | after forward of a layer the next but one is there, or an earlier one             |
+/// | third_at_gather            | that is not so, but between these there is a third unit for a moment             |
 /// | first_unit_stays           | after forward of the layers in between the weights of layer 0 are still there     |
 /// | not_resharded              | after forward of the last layer the weights of all are there                      |
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
 /// | gradients_kept             | after backward of layer 0 gradients of whole layers are there                     |
 /// | not_resharded_in_backward  | after backward of layer 0 weights of whole layers are there                       |
-<<<<<<< HEAD
 /// | parts_copied               | after backward of layer 0 there is another set of parts, if a part is no unit     |
-/// | third_unit                 | after backward of layer 0 something else is there, as large as a unit             |
-/// | not_prefetched_in_forward  | no gather runs while a layer goes forward; not_prefetched_in_backward likewise    |
-/// | reduce_waited_at_once      | no reduce-scatter runs while a layer goes backward                                |
-=======
-/// | parts_copied               | after backward of layer 0 there is another set of parts                           |
-/// | third_unit                 | after backward of layer 0 there are a layer's weights, or its gradient, too many   |
+/// | third_unit                 | after backward of layer 0 there are a layer's weights, or its gradient, too many  |
 /// | not_prefetched_in_forward  | gathers run between layers going forward, none beside one                         |
 /// | not_prefetched_in_backward | likewise                                                                          |
 /// | reduce_waited_at_once      | reduce-scatters run between layers going backward, none beside one                |
->>>>>>> 3d800fe (Causes are said with their own fingerprint: rounded messages, losses and norms over ranks, transfers that take turns, copies to the host)
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "grading/formulas/shared_diagnosis.h"
 #include "grading/formulas/training.h"
@@ -37,7 +32,7 @@ namespace shardlings::grading::formulas {
 
 /// After each forward of the first step there are two units of weights beside parts and activations at most: that
 /// layer's and the one that is needed next, which after the last layer is the one below. The step's peak, which is that
-/// of backward with its gradients, would not notice a third one.
+/// of backward with its gradients, would not notice a third one. Nor more at any time before.
 bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank);
 
 /// Why a rank's peak is too high. `node` is the case as those see it who divide everything among themselves: see

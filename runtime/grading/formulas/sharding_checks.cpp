@@ -162,7 +162,9 @@ bool sums_in_two_halves(const judge::CheckContext& check, int rank) {
 
 bool cut_into_pieces(const judge::CheckContext& check, int rank, Collective kind, Count number, Bytes bytes) {
   const front::Counters& counters = check.counters(rank);
-  const std::int64_t more = counters.calls(kind) - number;
+  const std::vector<Event> calls = collectives(check, rank, kind);
+  const std::int64_t more =  // not counting those of a group of one rank, which send nothing
+      std::count_if(calls.begin(), calls.end(), [](const Event& call) { return call.bytes > Bytes(0); }) - number;
   // Two pieces of one call may each be longer by an element than half of it, going and coming.
   const Bytes rounded = bytes + Bytes(4 * judge::kBytesOfF32 * more);
   return check.ranks() > 1 && more > 0 && counters.bytes_sent(kind) <= rounded;

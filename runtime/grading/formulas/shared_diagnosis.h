@@ -49,6 +49,7 @@ inline constexpr std::array kSharedDiagnoses = {
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "gathered_at_once"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "first_unit_stays"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "prefetched_too_far"},
+    SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "third_at_gather"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "not_resharded"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "activations_kept"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "gradients_kept"},
