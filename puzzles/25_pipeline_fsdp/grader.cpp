@@ -71,6 +71,18 @@ std::string order_mistake(const CheckContext& check, int rank) {
   return depth_first_in_forward(check, rank) ? "depth_first_in_forward" : "";
 }
 
+/// The last chunk is gathered before it goes forward, and once more when all micro-batches have gone through it.
+bool gathers_again_at_the_turn(const CheckContext& check, int rank) {
+  const Pipeline pipeline = pipeline_in(check.kase());
+  const Count layer = pipeline.layers_of(stage_of(check.kase(), rank), pipeline.v - 1).begin;
+  std::vector<Event> forwards = check.events(rank, EventKind::forward);
+  std::erase_if(forwards, [&](const Event& call) { return call.label.layer != layer; });
+  std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
+  std::erase_if(gathers, [&](const Event& gather) { return gather.label.layer != layer; });
+  return !forwards.empty() && gathers.size() == 2 && gathers[0].posted <= forwards.front().begin &&
+         gathers[1].posted >= forwards.back().end;
+}
+
 void diagnose_bytes(CheckContext& check, int rank) {
   const std::string order = order_mistake(check, rank);
   if (!order.empty()) return check.diagnose(order);
@@ -81,20 +93,19 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (enough && data_axis(check.kase()).ranks > 1) {
     return check.diagnose("called_in_pieces");  // and still too many calls
   }
-  std::int64_t most = 0, at_the_turn = 0;  // gathers of one layer; of one of the last chunk
+  std::int64_t most = 0;  // gathers of one layer
   const int stage = stage_of(check.kase(), rank);
   for (int chunk = 0; chunk < pipeline.v; ++chunk) {
     const Range own = pipeline.layers_of(stage, chunk);
     for (Count l = own.begin; l < own.end; ++l) {
       most = std::max(most, gathers_of_layer(check, rank, l));
-      if (chunk == pipeline.v - 1) at_the_turn = std::max(at_the_turn, gathers_of_layer(check, rank, l));
     }
   }
-  if (most > 2 && most >= pipeline.m) return check.diagnose("gathered_per_micro_batch");
+  if (most > 2 && most > pipeline.m) return check.diagnose("gathered_per_micro_batch");
   const std::int64_t scatters = counters.calls(Collective::reduce_scatter);
   if (scatters > layers && scatters >= pipeline.m * layers) return check.diagnose("scattered_per_micro_batch");
   if (counters.calls(Collective::all_reduce) > 0 && scatters < layers) return check.diagnose("all_reduced");
-  if (at_the_turn == 2) check.diagnose("gathered_again_at_the_turn");
+  if (gathers_again_at_the_turn(check, rank)) check.diagnose("gathered_again_at_the_turn");
 }
 
 /// What is alive after each slot, if the rank goes through its chunks as it should; else nothing. Micro-batches are
@@ -163,7 +174,7 @@ void diagnose_memory(CheckContext& check, int rank) {
   const std::int64_t others = weights_of_chunks(pipeline, stage, 2, pipeline.v);  // than one in use and one ahead
   if (others > 0 && excess(0) >= others) return check.diagnose("gathered_at_once");
   if (excess(0) > 0) return check.diagnose("prefetched_too_far");
-  const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 1);
+  const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // and one may be there again
   if (before > 0 && excess(alive.size() / 2 - 1) >= before) return check.diagnose("not_resharded");
   if (too_many_gradients(check, rank))
     return check.diagnose(gradients_mistake(excess(alive.size() / 2), excess(alive.size() - 1), others));

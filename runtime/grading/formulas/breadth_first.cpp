@@ -36,7 +36,8 @@ struct Standing {
     return chunk < 0 || chunk >= static_cast<int>(units.size()) ? 0 : units[static_cast<std::size_t>(chunk)];
   }
   std::int64_t weights(const Slot& slot) const {
-    return unit(slot.chunk) + unit(slot.forward ? slot.chunk + 1 : slot.chunk - 1);
+    const bool turns = slot.chunk + 1 == static_cast<int>(units.size());  // what is needed next is the chunk below
+    return unit(slot.chunk) + unit(slot.forward && !turns ? slot.chunk + 1 : slot.chunk - 1);
   }
   std::int64_t gradients(const Slot& slot) const { return slot.forward ? 0 : unit(slot.chunk) + unit(slot.chunk + 1); }
 };

@@ -33,9 +33,9 @@ judge::Formula<Nanos> breadth_first_time(const cases::Case& kase);
 /// (but of the last chunk once), once for scattering.
 judge::Formula<Bytes> gathered_bytes(const cases::Case& kase, int rank);
 
-/// A rank's memory: parts of weights and gradients, the chunk at work and the next one whole, in backward their
-/// gradients and those of the chunk before; and what memory_along() says of batch, activations and messages, of which
-/// those that go round wait for the next chunk.
+/// A rank's memory: parts of weights and gradients, the chunk at work and the one that is needed next whole (after the
+/// last one the chunk below), in backward their gradients and those of the chunk before; and what memory_along() says
+/// of batch, activations and messages, of which those that go round wait for the next chunk.
 PipelineMemory breadth_first_memory(const cases::Case& kase, int rank);
 /// What is there after the last call of a slot of the rank's order.
 judge::Formula<Bytes> breadth_first_memory_after(const cases::Case& kase, int rank, std::size_t slot);
