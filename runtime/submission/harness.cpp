@@ -142,7 +142,9 @@ LinearShard Harness::linear(int layer, const std::string& prefix, Rectangle part
   LinearShard shard;
   for (const Entry& entry : model().entries(layer)) {
     if (entry.name == prefix + "weight") {
-      shard.weight = weights(layer, entry.name, part.rows, part.cols);
+      const Count begin = entry.range.begin;  // a vector, such as that of a norm, has the shape of its bias
+      shard.weight = entry.cols == 1 ? weights(layer, {begin + part.rows.begin, begin + part.rows.end})
+                                     : weights(layer, entry.name, part.rows, part.cols);
       shard.place = {entry.rows, entry.cols, part};
     } else if (entry.name == prefix + "bias") {
       const Count begin = entry.range.begin;
