@@ -47,6 +47,16 @@ struct Delay {
   Standstill standstill;  // without time: it is a call that comes too late
 };
 
+/// Nothing crosses a link, and nothing is computed on the host, beside what the step needs: then a step that is too
+/// long waits somewhere.
+bool does_only_what_is_needed(const CheckContext& check, int rank) {
+  const std::int64_t layers = number_of_layers(check.kase()) * check.kase().steps;
+  return std::ssize(check.events(rank, EventKind::copy)) == 2 * layers &&
+         std::ssize(on_lane(check, rank, front::Lane::host)) == layers &&
+         std::ssize(collectives(check, rank, Collective::reduce_scatter)) == layers &&
+         std::ssize(check.events(rank, EventKind::collective)) == 2 * layers;
+}
+
 Delay delay_of(const CheckContext& check, int rank) {
   const auto backwards = check.events(rank, EventKind::backward);
   const auto drains = on_lane(check, rank, front::Lane::to_host);
@@ -63,7 +73,8 @@ Delay delay_of(const CheckContext& check, int rank) {
   }
   const Nanos turn = backwards.front().begin, last = backwards.back().begin;
   if (drained_beside && updated_beside) {
-    return {"waited_too_early", longest_standstill(check, rank, last, check.end_time(rank))};
+    const std::string mistake = does_only_what_is_needed(check, rank) ? "waited_too_early" : "";
+    return {mistake, longest_standstill(check, rank, last, check.end_time(rank))};
   }
   Standstill before_last = longest_standstill(check, rank, turn, last);
   if (before_last.time == Nanos(0)) before_last = first_copy;
