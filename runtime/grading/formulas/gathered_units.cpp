@@ -261,8 +261,13 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
 std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer) {
   const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
   const std::vector<Event> updates = check.events(rank, EventKind::update);
+  const auto in_first_step = [&](const Event& event) {
+    return event.label.layer == layer && (updates.empty() || event.order < updates.front().order);
+  };
+  std::vector<Event> backwards = check.events(rank, EventKind::backward);
+  std::erase_if(backwards, [&](const Event& call) { return !in_first_step(call); });
   return std::count_if(gathers.begin(), gathers.end(), [&](const Event& gather) {
-    return gather.label.layer == layer && (updates.empty() || gather.order < updates.front().order);
+    return in_first_step(gather) && (backwards.empty() || gather.order < backwards.back().order);
   });
 }
 

@@ -39,7 +39,8 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
 /// step_cost.h, node_of(). Says nothing if nothing of the above is certain.
 void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, int rank);
 
-/// How often a rank gathers a layer before its first update; in the whole run where it makes none.
+/// How often a rank gathers the weights of a layer before its first update; in the whole run where it makes none. What
+/// is gathered when the layer has gone backward for the last time is not its weights.
 std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer);
 
 /// The cause of too many collectives or bytes, where it shows in the calls: `gathers` and `scatters` are those of the
