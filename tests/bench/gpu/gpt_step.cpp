@@ -97,7 +97,7 @@ double step(const Place& place, const model::ModelStructure& structure, const Si
   use_backend(options, place.backend);
   double seconds = 0;
   const auto report = world::run(options, [&](Rank& rank) {
-    detail::RankModel own{structure, {}};
+    detail::RankModel own{std::make_shared<const model::ModelStructure>(structure), {}};
     detail::harness::add_model(rank, own);
     const Model model = detail::Access::model(&own);
     Training training(rank, model, size);
