@@ -54,8 +54,8 @@ std::string shortened(const std::string& text) {
 std::string heading(const cases::Case& kase, const std::string& path) {
   const int each = kase.cluster.ranks_per_node;
   const int nodes = (kase.ranks + each - 1) / each;
-  return fmt::format("{} on {} ranks of {} ({} {}), f32", system::shown_path(path), kase.ranks, kase.cluster.name,
-                     nodes, nodes == 1 ? "node" : "nodes");
+  return fmt::format("{} on {} {} of {} ({} {}), f32", system::shown_path(path), kase.ranks,
+                     kase.ranks == 1 ? "rank" : "ranks", kase.cluster.name, nodes, nodes == 1 ? "node" : "nodes");
 }
 
 /// A program and what is asked of it.
