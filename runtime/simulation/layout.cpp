@@ -117,6 +117,7 @@ void use_numbers(const Wish& wish, Case& kase) {
 
 void use_global_batch(const Wish& wish, Case& kase) {
   if (wish.global_batch == 0) return;
+  if (wish.micro_batches > 0) refuse("--global-batch and --micro-batches say the same: give one of them");
   const Count each = kase.batch * kase.num_batches();
   if (wish.global_batch % each != 0) {
     refuse(fmt::format("--global-batch {}: not a multiple of {} sequences, a micro-batch on each of {} replicas",

@@ -81,6 +81,7 @@ TEST(Layout, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(grid(), {.cluster = "moon"}), HasSubstr("dgx_h100"));
   EXPECT_THAT(refusal(grid(), {.set = {"bucket=1"}}), HasSubstr("has no number 'bucket'"));
   EXPECT_THAT(refusal(puzzle("01_training_step"), {.parallel = "dp=2"}), HasSubstr("have no axes"));
+  EXPECT_THAT(refusal(grid(), {.micro_batches = 2, .global_batch = 8}), HasSubstr("give one of them"));
   EXPECT_THAT(refusal(grid(), {.base = "no such case"}), HasSubstr("has no case 'no such case'"));
 }
 

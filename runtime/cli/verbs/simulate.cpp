@@ -195,7 +195,6 @@ void add_simulate(CommandLine& line) {
   verb.number("--micro-batches", options.wish.micro_batches, "of each rank", kAny);
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
   verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);
-  verb.excludes("--global-batch", "--micro-batches");
   verb.text("--sweep", options.sweep,
             "many sizes, each twice the one before: tp=1..8,pp=1..8, or a number: bucket=100..1600");
   verb.flag("--json", options.json, "print what came of it as JSON");

@@ -68,7 +68,7 @@ TEST(BreadthFirst, HoldsTwoUnitsOfEach) {
   const std::int64_t parts = 2 * 3 * 16, all_whole = 2 * 3 * 48;
   const auto units = [&](std::size_t slot) { return memory.during[slot] - whole.during[slot] + all_whole - parts; };
   EXPECT_EQ(units(0), 2 * 48) << "chunks 0 and 1";
-  EXPECT_EQ(units(4), 48) << "chunk 2 alone";
+  EXPECT_EQ(units(4), 2 * 48) << "chunk 2, and beside its forward chunk 1, which is the next to go backward";
   EXPECT_EQ(units(6), 2 * 48 + 48) << "weights of chunks 2 and 1, gradients of chunk 2";
   EXPECT_EQ(units(8), 4 * 48) << "weights of 1 and 0, gradients of 1 and 2";
   EXPECT_EQ(units(10), 48 + 2 * 48) << "weights of 0, gradients of 0 and 1";
