@@ -5,28 +5,26 @@
 #include <stdexcept>
 
 #include "api/invalid.h"
+#include "base/rank_local.h"
 #include "base/text.h"
 
 namespace shardlings::detail {
 
-// An empty tensor does not say whose it is. In a submission, each rank has a thread to itself.
-static thread_local Port* t_port = nullptr;
-
 Port* PortOfThisThread::get() {
-  return t_port;
+  return static_cast<Port*>(rank_local());
 }
 
 PortOfThisThread::PortOfThisThread(Port& port) {
-  t_port = &port;
+  rank_local() = &port;
 }
 
 PortOfThisThread::~PortOfThisThread() {
-  t_port = nullptr;
+  rank_local() = nullptr;
 }
 
 void throw_invalid(const std::string& sentence, Location at) {
   const std::string text = to_text(at) + ": " + sentence;
-  if (t_port != nullptr) t_port->refuse(text, at);
+  if (Port* port = PortOfThisThread::get()) port->refuse(text, at);
   throw InvalidArgument(text.c_str(), at);
 }
 

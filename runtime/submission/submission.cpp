@@ -98,19 +98,24 @@ void run_harness(Rank& rank, const Run& run) {
   }
 }
 
+/// The same with the learner's code in this process: an empty tensor, which does not say whose it is, finds its rank.
+void run_beside(Rank& rank, const Run& run) {
+  const detail::PortOfThisThread here(*detail::Access::port(rank));
+  run_harness(rank, run);
+}
+
 /// One thread runs all ranks, by turns.
 void run_on_one_thread(Run& run) {
   CrashNotes notes(run.file.header().crash, run.box, program_of(run.harness));
   notes.watch_all_on_this_thread();
-  run.run([&](Rank& rank) { run_harness(rank, run); });
+  run.run([&](Rank& rank) { run_beside(rank, run); });
 }
 
 void run_here(Run& run) {
   CrashNotes notes(run.file.header().crash, run.box, program_of(run.harness));
   run.run([&](Rank& rank) {
     const Watched watched(notes, rank.id());
-    const detail::PortOfThisThread here(*detail::Access::port(rank));
-    run_harness(rank, run);
+    run_beside(rank, run);
   });
 }
 

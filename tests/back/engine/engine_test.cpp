@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rank_local.h"
 #include "base/sanitizers.h"
 
 namespace shardlings::back {
@@ -50,6 +51,24 @@ TEST_P(OnEveryEngine, RunsEachRankOnce) {
     engine_->run(ranks, [&](int rank) { ++runs[static_cast<std::size_t>(rank)]; });
     for (const auto& times : runs) EXPECT_EQ(times, 1) << ranks << " ranks";
   }
+}
+
+TEST_P(OnEveryEngine, EachRankHasAnAddressOfItsOwn) {
+  constexpr std::uint32_t kRanks = 8;
+  Word arrived{0};
+  std::array<int, kRanks> own{};
+  std::array<void*, kRanks> found{};
+  engine_->run(kRanks, [&](int rank) {
+    const auto at = static_cast<std::size_t>(rank);
+    EXPECT_EQ(rank_local(), nullptr);
+    rank_local() = &own[at];
+    add(arrived);
+    wait(arrived, kRanks);  // all others have set theirs meanwhile
+    found[at] = rank_local();
+    rank_local() = nullptr;
+  });
+  for (std::size_t rank = 0; rank < kRanks; ++rank) EXPECT_EQ(found[rank], &own[rank]) << "rank " << rank;
+  EXPECT_EQ(rank_local(), nullptr) << "the thread has got its own back";
 }
 
 TEST_P(OnEveryEngine, WakesASleepingRank) {

@@ -12,6 +12,7 @@
 #include "back/engine/fibers/exceptions.h"
 #include "back/engine/fibers/sanitizers.h"
 #include "back/engine/fibers/stack.h"
+#include "base/rank_local.h"
 
 namespace shardlings::back {
 namespace {
@@ -26,6 +27,7 @@ struct Fiber {
   Stack stack;
   Context context;
   ExceptionState exceptions;  ///< while it does not run
+  void* local = nullptr;      ///< its rank_local(), likewise
   sanitizers::Fiber sanitizer;
 };
 
@@ -103,10 +105,12 @@ class FibersEngine final : public Engine {
   void switch_to(Fiber& fiber) {
     running_ = &fiber;
     const ExceptionState own = exchange_exceptions(fiber.exceptions);
+    void* const own_local = std::exchange(rank_local(), fiber.local);
     sanitizers::leave_thread(fiber.sanitizer, fiber.stack.bottom(), fiber.stack.size());
     fiber.context.go(scheduler_);
     sanitizers::back_on_thread(fiber.sanitizer);
     fiber.exceptions = exchange_exceptions(own);
+    fiber.local = std::exchange(rank_local(), own_local);
     running_ = nullptr;
   }
 
