@@ -193,8 +193,8 @@ void diagnose_activations(CheckContext& check) {
   if (growth > 0 && growth == first.input) check.diagnose("input_of_each_kept");
 }
 
-/// All micro-batches of the first step go forward before the first goes backward. Of two that says no more than that one
-/// goes forward too early.
+/// All micro-batches of the first step go forward before the first goes backward. Of two that says no more than that
+/// one goes forward too early.
 bool all_forward_first(const CheckContext& check) {
   const auto forwards = check.events(0, EventKind::forward), backwards = check.events(0, EventKind::backward);
   const auto calls = static_cast<std::size_t>(number_of_layers(check.kase()) * check.kase().micro_batches);

@@ -76,8 +76,8 @@ class Port {
   std::deque<std::string> files_;  ///< of errors: a Location points at its file's name
 };
 
-/// While it lives, this thread, or this fiber of it, runs the code of the rank whose port this is. For what names no tensor and no rank:
-/// show() of an empty tensor, and calls that are wrong before they become a Call.
+/// While it lives, this thread, or this fiber of it, runs the code of the rank whose port this is. For what names no
+/// tensor and no rank: show() of an empty tensor, and calls that are wrong before they become a Call.
 class PortOfThisThread {
  public:
   /// nullptr on a thread that runs no rank's code.

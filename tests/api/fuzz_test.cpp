@@ -33,7 +33,8 @@ std::vector<RankModel> models() {
   gpt.heads = 3;
   gpt.optimizer = model::ModelSpec::Optimizer::adam;
   std::vector<RankModel> all;
-  for (const model::ModelSpec& spec : {mlp, gpt}) all.push_back({std::make_shared<const model::ModelStructure>(model::make_structure(spec)), {}});
+  for (const model::ModelSpec& spec : {mlp, gpt})
+    all.push_back({std::make_shared<const model::ModelStructure>(model::make_structure(spec)), {}});
   return all;
 }
 

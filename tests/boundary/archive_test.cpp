@@ -177,7 +177,8 @@ TEST(Archive, LeavesWhatIsEmptyWithoutAPort) {
 TEST(Archive, SendsTheStructureOfAModelOnce) {
   model::ModelSpec spec;
   spec.layers = 3;
-  detail::RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(spec)), Access::group(nullptr, 2, 1, 4), 11};
+  detail::RankModel own{std::make_shared<const model::ModelStructure>(model::make_structure(spec)),
+                        Access::group(nullptr, 2, 1, 4), 11};
   KnownModels known;
   Kept kept;
   std::size_t first_size = 0;

@@ -63,7 +63,7 @@ class CallLog {
     Location at;
     const char* name = "";
   };
-  std::array<Noted, 256> latest_;  ///< the call of number n is at n % size
+  std::array<Noted, 256> latest_;     ///< the call of number n is at n % size
   const char* noted_file_ = nullptr;  ///< what stands in the black box
   const char* noted_verb_ = nullptr;
 };

@@ -47,13 +47,15 @@ constexpr std::array kBuiltIn = {
         "Each rank has used the gradient of its own tokens only: it was never reduced over the ranks.",
         "Which call brings the gradients of the ranks together, and is it made for every layer before they are used?"},
     BuiltIn{"only_rank_0_right",
-            "Rank 0 is right and others are not: they have not got its result, or used theirs too early.",
+            "Rank 0 is right and others are not: they have not got its result, leave out what it does, or used theirs too "
+            "early.",
             "Which ranks have the result after your collective: one of them, or all? When do the others use it?"},
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
             "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
     BuiltIn{"nearly_right",
-            "All numbers are right to about two digits, and not to the last: something was rounded on the way (bf16 "
-            "has 8 bits), or a small share is missing or counted twice.",
+            "All numbers together are off by about a hundredth, and not right to the last digit: either something was "
+            "rounded on the way (bf16 has 8 bits), or a small share is missing or counted twice, or a factor is "
+            "slightly wrong.",
             "Which tensors have fewer bits than f32, and what is added up in them? If there are none: what makes a "
             "hundredth of the whole, such as one token or one bias?"},
     BuiltIn{
