@@ -46,10 +46,11 @@ constexpr std::array kBuiltIn = {
         "local_gradient",
         "Each rank has used the gradient of its own tokens only: it was never reduced over the ranks.",
         "Which call brings the gradients of the ranks together, and is it made for every layer before they are used?"},
-    BuiltIn{"only_rank_0_right",
-            "Rank 0 is right and others are not: they have not got its result, leave out what it does, or used theirs too "
-            "early.",
-            "Which ranks have the result after your collective: one of them, or all? When do the others use it?"},
+    BuiltIn{
+        "only_rank_0_right",
+        "Rank 0 is right and others are not: they have not got its result, leave out what it does, or used theirs too "
+        "early.",
+        "Which ranks have the result after your collective: one of them, or all? When do the others use it?"},
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
             "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
     BuiltIn{"nearly_right",
