@@ -3,10 +3,8 @@
 /// thread's; fibers of one thread take it along when one gives way to another.
 #pragma once
 
-#include "shardlings/export.h"
-
 namespace shardlings {
 
-SHARDLINGS_API void*& rank_local();
+void*& rank_local();
 
 }  // namespace shardlings

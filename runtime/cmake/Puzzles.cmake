@@ -125,6 +125,12 @@ function(shardlings_check_tests folder id)
   endforeach()
 endfunction()
 
+# Of what a harness has for itself, little is left where only the learner's function is called. clang lets the last word
+# on a warning win, so these come behind -Wall.
+add_library(shardlings_beside_options INTERFACE)
+target_compile_options(shardlings_beside_options INTERFACE -Wno-unused-function
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-unneeded-internal-declaration>)
+
 # shardlings_add_puzzle(FOLDER OUT): harness, broker and grader of a puzzle, and its entry for toolchain.json. The harness
 # is compiled twice (boundary/learner_function.h): as such, and as what stands beside the learner's code.
 function(shardlings_add_puzzle folder out)
@@ -132,14 +138,13 @@ function(shardlings_add_puzzle folder out)
   add_library(harness_${id} OBJECT ${folder}/harness.cpp)
   add_library(beside_${id} OBJECT ${folder}/harness.cpp)
   target_compile_definitions(beside_${id} PRIVATE SHARDLINGS_BESIDE_LEARNER)
-  target_compile_options(beside_${id} PRIVATE -Wno-unused-function
-    $<$<CXX_COMPILER_ID:Clang>:-Wno-unneeded-internal-declaration>)
   add_executable(broker_${id} $<TARGET_OBJECTS:harness_${id}> $<TARGET_OBJECTS:shardlings_submission>)
   target_link_libraries(broker_${id} PRIVATE shardlings_options shardlings)
   set_target_properties(broker_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/brokers
     LINKER_LANGUAGE CXX BUILD_RPATH "$ORIGIN/../lib")
+  target_link_libraries(harness_${id} PRIVATE shardlings_options)
+  target_link_libraries(beside_${id} PRIVATE shardlings_options shardlings_beside_options)
   foreach(part harness beside)
-    target_link_libraries(${part}_${id} PRIVATE shardlings_options)
     target_precompile_headers(${part}_${id} REUSE_FROM shardlings_harness_headers)
   endforeach()
   add_executable(grader_${id} ${folder}/grader.cpp)
