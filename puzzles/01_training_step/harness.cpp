@@ -19,13 +19,6 @@ SHARDLINGS_HARNESS(h) {
   }
   h.end();
   h.put_layers("weights", state.weights);
-  std::vector<float> updates;
-  for (std::size_t l = 0; l < state.optimizer.size(); ++l) {
-    updates.push_back(static_cast<float>(state.optimizer[l].step));
-    if (!state.optimizer[l].m) continue;  // plain SGD keeps nothing
-    h.put("m." + std::to_string(l), state.optimizer[l].m);
-    h.put("v." + std::to_string(l), state.optimizer[l].v);
-  }
-  h.put("updates", h.tensor(updates, Kind::other));
+  h.put_optimizer(state.optimizer);
   h.put("loss", loss);
 }

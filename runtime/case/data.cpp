@@ -88,13 +88,22 @@ std::vector<float> weights_of(const Case& kase, int layer) {
   return weights;
 }
 
-// Uneven: they grow from nearly none to nearly all over all micro-batches of all
-// batches, so that sums by rank differ as well.
+/// Where the i-th of n stands in an order that goes up and down: the least first, then the most, …; or the other way
+/// round. A program that is right only where the first has the fewest, or each has more than the one before, is caught.
+static Count place_of(Count i, Count n, bool most_first) {
+  const Count place = i % 2 == 0 ? i / 2 : n - 1 - i / 2;
+  return most_first ? n - 1 - place : place;
+}
+
+// Uneven: from nearly none to nearly all over all micro-batches of all batches; each batch has more or fewer than any
+// other, so that sums by rank differ as well.
 Count tokens_of_micro(const Case& kase, int batch, int micro) {
   const Count rows = rows_of_micro(kase);
   if (kase.empty_batch && batch == 0) return 0;
   if (!kase.uneven_tokens) return rows;
-  const Count number = Count{batch} * kase.micro_batches + micro;
+  const bool most_first = kase.seed % 2 == 1;
+  const Count number = place_of(batch, kase.num_batches(), most_first) * kase.micro_batches +
+                       place_of(micro, kase.micro_batches, most_first);
   const Count all = Count{kase.num_batches()} * kase.micro_batches;
   return std::max<Count>(1, rows * (2 * number + 1) / (2 * all));
 }

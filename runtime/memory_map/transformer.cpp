@@ -96,14 +96,19 @@ Transformer described(const std::string& text) {
 
 }  // namespace
 
-model::ModelStructure structure_of(const Transformer& model) {
-  model::ModelSpec spec;
+void take_sizes(const Transformer& model, model::ModelSpec& spec) {
   spec.family = model::ModelSpec::Family::gpt;
   spec.layers = model.layers;
   spec.hidden = model.hidden;
   spec.heads = model.heads;
-  spec.outputs = model.vocabulary;
   spec.sequence = model.sequence;
+  spec.outputs = model.vocabulary;
+  spec.widths.clear();
+}
+
+model::ModelStructure structure_of(const Transformer& model) {
+  model::ModelSpec spec;
+  take_sizes(model, spec);
   return model::make_structure(spec);
 }
 

@@ -24,6 +24,8 @@ struct Transformer {
   bool has_layers() const { return layers > 0; }
 };
 
+/// Gives a model of the family GPT these sizes; what a case says beside them (micro-batches, types) stays.
+void take_sizes(const Transformer& model, model::ModelSpec& spec);
 /// Its layers, the embedding and the head included; for a tied model the head still has its matrix.
 model::ModelStructure structure_of(const Transformer& model);
 /// Parameters of the whole model, counted from its layers where it has some.

@@ -141,13 +141,7 @@ void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
   if (!named.has_layers()) {
     refuse(fmt::format("Of the model '{}' only the number of parameters is known: it has no layers", wish.model));
   }
-  spec.family = model::ModelSpec::Family::gpt;
-  spec.layers = named.layers;
-  spec.hidden = named.hidden;
-  spec.heads = named.heads;
-  spec.sequence = named.sequence;
-  spec.outputs = named.vocabulary;
-  spec.widths.clear();
+  memory_map::take_sizes(named, spec);
 }
 
 /// How many ranks, or chunks, an axis has in the case; 1 if the puzzle has no such axis.

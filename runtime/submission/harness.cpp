@@ -303,6 +303,17 @@ void Harness::put_moments(const std::vector<OptimizerState>& optimizer, const Gr
   }
 }
 
+void Harness::put_optimizer(const std::vector<OptimizerState>& optimizer) {
+  std::vector<float> updates;
+  for (std::size_t l = 0; l < optimizer.size(); ++l) {
+    updates.push_back(static_cast<float>(optimizer[l].step));
+    if (!optimizer[l].m) continue;
+    put(fmt::format("m.{}", l), optimizer[l].m);
+    put(fmt::format("v.{}", l), optimizer[l].v);
+  }
+  put("updates", tensor(updates, Kind::other));
+}
+
 void Harness::put_gradients(const std::string& name, const LinearShard& shard) {
   put(name + ".weight", shard.grad_weight, shard.place);
   put(name + ".bias", shard.grad_bias, {shard.place.rows, 1, {shard.place.part.rows, {0, 1}}});

@@ -161,6 +161,9 @@ class SHARDLINGS_API Harness {
   void put_parts(const std::string& name, const std::vector<Tensor>& tensors, const Group& group);
   /// The same for both moments of Adam: "m.0", "v.0", "m.1", …, each with the prefix before it.
   void put_moments(const std::vector<OptimizerState>& optimizer, const Group& group, const std::string& prefix = "");
+  /// Publishes what optimizers keep of whole layers: "m.0", "v.0", "m.1", … where there are moments (plain SGD has
+  /// none), and "updates", how often each layer was updated.
+  void put_optimizer(const std::vector<OptimizerState>& optimizer);
   /// Publishes the gradients of a part: rectangles of name.weight and name.bias.
   void put_gradients(const std::string& name, const LinearShard& shard);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/mutex.h"
+#include "cli/author/contract.h"
 #include "cli/author/variants.h"
 #include "cli/learner/goal_picture.h"
 #include "grading/verdict/goal.h"
@@ -235,12 +236,29 @@ void verify_check(const std::string& check, const std::vector<const Task*>& task
   outcome.problems.push_back(fmt::format("{} the check {}; {} must", whom, check, kMutantsPerCheck));
 }
 
-void verify_checks(const Manifest& puzzle, const std::vector<Task>& tasks, PuzzleOutcome& outcome) {
+/// Each mutant that a sentence of the contract names fails the check that is said to hold that sentence.
+void verify_promise(const Promise& promise, const std::vector<const Task*>& tasks, PuzzleOutcome& outcome) {
+  for (const std::string& name : promise.mutants) {
+    const auto named = [&](const Task* task) { return task->role == FileRole::mutant && task->variant.name == name; };
+    const auto at = std::find_if(tasks.begin(), tasks.end(), named);
+    if (at == tasks.end() || passes((*at)->verdict, promise.check) == false) continue;
+    outcome.problems.push_back(fmt::format("contract.toml: \"{}\": the mutant {} does not fail the check {}",
+                                           promise.sentence, name, promise.check));
+  }
+}
+
+void verify_checks(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
+                   PuzzleOutcome& outcome) {
   std::vector<const Task*> own;
   for (const Task& task : tasks) {
     if (task.puzzle == &puzzle) own.push_back(&task);
   }
   for (const auto& check : puzzle.checks) verify_check(check.id, own, outcome);
+  const std::string stub = read_file(stub_to_verify(project, puzzle.id)).value_or("");
+  const VariantFile mutants = load_variants(project, puzzle, VariantKind::mutant);
+  const Contract contract = load_contract(project, puzzle, stub, mutants);
+  outcome.promises = static_cast<int>(contract.promises.size());
+  for (const Promise& promise : contract.promises) verify_promise(promise, own, outcome);
 }
 
 PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
@@ -259,7 +277,7 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
     if (task.role == FileRole::mutant) verify_mutant(task, outcome);
     if (task.role == FileRole::right) verify_right(task, outcome);
   }
-  verify_checks(puzzle, tasks, outcome);
+  verify_checks(project, puzzle, tasks, outcome);
   outcome.margins = margins_of(puzzle, tasks);
   verify_margins(outcome);
   return outcome;

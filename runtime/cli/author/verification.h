@@ -54,6 +54,7 @@ struct PuzzleOutcome {
   std::vector<MutantOutcome> mutants;
   std::vector<RightOutcome> right;
   std::vector<CheckOutcome> checks;
+  int promises = 0;  ///< sentences of the stub's contract that have a proof (author/contract.h)
   Margins margins;
   std::vector<std::string> problems;  ///< everything that is wrong, ready to print
   bool judged = true;                 ///< false: the machine let not every file be judged

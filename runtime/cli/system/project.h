@@ -31,6 +31,8 @@ struct Project {
   std::string mutants_file(const std::string& id) const { return solution_folder(id) + "/mutants.txt"; }
   /// Other ways to get it right, likewise; not every puzzle has the file.
   std::string right_file(const std::string& id) const { return solution_folder(id) + "/right.txt"; }
+  /// What proves each sentence of the stub's contract.
+  std::string contract_file(const std::string& id) const { return solution_folder(id) + "/contract.toml"; }
 };
 
 /// The project of a program at BUILD/bin/PROGRAM: the source folder is the one that the build folder was configured

@@ -74,17 +74,21 @@ json to_json(const author::PuzzleOutcome& outcome) {
           {"mutants", {{"caught", outcome.caught()}, {"total", outcome.mutants.size()}, {"each", mutants}}},
           {"right", {{"passed", outcome.right_passed()}, {"total", outcome.right.size()}, {"each", right}}},
           {"checks", checks},
+          {"contract", outcome.promises},
           {"margins", to_json(outcome.margins)},
           {"problems", outcome.problems}};
 }
 
-/// "solution passed, stub refused, 24 of 24 mutants caught, 3 of 3 right variants passed".
+/// "solution passed, stub refused, 24 of 24 mutants caught, 3 of 3 right variants passed, 9 sentences proved".
 std::string counts_text(const author::PuzzleOutcome& outcome) {
   std::string text =
       fmt::format("solution {}, stub {}, {} of {} mutants caught", outcome.solution_passed ? "passed" : "FAILED",
                   outcome.stub_refused ? "refused" : "NOT REFUSED", outcome.caught(), outcome.mutants.size());
-  if (outcome.right.empty()) return text;
-  return text + fmt::format(", {} of {} right variants passed", outcome.right_passed(), outcome.right.size());
+  if (!outcome.right.empty()) {
+    text += fmt::format(", {} of {} right variants passed", outcome.right_passed(), outcome.right.size());
+  }
+  if (outcome.promises > 0) text += fmt::format(", {} sentences proved", outcome.promises);
+  return text;
 }
 
 void print(const Context& context, const author::PuzzleOutcome& outcome) {
