@@ -21,9 +21,9 @@ using namespace shardlings;
 ///
 /// Result  the weights after one update, state.optimizer[l] with it; the loss
 /// Calls   model.forward, model.backward and model.update once for each layer, model.loss once: L (F + B)
-/// Memory  beside what is given, at the peak: the activations of the layers that are still to go backward, the room
-///         that one backward needs, and the gradient of the weights of ONE layer, the one that is going backward.
-///         Less is welcome. The host's memory is not used
+/// Memory  beside what is given, at the peak: the activations of the layers whose backward is still to come, the room
+///         that one backward needs, and the gradient of the weights of ONE layer, the one whose backward runs. Less is
+///         welcome. The host's memory is not used
 ///
 /// Calls that you need: model.forward, model.loss, model.backward, model.update, model.size, rank.zeros.
 /// A tensor is freed when its variable goes out of scope, or at once by `t = {};`.
