@@ -31,9 +31,9 @@ using namespace shardlings;
 ///         adam_step hold afterwards is not looked at
 /// Memory  16 bytes for each weight: 2 + 2 + 4 + 8; activations of 2 bytes; nothing in the host's memory
 ///
-/// Calls that you need: scale(view, factor); rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up
-/// over the ranks (puzzle 09 is about it; one rank has nothing to add); flag_nonfinite, add_squares, clip_factor, adam,
-/// cast_into; rank.read(flag), which waits for the device: once in a step is often enough.
+/// Calls that you need, in the order of the alphabet: adam, add_squares, cast_into, clip_factor, flag_nonfinite, scale;
+/// rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up over the ranks (one rank has nothing to add);
+/// rank.read(flag), which waits for the device: once in a step is often enough. The lesson says what each does.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, MixedPrecision& mixed,
                 View loss) {
   [[maybe_unused]] auto& [adam_step, limit, growth, loss_scale, clean] = mixed;
