@@ -21,14 +21,15 @@ using namespace shardlings;
 /// loss                 (1)                        takes this rank's share; done already
 ///
 /// Result  weights, moments and the part of the gradient as if one device had trained on the batches of all
-/// Memory  weights and gradients whole, moments divided: 8 P + 8 P/N bytes for P weights. When backward is over there
+/// Memory  weights and gradients whole, moments divided: 8 Ψ + 8 Ψ/N bytes for Ψ weights. When backward is over there
 ///         is nothing beside them but the few numbers of the norm, and nothing in the host's memory
 /// Wire    what one all-reduce of the gradient sends, 2(N-1)/N of its bytes per rank, and an all-reduce of one number;
 ///         a reduce-scatter and an all-gather of each layer: no more than 2 L + 1 collectives. None needs to be hidden
 ///
-/// Calls that you need: world.reduce_scatter(in, out, op), where out may be in.part(world.mine(n)), world.all_gather
-/// likewise; rank.zeros(1, Kind::other) for the sum of squares, add_squares(total, x), clip_factor(squares, limit);
-/// model.update(l, part, part, state.optimizer[l], factor), which multiplies the gradient by the one number `factor`.
+/// Calls that you need, in the order of the alphabet: add_squares(total, x), clip_factor(squares, limit),
+/// model.update(l, part, part, state.optimizer[l], factor), which multiplies the gradient by the one number `factor`,
+/// rank.zeros(1, Kind::other) for a sum of squares, world.all_gather(in, out), world.all_reduce(x, op),
+/// world.reduce_scatter(in, out, op), where out may be in.part(world.mine(n)); likewise in all_gather.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, float limit, View loss) {
   Group& world = rank.world();
   const int layers = model.num_layers();
@@ -63,7 +64,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   // <<<
 }
 
-// What it costs: 8 P + 8 P/N bytes of weights, gradients and moments instead of 16 P, and not one byte more on the wire
+// What it costs: 8 Ψ + 8 Ψ/N bytes of weights, gradients and moments instead of 16 Ψ, and not one byte more on the wire
 // than plain data parallel training, since an all-reduce is a reduce-scatter and an all-gather anyway. Only the norm is
 // new: one number, which has to wait for all gradients, and which all updates have to wait for.
 //
