@@ -81,11 +81,11 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 }
 
 // What it costs: as many bytes as data parallel for one micro-batch, and the gradient of the model is nowhere in one
-// piece. With m micro-batches each of them pays a reduce-scatter of everything, where ZeRO-1 adds up at home and pays
-// once: what a rank has given away it cannot add to. That is the price of (N-1)/N of the gradient's memory.
+// piece. With m micro-batches each of them pays a reduce-scatter of everything, where ZeRO-1 adds up locally and pays
+// once: a rank cannot accumulate into parts that it no longer holds. That is the price of (N-1)/N of the gradient's memory.
 //
 // What production does differently: DeepSpeed (stage 2) copies gradients into buckets of 500 million elements as
 // autograd hands them out, reduces each bucket on a side stream and keeps the own partition only; its documentation
 // advises against many accumulation steps for the reason above. PyTorch's FSDP2 comes to the same with
-// reshard_after_forward=False: weights stay gathered, gradients are reduce-scattered unit by unit. Megatron-LM's
+// reshard_after_forward=False: weights stay gathered, gradients are reduce-scattered unit by unit. Megatron-LM's classic
 // distributed optimizer keeps the whole gradient buffer instead (ZeRO-1), so that it reduces once per step.
