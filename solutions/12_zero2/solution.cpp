@@ -82,7 +82,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 
 // What it costs: as many bytes as data parallel for one micro-batch, and the gradient of the model is nowhere in one
 // piece. With m micro-batches each of them pays a reduce-scatter of everything, where ZeRO-1 adds up locally and pays
-// once: a rank cannot accumulate into parts that it no longer holds. That is the price of (N-1)/N of the gradient's memory.
+// once: a rank cannot accumulate into parts that it no longer holds. That is the price of (N-1)/N of the memory of the
+// gradient.
 //
 // What production does differently: DeepSpeed (stage 2) copies gradients into buckets of 500 million elements as
 // autograd hands them out, reduces each bucket on a side stream and keeps the own partition only; its documentation
