@@ -35,7 +35,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   // >>> your code (about 17 lines)
   const int last = (layers - 1) / every * every;  // first layer of the last segment, also where k divides L
   for (int l = 0; l < layers; ++l) {
-    // The last segment goes backward first, right now: throwing it away would only mean to compute it again.
+    // The last segment runs backward first, right now: throwing it away would only mean to compute it again.
     x[l + 1] = model.forward(l, state.weights[l], x[l], l < last ? nullptr : &saved[l]);
     if (l < last && l % every != 0) x[l] = {};
   }

@@ -22,7 +22,7 @@ using namespace shardlings;
 /// budget                               bytes that the step may have in memory at once beside what is there already
 ///
 /// Result     weights, gradients and loss, exactly as if everything had been kept
-/// Plan       every x[l] is kept on the device until layer l has gone backward, x[0] too: a copy, yours to make. What
+/// Plan       every x[l] is kept on the device until layer l has run backward, x[0] too: a copy, yours to make. What
 ///            layer l saves is either kept there from the first forward pass, or left out and made again by a second
 ///            forward right before the layer's backward. The host's memory is not used
 /// Memory     never more than `budget`

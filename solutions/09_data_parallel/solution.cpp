@@ -42,7 +42,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   for (int l = layers - 1; l >= 0; --l) {
     grad = model.backward(l, state.weights[l], x[l], std::move(saved[l]), std::move(grad), state.grads[l]);
     x[l] = {};
-    // This gradient is complete, and nobody below needs it: it travels while layer l-1 goes backward.
+    // This gradient is complete, and nobody below needs it: it travels while layer l-1 runs backward.
     reduced[l] = world.all_reduce_async(state.grads[l], ReduceOp::sum);
   }
   // In the order in which they were started: the gradient of layer 0 arrives last.

@@ -66,7 +66,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
   arrive();
   // <<<
 
-  // As in puzzle 11: the norm from all parts, an update of the own part, and everybody's parts of the weights.
+  // As in puzzle 11: the norm from all parts, an update of this rank's part, and everybody's parts of the weights.
   Tensor squares = rank.zeros(1, Kind::other);
   for (int l = 0; l < layers; ++l) add_squares(squares, state.grads[l]);
   world.all_reduce(squares, ReduceOp::sum);
