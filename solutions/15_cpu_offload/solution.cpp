@@ -27,8 +27,8 @@ using namespace shardlings;
 ///         Nothing more on the host than what is there
 /// Wire    a reduce-scatter and an all-gather of each layer, by one call each; one copy of each layer's part to the
 ///         host, and one back
-/// Time    that of the slowest of four things, each hidden behind the others: backward, the way of a gradient to the
-///         host (reduce-scatter and copy), Adam, copies to the device; plus the way of one layer through all of them
+/// Time    that of the slowest of four things, each hidden behind the others: backward, the trip of a gradient to the
+///         host (reduce-scatter and copy), Adam, copies to the device; plus the trip of one layer through all of them
 void train_step(Rank& rank, const Model& model, TrainState& state, TrainState& host, const Batch& batch,
                 const AdamStep& step, View loss) {
   Group& world = rank.world();
@@ -65,7 +65,7 @@ void train_step(Rank& rank, const Model& model, TrainState& state, TrainState& h
 
 // What it costs: on the device nothing but weights and two gradients, 4 Ψ bytes instead of 16 Ψ; on the host 16 Ψ/N for
 // each rank; 4 Ψ/N bytes each way over the link with the host. With enough tokens in the batch the backward pass is the
-// slowest of the five, and the optimizer costs no time but for the last layer's way.
+// slowest of the five, and only the last layer's trip shows.
 //
 // What production does differently: DeepSpeed's ZeRO-Offload keeps weights and gradients in 16 bits on the device, so
 // that 2 Ψ/N bytes travel each way, and its CPU-Adam casts while it updates, with vector instructions and several
