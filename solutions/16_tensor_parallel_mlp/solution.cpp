@@ -36,7 +36,7 @@ Rectangle part_of_up(const Group& tp, Count rows, Count cols) {
 
 /// The same for down.weight.
 Rectangle part_of_down(const Group& tp, Count rows, Count cols) {
-  // The inputs that this rank has made: its product is one of t terms of y.
+  // The inputs that this rank has made: its product is one of t summands of y.
   return {{0, rows}, tp.mine(cols)};
 }
 
@@ -47,7 +47,7 @@ Tensor mlp_forward(Group& tp, const Linear& up, const Linear& down, ConstView x,
   a = gelu(z);
   Tensor y = matmul(a, down.weight, nt);
   tp.all_reduce(y, ReduceOp::sum);
-  add_bias(y, down.bias);  // behind the sum: it belongs to y, not to its terms
+  add_bias(y, down.bias);  // behind the sum: it belongs to y, not to its summands
   return y;
 }
 
@@ -68,8 +68,8 @@ Tensor mlp_backward(Group& tp, const Linear& up, const Linear& down, ConstView x
 // <<<
 
 // What it costs: two all-reduces of s b h elements for one layer and one micro-batch, 4 (t-1)/t s b h elements sent by
-// each rank. None of it hides behind anything: the next operation needs the sum. So t stays within a node, where links
-// are fast. Weights, their gradients and optimizer states shrink to 1/t, and so does the middle; x and y do not (puzzle
+// each rank. In forward nothing hides it: the next operation needs the sum. So t stays within a node, where links are
+// fast. Weights, their gradients and optimizer states shrink to 1/t, and so does the middle; x and y do not (puzzle
 // 18).
 //
 // What production does differently: Megatron-LM calls the two layers ColumnParallelLinear and RowParallelLinear, by the

@@ -60,7 +60,7 @@ Tensor mlp_backward(Rank& rank, const Linear& norm, const Linear& up, const Line
                     std::vector<Tensor>& kept, ConstView grad_y) {
   Group& tp = rank.world();
   const Shape all = {x.shape()[0] * tp.size(), x.shape()[1], x.shape()[2]};
-  sum_rows_add(down.grad_bias, grad_y);  // of my positions: a term, until finish_step
+  sum_rows_add(down.grad_bias, grad_y);  // of my positions: a summand, until finish_step
   Tensor whole = rank.empty(all, Kind::buffer);
   tp.all_gather(grad_y, whole);
   matmul_add(down.grad_weight, whole, kept[3], tn);
