@@ -22,7 +22,7 @@ using namespace shardlings;
 /// The judge calls mlp_forward for each of m micro-batches, then mlp_backward for each, in the same order, and
 /// finish_step once. Gradients of weights are zero before the first of them, and micro-batches add to them.
 ///
-/// Result  y and grad_x of your positions, and gradients as of one device on all positions of all micro-batches: of up
+/// Result  y and grad_x of your positions, and gradients as on one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
 /// Wire    at most three all-gathers and two reduce-scatters of (s, b, h) for each micro-batch, and three all-reduces
 ///         of (h) in all, or fewer for the same numbers
@@ -47,7 +47,7 @@ Tensor mlp_backward(Rank& rank, const Linear& norm, const Linear& up, const Line
   not_implemented();
 }
 
-/// Called once, when all micro-batches have gone backward.
+/// Called once, when all micro-batches have run backward.
 void finish_step(Rank& rank, const Linear& norm, const Linear& up, const Linear& down) {
   not_implemented();
 }
