@@ -76,6 +76,6 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch&
 // begins, so memory grows with m: to halve the bubble is to double the activations. Puzzle 20 breaks that bond.
 //
 // What production does differently: GPipe itself recomputes the activations of a stage (puzzle 03), so that only its
-// inputs are in flight. PyTorch's ScheduleGPipe goes backward in the same order as forward, GPipe's paper from the last
+// inputs are in flight. PyTorch's ScheduleGPipe runs backward in the same order as forward, GPipe's paper from the last
 // micro-batch to the first; in time and memory it is the same. On real machines a send is asynchronous, since the
 // sender has better things to do than to wait for the receiver.
