@@ -19,7 +19,7 @@ using namespace shardlings;
 /// before, after           ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  at most min(p - r, m) micro-batches have gone forward on this rank and not yet backward
+/// Flight  at most min(p - r, m) micro-batches have run forward on this rank and not yet backward
 /// Time    (m + p - 1) (F + B), as in puzzle 19
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Work    each layer once forward and once backward for each micro-batch

@@ -19,7 +19,7 @@ using namespace shardlings;
 /// before, after           ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  at most min(p - r, m) micro-batches have gone forward on this rank and not yet backward
+/// Flight  at most min(p - r, m) micro-batches have run forward on this rank and not yet backward
 /// Time    (m + p - 1) (F + B), as in puzzle 19
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Work    each layer once forward and once backward for each micro-batch
@@ -85,8 +85,8 @@ void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch&
 
 // What it costs: time and bytes of GPipe, but min(p - r, m) micro-batches in flight instead of m. Memory no longer
 // grows with m, so m can be as large as the bubble wants it. The first rank still holds p micro-batches of its L/p
-// layers, which is the activations of a whole model for one micro-batch: no pipeline gets below that without
-// recomputing.
+// layers, which is the activations of a whole model for one micro-batch: 1F1B cannot get below that without
+// recomputing; V-shaped schedules can (Qi et al. 2024).
 //
 // What production does differently: Megatron-LM sends the output and receives the gradient in one call
 // (send_forward_recv_backward), since NCCL runs the messages of a communicator in order; PyTorch's Schedule1F1B batches
