@@ -20,7 +20,7 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Time    (m v + p - 1) (F + B), with F and B those of a chunk
-/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have gone forward on this rank and not yet backward
+/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have run forward on this rank and not yet backward
 /// Wire    for each micro-batch and boundary of the p v stages: one message with its activation, one with its gradient
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///

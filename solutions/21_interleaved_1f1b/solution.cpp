@@ -20,7 +20,7 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Time    (m v + p - 1) (F + B), with F and B those of a chunk
-/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have gone forward on this rank and not yet backward
+/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have run forward on this rank and not yet backward
 /// Wire    for each micro-batch and boundary of the p v stages: one message with its activation, one with its gradient
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///
@@ -89,8 +89,9 @@ void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks
 
 // What it costs: the bubble is p - 1 turns of a chunk instead of p - 1 turns of a whole stage. For that every
 // micro-batch crosses v times as many boundaries, also the long way back from the last rank to the first, and rank 0
-// has p v + p - 1 chunks in flight, a factor 1 + (p - 1) / (p v) more than with 1F1B.
+// has p v + p - 1 chunks in flight, 1 + (p - 1) / (p v) times as much as with 1F1B.
 //
 // What production does differently: Megatron-LM has this order in a schedule table, lets p be any group size
-// (microbatch_group_size_per_vp_stage), and refuses an m that it does not divide. On links with a latency the
-// factor 2 of the warm-up helps to hide it, as in puzzle 22.
+// (microbatch_group_size_per_vp_stage), and refuses an m that leaves a remainder between 1 and p - 1. The factor 2
+// of the warm-up keeps neighbours from waiting for one another, with room for one message in each direction; on
+// links with a latency it helps to hide that, as in puzzle 22.
