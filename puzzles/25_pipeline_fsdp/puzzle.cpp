@@ -41,7 +41,7 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Locati
 ///         is, by one collective for a layer each time
 /// Memory  at most parts and activations, two units of weights, two of gradients; nothing in the host's memory
 /// Time    at most the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters, on links that
-///         gather a unit in m F, and gather and scatter in m B; nothing goes forward twice
+///         gather a unit in m F, and gather and scatter in m B; nothing runs forward twice
 ///
 /// Calls that you need: rank.empty(n, Kind::parameter), rank.zeros(n, Kind::gradient); data.all_gather_async(part,
 /// whole); data.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it; work.wait();
