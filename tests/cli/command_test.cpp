@@ -289,6 +289,31 @@ TEST(Command, ExplainsEveryPuzzleWithinTheWidth) {
   EXPECT_THAT(answer.out, AllOf(HasSubstr("01 One training step\n===="), Not(HasSubstr("**")), Not(HasSubstr("```"))));
 }
 
+TEST(Command, ShowsWhatGivesTheAnswerAwayAfterThePass) {
+  const Learner shardlings;
+  shardlings.folder().write("puzzles/01_training_step/after.md",
+                            "# 01 One training step: after the pass\n\nBecause.\n");
+  const std::string pointer = "./shardlings explain 01 --after";
+  EXPECT_THAT(shardlings({"explain", "01"}).out, AllOf(Not(HasSubstr("Because.")), HasSubstr("or with --all.\n")));
+  const Answer early = shardlings({"explain", "01", "--after"});
+  EXPECT_EQ(early.status, 1);
+  EXPECT_EQ(early.out, "");
+  EXPECT_THAT(early.err, HasSubstr("./shardlings explain 01 --all"));
+  EXPECT_THAT(shardlings({"explain", "--all", "01"}).out,
+              AllOf(HasSubstr("What you are given"), HasSubstr("01 One training step: after the pass\n===="),
+                    HasSubstr("Because."), Not(HasSubstr("or with --all"))));
+
+  shardlings.solve(kFirst);
+  EXPECT_THAT(shardlings({"run", "01"}).out, HasSubstr(pointer));
+  EXPECT_THAT(shardlings({"explain", "01"}).out, AllOf(HasSubstr("What you are given"), HasSubstr("Because.")));
+  EXPECT_THAT(shardlings({"explain", "01", "--after"}).out,
+              AllOf(HasSubstr("Because."), Not(HasSubstr("What you are given"))));
+
+  std::filesystem::remove(shardlings.folder() / "puzzles/01_training_step/after.md");
+  EXPECT_EQ(shardlings({"explain", "01", "--after"}).status, 2);
+  EXPECT_THAT(shardlings({"run", "01"}).out, Not(HasSubstr(pointer)));
+}
+
 class WrongUse : public testing::TestWithParam<std::pair<std::vector<std::string>, const char*>> {};
 
 TEST_P(WrongUse, IsRefusedWithAnAnswer) {

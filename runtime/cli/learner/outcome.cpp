@@ -1,6 +1,7 @@
 #include "cli/learner/outcome.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,9 @@ std::string congratulation(const Context& context, const Course& course, const M
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
                      "\n";
+  if (std::filesystem::exists(context.project.after_file(puzzle.id))) {
+    text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
+  }
   text += fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
   if (const Manifest* next = course.next_after(puzzle.id, progress)) {
     text += fmt::format("  Next: {} {}: ./shardlings explain {}\n", short_name(*next), next->title, short_name(*next));

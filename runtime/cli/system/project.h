@@ -21,6 +21,9 @@ struct Project {
 
   std::string puzzle_folder(const std::string& id) const { return puzzles() + "/" + id; }
   std::string puzzle_file(const std::string& id) const { return puzzle_folder(id) + "/puzzle.cpp"; }
+  /// The lesson, and its second part, which is for those who have passed.
+  std::string lesson_file(const std::string& id) const { return puzzle_folder(id) + "/README.md"; }
+  std::string after_file(const std::string& id) const { return puzzle_folder(id) + "/after.md"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.

@@ -1,6 +1,9 @@
 #include <ostream>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/goal_picture.h"
@@ -10,25 +13,62 @@
 
 namespace shardlings::cli::verbs {
 
+using cases::Manifest;
+
 namespace {
 
 struct ExplainOptions {
   std::string puzzle;
+  bool after = false;  ///< the second part alone
+  bool all = false;    ///< both, whether the puzzle is solved or not
 };
+
+std::string first_part(const Context& context, const Manifest& puzzle) {
+  const std::string path = context.project.lesson_file(puzzle.id);
+  const auto lesson = read_file(path);
+  if (!lesson) throw UsageError("There is no lesson " + system::shown_path(path) + ".");
+  return learner::with_goal(context, puzzle, *lesson);
+}
+
+/// What to do once the lesson has been read.
+std::string next_steps(const Context& context, const Manifest& puzzle) {
+  const std::string name = learner::short_name(puzzle);
+  const std::string file = system::shown_path(context.project.puzzle_file(puzzle.id));
+  return "\nEdit " + context.paint(report::Role::place, file) + ", then ./shardlings run " + name + "\n";
+}
+
+/// The last line of a lesson whose second part is still to come.
+std::string what_is_left(const Context& context) {
+  std::string text;
+  for (const std::string& line : fill_lines(
+           "The rest (costs, common mistakes, answers) is shown after the pass, or with --all.", context.width)) {
+    text += context.paint(report::Role::dim, line) + "\n";
+  }
+  return text;
+}
 
 }  // namespace
 
-/// `explain`: the lesson.
+/// `explain`: the lesson; what gives the answer away comes after a pass.
 static int explain(const Context& context, const ExplainOptions& options) {
   const learner::Course course = learner::load_course(context.project);
-  const auto& puzzle = learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
-  const std::string path = context.project.puzzle_folder(puzzle.id) + "/README.md";
-  const auto lesson = read_file(path);
-  if (!lesson) throw UsageError("There is no lesson " + system::shown_path(path) + ".");
-  const std::string file = system::shown_path(context.project.puzzle_file(puzzle.id));
-  const std::string text = terminal::render_markdown(learner::with_goal(context, puzzle, *lesson), context) +
-                           "\nEdit " + context.paint(report::Role::place, file) + ", then ./shardlings run " +
-                           learner::short_name(puzzle) + "\n";
+  const learner::Progress progress = learner::load_progress(context.project.state());
+  const Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
+  const bool solved = progress.of(puzzle.id).solved(), open = solved || options.all;
+  const auto rest = read_file(context.project.after_file(puzzle.id));
+  if (options.after && !rest) throw UsageError("The lesson of " + puzzle.id + " has no second part.");
+  if (options.after && !open) {
+    context.err << fmt::format(
+        "{} is not solved yet, and the second part of its lesson gives the answer away.\n"
+        "To read it all the same: ./shardlings explain {} --all\n",
+        puzzle.id, learner::short_name(puzzle));
+    return kFailed;
+  }
+  std::string markdown = options.after ? "" : first_part(context, puzzle);
+  if (rest && open) markdown += (markdown.empty() ? "" : "\n") + *rest;
+  std::string text = terminal::render_markdown(markdown, context);
+  if (!options.after) text += next_steps(context, puzzle);
+  if (rest && !open) text += what_is_left(context);
   // less ends at once where the text fits the screen, and leaves it there.
   if (context.interactive && system::feed_program({"less", "-RFX"}, text) == 0) return kPassed;
   context.out << text;
@@ -38,6 +78,8 @@ static int explain(const Context& context, const ExplainOptions& options) {
 void add_explain(CommandLine& line) {
   auto [options, verb] = line.verb<ExplainOptions>("explain", "the lesson, in the terminal", explain);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
+  verb.flag("--after", options.after, "only what is shown after the pass: costs, mistakes, answers");
+  verb.flag("--all", options.all, "all of it, before the pass, too");
 }
 
 }  // namespace shardlings::cli::verbs
