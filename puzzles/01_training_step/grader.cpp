@@ -8,6 +8,7 @@
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/compare.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -125,26 +126,40 @@ Formula<Bytes> standing_bytes(const Case& kase) {
   return weights + named("moments", Bytes(2 * weight_bytes(layer_bytes(kase)))) + rest;
 }
 
-/// While backward of layer l runs, the activations of layers 0 to l and one gradient are alive. Forward needs less.
-/// `gradient` says how many bytes that gradient has.
-Formula<Bytes> peak_with(const Case& kase, auto gradient) {
+/// What is alive while backward of layer l runs: the activations of layers 0 to l and one gradient, of so many bytes.
+Formula<Bytes> bytes_at(const Case& kase, std::size_t l, std::int64_t gradient) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const Formula<Bytes> standing = standing_bytes(kase);
-  Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    const std::string number = std::to_string(l);
-    const Formula<Bytes> bytes = standing + named("activations of layers 0-" + number, Bytes(kept)) +
-                                 named("gradient of layer " + number, Bytes(gradient(layers[l]))) +
-                                 named("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
-    if (bytes.value() >= peak.value()) peak = bytes;
+  for (std::size_t below = 0; below <= l; ++below) kept += layers[below].input + layers[below].saved;
+  const std::string number = std::to_string(l);
+  return standing_bytes(kase) + named("activations of layers 0-" + number, Bytes(kept)) +
+         named("gradient of layer " + number, Bytes(gradient)) +
+         named("what its backward needs", Bytes(layers[l].backward - layers[l].saved));
+}
+
+/// The layer whose backward needs most, and the most. Forward needs less. `gradient` says how many bytes the gradient
+/// of a layer has.
+std::pair<std::size_t, Formula<Bytes>> peak_with(const Case& kase, auto gradient) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  std::pair<std::size_t, Formula<Bytes>> peak = {0, bytes_at(kase, 0, gradient(layers[0]))};
+  for (std::size_t l = 1; l < layers.size(); ++l) {
+    const Formula<Bytes> bytes = bytes_at(kase, l, gradient(layers[l]));
+    if (bytes.value() >= peak.second.value()) peak = {l, bytes};
   }
   return peak;
 }
 
-Formula<Bytes> budget(const Case& kase) {
+std::pair<std::size_t, Formula<Bytes>> planned_peak(const Case& kase) {
   return peak_with(kase, [](const LayerBytes& layer) { return layer.weights; });
+}
+
+Formula<Bytes> budget(const Case& kase) {
+  return planned_peak(kase).second;
+}
+
+Formula<Nanos> planned_time(const Case& kase) {
+  const Letters letter(kase);
+  return in_all_steps(kase, letter.l * (letter.f + letter.b));
 }
 
 /// Bytes beyond the plan when the first backward is still to come: after the loss there are all inputs, all that was
@@ -171,7 +186,7 @@ void diagnose_memory(CheckContext& check) {
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   if (counters.peak_by_kind[gradient].value() > largest) return check.diagnose("gradients_kept");
   if (excess_after_loss(check) == layers.back().output) return check.diagnose("copy_kept");
-  const Formula<Bytes> with_largest = peak_with(kase, [largest](const LayerBytes&) { return largest; });
+  const Formula<Bytes> with_largest = peak_with(kase, [largest](const LayerBytes&) { return largest; }).second;
   if (check.peak(0) == with_largest.value()) return check.diagnose("buffer_of_the_largest");
   const std::vector<front::Event> backward = check.events(0, EventKind::backward);
   if (backward.size() < layers.size()) return;
@@ -229,5 +244,30 @@ SHARDLINGS_CHECK(time) {
                      place_beyond(check, 0, EventKind::loss, kase.steps))) {
     return check.diagnose("loss_twice");
   }
-  check.exactly("virtual time", check.end_time(0), in_all_steps(check.kase(), letter.l * (letter.f + letter.b)));
+  check.exactly("virtual time", check.end_time(0), planned_time(check.kase()));
+}
+
+SHARDLINGS_PREDICTIONS("perceptron, 4 layers") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::int64_t weights = weight_bytes(layers);
+  const auto [peak_layer, peak] = planned_peak(kase);
+  predict.end("time", "When does the step end?", planned_time(kase))
+      .unlike(letter.l * (letter.f + letter.f),
+              "Backward is two products for each one of forward, so it takes twice as long.")
+      .unlike(letter.l * letter.f, "That is forward alone.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+      .unlike(peak_with(kase, [&](const LayerBytes&) { return weights; }).second,
+              "Those are the gradients of all layers: a layer's own can go as soon as the layer is updated.")
+      .unlike(peak - named("what its backward needs", Bytes(layers[peak_layer].backward - layers[peak_layer].saved)),
+              "The gradients of activations are missing: the one that backward is given, and what it makes of it.")
+      .unlike(bytes_at(kase, layers.size() - 1, layers.back().weights),
+              "That is the first call of backward. Look at the second one as well.");
+  predict
+      .count("layer", "Backward of which layer has the peak? (The first layer is 0.)",
+             Formula<Count>(static_cast<Count>(peak_layer)), "")
+      .unlike(letter.l - 1,
+              "The last layer has most activations below it, but saves nothing, and its gradients are "
+              "those of a few logits.");
 }

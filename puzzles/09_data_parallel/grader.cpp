@@ -12,6 +12,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -174,19 +175,17 @@ void diagnose_bytes(CheckContext& check, int rank) {
 }
 
 /// The virtual time of the all-reduce of each layer.
-std::vector<std::int64_t> reduce_times(const CheckContext& check) {
+std::vector<std::int64_t> reduce_times(const Case& kase) {
   std::vector<std::int64_t> times;
-  for (const LayerBytes& layer : layer_bytes(check.kase())) {
-    times.push_back(all_reduce_time(check.kase(), layer.weights / 4));
-  }
+  for (const LayerBytes& layer : layer_bytes(kase)) times.push_back(all_reduce_time(kase, layer.weights / 4));
   return times;
 }
 
 /// Layer l's gradient is there at L F + (L-l) B, and its all-reduce starts when that of layer l+1 is over: the end is
 /// the latest of "all computation up to backward of layer l, then the all-reduces of layers l to 0".
-Formula<Nanos> budget(const CheckContext& check) {
-  const Letters letter(check.kase());
-  const std::vector<std::int64_t> reduces = reduce_times(check);
+Formula<Nanos> budget(const Case& kase) {
+  const Letters letter(kase);
+  const std::vector<std::int64_t> reduces = reduce_times(kase);
   const auto layers = static_cast<Count>(reduces.size());
   Formula<Nanos> latest = Nanos(0);
   Nanos reducing;
@@ -248,7 +247,7 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const int rank = check.slowest_rank();
-  if (!finishes_within(check, in_all_steps(check.kase(), budget(check)), late_reduce(check, rank).place)) {
+  if (!finishes_within(check, in_all_steps(check.kase(), budget(check.kase())), late_reduce(check, rank).place)) {
     diagnose_time(check, rank);
   }
 }
@@ -257,4 +256,28 @@ SHARDLINGS_CHECK(memory) {
   const Formula<Bytes> peak = step_peak(check.kase(), 0, kDataParallel).formula();
   if (!check.peaks_at_most(peak)) return diagnose_memory(check, check.worst_rank());
   nothing_on_host(check);
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const Formula<Bytes> gradients = named("gradients", Bytes(weight_bytes(layer_bytes(kase))));
+  const Formula<Nanos> computing = letter.l * (letter.f + letter.b);
+  const Formula<Nanos> all_reduces = named("all-reduces", Nanos(sum_of(reduce_times(kase))));
+  const StepPeak peak = step_peak(kase, 0, kDataParallel);
+  predict.sent("sent", 0, "How many bytes does each rank send in the step?", step_bytes(kase, 0, kDataParallel))
+      .unlike(share_of_others(letter.n) * gradients,
+              "That is the reduce-scatter alone: the finished sums have to get back to everybody.")
+      .unlike(2 * gradients, "Of N parts a rank sends N-1 in each of the two rounds: it keeps one.")
+      .unlike((letter.n - 1) * gradients,
+              "That is each rank sending its whole gradient to every other one. A ring sends parts.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", budget(kase))
+      .unlike(computing, "One all-reduce has nothing behind it that could hide it: layer 0's gradient comes last.")
+      .unlike(computing + all_reduces,
+              "That is without any overlap: the all-reduce of a layer can run while the layers below go backward.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak.formula())
+      .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.gradients)),
+              "The gradients are missing: here they are those of all layers, until the update.")
+      .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.own)),
+              "The gradients of activations are missing: what backward is given, and what it makes of it.");
 }

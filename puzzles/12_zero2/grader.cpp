@@ -9,6 +9,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -249,4 +250,29 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(time) {
   const int rank = check.slowest_rank();
   if (!finishes_within(check, time_budget(check.kase()), late_scatter(check, rank).place)) diagnose_time(check, rank);
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const Formula<Bytes> weights = named("weights", Bytes(weight_bytes(layer_bytes(kase))));
+  const StepPeak peak = step_peak(kase, 0, kZero);
+  predict
+      .sent("sent", 0, "How many bytes does each rank send in the step, with the few of the norm?", wire_bytes(kase, 0))
+      .unlike(2 * (share_of_others(letter.n) * weights),
+              "That is one reduce-scatter for all micro-batches. A rank cannot add to parts that it does not hold, so "
+              "every micro-batch's gradient travels.")
+      .unlike(letter.m * (share_of_others(letter.n) * weights), "The weights have to be gathered after the update.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak.formula())
+      .unlike(step_peak(kase, 0, 1).formula(), "That is ZeRO-1, with the whole gradient on every rank.")
+      .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.optimizer)),
+              "Adam's moments of this rank's parts are missing: two for each weight.")
+      .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.gradients)),
+              "This rank's parts of the gradient are missing. They are there beside the buckets.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", time_budget(kase))
+      .unlike(letter.m * letter.l * (letter.f + letter.b),
+              "After the last backward come the reduce-scatter of layer 0, the norm, and the all-gathers.")
+      .unlike(letter.m * letter.l * (letter.f + letter.b) + Formula<Nanos>(Nanos(ring_times(kase).front())),
+              "The all-gathers are missing: no weight may change before the norm of all gradients is known, so nothing "
+              "hides them.");
 }

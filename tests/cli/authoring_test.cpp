@@ -246,6 +246,31 @@ TEST_F(Verification, TheSolutionMustPassAndTheStubMustBeRefused) {
   EXPECT_FALSE(verify_with(caught, Status::graded, Status::did_not_build).stub_refused);
 }
 
+TEST_F(Verification, PredictionsAreComparedWithTheRunOfTheSolution) {
+  const auto grade = [&](const cases::Manifest& puzzle, const std::string& source) {
+    if (source.ends_with("solution.cpp")) return verdict(puzzle, Status::graded, true, {});
+    if (source.ends_with("puzzle.cpp")) return verdict(puzzle, Status::not_implemented, false, {});
+    return verdict(puzzle, Status::graded, false, {"mixed_up"});
+  };
+  const auto asking = [&](const author::Asker& ask) {
+    return author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::check, ask}, grade,
+                                  [](int, int, const std::string&) {})
+        .at(0)
+        .problems;
+  };
+  grading::verdict::Question question;
+  question.id = "sent";
+  question.value = 1;
+  question.mistakes = {{2, "", "Twice."}};
+  EXPECT_THAT(asking([&](const Manifest& puzzle) {
+                return grading::verdict::Predictions{puzzle.id, "small", {question}};
+              }),
+              Contains(HasSubstr("1 numbers are asked for by predict")));
+  EXPECT_THAT(
+      asking([](const Manifest&) -> grading::verdict::Predictions { throw std::runtime_error("the grader is mute"); }),
+      testing::ElementsAre("the grader is mute"));
+}
+
 TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {
   const auto caught = [&](const std::string&) { return verdict(puzzle_, Status::graded, false, {"mixed_up"}); };
   folder_.write("puzzles/01_a/goal.json", goal() + " ");

@@ -134,6 +134,19 @@ void verify_goal(const system::Project& project, const Task& task, Goals goals, 
   verify_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
 }
 
+/// The solution's run has the numbers that learners are to predict.
+void verify_predictions(const Task& task, const Asker& ask, PuzzleOutcome& outcome) {
+  if (!outcome.solution_passed || !ask) return;
+  try {
+    const grading::verdict::Predictions asked = ask(*task.puzzle);
+    if (asked.questions.empty()) return;
+    const std::vector<std::string> problems = problems_of(asked, task.verdict);
+    outcome.problems.insert(outcome.problems.end(), problems.begin(), problems.end());
+  } catch (const std::exception& error) {
+    outcome.problems.emplace_back(error.what());
+  }
+}
+
 void verify_stub(const Task& task, PuzzleOutcome& outcome) {
   outcome.stub_refused = task.error.empty() && !task.verdict.passed && task.verdict.status == Status::not_implemented;
   if (outcome.stub_refused) return;
@@ -262,7 +275,7 @@ void verify_checks(const system::Project& project, const Manifest& puzzle, const
 }
 
 PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
-                         Goals goals) {
+                         const VerificationOptions& options) {
   PuzzleOutcome outcome;
   outcome.id = puzzle.id;
   outcome.problems = static_problems(project, puzzle);
@@ -271,7 +284,8 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
     outcome.judged = outcome.judged && task.verdict.status != Status::not_judged;
     if (task.role == FileRole::solution) {
       verify_solution(task, outcome);
-      verify_goal(project, task, goals, outcome);
+      verify_goal(project, task, options.goals, outcome);
+      verify_predictions(task, options.ask, outcome);
     }
     if (task.role == FileRole::stub) verify_stub(task, outcome);
     if (task.role == FileRole::mutant) verify_mutant(task, outcome);
@@ -301,7 +315,7 @@ std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const 
   std::vector<Task> tasks = tasks_of(project, puzzles, stubs);
   grade_all(tasks, options.jobs, grade, progressed);
   std::vector<PuzzleOutcome> outcomes;
-  for (const Manifest& puzzle : puzzles) outcomes.push_back(outcome_of(project, puzzle, tasks, options.goals));
+  for (const Manifest& puzzle : puzzles) outcomes.push_back(outcome_of(project, puzzle, tasks, options));
   return outcomes;
 }
 

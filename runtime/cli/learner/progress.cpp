@@ -1,5 +1,6 @@
 #include "cli/learner/progress.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -24,13 +25,19 @@ json to_json(const PuzzleProgress& puzzle) {
   for (const PastDiagnosis& diagnosis : puzzle.diagnoses) {
     diagnoses.push_back({{"id", diagnosis.id}, {"text", diagnosis.text}});
   }
+  json predictions = json::object();
+  for (const auto& [id, past] : puzzle.predictions) {
+    predictions[id] = {{"tries", past.tries}, {"right", past.right}};
+  }
   return {{"solved", puzzle.solved_hash},
           {"points", puzzle.points},
           {"last", puzzle.last_hash},
           {"last_passed", puzzle.last_passed},
           {"last_points", puzzle.last_points},
           {"diagnoses", diagnoses},
-          {"hints", puzzle.hints}};
+          {"hints", puzzle.hints},
+          {"predictions", predictions},
+          {"questions", puzzle.questions}};
 }
 
 PuzzleProgress puzzle_from_json(const json& value) {
@@ -41,6 +48,11 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.last_passed = value.value("last_passed", false);
   puzzle.last_points = value.value("last_points", 0);
   puzzle.hints = value.value("hints", std::vector<std::string>());
+  puzzle.questions = value.value("questions", 0);
+  const json predictions = value.value("predictions", json::object());
+  for (const auto& [id, past] : predictions.items()) {
+    puzzle.predictions[id] = {past.value("tries", 0), past.value("right", false)};
+  }
   for (const json& diagnosis : value.value("diagnoses", json::array())) {
     puzzle.diagnoses.push_back({diagnosis.value("id", ""), diagnosis.value("text", "")});
   }
@@ -87,6 +99,11 @@ void store(const std::string& folder, const Progress& progress) {
 }
 
 }  // namespace
+
+int PuzzleProgress::predicted() const {
+  return static_cast<int>(
+      std::count_if(predictions.begin(), predictions.end(), [](const auto& entry) { return entry.second.right; }));
+}
 
 const PuzzleProgress& Progress::of(const std::string& id) const {
   static const PuzzleProgress kNothing;

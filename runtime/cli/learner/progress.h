@@ -18,15 +18,25 @@ struct PastDiagnosis {
   std::string text;
 };
 
+/// How one of a puzzle's numbers was predicted.
+struct PastPrediction {
+  int tries = 0;  ///< answers that were given
+  bool right = false;
+};
+
 struct PuzzleProgress {
   std::string solved_hash;  ///< content of the file that passed; empty: never solved
   int points = 0;           ///< the most ever reached
   std::string last_hash;    ///< content of the file at the last run; empty: never run
   bool last_passed = false;
   int last_points = 0;
-  std::vector<PastDiagnosis> diagnoses;  ///< of the last run
-  std::vector<std::string> hints;        ///< hashes of the hints that were given, in order
+  std::vector<PastDiagnosis> diagnoses;                 ///< of the last run
+  std::vector<std::string> hints;                       ///< hashes of the hints that were given, in order
+  std::map<std::string, PastPrediction> predictions{};  ///< by the question's id, those that were answered
+  int questions = 0;                                    ///< that the puzzle asked the last time; 0: never looked at
 
+  /// How many of them were predicted.
+  int predicted() const;
   bool solved() const { return !solved_hash.empty(); }
 };
 

@@ -54,7 +54,9 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"solved", entry.progress.solved()},
                        {"points", entry.progress.points},
                        {"max_points", entry.puzzle->max_points()},
-                       {"hints_given", entry.progress.hints.size()}});
+                       {"hints_given", entry.progress.hints.size()},
+                       {"predicted", entry.progress.predicted()},
+                       {"to_predict", entry.progress.questions}});
   }
   const json all = {{"puzzles", puzzles},
                     {"faulty", faulty},
@@ -82,6 +84,19 @@ std::string remark_of(const Context& context, const Entry& entry) {
   return {};
 }
 
+/// "predicted 2 of 3", once something was answered.
+std::string predicted_of(const Context& context, const Entry& entry) {
+  if (entry.progress.predictions.empty()) return {};
+  return context.paint(Role::dim,
+                       fmt::format("predicted {} of {}", entry.progress.predicted(), entry.progress.questions));
+}
+
+/// What is to be said of a puzzle beside its points.
+std::string remarks_of(const Context& context, const Entry& entry) {
+  const std::string remark = remark_of(context, entry), predicted = predicted_of(context, entry);
+  return remark + (remark.empty() || predicted.empty() ? "" : ", ") + predicted;
+}
+
 void print_text(const Context& context, const std::vector<Entry>& entries, const Manifest* next) {
   std::string chapter;
   int points = 0, max_points = 0;
@@ -93,7 +108,7 @@ void print_text(const Context& context, const std::vector<Entry>& entries, const
     }
     const std::string line =
         fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, entry.puzzle == next), learner::short_name(puzzle),
-                    padded(puzzle.title, 28), entry.progress.points, puzzle.max_points(), remark_of(context, entry));
+                    padded(puzzle.title, 28), entry.progress.points, puzzle.max_points(), remarks_of(context, entry));
     context.out << cut(line, context.width) << '\n';
     points += entry.progress.points;
     max_points += puzzle.max_points();

@@ -37,6 +37,7 @@ void print_next(const Context& context, const cases::Manifest& puzzle, const lea
               << (puzzle.answer_lines > 0 ? fmt::format(" (about {} lines)", puzzle.answer_lines) : "") << '\n'
               << last_run(progress.of(puzzle.id), puzzle) << '\n';
   line("explain", name, "the lesson");
+  line("predict", name, "what it will cost, before any code");
   line("watch", "", "grade on every save");
   line("run", name, "grade once");
   line("hint", name, "one step of help");

@@ -19,6 +19,7 @@ void add_debug(CommandLine& line);
 void add_trace(CommandLine& line);
 void add_hint(CommandLine& line);
 void add_explain(CommandLine& line);
+void add_predict(CommandLine& line);
 void add_reset(CommandLine& line);
 void add_solution(CommandLine& line);
 void add_view(CommandLine& line);
@@ -41,6 +42,7 @@ inline void add_all(CommandLine& line) {
   add_trace(line);
   add_hint(line);
   add_explain(line);
+  add_predict(line);
   add_reset(line);
   add_solution(line);
   add_view(line);

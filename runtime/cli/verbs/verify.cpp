@@ -12,6 +12,7 @@
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 #include "grading/judge/compare.h"
+#include "grading/predictions.h"
 
 namespace shardlings::cli::verbs {
 
@@ -119,9 +120,11 @@ static int verify(const Context& context, const VerifyOptions& options) {
   };
   terminal::ProgressLine line(context);
   line.show("verifying");
-  const auto outcomes = author::verify_puzzles(
-      context.project, puzzles, {options.jobs, options.goals ? author::Goals::write : author::Goals::check}, grade,
-      [&](int done, int total, const std::string& what) {
+  const author::VerificationOptions how = {
+      options.jobs, options.goals ? author::Goals::write : author::Goals::check,
+      [&](const Manifest& puzzle) { return grading::ask_for_predictions(puzzle.folder, context.project.build); }};
+  const auto outcomes =
+      author::verify_puzzles(context.project, puzzles, how, grade, [&](int done, int total, const std::string& what) {
         line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));
       });
   line.end();

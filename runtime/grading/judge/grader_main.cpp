@@ -11,6 +11,7 @@
 #include "grading/judge/grader_options.h"
 #include "grading/judge/interim_verdicts.h"
 #include "grading/judge/judge.h"
+#include "grading/judge/predictions.h"
 #include "grading/judge/secret_seeds.h"
 
 namespace shardlings::grading::judge {
@@ -133,6 +134,10 @@ int run(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const GraderOptions options = parse_grader_options(argc, argv);
   const cases::Manifest manifest = cases::load_manifest(options.manifest, options.clusters);
+  if (options.predictions) {
+    std::cout << to_json(predictions_of(manifest)) << std::flush;
+    return 0;
+  }
   compare_checks(manifest);
   const std::string secret = secret_of(options);
   run::CaseRuns runs(chosen_cases(manifest, options, secret), options.backend);

@@ -34,14 +34,17 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
       {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
       {"--case", &options.case_name},        {"--source", &options.source}};
+  const std::map<std::string, bool*> flags = {{"--wait-for-submission", &options.wait_for_submission},
+                                              {"--secret-on-input", &options.secret_on_input},
+                                              {"--predictions", &options.predictions}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--strangers-code") {
       options.least_tier = 1;
       continue;
     }
-    if (name == "--wait-for-submission" || name == "--secret-on-input") {
-      (name == "--secret-on-input" ? options.secret_on_input : options.wait_for_submission) = true;
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      *flag->second = true;
       continue;
     }
     const auto text = texts.find(name);
@@ -75,6 +78,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
+  if (options.predictions) arguments.emplace_back("--predictions");
   if (options.secret_on_input) arguments.emplace_back("--secret-on-input");
   return arguments;
 }

@@ -35,6 +35,7 @@ struct GraderOptions {
   world::Backend backend = world::Backend::cpu;
   /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
   bool wait_for_submission = false;
+  bool predictions = false;  ///< print what there is to predict, as JSON, and end (predictions.h)
 };
 
 /// A line among the grader's output that says how many of how many cases have ended.

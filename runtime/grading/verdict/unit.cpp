@@ -32,6 +32,7 @@ std::string amount_text(std::int64_t amount, Unit unit, const std::string& count
   if (unit == Unit::bytes) return to_text(Bytes(amount));
   if (unit == Unit::ns) return to_text(Nanos(amount));
   const std::string name = name_of(unit, counted);
+  if (name.empty()) return std::to_string(amount);
   return fmt::format("{} {}", amount, amount == 1 ? singular(name) : name);
 }
 

@@ -34,7 +34,7 @@ std::string name_of(Unit unit, const std::string& counted);
 /// Unit::count for any other name than those of the other units.
 Unit unit_named(const std::string& name);
 
-/// "1.5 KiB (1536 B)", "1.25 ms", "3 calls", "1 call".
+/// "1.5 KiB (1536 B)", "1.25 ms", "3 calls", "1 call"; "3" where nothing is counted.
 std::string amount_text(std::int64_t amount, Unit unit, const std::string& counted);
 
 }  // namespace shardlings::grading::verdict

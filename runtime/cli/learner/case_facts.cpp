@@ -1,0 +1,85 @@
+#include "cli/learner/case_facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "model/structure.h"
+
+namespace shardlings::cli::learner {
+
+namespace {
+
+/// "1 token", "8 tokens"; `ending` makes it more than one.
+std::string so_many(std::int64_t number, const char* what, const char* ending = "s") {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : ending);
+}
+
+std::string ranks_and_batch(const cases::Case& kase) {
+  std::string text = "N = " + so_many(kase.ranks, "rank");
+  if (!kase.has_model()) return text;
+  text += fmt::format("; each has m = {} of b = {} of s = {}", so_many(kase.micro_batches, "micro-batch", "es"),
+                      so_many(kase.batch, "sequence"), so_many(kase.model.sequence, "token"));
+  if (kase.steps > 1) text += fmt::format("; {} steps", kase.steps);
+  return text;
+}
+
+/// "272, 272, 272, 136".
+std::string weights_text(const model::ModelStructure& structure) {
+  std::vector<Count> sizes;
+  for (const model::LayerStructure& layer : structure.layers) sizes.push_back(layer.range.end - layer.range.begin);
+  return fmt::format("{}", fmt::join(sizes, ", "));
+}
+
+std::string model_text(const cases::Case& kase) {
+  const model::ModelStructure structure = model::make_structure(kase.model);
+  std::string text = kase.model.family == model::ModelSpec::Family::mlp ? "a perceptron" : "a GPT";
+  text += fmt::format(" of L = {}, width h = {}, {} outputs", so_many(std::ssize(structure.layers), "layer"),
+                      kase.model.hidden, kase.model.outputs);
+  if (!kase.model.widths.empty()) text += fmt::format(", inner widths {}", fmt::join(kase.model.widths, ", "));
+  if (kase.model.family == model::ModelSpec::Family::gpt) text += fmt::format(", {} heads", kase.model.heads);
+  const bool adam = kase.model.optimizer == model::ModelSpec::Optimizer::adam;
+  return text + fmt::format("; weights of the layers: {}; {}", weights_text(structure), adam ? "Adam" : "plain SGD");
+}
+
+/// "1 MB/s": a K are 1000 bytes, as of links everywhere.
+std::string rate_text(double bytes_per_second) {
+  if (bytes_per_second >= 1e9) return fmt::format("{:g} GB/s", bytes_per_second / 1e9);
+  if (bytes_per_second >= 1e6) return fmt::format("{:g} MB/s", bytes_per_second / 1e6);
+  return fmt::format("{:g} KB/s", bytes_per_second / 1e3);
+}
+
+std::string link_text(const front::LinkSpeed& link) {
+  return fmt::format("{} and its bytes at {}", to_text(link.latency), rate_text(link.bytes_per_second));
+}
+
+std::string links_text(const front::Cluster& cluster) {
+  const auto& [inside, between] = cluster.links;
+  const bool alike = inside.latency == between.latency && inside.bytes_per_second == between.bytes_per_second;
+  if (alike) return "a message takes " + link_text(inside);
+  return fmt::format("a message takes {} inside a node of {} ranks, {} between nodes", link_text(inside),
+                     cluster.ranks_per_node, link_text(between));
+}
+
+std::string times_text(const front::Cluster& cluster) {
+  std::string text = fmt::format("a layer's forward takes {}, its backward {}", to_text(cluster.table.forward),
+                                 to_text(cluster.table.backward));
+  return text + (cluster.table.per_sequence ? " for each sequence" : "");
+}
+
+}  // namespace
+
+std::vector<std::string> case_facts(const cases::Case& kase) {
+  std::vector<std::string> facts = {ranks_and_batch(kase)};
+  if (kase.has_model()) facts.push_back(model_text(kase));
+  if (kase.has_model() && kase.cluster.uses_table) facts.push_back(times_text(kase.cluster));
+  if (kase.ranks > 1) facts.push_back(links_text(kase.cluster));
+  if (!kase.numbers.empty()) {
+    std::vector<std::string> numbers;
+    for (const auto& [name, value] : kase.numbers) numbers.push_back(fmt::format("{} = {}", name, value));
+    facts.push_back(fmt::format("{}", fmt::join(numbers, ", ")));
+  }
+  return facts;
+}
+
+}  // namespace shardlings::cli::learner

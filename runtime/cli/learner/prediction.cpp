@@ -1,0 +1,141 @@
+#include "cli/learner/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.h"
+#include "cli/error.h"
+
+namespace shardlings::cli::learner {
+
+using grading::verdict::Unit;
+
+namespace {
+
+/// A word that may follow a number, and what it makes of it.
+struct UnitWord {
+  const char* word;  ///< in small letters
+  Unit unit;
+  double factor;
+};
+
+constexpr std::array kUnitWords = {
+    UnitWord{"b", Unit::bytes, 1},         UnitWord{"byte", Unit::bytes, 1},   UnitWord{"bytes", Unit::bytes, 1},
+    UnitWord{"kb", Unit::bytes, 1e3},      UnitWord{"kib", Unit::bytes, 1024}, UnitWord{"mb", Unit::bytes, 1e6},
+    UnitWord{"mib", Unit::bytes, 1048576}, UnitWord{"gb", Unit::bytes, 1e9},   UnitWord{"gib", Unit::bytes, 1073741824},
+    UnitWord{"ns", Unit::ns, 1},           UnitWord{"us", Unit::ns, 1e3},      UnitWord{"\xC2\xB5s", Unit::ns, 1e3},
+    UnitWord{"\xCE\xBCs", Unit::ns, 1e3},  UnitWord{"ms", Unit::ns, 1e6},      UnitWord{"s", Unit::ns, 1e9}};
+
+std::string in_small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// What a bare number is multiplied with.
+double factor_asked(const Question& question) {
+  if (question.unit != Unit::ns) return 1;
+  return question.value >= 1'000'000 ? 1e6 : question.value >= 1'000 ? 1e3 : 1;
+}
+
+std::string example_of(const Question& question) {
+  if (question.unit == Unit::bytes) return "such as 12.5KiB, 12.5KB or 12800";
+  if (question.unit == Unit::ns) return "such as 18ms, 250us or 18.5";
+  return "such as 3";
+}
+
+[[noreturn]] void refuse(const std::string& answer, const Question& question, const std::string& why) {
+  const std::string unit = unit_asked(question);
+  throw UsageError(fmt::format("{}={}: {}. It should be a number{}{}, {}.", question.id, answer, why,
+                               unit.empty() ? "" : " of ", unit, example_of(question)));
+}
+
+double factor_of(const std::string& word, const std::string& answer, const Question& question) {
+  if (word.empty()) return factor_asked(question);
+  if (question.unit == Unit::count || question.unit == Unit::flops) {
+    // "1 call" is as good as "1 calls", and "rank 3" is no number.
+    if (question.counted.starts_with(word) || question.unit == Unit::flops) return 1;
+    refuse(answer, question, fmt::format("\"{}\" is not what is counted", word));
+  }
+  const auto found =
+      std::find_if(kUnitWords.begin(), kUnitWords.end(), [&](const UnitWord& unit) { return word == unit.word; });
+  if (found == kUnitWords.end()) refuse(answer, question, fmt::format("there is no unit \"{}\"", word));
+  if (found->unit != question.unit) {
+    refuse(answer, question, found->unit == Unit::bytes ? "those are bytes" : "that is a time");
+  }
+  return found->factor;
+}
+
+/// Bytes of which a K were 1000 in place of 1024, or the other way round.
+std::string mixed_up_units(double number, const Question& question) {
+  if (question.unit != Unit::bytes) return {};
+  for (const double ratio : {1.024, 1.048576}) {
+    for (const double meant : {number * ratio, number / ratio}) {
+      if (is_within(meant, question.value, question.unit)) {
+        return "It would be right in the other thousands: a KB are 1000 bytes, a KiB are 1024.";
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string unit_asked(const Question& question) {
+  if (question.unit != Unit::ns) return grading::verdict::name_of(question.unit, question.counted);
+  return question.value >= 1'000'000 ? "ms" : question.value >= 1'000 ? "us" : "ns";
+}
+
+double number_in(const std::string& answer, const Question& question) {
+  std::string text = trimmed(answer);
+  std::erase(text, '_');
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number)) refuse(answer, question, "that is no number");
+  const std::string word = in_small_letters(trimmed(std::string_view(end, text.data() + text.size())));
+  if (word.starts_with(',')) refuse(answer, question, "a comma divides nothing here, write 12.5");
+  return number * factor_of(word, answer, question);
+}
+
+std::string echo_of(double number, const Question& question) {
+  const double rounded = std::round(number);
+  if (std::abs(rounded) > 1e15)
+    return fmt::format("{:g} {}", number, grading::verdict::name_of(question.unit, question.counted));
+  if (question.unit == Unit::count && rounded != number) return fmt::format("{:g} {}", number, question.counted);
+  return grading::verdict::amount_text(static_cast<std::int64_t>(rounded), question.unit, question.counted);
+}
+
+std::string why_wrong(double number, const Question& question) {
+  const std::string size = number > static_cast<double>(question.value) ? "Too large." : "Too small.";
+  const bool which = question.unit == Unit::count && question.counted.empty();  // of several: it has no size
+  const auto* mistake = misconception_of(question, number);
+  if (which) return mistake ? mistake->reason : "It is another one.";
+  if (mistake) return size + " " + mistake->reason;
+  const std::string mixed_up = mixed_up_units(number, question);
+  return mixed_up.empty() ? size : mixed_up;
+}
+
+std::string number_of(const Question& question) {
+  const std::string number = grading::verdict::amount_text(question.value, question.unit, question.counted);
+  const bool says_more = !question.formula.empty() && question.formula != std::to_string(question.value);
+  return says_more ? number + " = " + question.formula : number;
+}
+
+void note_answer(PuzzleProgress& progress, const grading::verdict::Predictions& asked, const std::string& id,
+                 bool right) {
+  // Questions may have changed since: those that are gone count no more.
+  std::erase_if(progress.predictions, [&](const auto& entry) {
+    return std::none_of(asked.questions.begin(), asked.questions.end(),
+                        [&](const Question& question) { return question.id == entry.first; });
+  });
+  PastPrediction& past = progress.predictions[id];
+  ++past.tries;
+  past.right = past.right || right;
+  progress.questions = static_cast<int>(asked.questions.size());
+}
+
+}  // namespace shardlings::cli::learner

@@ -1,0 +1,163 @@
+#include "grading/verdict/prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+namespace shardlings::grading::verdict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kFewest = 2, kMost = 4;
+
+Bytes sent_out(const front::Counters& counters) {
+  Bytes bytes;
+  for (const auto& [key, traffic] : counters.traffic) {
+    if (key.link == front::Link::inter_node) bytes += traffic.sent;
+  }
+  return bytes;
+}
+
+std::int64_t counter_of(Question::Of of, const front::Counters& counters) {
+  switch (of) {
+    case Question::Of::peak: return counters.peak.value();
+    case Question::Of::sent: return counters.bytes_sent().value();
+    case Question::Of::sent_out: return sent_out(counters).value();
+    case Question::Of::end: return counters.end.value();
+    case Question::Of::forwards: return counters.layer_forwards;
+    case Question::Of::saved: return counters.saved_peak;
+    case Question::Of::host_peak: return counters.host.peak.value();
+    case Question::Of::to_host:
+      return counters.copies[static_cast<std::size_t>(front::HostLink::to_host)].bytes.value();
+    case Question::Of::none: break;
+  }
+  return 0;
+}
+
+double distance(double answer, std::int64_t value) {
+  return std::abs(answer - static_cast<double>(value)) / std::abs(static_cast<double>(value));
+}
+
+bool is_beyond(const Question& question, std::int64_t mistaken) {
+  if (question.unit == Unit::count || question.value == 0) return mistaken != question.value;
+  return distance(static_cast<double>(mistaken), question.value) > kMistakenBeyond;
+}
+
+std::string amount_in(const Question& question, std::int64_t value) {
+  return amount_text(value, question.unit, question.counted);
+}
+
+void check_question(const Question& question, const CaseVerdict& run, std::vector<std::string>& problems) {
+  const std::string name = fmt::format("the prediction {}", question.id);
+  if (question.of != Question::Of::none) {
+    const auto found = measured(question, run);
+    if (!found) {
+      problems.push_back(fmt::format("{}: the solution's run of \"{}\" has no counters", name, run.kase.name));
+    } else if (!is_within(static_cast<double>(*found), question.value, question.unit)) {
+      problems.push_back(fmt::format("{} says {}, and the solution's run has {}", name,
+                                     amount_in(question, question.value), amount_in(question, *found)));
+    }
+  }
+  if (question.mistakes.empty()) problems.push_back(name + " knows no mistake");
+  for (const Misconception& mistake : question.mistakes) {
+    if (is_beyond(question, mistake.value)) continue;
+    problems.push_back(fmt::format("{}: a mistake gives {}, too near to the right {}", name,
+                                   amount_in(question, mistake.value), amount_in(question, question.value)));
+  }
+}
+
+Json to_json(const Question& question) {
+  Json mistakes = Json::array();
+  for (const Misconception& mistake : question.mistakes) {
+    mistakes.push_back({{"value", mistake.value}, {"formula", mistake.formula}, {"reason", mistake.reason}});
+  }
+  return {{"id", question.id},       {"text", question.text},       {"unit", name_of(question.unit, question.counted)},
+          {"value", question.value}, {"formula", question.formula}, {"of", kMeasuredWords.of(question.of)},
+          {"rank", question.rank},   {"mistakes", mistakes}};
+}
+
+Question question_from(const Json& json) {
+  Question question;
+  question.id = json.at("id").get<std::string>();
+  question.text = json.at("text").get<std::string>();
+  const std::string unit = json.at("unit").get<std::string>();
+  question.unit = unit_named(unit);
+  if (question.unit == Unit::count) question.counted = unit;
+  question.value = json.at("value").get<std::int64_t>();
+  question.formula = json.at("formula").get<std::string>();
+  question.of = kMeasuredWords.find(json.at("of").get<std::string>()).value_or(Question::Of::none);
+  question.rank = json.at("rank").get<int>();
+  for (const Json& mistake : json.at("mistakes")) {
+    question.mistakes.push_back({mistake.at("value").get<std::int64_t>(), mistake.at("formula").get<std::string>(),
+                                 mistake.at("reason").get<std::string>()});
+  }
+  return question;
+}
+
+}  // namespace
+
+bool is_within(double answer, std::int64_t value, Unit unit) {
+  if (unit == Unit::count || value == 0) return answer == static_cast<double>(value);
+  return distance(answer, value) <= kPredictedWithin;
+}
+
+const Misconception* misconception_of(const Question& question, double answer) {
+  const auto found =
+      std::find_if(question.mistakes.begin(), question.mistakes.end(),
+                   [&](const Misconception& mistake) { return is_within(answer, mistake.value, question.unit); });
+  return found == question.mistakes.end() ? nullptr : &*found;
+}
+
+std::optional<std::int64_t> measured(const Question& question, const CaseVerdict& run) {
+  if (question.of == Question::Of::none || run.counters.empty()) return std::nullopt;
+  if (question.rank >= static_cast<int>(run.counters.size())) return std::nullopt;
+  if (question.rank >= 0) return counter_of(question.of, run.counters[static_cast<std::size_t>(question.rank)]);
+  std::int64_t largest = 0;
+  for (const front::Counters& counters : run.counters) largest = std::max(largest, counter_of(question.of, counters));
+  return largest;
+}
+
+std::vector<std::string> problems_of(const Predictions& predictions, const Verdict& solution) {
+  std::vector<std::string> problems;
+  const std::size_t asked = predictions.questions.size();
+  if (asked < kFewest || asked > kMost) {
+    problems.push_back(fmt::format("{} numbers are asked for by predict; {} to {} should be", asked, kFewest, kMost));
+  }
+  const auto run = std::find_if(solution.cases.begin(), solution.cases.end(),
+                                [&](const CaseVerdict& kase) { return kase.kase.name == predictions.case_name; });
+  if (asked > 0 && run == solution.cases.end()) {
+    problems.push_back(fmt::format("the predictions' case \"{}\" did not run", predictions.case_name));
+  }
+  std::set<std::string> ids;
+  for (const Question& question : predictions.questions) {
+    if (!ids.insert(question.id).second) problems.push_back(fmt::format("two predictions are called {}", question.id));
+    if (run != solution.cases.end()) check_question(question, *run, problems);
+  }
+  return problems;
+}
+
+std::string to_json(const Predictions& predictions) {
+  Json questions = Json::array();
+  for (const Question& question : predictions.questions) questions.push_back(to_json(question));
+  const Json json = {{"puzzle", predictions.puzzle}, {"case", predictions.case_name}, {"questions", questions}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Predictions predictions_from_json(const std::string& text) {
+  try {
+    const Json json = Json::parse(text);
+    Predictions predictions{json.at("puzzle").get<std::string>(), json.at("case").get<std::string>(), {}};
+    for (const Json& question : json.at("questions")) predictions.questions.push_back(question_from(question));
+    return predictions;
+  } catch (const Json::exception& error) {
+    throw std::runtime_error(fmt::format("these are no predictions: {}", error.what()));
+  }
+}
+
+}  // namespace shardlings::grading::verdict

@@ -1,0 +1,80 @@
+/// \file
+/// What a learner is asked to work out before any code is written: questions about one case, each with the number that
+/// the grader judges by, and the numbers that known mistakes would give.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/words.h"
+#include "grading/verdict/unit.h"
+#include "grading/verdict/verdict.h"
+
+namespace shardlings::grading::verdict {
+
+/// A wrong way to the number.
+struct Misconception {
+  std::int64_t value = 0;
+  std::string formula;
+  std::string reason;  ///< what is wrong with it, in one sentence
+};
+
+/// One number to be predicted.
+struct Question {
+  /// The counter of a run that has the number, where one has it.
+  enum class Of : std::uint8_t {
+    none,
+    peak,       ///< of device memory
+    sent,       ///< bytes to other ranks
+    sent_out,   ///< of these the bytes to ranks of other nodes
+    end,        ///< virtual time
+    forwards,   ///< calls of model.forward
+    saved,      ///< the most Saved at once
+    host_peak,  ///< of the host's memory
+    to_host     ///< bytes copied to it
+  };
+  std::string id;    ///< "peak": a word, which answers are given under
+  std::string text;  ///< "How many bytes does each rank send?"
+  Unit unit = Unit::bytes;
+  std::string counted;  ///< of a plain count: "calls", …
+  std::int64_t value = 0;
+  std::string formula;  ///< in symbols and in numbers; may be empty
+  Of of = Of::none;
+  int rank = -1;  ///< whose counter; -1: the largest of all ranks
+  std::vector<Misconception> mistakes;
+};
+
+inline constexpr Words<Question::Of, 9> kMeasuredWords{
+    {"none", "peak", "sent", "sent_out", "end", "forwards", "saved", "host_peak", "to_host"}};
+
+/// The questions of one puzzle; none if it asks nothing.
+struct Predictions {
+  std::string puzzle;
+  std::string case_name;
+  std::vector<Question> questions;
+};
+
+/// An answer may be so far from the number, as a part of it.
+inline constexpr double kPredictedWithin = 0.01;
+/// And a known mistake must be so far from it at least.
+inline constexpr double kMistakenBeyond = 0.02;
+
+/// `answer` is `value`, but for that part of it; of counts exactly.
+bool is_within(double answer, std::int64_t value, Unit unit);
+/// The first known mistake that gives this answer; nullptr if none does.
+const Misconception* misconception_of(const Question& question, double answer);
+
+/// What the question's counter holds after a run; nothing if no counter has the number, or the case did not run.
+std::optional<std::int64_t> measured(const Question& question, const CaseVerdict& run);
+
+/// What is wrong with the questions, given a run of the solution on their case: a number that the run does not have, a
+/// mistake that cannot be told from the truth, and the like. Ready to print.
+std::vector<std::string> problems_of(const Predictions& predictions, const Verdict& solution);
+
+std::string to_json(const Predictions& predictions);
+/// Reads what to_json wrote. Throws std::runtime_error.
+Predictions predictions_from_json(const std::string& text);
+
+}  // namespace shardlings::grading::verdict

@@ -1,0 +1,113 @@
+// `./shardlings predict` as a program.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal.h"
+
+namespace shardlings::cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kPredicted = "09_data_parallel";
+
+TEST(Predict, JudgesAnswersAtOnceAndCountsThem) {
+  const Learner shardlings;
+  const Answer right = shardlings({"predict", "09", "sent=5.7KB", "time=13.7ms"});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.out, AllOf(HasSubstr("sent: 5.566 KiB (5700 B): right"), HasSubstr("time: 13.7 ms: right"),
+                               HasSubstr("Predicted 2 of 3."), Not(HasSubstr("5712"))));
+  EXPECT_THAT(shardlings({"list"}).out, HasSubstr("predicted 2 of 3"));
+
+  const Answer wrong = shardlings({"predict", "09", "sent=2856"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("Too small. That is the reduce-scatter alone"), HasSubstr("Predicted 2 of 3")))
+      << "what was right stays right";
+}
+
+TEST(Predict, TellsTheNumbersOnlyWhereTheyMayBeSeen) {
+  const Learner shardlings;
+  const std::string formula = "2 (N-1)/N x gradients = 2 x 3/4 x 3808";
+  EXPECT_THAT(shardlings({"predict", "09"}).out, AllOf(HasSubstr("How many bytes does each rank send"),
+                                                       HasSubstr("sent=NUMBER"), Not(HasSubstr(formula))));
+  EXPECT_THAT(shardlings({"predict", "09", "--reveal"}).out, HasSubstr(formula));
+  shardlings.solve(kPredicted);
+  ASSERT_EQ(shardlings({"run", "09"}).status, 0);
+  EXPECT_THAT(shardlings({"predict", "09"}).out, HasSubstr(formula));
+  EXPECT_THAT(shardlings({"predict", "09", "sent=1"}).out, HasSubstr(formula));
+}
+
+TEST(Predict, RefusesWhatIsNoAnswer) {
+  const Learner shardlings;
+  const auto refused = [&](const std::string& answer) {
+    const Answer result = shardlings({"predict", "09", "sent=5.7KB", answer});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_THAT(refused("send=3"), HasSubstr("It asks for sent, time, peak."));
+  EXPECT_THAT(refused("3"), HasSubstr("\"3\" is no answer: one is given as in sent=NUMBER."));
+  EXPECT_THAT(refused("time=3KB"), HasSubstr("those are bytes"));
+  EXPECT_THAT(refused("sent=1"), HasSubstr("two answers for sent"));
+  EXPECT_THAT(shardlings({"list"}).out, Not(HasSubstr("predicted"))) << "nothing of it counts";
+}
+
+TEST(Predict, AnswersProgramsInJson) {
+  const Learner shardlings;
+  const json asked = json::parse(shardlings({"predict", "09", "--json"}).out);
+  EXPECT_EQ(asked["case"], "4 ranks");
+  EXPECT_EQ(asked["questions"][0]["id"], "sent");
+  EXPECT_FALSE(asked["questions"][0].contains("value"));
+
+  const Answer answer = shardlings({"predict", "09", "--json", "sent=2856", "peak=17KiB"});
+  EXPECT_EQ(answer.status, 1);
+  const json result = json::parse(answer.out);
+  EXPECT_EQ(result["predicted"], 1);
+  EXPECT_EQ(result["to_predict"], 3);
+  EXPECT_EQ(result["questions"][0]["answer"]["right"], false);
+  EXPECT_THAT(result["questions"][0]["answer"]["why"], HasSubstr("reduce-scatter alone"));
+  EXPECT_EQ(result["questions"][2]["answer"]["value"], 17408);
+  EXPECT_TRUE(result["questions"][2]["predicted"]);
+
+  const json revealed = json::parse(shardlings({"predict", "09", "--json", "--reveal"}).out);
+  EXPECT_EQ(revealed["questions"][0]["value"], 5712);
+}
+
+TEST(Predict, InATerminalAsksOneAfterTheOther) {
+  const Learner learner;
+  Terminal terminal(learner, {"predict", "09"});
+  ASSERT_TRUE(terminal.shows("sent in bytes"));
+  terminal.type("a lot\n");
+  ASSERT_TRUE(terminal.shows("that is no number"));
+  for (int tries = 0; tries < 3; ++tries) {
+    ASSERT_TRUE(terminal.shows("sent in bytes"));
+    terminal.type("7616\n");
+    ASSERT_TRUE(terminal.shows("Of N parts"));
+  }
+  ASSERT_TRUE(terminal.shows("Go on with the next one."));
+  ASSERT_TRUE(terminal.shows("time in ms"));
+  terminal.type("skip\n");
+  ASSERT_TRUE(terminal.shows("peak in bytes"));
+  terminal.type("17KiB\n");
+  ASSERT_TRUE(terminal.shows("right"));
+  EXPECT_EQ(terminal.finish(), 0);
+  EXPECT_THAT(terminal.everything(), AllOf(HasSubstr("Predicted 1 of 3."), Not(HasSubstr("2 x 3/4"))));
+
+  Terminal again(learner, {"predict", "09"});
+  ASSERT_TRUE(again.shows("sent in bytes"));
+  again.type("\n");
+  ASSERT_TRUE(again.shows("time in ms"));
+  again.type("13.7\n");
+  ASSERT_TRUE(again.shows("predicted before"));
+  EXPECT_EQ(again.finish(), 0);
+  EXPECT_THAT(again.everything(), HasSubstr("Predicted 2 of 3."));
+}
+
+}  // namespace
+}  // namespace shardlings::cli

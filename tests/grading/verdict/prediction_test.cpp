@@ -1,0 +1,125 @@
+#include "grading/verdict/prediction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace shardlings::grading::verdict {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Question sent() {
+  Question question;
+  question.id = "sent";
+  question.text = "How many?";
+  question.value = 1000;
+  question.formula = "W";
+  question.of = Question::Of::sent;
+  question.rank = 1;
+  question.mistakes = {{2000, "2 W", "Twice."}};
+  return question;
+}
+
+Question calls() {
+  Question question;
+  question.id = "calls";
+  question.unit = Unit::count;
+  question.counted = "calls";
+  question.value = 300;
+  question.mistakes = {{301, "", "One more."}};
+  return question;
+}
+
+/// Rank 0 has sent nothing, rank 1 so many bytes.
+Verdict run_with(std::int64_t bytes) {
+  Verdict verdict;
+  CaseVerdict& kase = verdict.cases.emplace_back();
+  kase.kase.name = "small";
+  kase.counters.resize(2);
+  kase.counters[1].traffic[front::TrafficKey{}].sent = Bytes(bytes);
+  return verdict;
+}
+
+TEST(Prediction, OfAnAmountIsRightWithinAHundredth) {
+  EXPECT_TRUE(is_within(1010, 1000, Unit::bytes));
+  EXPECT_TRUE(is_within(990, 1000, Unit::ns));
+  EXPECT_FALSE(is_within(1010.1, 1000, Unit::bytes));
+  EXPECT_FALSE(is_within(989, 1000, Unit::bytes));
+  EXPECT_TRUE(is_within(0, 0, Unit::bytes));
+  EXPECT_FALSE(is_within(1, 0, Unit::bytes));
+}
+
+TEST(Prediction, OfACountIsRightExactly) {
+  EXPECT_TRUE(is_within(300, 300, Unit::count));
+  EXPECT_FALSE(is_within(301, 300, Unit::count));
+}
+
+TEST(Prediction, KnowsAMistakeByItsNumber) {
+  const Question question = sent();
+  ASSERT_NE(misconception_of(question, 2015), nullptr);
+  EXPECT_EQ(misconception_of(question, 2015)->reason, "Twice.");
+  EXPECT_EQ(misconception_of(question, 2025), nullptr);
+}
+
+TEST(Prediction, IsComparedWithTheCounterThatItNames) {
+  const CaseVerdict run = run_with(1000).cases[0];
+  Question question = sent();
+  EXPECT_EQ(measured(question, run), 1000);
+  question.rank = 0;
+  EXPECT_EQ(measured(question, run), 0);
+  question.rank = -1;
+  EXPECT_EQ(measured(question, run), 1000) << "the largest of all";
+  question.rank = 2;
+  EXPECT_EQ(measured(question, run), std::nullopt);
+  EXPECT_EQ(measured(calls(), run), std::nullopt);
+}
+
+TEST(Prediction, IsSoundIfTheSolutionHasTheNumberAndMistakesAreFarFromIt) {
+  Predictions asked{"01_a", "small", {sent(), calls()}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), IsEmpty());
+  EXPECT_THAT(problems_of(asked, run_with(1020)),
+              ElementsAre("the prediction sent says 1000 B, and the solution's run has 1020 B"));
+  asked.questions[0].mistakes = {{1020, "", "Nearly."}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("a mistake gives 1020 B, too near")));
+  asked.questions[0].mistakes.clear();
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("the prediction sent knows no mistake"));
+}
+
+TEST(Prediction, HasTwoToFourQuestionsOfDifferentNamesOnACaseThatRan) {
+  Predictions asked{"01_a", "small", {sent()}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("1 numbers are asked for")));
+  asked.questions.push_back(sent());
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("two predictions are called sent"));
+  asked = {"01_a", "large", {sent(), calls()}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("the predictions' case \"large\" did not run"));
+}
+
+TEST(Prediction, IsReadAsItWasWritten) {
+  const Predictions read = predictions_from_json(to_json(Predictions{"01_a", "small", {sent(), calls()}}));
+  EXPECT_EQ(read.puzzle, "01_a");
+  EXPECT_EQ(read.case_name, "small");
+  ASSERT_EQ(read.questions.size(), 2U);
+  const Question& question = read.questions[0];
+  EXPECT_EQ(question.id, "sent");
+  EXPECT_EQ(question.text, "How many?");
+  EXPECT_EQ(question.unit, Unit::bytes);
+  EXPECT_EQ(question.value, 1000);
+  EXPECT_EQ(question.formula, "W");
+  EXPECT_EQ(question.of, Question::Of::sent);
+  EXPECT_EQ(question.rank, 1);
+  ASSERT_EQ(question.mistakes.size(), 1U);
+  EXPECT_EQ(question.mistakes[0].value, 2000);
+  EXPECT_EQ(question.mistakes[0].formula, "2 W");
+  EXPECT_EQ(question.mistakes[0].reason, "Twice.");
+  EXPECT_EQ(read.questions[1].unit, Unit::count);
+  EXPECT_EQ(read.questions[1].counted, "calls");
+  EXPECT_THROW(predictions_from_json("{}"), std::runtime_error);
+  EXPECT_THROW(predictions_from_json("grader: broken"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shardlings::grading::verdict
