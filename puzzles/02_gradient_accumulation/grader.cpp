@@ -9,6 +9,7 @@
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/trainer.h"
 
 using namespace shardlings;
@@ -159,6 +160,11 @@ Formula<Bytes> budget(const Case& kase) {
   return peak;
 }
 
+Formula<Nanos> planned_time(const Case& kase) {
+  const Letters letter(kase);
+  return in_all_steps(kase, letter.m * letter.l * (letter.f + letter.b));
+}
+
 void diagnose_calls(CheckContext& check) {
   const std::int64_t layers = planned_updates(check);
   const std::int64_t forwards = check.counters(0).layer_forwards;
@@ -251,8 +257,23 @@ SHARDLINGS_CHECK(work) {
       check.exactly("backward calls", counters.layer_backwards, calls, "calls", beyond(EventKind::backward)) &&
       check.exactly("update calls", count_of(check, EventKind::update), in_all_steps(check.kase(), letter.l), "calls",
                     place_beyond(check, 0, EventKind::update, planned_updates(check)))) {
-    check.exactly("virtual time", check.end_time(0), in_all_steps(check.kase(), all * (letter.f + letter.b)));
+    check.exactly("virtual time", check.end_time(0), planned_time(check.kase()));
     return;
   }
   diagnose_calls(check);
+}
+
+SHARDLINGS_PREDICTIONS("4 uneven micro-batches") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const Formula<Bytes> gradients = named("gradients", Bytes(weight_bytes(layer_bytes(kase))));
+  Case together = kase;
+  together.batch = kase.batch * kase.micro_batches;
+  together.micro_batches = 1;
+  predict.end("time", "When does the step end?", planned_time(kase))
+      .unlike(letter.l * (letter.f + letter.b), "That is one micro-batch.")
+      .unlike(letter.m * letter.l * (letter.f + letter.f), "Backward takes twice as long as forward.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", budget(kase))
+      .unlike(budget(kase) - gradients, "The gradients of all layers are missing: micro-batches add to them.")
+      .unlike(budget(together), "Those are the activations of all micro-batches at once. One at a time is enough.");
 }

@@ -10,6 +10,7 @@
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -293,6 +294,15 @@ SHARDLINGS_CHECK(memory) {
   diagnose_second_pass(check, budget);
 }
 
+Formula<Count> planned_forwards(const Case& kase) {
+  return 2 * Letters(kase).l - named("length of the last segment", Segments(kase).length_of_last());
+}
+
+Formula<Nanos> planned_time(const Case& kase) {
+  const Letters letter(kase);
+  return planned_forwards(kase) * letter.f + letter.l * letter.b;
+}
+
 /// The last call of forward, or the first that is one too many: the k-th turn of a layer that needs fewer.
 Place place_of_forwards(const CheckContext& check, const Segments& segments) {
   std::vector<std::int64_t> runs(static_cast<std::size_t>(segments.layers));
@@ -308,7 +318,7 @@ SHARDLINGS_CHECK(recompute) {
   const Segments segments(check.kase());
   const front::Counters& counters = check.counters(0);
   const Letters letter(check.kase());
-  const Formula<Count> forwards = 2 * letter.l - named("length of the last segment", segments.length_of_last());
+  const Formula<Count> forwards = planned_forwards(check.kase());
   if (!check.exactly("forward calls", counters.layer_forwards, forwards, "calls", place_of_forwards(check, segments)) ||
       !check.exactly("backward calls", counters.layer_backwards, letter.l, "calls",
                      place_beyond(check, 0, EventKind::backward, segments.layers)) ||
@@ -319,8 +329,29 @@ SHARDLINGS_CHECK(recompute) {
   }
   const auto copies = check.events(0, EventKind::copy);
   const Place copied = copies.empty() ? Place{} : place_of(copies.front());
-  if (!check.exactly("virtual time", check.end_time(0), forwards * letter.f + letter.l * letter.b, copied) &&
-      !copies.empty()) {
+  if (!check.exactly("virtual time", check.end_time(0), planned_time(check.kase()), copied) && !copies.empty()) {
     check.diagnose("parked_on_host");
   }
+}
+
+SHARDLINGS_PREDICTIONS("8 layers, k = 3") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const Budget budget(kase);
+  const Formula<Bytes> peak = budget.formula(budget.worst());
+  Case whole = kase;  // one segment: nothing is computed again
+  whole.numbers["every"] = static_cast<double>(number_of_layers(kase));
+  const Budget without(whole);
+  predict
+      .count("forwards", "How many calls of model.forward are there in the step?", planned_forwards(kase), "calls",
+             Question::Of::forwards, 0)
+      .unlike(2 * letter.l, "The activations of the last segment are still there when it goes backward.")
+      .unlike(letter.l, "That is without computing anything again.");
+  predict.end("time", "When does the step end?", planned_time(kase))
+      .unlike(2 * letter.l * letter.f + letter.l * letter.b, "The last segment is not computed again.")
+      .unlike(letter.l * (letter.f + letter.b), "That is without computing anything again.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+      .unlike(without.formula(without.worst()), "That is without checkpoints: all activations are kept.")
+      .unlike(peak + named("output of the segment", Bytes(budget.output(0))),
+              "The output of a segment's last layer is not needed: its gradient is there already.");
 }

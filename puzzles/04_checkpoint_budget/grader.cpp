@@ -13,6 +13,7 @@
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -327,4 +328,30 @@ SHARDLINGS_CHECK(recompute) {
   check.detail(fmt::format("computed again: {}; that plan needs {} of {} bytes", names_of(plan),
                            activation_peak(layers, plan), kase.integer("budget")));
   diagnose_choice(check, plan);
+}
+
+SHARDLINGS_PREDICTIONS("6 layers") {
+  const Case& kase = predict.kase();
+  const PlannedLayers layers = planned_layers(kase);
+  const std::int64_t budget = kase.integer("budget");
+  const CheckpointPlan best = best_plan(layers, budget).value();
+  const CheckpointPlan nothing(layers.size(), false), everything(layers.size(), true);
+  const auto flops_of = [&](const CheckpointPlan& plan) { return Flops(recomputed_flops(layers, plan)); };
+  const Formula<Bytes> all_kept = named("activations if all is kept", Bytes(activation_peak(layers, nothing)));
+  const Formula<Bytes> needed = named("activations of the best plan", Bytes(activation_peak(layers, best)));
+  predict
+      .peak("peak", 0, "How many bytes of device memory are alive at the worst moment of the best plan?",
+            fixed_bytes(kase) + needed)
+      .unlike(needed, "Weights, gradients, batch and loss are there as well.")
+      .unlike(fixed_bytes(kase) + all_kept, "That is with everything kept: it is above the budget.");
+  predict
+      .number("excess", "By how many bytes would the activations be over the budget if all of Saved were kept?",
+              all_kept - named("budget", Bytes(budget)))
+      .unlike(all_kept, "That is all of it. The budget is for activations alone: take it away.");
+  predict
+      .number("operations", "How many operations do all second forwards of the best plan take?",
+              named("second forwards of the best plan", flops_of(best)))
+      .unlike(flops_of(greedy_plan(layers, budget, larger)),
+              "That is the largest first, which frees more than is needed.")
+      .unlike(flops_of(everything), "That is every layer. Only some have to be computed again.");
 }

@@ -11,6 +11,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -315,4 +316,33 @@ SHARDLINGS_CHECK(memory) {
     return diagnose_memory(check, check.worst_rank());
   }
   nothing_on_host(check);
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
+  const Case& kase = predict.kase();
+  const Formula<Bytes> peak = step_peak(kase, 0, kDataParallel).formula();
+  const auto with_bucket = [&](Count least) {
+    Case other = kase;
+    other.numbers["bucket"] = static_cast<double>(least);
+    return time_budget(other);
+  };
+  predict.count("buckets", "How many buckets are there?", number_of_buckets(kase), "buckets")
+      .unlike(Letters(kase).l, "Those are the layers: a bucket takes several, until it is large enough.")
+      .unlike(number_of_buckets(kase) + 1,
+              "A bucket is closed by the layer that makes it large enough, and what is left "
+              "at the end goes with the last one.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", time_budget(kase))
+      .unlike(with_bucket(1), "That is an all-reduce for each layer: each pays the latency again.")
+      .unlike(with_bucket(number_of_weights(kase)),
+              "That is one all-reduce for all layers, behind which nothing is left "
+              "to compute.")
+      .unlike(named("all computation", complete_at(kase, 0)),
+              "The last bucket is complete when everything is computed.");
+  predict.sent("sent", 0, "How many bytes does each rank send in the step?", wire_bytes(kase, 0))
+      .unlike(Letters(kase).m * wire_bytes(kase, 0), "Micro-batches add up on the rank, and are reduced once.")
+      .unlike(2 * named("gradients", Bytes(weight_bytes(layer_bytes(kase)))),
+              "Of N parts a rank sends N-1 in each of the two rounds: it keeps one.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak)
+      .unlike(peak + named("copies of the gradients", Bytes(weight_bytes(layer_bytes(kase)))),
+              "A bucket is a stretch of the gradients: nothing is copied.");
 }

@@ -14,6 +14,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -261,6 +262,13 @@ bool keeps_nothing_beside(CheckContext& check, int rank) {
                        budget, place_of(worst));
 }
 
+Formula<Nanos> planned_time(const Case& kase) {
+  const Letters letter(kase);
+  const Nanos rings(sum_of(ring_times(kase)));
+  return letter.l * (letter.f + letter.b) + named("reduce-scatters", rings) +
+         named("norm", Nanos(all_reduce_time_of_one(kase))) + named("all-gathers", rings);
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -293,12 +301,33 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  const Letters letter(kase);
-  const Nanos rings(sum_of(ring_times(kase)));
-  const Formula<Nanos> step = letter.l * (letter.f + letter.b) + named("reduce-scatters", rings) +
-                              named("norm", Nanos(all_reduce_time_of_one(kase))) + named("all-gathers", rings);
-  if (finishes_within(check, in_all_steps(kase, step))) return;
+  if (finishes_within(check, in_all_steps(kase, planned_time(kase)))) return;
   const int rank = check.slowest_rank();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) check.diagnose("computed_twice");
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const StepPeak peak = step_peak(kase, 0, kZero), plain = step_peak(kase, 0, 0);
+  const Formula<Bytes> whole = named("weights", Bytes(peak.weights)) + named("gradients", Bytes(peak.gradients));
+  const Formula<Bytes> weights = named("weights", Bytes(peak.weights));
+  const Formula<Nanos> rings = named("reduce-scatters", Nanos(sum_of(ring_times(kase))));
+  predict
+      .number("states", "How many bytes of weights, gradients and moments does a rank hold?",
+              whole + named("moments/N", Bytes(peak.optimizer)))
+      .unlike(whole + named("moments", Bytes(plain.optimizer)), "Those are whole moments. A rank has its N-th of them.")
+      .unlike((whole + named("moments", Bytes(plain.optimizer))) / letter.n,
+              "ZeRO-1 divides the moments alone: weights and gradients are whole.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak.formula())
+      .unlike(plain.formula(), "That is plain data parallelism, with whole moments on every rank.")
+      .unlike(whole + named("moments/N", Bytes(peak.optimizer)), "Those are the states alone. A backward is running.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in the step?", wire_bytes(kase, 0))
+      .unlike(share_of_others(letter.n) * weights, "There are two halves: gradients are scattered, weights gathered.")
+      .unlike(2 * (2 * (share_of_others(letter.n) * weights)),
+              "A reduce-scatter and an all-gather are two halves of one all-reduce, not two all-reduces.");
+  predict.end("time", "When does the step end?", planned_time(kase))
+      .unlike(letter.l * (letter.f + letter.b), "That is computation alone. Nothing of the rest is hidden here.")
+      .unlike(letter.l * (letter.f + letter.b) + rings, "The all-gathers of the new weights are missing.");
 }

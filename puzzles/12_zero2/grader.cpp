@@ -259,10 +259,11 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
   const StepPeak peak = step_peak(kase, 0, kZero);
   predict
       .sent("sent", 0, "How many bytes does each rank send in the step, with the few of the norm?", wire_bytes(kase, 0))
-      .unlike(2 * (share_of_others(letter.n) * weights),
-              "That is one reduce-scatter for all micro-batches. A rank cannot add to parts that it does not hold, so "
-              "every micro-batch's gradient travels.")
-      .unlike(letter.m * (share_of_others(letter.n) * weights), "The weights have to be gathered after the update.");
+      .unlike(
+          2 * (share_of_others(letter.n) * weights),
+          "The gradient of every micro-batch travels, since a rank cannot add to parts that it does not hold; and in "
+          "the end the new weights are gathered.")
+      .unlike((letter.m + 1) * weights, "Of N parts a rank sends N-1 each time: it keeps one.");
   predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak.formula())
       .unlike(step_peak(kase, 0, 1).formula(), "That is ZeRO-1, with the whole gradient on every rank.")
       .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.optimizer)),

@@ -8,6 +8,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -112,4 +113,31 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   if (!finishes_within(check, time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const StepPeak peak = step_peak(kase, 0, kZero);
+  const Formula<Bytes> weights = named("weights", Bytes(weight_bytes(layer_bytes(kase))));
+  const Formula<Nanos> computing = letter.l * (letter.f + letter.b);
+  StepPeak alone = peak;  // nothing is on its way
+  alone.gathered_weights = layer_bytes(kase)[peak.layer].weights;
+  alone.unreduced = alone.gathered_weights;
+  predict.sent("sent", 0, "How many bytes does each rank send in the step?", step_bytes(kase, 0, kZero))
+      .unlike(3 * (share_of_others(letter.n) * weights),
+              "The last layer goes backward right after its forward: its weights are still there.")
+      .unlike(2 * (share_of_others(letter.n) * weights),
+              "Weights are gathered for forward, and once more for backward; gradients are scattered.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", time_budget(kase))
+      .unlike(computing,
+              "Before the first forward the first weights have to come, and after the last backward the last "
+              "gradient has to leave.")
+      .unlike(computing + named("last reduce-scatter", Nanos(ring_times(kase).front())),
+              "Nothing hides the all-gather of the first layer, either.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak.formula())
+      .unlike(alone.formula(),
+              "Those are the weights and the gradient of the layer at work. What is on its way is there, "
+              "too: the weights of the layer below, and the gradient of the layer above.")
+      .unlike(step_peak(kase, 0, 2).formula(), "That is ZeRO-2, with all weights whole.");
 }

@@ -13,6 +13,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -251,6 +252,12 @@ Formula<Nanos> time_after_backward(const Case& kase) {
   return max(named("last reduce-scatter", Nanos(ring_times(node).front())), reduced(1)) + reduced(0);
 }
 
+Formula<Nanos> planned_time(const Case& kase) {
+  const Letters letter(kase);
+  return named("first all-gather", Nanos(ring_times(node_of(kase)).front())) + letter.l * (letter.f + letter.b) +
+         time_after_backward(kase);
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -305,8 +312,29 @@ SHARDLINGS_CHECK(between) {
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
+  if (!finishes_within(check, in_all_steps(kase, planned_time(kase)))) diagnose_time(check, check.slowest_rank());
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks, 2 nodes") {
+  const Case& kase = predict.kase();
   const Letters letter(kase);
-  const Formula<Nanos> step = named("first all-gather", Nanos(ring_times(node_of(kase)).front())) +
-                              letter.l * (letter.f + letter.b) + time_after_backward(kase);
-  if (!finishes_within(check, in_all_steps(kase, step))) diagnose_time(check, check.slowest_rank());
+  const HybridBytes bytes = hybrid_bytes(kase, 0);
+  const StepPeak peak = hybrid_peak(kase, 0);
+  const Formula<Nanos> first = named("first all-gather", Nanos(ring_times(node_of(kase)).front()));
+  predict
+      .number("between", "How many bytes does rank 0 send to the other node in the step?", bytes.between,
+              Question::Of::sent_out, 0)
+      .unlike(2 * bytes.between, "Only its part of the gradient leaves the node: the node has it summed and divided.")
+      .unlike(bytes.between / 2, "The finished sums have to come back: an all-reduce has two halves.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in all?", bytes.inside + bytes.between)
+      .unlike(bytes.inside, "That is inside the node alone.")
+      .unlike(step_bytes(kase, 0, 3), "That is with the model divided over all ranks of all nodes.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak.formula("F"))
+      .unlike(step_peak(kase, 0, 3).formula(),
+              "Parts are N-ths there. A node has all of the model among its own ranks.")
+      .unlike(peak.formula("F") - named("two units of weights", Bytes(peak.gathered_weights)),
+              "The layer at work is whole, and so is the one that is gathered meanwhile.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", planned_time(kase))
+      .unlike(first + letter.l * (letter.f + letter.b), "After the last backward gradients still have to be summed.")
+      .unlike(letter.l * (letter.f + letter.b), "That is computation alone.");
 }

@@ -13,6 +13,7 @@
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -258,4 +259,30 @@ SHARDLINGS_CHECK(time) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (!delay.mistake.empty()) check.diagnose(delay.mistake);
+}
+
+SHARDLINGS_PREDICTIONS("1 rank") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  const Formula<Bytes> part = named("gradient of this rank's part", Bytes(sum_of(part_bytes(kase, 0))));
+  const Formula<Bytes> peak = device_budget(kase, 0);
+  const StepPeak kept = step_peak(kase, 0, kZero);
+  predict
+      .number("to_host", "How many bytes go over the host link to the host in the step?", part, Question::Of::to_host)
+      .unlike(3 * part, "The moments stay on the host for good: only the gradient travels.")
+      .unlike(2 * part, "That is both directions. Back go the weights, which the other direction carries.");
+  predict
+      .number("host_peak", "How many bytes of the host's memory are alive at the worst moment?", host_budget(kase, 0),
+              Question::Of::host_peak)
+      .unlike(2 * part, "Adam works there: with the gradient and both moments it needs the weights, too.")
+      .unlike(3 * part, "Adam has to have the weights there, too, or nothing could be updated.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+      .unlike(peak + named("moments", Bytes(kept.optimizer)), "The moments are on the host.")
+      .unlike(peak + named("gradients", Bytes(kept.gradients)),
+              "Gradients leave as they are made: two of layers are there at most.");
+  predict
+      .end("time", "When does the step end, with everything hidden that can be?", longest_offload_path(kase).formula())
+      .unlike(
+          letter.l * (letter.f + letter.b),
+          "After the last backward its gradient still has to go to the host, be used there, and weights come back.");
 }

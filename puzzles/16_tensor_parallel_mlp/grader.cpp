@@ -8,6 +8,7 @@
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
 
 using namespace shardlings;
@@ -205,6 +206,15 @@ std::vector<Call> needed_calls(const Mlp& mlp, int rank) {
   return {sum, sum};
 }
 
+/// Of a rank that has so much of the middle.
+Formula<Bytes> peak_bytes(const Mlp& mlp, Count part) {
+  const Bytes x(kBytesOfF32 * mlp.tokens * mlp.width);
+  const Bytes own(kBytesOfF32 * (part * (2 * mlp.width + 1) + mlp.width));
+  const Formula<Bytes> given = named("x", x) + named("y", x) + named("grad_y", x);
+  const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * part));
+  return 2 * named("part of the weights", own) + given + max(4 * z, 3 * z + named("grad_x", x));
+}
+
 void diagnose_calls(CheckContext& check, int rank) {
   const Mlp mlp(check.kase());
   if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
@@ -263,20 +273,16 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(memory) {
   const Mlp mlp(check.kase());
-  const Bytes x(kBytesOfF32 * mlp.tokens * mlp.width);
-  const Formula<Bytes> given = named("x", x) + named("y", x) + named("grad_y", x);
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Count part = part_of_rank(check, rank);
-    const Bytes own(kBytesOfF32 * (part * (2 * mlp.width + 1) + mlp.width));
-    const Formula<Bytes> weights = 2 * named("part of the weights", own);
-    const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * part));
-    if (check.peak_at_most(rank, weights + given + max(4 * z, 3 * z + named("grad_x", x)))) continue;
+    const Bytes weights(2 * kBytesOfF32 * (part * (2 * mlp.width + 1) + mlp.width));
+    if (check.peak_at_most(rank, peak_bytes(mlp, part))) continue;
     if (whole_weights_everywhere(check)) return check.diagnose("whole_weights");
     if (check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
     const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
     const Bytes states =
         kinds[static_cast<std::size_t>(Kind::parameter)] + kinds[static_cast<std::size_t>(Kind::gradient)];
-    if (states <= weights.value() && !up_divided_by_columns(check)) check.diagnose("temporary_kept");
+    if (states <= weights && !up_divided_by_columns(check)) check.diagnose("temporary_kept");
     return;
   }
   nothing_on_host(check);
@@ -296,4 +302,21 @@ SHARDLINGS_CHECK(work) {
     if (num_products(check, rank) > 6) check.diagnose("computed_twice");
     return;
   }
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const Case& kase = predict.kase();
+  const Mlp mlp(kase);
+  const Formula<Bytes> x = named("4 s b h", Bytes(kBytesOfF32 * mlp.tokens * mlp.width));
+  const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
+  const Formula<Bytes> peak = peak_bytes(mlp, mlp.part());
+  predict.sent("sent", 0, "How many bytes does each rank send, forward and backward together?", wire_bytes(mlp, 0))
+      .unlike(wire_bytes(mlp, 0) / 2, "That is forward alone: backward sums grad_x.")
+      .unlike(4 * x, "Of t parts a rank sends t-1 in each of the two rounds of an all-reduce: it keeps one.")
+      .unlike(wire_bytes(mlp, 0) + wire_bytes(mlp, 0) / 2,
+              "Nothing is summed between the two products: the columns of one are the rows of the other.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak)
+      .unlike(peak - z,
+              "One more is alive: while grad_z is made there are z, a's gradient and what the GELU still needs.")
+      .unlike(peak - x, "x, y and grad_y are all there, whole.");
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grading/formulas/pipeline_checks.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -59,4 +60,29 @@ SHARDLINGS_CHECK(memory) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_memory(
       check, pipeline, [&](int) { return all_forward_first(pipeline); }, kBlocking);
+}
+
+SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
+  const Case& kase = predict.kase();
+  const Pipeline pipeline = pipeline_of(kase);
+  const Letters letter(kase);
+  const Formula<Count> p = named("p", pipeline.p);
+  const auto peak_of = [&](int rank, const Order& order) { return memory_along(kase, rank, order, kBlocking).peak; };
+  predict.sent("sent", 1, "How many bytes does rank 1 send in the step?", message_bytes(pipeline, 1))
+      .unlike(message_bytes(pipeline, 0), "Rank 1 sends outputs to rank 2, and gradients to rank 0 as well.")
+      .unlike(message_bytes(pipeline, 1) / letter.m, "That is one micro-batch.");
+  predict
+      .count("in_flight", "How many micro-batches are in flight on rank 0 when its first backward begins?",
+             Formula<Count>(most_in_flight(all_forward_first(pipeline))), "micro-batches", Question::Of::saved, 0)
+      .unlike(p, "That is the depth of the pipeline. Here all forwards come first.")
+      .unlike(1, "Its first backward comes after all of its forwards.");
+  predict
+      .peak("peak", 1, "How many bytes of device memory are alive on rank 1 at the worst moment?",
+            peak_of(1, all_forward_first(pipeline)))
+      .unlike(peak_of(1, order_of(pipeline, one_f_one_b_warm_up(pipeline, 1))),
+              "All micro-batches are in flight on every rank, not only some.");
+  predict.end("time", "When does the step end?", step_time(kase, pipeline))
+      .unlike(letter.m * (letter.f + letter.b), "That is one rank's work. The last rank begins p-1 forwards later.")
+      .unlike((letter.m + p) * (letter.f + letter.b),
+              "The first micro-batch waits p-1 times for its turn, not p times.");
 }

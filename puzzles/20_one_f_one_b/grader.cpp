@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "grading/formulas/pipeline_checks.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -59,4 +60,27 @@ SHARDLINGS_CHECK(memory) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_memory(
       check, pipeline, [&](int rank) { return one_f_one_b(pipeline, rank); }, kOneSend);
+}
+
+SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
+  const Case& kase = predict.kase();
+  const Pipeline pipeline = pipeline_of(kase);
+  const Letters letter(kase);
+  const Formula<Count> p = named("p", pipeline.p);
+  const auto peak_with = [&](const Order& order, Mail mail) { return memory_along(kase, 0, order, mail).peak; };
+  const Formula<Bytes> peak = peak_with(one_f_one_b(pipeline, 0), kOneSend);
+  predict
+      .count("forwards", "How often does rank 0 go forward before its first backward?",
+             Formula<Count>(leading_forwards(one_f_one_b(pipeline, 0))), "micro-batches", Question::Of::saved, 0)
+      .unlike(p - 1, "Those are the forwards of the warm-up. A turn of the steady state begins with a forward, too.")
+      .unlike(letter.m, "That is GPipe: all of them.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
+      .unlike(peak_with(one_f_one_b(pipeline, 0), Mail{}),
+              "The message that is on its way down still takes its memory.")
+      .unlike(peak_with(order_of(pipeline, gpipe_warm_up(pipeline)), kOneSend),
+              "That is with all micro-batches in flight.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in the step?", message_bytes(pipeline, 0))
+      .unlike(message_bytes(pipeline, 1), "Nobody is below rank 0, so its gradients of inputs go nowhere.");
+  predict.end("time", "When does the step end?", step_time(kase, pipeline))
+      .unlike(letter.m * (letter.f + letter.b), "That is one rank's work. The bubble is as large as GPipe's.");
 }

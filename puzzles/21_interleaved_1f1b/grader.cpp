@@ -3,6 +3,7 @@
 #include "grading/judge/grader.h"
 
 #include "grading/formulas/pipeline_checks.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -52,4 +53,24 @@ SHARDLINGS_CHECK(memory) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_memory(
       check, pipeline, [&](int rank) { return interleaved(pipeline, rank); }, kOneSend);
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks, 2 chunks, 8 micro-batches") {
+  const Case& kase = predict.kase();
+  const Pipeline pipeline = pipeline_of(kase);
+  const Letters letter(kase);
+  const Formula<Count> p = named("p", pipeline.p), v = named("v", pipeline.v);
+  predict.end("time", "When does the step end?", step_time(kase, pipeline))
+      .unlike(letter.m * v * (letter.f + letter.b), "That is one rank's work. The last rank begins p-1 chunks later.")
+      .unlike((letter.m + p - 1) * v * (letter.f + letter.b),
+              "That is 1F1B without interleaving: there the bubble has turns of v chunks, and here of one.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in the step?", message_bytes(pipeline, 0))
+      .unlike(message_bytes(pipeline, 1), "Stage 0 has nobody below it, so the gradient of its input goes nowhere.")
+      .unlike(message_bytes(pipeline, 1) / 2,
+              "Stage p, which is on rank 0 as well, sends the gradient of its input up to the last rank.");
+  predict
+      .count("in_flight", "How many chunks are in flight on rank 0 at most?", one_f_one_b_in_flight(pipeline, 0),
+             "chunks", Question::Of::saved, 0)
+      .unlike(p * v, "That is as if each chunk had p in flight. Rank 0 runs ahead of the last rank by more.")
+      .unlike(letter.m * v, "That is all of them.");
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "grading/formulas/pipeline_checks.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -21,6 +22,11 @@ constexpr Mail kOneEachWay{.sends_in_flight = true, .receives_ahead = true};
 
 Order eager(const Pipeline& pipeline, int rank) {
   return order_of(pipeline, eager_warm_up(pipeline, rank));
+}
+
+/// Micro-batches in flight.
+Formula<Count> most_of(const Pipeline& pipeline, int rank) {
+  return min(2 * (named("p", pipeline.p) - named("r", rank)) - 1, named("m", pipeline.m));
 }
 
 /// All calls of the model, by their beginning.
@@ -110,8 +116,7 @@ SHARDLINGS_CHECK(in_flight) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_calls(check, pipeline);
   for (int rank = 0; rank < pipeline.p; ++rank) {
-    const Formula<Count> most = min(2 * (named("p", pipeline.p) - named("r", rank)) - 1, named("m", pipeline.m));
-    if (!check_in_flight(check, pipeline, rank, most)) return;
+    if (!check_in_flight(check, pipeline, rank, most_of(pipeline, rank))) return;
   }
 }
 
@@ -131,4 +136,28 @@ SHARDLINGS_CHECK(memory) {
   const Pipeline pipeline = pipeline_of(check.kase());
   check_memory(
       check, pipeline, [&](int rank) { return eager(pipeline, rank); }, kOneEachWay);
+}
+
+SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches, latency 0.25 ms") {
+  const Case& kase = predict.kase();
+  const Pipeline pipeline = pipeline_of(kase);
+  const Letters letter(kase);
+  const Formula<Count> p = named("p", pipeline.p);
+  const auto peak_with = [&](const Order& order, Mail mail) { return memory_along(kase, 0, order, mail).peak; };
+  predict
+      .count("in_flight", "How many micro-batches are in flight on rank 0 at most?", most_of(pipeline, 0),
+             "micro-batches", Question::Of::saved, 0)
+      .unlike(p, "That is 1F1B: forwards that fill the way down, and none for the time that messages take.")
+      .unlike(most_of(pipeline, 0) - 1, "That is the warm-up. A turn of the steady state begins with a forward, too.");
+  predict
+      .peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?",
+            peak_with(eager(pipeline, 0), kOneEachWay))
+      .unlike(peak_with(order_of(pipeline, one_f_one_b_warm_up(pipeline, 0)), kOneEachWay),
+              "That is with the p micro-batches of 1F1B in flight.")
+      .unlike(peak_with(eager(pipeline, 0), Mail{}),
+              "Messages take memory, too: one that was sent, one that is expected.");
+  predict.end("time", "When does the step end?", step_time(kase, pipeline))
+      .unlike(
+          (letter.m + p - 1) * (letter.f + letter.b),
+          "The way of the first micro-batch down, and of the last gradient up, cannot be hidden: p-1 latencies each.");
 }

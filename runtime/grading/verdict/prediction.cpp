@@ -66,6 +66,10 @@ void check_question(const Question& question, const CaseVerdict& run, std::vecto
   }
   if (question.mistakes.empty()) problems.push_back(name + " knows no mistake");
   for (const Misconception& mistake : question.mistakes) {
+    if (misconception_of(question, static_cast<double>(mistake.value)) == &mistake) continue;
+    problems.push_back(fmt::format("{}: two mistakes give {}", name, amount_in(question, mistake.value)));
+  }
+  for (const Misconception& mistake : question.mistakes) {
     if (is_beyond(question, mistake.value)) continue;
     problems.push_back(fmt::format("{}: a mistake gives {}, too near to the right {}", name,
                                    amount_in(question, mistake.value), amount_in(question, question.value)));

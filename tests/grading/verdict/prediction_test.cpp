@@ -85,6 +85,9 @@ TEST(Prediction, IsSoundIfTheSolutionHasTheNumberAndMistakesAreFarFromIt) {
               ElementsAre("the prediction sent says 1000 B, and the solution's run has 1020 B"));
   asked.questions[0].mistakes = {{1020, "", "Nearly."}};
   EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("a mistake gives 1020 B, too near")));
+  asked.questions[0].mistakes = {{2000, "", "Twice."}, {2010, "", "Nearly twice."}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)),
+              ElementsAre("the prediction sent: two mistakes give 1.963 KiB (2010 B)"));
   asked.questions[0].mistakes.clear();
   EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("the prediction sent knows no mistake"));
 }
