@@ -102,13 +102,20 @@ Reader& operator>>(Reader& from, front::CallRecord& r) {
   return from >> r.name >> r.not_learners >> r.is_async;
 }
 
+Writer& operator<<(Writer& to, const front::Placement& placement) {
+  return to << placement.spread << placement.places << placement.nodes;
+}
+Reader& operator>>(Reader& from, front::Placement& placement) {
+  return from >> placement.spread >> placement.places >> placement.nodes;
+}
+
 Writer& operator<<(Writer& to, const front::GroupInfo& group) {
-  return to << group.name << *group.members << group.link << group.number;
+  return to << group.name << *group.members << group.placement << group.number;
 }
 Reader& operator>>(Reader& from, front::GroupInfo& group) {
   from >> group.name;
   group.members = std::make_shared<const std::vector<int>>(from.get<std::vector<int>>());
-  return from >> group.link >> group.number;
+  return from >> group.placement >> group.number;
 }
 
 Writer& operator<<(Writer& to, const front::Outcome& o) {

@@ -34,6 +34,8 @@ std::pair<Channel, Channel> make_channels();
 
 Writer& operator<<(Writer& to, const front::CallRecord& record);
 Reader& operator>>(Reader& from, front::CallRecord& record);
+Writer& operator<<(Writer& to, const front::Placement& placement);
+Reader& operator>>(Reader& from, front::Placement& placement);
 Writer& operator<<(Writer& to, const front::GroupInfo& group);
 Reader& operator>>(Reader& from, front::GroupInfo& group);
 /// What a rank needs to know of an agreed operation.

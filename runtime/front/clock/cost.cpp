@@ -12,6 +12,15 @@ Nanos rounded(double seconds) {
   return Nanos(static_cast<std::int64_t>(std::floor(seconds * 1e9 + 0.5)));
 }
 
+Nanos transfer(Bytes size, double bytes_per_second) {
+  return rounded(static_cast<double>(size.value()) / bytes_per_second);
+}
+
+// Parts go straight to their places, each over its sender's own port, or into that of its receiver.
+bool is_direct(back::Collective kind) {
+  return kind == back::Collective::gather || kind == back::Collective::scatter || kind == back::Collective::all_to_all;
+}
+
 // Elements of the longest of n parts; the ring waits for it in every step.
 Count longest_part(Count count, int members) {
   return (count + members - 1) / members;
@@ -38,20 +47,30 @@ Nanos CostModel::operation(const Cost& cost) const {
   return roof.launch + rounded(std::max(compute, memory));
 }
 
-Nanos CostModel::collective(const back::Signature& signature, Link link) const {
+double CostModel::ring_bandwidth(const Spread& spread) const {
+  const double inside = cluster_.links[static_cast<std::size_t>(Link::intra_node)].bytes_per_second;
+  if (spread.nodes == 1) return inside;
+  const double ports = spread.rails * cluster_.links[static_cast<std::size_t>(Link::inter_node)].bytes_per_second;
+  return spread.inside ? std::min(inside, ports) : ports;
+}
+
+Nanos CostModel::collective(const back::Signature& signature, const Spread& spread) const {
   const int steps = ring_steps(signature.kind, signature.members);
   if (steps == 0) return Nanos(0);
   if (cluster_.collective) return *cluster_.collective;
+  const Nanos hop = latency(spread.link());
+  const Bytes part = bytes_of(longest_part(signature.count, signature.members), signature.dtype);
+  if (is_direct(signature.kind)) return steps * (hop + occupancy(part, spread.link()));
+  const double bandwidth = ring_bandwidth(spread);
   const bool whole = signature.kind == back::Collective::broadcast || signature.kind == back::Collective::reduce;
   // A pipelined broadcast or reduction streams the whole through the chain: its length is paid once, the latency N-1
   // times. The others pass one part in every step.
-  if (whole) return steps * latency(link) + occupancy(bytes_of(signature.count, signature.dtype), link);
-  const Bytes part = bytes_of(longest_part(signature.count, signature.members), signature.dtype);
-  return steps * (latency(link) + occupancy(part, link));
+  if (whole) return steps * hop + transfer(bytes_of(signature.count, signature.dtype), bandwidth);
+  return steps * (hop + transfer(part, bandwidth));
 }
 
 Nanos CostModel::occupancy(Bytes size, Link link) const {
-  return rounded(static_cast<double>(size.value()) / cluster_.links[static_cast<std::size_t>(link)].bytes_per_second);
+  return transfer(size, cluster_.links[static_cast<std::size_t>(link)].bytes_per_second);
 }
 
 Nanos CostModel::host_copy(Bytes size, HostLink link) const {

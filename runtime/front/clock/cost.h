@@ -6,6 +6,7 @@
 
 #include "back/fabric/fabric.h"
 #include "front/clock/cluster.h"
+#include "front/clock/spread.h"
 
 namespace shardlings::front {
 
@@ -24,8 +25,9 @@ class CostModel {
 
   /// A single operation; zero on a cluster with a table of calls.
   Nanos operation(const Cost& cost) const;
-  /// The ring algorithm's time for a collective over links of one class (alpha-beta model; Thakur et al. 2005).
-  Nanos collective(const back::Signature& signature, Link link) const;
+  /// The ring algorithm's time for a collective (alpha-beta model; Thakur et al. 2005). Each step has the latency of
+  /// the slowest class of links; rings over several network ports at once share the bytes.
+  Nanos collective(const back::Signature& signature, const Spread& spread) const;
   /// How long a message occupies a link; the latency is apart.
   Nanos occupancy(Bytes size, Link link) const;
   Nanos latency(Link link) const { return cluster_.links[static_cast<std::size_t>(link)].latency; }
@@ -38,6 +40,9 @@ class CostModel {
   int node_of(int world_rank) const { return world_rank / cluster_.ranks_per_node; }
 
  private:
+  /// What one member passes on in a second, in a ring over all of the group's ports: min(W inside, rails W between).
+  double ring_bandwidth(const Spread& spread) const;
+
   Cluster cluster_;
 };
 

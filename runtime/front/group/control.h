@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "back/fabric/fabric.h"
+#include "front/group/placement.h"
 #include "front/misuse/call_record.h"
 #include "front/trace/event.h"
 #include "front/trace/failure.h"
@@ -27,7 +28,7 @@ class Mover;
 struct GroupInfo {
   std::string name;
   GroupMembers members;  ///< world ranks, by rank in the group
-  Link link = Link::intra_node;
+  Placement placement;   ///< on the nodes
   /// The group's number on its first member. Together they name a group, and the same one in every run.
   std::uint32_t number = 0;
 };

@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "front/group/mover.h"
+#include "front/group/placement.h"
 #include "front/group/ring_traffic.h"
 
 namespace shardlings::front {
@@ -41,8 +42,20 @@ void GroupOperation::post(const CallRecord& record) {
 }
 
 void GroupOperation::count() {
-  const RingTraffic moved = ring_traffic_of(signature, ticket.member);
-  Traffic& traffic = of_.rank.counters().traffic[{signature.kind, group->name, link}];
+  RingTraffic moved = ring_traffic_of(signature, ticket.member);
+  auto& by_link = of_.rank.counters().traffic;
+  // What of a collective over several nodes stays inside them is counted there, and the call where its lane is.
+  if (link == Link::inter_node && signature.kind != Collective::send_recv) {
+    const RingTraffic crossing = traffic_between_nodes(signature, ticket.member, group->placement);
+    const RingTraffic inside{moved.sent - crossing.sent, moved.received - crossing.received};
+    if (inside.sent > Bytes(0) || inside.received > Bytes(0)) {
+      Traffic& traffic = by_link[{signature.kind, group->name, Link::intra_node}];
+      traffic.sent += inside.sent;
+      traffic.received += inside.received;
+    }
+    moved = crossing;
+  }
+  Traffic& traffic = by_link[{signature.kind, group->name, link}];
   ++traffic.calls;
   traffic.sent += moved.sent;
   traffic.received += moved.received;

@@ -65,7 +65,7 @@ RankGroups::Operation RankGroups::begin(const Call& call, const back::Signature&
   auto operation = std::make_shared<GroupOperation>(shared_);
   operation->signature = signature;
   operation->group = membership(call).group;
-  operation->link = operation->group->link;
+  operation->link = operation->group->placement.spread.link();
   operation->at = shared_.rank.place(call);
   operation->order = shared_.rank.calls().order();
   operation->posted = shared_.rank.now();

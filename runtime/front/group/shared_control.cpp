@@ -24,8 +24,8 @@ GroupInfo world_of(int ranks, const CostModel& costs) {
   world.name = "world";
   std::vector<int> members(static_cast<std::size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
+  world.placement = placement_of(members, costs);
   world.members = std::make_shared<const std::vector<int>>(std::move(members));
-  world.link = costs.node_of(0) == costs.node_of(ranks - 1) ? Link::intra_node : Link::inter_node;
   return world;
 }
 
@@ -80,7 +80,7 @@ Meeting* SharedControl::step(int rank, Meeting*& place, const Kind& kind) {
     made->message = kind.message;
     made->from = kind.from;
     made->to = kind.to;
-    made->link = kind.group->link;
+    made->link = kind.group->placement.spread.link();
     made->mover.begin(members);
     if (place->next.compare_exchange_strong(next, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
       next = made;
@@ -232,7 +232,7 @@ void SharedControl::set_times(Meeting* meeting) const {
     start = std::max({start, meeting->records[m].posted, free});
   }
   meeting->start = start;
-  meeting->end = start + costs_.collective(meeting->agreed(), meeting->link);
+  meeting->end = start + costs_.collective(meeting->agreed(), meeting->group->placement.spread);
 }
 
 void SharedControl::make_groups(Meeting* split) {

@@ -36,10 +36,8 @@ GroupInfo info_of(const Meeting& split, const std::vector<int>& members, const C
   std::vector<int> ranks;
   ranks.reserve(members.size());
   for (const int member : members) ranks.push_back(split.rank_of(member));
-  const int node = costs.node_of(ranks.front());
-  const bool one_node = std::all_of(ranks.begin(), ranks.end(), [&](int rank) { return costs.node_of(rank) == node; });
+  info.placement = placement_of(ranks, costs);
   info.members = std::make_shared<const std::vector<int>>(std::move(ranks));
-  info.link = one_node ? Link::intra_node : Link::inter_node;
   return info;
 }
 

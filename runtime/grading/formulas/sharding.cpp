@@ -25,12 +25,23 @@ std::vector<std::int64_t> of_each_layer(const cases::Case& kase, auto f) {
   return numbers;
 }
 
+/// Bytes per second that a rank passes on in a ring over all ranks: those of its link inside the node, or of as many
+/// ports as the node with the fewest ranks has.
+double ring_bandwidth(const cases::Case& kase) {
+  const auto [inside, between] = kase.cluster.links;
+  const int per_node = kase.cluster.ranks_per_node;
+  if (kase.ranks <= per_node) return inside.bytes_per_second;
+  const int ports = kase.ranks % per_node == 0 ? per_node : kase.ranks % per_node;
+  if (per_node == 1) return between.bytes_per_second;
+  return std::min(inside.bytes_per_second, ports * between.bytes_per_second);
+}
+
 /// (N-1) steps of a ring whose messages have these bytes.
 std::int64_t ring_time(const cases::Case& kase, std::int64_t message) {
   const auto slowest = kase.ranks > kase.cluster.ranks_per_node ? front::Link::inter_node : front::Link::intra_node;
-  const front::LinkSpeed& link = kase.cluster.links[static_cast<std::size_t>(slowest)];
-  const double transfer = std::floor(static_cast<double>(message) / link.bytes_per_second * 1e9 + 0.5);
-  return (kase.ranks - 1) * (link.latency.value() + static_cast<std::int64_t>(transfer));
+  const Nanos latency = kase.cluster.links[static_cast<std::size_t>(slowest)].latency;
+  const double transfer = std::floor(static_cast<double>(message) / ring_bandwidth(kase) * 1e9 + 0.5);
+  return (kase.ranks - 1) * (latency.value() + static_cast<std::int64_t>(transfer));
 }
 
 /// What all ranks but one send on.

@@ -69,10 +69,10 @@ TEST(Clusters, StepsCountSequencesAndNoBytes) {
   signature.count = 1'000'000;
   for (const int members : {2, 7}) {
     signature.members = members;
-    EXPECT_EQ(costs.collective(signature, Link::intra_node), Nanos(300'000));
+    EXPECT_EQ(costs.collective(signature, Spread()), Nanos(300'000));
   }
   signature.members = 1;
-  EXPECT_EQ(costs.collective(signature, Link::intra_node), Nanos(0)) << "nobody to talk to";
+  EXPECT_EQ(costs.collective(signature, Spread()), Nanos(0)) << "nobody to talk to";
   EXPECT_EQ(costs.occupancy(Bytes(1 << 20), Link::intra_node), Nanos(0)) << "bytes are free";
 }
 

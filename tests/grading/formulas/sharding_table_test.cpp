@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/parts.h"
 #include "case/manifest.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
@@ -60,11 +61,33 @@ cases::Case example(const build::Toolchain& toolchain, int ranks) {
 formulas::StepPeak peak_of(const Scheme& scheme, const cases::Case& kase, int rank) {
   return scheme.hybrid ? formulas::hybrid_peak(kase, rank) : formulas::step_peak(kase, rank, scheme.zero);
 }
+/// What of a scheme's collectives over all ranks goes through this rank's port: of each, a slice
+/// (front/group/placement.h).
+std::int64_t crossing(const Scheme& scheme, const cases::Case& kase, int rank) {
+  std::vector<std::int64_t> calls = formulas::all_gather_bytes(kase, rank);
+  if (scheme.zero == 3) {
+    const std::vector<std::int64_t> again(calls.begin(), calls.end() - 1);
+    calls.insert(calls.end(), again.begin(), again.end());
+  }
+  const std::vector<std::int64_t> scattered = formulas::reduce_scatter_bytes(kase, rank);
+  if (scheme.zero == 0) {
+    for (std::size_t l = 0; l < calls.size(); ++l) calls[l] += scattered[l];  // both in one call
+  } else {
+    calls.insert(calls.end(), scattered.begin(), scattered.end());
+  }
+  if (scheme.clips) calls.push_back(formulas::all_reduce_bytes_of_one(kase, rank));
+  std::int64_t bytes = 0;
+  for (const std::int64_t sent : calls) bytes += 4 * part_of(sent / 4, kRanksOfANode, rank % kRanksOfANode).size();
+  return bytes;
+}
+
 formulas::HybridBytes sent_by(const Scheme& scheme, const cases::Case& kase, int rank) {
   if (scheme.hybrid) return formulas::hybrid_bytes(kase, rank);
   const Bytes norm(scheme.clips ? formulas::all_reduce_bytes_of_one(kase, rank) : 0), nothing(0);
   const judge::Formula<Bytes> bytes = formulas::step_bytes(kase, rank, scheme.zero) + judge::named("the norm", norm);
-  return kase.ranks > kRanksOfANode ? formulas::HybridBytes{nothing, bytes} : formulas::HybridBytes{bytes, nothing};
+  if (kase.ranks <= kRanksOfANode) return {bytes, judge::named("nothing", nothing)};
+  const auto between = judge::named("slices", Bytes(crossing(scheme, kase, rank)));
+  return {judge::named("the rest", bytes.value() - between.value()), between};
 }
 
 std::int64_t sent_over(const front::Counters& counters, front::Link link) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "front/clock/cost.h"
+#include "front/group/placement.h"
 #include "front/group/ring_traffic.h"
 
 namespace shardlings::grading {
@@ -68,12 +69,19 @@ TEST_P(Sharding, PartsMakeTheWhole) {
   EXPECT_EQ(sum, formulas::weight_bytes(formulas::layer_bytes(kase)));
 }
 
-TEST_P(Sharding, TimesAreThoseOfTheClock) {
-  const cases::Case kase = uneven_case(GetParam());
+/// The ring formulas give what the clock takes, for ranks in order on nodes of so many.
+void expect_times_of_the_clock(int ranks, int per_node) {
+  SCOPED_TRACE(per_node);
+  cases::Case kase = uneven_case(ranks);
+  kase.cluster.ranks_per_node = per_node;
+  kase.cluster.links[1] = {Nanos(900), 1e8};  // three of these ports are as fast as a link inside
   const front::CostModel model(kase.cluster);
+  std::vector<int> world(static_cast<std::size_t>(ranks));
+  std::iota(world.begin(), world.end(), 0);
+  const front::Spread spread = front::placement_of(world, model).spread;
   const std::vector<formulas::LayerBytes> layers = formulas::layer_bytes(kase);
   const auto cost = [&](Collective kind, Count count) {
-    return model.collective(signature_of(kind, count, GetParam()), front::Link::intra_node).value();
+    return model.collective(signature_of(kind, count, ranks), spread).value();
   };
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const Count count = layers[l].weights / 4;
@@ -82,6 +90,10 @@ TEST_P(Sharding, TimesAreThoseOfTheClock) {
     EXPECT_EQ(formulas::all_reduce_time(kase, count), cost(Collective::all_reduce, count));
   }
   EXPECT_EQ(formulas::all_reduce_time_of_one(kase), cost(Collective::all_reduce, 1));
+}
+
+TEST_P(Sharding, TimesAreThoseOfTheClock) {
+  for (const int per_node : {1, 2, 3, 4, 64}) expect_times_of_the_clock(GetParam(), per_node);
 }
 
 TEST_P(Sharding, LossesOfTheRanksAddUp) {
