@@ -175,6 +175,7 @@ std::string to_json(const Case& kase) {
                {"capacity", kase.capacity.value()},
                {"numbers", kase.numbers}};
   if (kase.traced) json["traced"] = *kase.traced;
+  if (!kase.recipes) json["recipes"] = false;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -199,6 +200,7 @@ Case case_from_json(const std::string& text) {
   kase.cluster = cluster_from(at<Json>(json, "cluster"));
   kase.capacity = Bytes(at<std::int64_t>(json, "capacity"));
   if (json.contains("traced")) kase.traced = at<std::vector<int>>(json, "traced");
+  if (json.contains("recipes")) kase.recipes = at<bool>(json, "recipes");
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
   return kase;
 }

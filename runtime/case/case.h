@@ -32,7 +32,9 @@ struct SHARDLINGS_API Case {
   front::Cluster cluster;
   Bytes capacity{std::int64_t{1} << 40};
   std::optional<std::vector<int>> traced;  ///< the ranks that leave a trace, in order; nothing: all
-  std::map<std::string, double> numbers;   ///< what else the puzzle needs: "every" (k), "count" (elements), …
+  /// False: a simulation makes each call of the model of its operations. Nothing but its own time depends on that.
+  bool recipes = true;
+  std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
 
   bool has_model() const { return model.layers > 0; }
   int num_batches() const { return batches > 0 ? batches : ranks; }

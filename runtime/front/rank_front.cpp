@@ -4,13 +4,15 @@
 
 #include "front/group/control.h"
 #include "front/handlers.h"
+#include "front/model/layer_call.h"
 
 namespace shardlings::front {
 
 using detail::Call;
 using detail::Reply;
 
-RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control)
+RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control,
+                     Recipes* recipes)
     : doors_(*this),
       rank_(options, rank, std::move(device), [&control] { return control.aborted(); }),
       meter_(rank_),
@@ -19,7 +21,11 @@ RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back:
       groups_(rank_, memory_, pending_, control),
       host_(rank_, memory_, pending_),
       ops_{rank_, meter_, memory_, pending_, host_},
-      models_{rank_, meter_, memory_, doors_.learner(), {}, {}} {}
+      models_{rank_, meter_, memory_, groups_, doors_.learner(), nullptr, {}, {}} {
+  if (rank_.device().computes() || rank_.trace().enabled()) return;
+  models_.recipes = recipes;
+  memory_.list_with([this] { models_.saved.for_each([this](SavedEntry& entry) { make_tensors(models_, entry); }); });
+}
 
 RankFront::~RankFront() {
   models_.saved = {};  // its tensors drop themselves, which must not happen after their memory is gone

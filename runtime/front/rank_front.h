@@ -23,7 +23,9 @@ namespace shardlings::front {
 
 class RankFront {
  public:
-  RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control);
+  /// `recipes`: those of the run, nullptr if it has none.
+  RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control,
+            Recipes* recipes = nullptr);
   ~RankFront();
   RankFront(const RankFront&) = delete;
   RankFront& operator=(const RankFront&) = delete;

@@ -15,6 +15,7 @@ inline world::Options options_of(const cases::Case& kase) {
   options.capacity = kase.capacity;
   options.host_capacity = kase.cluster.host.memory;
   options.traced = kase.traced;
+  options.recipes = kase.recipes;
   return options;
 }
 

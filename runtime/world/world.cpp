@@ -63,13 +63,15 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   const auto engine = made(options.make_engine, back::make_threads_engine);
   const auto fabric = made(options.make_fabric, back::make_in_process_fabric);
   front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
+  front::Recipes recipes;
   RunReport report;
   report.ranks.resize(static_cast<std::size_t>(options.ranks));
   // Devices outlive the ranks: an operation of one may still read another's memory.
   std::vector<std::unique_ptr<RankFront>> fronts;
   for (int rank = 0; rank < options.ranks; ++rank) {
     fronts.push_back(std::make_unique<RankFront>(
-        options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control));
+        options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control,
+        options.recipes ? &recipes : nullptr));
   }
   engine->run(options.ranks, [&](int rank) {
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);

@@ -1,5 +1,5 @@
-// What is counted, and when it happens, is the same where nothing is computed: of every solution, in every case, and of
-// mutants, whose errors are the same words.
+// What is counted, and when it happens, is the same where nothing is computed, and where calls of the model are
+// repeated from recipes: of every solution, in every case, and of mutants, whose errors are the same words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +44,13 @@ Verdict verdict_of(const cases::Case& kase, const wire::Result& result) {
   return verdict;
 }
 
+/// Simulated as `./shardlings simulate` does it: without a trace. Traced ranks do not use recipes.
+wire::Result simulated(const Solution& solution, cases::Case kase, bool recipes) {
+  kase.traced = std::vector<int>();
+  kase.recipes = recipes;
+  return solution.run(kase, Backend::dry);
+}
+
 Verdict run(const Solution& solution, const std::vector<cases::Case>& cases, Backend backend) {
   Verdict verdict;
   for (const cases::Case& kase : cases) add(kase, solution.run(kase, backend), verdict);
@@ -70,6 +77,16 @@ TEST_P(Dry, CountersAndTimesAreThoseOfTheCpu) {
   const Verdict cpu = run(solution, cases_, Backend::cpu);
   for (const CaseVerdict& kase : cpu.cases) EXPECT_EQ(kase.ending, wire::Ending::finished) << kase.explanation;
   EXPECT_THAT(gpu_tests::differences(cpu, dry), testing::IsEmpty());
+}
+
+TEST_P(Dry, RecipesChangeNothing) {
+  const Solution solution(toolchain_, GetParam());
+  for (const cases::Case& kase : cases_) {
+    SCOPED_TRACE(kase.name);
+    const wire::Result made = simulated(solution, kase, false), repeated = simulated(solution, kase, true);
+    EXPECT_EQ(made.explanation, repeated.explanation);
+    EXPECT_THAT(gpu_tests::differences(verdict_of(kase, made), verdict_of(kase, repeated)), testing::IsEmpty());
+  }
 }
 
 /// "id/mutant". Those of puzzle 33 that are misuse, which depends on what ranks do together, and one more; with
@@ -99,6 +116,9 @@ TEST_P(DryMutants, EndAsOnTheCpu) {
        cases::load_manifest(std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + id, toolchain.clusters).cases) {
     SCOPED_TRACE(kase.name);
     const wire::Result cpu = mutant.run(kase), dry = mutant.run(kase, Backend::dry);
+    const wire::Result made = simulated(mutant, kase, false), repeated = simulated(mutant, kase, true);
+    EXPECT_EQ(repeated.explanation, made.explanation);
+    EXPECT_THAT(gpu_tests::differences(verdict_of(kase, made), verdict_of(kase, repeated)), testing::IsEmpty());
     if (dry.explanation.find("a simulation computes no numbers") != std::string::npos) continue;
     EXPECT_EQ(name_of(dry.ending), std::string(name_of(cpu.ending))) << dry.explanation;
     if (cpu.ending == wire::Ending::failed || cpu.ending == wire::Ending::finished) {

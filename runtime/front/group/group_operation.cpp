@@ -18,6 +18,16 @@ Lane lane_of(Link link) {
 
 }  // namespace
 
+Traffic& GroupContext::traffic(Collective kind, const GroupInfo& group, Link link) {
+  const std::size_t place =
+      (reinterpret_cast<std::uintptr_t>(&group) / sizeof group + static_cast<std::size_t>(kind)) % known_.size();
+  Known& known = known_[place];
+  if (known.group != &group || known.kind != kind || known.link != link || known.traffic == nullptr) {
+    known = {&group, kind, link, &rank.counters().traffic[{kind, group.name, link}]};
+  }
+  return *known.traffic;
+}
+
 CallRecord GroupOperation::record() {
   CallRecord record;
   record.signature = signature;
@@ -43,19 +53,18 @@ void GroupOperation::post(const CallRecord& record) {
 
 void GroupOperation::count() {
   RingTraffic moved = ring_traffic_of(signature, ticket.member);
-  auto& by_link = of_.rank.counters().traffic;
   // What of a collective over several nodes stays inside them is counted there, and the call where its lane is.
   if (link == Link::inter_node && signature.kind != Collective::send_recv) {
     const RingTraffic crossing = traffic_between_nodes(signature, ticket.member, group->placement);
     const RingTraffic inside{moved.sent - crossing.sent, moved.received - crossing.received};
     if (inside.sent > Bytes(0) || inside.received > Bytes(0)) {
-      Traffic& traffic = by_link[{signature.kind, group->name, Link::intra_node}];
+      Traffic& traffic = of_.traffic(signature.kind, *group, Link::intra_node);
       traffic.sent += inside.sent;
       traffic.received += inside.received;
     }
     moved = crossing;
   }
-  Traffic& traffic = by_link[{signature.kind, group->name, link}];
+  Traffic& traffic = of_.traffic(signature.kind, *group, link);
   ++traffic.calls;
   traffic.sent += moved.sent;
   traffic.received += moved.received;

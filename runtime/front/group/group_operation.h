@@ -15,11 +15,28 @@ namespace shardlings::front {
 
 /// What all operations of a rank with others work on.
 struct GroupContext {
+  GroupContext(RankContext& of_rank, RankMemory& of_memory, Control& of_control)
+      : rank(of_rank), memory(of_memory), control(of_control) {}
+
   RankContext& rank;
   RankMemory& memory;
   Control& control;
   std::array<Nanos, kLinks> egress{};   ///< when the rank's outgoing link is free
   std::array<Nanos, kLinks> ingress{};  ///< when its incoming link is
+
+  /// The rank's counter of one kind of traffic. The last ones asked for are known without a look into the table.
+  Traffic& traffic(Collective kind, const GroupInfo& group, Link link);
+  /// Counters begin anew.
+  void forget_traffic() { known_ = {}; }
+
+ private:
+  struct Known {
+    const GroupInfo* group = nullptr;
+    Collective kind = Collective::barrier;
+    Link link = Link::intra_node;
+    Traffic* traffic = nullptr;
+  };
+  std::array<Known, 4> known_{};
 };
 
 class GroupOperation final : public PendingOperation {

@@ -14,7 +14,7 @@ using detail::Reply;
 namespace unpacked = detail::unpacked;
 
 RankGroups::RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control)
-    : shared_{rank, memory, control, {}, {}}, pending_(pending), groups_{control.world(rank.id())}, not_learners_{0} {}
+    : shared_(rank, memory, control), pending_(pending), groups_{control.world(rank.id())}, not_learners_{0} {}
 
 const Membership& RankGroups::membership(const Call& call) const {
   if (call.group < groups_.size()) return groups_[call.group];
@@ -29,6 +29,7 @@ Group RankGroups::handle_of(detail::Port& port, const Call& call) const {
 void RankGroups::restart_clock() {
   shared_.egress = {};
   shared_.ingress = {};
+  shared_.forget_traffic();
   shared_.control.restart_clock(shared_.rank.id());
 }
 
@@ -57,37 +58,55 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
   signature.members = static_cast<int>(me.group->members->size());
   signature.count = count_of(signature, me.member, in, out);
   check_sizes(shared_.rank, call, signature, me.member, in, out);
-  return pending_.start(call, start(call, signature, in, out));
+  if (watcher_ == nullptr || call.blocking == 0) return pending_.start(call, start(call, signature, in, out));
+  watcher_->before(signature);
+  const Reply reply = pending_.start(call, start(call, signature, in, out));
+  watcher_->after();
+  return reply;
+}
+
+void RankGroups::repeat(const Call& call, std::uint32_t group, const back::Signature& signature) {
+  GroupOperation operation(shared_);
+  begin(operation, groups_[group], call, signature);
+  operation.ticket = shared_.control.join(shared_.rank.id(), group);
+  operation.post(record_of(call, group, operation));
+  operation.settle(operation.at);
+  operation.pass_time(operation.at);
 }
 
 RankGroups::Operation RankGroups::begin(const Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out) {
   auto operation = std::make_shared<GroupOperation>(shared_);
-  operation->signature = signature;
-  operation->group = membership(call).group;
-  operation->link = operation->group->placement.spread.link();
-  operation->at = shared_.rank.place(call);
-  operation->order = shared_.rank.calls().order();
-  operation->posted = shared_.rank.now();
+  begin(*operation, membership(call), call, signature);
   operation->in = in;
   operation->out = out;
   operation->uses = {{in, false}, {out, true}};
   return operation;
 }
 
+void RankGroups::begin(GroupOperation& operation, const Membership& in, const Call& call,
+                       const back::Signature& signature) const {
+  operation.signature = signature;
+  operation.group = in.group;
+  operation.link = in.group->placement.spread.link();
+  operation.at = shared_.rank.place(call);
+  operation.order = shared_.rank.calls().order();
+  operation.posted = shared_.rank.now();
+}
+
 RankGroups::Operation RankGroups::start(const Call& call, const back::Signature& signature, const Operand& in,
                                         const Operand& out) {
   auto operation = begin(call, signature, in, out);
   operation->ticket = shared_.control.join(shared_.rank.id(), call.group);
-  operation->post(record_of(call, *operation));
+  operation->post(record_of(call, call.group, *operation));
   return operation;
 }
 
-CallRecord RankGroups::record_of(const Call& call, GroupOperation& operation) {
+CallRecord RankGroups::record_of(const Call& call, std::uint32_t group, GroupOperation& operation) {
   CallRecord record = operation.record();
-  record.not_learners = not_learners_[call.group];
+  record.not_learners = not_learners_[group];
   record.is_async = call.blocking == 0;
-  if (record.at.line == 0) ++not_learners_[call.group];
+  if (record.at.line == 0) ++not_learners_[group];
   return record;
 }
 
@@ -155,7 +174,7 @@ Reply RankGroups::split(const Call& call) {
   signature.kind = Collective::split;
   signature.members = static_cast<int>(membership(call).group->members->size());
   const auto operation = begin(call, signature, {}, {});
-  CallRecord record = record_of(call, *operation);
+  CallRecord record = record_of(call, call.group, *operation);
   record.color = given.color;
   record.key = given.key;
   record.name = shared_.rank.texts().text(given.name);

@@ -32,11 +32,26 @@ struct CollectiveRequest {
   static constexpr int kNone = -1;
 };
 
+/// Is told of collectives that wait, before and after.
+class CollectiveWatcher {
+ public:
+  virtual void before(const back::Signature& signature) = 0;
+  virtual void after() = 0;
+
+ protected:
+  ~CollectiveWatcher() = default;
+};
+
 class RankGroups {
  public:
   RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control);
 
   detail::Reply collective(const detail::Call& call, const CollectiveRequest& asked);
+  /// A collective that waits, of no data: where nothing is computed, all of it is in the signature. It counts as a call
+  /// of its own, and stands where `call` does, which it is a part of.
+  void repeat(const detail::Call& call, std::uint32_t group, const back::Signature& signature);
+  /// nullptr: nobody.
+  void tell(CollectiveWatcher* watcher) { watcher_ = watcher; }
   detail::Reply send(const detail::Call& call);
   detail::Reply recv(const detail::Call& call);
   detail::Reply send_recv(const detail::Call& call);
@@ -56,9 +71,11 @@ class RankGroups {
   /// A tensor without elements may be a rank's part; no tensor at all is a mistake.
   void require(const detail::Call& call, const Operand& operand, const char* name) const;
   Operation begin(const detail::Call& call, const back::Signature& signature, const Operand& in, const Operand& out);
+  void begin(GroupOperation& operation, const Membership& in, const detail::Call& call,
+             const back::Signature& signature) const;
   Operation start(const detail::Call& call, const back::Signature& signature, const Operand& in, const Operand& out);
   /// What the other members are told of a collective.
-  CallRecord record_of(const detail::Call& call, GroupOperation& operation);
+  CallRecord record_of(const detail::Call& call, std::uint32_t group, GroupOperation& operation);
   Operation start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
   detail::Reply join(const Membership& made);
 
@@ -67,6 +84,7 @@ class RankGroups {
   /// By this rank's number of the group, as the control plane counts them.
   std::vector<Membership> groups_;
   std::vector<std::uint64_t> not_learners_;  ///< collectives of each group that the harness has called
+  CollectiveWatcher* watcher_ = nullptr;
 };
 
 }  // namespace shardlings::front

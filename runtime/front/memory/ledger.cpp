@@ -31,6 +31,41 @@ void Ledger::reset_peak(Location at) {
   peak_at_ = at;
 }
 
+LedgerChange Ledger::since(const Ledger& copy) const {
+  LedgerChange of{peak_ - copy.live_, peak_by_kind_, live_ - copy.live_, live_by_kind_};
+  for (std::size_t kind = 0; kind < kNumKinds; ++kind) {
+    of.rise_by_kind[kind] -= copy.live_by_kind_[kind];
+    of.change_by_kind[kind] -= copy.live_by_kind_[kind];
+  }
+  return of;
+}
+
+void Ledger::resume_peak(const Ledger& copy) {
+  if (peak_ > copy.peak_) return;
+  peak_ = copy.peak_;
+  peak_by_kind_ = copy.peak_by_kind_;
+  peak_at_ = copy.peak_at_;
+}
+
+void Ledger::repeat(const LedgerChange& change, Location at) {
+  if (live_ + change.rise > peak_) {
+    peak_ = live_ + change.rise;
+    for (std::size_t kind = 0; kind < kNumKinds; ++kind) {
+      peak_by_kind_[kind] = live_by_kind_[kind] + change.rise_by_kind[kind];
+    }
+    peak_at_ = at;
+  }
+  live_ += change.change;
+  for (std::size_t kind = 0; kind < kNumKinds; ++kind) live_by_kind_[kind] += change.change_by_kind[kind];
+}
+
+void Ledger::remove(const KindBytes& by_kind) {
+  for (std::size_t kind = 0; kind < kNumKinds; ++kind) {
+    live_ -= by_kind[kind];
+    live_by_kind_[kind] -= by_kind[kind];
+  }
+}
+
 MemoryUse Ledger::use() const {
   return {live_, live_by_kind_, peak_, peak_by_kind_, std::string(base_name(peak_at_.file)), peak_at_.line};
 }

@@ -9,6 +9,14 @@
 
 namespace shardlings::front {
 
+/// What some operations do to a memory, whatever was alive in it before.
+struct LedgerChange {
+  Bytes rise;  ///< to the most that is alive at once meanwhile; not below 0
+  KindBytes rise_by_kind{};
+  Bytes change;  ///< until the end
+  KindBytes change_by_kind{};
+};
+
 class Ledger {
  public:
   Ledger(Memory memory, Bytes capacity) : memory_(memory), capacity_(capacity) {}
@@ -23,6 +31,15 @@ class Ledger {
   void remove(Kind kind, Bytes size);
   /// Starts the peak anew from what is alive.
   void reset_peak(Location at);
+
+  /// What has been done to this ledger since it was copied and its peak started anew.
+  LedgerChange since(const Ledger& copy) const;
+  /// The peak is the copy's, unless it has become higher.
+  void resume_peak(const Ledger& copy);
+  /// The same once more, as if it were done at one place.
+  void repeat(const LedgerChange& change, Location at);
+  /// Takes back what was alive of each kind.
+  void remove(const KindBytes& by_kind);
   MemoryUse use() const;
 
  private:

@@ -145,29 +145,57 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   if (!ledger(memory).fits(size)) {
     out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, memory);
   }
-  Storage storage;
-  storage.data = allocate_on_device(memory, {rank_.id(), size, kind, at, true});
-  storage.count = shape.size();
-  storage.dtype = dtype;
-  storage.kind = kind;
-  storage.memory = memory;
-  storage.label.micro = micro;
-  storage.at = at;
+  const Operand made = add_storage(shape, dtype, {rank_.id(), size, kind, at, true}, memory, micro);
   ledger(memory).add(kind, size, at);
   note_curve(memory);
+  if (rank_.options().poison_empty) {
+    fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
+  }
+  return made;
+}
+
+Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro) {
+  Storage storage;
+  storage.data = allocate_on_device(memory, otherwise);
+  storage.count = shape.size();
+  storage.dtype = dtype;
+  storage.kind = otherwise.kind;
+  storage.memory = memory;
+  storage.label.micro = micro;
+  storage.at = otherwise.at;
   Operand made;
   made.data = storage.data;
-  made.kind = kind;
+  made.kind = storage.kind;
   made.memory = memory;
   made.label = storage.label;
   made.ref.shape = shape;
   made.ref.dtype = dtype;
   made.ref.storage = storages_.insert(std::move(storage));
   made.ref.generation = storages_.at(made.ref.storage).generation;
-  if (rank_.options().poison_empty) {
-    fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
-  }
   return made;
+}
+
+void RankMemory::repeat(const LedgerChange& change, Location at) {
+  Ledger& device = ledger(Memory::device);
+  rank_.calls().note_tensors(device.live() + change.rise + ledger(Memory::host).live());
+  device.repeat(change, at);
+  rank_.set_live(device.live());
+}
+
+void RankMemory::remove(const KindBytes& by_kind) {
+  ledger(Memory::device).remove(by_kind);
+  note_curve(Memory::device);
+}
+
+Operand RankMemory::allocate_counted(Shape shape, DType dtype, Kind kind, Location at) {
+  return add_storage(shape, dtype, {rank_.id(), bytes_of(shape.size(), dtype), kind, at, true}, Memory::device, -1);
+}
+
+void RankMemory::free_counted(const Ref& ref) {
+  Storage* storage = storages_.find(ref.storage, ref.generation);
+  if (!storage) return;
+  release(rank_.device(), *storage);
+  storages_.erase(ref.storage);
 }
 
 void RankMemory::fill(const Operand& target, float value) {
@@ -213,6 +241,7 @@ void* RankMemory::allocate_on_device(Memory memory, const Refused& otherwise) {
 }
 
 void RankMemory::out_of_memory(const Refused& refused, Memory memory) {
+  if (make_storages_) make_storages_();
   throw OutOfMemory(out_of_memory_message(refused, ledger(memory), storages_).c_str(), refused.at);
 }
 

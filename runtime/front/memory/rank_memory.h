@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "api/arguments.h"
 #include "back/kernels/kernels.h"
@@ -54,6 +56,21 @@ class RankMemory {
   Operand allocate(Shape shape, DType dtype, Kind kind, Memory memory, Location at, int micro = -1);
   /// Frees, or, if the storage is in flight, remembers to, and defers the error.
   void free(const detail::Ref& ref, Location at);
+
+  /// \name For who repeats what operations do to the memory, without the operations
+  /// @{
+  /// Of the device. The change fits.
+  void repeat(const LedgerChange& change, Location at);
+  /// Bytes of the device are free that no storage has.
+  void remove(const KindBytes& by_kind);
+  /// A storage whose bytes are counted already.
+  Operand allocate_counted(Shape shape, DType dtype, Kind kind, Location at);
+  /// The storage goes, and its bytes stay counted.
+  void free_counted(const detail::Ref& ref);
+  /// Called before somebody is told what is alive: to make storages of what is counted and has none.
+  void list_with(std::function<void()> make_storages) { make_storages_ = std::move(make_storages); }
+  /// @}
+
   /// What fills a storage as a whole says what its data are about; a part of one does not.
   void label_whole(const Operand& operand, Label label);
 
@@ -73,12 +90,15 @@ class RankMemory {
  private:
   Operand on_device(const detail::Call& call, const Lookup& lookup);
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
+  /// The storage alone: nothing is counted. `otherwise`: as below, and what the storage is.
+  Operand add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro);
   void note_curve(Memory memory);
   /// `otherwise`: what is said if there is none left.
   void* allocate_on_device(Memory memory, const Refused& otherwise);
   [[noreturn]] void out_of_memory(const Refused& refused, Memory memory);
 
   RankContext& rank_;
+  std::function<void()> make_storages_;
   StorageTable storages_;
   std::array<Ledger, kMemories> ledgers_;
 };

@@ -9,6 +9,7 @@
 #include "api/arguments.h"
 #include "base/text.h"
 #include "front/model/checks.h"
+#include "front/model/layer_call.h"
 #include "front/model/layers.h"
 
 namespace shardlings::front {
@@ -49,6 +50,10 @@ void mark(RankModels& of, const Tensor& tensor, Label label) {
   if (tensor) of.memory.storages().at(Access::ref(tensor).storage).label = label;
 }
 
+void mark_all(RankModels& of, const SavedEntry& saved) {
+  for (const Tensor& tensor : saved.tensors) mark(of, tensor, saved.label);
+}
+
 /// A result leaves the runtime: shaped as it is documented, labelled with its micro-batch.
 detail::Ref handed_out(RankModels& of, Tensor result, const Shape& shape, int micro) {
   mark(of, result, {micro, -1});
@@ -66,17 +71,17 @@ SavedEntry take_saved(RankModels& of, const Call& call, const Operand& x, Label 
                                 call_text(call, label.layer)));
   }
   SavedEntry entry = of.saved.take(call.id);
-  if (entry.label.layer != label.layer) {
-    of.rank.invalid(call,
-                    fmt::format("{}: the Saved is that of layer {}", call_text(call, label.layer), entry.label.layer));
-  }
+  const auto wrong = [&](const std::string& why) {
+    make_tensors(of, entry);  // whose memory goes with them
+    of.rank.invalid(call, fmt::format("{}: {}", call_text(call, label.layer), why));
+  };
+  if (entry.label.layer != label.layer) wrong(fmt::format("the Saved is that of layer {}", entry.label.layer));
   if (entry.label.micro >= 0 && label.micro >= 0 && entry.label.micro != label.micro) {
-    of.rank.invalid(call, fmt::format("{}: x is of micro-batch {}, but the Saved of micro-batch {}",
-                                      call_text(call, label.layer), label.micro, entry.label.micro));
+    wrong(fmt::format("x is of micro-batch {}, but the Saved of micro-batch {}", label.micro, entry.label.micro));
   }
   if (entry.input != x.shape()) {
-    of.rank.invalid(call, fmt::format("{}: x has shape {}, but the Saved is of a forward whose x had {}",
-                                      call_text(call, label.layer), to_text(x.shape()), to_text(entry.input)));
+    wrong(fmt::format("x has shape {}, but the Saved is of a forward whose x had {}", to_text(x.shape()),
+                      to_text(entry.input)));
   }
   return entry;
 }
@@ -119,16 +124,28 @@ Reply handle::layer_forward(RankModels& of, const Call& call) {
   const unpacked::layer_forward given(call);
   const auto [structure, weights, x, label] = inputs_of(of, call, given);
 
-  const LayerArguments layer = arguments_of(of, call, given, structure, label.micro);
-  std::vector<Tensor> saved;
-  Tensor y = as_one_call(of, call, EventKind::forward, label,
-                         [&] { return forward_of(layer, given.saves ? &saved : nullptr); });
+  LayerCall layer_call(of, call, structure);
+  layer_call.reads(weights);
+  layer_call.reads(x);
+  SavedEntry entry;
+  entry.label = label;
+  entry.input = x.shape();
+  SavedEntry* const saved = given.saves ? &entry : nullptr;
+  if (saved) layer_call.saves();
+  const auto operations = [&, &structure = structure, micro = label.micro] {
+    Recording recording(layer_call);
+    Tensor y = forward_of(arguments_of(of, call, given, structure, micro), saved ? &saved->tensors : nullptr);
+    if (saved) mark_all(of, *saved);
+    recording.end(y, saved);
+    return y;
+  };
+  Tensor y = as_one_call(of, call, EventKind::forward, label, [&] {
+    const Recipe* recipe = layer_call.recipe();
+    return recipe ? layer_call.repeat(*recipe, {}, saved) : operations();
+  });
   ++of.rank.counters().layer_forwards;
   Reply reply;
-  if (given.saves) {
-    for (const Tensor& tensor : saved) mark(of, tensor, label);
-    reply.id = of.saved.insert({std::move(saved), label, x.shape()});
-  }
+  if (saved) reply.id = of.saved.insert(std::move(entry));
   reply.tensor[0] = handed_out(of, std::move(y), output_shape(structure, x.shape()), label.micro);
   return reply;
 }
@@ -138,17 +155,33 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
   Tensor grad = taken(of, call, given.grad);
   const auto [structure, weights, x, label] = inputs_of(of, call, given);
   const int l = given.layer;
-  check_grad(of, call, l, x, of.memory.reading(call, given.grad));
-  check_weights(of, call, l, of.memory.writing(call, given.grad_weights), "gradients of the weights");
-  check_grad_types(of, call, l, weights, of.memory.reading(call, given.grad),
-                   of.memory.writing(call, given.grad_weights));
+  const Operand found = of.memory.reading(call, given.grad);
+  check_grad(of, call, l, x, found);
+  const Operand sum = of.memory.writing(call, given.grad_weights);
+  check_weights(of, call, l, sum, "gradients of the weights");
+  check_grad_types(of, call, l, weights, found, sum);
   SavedEntry entry = take_saved(of, call, x, label);
-  of.memory.label_whole(of.memory.writing(call, given.grad_weights), {-1, l});
+  of.memory.label_whole(sum, {-1, l});
 
-  const LayerArguments layer = arguments_of(of, call, given, structure, label.micro);
-  const Entries<View> grads(structure, view(of, call, given.grad_weights), layer.at);
-  Tensor grad_x = as_one_call(of, call, EventKind::backward, label,
-                              [&] { return backward_of(layer, std::move(entry.tensors), std::move(grad), grads); });
+  LayerCall layer_call(of, call, structure);
+  layer_call.uses_up(entry);
+  layer_call.reads(weights);
+  layer_call.reads(x);
+  layer_call.takes(found);
+  layer_call.writes(of.memory.writing(call, given.grad_weights));  // which has its label by now
+  const auto operations = [&, &structure = structure, micro = label.micro] {
+    make_tensors(of, entry);
+    Recording recording(layer_call);
+    const LayerArguments layer = arguments_of(of, call, given, structure, micro);
+    const Entries<View> grads(structure, view(of, call, given.grad_weights), layer.at);
+    Tensor grad_x = backward_of(layer, std::move(entry.tensors), std::move(grad), grads);
+    recording.end(grad_x, nullptr);
+    return grad_x;
+  };
+  Tensor grad_x = as_one_call(of, call, EventKind::backward, label, [&] {
+    const Recipe* recipe = layer_call.recipe();
+    return recipe ? layer_call.repeat(*recipe, std::move(grad)) : operations();
+  });
   ++of.rank.counters().layer_backwards;
   Reply reply;
   reply.tensor[0] = handed_out(of, std::move(grad_x), x.shape(), label.micro);
@@ -162,14 +195,27 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
   check_loss(of, call, found, of.memory.reading(call, given.targets), of.memory.writing(call, given.loss));
   const Label label{found.label.micro, -1};
   const detail::RankModel& model = model_of(of, call);
-  const View targets = view(of, call, given.targets), loss = view(of, call, given.loss);
-  const Location at = of.rank.place(call);
+  const model::LayerStructure& head = model.structure->layers.back();
+  const Count outputs = model.structure->spec.outputs;
+
+  LayerCall layer_call(of, call, head);
+  layer_call.depends_on(outputs);
+  layer_call.takes(found);
+  layer_call.reads(of.memory.reading(call, given.targets));
+  layer_call.writes(of.memory.writing(call, given.loss));
+  const auto operations = [&] {
+    Recording recording(layer_call);
+    const View targets = view(of, call, given.targets), loss = view(of, call, given.loss);
+    const Location at = of.rank.place(call);
+    Tensor grad = model.tp.size() > 1 ? divided_loss(model.tp, {head.vocabulary, outputs}, std::move(logits), targets,
+                                                     given.tokens, loss, at)
+                                      : cross_entropy(std::move(logits), targets, given.tokens, loss, at);
+    recording.end(grad, nullptr);
+    return grad;
+  };
   Tensor grad = as_one_call(of, call, EventKind::loss, label, [&] {
-    if (model.tp.size() > 1) {
-      return divided_loss(model.tp, {model.structure->layers.back().vocabulary, model.structure->spec.outputs},
-                          std::move(logits), targets, given.tokens, loss, at);
-    }
-    return cross_entropy(std::move(logits), targets, given.tokens, loss, at);
+    const Recipe* recipe = layer_call.recipe();
+    return recipe ? layer_call.repeat(*recipe, std::move(logits)) : operations();
   });
   Reply reply;
   reply.tensor[0] = handed_out(of, std::move(grad), found.shape(), label.micro);
@@ -179,27 +225,45 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
 Reply handle::layer_update(RankModels& of, const Call& call) {
   const unpacked::layer_update given(call);
   check_update(of, call, given.layer);
-  const model::ModelSpec& spec = model_of(of, call).structure->spec;
-  const View weights = view(of, call, given.weights), grad = view(of, call, given.grad),
-             factor = view(of, call, given.factor);
-  const Location at = of.rank.place(call);
-  as_one_call(of, call, EventKind::update, {-1, given.layer}, [&]() -> Tensor {
-    if (spec.optimizer == model::ModelSpec::Optimizer::sgd) {
-      sgd(weights, grad, spec.lr, factor, at);
-    } else {
+  const model::ModelStructure& structure = *model_of(of, call).structure;
+  const model::ModelSpec& spec = structure.spec;
+  const bool adam_step = spec.optimizer == model::ModelSpec::Optimizer::adam;
+
+  LayerCall layer_call(of, call, structure.layers[static_cast<std::size_t>(given.layer)]);
+  layer_call.depends_on(static_cast<std::int64_t>(spec.optimizer));
+  layer_call.require(given.step >= 1);  // else the optimizer complains of it
+  layer_call.may_use(given.weights);
+  layer_call.may_use(given.grad);
+  if (adam_step) layer_call.may_use(given.m);
+  if (adam_step) layer_call.may_use(given.v);
+  layer_call.may_use(given.factor);
+  const auto operations = [&]() -> Tensor {
+    Recording recording(layer_call);
+    const View weights = view(of, call, given.weights), grad = view(of, call, given.grad),
+               factor = view(of, call, given.factor);
+    const Location at = of.rank.place(call);
+    if (adam_step) {
       AdamStep step;
       step.lr = spec.lr;
       step.eps = spec.eps;
       step.step = given.step;
       adam(weights, grad, view(of, call, given.m), view(of, call, given.v), step, factor, {}, at);
+    } else {
+      sgd(weights, grad, spec.lr, factor, at);
     }
+    recording.end({}, nullptr);
     return {};
+  };
+  as_one_call(of, call, EventKind::update, {-1, given.layer}, [&] {
+    const Recipe* recipe = layer_call.recipe();
+    return recipe ? layer_call.repeat(*recipe) : operations();
   });
   return {};
 }
 
 Reply handle::drop_saved(RankModels& of, const Call& call) {
-  of.saved.take(call.id);
+  const SavedEntry entry = of.saved.take(call.id);
+  if (entry.recipe) of.memory.remove(entry.recipe->saved_bytes);
   return {};
 }
 

@@ -12,7 +12,7 @@ namespace shardlings::front {
 
 void CallLog::note(const char* name, Location at, Nanos now) {
   if (at.line == 0) return;
-  if (depth_ == 0) latest_[noted_++ % latest_.size()] = {at, name};
+  if (depth_ == 0) keep(name, at);
   last_ = name;
   last_place_ = at;
   if (entry_ == nullptr) return;
@@ -28,14 +28,23 @@ void CallLog::note(const char* name, Location at, Nanos now) {
   std::memcpy(entry_->file, file.data(), std::min<std::size_t>(file.size(), BlackBoxEntry::kText - 1));
 }
 
+void CallLog::keep(const char* name, Location at) {
+  const std::uint64_t number = noted_++;
+  if (number < first_) return;
+  if (latest_.empty()) latest_.resize(kLatest);
+  latest_[number % kLatest] = {at, name};
+}
+
 void CallLog::note_tensors(Bytes alive) {
   if (entry_ != nullptr) entry_->tensors = std::max(entry_->tensors, alive.value());
 }
 
 std::vector<CallLog::Repeated> CallLog::latest() const {
   std::map<std::tuple<std::string, int, std::string>, Repeated> by_line;
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(noted_, latest_.size()); ++i) {
-    const auto& [at, name] = latest_[i];
+  if (latest_.empty()) return {};
+  for (std::uint64_t number = std::max(first_, noted_ - std::min<std::uint64_t>(noted_, kLatest)); number < noted_;
+       ++number) {
+    const auto& [at, name] = latest_[number % kLatest];
     Repeated& repeated = by_line[{at.file, at.line, name}];
     repeated = {at, name, repeated.times + 1};
   }

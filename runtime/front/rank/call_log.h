@@ -2,7 +2,6 @@
 /// Which calls a rank's code has made, as far as anybody asks: how many, and the last one. Noted in the black box, too.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,12 +21,13 @@ class CallLog {
     int times = 0;
   };
 
-  /// `entry`: this rank's in the black box, or nullptr.
-  explicit CallLog(BlackBoxEntry* entry) : entry_(entry) {}
+  /// `entry`: this rank's in the black box, or nullptr. `first`: the number of the first call that latest() may ask
+  /// for; before, nothing is kept, which of thousands of ranks would take megabytes.
+  explicit CallLog(BlackBoxEntry* entry, std::uint64_t first = 0) : entry_(entry), first_(first) {}
 
   /// Number of the call under way; those count, too, that a call of the model is made of.
   std::uint64_t order() const { return order_; }
-  void count() { ++order_; }
+  void count(std::uint64_t calls = 1) { order_ += calls; }
   /// What is called now, and where. The harness's own calls have no place in the source, and are nothing that a learner
   /// knows of: they are not noted.
   void note(const char* name, Location at, Nanos now);
@@ -48,10 +48,14 @@ class CallLog {
   Location last_place() const { return last_place_; }
   /// How many calls the learner's code has made.
   std::uint64_t noted() const { return noted_; }
+  /// How many of the latest calls are kept.
+  static constexpr std::size_t kLatest = 256;
   /// The latest ones by line and name, the most frequent first.
   std::vector<Repeated> latest() const;
 
  private:
+  void keep(const char* name, Location at);
+
   BlackBoxEntry* entry_;
   std::uint64_t order_ = 0;
   std::uint64_t noted_ = 0;  ///< of the learner's code
@@ -63,7 +67,8 @@ class CallLog {
     Location at;
     const char* name = "";
   };
-  std::array<Noted, 256> latest_;     ///< the call of number n is at n % size
+  std::uint64_t first_;
+  std::vector<Noted> latest_;         ///< from the first call on that is kept: the call of number n is at n % kLatest
   const char* noted_file_ = nullptr;  ///< what stands in the black box
   const char* noted_verb_ = nullptr;
 };

@@ -46,6 +46,12 @@ void Meter::charge(const char* name, const Call& call, Cost cost, Label label) {
   add_event(EventKind::operation, name, call, label, begin, cost.flops, marks_);
 }
 
+void Meter::repeat(const Spent& spent) {
+  rank_.counters().operations += spent.operations;
+  rank_.counters().flops += spent.flops;
+  spend(spent.time);
+}
+
 void Meter::begin_layer_call(const Call& call) {
   rank_.calls().begin_composite(call);
   if (rank_.calls().depth() > 1) return;

@@ -8,6 +8,13 @@
 
 namespace shardlings::front {
 
+/// What some operations cost.
+struct Spent {
+  Nanos time;
+  Flops flops;
+  std::int64_t operations = 0;
+};
+
 class Meter {
  public:
   explicit Meter(RankContext& rank) : rank_(rank) {}
@@ -20,6 +27,8 @@ class Meter {
   /// a table of calls.
   void begin_layer_call(const detail::Call& call);
   void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label);
+  /// Counts what operations have cost that are not made again, and moves the clock. They leave no event.
+  void repeat(const Spent& spent);
   /// Forgets what is under way.
   void restart();
 

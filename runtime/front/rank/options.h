@@ -24,6 +24,9 @@ struct RankOptions {
   bool traces(int rank) const { return trace && (!traced || std::binary_search(traced->begin(), traced->end(), rank)); }
   /// A rank that calls so often, or leaves so many records in its trace, loops for ever: it is stopped. 0: it never is.
   std::int64_t endless = 0;
+  /// Where nothing is computed and no trace is left, calls of the model are repeated from recipes: see
+  /// front/model/recipe.h. All is the same without.
+  bool recipes = true;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
 };

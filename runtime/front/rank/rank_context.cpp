@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/text.h"
@@ -43,6 +44,14 @@ std::string endless_text(int rank, const CallLog& calls) {
                     calls.noted() - 1);
 }
 
+/// The latest calls are told of if there are too many of them, or too many records in the trace.
+std::uint64_t first_call_told_of(const RankOptions& options, int rank) {
+  if (options.endless == 0) return std::numeric_limits<std::uint64_t>::max();
+  if (options.traces(rank)) return 0;
+  return static_cast<std::uint64_t>(
+      std::max<std::int64_t>(options.endless + 1 - static_cast<std::int64_t>(CallLog::kLatest), 0));
+}
+
 }  // namespace
 
 RankContext::RankContext(const RankOptions& options, int rank, std::unique_ptr<back::Device> device,
@@ -52,7 +61,7 @@ RankContext::RankContext(const RankOptions& options, int rank, std::unique_ptr<b
       device_(std::move(device)),
       costs_(options.cluster),
       aborted_(std::move(aborted)),
-      calls_(options.black_box ? &options.black_box->entries[rank] : nullptr),
+      calls_(options.black_box ? &options.black_box->entries[rank] : nullptr, first_call_told_of(options, rank)),
       trace_(options.traces(rank)) {
   if (trace_.enabled()) device_->start_measuring();
 }
