@@ -21,8 +21,7 @@ constexpr std::optional<Count> product_of_positive(const Shape& shape) {
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] < 0) return std::nullopt;
     if (shape[i] == 0) continue;
-    if (shape[i] > kMostElements / product) return std::nullopt;
-    product *= shape[i];
+    if (__builtin_mul_overflow(product, shape[i], &product) || product > kMostElements) return std::nullopt;
   }
   return product;
 }

@@ -1,6 +1,6 @@
 #include "submission/wire/result_pack.h"
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -34,13 +34,15 @@ void read_counters(const std::string& text, Result& result) try {
 /// What ranks have counted: of thousands most have the same, so each is there once, and of each rank which it is.
 Json counters_of(const front::RunReport& report) {
   Json counters = Json::array(), kinds = Json::array();
-  std::map<std::string, std::size_t> known;
+  std::vector<const front::Counters*> known;
   for (const front::RankReport& rank : report.ranks) {
-    Json one = counters_to_json(rank.counters);
-    const auto [found, is_new] =
-        known.try_emplace(one.dump(-1, ' ', false, Json::error_handler_t::replace), known.size());
-    if (is_new) counters.push_back(std::move(one));
-    kinds.push_back(found->second);
+    // From the newest on: neighbours are alike more often than not.
+    const auto found = std::find_if(known.rbegin(), known.rend(),
+                                    [&](const front::Counters* other) { return *other == rank.counters; });
+    kinds.push_back(found == known.rend() ? known.size() : static_cast<std::size_t>(known.rend() - found) - 1);
+    if (found != known.rend()) continue;
+    known.push_back(&rank.counters);
+    counters.push_back(counters_to_json(rank.counters));
   }
   return {{"counters", std::move(counters)}, {"kinds", std::move(kinds)}};
 }

@@ -1,9 +1,9 @@
 // Ranks as fibers: one thread runs them all, and changes from one to the next only where a rank sleeps. So the schedule
 // is the same in every run, thousands of ranks are cheap, and nothing here happens at the same time.
+#include <bit>
 #include <memory>
 #include <random>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,7 +23,8 @@ struct Fiber {
 
   int rank;
   bool finished = false;
-  Fiber* next_sleeper = nullptr;  ///< on the same word
+  const void* sleeps_on = nullptr;  ///< a word
+  Fiber* next_sleeper = nullptr;    ///< of the same place in the table of sleepers
   Stack stack;
   Context context;
   ExceptionState exceptions;  ///< while it does not run
@@ -39,7 +40,7 @@ class FibersEngine final : public Engine {
     body_ = &body;
     // A run that ended by an exception has left fibers behind, and what refers to them.
     runnable_.clear();
-    sleepers_.clear();
+    sleepers_.assign(std::bit_ceil(2 * static_cast<std::size_t>(ranks)), nullptr);
     fibers_.clear();
     for (int rank = ranks - 1; rank >= 0; --rank) {
       fibers_.push_back(std::make_unique<Fiber>(rank));
@@ -64,22 +65,32 @@ class FibersEngine final : public Engine {
 
   void park(const std::atomic<std::uint32_t>& word, std::uint32_t expected) override {
     if (word.load(std::memory_order_relaxed) != expected) return;
-    Fiber*& first = sleepers_[&word];
-    running_->next_sleeper = std::exchange(first, running_);
+    running_->sleeps_on = &word;
+    running_->next_sleeper = std::exchange(sleepers_at(&word), running_);
     switch_back();
   }
 
   void wake(const std::atomic<std::uint32_t>& word) override {
-    const auto found = sleepers_.find(&word);
-    if (found == sleepers_.end()) return;
-    for (Fiber* fiber = found->second; fiber;) {
+    Fiber** next = &sleepers_at(&word);
+    while (Fiber* fiber = *next) {
+      if (fiber->sleeps_on != &word) {
+        next = &fiber->next_sleeper;
+        continue;
+      }
+      *next = std::exchange(fiber->next_sleeper, nullptr);
       runnable_.push_back(fiber);
-      fiber = std::exchange(fiber->next_sleeper, nullptr);
     }
-    sleepers_.erase(found);
   }
 
  private:
+  /// The last one to lie down of those whose words share a place. Words lie in objects of some hundred bytes.
+  Fiber*& sleepers_at(const void* word) {
+    constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio (Knuth, vol. 3, 6.4)
+    constexpr int kBits = 64;
+    const int places = std::countr_zero(sleepers_.size());
+    return sleepers_[reinterpret_cast<std::uintptr_t>(word) * kMix >> (kBits - places)];
+  }
+
   /// The one that was woken last: what it and its group last used is still in the cache. Shuffled: any.
   Fiber* take_runnable() {
     if (runnable_.empty()) return nullptr;
@@ -127,7 +138,7 @@ class FibersEngine final : public Engine {
   const std::function<void(int)>* body_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> runnable_;
-  std::unordered_map<const std::atomic<std::uint32_t>*, Fiber*> sleepers_;  ///< by word: the last one to lie down
+  std::vector<Fiber*> sleepers_;  ///< a power of two of places: see sleepers_at()
   Fiber* running_ = nullptr;
   Context scheduler_;
 };
