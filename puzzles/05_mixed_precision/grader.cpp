@@ -16,6 +16,7 @@
 #include "grading/formulas/mixed_training.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/rounding.h"
 
 using namespace shardlings;
@@ -298,22 +299,6 @@ bool weights_are_rounded(CheckContext& check) {
 
 // ---- Memory ----
 
-Formula<Bytes> memory_budget(const Case& kase) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
-  const Formula<Bytes> standing = named("number of weights", number_of_weights(kase)) * Formula<Bytes>(Bytes(16)) +
-                                  named("batch, losses, flag and squares", Bytes(mixed_given_bytes(kase)));
-  Formula<Bytes> peak = Bytes(0);
-  std::int64_t kept = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    const Formula<Bytes> bytes =
-        standing + named(fmt::format("bf16 activations of layers 0-{}", l), Bytes(kept)) +
-        named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
-    if (bytes.value() >= peak.value()) peak = bytes;
-  }
-  return peak;
-}
-
 void diagnose_memory(CheckContext& check, int rank) {
   const Case& kase = check.kase();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
@@ -329,25 +314,12 @@ void diagnose_memory(CheckContext& check, int rank) {
   const std::int64_t planned = standing + layers.front().input + layers.front().input_gradient;
   const std::int64_t kept = left - planned - inputs;  // less by flag and squares, if those are made after backward
   if (inputs > 0 && (kept == 0 || kept == -8)) return check.diagnose("activations_kept");
-  if (has_number_for_each_layer(check, rank, memory_budget(kase).value()))
-    return check.diagnose("number_for_each_layer");
+  if (has_number_for_each_layer(check, rank, mixed_peak(kase).value())) return check.diagnose("number_for_each_layer");
   // Made for the optimizer: every gradient once more.
   const std::int64_t most = most_after_backward(check, rank);
   if (most > left && most >= left - layers.front().input + 4 * weights) return check.diagnose("gradients_in_f32");
   const auto gradient = static_cast<std::size_t>(Kind::gradient);
   if (check.counters(rank).peak_by_kind[gradient].value() > 2 * weights) check.diagnose("gradients_copied");
-}
-
-Formula<Bytes> wire_bytes(const Case& kase, int rank) {
-  std::int64_t bytes = 0;
-  for (const LayerBytes& layer : layer_bytes(kase, DType::bf16)) {
-    const Count count = layer.weights / 2;
-    bytes += 2 * (2 * count - part_of(count, kase.ranks, rank).size() -
-                  part_of(count, kase.ranks, (rank + 1) % kase.ranks).size());
-  }
-  const Formula<Bytes> gradients = named("gradients of 2 bytes", Bytes(2 * number_of_weights(kase)));
-  return in_all_steps(kase, simplest(2 * share_of_others(Letters(kase).n) * gradients,
-                                     named("an all-reduce of each layer", Bytes(kase.ranks == 1 ? 0 : bytes))));
 }
 
 }  // namespace
@@ -381,7 +353,7 @@ SHARDLINGS_CHECK(scaling) {
 
 SHARDLINGS_CHECK(memory) {
   if (!nothing_on_host(check)) return;
-  if (!check.peaks_at_most(memory_budget(check.kase()))) diagnose_memory(check, check.worst_rank());
+  if (!check.peaks_at_most(mixed_peak(check.kase()))) diagnose_memory(check, check.worst_rank());
 }
 
 SHARDLINGS_CHECK(communication) {
@@ -391,9 +363,29 @@ SHARDLINGS_CHECK(communication) {
                        named("1 in each step", kase.steps), "reads")) {
       return check.diagnose("many_reads");
     }
-    if (!check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(kase, rank),
-                       check.place_of_last(rank, EventKind::collective))) {
+    if (!check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(),
+                       mixed_wire_bytes(kase, rank), check.place_of_last(rank, EventKind::collective))) {
       return check.diagnose("too_much_sent");
     }
   }
+}
+
+SHARDLINGS_PREDICTIONS("3 ranks, uneven tokens, 2 steps") {
+  const Case& kase = predict.kase();
+  const Formula<Count> weights = named("number of weights", number_of_weights(kase));
+  const Formula<Bytes> peak = mixed_peak(kase);
+  predict
+      .number("state", "How many bytes of weights, gradients and moments does a rank hold?",
+              weights * Formula<Bytes>(Bytes(16)))
+      .unlike(weights * Formula<Bytes>(Bytes(12)),
+              "Two of weight, two of gradient, and four each of master weight and "
+              "both moments: something of 4 bytes is missing.")
+      .unlike(weights * Formula<Bytes>(Bytes(20)), "Weight and gradient have 2 bytes each.")
+      .unlike(weights * Formula<Bytes>(Bytes(8)), "Moments and master weights are in f32.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak)
+      .unlike(weights * Formula<Bytes>(Bytes(16)), "Those are the states alone. A backward is running.")
+      .unlike(peak + weights * Formula<Bytes>(Bytes(2)), "Gradients have 2 bytes, not 4.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in both steps?", mixed_wire_bytes(kase, 0))
+      .unlike(2 * mixed_wire_bytes(kase, 0), "Gradients travel as they are, with 2 bytes a number.")
+      .unlike(mixed_wire_bytes(kase, 0) / 2, "There are two halves of an all-reduce, and two steps.");
 }

@@ -12,38 +12,15 @@
 #include "base/parts.h"
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/ring_cost.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
 using front::EventKind;
 
 namespace {
-
-Count elements_of(const Case& kase) {
-  return kase.integer("elements");
-}
-/// How many groups the ranks are divided into, and N, the ranks of each.
-int groups_of(const Case& kase) {
-  return static_cast<int>(kase.integer("groups"));
-}
-int members_of(const Case& kase) {
-  return kase.ranks / groups_of(kase);
-}
-std::int64_t size_of(const CheckContext& check) {
-  return kBytesOfF32 * elements_of(check.kase());
-}
-std::int64_t longest_part(const CheckContext& check) {
-  return kBytesOfF32 * part_of(elements_of(check.kase()), members_of(check.kase()), 0).size();
-}
-std::int64_t shortest_part(const CheckContext& check) {
-  const int n = members_of(check.kase());
-  return kBytesOfF32 * part_of(elements_of(check.kase()), n, n - 1).size();
-}
-/// Messages of a rank: one in each step.
-std::int64_t steps_of(const CheckContext& check) {
-  return 2 * (members_of(check.kase()) - 1);
-}
 
 /// By rank: what it holds.
 using Replicas = std::vector<std::vector<float>>;
@@ -121,16 +98,16 @@ Replicas with_mistake(Replicas replicas, const Ring& ring, const Mistake& mistak
 
 Replicas own_numbers(const Case& kase) {
   Replicas replicas;
-  for (int rank = 0; rank < kase.ranks; ++rank) replicas.push_back(integers_of(kase, rank, elements_of(kase)));
+  for (int rank = 0; rank < kase.ranks; ++rank) replicas.push_back(integers_of(kase, rank, RingCost(kase).elements));
   return replicas;
 }
 
 /// The sums of the group that begins with rank `first`.
 std::vector<float> sums_of(const Case& kase, int first = 0) {
-  std::vector<float> sums(static_cast<std::size_t>(elements_of(kase)));
+  std::vector<float> sums(static_cast<std::size_t>(RingCost(kase).elements));
   const Replicas own = own_numbers(kase);
   for (auto rank = static_cast<std::size_t>(first); rank < own.size();
-       rank += static_cast<std::size_t>(groups_of(kase))) {
+       rank += static_cast<std::size_t>(RingCost(kase).groups)) {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += own[rank][i];
   }
   return sums;
@@ -139,7 +116,8 @@ std::vector<float> sums_of(const Case& kase, int first = 0) {
 /// What the ranks have published; nothing if not all of them have.
 Replicas numbers_found(const CheckContext& check) {
   const Output* output = check.output("data");
-  if (output == nullptr || output->values.size() != static_cast<std::size_t>(elements_of(check.kase()))) return {};
+  if (output == nullptr || output->values.size() != static_cast<std::size_t>(RingCost(check.kase()).elements))
+    return {};
   if (!output->replicas.empty()) return output->replicas;
   return Replicas(static_cast<std::size_t>(check.ranks()), output->values);  // all ranks have the same
 }
@@ -216,7 +194,7 @@ void diagnose_output(CheckContext& check) {
   show_complete_parts(check, found, sums);
   if (some_not_finite(found)) return check.diagnose("buffer_too_early");
   if (divided(found, sums)) return check.diagnose("divided");
-  const Count n = elements_of(kase);
+  const Count n = RingCost(kase).elements;
   if (n % kase.ranks != 0 && only_first_summed(found, own, sums, n - n % kase.ranks)) {
     return check.diagnose("remainder_lost");
   }
@@ -268,12 +246,12 @@ bool diagnose_messages(CheckContext& check) {
   const std::vector<std::int64_t> messages = messages_of(check);
   if (messages.empty()) return false;
   const auto [shortest, longest] = std::minmax_element(messages.begin(), messages.end());
-  const std::int64_t steps = steps_of(check) * check.ranks();
-  const std::int64_t planned = groups_of(check.kase()) * steps_of(check) * size_of(check);
+  const RingCost cost(check.kase());
+  const std::int64_t steps = cost.steps * check.ranks(), planned = cost.groups * cost.steps * cost.size;
   if (!all_send_as_often(check)) {
     check.diagnose("through_one_rank");
-  } else if (*longest > longest_part(check)) {
-    check.diagnose(*shortest < size_of(check) ? "uneven_parts" : "whole_tensor");
+  } else if (*longest > cost.longest_part) {
+    check.diagnose(*shortest < cost.size ? "uneven_parts" : "whole_tensor");
   } else if (static_cast<std::int64_t>(messages.size()) <= steps) {
     return false;
   } else {
@@ -311,11 +289,6 @@ bool forbidden_call(CheckContext& check) {
   return false;
 }
 
-Nanos transfer_of(const CheckContext& check, std::int64_t bytes) {
-  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
-  return Nanos(static_cast<std::int64_t>(std::floor(static_cast<double>(bytes) / link.bytes_per_second * 1e9 + 0.5)));
-}
-
 /// The first message that a rank sends later than a ring does; the last one if none is.
 Place place_of_late(const CheckContext& check, int rank, Nanos step) {
   Nanos planned(0);
@@ -331,43 +304,40 @@ Place place_of_late(const CheckContext& check, int rank, Nanos step) {
 SHARDLINGS_CHECK(output) {
   if (forbidden_call(check)) return;
   const Case& kase = check.kase();
-  if (groups_of(kase) == 1) {
+  if (RingCost(kase).groups == 1) {
     if (!check.identical("data", sums_of(kase))) diagnose_output(check);
     return;
   }
   std::vector<float> sums;
   for (int rank = 0; rank < kase.ranks; ++rank) {
-    const std::vector<float> of_group = sums_of(kase, rank % groups_of(kase));
+    const std::vector<float> of_group = sums_of(kase, rank % RingCost(kase).groups);
     sums.insert(sums.end(), of_group.begin(), of_group.end());
   }
   if (!check.identical("data by rank", sums)) {
     check.detail(
         fmt::format("row r is the data of rank r, which is in a group with the ranks whose remainder modulo {} is r's",
-                    groups_of(kase)));
+                    RingCost(kase).groups));
   }
 }
 
 SHARDLINGS_CHECK(communication) {
-  const Formula<Count> n = named("N", members_of(check.kase()));
-  const Formula<Bytes> size = named("size", Bytes(size_of(check)));
-  const Formula<Bytes> each =
-      simplest(2 * share_of_others(n) * size, 2 * (size - named("shortest part", Bytes(shortest_part(check)))));
+  const RingCost cost(check.kase());
   int most = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (sent_by(check, rank) > sent_by(check, most)) most = rank;
   }
-  const Place where = place_beyond(check, most, EventKind::send, steps_of(check));
-  const Formula<Bytes> all = named("groups", groups_of(check.kase())) * (2 * (n - 1) * size);
-  if (!check.at_most("sent by " + check.name_of(most), Bytes(sent_by(check, most)), each, where) ||
+  const Place where = place_beyond(check, most, EventKind::send, cost.steps);
+  const Formula<Bytes> ring = 2 * (cost.n() - 1) * named("size", Bytes(cost.size));
+  if (!check.at_most("sent by " + check.name_of(most), Bytes(sent_by(check, most)), cost.sent(), where) ||
       !check.exactly("sent by all ranks", Bytes(sent_by_all(check)),
-                     groups_of(check.kase()) == 1 ? 2 * (n - 1) * size : all, where)) {
+                     cost.groups == 1 ? ring : named("groups", cost.groups) * ring, where)) {
     diagnose_messages(check);
     return;
   }
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const auto messages = static_cast<Count>(check.events(rank, EventKind::send).size());
-    if (check.at_most("messages sent by " + check.name_of(rank), messages, 2 * (n - 1), "messages",
-                      place_beyond(check, rank, EventKind::send, steps_of(check)))) {
+    if (check.at_most("messages sent by " + check.name_of(rank), messages, 2 * (cost.n() - 1), "messages",
+                      place_beyond(check, rank, EventKind::send, cost.steps))) {
       continue;
     }
     diagnose_messages(check);
@@ -377,19 +347,33 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(memory) {
   if (!nothing_on_host(check)) return;
-  if (!check.peaks_at_most(named("data", Bytes(size_of(check))) + named("longest part", Bytes(longest_part(check))))) {
+  if (!check.peaks_at_most(RingCost(check.kase()).peak())) {
     if (!diagnose_messages(check)) check.diagnose("large_buffer");
   }
 }
 
 SHARDLINGS_CHECK(time) {
-  const front::LinkSpeed& link = check.kase().cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
-  const Nanos transfer = transfer_of(check, longest_part(check));
-  const Formula<Count> n = named("N", members_of(check.kase()));
+  const RingCost cost(check.kase());
   const int rank = check.slowest_rank();
-  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank),
-                     2 * (n - 1) * (named("alpha", link.latency) + named("longest part / W", transfer)),
-                     place_of_late(check, rank, link.latency + transfer))) {
+  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), cost.time(),
+                     place_of_late(check, rank, cost.alpha + cost.transfer))) {
     if (!diagnose_messages(check) && in_turn(check)) check.diagnose("send_and_receive_in_turn");
   }
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const RingCost cost(predict.kase());
+  const Formula<Bytes> size = named("size", Bytes(cost.size));
+  const Formula<Nanos> alpha = named("alpha", cost.alpha), transfer = named("longest part / W", cost.transfer);
+  predict.sent("sent", 0, "How many bytes does each rank send?", cost.sent())
+      .unlike(share_of_others(cost.n()) * size, "That is one half: summing, or passing on what is summed.")
+      .unlike(2 * size, "Of N parts N-1 are sent in each half.")
+      .unlike(2 * (cost.n() - 1) * size, "In each step a rank sends one part, not all of them.");
+  predict.end("time", "When do all ranks have all sums?", cost.time())
+      .unlike((cost.n() - 1) * (alpha + transfer), "That is one half.")
+      .unlike(2 * cost.n() * (alpha + transfer), "With N ranks there are N-1 steps in each half.")
+      .unlike(2 * (cost.n() - 1) * transfer, "Each step begins with the latency of its messages.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", cost.peak())
+      .unlike(size, "A part that arrives needs room until it is added.")
+      .unlike(2 * size, "One part arrives at a time: it needs no room for all of them.");
 }

@@ -14,6 +14,7 @@
 #include "grading/formulas/divided_gpt.h"
 #include "grading/formulas/divided_head.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
 
 using namespace shardlings;
@@ -207,35 +208,6 @@ void diagnose_gradient(CheckContext& check, const std::string& name, const std::
   if (near(ratio, 1.0 / check.ranks())) check.diagnose("averaged");
 }
 
-/// All weights of a rank: large ones in parts, vectors of h whole.
-Count weights_of_rank(const DividedGpt& gpt) {
-  const Count block = gpt.width_part() * (4 * gpt.width + 3) + gpt.middle_part() * (2 * gpt.width + 1) + 6 * gpt.width;
-  return 2 * gpt.part(gpt.vocabulary) * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
-}
-
-/// Bytes of what a block keeps from forward to backward, its input included.
-std::int64_t kept_bytes(const DividedGpt& gpt) {
-  const Count statistics = 4 * gpt.tokens;
-  const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
-  return kBytesOfF32 * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
-                        2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
-}
-
-/// Live bytes while the head's logits are made: what is there already, and what comes on top.
-struct Peak {
-  Formula<Bytes> before, at_head;
-};
-
-Peak peak_of(const DividedGpt& gpt) {
-  const std::int64_t x = kBytesOfF32 * gpt.tokens * gpt.width, row = kBytesOfF32 * gpt.tokens;
-  return {.before = 2 * named("weights", Bytes(kBytesOfF32 * weights_of_rank(gpt))) +
-                    named("batch and loss", Bytes(2 * row + kBytesOfF32)) +
-                    named("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
-                    named("x, normed x", Bytes(2 * x + 2 * row)),
-          .at_head =
-              named("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) + named("grad_x, 3 rows", Bytes(x + 3 * row))};
-}
-
 /// The rank's operations from the last norm forward to the first one backward: those of the head.
 std::vector<front::Event> operations_of_head(const CheckContext& check, int rank) {
   const std::vector<front::Event> events = check.events(rank, EventKind::operation);
@@ -249,7 +221,7 @@ std::vector<front::Event> operations_of_head(const CheckContext& check, int rank
 
 void diagnose_memory(CheckContext& check, int rank) {
   if (diagnose_rows(check)) return;
-  const Peak peak = peak_of(DividedGpt(check.kase(), rank));
+  const DividedPeak peak = divided_peak(DividedGpt(check.kase(), rank));
   const std::vector<front::Event> head = operations_of_head(check, rank);
   if (head.empty()) return;
   if (head.front().live_after > peak.before.value()) return check.diagnose("kept_too_much");
@@ -257,21 +229,6 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (std::any_of(head.begin(), head.end(), [&](const front::Event& event) { return event.live_after > most; })) {
     check.diagnose("logits_copied");
   }
-}
-
-Formula<Bytes> wire_bytes(const DividedGpt& gpt) {
-  const Count large = gpt.tokens * gpt.width;
-  const Formula<Count> share = share_of_others(named("t", gpt.ranks));
-  const Formula<Count> reduces = folded(4 * named("L", gpt.blocks) + 2);
-  const auto sent = [&](const char* name, Count count) {
-    return named(name, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank)));
-  };
-  const Formula<Bytes> row = sent("one of s b", gpt.tokens);
-  return simplest(2 * share *
-                      (reduces * named("4 s b h", Bytes(kBytesOfF32 * large)) +
-                       3 * named("4 s b", Bytes(kBytesOfF32 * gpt.tokens))),
-                  reduces * sent("an all-reduce of s b h", large) +
-                      max(3 * row, row + sent("one of 2 s b", 2 * gpt.tokens)));  // two of the three at once
 }
 
 /// Where something is multiplied once more than needed.
@@ -357,8 +314,8 @@ SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const DividedGpt gpt(check.kase(), rank);
     const Place where = place_of_unexpected(check, rank, needed_calls(gpt));
-    bool held =
-        check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(gpt), where);
+    bool held = check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(),
+                              divided_wire_bytes(gpt), where);
     if (held && gpt.ranks > 1) {
       held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), num_sums(gpt),
                            "calls", where);
@@ -369,7 +326,7 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Peak peak = peak_of(DividedGpt(check.kase(), rank));
+    const DividedPeak peak = divided_peak(DividedGpt(check.kase(), rank));
     if (!check.peak_at_most(rank, peak.before + peak.at_head)) return diagnose_memory(check, rank);
   }
   if (!check.equal("elements left in kept", std::vector<double>(static_cast<std::size_t>(check.ranks())), 0.0)) {
@@ -396,4 +353,24 @@ SHARDLINGS_CHECK(work) {
     if (num_products(check, rank) > 12 * gpt.blocks + 3) check.diagnose("computed_twice");
     return;
   }
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const DividedGpt gpt(predict.kase());
+  const DividedPeak peak = divided_peak(gpt);
+  const Formula<Bytes> logits = named("logits", Bytes(kBytesOfF32 * gpt.tokens * gpt.vocabulary));
+  const Formula<Count> t = named("t", gpt.ranks);
+  predict.sent("sent", 0, "How many bytes does each rank send, forward and backward together?", divided_wire_bytes(gpt))
+      .unlike(divided_wire_bytes(gpt) + share_of_others(t) * logits,
+              "The logits are gathered nowhere: three numbers for each position do in their place.")
+      .unlike(divided_wire_bytes(gpt) / 2, "An all-reduce has two halves, and backward sums as well.");
+  predict.number("logits", "How many bytes do the logits take on a rank?", logits / t)
+      .unlike(logits, "Those are all of them. A rank has its part of the vocabulary.")
+      .unlike(logits / t / 2, "They are f32: 4 bytes each.");
+  predict
+      .peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?",
+            peak.before + peak.at_head)
+      .unlike(peak.before + peak.at_head + logits / t,
+              "The gradient takes the logits' memory: one tensor of that size is enough.")
+      .unlike(peak.before, "The logits and the gradient of the head's input come on top.");
 }

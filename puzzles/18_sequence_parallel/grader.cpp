@@ -9,8 +9,10 @@
 #include "base/parts.h"
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/sequence_mlp.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
 
 using namespace shardlings;
@@ -21,35 +23,6 @@ using front::EventKind;
 namespace {
 
 using Run = reference::PartRun<double>;
-
-/// The case's extents. The piece is the second half of the model's first block. Parts are those of one rank.
-struct Mlp {
-  explicit Mlp(const Case& kase, int of_rank = 0)
-      : block(model::make_structure(kase.model).layers.at(1)),
-        ranks(kase.ranks),
-        rank(of_rank),
-        micros(kase.micro_batches),
-        sequence(kase.model.sequence),
-        batch(kase.batch),
-        tokens(sequence * batch),
-        width(kase.model.hidden),
-        middle(4 * width) {}
-  /// Of the middle.
-  Count part() const { return part_of(middle, ranks, rank).size(); }
-  Range entry(const char* name) const { return model::entry_of(block, name).range; }
-  Count elements() const { return tokens * width; }
-  /// The rank that has this row of all micro-batches, one behind the other.
-  int owner(Count row) const {
-    const Count position = row / batch % sequence;
-    int rank = 0;
-    while (position >= part_of(sequence, ranks, rank).end) ++rank;
-    return rank;
-  }
-
-  model::LayerStructure block;
-  int ranks, rank, micros;
-  Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
-};
 
 /// A gradient, by the name under which it is published. Of those that are not divided every rank has the whole.
 struct Gradient {
@@ -64,7 +37,7 @@ constexpr Gradient kGradients[] = {
     {"gradient of norm.weight", "ln2.weight", false}, {"gradient of norm.bias", "ln2.bias", false}};
 
 PartInputs inputs_of(const Case& kase) {
-  const Mlp mlp(kase);
+  const SequenceMlp mlp(kase);
   PartInputs inputs;
   inputs.weights = weights_of(kase, 1);
   for (const Gradient& each : kGradients) inputs.tensors.push_back(mlp.entry(each.entry));
@@ -75,7 +48,7 @@ PartInputs inputs_of(const Case& kase) {
 
 /// What stands between norm and residual.
 template <class Real>
-std::unique_ptr<reference::Part<Real>> products_of(const Mlp& mlp) {
+std::unique_ptr<reference::Part<Real>> products_of(const SequenceMlp& mlp) {
   const auto at = [&](const char* name) { return mlp.entry(name).begin; };
   reference::Parts<Real> parts;
   parts.push_back(reference::make_linear<Real>(mlp.width, mlp.middle, at("fc.weight"), at("fc.bias")));
@@ -85,11 +58,11 @@ std::unique_ptr<reference::Part<Real>> products_of(const Mlp& mlp) {
 }
 
 template <class Real>
-std::unique_ptr<reference::Part<Real>> norm_of(const Mlp& mlp) {
+std::unique_ptr<reference::Part<Real>> norm_of(const SequenceMlp& mlp) {
   return reference::make_norm<Real>(mlp.width, mlp.entry("ln2.weight").begin, mlp.entry("ln2.bias").begin);
 }
 
-auto maker_of(const Mlp& mlp) {
+auto maker_of(const SequenceMlp& mlp) {
   return [mlp]<class Real>() {
     reference::Parts<Real> parts;
     parts.push_back(norm_of<Real>(mlp));
@@ -98,12 +71,12 @@ auto maker_of(const Mlp& mlp) {
   };
 }
 
-Run run(const Mlp& mlp, const PartInputs& inputs) {
+Run run(const SequenceMlp& mlp, const PartInputs& inputs) {
   return reference::run_part<double>(*maker_of(mlp).operator()<double>(), inputs, 0);
 }
 
 /// The weights with everything of the middle zero but a rank's part.
-PartInputs with_part_of(const Mlp& mlp, PartInputs inputs, int rank) {
+PartInputs with_part_of(const SequenceMlp& mlp, PartInputs inputs, int rank) {
   const Range mine = part_of(mlp.middle, mlp.ranks, rank);
   const auto clear = [&](const char* name, Count divisor, Count modulus) {
     const Range range = mlp.entry(name);
@@ -119,7 +92,7 @@ PartInputs with_part_of(const Mlp& mlp, PartInputs inputs, int rank) {
 }
 
 /// Only these rows, of inputs and gradients.
-PartInputs with_rows(const Mlp& mlp, const PartInputs& inputs, auto wanted) {
+PartInputs with_rows(const SequenceMlp& mlp, const PartInputs& inputs, auto wanted) {
   PartInputs some = inputs;
   some.x.clear();
   some.grad_output.clear();
@@ -135,7 +108,7 @@ PartInputs with_rows(const Mlp& mlp, const PartInputs& inputs, auto wanted) {
 }
 
 /// What the ranks hold if nobody adds terms up: each position the term of its own rank.
-Run with_own_terms(const Mlp& mlp, const PartInputs& inputs) {
+Run with_own_terms(const SequenceMlp& mlp, const PartInputs& inputs) {
   Run mixed;
   for (int rank = 0; rank < mlp.ranks; ++rank) {
     const Run own = run(mlp, with_part_of(mlp, inputs, rank));
@@ -151,7 +124,7 @@ Run with_own_terms(const Mlp& mlp, const PartInputs& inputs) {
 }
 
 /// The gradients of the parts if each rank sums over its own positions only.
-std::vector<double> grads_of_own_positions(const Mlp& mlp, const PartInputs& inputs) {
+std::vector<double> grads_of_own_positions(const SequenceMlp& mlp, const PartInputs& inputs) {
   std::vector<double> mixed(inputs.weights.size());
   for (int rank = 0; rank < mlp.ranks; ++rank) {
     const Run own = run(mlp, with_rows(mlp, inputs, [&](Count row) { return mlp.owner(row) == rank; }));
@@ -162,7 +135,7 @@ std::vector<double> grads_of_own_positions(const Mlp& mlp, const PartInputs& inp
 }
 
 /// A gradient that all ranks have added up after the backward pass of each micro-batch, earlier ones included.
-std::vector<double> reduced_every_time(const Mlp& mlp, const PartInputs& inputs) {
+std::vector<double> reduced_every_time(const SequenceMlp& mlp, const PartInputs& inputs) {
   std::vector<double> sum(inputs.weights.size());
   for (int micro = 0; micro < mlp.micros; ++micro) {
     const Run one = run(mlp, with_rows(mlp, inputs, [&](Count row) { return row / mlp.tokens == micro; }));
@@ -181,7 +154,7 @@ std::vector<double> sum_times(const std::vector<double>& right, const std::vecto
 }
 
 void diagnose_y(CheckContext& check, const std::vector<double>& right) {
-  const Mlp mlp(check.kase());
+  const SequenceMlp mlp(check.kase());
   const PartInputs inputs = inputs_of(check.kase());
   const Layers found = by_rank(check, "y");
   if (found.empty() || mlp.ranks == 1) return;
@@ -198,7 +171,7 @@ void diagnose_y(CheckContext& check, const std::vector<double>& right) {
 }
 
 /// grad_x if layer_norm_backward gets the norm's output in the place of its input.
-std::vector<double> grad_x_with_norm_of_output(const Mlp& mlp, const PartInputs& inputs) {
+std::vector<double> grad_x_with_norm_of_output(const SequenceMlp& mlp, const PartInputs& inputs) {
   const std::vector<double> weights = in_double(inputs.weights), x = in_double(inputs.x);
   const std::vector<double> weight = slice(weights, mlp.entry("ln2.weight")),
                             bias = slice(weights, mlp.entry("ln2.bias"));
@@ -211,7 +184,7 @@ std::vector<double> grad_x_with_norm_of_output(const Mlp& mlp, const PartInputs&
 }
 
 void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
-  const Mlp mlp(check.kase());
+  const SequenceMlp mlp(check.kase());
   const PartInputs inputs = inputs_of(check.kase());
   const Layers found = by_rank(check, "grad_x");
   if (found.empty()) return;
@@ -240,7 +213,7 @@ std::vector<double> parts_added_up(const std::vector<double>& right, int ranks) 
 }
 
 void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std::vector<double>& right) {
-  const Mlp mlp(check.kase());
+  const SequenceMlp mlp(check.kase());
   const PartInputs inputs = inputs_of(check.kase());
   const Range range = mlp.entry(gradient.entry);
   const Layers found = by_rank(check, gradient.name);
@@ -266,25 +239,9 @@ void diagnose_gradient(CheckContext& check, const Gradient& gradient, const std:
   diagnose_sum(check, gradient.name, right, is_bias ? "bias_gradient_partial" : "norm_gradient_partial");
 }
 
-/// Bytes of a rank.
-struct Peak {
-  Formula<Bytes> planned, room;
-};
-
-Peak peak_of(const Mlp& mlp) {
-  const std::int64_t x = kBytesOfF32 * mlp.elements(), mine = x / mlp.ranks, z = kBytesOfF32 * mlp.tokens * mlp.part();
-  const std::int64_t statistics = 2 * kBytesOfF32 * mlp.tokens / mlp.ranks;
-  const Formula<Bytes> like_z = named("z", Bytes(z));
-  return {.planned = 2 * named("weights", Bytes(kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
-                     named("x, grad_y", Bytes(2 * mlp.micros * mine)) +
-                     named("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
-                     named("one whole (s, b, h)", Bytes(x)),
-          .room = max(2 * like_z, like_z + named("a part of it", Bytes(mine)))};
-}
-
 /// The least that is alive between the last sum of forward and the first gather of backward, not counting what that
 /// gathers into: what forward has left. Nothing if forward has not gathered once for each micro-batch.
-std::optional<Bytes> left_by_forward(const CheckContext& check, const Mlp& mlp) {
+std::optional<Bytes> left_by_forward(const CheckContext& check, const SequenceMlp& mlp) {
   const auto micros = static_cast<std::size_t>(mlp.micros);
   const auto gathers = collectives(check, mlp.rank, Collective::all_gather);
   const auto scatters = collectives(check, mlp.rank, Collective::reduce_scatter);
@@ -297,8 +254,8 @@ std::optional<Bytes> left_by_forward(const CheckContext& check, const Mlp& mlp) 
   return least;
 }
 
-void diagnose_memory(CheckContext& check, const Mlp& mlp) {
-  const Peak peak = peak_of(mlp);
+void diagnose_memory(CheckContext& check, const SequenceMlp& mlp) {
+  const SequencePeak peak = sequence_peak(mlp);
   const std::optional<Bytes> left = left_by_forward(check, mlp);
   if (!left) return;
   const Bytes whole(kBytesOfF32 * mlp.elements()), mine = Bytes(whole.value() / mlp.ranks);
@@ -307,27 +264,12 @@ void diagnose_memory(CheckContext& check, const Mlp& mlp) {
   if (*left <= planned) check.diagnose("two_wholes");
 }
 
-Formula<Bytes> wire_bytes(const Mlp& mlp) {
-  const Count n = mlp.elements();
-  const Formula<Count> share = share_of_others(named("t", mlp.ranks)), m = named("m", mlp.micros);
-  const Formula<Bytes> gather = named("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, mlp.rank)));
-  const Formula<Bytes> scatter = named("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, mlp.rank)));
-  const auto reduce = [&](const char* name, Count vectors) {
-    return named(name, Bytes(all_reduce_bytes(vectors * mlp.width, mlp.ranks, mlp.rank)));
-  };
-  const Formula<Bytes> one = reduce("an all-reduce of h", 1);
-  return simplest(
-      share *
-          (m * 5 * named("4 s b h", Bytes(kBytesOfF32 * n)) + 3 * (2 * named("4 h", Bytes(kBytesOfF32 * mlp.width)))),
-      m * (3 * gather + 2 * scatter) + max(3 * one, max(reduce("one of 3 h", 3), one + reduce("one of 2 h", 2))));
-}
-
-Formula<Count> num_calls_of(const Mlp& mlp) {
+Formula<Count> num_calls_of(const SequenceMlp& mlp) {
   return named("m", mlp.micros) * (named("gathers", 3) + named("scatters", 2)) + named("at the end", 3);
 }
 
 /// What is needed of a rank. For the numbers at the end fewer all-reduces than three may do: then it is those.
-std::vector<Call> needed_calls(const CheckContext& check, const Mlp& mlp) {
+std::vector<Call> needed_calls(const CheckContext& check, const SequenceMlp& mlp) {
   const Call gather{Collective::all_gather, Bytes(all_gather_bytes(mlp.elements(), mlp.ranks, mlp.rank))};
   const Call scatter{Collective::reduce_scatter, Bytes(reduce_scatter_bytes(mlp.elements(), mlp.ranks, mlp.rank))};
   const Call reduce{Collective::all_reduce, Bytes(all_reduce_bytes(mlp.width, mlp.ranks, mlp.rank))};
@@ -342,7 +284,7 @@ std::vector<Call> needed_calls(const CheckContext& check, const Mlp& mlp) {
   return calls;
 }
 
-void diagnose_calls(CheckContext& check, const Mlp& mlp) {
+void diagnose_calls(CheckContext& check, const SequenceMlp& mlp) {
   if (largest_sent(check, mlp.rank, Collective::all_reduce) >= all_reduce_bytes(mlp.elements(), mlp.ranks, mlp.rank)) {
     return check.diagnose("all_reduced");
   }
@@ -357,7 +299,7 @@ void diagnose_calls(CheckContext& check, const Mlp& mlp) {
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  const Mlp mlp(check.kase());
+  const SequenceMlp mlp(check.kase());
   const PartReference right = part_reference(inputs_of(check.kase()), maker_of(mlp));
   if (!check.equal("y", right.output, right.output_tolerance)) return diagnose_y(check, right.output);
   if (!check.equal("grad_x", right.grad_input, right.grad_input_tolerance)) {
@@ -373,8 +315,8 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Mlp mlp(check.kase(), rank);
-    const Peak peak = peak_of(mlp);
+    const SequenceMlp mlp(check.kase(), rank);
+    const SequencePeak peak = sequence_peak(mlp);
     if (!check.peak_at_most(rank, peak.planned + peak.room)) return diagnose_memory(check, mlp);
   }
   nothing_on_host(check);
@@ -382,10 +324,10 @@ SHARDLINGS_CHECK(memory) {
 
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Mlp mlp(check.kase(), rank);
+    const SequenceMlp mlp(check.kase(), rank);
     const Place where = place_of_unexpected(check, rank, needed_calls(check, mlp));
-    bool held =
-        check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(), wire_bytes(mlp), where);
+    bool held = check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(),
+                              sequence_wire_bytes(mlp), where);
     if (held && mlp.ranks > 1) {
       held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), num_calls_of(mlp),
                            "calls", where);
@@ -394,4 +336,23 @@ SHARDLINGS_CHECK(communication) {
     check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_calls(check, mlp);
   }
+}
+
+SHARDLINGS_PREDICTIONS("3 ranks, 2 micro-batches") {
+  const SequenceMlp mlp(predict.kase());
+  const SequencePeak peak = sequence_peak(mlp);
+  const Formula<Count> t = named("t", mlp.ranks), m = named("m", mlp.micros);
+  const Formula<Bytes> x = named("4 s b h", Bytes(kBytesOfF32 * mlp.elements()));
+  const Formula<Bytes> z = named("z", Bytes(kBytesOfF32 * mlp.tokens * mlp.part()));
+  predict.sent("sent", 0, "How many bytes does each rank send in all?", sequence_wire_bytes(mlp))
+      .unlike(m * (share_of_others(t) * (4 * x)),
+              "Backward gathers once more: the weights' gradient needs the whole input that forward has not kept.")
+      .unlike(share_of_others(t) * (5 * x), "That is one micro-batch.")
+      .unlike(m * (5 * x), "Of t parts a rank sends t-1: it keeps one.");
+  predict
+      .peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?",
+            peak.planned + peak.room)
+      .unlike(peak.planned, "While a backward is at work there are tensors of the middle that it makes.")
+      .unlike(peak.planned + peak.room - x, "One whole (s, b, h) is there at a time.")
+      .unlike(peak.planned + peak.room + m * (x - x / t), "Of what is kept each rank has a t-th.");
 }

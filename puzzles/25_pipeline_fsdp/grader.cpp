@@ -12,6 +12,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -290,4 +291,26 @@ SHARDLINGS_CHECK(memory) {
 SHARDLINGS_CHECK(time) {
   if (!computes_once(check)) return;
   if (!finishes_within(check, breadth_first_time(check.kase()))) diagnose_time(check, check.slowest_rank());
+}
+
+SHARDLINGS_PREDICTIONS("2 stages x 2, 4 chunks, 4 micro-batches") {
+  const Case& kase = predict.kase();
+  const Pipeline pipeline = pipeline_in(kase);
+  const Letters letter(kase);
+  const Formula<Bytes> gathered = gathered_bytes(kase, 0), messages = message_bytes(pipeline, stage_of(kase, 0));
+  const Formula<Nanos> work = letter.m * named("layers of a rank", pipeline.num_layers_of(0)) * (letter.f + letter.b);
+  const Formula<Bytes> peak = breadth_first_memory(kase, 0).peak;
+  predict.sent("sent", 0, "How many bytes does rank 0 send in all, collectives and messages?", gathered + messages)
+      .unlike(gathered, "Messages between the stages are missing.")
+      .unlike(letter.m * gathered + messages,
+              "That is gathering again for each micro-batch: breadth first does it once.");
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
+      .unlike(
+          memory_along(pipeline_axis(kase), stage_of(kase, 0), breadth_first(pipeline), {.rounds_in_flight = true})
+              .peak,
+          "Those are whole weights and gradients all the time. Two units are whole, and of the rest there are parts.");
+  predict.end("time", "When does the step end, with everything hidden that can be?", breadth_first_time(kase))
+      .unlike(work,
+              "That is one rank's work. The pipeline has to fill and to drain, the first chunk to be gathered, and "
+              "the last gradient to be scattered.");
 }

@@ -16,6 +16,7 @@
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/compare.h"
+#include "grading/judge/predictions.h"
 #include "grading/reference/trainer.h"
 
 using namespace shardlings;
@@ -25,11 +26,6 @@ using front::Event;
 using front::EventKind;
 
 namespace {
-
-/// Each of the rank's layers goes forward once for each micro-batch.
-Formula<Count> forward_calls(const Case& kase, const GridRank& own) {
-  return in_all_steps(kase, named("m", kase.micro_batches) * named("layers", std::ssize(own.layers)));
-}
 
 /// By layer of the model.
 using Flags = std::vector<bool>;
@@ -315,24 +311,6 @@ void diagnose_memory(CheckContext& check, int rank, const GridRank& own) {
   if (found >= expected.value()) check.diagnose(found > expected.value() ? "too_many_in_flight" : "copies_kept");
 }
 
-/// Some rank goes backward for the first time before it has gone forward as often as it should have.
-bool goes_back_too_soon(const CheckContext& check) {
-  for (int rank = 0; rank < check.ranks(); ++rank) {
-    const GridRank own(check.kase(), rank);
-    const Order order = order_of(own);
-    Count expected = 0, found = 0;
-    for (int slot = 0; slot < leading_forwards(order); ++slot) {
-      expected += own.pipeline.layers_of(own.pp, order[static_cast<std::size_t>(slot)].chunk).size();
-    }
-    for (const Event& event : check.trace(rank).events) {
-      if (event.depth == 0 && event.kind == EventKind::backward) break;
-      found += event.depth == 0 && event.kind == EventKind::forward ? 1 : 0;
-    }
-    if (found < expected) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -390,4 +368,23 @@ SHARDLINGS_CHECK(time) {
   const bool one_by_one = most_in_flight(order) <= pipeline.v;
   if (!one_by_one && runs_empty(order)) return check.diagnose("drained");
   if (goes_back_too_soon(check)) check.diagnose("warm_up_too_short");
+}
+
+SHARDLINGS_PREDICTIONS("2 x 2 x 2, 4 micro-batches") {
+  const Case& kase = predict.kase();
+  const GridRank own(kase, 0);
+  const Letters letter(kase);
+  std::vector<Formula<Bytes>> budgets;
+  for (const GroupBytes& bytes : bytes_of_groups(kase, own)) budgets.push_back(bytes.budget);
+  const Formula<Bytes> peak = peak_of(kase, own), moments = named("moments", Bytes(moment_bytes(own)));
+  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
+      .unlike(peak + moments, "Each replica has the moments of its own part alone.")
+      .unlike(peak - moments, "Adam's moments of the rank's part are missing.");
+  predict.sent("sent", 0, "How many bytes does rank 0 send in all groups together?", sum(budgets))
+      .unlike(sum(budgets) - budgets.back(), "The sums inside the layers, over the tensor-parallel group, are missing.")
+      .unlike(budgets.front(), "Those are gradients and weights over the replicas. Other groups send as well.");
+  predict.end("time", "When does the step end? (Links cost nothing here.)", step_time(kase, own.pipeline))
+      .unlike(letter.m * named("layers of a stage", own.pipeline.longest_stage()) * (letter.f + letter.b),
+              "That is one rank's work. The pipeline has to fill and to drain.")
+      .unlike(letter.m * letter.l * (letter.f + letter.b), "The layers are divided over the stages.");
 }

@@ -43,6 +43,20 @@ std::vector<double> weights_of_heads(const cases::Case& kase, const DividedGpt& 
   return own;
 }
 
+/// All weights of a rank: large ones in parts, vectors of h whole.
+Count weights_of_rank(const DividedGpt& gpt) {
+  const Count block = gpt.width_part() * (4 * gpt.width + 3) + gpt.middle_part() * (2 * gpt.width + 1) + 6 * gpt.width;
+  return 2 * gpt.part(gpt.vocabulary) * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
+}
+
+/// Bytes of what a block keeps from forward to backward, its input included.
+std::int64_t kept_bytes(const DividedGpt& gpt) {
+  const Count statistics = 4 * gpt.tokens;
+  const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
+  return judge::kBytesOfF32 * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
+                               2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
+}
+
 }  // namespace
 
 std::vector<double> weights_in_double(const cases::Case& kase, int layer) {
@@ -116,6 +130,31 @@ std::vector<double> attention_cut(const cases::Case& kase, const std::function<C
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += term[i];
   }
   return differs ? sum : std::vector<double>();
+}
+
+DividedPeak divided_peak(const DividedGpt& gpt) {
+  const std::int64_t x = judge::kBytesOfF32 * gpt.tokens * gpt.width, row = judge::kBytesOfF32 * gpt.tokens;
+  return {.before = 2 * judge::named("weights", Bytes(judge::kBytesOfF32 * weights_of_rank(gpt))) +
+                    judge::named("batch and loss", Bytes(2 * row + judge::kBytesOfF32)) +
+                    judge::named("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
+                    judge::named("x, normed x", Bytes(2 * x + 2 * row)),
+          .at_head = judge::named("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) +
+                     judge::named("grad_x, 3 rows", Bytes(x + 3 * row))};
+}
+
+judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt) {
+  const Count large = gpt.tokens * gpt.width;
+  const judge::Formula<Count> share = share_of_others(judge::named("t", gpt.ranks));
+  const judge::Formula<Count> reduces = folded(4 * judge::named("L", gpt.blocks) + 2);
+  const auto sent = [&](const char* name, Count count) {
+    return judge::named(name, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank)));
+  };
+  const judge::Formula<Bytes> row = sent("one of s b", gpt.tokens);
+  return simplest(2 * share *
+                      (reduces * judge::named("4 s b h", Bytes(judge::kBytesOfF32 * large)) +
+                       3 * judge::named("4 s b", Bytes(judge::kBytesOfF32 * gpt.tokens))),
+                  reduces * sent("an all-reduce of s b h", large) +
+                      max(3 * row, row + sent("one of 2 s b", 2 * gpt.tokens)));  // two of the three at once
 }
 
 }  // namespace shardlings::grading::formulas

@@ -38,6 +38,16 @@ struct DividedGpt {
   Count blocks, heads, batch, sequence, tokens, width, vocabulary;
 };
 
+/// Live bytes of a rank while the head's logits are made, which is the peak: what is there already, and what comes on
+/// top.
+struct DividedPeak {
+  judge::Formula<Bytes> before, at_head;
+};
+DividedPeak divided_peak(const DividedGpt& gpt);
+
+/// What a rank sends: all-reduces of (s, b, h), four for each block and two more, and three of (s, b) for the loss.
+judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt);
+
 /// A layer's first weights.
 std::vector<double> weights_in_double(const cases::Case& kase, int layer);
 

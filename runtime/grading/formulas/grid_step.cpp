@@ -123,4 +123,25 @@ std::vector<double> alone_on(const GridRank& own, const model::ModelStructure& w
   return values;
 }
 
+judge::Formula<Count> forward_calls(const cases::Case& kase, const GridRank& own) {
+  return in_all_steps(kase, judge::named("m", kase.micro_batches) * judge::named("layers", std::ssize(own.layers)));
+}
+
+bool goes_back_too_soon(const judge::CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const GridRank own(check.kase(), rank);
+    const Order order = order_of(own);
+    Count expected = 0, found = 0;
+    for (int slot = 0; slot < leading_forwards(order); ++slot) {
+      expected += own.pipeline.layers_of(own.pp, order[static_cast<std::size_t>(slot)].chunk).size();
+    }
+    for (const front::Event& event : check.trace(rank).events) {
+      if (event.depth == 0 && event.kind == front::EventKind::backward) break;
+      found += event.depth == 0 && event.kind == front::EventKind::forward ? 1 : 0;
+    }
+    if (found < expected) return true;
+  }
+  return false;
+}
+
 }  // namespace shardlings::grading::formulas

@@ -48,6 +48,11 @@ std::int64_t moment_bytes(const GridRank& own);
 /// With them; in each direction one message may be on its way while something else is computed.
 judge::Formula<Bytes> peak_of(const cases::Case& kase, const GridRank& own);
 
+/// Each of the rank's layers goes forward once for each micro-batch.
+judge::Formula<Count> forward_calls(const cases::Case& kase, const GridRank& own);
+/// Some rank goes backward for the first time before it has gone forward as often as it should have.
+bool goes_back_too_soon(const judge::CheckContext& check);
+
 /// What a rank alone has of some layers of the model: its part over the replicas of all that tensor parallelism
 /// divides. `all` has whole layers, as `whole` describes them.
 std::vector<double> alone_on(const GridRank& own, const model::ModelStructure& whole, const reference::Layers& all,

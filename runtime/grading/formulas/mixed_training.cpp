@@ -205,6 +205,35 @@ std::int64_t mixed_given_bytes(const cases::Case& kase) {
   return batch_bytes(kase) + (kase.steps + 2) * judge::kBytesOfF32;
 }
 
+judge::Formula<Bytes> mixed_peak(const cases::Case& kase) {
+  const std::vector<LayerBytes> layers = layer_bytes(kase, DType::bf16);
+  const judge::Formula<Bytes> standing =
+      judge::named("number of weights", number_of_weights(kase)) * judge::Formula<Bytes>(Bytes(16)) +
+      judge::named("batch, losses, flag and squares", Bytes(mixed_given_bytes(kase)));
+  judge::Formula<Bytes> peak = Bytes(0);
+  std::int64_t kept = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    kept += layers[l].input + layers[l].saved;
+    const judge::Formula<Bytes> bytes =
+        standing + judge::named(fmt::format("bf16 activations of layers 0-{}", l), Bytes(kept)) +
+        judge::named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+    if (bytes.value() >= peak.value()) peak = bytes;
+  }
+  return peak;
+}
+
+judge::Formula<Bytes> mixed_wire_bytes(const cases::Case& kase, int rank) {
+  std::int64_t bytes = 0;
+  for (const LayerBytes& layer : layer_bytes(kase, DType::bf16)) {
+    const Count count = layer.weights / 2;
+    bytes += 2 * (2 * count - part_of(count, kase.ranks, rank).size() -
+                  part_of(count, kase.ranks, (rank + 1) % kase.ranks).size());
+  }
+  const judge::Formula<Bytes> gradients = judge::named("gradients of 2 bytes", Bytes(2 * number_of_weights(kase)));
+  return in_all_steps(kase, simplest(2 * share_of_others(Letters(kase).n) * gradients,
+                                     judge::named("an all-reduce of each layer", Bytes(kase.ranks == 1 ? 0 : bytes))));
+}
+
 bool state_copied(const judge::CheckContext& check, int rank) {
   const front::KindBytes& kinds = check.counters(rank).peak_by_kind;
   const std::int64_t weights = number_of_weights(check.kase());

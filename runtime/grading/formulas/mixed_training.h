@@ -68,6 +68,10 @@ Count steps_scaled_before_backward(const judge::CheckContext& check, int rank);
 std::int64_t number_of_weights(const cases::Case& kase);
 /// Inputs (f32, or ids) and targets, a loss for each step, and the two numbers that decide.
 std::int64_t mixed_given_bytes(const cases::Case& kase);
+/// The peak of a rank, whose gradients and weights are bf16 and whose states are f32: while some layer goes backward.
+judge::Formula<Bytes> mixed_peak(const cases::Case& kase);
+/// What a rank sends in all steps: an all-reduce of each layer's gradient of 2 bytes.
+judge::Formula<Bytes> mixed_wire_bytes(const cases::Case& kase, int rank);
 /// At the peak there is more of master weights, bf16 weights or moments than there is in one state.
 bool state_copied(const judge::CheckContext& check, int rank);
 /// All that the peak has more than `budget` are single numbers: two for each layer at most.

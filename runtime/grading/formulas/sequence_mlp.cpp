@@ -1,0 +1,36 @@
+#include "grading/formulas/sequence_mlp.h"
+
+#include "grading/formulas/tensor_parallel.h"
+
+namespace shardlings::grading::formulas {
+
+SequencePeak sequence_peak(const SequenceMlp& mlp) {
+  const std::int64_t x = judge::kBytesOfF32 * mlp.elements(), mine = x / mlp.ranks,
+                     z = judge::kBytesOfF32 * mlp.tokens * mlp.part();
+  const std::int64_t statistics = 2 * judge::kBytesOfF32 * mlp.tokens / mlp.ranks;
+  const judge::Formula<Bytes> like_z = judge::named("z", Bytes(z));
+  return {.planned = 2 * judge::named("weights",
+                                      Bytes(judge::kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
+                     judge::named("x, grad_y", Bytes(2 * mlp.micros * mine)) +
+                     judge::named("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
+                     judge::named("one whole (s, b, h)", Bytes(x)),
+          .room = max(2 * like_z, like_z + judge::named("a part of it", Bytes(mine)))};
+}
+
+judge::Formula<Bytes> sequence_wire_bytes(const SequenceMlp& mlp) {
+  const Count n = mlp.elements();
+  const judge::Formula<Count> share = share_of_others(judge::named("t", mlp.ranks)), m = judge::named("m", mlp.micros);
+  const judge::Formula<Bytes> gather = judge::named("an all-gather", Bytes(all_gather_bytes(n, mlp.ranks, mlp.rank)));
+  const judge::Formula<Bytes> scatter =
+      judge::named("a reduce-scatter", Bytes(reduce_scatter_bytes(n, mlp.ranks, mlp.rank)));
+  const auto reduce = [&](const char* name, Count vectors) {
+    return judge::named(name, Bytes(all_reduce_bytes(vectors * mlp.width, mlp.ranks, mlp.rank)));
+  };
+  const judge::Formula<Bytes> one = reduce("an all-reduce of h", 1);
+  return simplest(
+      share * (m * 5 * judge::named("4 s b h", Bytes(judge::kBytesOfF32 * n)) +
+               3 * (2 * judge::named("4 h", Bytes(judge::kBytesOfF32 * mlp.width)))),
+      m * (3 * gather + 2 * scatter) + max(3 * one, max(reduce("one of 3 h", 3), one + reduce("one of 2 h", 2))));
+}
+
+}  // namespace shardlings::grading::formulas
