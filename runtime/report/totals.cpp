@@ -33,6 +33,16 @@ Totals totals_of(const std::vector<front::Counters>& counters) {
   return totals;
 }
 
+Nanos end_without_overlap(const std::vector<front::Counters>& counters) {
+  if (counters.empty()) return {};
+  const front::Counters& slowest = counters[static_cast<std::size_t>(totals_of(counters).slowest_rank)];
+  Nanos on_host;
+  for (const front::Lane lane : {front::Lane::to_host, front::Lane::host, front::Lane::to_device}) {
+    on_host += slowest.busy[static_cast<std::size_t>(lane)];
+  }
+  return slowest.end + slowest.overlapped_transfer + std::max(Nanos(0), on_host - slowest.waited_for_host);
+}
+
 std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end, int columns) {
   if (trace.memory.empty() || columns < 1 || end <= Nanos(0)) return {};
   std::vector<std::int64_t> curve(static_cast<std::size_t>(columns), 0);

@@ -29,6 +29,10 @@ struct Totals {
 };
 Totals totals_of(const std::vector<front::Counters>& counters);
 
+/// When the slowest rank would have ended if nothing on its links, on the way to the host's memory or on the host had
+/// run beside its program: it would have waited for each of them.
+Nanos end_without_overlap(const std::vector<front::Counters>& counters);
+
 /// The most device memory that was alive within each column, in bytes; 0 columns if nothing was recorded.
 std::vector<std::int64_t> memory_curve(const front::RankTrace& trace, Nanos end, int columns);
 

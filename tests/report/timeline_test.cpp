@@ -280,5 +280,22 @@ TEST(Totals, NameTheRankOfThePeakAndWhatWasSent) {
   EXPECT_EQ(totals.idle, 0) << "where no time passed";
 }
 
+TEST(Totals, WithoutOverlapWhatWasHiddenWouldHaveBeenWaitedFor) {
+  EXPECT_EQ(end_without_overlap({}), Nanos(0));
+  std::vector<front::Counters> counters(2);
+  counters[0].end = Nanos(90);
+  counters[0].overlapped_transfer = Nanos(50);
+  counters[1].end = Nanos(100);
+  EXPECT_EQ(end_without_overlap(counters), Nanos(100)) << "the slowest rank has hidden nothing";
+  counters[1].exposed_transfer = Nanos(9);
+  counters[1].overlapped_transfer = Nanos(20);
+  EXPECT_EQ(end_without_overlap(counters), Nanos(120)) << "what is exposed is in its end";
+  counters[1].busy[static_cast<std::size_t>(front::Lane::to_host)] = Nanos(4);
+  counters[1].busy[static_cast<std::size_t>(front::Lane::host)] = Nanos(5);
+  counters[1].busy[static_cast<std::size_t>(front::Lane::to_device)] = Nanos(6);
+  counters[1].waited_for_host = Nanos(10);
+  EXPECT_EQ(end_without_overlap(counters), Nanos(125));
+}
+
 }  // namespace
 }  // namespace shardlings::report

@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+#include "report/choice.h"
+#include "report/totals.h"
+
 namespace shardlings::cli::learner {
 
 using cases::Manifest;
@@ -24,13 +28,23 @@ std::string text_of(const Verdict& verdict, const std::string& id) {
   return {};
 }
 
+/// "Case "4 ranks": 13.69 ms; with nothing overlapped 17.6 ms.", where overlapping has gained something.
+std::string gain_text(const Verdict& verdict) {
+  const grading::verdict::CaseVerdict* kase = report::case_to_show(verdict);
+  if (kase == nullptr) return {};
+  const Nanos end = report::totals_of(kase->counters).end, plain = report::end_without_overlap(kase->counters);
+  if (plain <= end) return {};
+  return fmt::format("  Case \"{}\": {}; with nothing overlapped it would be {}.\n", kase->kase.name, to_text(end),
+                     to_text(plain));
+}
+
 std::string congratulation(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                            const Progress& progress) {
   const std::string name = short_name(puzzle);
   std::string text = "\n" + context.tick() + " " +
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
-                     "\n";
+                     "\n" + gain_text(verdict);
   if (std::filesystem::exists(context.project.after_file(puzzle.id))) {
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
   }
