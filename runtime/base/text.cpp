@@ -68,25 +68,39 @@ std::string to_text(Nanos time) {
   return fmt::format("{:.4g} s", ns / 1e9);
 }
 
-std::string list_of_ranks(const std::vector<int>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
+namespace {
+
+/// "0-3", "5": of at most so many characters together. Returns how many ranks that are.
+std::size_t add_ranks(const std::vector<int>& ranks, std::size_t longest, std::string& text) {
+  std::size_t i = 0;
+  while (i < ranks.size()) {
     std::size_t j = i;
     while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+    if (j - i < 3) j = i;
+    const std::string piece = j > i ? fmt::format("{}-{}", ranks[i], ranks[j]) : fmt::format("{}", ranks[i]);
+    if (text.size() + piece.size() > longest) return i;
     if (!text.empty()) text += ", ";
-    if (j - i >= 3) {
-      text += fmt::format("{}-{}", ranks[i], ranks[j]);
-      i = j + 1;
-    } else {
-      text += fmt::format("{}", ranks[i]);
-      ++i;
-    }
+    text += piece;
+    i = j + 1;
   }
+  return i;
+}
+
+}  // namespace
+
+std::string list_of_ranks(const std::vector<int>& ranks) {
+  std::string text;
+  add_ranks(ranks, std::string::npos, text);
   return text;
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return (ranks.size() == 1 ? "rank " : "ranks ") + list_of_ranks(ranks);
+  const std::string all = (ranks.size() == 1 ? "rank " : "ranks ") + list_of_ranks(ranks);
+  constexpr std::size_t kLongest = 200, kShown = 60;
+  if (all.size() <= kLongest) return all;
+  std::string first;
+  const std::size_t shown = add_ranks(ranks, kShown, first);
+  return fmt::format("ranks {} and {} more", first, ranks.size() - shown);
 }
 
 }  // namespace shardlings

@@ -31,7 +31,7 @@ std::string to_text(Bytes size);
 std::string to_text(Nanos time);
 /// "0, 1, 3" or, for four and more in a row, "0-3, 5".
 std::string list_of_ranks(const std::vector<int>& ranks);
-/// "rank 2" or "ranks 0, 1, 3".
+/// "rank 2" or "ranks 0, 1, 3"; of a list that would be lines long the first ones: "ranks 0, 8, 16 and 509 more".
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace shardlings

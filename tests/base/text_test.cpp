@@ -46,6 +46,12 @@ TEST(ListOfRanks, JoinsFourAndMoreInARow) {
 TEST(RanksText, SaysHowMany) {
   EXPECT_EQ(ranks_text({2}), "rank 2");
   EXPECT_EQ(ranks_text({0, 1, 3}), "ranks 0, 1, 3");
+  std::vector<int> many;
+  for (int rank = 0; rank < 4096; ++rank) {
+    if (rank % 128 < 6) many.push_back(rank);
+  }
+  EXPECT_EQ(list_of_ranks(many).substr(0, 20), "0-5, 128-133, 256-26");
+  EXPECT_EQ(ranks_text(many), "ranks 0-5, 128-133, 256-261, 384-389, 512-517, 640-645, 768-773 and 150 more");
 }
 
 TEST(Lines, EndWithOrWithoutALineEnd) {

@@ -8,11 +8,12 @@ namespace shardlings::front {
 RingTraffic ring_traffic_of(const back::Signature& signature, int member) {
   using back::Collective;
   const int n = signature.members;
-  const auto part = [&](int r) { return part_of(signature.count, n, ((r % n) + n) % n).size(); };
+  // Of this member and its neighbours.
+  const auto part = [&](int r) { return part_of(signature.count, n, r < 0 ? r + n : r < n ? r : r - n).size(); };
   const auto bytes = [&](Count elements) { return bytes_of(elements, signature.dtype); };
   const Count whole = signature.count;
-  const int from_root = ((member - signature.root) % n + n) % n;  // position in the chain that starts at the root
   if (n == 1) return {};
+  const int from_root = member - signature.root + (member < signature.root ? n : 0);  // in the chain from the root on
   // Of gather and scatter only the root knows the whole; the others give minus the size of their own part.
   if (whole < 0)
     return signature.kind == Collective::gather ? RingTraffic{bytes(-whole), Bytes(0)}

@@ -9,6 +9,7 @@
 
 #include "base/parts.h"
 #include "base/text.h"
+#include "front/misuse/operation_text.h"
 
 namespace shardlings::front {
 namespace {
@@ -16,87 +17,10 @@ namespace {
 using back::Collective;
 using Statuses = std::vector<RankStatus>;
 
-constexpr int kReceiver = 1;  // of the two members of a message
+constexpr std::size_t kListed = 32;  // ranks of which each has its line
 constexpr const char* kHangAdvice =
     "\nThis is no mistake of the program: all ranks have made the same call. Look at the GPUs and the links between "
     "them, or run with --backend cuda or cpu.";
-
-// "send", "recv_async".
-std::string message_verb(const CallRecord& record, int member) {
-  return std::string(member == kReceiver ? "recv" : "send") + (record.is_async ? "_async" : "");
-}
-
-// "gather, giving 3 f32 to root 0": what a rank other than the root calls.
-std::string part_text(const back::Signature& signature) {
-  const bool gives = signature.kind == Collective::gather;
-  return fmt::format("{}, {} {} {} {} root {}", back::name_of(signature.kind), gives ? "giving" : "taking",
-                     -signature.count, name_of(signature.dtype), gives ? "to" : "from", signature.root);
-}
-
-// " (micro-batch 3, layer 2)": what a message carries, as far as its sender knows; a receiver learns it only by it.
-std::string load_text(const CallRecord& record, int member) {
-  const Label& label = record.label;
-  if (member == kReceiver || label.micro < 0) return "";
-  return label.layer < 0 ? fmt::format(" (micro-batch {})", label.micro)
-                         : fmt::format(" (micro-batch {}, layer {})", label.micro, label.layer);
-}
-
-// "all_reduce of 128 f32, sum", "recv of 16 f32 from rank 1".
-std::string call_of(const ToldOperation& operation, int member) {
-  const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
-  const back::Signature& signature = record.signature;
-  if (operation.message) {
-    return fmt::format("{} of {} {}{} {} rank {}", message_verb(record, member), signature.count,
-                       name_of(signature.dtype), load_text(record, member), member == kReceiver ? "from" : "to",
-                       operation.rank_of(1 - member));
-  }
-  const auto size = signature.count < 0 ? -signature.count : signature.count;
-  switch (signature.kind) {
-    case Collective::barrier:
-    case Collective::split: return back::name_of(signature.kind);
-    case Collective::all_reduce:
-    case Collective::reduce_scatter:
-      return fmt::format("{} of {} {}, {}", back::name_of(signature.kind), size, name_of(signature.dtype),
-                         name_of(signature.reduce));
-    case Collective::reduce:
-      return fmt::format("reduce of {} {}, {}, root {}", size, name_of(signature.dtype), name_of(signature.reduce),
-                         signature.root);
-    case Collective::gather:
-    case Collective::scatter:
-      if (signature.count < 0) return part_text(signature);
-      [[fallthrough]];
-    case Collective::broadcast:
-      return fmt::format("{} of {} {}, root {}", back::name_of(signature.kind), size, name_of(signature.dtype),
-                         signature.root);
-    default: return fmt::format("{} of {} {}", back::name_of(signature.kind), size, name_of(signature.dtype));
-  }
-}
-
-// "split of color 0, named "tp""; nothing to add to other calls.
-std::string split_text(const CallRecord& record) {
-  if (record.signature.kind != Collective::split || record.color == kNobody) return "";
-  return fmt::format(" of color {}, {}", record.color,
-                     record.name.empty() ? "without a name" : fmt::format("named \"{}\"", record.name));
-}
-
-// The calls of an operation, ranks that made the same one together: "  ranks 0, 1, 3: all_reduce … at puzzle.cpp:31".
-std::string calls_text(const ToldOperation& operation) {
-  std::vector<std::pair<std::string, std::vector<int>>> calls;
-  for (int member = 0; member < operation.members(); ++member) {
-    const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
-    const std::string text =
-        fmt::format("{}{} at {}", call_of(operation, member), split_text(record), to_text(record.at));
-    const auto found = std::find_if(calls.begin(), calls.end(), [&](const auto& call) { return call.first == text; });
-    if (found == calls.end()) {
-      calls.push_back({text, {operation.rank_of(member)}});
-    } else {
-      found->second.push_back(operation.rank_of(member));
-    }
-  }
-  std::string text;
-  for (const auto& [call, ranks] : calls) text += fmt::format("\n  {}: {}", ranks_text(ranks), call);
-  return text;
-}
 
 Failure failure_at(FailureKind kind, int rank, Location at, Nanos time, std::string message) {
   return {kind, rank, std::move(message), std::string(base_name(at.file)), at.line, time};
@@ -257,6 +181,46 @@ std::string waiting_line(const Statuses& ranks, int rank) {
   return absent.empty() ? text : text + fmt::format(" for {}", ranks_text(absent));
 }
 
+// What ranks have in common that wait for the like: line, kind of call, name of the group and number of the call.
+std::string kind_of_wait(const RankStatus& status) {
+  const ToldOperation& operation = *status.blocked_in;
+  const CallRecord& record = operation.records[static_cast<std::size_t>(status.member)];
+  const std::string call =
+      operation.message ? message_verb(record, status.member) : std::string(back::name_of(record.signature.kind));
+  return fmt::format("{} {} {} {}", to_text(status.at), call, operation.group, operation.number);
+}
+
+// A line for each rank, or where there are many for the first rank of each kind.
+std::string waiting_lines(const Statuses& ranks, const std::vector<int>& blocked) {
+  std::string text;
+  if (blocked.size() <= kListed) {
+    for (const int rank : blocked) text += waiting_line(ranks, rank);
+    return text;
+  }
+  std::vector<std::vector<int>> kinds;
+  std::map<std::string, std::size_t> known;
+  for (const int rank : blocked) {
+    const auto [kind, is_new] = known.emplace(kind_of_wait(ranks[static_cast<std::size_t>(rank)]), kinds.size());
+    if (is_new) kinds.emplace_back();
+    kinds[kind->second].push_back(rank);
+  }
+  for (std::size_t i = 0; i < std::min(kinds.size(), kMostLines); ++i) {
+    text += waiting_line(ranks, kinds[i].front());
+    const std::vector<int> others(kinds[i].begin() + 1, kinds[i].end());
+    if (!others.empty()) text += fmt::format("; likewise {}", ranks_text(others));
+  }
+  if (kinds.size() > kMostLines) text += fmt::format("\n  and ranks at {} other calls", kinds.size() - kMostLines);
+  return text;
+}
+
+std::string cycle_text(const std::vector<int>& ring) {
+  std::string text = "\n  cycle: ";
+  const std::size_t shown = ring.size() <= kListed ? ring.size() : kMostLines;
+  for (std::size_t i = 0; i < shown; ++i) text += fmt::format("rank {} -> ", ring[i]);
+  if (shown < ring.size()) text += fmt::format("{} ranks more -> ", ring.size() - shown);
+  return text + fmt::format("rank {}", ring.front());
+}
+
 std::vector<int> blocked_ranks(const Statuses& ranks) {
   std::vector<int> blocked;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -275,7 +239,7 @@ std::optional<Failure> desertion(const Statuses& ranks) {
           fmt::format("desertion: rank {0} has returned while others wait for it.\n  rank {0} returned {1}", absent,
                       gone.last_call.empty() ? "without a call"
                                              : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
-      for (int rank : blocked_ranks(ranks)) message += waiting_line(ranks, rank);
+      message += waiting_lines(ranks, blocked_ranks(ranks));
       message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
       return failure_at(FailureKind::desertion, waiter, status.at,
                         status.blocked_in->records[static_cast<std::size_t>(status.member)].posted, std::move(message));
@@ -339,12 +303,8 @@ Failure deadlock(const Statuses& ranks) {
   std::vector<int> guilty = ring.empty() ? blocked : ring;
   std::sort(guilty.begin(), guilty.end());
   std::string message = fmt::format("deadlock: {} wait for one another, and nobody can go on.", ranks_text(guilty));
-  for (int rank : blocked) message += waiting_line(ranks, rank);
-  if (!ring.empty()) {
-    message += "\n  cycle: ";
-    for (int rank : ring) message += fmt::format("rank {} -> ", rank);
-    message += fmt::format("rank {}", ring.front());
-  }
+  message += waiting_lines(ranks, blocked);
+  if (!ring.empty()) message += cycle_text(ring);
   message += advice(ranks, ring);
   const int first = blocked.front();
   const RankStatus& status = ranks[static_cast<std::size_t>(first)];

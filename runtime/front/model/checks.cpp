@@ -32,18 +32,18 @@ const LayerStructure& checked_layer(RankModels& of, const Call& call, Count laye
   return layers[static_cast<std::size_t>(layer)];
 }
 
-void check_weights(RankModels& of, const Call& call, Count layer, const Operand& weights, const char* what) {
-  const Count size = checked_layer(of, call, layer).range.size();
+void check_weights(RankModels& of, const Call& call, LayerOf layer, const Operand& weights, const char* what) {
+  const Count size = layer.structure.range.size();
   if (weights.size() == size) return;
   of.rank.invalid(call, fmt::format("{}: the {} have {} elements, but the layer has {} weights: model.size({})",
-                                    call_text(call, layer), what, weights.size(), size, layer));
+                                    call_text(call, layer.number), what, weights.size(), size, layer.number));
 }
 
-void check_types(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& x) {
-  const bool ids = checked_layer(of, call, layer).type == Type::embedding;
+void check_types(RankModels& of, const Call& call, LayerOf layer, const Operand& weights, const Operand& x) {
+  const bool ids = layer.structure.type == Type::embedding;
   if (weights.dtype() != DType::i32 && (ids || weights.dtype() == x.dtype())) return;
   of.rank.invalid(call, fmt::format("{}: the weights are {}, and x is {}; both must be f32, or both bf16 (see cast)",
-                                    call_text(call, layer), name_of(weights.dtype()), name_of(x.dtype())));
+                                    call_text(call, layer.number), name_of(weights.dtype()), name_of(x.dtype())));
 }
 
 void check_grad_types(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& grad,
@@ -58,10 +58,10 @@ void check_grad_types(RankModels& of, const Call& call, Count layer, const Opera
                               call_text(call, layer), name_of(weights.dtype()), name_of(grad_weights.dtype())));
 }
 
-void check_input(RankModels& of, const Call& call, Count layer, const Operand& x) {
-  const LayerStructure& structure = checked_layer(of, call, layer);
+void check_input(RankModels& of, const Call& call, LayerOf layer, const Operand& x) {
+  const LayerStructure& structure = layer.structure;
   const auto wrong = [&](const std::string& expected) {
-    of.rank.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer),
+    of.rank.invalid(call, fmt::format("{}: x has shape {} of {}, expected {}", call_text(call, layer.number),
                                       to_text(x.shape()), name_of(x.dtype()), expected));
   };
   if (structure.type == Type::embedding) {
@@ -74,21 +74,21 @@ void check_input(RankModels& of, const Call& call, Count layer, const Operand& x
   const bool fits = x.shape().rank() >= 2 && x.cols() == structure.in && x.dtype() != DType::i32;
   if (!fits || (structure.type == Type::block && x.shape().rank() != 3)) {
     wrong(fmt::format("(s, b, {}) of f32 or bf16: {}", structure.in,
-                      layer == 0 ? std::string("the inputs of the batch")
-                                 : fmt::format("what forward of layer {} returned", layer - 1)));
+                      layer.number == 0 ? std::string("the inputs of the batch")
+                                        : fmt::format("what forward of layer {} returned", layer.number - 1)));
   }
 }
 
-void check_grad(RankModels& of, const Call& call, Count layer, const Operand& x, const Operand& grad) {
-  const Shape expected = output_shape(checked_layer(of, call, layer), x.shape());
+void check_grad(RankModels& of, const Call& call, LayerOf layer, const Operand& x, const Operand& grad) {
+  const Shape expected = output_shape(layer.structure, x.shape());
   if (grad && grad.shape() == expected) return;
   if (!grad) {
     of.rank.invalid(call, fmt::format("{}: the gradient of the layer's output is an empty tensor (moved from?); it has "
                                       "the shape {}",
-                                      call_text(call, layer), to_text(expected)));
+                                      call_text(call, layer.number), to_text(expected)));
   }
   of.rank.invalid(call, fmt::format("{}: the gradient has shape {}, but the layer's output has {} for this x",
-                                    call_text(call, layer), to_text(grad.shape()), to_text(expected)));
+                                    call_text(call, layer.number), to_text(grad.shape()), to_text(expected)));
 }
 
 void check_loss(RankModels& of, const Call& call, const Operand& logits, const Operand& targets, const Operand& loss) {

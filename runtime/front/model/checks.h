@@ -13,14 +13,19 @@ namespace shardlings::front {
 std::string call_text(const detail::Call& call, Count layer);
 /// The layer of that number; throws InvalidArgument if the model has no such layer.
 const model::LayerStructure& checked_layer(RankModels& of, const detail::Call& call, Count layer);
+/// A layer of a model and its number, for messages.
+struct LayerOf {
+  const model::LayerStructure& structure;
+  Count number = 0;
+};
 /// All throw InvalidArgument if the argument does not fit.
-void check_weights(RankModels& of, const detail::Call& call, Count layer, const Operand& weights, const char* what);
-void check_input(RankModels& of, const detail::Call& call, Count layer, const Operand& x);
+void check_weights(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& weights, const char* what);
+void check_input(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& x);
 /// Weights and activations are of one type.
-void check_types(RankModels& of, const detail::Call& call, Count layer, const Operand& weights, const Operand& x);
+void check_types(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& weights, const Operand& x);
 void check_grad_types(RankModels& of, const detail::Call& call, Count layer, const Operand& weights,
                       const Operand& grad, const Operand& grad_weights);
-void check_grad(RankModels& of, const detail::Call& call, Count layer, const Operand& x, const Operand& grad);
+void check_grad(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& x, const Operand& grad);
 void check_loss(RankModels& of, const detail::Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss);
 /// All arguments of an update are equally long parts of a layer.

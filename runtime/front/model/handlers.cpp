@@ -99,10 +99,10 @@ LayerInputs inputs_of(RankModels& of, const Call& call, const Given& given) {
   const int l = given.layer;
   const LayerStructure& structure = checked_layer(of, call, l);
   const Operand weights = of.memory.reading(call, given.weights);
-  check_weights(of, call, l, weights, "weights");
+  check_weights(of, call, {structure, l}, weights, "weights");
   const Operand x = of.memory.reading(call, given.x);
-  check_input(of, call, l, x);
-  check_types(of, call, l, weights, x);
+  check_input(of, call, {structure, l}, x);
+  check_types(of, call, {structure, l}, weights, x);
   return {structure, weights, x, {x.label.micro, l}};
 }
 
@@ -156,9 +156,9 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
   const auto [structure, weights, x, label] = inputs_of(of, call, given);
   const int l = given.layer;
   const Operand found = of.memory.reading(call, given.grad);
-  check_grad(of, call, l, x, found);
+  check_grad(of, call, {structure, l}, x, found);
   const Operand sum = of.memory.writing(call, given.grad_weights);
-  check_weights(of, call, l, sum, "gradients of the weights");
+  check_weights(of, call, {structure, l}, sum, "gradients of the weights");
   check_grad_types(of, call, l, weights, found, sum);
   SavedEntry entry = take_saved(of, call, x, label);
   of.memory.label_whole(sum, {-1, l});

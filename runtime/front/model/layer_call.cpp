@@ -17,12 +17,6 @@ bool is_lasting(Kind kind) {
   return kind == Kind::parameter || kind == Kind::gradient || kind == Kind::optimizer;
 }
 
-KindBytes sum_of(const KindBytes& a, const KindBytes& b) {
-  KindBytes sum = a;
-  for (std::size_t kind = 0; kind < kNumKinds; ++kind) sum[kind] += b[kind];
-  return sum;
-}
-
 RecipeTensor described(RankModels& of, const Tensor& tensor) {
   if (!tensor) return {};
   const detail::Ref& ref = Access::ref(tensor);
@@ -111,18 +105,17 @@ const Recipe* LayerCall::recipe() {
 }
 
 void LayerCall::make_steps(const Recipe& recipe, Location at) {
-  KindBytes changed{};
+  auto step = recipe.steps.begin();
   try {
-    for (const RecipeStep& step : recipe.steps) {
-      changed = sum_of(changed, step.memory.change_by_kind);
-      of_.memory.repeat(step.memory, at);
-      of_.meter.repeat(step.spent);
-      of_.rank.calls().count(step.calls);
-      if (step.collective) of_.groups.repeat(call_, Access::id(model_.tp), *step.collective);
+    for (; step != recipe.steps.end(); ++step) {
+      of_.memory.repeat(step->memory, at);
+      of_.meter.repeat(step->spent);
+      of_.rank.calls().count(step->calls);
+      if (step->collective) of_.groups.repeat(call_, Access::id(model_.tp), *step->collective);
     }
   } catch (...) {
     // As operations would: of theirs nothing is left, and what the call uses up is gone.
-    of_.memory.remove(changed);
+    for (auto made = recipe.steps.begin(); made <= step; ++made) of_.memory.remove(made->memory.change_by_kind);
     if (form_.saved != nullptr) of_.memory.remove(form_.saved->saved_bytes);
     throw;
   }

@@ -143,7 +143,7 @@ void one_throws(Rank& rank, Pauses& pause) {
 void one_calls_wrongly(Rank& rank, Pauses& pause) {
   Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
   pause();
-  if (rank.id() == 1) rank.world().send(data, 9, line(12));
+  if (rank.id() == 1) rank.world().send(data, 99, line(12));
   rank.world().all_reduce(data, ReduceOp::sum, line(13));
 }
 

@@ -12,6 +12,7 @@
 #include "front/misuse/programs.h"
 #include "support/test_device.h"
 #include "support/worlds.h"
+#include "world/backend.h"
 
 namespace shardlings::misuse {
 namespace {
@@ -86,6 +87,23 @@ std::string name_of_case(const testing::TestParamInfo<std::tuple<WorldKind, Wron
 INSTANTIATE_TEST_SUITE_P(World, Misuse,
                          testing::Combine(testing::ValuesIn(support::world_kinds()), testing::ValuesIn(all_programs())),
                          name_of_case);
+
+// Of many ranks a report is as long as a screen, and says the same.
+TEST(MisuseOfMany, IsReportedInFewWordsWhereThereAreManyRanks) {
+  for (const WrongProgram& program : all_programs()) {
+    SCOPED_TRACE(program.name);
+    world::Options options = support::options_for(90);
+    options.trace = false;
+    use_backend(options, world::Backend::dry);
+    const front::RunReport report = world::run(options, [&](Rank& rank) {
+      Pauses pause(0, rank.id());
+      program.body(rank, pause);
+    });
+    ASSERT_TRUE(report.failure);
+    EXPECT_EQ(name_of(report.failure->kind), std::string(program.type));
+    EXPECT_LT(report.failure->message.size(), 3000U) << report.failure->message;
+  }
+}
 
 // The eight mistakes by which message-passing libraries were compared: all named, with ranks, lines and cause.
 TEST(ClassicMistakes, AreAllNamed) {
