@@ -289,6 +289,16 @@ TEST(Command, ExplainsEveryPuzzleWithinTheWidth) {
   EXPECT_THAT(answer.out, AllOf(HasSubstr("01 One training step\n===="), Not(HasSubstr("**")), Not(HasSubstr("```"))));
 }
 
+TEST(Command, ExplainsTheMapAsLesson00) {
+  const Learner shardlings;
+  EXPECT_THAT(shardlings({}).out, HasSubstr("./shardlings explain 00"));
+  const Answer missing = shardlings({"explain", "00"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr("docs/map.md"));
+  shardlings.folder().write("docs/map.md", "# Lesson 00: the map\n\nWhat is **divided**.\n");
+  EXPECT_EQ(shardlings({"explain", "00"}).out, "Lesson 00: the map\n==================\n\nWhat is divided.\n");
+}
+
 TEST(Command, SaysWhatOverlappingHasGained) {
   const Learner shardlings;
   shardlings.solve("09_data_parallel");

@@ -24,6 +24,8 @@ struct Project {
   /// The lesson, and its second part, which is for those who have passed.
   std::string lesson_file(const std::string& id) const { return puzzle_folder(id) + "/README.md"; }
   std::string after_file(const std::string& id) const { return puzzle_folder(id) + "/after.md"; }
+  /// Lesson 00: what is divided, what travels, and the words that all lessons use.
+  std::string map_file() const { return root + "/docs/map.md"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.

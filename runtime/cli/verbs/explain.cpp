@@ -47,10 +47,27 @@ std::string what_is_left(const Context& context) {
   return text;
 }
 
+/// Lesson 00: what the course is about. No puzzle has the number.
+constexpr const char* kMap = "00";
+
+std::string map_of_the_course(const Context& context) {
+  const auto map = read_file(context.project.map_file());
+  if (!map) throw UsageError("There is no " + system::shown_path(context.project.map_file()) + ".");
+  return terminal::render_markdown(*map, context);
+}
+
+/// Through a pager where there is a screen. less ends at once where the text fits, and leaves it there.
+int show(const Context& context, const std::string& text) {
+  if (context.interactive && system::feed_program({"less", "-RFX"}, text) == 0) return kPassed;
+  context.out << text;
+  return kPassed;
+}
+
 }  // namespace
 
 /// `explain`: the lesson; what gives the answer away comes after a pass.
 static int explain(const Context& context, const ExplainOptions& options) {
+  if (options.puzzle == kMap) return show(context, map_of_the_course(context));
   const learner::Course course = learner::load_course(context.project);
   const learner::Progress progress = learner::load_progress(context.project.state());
   const Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
@@ -69,10 +86,7 @@ static int explain(const Context& context, const ExplainOptions& options) {
   std::string text = terminal::render_markdown(markdown, context);
   if (!options.after) text += next_steps(context, puzzle);
   if (rest && !open) text += what_is_left(context);
-  // less ends at once where the text fits the screen, and leaves it there.
-  if (context.interactive && system::feed_program({"less", "-RFX"}, text) == 0) return kPassed;
-  context.out << text;
-  return kPassed;
+  return show(context, text);
 }
 
 void add_explain(CommandLine& line) {

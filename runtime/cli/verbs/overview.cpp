@@ -36,6 +36,7 @@ void print_next(const Context& context, const cases::Manifest& puzzle, const lea
   context.out << "Edit: " << context.paint(Role::place, system::shown_path(context.project.puzzle_file(puzzle.id)))
               << (puzzle.answer_lines > 0 ? fmt::format(" (about {} lines)", puzzle.answer_lines) : "") << '\n'
               << last_run(progress.of(puzzle.id), puzzle) << '\n';
+  if (progress.puzzles.empty()) line("explain", "00", "what all this is about");
   line("explain", name, "the lesson");
   line("predict", name, "what it will cost, before any code");
   line("watch", "", "grade on every save");
