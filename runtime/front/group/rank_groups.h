@@ -11,6 +11,7 @@
 #include "front/group/group_operation.h"
 #include "front/memory/rank_memory.h"
 #include "front/pending/pending_table.h"
+#include "front/rank/collectives.h"
 #include "front/rank/rank_context.h"
 
 namespace shardlings::front {
@@ -32,26 +33,13 @@ struct CollectiveRequest {
   static constexpr int kNone = -1;
 };
 
-/// Is told of collectives that wait, before and after.
-class CollectiveWatcher {
- public:
-  virtual void before(const back::Signature& signature) = 0;
-  virtual void after() = 0;
-
- protected:
-  ~CollectiveWatcher() = default;
-};
-
-class RankGroups {
+class RankGroups final : public Collectives {
  public:
   RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control);
 
   detail::Reply collective(const detail::Call& call, const CollectiveRequest& asked);
-  /// A collective that waits, of no data: where nothing is computed, all of it is in the signature. It counts as a call
-  /// of its own, and stands where `call` does, which it is a part of.
-  void repeat(const detail::Call& call, std::uint32_t group, const back::Signature& signature);
-  /// nullptr: nobody.
-  void tell(CollectiveWatcher* watcher) { watcher_ = watcher; }
+  void repeat(const detail::Call& call, std::uint32_t group, const back::Signature& signature) override;
+  void tell(CollectiveWatcher* watcher) override { watcher_ = watcher; }
   detail::Reply send(const detail::Call& call);
   detail::Reply recv(const detail::Call& call);
   detail::Reply send_recv(const detail::Call& call);

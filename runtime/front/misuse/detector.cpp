@@ -14,7 +14,6 @@
 namespace shardlings::front {
 namespace {
 
-using back::Collective;
 using Statuses = std::vector<RankStatus>;
 
 constexpr std::size_t kListed = 32;  // ranks of which each has its line

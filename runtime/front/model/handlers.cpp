@@ -195,7 +195,7 @@ Reply handle::layer_loss(RankModels& of, const Call& call) {
   check_loss(of, call, found, of.memory.reading(call, given.targets), of.memory.writing(call, given.loss));
   const Label label{found.label.micro, -1};
   const detail::RankModel& model = model_of(of, call);
-  const model::LayerStructure& head = model.structure->layers.back();
+  const LayerStructure& head = model.structure->layers.back();
   const Count outputs = model.structure->spec.outputs;
 
   LayerCall layer_call(of, call, head);

@@ -99,9 +99,12 @@ const Recipe* LayerCall::recipe() {
   if (!plain_) return nullptr;
   look_at_labels();
   if (plain_) recipe_ = of_.recipes->find(form_);
+  if (recipe_ == nullptr) {
+    require(!of_.recipes->is_full(form_));
+    return nullptr;
+  }
   // Where memory runs out, the operations say so, at the one that it runs out at.
-  const bool fits = recipe_ == nullptr || of_.memory.ledger(Memory::device).fits(recipe_->most);
-  return fits ? recipe_ : nullptr;
+  return of_.memory.ledger(Memory::device).fits(recipe_->most) ? recipe_ : nullptr;
 }
 
 void LayerCall::make_steps(const Recipe& recipe, Location at) {
@@ -111,7 +114,7 @@ void LayerCall::make_steps(const Recipe& recipe, Location at) {
       of_.memory.repeat(step->memory, at);
       of_.meter.repeat(step->spent);
       of_.rank.calls().count(step->calls);
-      if (step->collective) of_.groups.repeat(call_, Access::id(model_.tp), *step->collective);
+      if (step->collective) of_.collectives.repeat(call_, Access::id(model_.tp), *step->collective);
     }
   } catch (...) {
     // As operations would: of theirs nothing is left, and what the call uses up is gone.
@@ -142,13 +145,13 @@ Recording::Recording(LayerCall& call)
       records_(call.plain_ && call.recipe_ == nullptr),
       ledger_(call.of_.memory.ledger(Memory::device)) {
   if (!records_) return;
-  of_.groups.tell(this);
+  of_.collectives.tell(this);
   begin_step();
 }
 
 Recording::~Recording() {
   if (!records_) return;
-  of_.groups.tell(nullptr);
+  of_.collectives.tell(nullptr);
   of_.memory.ledger(Memory::device).resume_peak(ledger_);
 }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "api/call.h"
-#include "front/group/rank_groups.h"
 #include "front/memory/rank_memory.h"
 #include "front/model/model_table.h"
 #include "front/model/recipe.h"
 #include "front/model/saved_table.h"
+#include "front/rank/collectives.h"
 #include "front/rank/meter.h"
 
 namespace shardlings::front {
@@ -16,7 +16,7 @@ struct RankModels {
   RankContext& rank;
   Meter& meter;
   RankMemory& memory;
-  RankGroups& groups;
+  Collectives& collectives;
   detail::Port& port;
   Recipes* recipes = nullptr;  ///< nullptr: every call is made of its operations
   ModelTable models;

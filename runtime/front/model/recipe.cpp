@@ -48,6 +48,11 @@ const Recipe* Recipes::find(const CallForm& form) const {
   return nullptr;
 }
 
+bool Recipes::is_full(const CallForm& form) const {
+  constexpr std::size_t kMost = 200;
+  return by_layer_[static_cast<std::size_t>(form.layer)].size() >= kMost;
+}
+
 const Recipe* Recipes::add(const CallForm& form, Recipe recipe) {
   if (const Recipe* known = find(form)) return known;
   auto& entries = by_layer_[static_cast<std::size_t>(form.layer)];

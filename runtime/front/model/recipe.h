@@ -83,6 +83,8 @@ class Recipes {
   int number_of(const model::LayerStructure& layer);
   /// nullptr if no call of this form has been recorded.
   const Recipe* find(const CallForm& form) const;
+  /// There are so many for this layer that looking for one takes longer than it saves.
+  bool is_full(const CallForm& form) const;
   /// Returns the one that is kept: of two ranks that have recorded at the same time the first one's.
   const Recipe* add(const CallForm& form, Recipe recipe);
 
