@@ -1,6 +1,7 @@
 #include "grading/grade.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <signal.h>
 #include <unistd.h>
@@ -71,7 +72,7 @@ std::string key_of(const Job& job) {
        job.toolchain.text, file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
        file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "",
        std::to_string(job.options.least_tier), job.options.case_name, seed ? std::to_string(*seed) : "as declared",
-       stamp_of(job.options.backend, job.toolchain.library)});
+       fmt::format("{}", fmt::join(job.options.set, " ")), stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {
@@ -111,6 +112,7 @@ run::ProcessOptions grader_process(const Job& job) {
   grader.traces = job.traces().string();
   grader.case_name = job.options.case_name;
   grader.seed = job.options.seed;
+  grader.set = job.options.set;
   grader.backend = job.options.backend;
   grader.wait_for_submission = true;
   grader.secret_on_input = !job.options.secret.empty();

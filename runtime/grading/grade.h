@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grading/verdict/verdict.h"
 #include "world/backend.h"
@@ -26,6 +27,7 @@ struct GradeOptions {
   std::string build_folder;                      ///< CMake's
   std::string case_name;                         ///< only this case; empty: all
   std::optional<std::uint64_t> seed;             ///< instead of the seeds of the cases
+  std::vector<std::string> set;                  ///< "bucket=300": other numbers of the cases, one of each
   std::string secret;                            ///< one line; hidden cases get seeds from it that are told to nobody
   world::Backend backend = world::Backend::cpu;  ///< on which the cases run (backend_choice.h chooses)
   /// The learner's code of each rank runs in a jail of its own, apart from harness, counters and result: for code that

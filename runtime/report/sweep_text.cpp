@@ -50,16 +50,20 @@ void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint
   }
 }
 
+/// Time as a bar, and what the fullest rank needs and what the busiest one sends beside it.
 void add_list(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
               const std::vector<SweepResult>& results, std::vector<std::string>& lines) {
-  constexpr int kBar = 30;
+  constexpr int kBar = 24;
   Nanos longest(1);
   for (const SweepResult& result : results) longest = std::max(longest, result.end);
+  lines.push_back(fmt::format("  {:<20} {:>11}  {:>10}  {:>10}", "", "time", "peak", "sent"));
   for (std::size_t i = 0; i < points.size(); ++i) {
     const SweepResult& result = results[i];
     const auto bar = static_cast<std::size_t>(kBar * result.end.value() / longest.value());
-    lines.push_back(fmt::format("  {:<24} {:>12}  {:>10}  {}", named(sizes, points[i].values), cell(points[i], result),
-                                result.finished ? brief(result.peak) : "", std::string(bar, '#')));
+    const std::string line = fmt::format("  {:<20} {:>11}  {:>10}  {:>10}  {}", named(sizes, points[i].values),
+                                         cell(points[i], result), result.finished ? brief(result.peak) : "",
+                                         result.finished ? brief(result.sent) : "", std::string(bar, '#'));
+    lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }
 
@@ -114,6 +118,7 @@ std::string sweep_json(const std::vector<SweptSize>& sizes, const std::vector<Sw
       one["ranks"] = points[i].kase.ranks;
       one["end"] = results[i].end.value();
       one["peak"] = results[i].peak.value();
+      one["sent"] = results[i].sent.value();
       one["fits"] = results[i].fits;
       one["on_frontier"] = results[i].on_frontier;
     }

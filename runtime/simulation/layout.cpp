@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "case/case_numbers.h"
 #include "front/clock/cluster.h"
 #include "memory_map/transformer.h"
 
@@ -21,19 +22,6 @@ using cases::Manifest;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw std::runtime_error(why);
-}
-
-/// "bucket=300" in two.
-std::pair<std::string, double> assignment(const std::string& option, const std::string& text) {
-  const auto equals = text.find('=');
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto read = equals == std::string::npos ? std::from_chars_result{text.data(), std::errc::invalid_argument}
-                                                : std::from_chars(text.data() + equals + 1, end, value);
-  if (read.ec != std::errc{} || read.ptr != end || equals == 0) {
-    refuse(fmt::format("{} takes NAME=NUMBER, not '{}'", option, text));
-  }
-  return {text.substr(0, equals), value};
 }
 
 std::vector<std::string> divided(const std::string& text) {
@@ -58,7 +46,7 @@ std::map<std::string, int> sizes_of(const Manifest& puzzle, const std::string& p
     refuse(fmt::format("The ranks of puzzle {} have no axes: say --ranks, and leave --parallel away", puzzle.id));
   }
   for (const std::string& part : divided(parallel)) {
-    const auto [name, value] = assignment("--parallel", part);
+    const auto [name, value] = cases::number_from("--parallel", part);
     if (sizes.count(name) == 0) {
       refuse(fmt::format("Puzzle {} has no axis '{}': it has {}", puzzle.id, name, fmt::join(known, ", ")));
     }
@@ -102,17 +90,7 @@ void use_layout(const Manifest& puzzle, const Wish& wish, Case& kase) {
 }
 
 void use_numbers(const Wish& wish, Case& kase) {
-  for (const std::string& text : wish.set) {
-    const auto [name, value] = assignment("--set", text);
-    const auto found = kase.numbers.find(name);
-    if (found == kase.numbers.end()) {
-      std::vector<std::string> known;
-      for (const auto& [key, number] : kase.numbers) known.push_back(key);
-      refuse(fmt::format("--set {}: the case '{}' has no number '{}'{}{}", text, kase.name, name,
-                         suggestion(name, known), known.empty() ? "; it has none" : ""));
-    }
-    found->second = value;
-  }
+  for (const std::string& text : wish.set) cases::set_number(kase, cases::number_from("--set", text));
 }
 
 void use_global_batch(const Wish& wish, Case& kase) {

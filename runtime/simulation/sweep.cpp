@@ -4,30 +4,63 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 namespace shardlings::simulation {
 namespace {
 
+[[noreturn]] void refuse_range(const std::string& text) {
+  throw std::runtime_error(fmt::format(
+      "--sweep takes NAME=FROM..TO (each twice the one before) or NAME=FROM:TO[:STEP], as in tp=1..8, not '{}'", text));
+}
+
 double number_in(std::string_view text, const std::string& whole) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value > 0)) {
-    throw std::runtime_error(fmt::format("--sweep takes NAME=FROM..TO, as in tp=1..8, not '{}'", whole));
-  }
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(value > 0)) refuse_range(whole);
   return value;
 }
 
+bool is_whole(double value) {
+  return value == std::floor(value);
+}
+
+/// A step that makes about twenty numbers of it.
+double usual_step(double first, double last) {
+  constexpr double kNumbers = 20;
+  const double step = (last - first) / kNumbers;
+  return is_whole(first) && is_whole(last) ? std::max(1.0, std::ceil(step)) : step;
+}
+
+std::vector<double> in_equal_steps(double first, double last, double step) {
+  constexpr double kMost = 1000;
+  std::vector<double> values;
+  if (step <= 0 || (last - first) / step > kMost) throw std::runtime_error("--sweep: too many steps");
+  // Multiples, so that roundings do not add up.
+  for (int i = 0; first + i * step <= last * (1 + 1e-12); ++i) values.push_back(first + i * step);
+  return values;
+}
+
 SweptSize size_in(const std::string& text) {
-  const auto equals = text.find('='), dots = text.find("..");
-  if (equals == std::string::npos || equals == 0 || dots == std::string::npos || dots < equals) {
-    throw std::runtime_error(fmt::format("--sweep takes NAME=FROM..TO, as in tp=1..8, not '{}'", text));
+  const auto equals = text.find('='), dots = text.find(".."), colon = text.find(':');
+  const bool doubles = dots != std::string::npos;
+  const auto between = doubles ? dots : colon;
+  if (equals == std::string::npos || equals == 0 || between == std::string::npos || between < equals) {
+    refuse_range(text);
   }
   const std::string_view all = text;
-  const double first = number_in(all.substr(equals + 1, dots - equals - 1), text);
-  const double last = number_in(all.substr(dots + 2), text);
+  const auto second = between + (doubles ? 2 : 1), step_at = doubles ? std::string::npos : text.find(':', second);
+  const double first = number_in(all.substr(equals + 1, between - equals - 1), text);
+  const double last = number_in(all.substr(second, step_at == std::string::npos ? step_at : step_at - second), text);
   if (last < first) throw std::runtime_error(fmt::format("--sweep {}: the second number is the smaller one", text));
   SweptSize size{text.substr(0, equals), {}};
+  if (!doubles) {
+    const double step =
+        step_at == std::string::npos ? usual_step(first, last) : number_in(all.substr(step_at + 1), text);
+    size.values = first == last ? std::vector{first} : in_equal_steps(first, last, step);
+    return size;
+  }
   for (double value = first; value <= last; value *= 2) size.values.push_back(value);
   return size;
 }

@@ -15,7 +15,8 @@ struct SweptSize {
   std::vector<double> values;
 };
 
-/// "tp=1..8,bucket=100..1600": from the first number on, each twice the one before, to the last. Throws
+/// "tp=1..8,bucket=100..1600": from the first number on, each twice the one before, to the last. "bucket=100:2000":
+/// about twenty numbers in equal steps, and whole if both ends are; "bucket=100:2000:50": in steps of 50. Throws
 /// std::runtime_error that says what is expected.
 std::vector<SweptSize> parse_sweep(const std::string& text);
 
@@ -37,6 +38,7 @@ struct SweepResult {
   std::string ending;  ///< why not, in a line
   Nanos end;
   Bytes peak;  ///< of the fullest rank
+  Bytes sent;  ///< by the rank that sends most
   bool fits = false;
   /// No other that fits is faster and takes less memory.
   bool on_frontier = false;

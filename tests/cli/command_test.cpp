@@ -282,57 +282,6 @@ TEST(Command, ShowsTheSolutionOnlyOnceSolved) {
   EXPECT_THAT(shardlings({"solution", "01", "--spoil"}).out, HasSubstr("model.forward"));
 }
 
-TEST(Command, ExplainsEveryPuzzleWithinTheWidth) {
-  const Learner shardlings;
-  const Answer answer = shardlings({"explain", "01"}, {"COLUMNS=70"});
-  EXPECT_EQ(answer.status, 0);
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("01 One training step\n===="), Not(HasSubstr("**")), Not(HasSubstr("```"))));
-}
-
-TEST(Command, ExplainsTheMapAsLesson00) {
-  const Learner shardlings;
-  EXPECT_THAT(shardlings({}).out, HasSubstr("./shardlings explain 00"));
-  const Answer missing = shardlings({"explain", "00"});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_THAT(missing.err, HasSubstr("docs/map.md"));
-  shardlings.folder().write("docs/map.md", "# Lesson 00: the map\n\nWhat is **divided**.\n");
-  EXPECT_EQ(shardlings({"explain", "00"}).out, "Lesson 00: the map\n==================\n\nWhat is divided.\n");
-}
-
-TEST(Command, SaysWhatOverlappingHasGained) {
-  const Learner shardlings;
-  shardlings.solve("09_data_parallel");
-  EXPECT_THAT(shardlings({"run", "09"}).out,
-              HasSubstr("Case \"4 ranks\": 13.69 ms; with nothing overlapped it would be 17.95 ms"));
-  shardlings.solve(kFirst);
-  EXPECT_THAT(shardlings({"run", "01"}).out, Not(HasSubstr("overlapped"))) << "there was nothing to hide";
-}
-
-TEST(Command, ShowsWhatGivesTheAnswerAwayAfterThePass) {
-  const Learner shardlings;
-  shardlings.folder().write("puzzles/01_training_step/after.md",
-                            "# 01 One training step: after the pass\n\nBecause.\n");
-  const std::string pointer = "./shardlings explain 01 --after";
-  EXPECT_THAT(shardlings({"explain", "01"}).out, AllOf(Not(HasSubstr("Because.")), HasSubstr("or with --all.\n")));
-  const Answer early = shardlings({"explain", "01", "--after"});
-  EXPECT_EQ(early.status, 1);
-  EXPECT_EQ(early.out, "");
-  EXPECT_THAT(early.err, HasSubstr("./shardlings explain 01 --all"));
-  EXPECT_THAT(shardlings({"explain", "--all", "01"}).out,
-              AllOf(HasSubstr("What you are given"), HasSubstr("01 One training step: after the pass\n===="),
-                    HasSubstr("Because."), Not(HasSubstr("or with --all"))));
-
-  shardlings.solve(kFirst);
-  EXPECT_THAT(shardlings({"run", "01"}).out, HasSubstr(pointer));
-  EXPECT_THAT(shardlings({"explain", "01"}).out, AllOf(HasSubstr("What you are given"), HasSubstr("Because.")));
-  EXPECT_THAT(shardlings({"explain", "01", "--after"}).out,
-              AllOf(HasSubstr("Because."), Not(HasSubstr("What you are given"))));
-
-  std::filesystem::remove(shardlings.folder() / "puzzles/01_training_step/after.md");
-  EXPECT_EQ(shardlings({"explain", "01", "--after"}).status, 2);
-  EXPECT_THAT(shardlings({"run", "01"}).out, Not(HasSubstr(pointer)));
-}
-
 class WrongUse : public testing::TestWithParam<std::pair<std::vector<std::string>, const char*>> {};
 
 TEST_P(WrongUse, IsRefusedWithAnAnswer) {

@@ -28,8 +28,19 @@ TEST(Sweep, DoublesFromTheFirstToTheLast) {
   EXPECT_THAT(sizes[1].values, ElementsAre(100, 200, 400));
 }
 
+TEST(Sweep, GoesInEqualStepsBetweenTwoNumbersWithAColon) {
+  const auto values_of = [](const char* text) { return parse_sweep(text).at(0).values; };
+  EXPECT_THAT(values_of("bucket=100:110"), ElementsAre(100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110));
+  EXPECT_THAT(values_of("bucket=100:2000:600"), ElementsAre(100, 700, 1300, 1900));
+  EXPECT_EQ(values_of("bucket=100:2000").size(), 21U);
+  EXPECT_EQ(values_of("bucket=100:2000")[1], 195);
+  EXPECT_THAT(values_of("rate=0.5:1:0.25"), ElementsAre(0.5, 0.75, 1));
+  EXPECT_THAT(values_of("bucket=5:5"), ElementsAre(5));
+}
+
 TEST(Sweep, RefusesWhatIsNoRange) {
-  for (const char* wrong : {"", "tp", "tp=", "tp=1", "=1..2", "tp=2..1", "tp=0..4", "tp=1..x", "tp=1..8,", "1..2=tp"}) {
+  for (const char* wrong : {"", "tp", "tp=", "tp=1", "=1..2", "tp=2..1", "tp=0..4", "tp=1..x", "tp=1..8,", "1..2=tp",
+                            "tp=1:", "tp=:2", "tp=3:2", "tp=1:2:0", "tp=1:2:", "tp=1:1e9:1"}) {
     EXPECT_THROW(parse_sweep(wrong), std::runtime_error) << wrong;
   }
   EXPECT_THROW(parse_sweep("tp=1..1e6,pp=1..1e6,dp=1..1e6"), std::runtime_error) << "too many";

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "model/structure.h"
 
 namespace shardlings::cli::learner {
 

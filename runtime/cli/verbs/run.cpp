@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "case/case_numbers.h"
 #include "cli/author/variants.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
@@ -48,10 +49,12 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.build_folder = context.project.build;
   grade.case_name = options.case_name;
   grade.seed = options.seed;
+  grade.set = options.set;
   grade.backend = backend;
   grade.jailed = options.jail;
   grade.least_tier = options.least_tier;
-  grade.keep = options.hidden.tells_all();
+  grade.keep =
+      options.hidden.tells_all() && options.set.empty();  // a case that was changed has no goal to compare with
   if (!options.seed_file.empty()) grade.secret = learner::secret_of(options.seed_file);
   if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
   grade.progress = [say](grading::Phase phase) { say(to_text(phase)); };
@@ -77,12 +80,16 @@ std::vector<cases::Case> chosen_cases(const Manifest& puzzle, const RunOptions& 
   return {*puzzle.find_case(options.case_name)};
 }
 
-/// The command that repeats a case names the file or the variant, if it was not the learner's own file.
+/// The command that repeats a case names the file or the variant, if it was not the learner's own file, and numbers
+/// that were changed.
 Verdict with_file(Verdict verdict, const RunOptions& options) {
-  if (options.file.empty()) return verdict;
-  std::string named = " --file " + quoted_for_shell(options.file);
-  if (!options.mutant.empty()) named = " --mutant " + options.mutant;
-  if (!options.right.empty()) named = " --right " + options.right;
+  std::string named;
+  for (const std::string& text : options.set) named += " --set " + quoted_for_shell(text);
+  if (!options.file.empty() && options.mutant.empty() && options.right.empty()) {
+    named += " --file " + quoted_for_shell(options.file);
+  }
+  if (!options.mutant.empty()) named += " --mutant " + options.mutant;
+  if (!options.right.empty()) named += " --right " + options.right;
   for (grading::verdict::CaseVerdict& kase : verdict.cases) {
     if (!kase.reproduce.empty()) kase.reproduce += named;
   }
@@ -108,6 +115,21 @@ void check_file(const std::string& file) {
   throw UsageError(fmt::format("The file {} cannot be read: {}.{}", file, error.message(), link));
 }
 
+/// Other numbers are for one case: of one that is announced, everything may be changed.
+RunOptions with_case(const Manifest& puzzle, RunOptions options) {
+  if (options.set.empty()) return options;
+  if (options.case_name.empty() && !puzzle.cases.empty()) options.case_name = puzzle.cases.front().name;
+  const cases::Case* kase = puzzle.find_case(options.case_name);
+  if (kase == nullptr) return options;  // check_options() says so
+  cases::Case changed = *kase;
+  try {
+    for (const std::string& text : options.set) set_number(changed, cases::number_from("--set", text));
+  } catch (const std::runtime_error& error) {
+    throw UsageError(error.what());
+  }
+  return options;
+}
+
 void check_options(const Manifest& puzzle, const RunOptions& options) {
   check_file(options.file);
   if (options.case_name.empty() || puzzle.find_case(options.case_name)) return;
@@ -120,7 +142,8 @@ void check_options(const Manifest& puzzle, const RunOptions& options) {
 learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
                            const Verdict& verdict, const std::string& hash) {
   const bool whole = options.case_name.empty() && !options.seed && options.seed_file.empty();
-  const bool counts = options.file.empty() && verdict.status != grading::verdict::Status::not_judged;
+  const bool counts =
+      options.file.empty() && options.set.empty() && verdict.status != grading::verdict::Status::not_judged;
   if (!counts) return learner::load_progress(context.project.state());
   try {
     return learner::update_progress(context.project.state(), [&](learner::Progress& progress) {
@@ -164,7 +187,7 @@ int run(const Context& context, const RunOptions& asked) {
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
-  RunOptions options = with_variant(context, puzzle, asked);
+  RunOptions options = with_case(puzzle, with_variant(context, puzzle, asked));
   check_options(puzzle, options);
   options.hidden = learner::feedback_of(puzzle, options.feedback);
   if (options.json && learner::takes_stdout(exports)) {
@@ -185,7 +208,8 @@ int run(const Context& context, const RunOptions& asked) {
   if (options.json) {
     context.out << to_json(repeatable) << '\n';
   } else if (!learner::takes_stdout(exports)) {
-    const bool is_own = options.file.empty() && options.case_name.empty() && !options.seed && options.seed_file.empty();
+    const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
+                        options.seed_file.empty();
     const std::string closing =
         is_own ? learner::closing_words(context, course, puzzle, verdict, progress) : std::string();
     print_report(context, options, puzzle, repeatable,
@@ -215,6 +239,7 @@ void add_run(CommandLine& line) {
   auto [options, verb] = line.verb<RunOptions>("run", "build and grade one puzzle", run);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
   add_grading_options(verb, options);
+  verb.each("--set", options.set, "NAME=NUMBER", "play with a case: another value for one of its numbers");
   verb.text("--file", options.file, "grade another file as that puzzle");
   verb.text("--mutant", options.mutant, "for authors: grade the wrong solution of that name");
   verb.excludes("--mutant", "--file");

@@ -21,6 +21,7 @@ struct RunOptions {
   std::string right;                       ///< likewise: the name of another right solution
   std::string case_name;                   ///< empty: all cases
   std::optional<std::uint64_t> seed;       ///< instead of the cases' own
+  std::vector<std::string> set;            ///< "bucket=300": other numbers of the case
   std::string seed_file;                   ///< holds a secret for the seeds of hidden cases; empty: they have their own
   std::vector<std::string> feedback;       ///< "law", or "3 ranks, hidden=none"
   grading::verdict::FeedbackRules hidden;  ///< what that comes to

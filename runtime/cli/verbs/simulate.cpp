@@ -8,6 +8,7 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/terminal/progress_line.h"
+#include "cli/verbs/simulate.h"
 #include "cli/verbs/verbs.h"
 #include "grading/build/kept_build.h"
 #include "grading/run/supervisor.h"
@@ -21,15 +22,6 @@ namespace shardlings::cli::verbs {
 namespace build = grading::build;
 
 namespace {
-
-struct SimulateOptions {
-  std::string puzzle;
-  std::string file;       ///< empty: the learner's own
-  bool solution = false;  ///< simulate that
-  bool json = false;
-  std::string sweep;  ///< empty: one case
-  simulation::Wish wish;
-};
 
 simulation::Files files_of(const Context& context) {
   return {context.project.transformers(), context.project.clusters()};
@@ -126,6 +118,7 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   for (const front::RankReport& rank : result.report.ranks) {
     of.end = std::max(of.end, rank.counters.end);
     of.peak = std::max(of.peak, rank.counters.peak);
+    of.sent = std::max(of.sent, rank.counters.bytes_sent());
   }
   of.fits = of.peak <= point.kase.capacity;
   return of;
@@ -169,8 +162,7 @@ int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
 
 }  // namespace
 
-/// `simulate`: a case of any size, or many, without numbers.
-static int simulate(const Context& context, const SimulateOptions& options) {
+int simulate(const Context& context, const SimulateOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
@@ -196,10 +188,11 @@ void add_simulate(CommandLine& line) {
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
   verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);
   verb.text("--sweep", options.sweep,
-            "many sizes, each twice the one before: tp=1..8,pp=1..8, or a number: bucket=100..1600");
+            "many sizes, each twice the one before: tp=1..8,pp=1..8, or numbers in equal steps: bucket=100:2000");
   verb.flag("--json", options.json, "print what came of it as JSON");
   verb.flag("--unlimited", options.wish.unlimited, "let the devices have as much memory as is asked for");
-  verb.each("--set", options.wish.set, "NAME=NUMBER", "another value for a number of the case: bucket=300");
+  verb.each("--set", options.wish.set, "NAME=NUMBER",
+            "another value for a number of the case: bucket=300, micro_batches=8, latency_ns=0");
   verb.text("--case", options.wish.base, "the case that all else is taken from; without it: the first");
   verb.text("--file", options.file, "another file as that puzzle");
   verb.flag("--solution", options.solution, "the puzzle's solution in place of your file");

@@ -24,6 +24,7 @@ void add_reset(CommandLine& line);
 void add_solution(CommandLine& line);
 void add_view(CommandLine& line);
 void add_simulate(CommandLine& line);
+void add_sweep(CommandLine& line);
 void add_memory(CommandLine& line);
 void add_train(CommandLine& line);
 void add_verify(CommandLine& line);
@@ -47,6 +48,7 @@ inline void add_all(CommandLine& line) {
   add_solution(line);
   add_view(line);
   add_simulate(line);
+  add_sweep(line);
   add_memory(line);
   add_train(line);
   add_grade(line);

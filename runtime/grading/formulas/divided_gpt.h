@@ -9,6 +9,7 @@
 #include "base/parts.h"
 #include "case/case.h"
 #include "grading/formulas/divided_head.h"
+#include "grading/judge/formula.h"
 #include "grading/reference/part_reference.h"
 #include "model/structure.h"
 

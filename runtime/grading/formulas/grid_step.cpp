@@ -123,8 +123,8 @@ std::vector<double> alone_on(const GridRank& own, const model::ModelStructure& w
   return values;
 }
 
-judge::Formula<Count> forward_calls(const cases::Case& kase, const GridRank& own) {
-  return in_all_steps(kase, judge::named("m", kase.micro_batches) * judge::named("layers", std::ssize(own.layers)));
+Formula<Count> forward_calls(const cases::Case& kase, const GridRank& own) {
+  return in_all_steps(kase, named("m", kase.micro_batches) * named("layers", std::ssize(own.layers)));
 }
 
 bool goes_back_too_soon(const judge::CheckContext& check) {

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <iostream>
 
+#include "case/case_numbers.h"
 #include "grading/judge/grader_options.h"
 #include "grading/judge/interim_verdicts.h"
 #include "grading/judge/judge.h"
@@ -84,6 +85,7 @@ std::vector<cases::Case> chosen_cases(const cases::Manifest& manifest, const Gra
     if (!options.case_name.empty() && kase.name != options.case_name) continue;
     cases.push_back(kase);
     if (options.seed) cases.back().seed = *options.seed;
+    for (const std::string& text : options.set) set_number(cases.back(), cases::number_from("--set", text));
     if (!secret.empty() && kase.hidden) cases.back().seed = secret_seed(secret, manifest.id, kase.name);
   }
   if (cases.empty()) throw std::runtime_error(fmt::format("{} has no case '{}'", manifest.id, options.case_name));

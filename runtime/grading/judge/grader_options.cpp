@@ -48,10 +48,12 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       continue;
     }
     const auto text = texts.find(name);
-    if (text == texts.end() && name != "--seed" && name != "--backend")
+    if (text == texts.end() && name != "--seed" && name != "--backend" && name != "--set")
       throw std::runtime_error(fmt::format("unknown option {}", name));
     if (++i == argc) throw std::runtime_error(fmt::format("{} needs a value", name));
-    if (name == "--seed") {
+    if (name == "--set") {
+      options.set.emplace_back(argv[i]);
+    } else if (name == "--seed") {
       options.seed = parse_seed(argv[i]);
     } else if (name == "--backend") {
       const auto backend = world::backend_from(argv[i]);
@@ -78,6 +80,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
+  for (const std::string& number : options.set) arguments.insert(arguments.end(), {"--set", number});
   if (options.predictions) arguments.emplace_back("--predictions");
   if (options.secret_on_input) arguments.emplace_back("--secret-on-input");
   return arguments;

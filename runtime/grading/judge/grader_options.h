@@ -30,6 +30,7 @@ struct GraderOptions {
   std::string traces;      ///< file to write; empty: none
   std::string case_name;
   std::optional<std::uint64_t> seed;
+  std::vector<std::string> set;  ///< "bucket=300": other numbers of the cases (case_numbers.h)
   /// The first line of the input holds a secret (secret_seeds.h). Not an argument: those are for everybody to see.
   bool secret_on_input = false;
   world::Backend backend = world::Backend::cpu;

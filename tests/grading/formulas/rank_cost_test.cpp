@@ -37,7 +37,11 @@ TEST(MixedPeak, IsSixteenBytesAWeightAndActivationsOfTwo) {
   cases::Case kase;
   kase.ranks = 2;
   kase.batch = 1;
-  kase.model = {.layers = 1, .hidden = 4, .outputs = 2, .sequence = 3, .optimizer = model::ModelSpec::Optimizer::adam};
+  kase.model.layers = 1;
+  kase.model.hidden = 4;
+  kase.model.outputs = 2;
+  kase.model.sequence = 3;
+  kase.model.optimizer = model::ModelSpec::Optimizer::adam;
   const std::int64_t weights = 4 * 2 + 2, tokens = 3;
   EXPECT_EQ(mixed_peak(kase).value().value(), 16 * weights + mixed_given_bytes(kase)  //
                                                   + 2 * tokens * 4                    // the input
@@ -49,8 +53,12 @@ TEST(DividedGpt, HoldsLogitsOfItsVocabularyAtThePeak) {
   cases::Case kase;
   kase.ranks = 2;
   kase.batch = 1;
-  kase.model = {
-      .family = model::ModelSpec::Family::gpt, .layers = 1, .hidden = 4, .outputs = 6, .heads = 2, .sequence = 3};
+  kase.model.family = model::ModelSpec::Family::gpt;
+  kase.model.layers = 1;
+  kase.model.hidden = 4;
+  kase.model.outputs = 6;
+  kase.model.heads = 2;
+  kase.model.sequence = 3;
   const DividedGpt gpt(kase);
   const std::int64_t x = 4 * 3 * 4, row = 4 * 3;  // s b h numbers, s b numbers
   EXPECT_EQ(divided_peak(gpt).at_head.value(), Bytes(row * 3 + x + 3 * row)) << "logits/t, grad_x, 3 rows";
@@ -62,7 +70,11 @@ TEST(SequenceMlp, SendsFiveHalvesOfARingForEachMicroBatch) {
   kase.ranks = 3;
   kase.batch = 1;
   kase.micro_batches = 2;
-  kase.model = {.family = model::ModelSpec::Family::gpt, .layers = 1, .hidden = 6, .heads = 1, .sequence = 3};
+  kase.model.family = model::ModelSpec::Family::gpt;
+  kase.model.layers = 1;
+  kase.model.hidden = 6;
+  kase.model.heads = 1;
+  kase.model.sequence = 3;
   const SequenceMlp mlp(kase);
   const std::int64_t x = 4 * 3 * 6, z = 4 * 3 * 8;  // 24 columns of the middle are divided by 3
   EXPECT_EQ(sequence_wire_bytes(mlp).value(), Bytes(2 * 5 * x * 2 / 3 + 3 * 2 * 24 * 2 / 3));

@@ -1,0 +1,24 @@
+/// \file
+/// `simulate` as a function: `sweep` is a short way to say it.
+#pragma once
+
+#include <string>
+
+#include "cli/context.h"
+#include "simulation/layout.h"
+
+namespace shardlings::cli::verbs {
+
+struct SimulateOptions {
+  std::string puzzle;
+  std::string file;       ///< empty: the learner's own
+  bool solution = false;  ///< simulate that
+  bool json = false;
+  std::string sweep;  ///< empty: one case
+  simulation::Wish wish;
+};
+
+/// `simulate`: a case of any size, or many, without numbers.
+int simulate(const Context& context, const SimulateOptions& options);
+
+}  // namespace shardlings::cli::verbs
