@@ -37,7 +37,7 @@ class Scaffold : public testing::Test {
 
 TEST_F(Scaffold, MakesAllFilesUnderTheirName) {
   author::make_puzzle(project_, "42_my_puzzle");
-  for (const char* file : {"README.md", "puzzle.cpp", "puzzle.toml", "harness.cpp", "grader.cpp"}) {
+  for (const char* file : {"README.md", "after.md", "puzzle.cpp", "puzzle.toml", "harness.cpp", "grader.cpp"}) {
     EXPECT_NE(folder_.read("puzzles/42_my_puzzle/" + std::string(file)), "") << file;
   }
   EXPECT_THAT(folder_.read("solutions/42_my_puzzle/solution.cpp"), HasSubstr("void my_puzzle(Rank& rank"));

@@ -138,9 +138,7 @@ void verify_goal(const system::Project& project, const Task& task, Goals goals, 
 void verify_predictions(const Task& task, const Asker& ask, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed || !ask) return;
   try {
-    const grading::verdict::Predictions asked = ask(*task.puzzle);
-    if (asked.questions.empty()) return;
-    const std::vector<std::string> problems = problems_of(asked, task.verdict);
+    const std::vector<std::string> problems = problems_of(ask(*task.puzzle), task.verdict);
     outcome.problems.insert(outcome.problems.end(), problems.begin(), problems.end());
   } catch (const std::exception& error) {
     outcome.problems.emplace_back(error.what());

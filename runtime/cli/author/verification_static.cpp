@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -27,9 +28,11 @@ namespace {
 constexpr std::size_t kLongestStub = 80;
 
 /// Sections that every lesson has, in this order; others may stand between them.
-constexpr std::array kSections = {"## What you are given", "## What it costs",   "## What to implement",
-                                  "## What is checked",    "## Common mistakes", "## To think about",
-                                  "## Further reading"};
+constexpr std::array kBefore = {"## What you are given", "## Targets", "## Predict", "## What to implement",
+                                "## What is checked"};
+/// Those of its second part, which give the answer away.
+constexpr std::array kAfter = {"## What it costs", "## Common mistakes",       "## In production",
+                               "## At scale",      "## Questions and answers", "## Further reading"};
 
 /// An answer's length may differ so much from what puzzle.toml promises: a quarter of that, or these few lines.
 constexpr int kFewLines = 2;
@@ -102,17 +105,19 @@ void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   }
 }
 
-void check_sections(const std::string& lesson, std::vector<std::string>& problems) {
-  const std::vector<std::string> lines = lines_of(lesson);
+/// `part` names the file: "the lesson", "after.md".
+void check_sections(const std::string& part, const std::string& text, std::span<const char* const> sections,
+                    std::vector<std::string>& problems) {
+  const std::vector<std::string> lines = lines_of(text);
   auto from = lines.begin();
-  for (const char* section : kSections) {
+  for (const char* section : sections) {
     const auto at = std::find(from, lines.end(), section);
     if (at != lines.end()) {
       from = at + 1;
     } else {
       const bool elsewhere = std::find(lines.begin(), lines.end(), section) != lines.end();
       problems.push_back(
-          fmt::format("the lesson has {}\"{}\"", elsewhere ? "in another order: " : "no section ", section));
+          fmt::format("{} has {}\"{}\"", part, elsewhere ? "in another order: " : "no section ", section));
     }
   }
 }
@@ -123,7 +128,25 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
   } else if (lesson.find(learner::kGoalAddress) == std::string::npos) {
     problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");
   }
-  check_sections(lesson, problems);
+  check_sections("the lesson", lesson, kBefore, problems);
+  const std::vector<std::string> lines = lines_of(lesson);
+  for (const char* section : kAfter) {
+    if (std::find(lines.begin(), lines.end(), section) == lines.end()) continue;
+    problems.push_back(fmt::format("the lesson has \"{}\", which is for those who have passed: after.md", section));
+  }
+}
+
+/// The heading says which lesson goes on.
+void check_after(const std::string& lesson, const std::string& after, std::vector<std::string>& problems) {
+  if (trimmed(after).empty()) {
+    problems.push_back("there is no second part of the lesson, after.md");
+    return;
+  }
+  const std::string heading = lesson.substr(0, lesson.find('\n')) + ": after the pass";
+  if (after.substr(0, after.find('\n')) != heading) {
+    problems.push_back(fmt::format("after.md does not begin with \"{}\"", heading));
+  }
+  check_sections("after.md", after, kAfter, problems);
 }
 
 }  // namespace
@@ -149,7 +172,9 @@ std::vector<std::string> static_problems(const system::Project& project, const M
   if (!solution) problems.push_back("there is no solution.cpp");
   if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
   if (solution) check_answer(*solution, puzzle.answer_lines, problems);
-  check_lesson(read_file(project.puzzle_folder(puzzle.id) + "/README.md").value_or(""), problems);
+  const std::string lesson = read_file(project.lesson_file(puzzle.id)).value_or("");
+  check_lesson(lesson, problems);
+  check_after(lesson, read_file(project.after_file(puzzle.id)).value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);
   check_diagnoses(read_file(project.puzzle_folder(puzzle.id) + "/grader.cpp").value_or(""), puzzle, problems);

@@ -3,6 +3,7 @@
 #include "grading/judge/grader.h"
 
 #include "case/data.h"
+#include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -39,4 +40,11 @@ SHARDLINGS_CHECK(communication) {
     check.diagnose("too_much_sent");
     return;
   }
+}
+
+SHARDLINGS_PREDICTIONS("2 ranks") {
+  predict.sent("sent", 0, "How many bytes does each rank send?", byte_budget(predict.kase()))
+      .unlike(2 * byte_budget(predict.kase()), "Filled. what somebody has overlooked who says so");
+  const Formula<Bytes> data = named("data", Bytes(4 * predict.kase().integer("count")));
+  predict.peak("peak", 0, "How many bytes are alive on each rank?", data).unlike(2 * data, "Sums take the data's memory.");
 }
