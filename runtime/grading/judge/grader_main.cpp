@@ -30,7 +30,6 @@ class CheckTest : public testing::Test {
     if (!verdict.passed) GTEST_SKIP() << "blocked by the check '" << verdict.blocked_by << "'";
     std::string text = fmt::format("expected  {}\nfound     {}", verdict.expected, verdict.found);
     for (const std::string& line : verdict.details) text += "\n" + line;
-    if (!verdict.diagnosis_text.empty()) text += "\n" + verdict.diagnosis_text;
     ADD_FAILURE_AT(verdict.where.file.empty() ? "puzzle.cpp" : verdict.where.file.c_str(), verdict.where.line) << text;
   }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "grading/judge/diagnosis.h"
 #include "grading/judge/needless_calls.h"
+#include "grading/verdict/one_cause.h"
 
 namespace shardlings::grading::judge {
 namespace {
@@ -269,6 +270,7 @@ verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)
   for (std::size_t index = 0; index < runs_.size(); ++index) {
     verdict.cases.push_back(has_ended(index) ? case_verdict(index, numbers) : case_not_reached(index));
   }
+  verdict::keep_one_cause(verdict.cases);
   verdict.walls = walls_when(has_ended);
   verdict.passed = !manifest_.checks.empty();
   for (const cases::CheckSpec& spec : manifest_.checks) {

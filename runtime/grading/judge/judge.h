@@ -30,8 +30,9 @@ class Judge {
 
   /// All checks on a case that has ended; others may still be running.
   void judge_case(std::size_t index);
+  /// As if this were the only case: with the cause that it names by itself.
   const verdict::CheckVerdict& verdict_of(const std::string& check_id, std::size_t index);
-  /// Of all that has been judged so far, once all cases have ended.
+  /// Of all that has been judged so far, once all cases have ended. Of a check it keeps one cause (one_cause.h).
   verdict::Verdict verdict() const;
   /// The same when some have not, which are then not judged: what is written after each case. Without counters and
   /// traces, which would cost more than the judging.

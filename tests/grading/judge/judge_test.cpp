@@ -104,7 +104,7 @@ TEST_F(JudgeTest, RefusesNumbersOnTheHostOnceTheResultIsRight) {
   EXPECT_EQ(right.found, "rank 0 called read() once");
   EXPECT_EQ(right.where.file, "puzzle.cpp");
   EXPECT_EQ(right.where.line, 18);
-  EXPECT_EQ(refused.cases[1].checks[1].diagnosis, "wrong_answer") << "what is wrong comes first";
+  EXPECT_EQ(refused.cases[1].checks[1].found, "41 points") << "what is wrong comes first";
   manifest_.host_reads = true;
   EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
 }
@@ -141,6 +141,17 @@ TEST_F(JudgeTest, ACheckThatHasFoundNothingToLookAtFails) {
   EXPECT_EQ(blind.found, "none of them: nothing that this check looks for happened in this run");
   EXPECT_EQ(judged.cases[1].checks[0].passed, true);
   EXPECT_EQ(judged.points, 0);
+}
+
+TEST_F(JudgeTest, ACheckKeepsOneCause) {
+  add_case(41);
+  add_case(42);
+  fail_run(1, front::FailureKind::deadlock, "deadlock: nobody can go on");
+  const verdict::Verdict all = verdict();
+  EXPECT_EQ(all.cases[0].checks[1].diagnosis, "wrong_answer");
+  EXPECT_EQ(all.cases[1].checks[1].diagnosis, "") << "one mistake at a time";
+  EXPECT_EQ(all.cases[1].checks[1].found, "deadlock: nobody can go on");
+  EXPECT_THAT(all.diagnoses, ElementsAre("wrong_answer"));
 }
 
 TEST_F(JudgeTest, BudgetsAreReadable) {
