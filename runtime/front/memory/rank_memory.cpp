@@ -42,11 +42,14 @@ const char* use_of(const Storage& storage, const InFlight& mark, Range range) {
 }
 
 // `reads`: the operation in flight needs what is there. Then waiting for it may only bring wrong numbers into an order:
-// of a gradient, say, that backward makes only now.
-std::string race_advice(const std::string& call, const char* operation, const Lookup& lookup, bool reads) {
+// of a gradient, say, that backward makes only now. `partly`: each has elements that the other has not, as neighbours
+// have of which one is too long; then no wait() mends it.
+std::string race_advice(const std::string& call, const char* operation, const Lookup& lookup, bool reads, bool partly) {
   std::string advice = lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
                                            : "Call wait() on its Work first.";
-  if (lookup.writes && reads) {
+  if (partly) {
+    advice += " But if these elements belong to one of the two only, look where each begins and ends.";
+  } else if (lookup.writes && reads) {
     advice += fmt::format(" But if {} is for what {} writes here, start it only after that.", operation, call);
   }
   return advice;
@@ -121,12 +124,13 @@ void RankMemory::check_race(const Call& call, const Storage& storage, Range rang
     const Range both = intersect(mark.range, range);
     if (both.size() == 0 || !(lookup.writes || mark.writes)) continue;
     if (std::find(lookup.after.begin(), lookup.after.end(), mark.work) != lookup.after.end()) continue;
+    const bool partly = both.size() < range.size() && both.size() < mark.range.size();
     const std::string sentence = fmt::format(
         "race: {}: rank {}: {} {} elements [{}, {}) of a tensor {} while {} of {} is still in flight and {} "
         "them.\n{}",
         to_text(rank_.place(call)), rank_.id(), rank_.called(call), lookup.writes ? "writes" : "reads", both.begin,
         both.end, origin(storage.at), mark.operation, to_text(mark.at), use_of(storage, mark, range),
-        race_advice(rank_.called(call), mark.operation, lookup, works_on(storage, mark, range, false)));
+        race_advice(rank_.called(call), mark.operation, lookup, works_on(storage, mark, range, false), partly));
     throw MisuseError(Misuse::race, sentence.c_str(), rank_.place(call));
   }
 }

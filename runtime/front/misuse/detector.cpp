@@ -228,6 +228,12 @@ std::vector<int> blocked_ranks(const Statuses& ranks) {
   return blocked;
 }
 
+const char* advice_on_desertion(const ToldOperation& operation) {
+  return operation.message
+             ? "\nEvery message needs both of its ranks: what one sends the other must receive, as often and in order."
+             : "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
+}
+
 std::optional<Failure> desertion(const Statuses& ranks) {
   for (int waiter : blocked_ranks(ranks)) {
     const RankStatus& status = ranks[static_cast<std::size_t>(waiter)];
@@ -239,7 +245,7 @@ std::optional<Failure> desertion(const Statuses& ranks) {
                       gone.last_call.empty() ? "without a call"
                                              : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
       message += waiting_lines(ranks, blocked_ranks(ranks));
-      message += "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
+      message += advice_on_desertion(culprit(*status.blocked_in));
       return failure_at(FailureKind::desertion, waiter, status.at,
                         status.blocked_in->records[static_cast<std::size_t>(status.member)].posted, std::move(message));
     }
