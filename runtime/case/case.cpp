@@ -43,6 +43,9 @@ struct FieldWriter {
   void operator()(const char* name, const std::optional<Nanos>& number) {
     if (number) json[prefix + name] = number->value();
   }
+  void operator()(const char* name, const std::optional<double>& number) {
+    if (number) json[prefix + name] = *number;
+  }
 };
 
 struct FieldReader {
@@ -61,6 +64,9 @@ struct FieldReader {
   void operator()(const char* name, std::optional<Nanos>& number) {
     if (json.contains(key(name))) number = Nanos(at<std::int64_t>(json, key(name).c_str()));
   }
+  void operator()(const char* name, std::optional<double>& number) {
+    if (json.contains(key(name))) number = at<double>(json, key(name).c_str());
+  }
   std::string key(const char* name) const { return prefix + name; }
 };
 
@@ -70,7 +76,8 @@ constexpr bool kIsLink = std::is_same_v<std::remove_cvref_t<Section>, front::Lin
 /// Links are objects of their own; the numbers of other sections stand beside one another.
 template <class Section>
 std::string prefix_of() {
-  return std::is_same_v<std::remove_cvref_t<Section>, front::Host> ? "host_" : "";
+  using Plain = std::remove_cvref_t<Section>;
+  return std::is_same_v<Plain, front::Host> ? "host_" : std::is_same_v<Plain, front::Trees> ? "tree_" : "";
 }
 
 Json cluster_to_json(front::Cluster cluster) {

@@ -40,7 +40,10 @@ class FieldReader {
 
  private:
   static bool is_rare(const bool& /*number*/) { return true; }
-  static bool is_rare(const std::optional<Nanos>& /*number*/) { return true; }
+  template <class Number>
+  static bool is_rare(const std::optional<Number>& /*number*/) {
+    return true;
+  }
   template <class Number>
   static bool is_rare(const Number& /*number*/) {
     return false;
@@ -51,6 +54,7 @@ class FieldReader {
   void read(const std::string& key, double& number) { number = section_.number_or(key, number, 1); }
   void read(const std::string& key, Nanos& number) { number = Nanos(section_.integer(key, 0)); }
   void read(const std::string& key, std::optional<Nanos>& number) { number = Nanos(section_.integer(key, 0)); }
+  void read(const std::string& key, std::optional<double>& number) { number = section_.number_or(key, 0, 0); }
   void read(const std::string& key, Bytes& number) {
     number = Bytes(static_cast<std::int64_t>(section_.number_or(key, 0, 0) * (1 << 20)));
   }
@@ -72,6 +76,11 @@ bool read_section(TomlSection& root, const char* name, auto& fields, bool whole)
   section->has_only(field_keys(fields));
   each_field(fields, FieldReader(*section, whole));
   return true;
+}
+
+/// Sections that say which costs hold, or that few clusters have.
+bool may_be_missing(const std::string& section) {
+  return section == "table" || section == "roofline" || section == "trees";
 }
 
 /// The sections that are there. A cluster's calls cost what the last of table and roofline says.
@@ -97,9 +106,10 @@ Cluster read_cluster(TomlSection& root, const std::string& name) {
     root.fail("table", "there must be one of [table] and [roofline]");
   }
   each_section(cluster, [&](const std::string& section, const auto&) {
-    const bool is_cost = section == "table" || section == "roofline";
-    if (!is_cost && !there.contains(section)) root.fail(section, fmt::format("[{}] is missing", section));
+    if (!may_be_missing(section) && !there.contains(section))
+      root.fail(section, fmt::format("[{}] is missing", section));
   });
+  if (there.contains("trees") && !cluster.trees.known()) root.fail("trees", "[trees] needs all of its numbers");
   return cluster;
 }
 

@@ -20,6 +20,7 @@ namespace shardlings::front {
 struct LinkSpeed {
   Nanos latency;
   double bytes_per_second = 1e9;
+  bool reduces = false;  ///< its switch adds up what several ranks send, and gives all of them the sum
 };
 
 /// Fixed costs per call of the model, so that timelines read like a textbook; everything else on the device is free.
@@ -37,6 +38,16 @@ struct Roofline {
   double flops_per_second_bf16 = 1e12;  ///< matrix products of bf16
   double memory_bytes_per_second = 1e12;
   Nanos launch;
+};
+
+/// Algorithms beside the ring, of which a collective takes the fastest. A cluster without these numbers has rings
+/// alone, each hop of which takes as long as the slowest.
+struct Trees {
+  std::optional<Nanos> hop_inside;   ///< of a tree's hop inside a node; such hops stream what they pass on
+  std::optional<Nanos> hop_between;  ///< and of one between nodes
+  std::optional<double> bandwidth;   ///< what a tree reaches of a ring's
+
+  bool known() const { return hop_inside && hop_between && bandwidth; }
 };
 
 /// The host's processor and memory, as far as they are one rank's.
@@ -58,6 +69,7 @@ struct Cluster {
   std::array<LinkSpeed, kHostLinks> host_links{};  ///< by HostLink
   /// What any collective takes, whatever its size and its group's; if there is none, alpha-beta costs by `links`.
   std::optional<Nanos> collective;
+  Trees trees;
 };
 
 /// Reads a cluster's TOML text (see clusters/*.toml): every number, of `table` and `roofline` those of one. Throws

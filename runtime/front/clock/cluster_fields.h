@@ -10,6 +10,13 @@ namespace shardlings::front {
 void each_field(LinkSpeed& link, auto visit) {
   visit("latency_ns", link.latency);
   visit("bytes_per_second", link.bytes_per_second);
+  visit("reduces", link.reduces);
+}
+
+void each_field(Trees& trees, auto visit) {
+  visit("hop_inside_ns", trees.hop_inside);
+  visit("hop_between_ns", trees.hop_between);
+  visit("bandwidth", trees.bandwidth);
 }
 
 void each_field(CallTable& table, auto visit) {
@@ -48,6 +55,7 @@ void each_section(Cluster& cluster, auto visit) {
   visit("to_host", cluster.host_links[static_cast<std::size_t>(HostLink::to_host)]);
   visit("to_device", cluster.host_links[static_cast<std::size_t>(HostLink::to_device)]);
   visit("host", cluster.host);
+  visit("trees", cluster.trees);
 }
 
 }  // namespace shardlings::front

@@ -1,6 +1,7 @@
 #include "front/clock/cost.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/dtype.h"
@@ -21,9 +22,17 @@ bool is_direct(back::Collective kind) {
   return kind == back::Collective::gather || kind == back::Collective::scatter || kind == back::Collective::all_to_all;
 }
 
-// Elements of the longest of n parts; the ring waits for it in every step.
-Count longest_part(Count count, int members) {
-  return (count + members - 1) / members;
+Bytes whole_of(const back::Signature& signature) {
+  return bytes_of(signature.count, signature.dtype);
+}
+
+// Of the longest of the members' parts; the ring waits for it in every step.
+Bytes longest_part(const back::Signature& signature) {
+  return bytes_of((signature.count + signature.members - 1) / signature.members, signature.dtype);
+}
+
+int ceil_log2(int n) {
+  return std::bit_width(static_cast<unsigned>(n - 1));
 }
 
 // Steps of a ring algorithm, each passing one part on.
@@ -54,19 +63,55 @@ double CostModel::ring_bandwidth(const Spread& spread) const {
   return spread.inside ? std::min(inside, ports) : ports;
 }
 
-Nanos CostModel::collective(const back::Signature& signature, const Spread& spread) const {
+Nanos CostModel::ring_latency(int steps, const back::Signature& signature, const Spread& spread) const {
+  if (spread.nodes == 1 || !cluster_.trees.known()) return steps * latency(spread.link());
+  const int rounds = steps / (signature.members - 1);
+  const int crossing = rounds * (spread.nodes - 1);
+  return crossing * latency(Link::inter_node) + (steps - crossing) * latency(Link::intra_node);
+}
+
+Nanos CostModel::ring(const back::Signature& signature, const Spread& spread) const {
   const int steps = ring_steps(signature.kind, signature.members);
-  if (steps == 0) return Nanos(0);
-  if (cluster_.collective) return *cluster_.collective;
-  const Nanos hop = latency(spread.link());
-  const Bytes part = bytes_of(longest_part(signature.count, signature.members), signature.dtype);
-  if (is_direct(signature.kind)) return steps * (hop + occupancy(part, spread.link()));
+  const Nanos hops = ring_latency(steps, signature, spread);
   const double bandwidth = ring_bandwidth(spread);
   const bool whole = signature.kind == back::Collective::broadcast || signature.kind == back::Collective::reduce;
   // A pipelined broadcast or reduction streams the whole through the chain: its length is paid once, the latency N-1
   // times. The others pass one part in every step.
-  if (whole) return steps * hop + transfer(bytes_of(signature.count, signature.dtype), bandwidth);
-  return steps * (hop + transfer(part, bandwidth));
+  if (whole) return hops + transfer(whole_of(signature), bandwidth);
+  return hops + steps * transfer(longest_part(signature), bandwidth);
+}
+
+Nanos CostModel::double_tree(const back::Signature& signature, const Spread& spread) const {
+  const Trees& trees = cluster_.trees;
+  const int chain = signature.members / spread.nodes - 1;
+  const Nanos hops = 2 * (chain * *trees.hop_inside + ceil_log2(spread.nodes) * *trees.hop_between);
+  return hops + transfer(2 * whole_of(signature), *trees.bandwidth * ring_bandwidth(spread));
+}
+
+Nanos CostModel::in_switch(const back::Signature& signature) const {
+  return 2 * latency(Link::intra_node) + occupancy(whole_of(signature), Link::intra_node);
+}
+
+Nanos CostModel::doubling(const back::Signature& signature, const Spread& spread) const {
+  const int steps = signature.members - 1;
+  return ceil_log2(signature.members) * latency(spread.link()) +
+         steps * transfer(longest_part(signature), ring_bandwidth(spread));
+}
+
+Nanos CostModel::collective(const back::Signature& signature, const Spread& spread) const {
+  using back::Collective;
+  const int steps = ring_steps(signature.kind, signature.members);
+  if (steps == 0) return Nanos(0);
+  if (cluster_.collective) return *cluster_.collective;
+  const Link link = spread.link();
+  if (is_direct(signature.kind)) return steps * (latency(link) + occupancy(longest_part(signature), link));
+  const Nanos around = ring(signature, spread);
+  const bool reduces = signature.kind == Collective::all_reduce;
+  if (reduces && link == Link::intra_node && cluster_.links[0].reduces) return std::min(around, in_switch(signature));
+  if (!cluster_.trees.known() || link == Link::intra_node) return around;
+  if (reduces) return std::min(around, double_tree(signature, spread));
+  const bool gathers = signature.kind == Collective::all_gather || signature.kind == Collective::reduce_scatter;
+  return gathers && !spread.inside ? std::min(around, doubling(signature, spread)) : around;
 }
 
 Nanos CostModel::occupancy(Bytes size, Link link) const {

@@ -25,8 +25,9 @@ class CostModel {
 
   /// A single operation; zero on a cluster with a table of calls.
   Nanos operation(const Cost& cost) const;
-  /// The ring algorithm's time for a collective (alpha-beta model; Thakur et al. 2005). Each step has the latency of
-  /// the slowest class of links; rings over several network ports at once share the bytes.
+  /// A collective's time (alpha-beta model; Thakur et al. 2005): the ring's, where each step has the latency of the
+  /// slowest class of links, and rings over several network ports at once share the bytes; on a cluster with trees that
+  /// of the fastest algorithm.
   Nanos collective(const back::Signature& signature, const Spread& spread) const;
   /// How long a message occupies a link; the latency is apart.
   Nanos occupancy(Bytes size, Link link) const;
@@ -42,6 +43,18 @@ class CostModel {
  private:
   /// What one member passes on in a second, in a ring over all of the group's ports: min(W inside, rails W between).
   double ring_bandwidth(const Spread& spread) const;
+  /// Of so many steps. With trees, that is, as NCCL counts: a ring crosses once for each node, its other hops are
+  /// inside.
+  Nanos ring_latency(int steps, const back::Signature& signature, const Spread& spread) const;
+  Nanos ring(const back::Signature& signature, const Spread& spread) const;
+  /// All-reduce over two binary trees, each with half of the data (Sanders, Speck, Traff 2009), and chains inside
+  /// nodes: 2 ((k-1) inside + log2(nodes) between) + 2 S / W, as NCCL's src/graph/tuning.cc has it.
+  Nanos double_tree(const back::Signature& signature, const Spread& spread) const;
+  /// The sum made in the switch: everything goes there once and comes back once.
+  Nanos in_switch(const back::Signature& signature) const;
+  /// All-gather or reduce-scatter of ranks on as many nodes, in log2(N) hops: recursive doubling and halving (Thakur et
+  /// al. 2005), or NCCL's parallel aggregated trees (Jeaugey 2025, arXiv 2506.20252).
+  Nanos doubling(const back::Signature& signature, const Spread& spread) const;
 
   Cluster cluster_;
 };

@@ -101,6 +101,17 @@ TEST(Clusters, EveryNumberOfARealMachineHasASource) {
   }
 }
 
+TEST(Clusters, TreesAreWholeOrNotThere) {
+  EXPECT_FALSE(load_cluster(SHARDLINGS_CLUSTERS, "classroom").trees.known());
+  EXPECT_FALSE(load_cluster(SHARDLINGS_CLUSTERS, "steps").trees.known());
+  EXPECT_TRUE(load_cluster(SHARDLINGS_CLUSTERS, "dgx_h100").trees.known());
+  std::ifstream file(SHARDLINGS_CLUSTERS + std::string("/dgx_h100.toml"));
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t key = text.find("hop_between_ns");
+  text.erase(key, text.find('\n', key) - key);
+  EXPECT_THAT(message_of([&] { parse_cluster(text, "x"); }), HasSubstr("[trees] needs all of its numbers"));
+}
+
 TEST(Clusters, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
   EXPECT_THAT(message_of([] { load_cluster(SHARDLINGS_CLUSTERS, "dgx_h10"); }),
               HasSubstr("there is no cluster 'dgx_h10'; there are: classroom, dgx_a100, dgx_h100"));
