@@ -77,7 +77,9 @@ constexpr bool kIsLink = std::is_same_v<std::remove_cvref_t<Section>, front::Lin
 template <class Section>
 std::string prefix_of() {
   using Plain = std::remove_cvref_t<Section>;
-  return std::is_same_v<Plain, front::Host> ? "host_" : std::is_same_v<Plain, front::Trees> ? "tree_" : "";
+  if (std::is_same_v<Plain, front::Host>) return "host_";
+  if (std::is_same_v<Plain, front::Efficiency>) return "efficiency_";
+  return std::is_same_v<Plain, front::Trees> ? "tree_" : "";
 }
 
 Json cluster_to_json(front::Cluster cluster) {

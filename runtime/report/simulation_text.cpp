@@ -45,7 +45,8 @@ std::string step_line(const cases::Case& kase, const Summary& summary) {
   if (seconds <= 0) return line;
   const double each = summary.flops / seconds / kase.ranks;
   if (summary.peak_part > 0) {
-    line += fmt::format("; {}FLOP/s on each device, {} of its f32 peak", with_unit(each), percent(summary.peak_part));
+    line += fmt::format("; {}FLOP/s on each device, {} of its {} peak", with_unit(each), percent(summary.peak_part),
+                        kase.cluster.mixed ? "bf16" : "f32");
   }
   if (summary.tokens > 0) line += fmt::format("; {} tokens/s", with_unit(summary.tokens / seconds));
   return line;
@@ -137,6 +138,8 @@ std::string simulation_json(const cases::Case& kase, const front::RunReport& rep
                          {"case", kase.name},
                          {"ranks", kase.ranks},
                          {"cluster", kase.cluster.name},
+                         {"precision", kase.cluster.mixed ? "mixed" : "f32"},
+                         {"measured_speeds", kase.cluster.efficiency.matmul.has_value()},
                          {"end", summary.end.value()},
                          {"time",
                           {{"computing", time.computing},

@@ -48,7 +48,9 @@ Summary summary_of(const cases::Case& kase, const front::RunReport& report) {
     const TimeShares& t = summary.time;
     summary.time.after_the_end =
         std::max(0.0, 1 - t.computing - t.waiting_for_peers - t.exposed_transfer - t.waiting_for_host);
-    const double could = kase.cluster.roofline.flops_per_second * seconds * static_cast<double>(report.ranks.size());
+    const front::Roofline& roof = kase.cluster.roofline;
+    const double peak = kase.cluster.mixed ? roof.flops_per_second_bf16 : roof.flops_per_second;
+    const double could = peak * seconds * static_cast<double>(report.ranks.size());
     summary.peak_part = kase.cluster.uses_table ? 0 : summary.flops / could;
   }
   if (kase.has_model()) summary.tokens = static_cast<double>(cases::tokens_of_step(kase)) * kase.steps;

@@ -31,7 +31,7 @@ struct Summary {
   Nanos end;  ///< of the last rank
   TimeShares time;
   double flops = 0;               ///< of all ranks together
-  double peak_part = 0;           ///< of what all devices could have done in f32 until then
+  double peak_part = 0;           ///< of what all devices could have done in their precision until then
   double tokens = 0;              ///< of all steps
   std::int64_t operations = 0;    ///< and messages and collectives, of all ranks
   int fullest = 0, emptiest = 0;  ///< ranks

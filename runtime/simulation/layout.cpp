@@ -106,9 +106,14 @@ void use_global_batch(const Wish& wish, Case& kase) {
 
 void use_cluster(const Wish& wish, const Files& files, Case& kase) {
   if (!wish.cluster.empty()) {
-    kase.cluster = front::load_cluster(files.clusters, wish.cluster);
+    const auto speeds = wish.ideal ? front::Speeds::peak : front::Speeds::measured;
+    kase.cluster = front::load_cluster(files.clusters, wish.cluster, speeds);
     kase.capacity = kase.cluster.device_memory;
   }
+  if (!wish.precision.empty() && wish.precision != "f32" && wish.precision != "mixed") {
+    refuse(fmt::format("--precision {}: it is f32 or mixed", wish.precision));
+  }
+  kase.cluster.mixed = wish.precision == "mixed";
   if (wish.unlimited) kase.capacity = kUnlimited;
 }
 

@@ -19,6 +19,8 @@ struct Wish {
   int ranks = 0;           ///< 0: as the layout says, or the case
   std::string model{};     ///< as ./shardlings memory takes it: a name of models.toml, or "layers=12,hidden=768,…"
   std::string cluster{};
+  std::string precision{};         ///< "f32" or "mixed"; empty: f32
+  bool ideal = false;              ///< the cluster's peaks, and not what was measured of them
   int micro_batches = 0;           ///< of each rank; 0: as the case
   Count batch = 0;                 ///< sequences of a micro-batch; 0: as the case
   Count global_batch = 0;          ///< sequences of a step over all replicas, in place of `micro_batches`; 0: not said

@@ -67,6 +67,18 @@ TEST(Layout, TakesSizesOfNamedModelsAndKeepsTheOptimizer) {
   EXPECT_EQ(kase.capacity, kase.cluster.device_memory);
 }
 
+TEST(Layout, TakesPrecisionAndMeasuredSpeeds) {
+  EXPECT_FALSE(case_of(grid(), {.parallel = "dp=2"}, kFiles).cluster.mixed);
+  const cases::Case mixed = case_of(grid(), {.cluster = "dgx_a100", .precision = "mixed"}, kFiles);
+  EXPECT_TRUE(mixed.cluster.mixed);
+  EXPECT_TRUE(mixed.cluster.efficiency.matmul);
+  EXPECT_FALSE(case_of(grid(), {.cluster = "dgx_a100", .ideal = true}, kFiles).cluster.efficiency.matmul);
+  const cases::Case again = cases::case_from_json(cases::to_json(mixed));
+  EXPECT_TRUE(again.cluster.mixed);
+  EXPECT_EQ(again.cluster.efficiency.matmul, mixed.cluster.efficiency.matmul);
+  EXPECT_EQ(again.cluster.trees.hop_between, mixed.cluster.trees.hop_between);
+}
+
 TEST(Layout, SetsNumbersOfTheCase) {
   EXPECT_EQ(case_of(puzzle("10_overlap_buckets"), {.set = {"bucket=777"}}, kFiles).number("bucket"), 777);
 }
@@ -79,6 +91,7 @@ TEST(Layout, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(grid(), {.ranks = 64}), HasSubstr("How are the 64 ranks divided?"));
   EXPECT_THAT(refusal(grid(), {.model = "gpt5"}), HasSubstr("llama-405b"));
   EXPECT_THAT(refusal(grid(), {.cluster = "moon"}), HasSubstr("dgx_h100"));
+  EXPECT_THAT(refusal(grid(), {.precision = "fp8"}), HasSubstr("it is f32 or mixed"));
   EXPECT_THAT(refusal(grid(), {.set = {"bucket=1"}}), HasSubstr("has no number 'bucket'"));
   EXPECT_THAT(refusal(puzzle("01_training_step"), {.parallel = "dp=2"}), HasSubstr("have no axes"));
   EXPECT_THAT(refusal(grid(), {.micro_batches = 2, .global_batch = 8}), HasSubstr("give one of them"));

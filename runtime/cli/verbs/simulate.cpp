@@ -16,6 +16,7 @@
 #include "report/sweep_text.h"
 #include "simulation/layout.h"
 #include "simulation/sweep.h"
+#include "simulation/trust.h"
 
 namespace shardlings::cli::verbs {
 
@@ -43,11 +44,16 @@ std::string shortened(const std::string& text) {
                      std::count(text.begin() + static_cast<std::ptrdiff_t>(kMost), text.end(), '\n') + 1);
 }
 
+const char* precision_of(const cases::Case& kase) {
+  return kase.cluster.mixed ? "mixed precision" : "f32";
+}
+
 std::string heading(const cases::Case& kase, const std::string& path) {
   const int each = kase.cluster.ranks_per_node;
   const int nodes = (kase.ranks + each - 1) / each;
-  return fmt::format("{} on {} {} of {} ({} {}), f32", system::shown_path(path), kase.ranks,
-                     kase.ranks == 1 ? "rank" : "ranks", kase.cluster.name, nodes, nodes == 1 ? "node" : "nodes");
+  return fmt::format("{} on {} {} of {} ({} {}), {}", system::shown_path(path), kase.ranks,
+                     kase.ranks == 1 ? "rank" : "ranks", kase.cluster.name, nodes, nodes == 1 ? "node" : "nodes",
+                     precision_of(kase));
 }
 
 /// A program and what is asked of it.
@@ -99,6 +105,7 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds}, style)) {
     context.out << text << '\n';
   }
+  context.out << simulation::trust_in(kase) << '\n';
   context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n",
                              simulation.puzzle.number);
   return kPassed;
@@ -132,7 +139,8 @@ void print_sweep(const Simulation& simulation, const std::vector<simulation::Swe
     context.out << report::sweep_json(sizes, points, results) << '\n';
     return;
   }
-  context.out << system::shown_path(simulation.path) << ", f32: time of a step\n";
+  const cases::Case& first = points.front().kase;
+  context.out << fmt::format("{}, {}: time of a step\n", system::shown_path(simulation.path), precision_of(first));
   const report::Style style(context.colour, context.charset);
   for (const std::string& text : report::sweep_lines(sizes, points, results, fastest, style)) {
     context.out << text << '\n';
@@ -184,6 +192,9 @@ void add_simulate(CommandLine& line) {
   verb.text("--parallel", options.wish.parallel, "how they are divided: tp=8,pp=16,dp=128,v=2");
   verb.text("--model", options.wish.model, "a model by name (llama-405b, gpt3-175b, …) or by its sizes");
   verb.text("--cluster", options.wish.cluster, "dgx_h100, dgx_a100, …; without it: the case's");
+  verb.text("--precision", options.wish.precision,
+            "mixed: what weights, gradients and activations weigh in 16 bits; or f32");
+  verb.flag("--ideal", options.wish.ideal, "the makers' peak speeds, even where slower ones were measured");
   verb.number("--micro-batches", options.wish.micro_batches, "of each rank", kAny);
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
   verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);

@@ -80,7 +80,7 @@ bool read_section(TomlSection& root, const char* name, auto& fields, bool whole)
 
 /// Sections that say which costs hold, or that few clusters have.
 bool may_be_missing(const std::string& section) {
-  return section == "table" || section == "roofline" || section == "trees";
+  return section == "table" || section == "roofline" || section == "trees" || section == "efficiency";
 }
 
 /// The sections that are there. A cluster's calls cost what the last of table and roofline says.
@@ -145,7 +145,7 @@ Cluster parse_cluster(const std::string& text, const std::string& name) {
   return read_cluster(root, name);
 }
 
-Cluster load_cluster(const std::string& folder, const std::string& name) {
+Cluster load_cluster(const std::string& folder, const std::string& name, Speeds speeds) {
   const std::filesystem::path path = std::filesystem::path(folder) / (name + ".toml");
   const auto text = read_file(path.string());
   if (!text) {
@@ -157,7 +157,9 @@ Cluster load_cluster(const std::string& folder, const std::string& name) {
     std::sort(known.begin(), known.end());
     throw std::runtime_error(fmt::format("there is no cluster '{}'; there are: {}", name, fmt::join(known, ", ")));
   }
-  return parse_cluster(*text, name);
+  Cluster cluster = parse_cluster(*text, name);
+  if (speeds == Speeds::peak) cluster.efficiency = {};
+  return cluster;
 }
 
 }  // namespace shardlings::front

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,14 @@ struct Roofline {
   Nanos launch;
 };
 
+/// What programs reach of the peaks, as measured; without a number, all of it.
+struct Efficiency {
+  std::optional<double> matmul;      ///< of the peaks for operations
+  std::optional<double> memory;      ///< of the memory's bandwidth
+  std::optional<double> intra_node;  ///< of the links' bandwidths, in collectives and messages
+  std::optional<double> inter_node;
+};
+
 /// Algorithms beside the ring, of which a collective takes the fastest. A cluster without these numbers has rings
 /// alone, each hop of which takes as long as the slowest.
 struct Trees {
@@ -70,13 +79,18 @@ struct Cluster {
   /// What any collective takes, whatever its size and its group's; if there is none, alpha-beta costs by `links`.
   std::optional<Nanos> collective;
   Trees trees;
+  Efficiency efficiency;
+  bool mixed = false;  ///< tensors of f32 weigh what they do in mixed precision (precision.h), and so are computed
 };
 
 /// Reads a cluster's TOML text (see clusters/*.toml): every number, of `table` and `roofline` those of one. Throws
 /// std::runtime_error naming the key at fault.
 Cluster parse_cluster(const std::string& toml, const std::string& name);
-/// Reads `clusters/<name>.toml` of the folder. Throws std::runtime_error listing the clusters there are.
-Cluster load_cluster(const std::string& folder, const std::string& name);
+/// Whether times follow the makers' peaks, as puzzles have it so that closed forms hold, or what was measured.
+enum class Speeds : std::uint8_t { peak, measured };
+/// Reads `clusters/<name>.toml` of the folder; its efficiencies only if they are wanted. Throws std::runtime_error
+/// listing the clusters there are.
+Cluster load_cluster(const std::string& folder, const std::string& name, Speeds speeds = Speeds::peak);
 
 /// The keys of all numbers and sections, as change_cluster takes them.
 std::vector<std::string> cluster_keys();

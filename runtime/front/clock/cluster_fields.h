@@ -34,6 +34,13 @@ void each_field(Roofline& roofline, auto visit) {
   visit("launch_ns", roofline.launch);
 }
 
+void each_field(Efficiency& efficiency, auto visit) {
+  visit("matmul", efficiency.matmul);
+  visit("memory", efficiency.memory);
+  visit("intra_node", efficiency.intra_node);
+  visit("inter_node", efficiency.inter_node);
+}
+
 void each_field(Host& host, auto visit) {
   visit("memory", host.memory);
   visit("bytes_per_second", host.bytes_per_second);
@@ -44,6 +51,7 @@ void each_field(Cluster& cluster, auto visit) {
   visit("ranks_per_node", cluster.ranks_per_node);
   visit("device_memory", cluster.device_memory);
   visit("collective_ns", cluster.collective);
+  visit("mixed", cluster.mixed);
 }
 
 /// Calls visit(name, section) for each section.
@@ -56,6 +64,7 @@ void each_section(Cluster& cluster, auto visit) {
   visit("to_device", cluster.host_links[static_cast<std::size_t>(HostLink::to_device)]);
   visit("host", cluster.host);
   visit("trees", cluster.trees);
+  visit("efficiency", cluster.efficiency);
 }
 
 }  // namespace shardlings::front

@@ -22,15 +22,6 @@ bool is_direct(back::Collective kind) {
   return kind == back::Collective::gather || kind == back::Collective::scatter || kind == back::Collective::all_to_all;
 }
 
-Bytes whole_of(const back::Signature& signature) {
-  return bytes_of(signature.count, signature.dtype);
-}
-
-// Of the longest of the members' parts; the ring waits for it in every step.
-Bytes longest_part(const back::Signature& signature) {
-  return bytes_of((signature.count + signature.members - 1) / signature.members, signature.dtype);
-}
-
 int ceil_log2(int n) {
   return std::bit_width(static_cast<unsigned>(n - 1));
 }
@@ -47,10 +38,30 @@ int ring_steps(back::Collective kind, int members) {
 
 }  // namespace
 
+CostModel::CostModel(Cluster cluster) : cluster_(std::move(cluster)) {
+  const Efficiency& reached = cluster_.efficiency;
+  Roofline& roof = cluster_.roofline;
+  roof.flops_per_second *= reached.matmul.value_or(1);
+  roof.flops_per_second_bf16 *= reached.matmul.value_or(1);
+  roof.memory_bytes_per_second *= reached.memory.value_or(1);
+  cluster_.links[static_cast<std::size_t>(Link::intra_node)].bytes_per_second *= reached.intra_node.value_or(1);
+  cluster_.links[static_cast<std::size_t>(Link::inter_node)].bytes_per_second *= reached.inter_node.value_or(1);
+  cluster_.efficiency = {};
+}
+
+Bytes CostModel::whole_of(const back::Signature& signature) const {
+  return weight(signature.count, signature.dtype, Kind::buffer);
+}
+
+Bytes CostModel::longest_part(const back::Signature& signature) const {
+  return weight((signature.count + signature.members - 1) / signature.members, signature.dtype, Kind::buffer);
+}
+
 Nanos CostModel::operation(const Cost& cost) const {
   if (cluster_.uses_table) return Nanos(0);
   const Roofline& roof = cluster_.roofline;
-  const double peak = cost.dtype == DType::bf16 && cost.matrix ? roof.flops_per_second_bf16 : roof.flops_per_second;
+  const bool is_bf16 = cost.dtype == DType::bf16 || (cluster_.mixed && cost.dtype == DType::f32);
+  const double peak = is_bf16 && cost.matrix ? roof.flops_per_second_bf16 : roof.flops_per_second;
   const double compute = static_cast<double>(cost.flops.value()) / peak;
   const double memory = static_cast<double>(cost.traffic.value()) / roof.memory_bytes_per_second;
   return roof.launch + rounded(std::max(compute, memory));

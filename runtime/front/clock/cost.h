@@ -6,6 +6,7 @@
 
 #include "back/fabric/fabric.h"
 #include "front/clock/cluster.h"
+#include "front/clock/precision.h"
 #include "front/clock/spread.h"
 
 namespace shardlings::front {
@@ -20,8 +21,16 @@ struct Cost {
 
 class CostModel {
  public:
-  explicit CostModel(Cluster cluster) : cluster_(std::move(cluster)) {}
+  explicit CostModel(Cluster cluster);
+  /// With the speeds that programs reach: peak times efficiency.
   const Cluster& cluster() const { return cluster_; }
+
+  /// What a tensor of that kind weighs in the cluster's precision.
+  Bytes weight(Count n, DType dtype, Kind kind) const { return front::weight(n, dtype, kind, cluster_.mixed); }
+  /// The same of data on a link, whatever they are for: so many bytes as the program sees them.
+  Bytes on_wire(Bytes seen, DType dtype) const {
+    return cluster_.mixed ? weight(seen.value() / size_of(dtype), dtype, Kind::buffer) : seen;
+  }
 
   /// A single operation; zero on a cluster with a table of calls.
   Nanos operation(const Cost& cost) const;
@@ -43,6 +52,9 @@ class CostModel {
  private:
   /// What one member passes on in a second, in a ring over all of the group's ports: min(W inside, rails W between).
   double ring_bandwidth(const Spread& spread) const;
+  Bytes whole_of(const back::Signature& signature) const;
+  /// Of the longest of the members' parts; the ring waits for it in every step.
+  Bytes longest_part(const back::Signature& signature) const;
   /// Of so many steps. With trees, that is, as NCCL counts: a ring crosses once for each node, its other hops are
   /// inside.
   Nanos ring_latency(int steps, const back::Signature& signature, const Spread& spread) const;

@@ -40,7 +40,7 @@ CallRecord GroupOperation::record() {
     // The sender's link is taken in the order of the posts, whether the receiver is there or not (rule 4).
     Nanos& egress = of_.egress[static_cast<std::size_t>(link)];
     record.lane_free = std::max(of_.rank.now(), egress);
-    egress = record.lane_free + of_.rank.costs().occupancy(in.bytes(), link);
+    egress = record.lane_free + of_.rank.costs().occupancy(of_.rank.costs().on_wire(in.bytes(), in.dtype()), link);
   }
   return record;
 }
@@ -52,10 +52,14 @@ void GroupOperation::post(const CallRecord& record) {
 }
 
 void GroupOperation::count() {
-  RingTraffic moved = ring_traffic_of(signature, ticket.member);
+  const CostModel& costs = of_.rank.costs();
+  const auto on_wire = [&](const RingTraffic& seen) {
+    return RingTraffic{costs.on_wire(seen.sent, signature.dtype), costs.on_wire(seen.received, signature.dtype)};
+  };
+  RingTraffic moved = on_wire(ring_traffic_of(signature, ticket.member));
   // What of a collective over several nodes stays inside them is counted there, and the call where its lane is.
   if (link == Link::inter_node && signature.kind != Collective::send_recv) {
-    const RingTraffic crossing = traffic_between_nodes(signature, ticket.member, group->placement);
+    const RingTraffic crossing = on_wire(traffic_between_nodes(signature, ticket.member, group->placement));
     const RingTraffic inside{moved.sent - crossing.sent, moved.received - crossing.received};
     if (inside.sent > Bytes(0) || inside.received > Bytes(0)) {
       Traffic& traffic = of_.traffic(signature.kind, *group, Link::intra_node);
@@ -87,7 +91,8 @@ Times GroupOperation::settle(Location at) {
 Nanos GroupOperation::arrival(Nanos end) {
   if (signature.kind != Collective::send_recv || sends) return end;
   Nanos& ingress = of_.ingress[static_cast<std::size_t>(link)];
-  ingress = std::max(end, ingress + of_.rank.costs().occupancy(out.bytes(), link));
+  ingress =
+      std::max(end, ingress + of_.rank.costs().occupancy(of_.rank.costs().on_wire(out.bytes(), out.dtype()), link));
   return ingress;
 }
 
@@ -137,7 +142,7 @@ Event GroupOperation::event_without_times() {
   event.at = at;
   event.order = order;
   event.posted = posted;
-  event.bytes = ring_traffic_of(signature, ticket.member).sent;
+  event.bytes = of_.rank.costs().on_wire(ring_traffic_of(signature, ticket.member).sent, signature.dtype);
   event.live_after = of_.rank.live();
   return event;
 }

@@ -221,8 +221,9 @@ void SharedControl::set_times(Meeting* meeting) const {
     const CallRecord& receive = meeting->records[1];
     const Link link = costs_.link_between(meeting->rank_of(0), meeting->rank_of(1));
     meeting->start = std::max(send.lane_free, receive.posted);
-    meeting->end = meeting->start + costs_.latency(link) +
-                   costs_.occupancy(bytes_of(send.signature.count, send.signature.dtype), link);
+    meeting->end =
+        meeting->start + costs_.latency(link) +
+        costs_.occupancy(costs_.weight(send.signature.count, send.signature.dtype, shardlings::Kind::buffer), link);
     return;
   }
   Nanos start;

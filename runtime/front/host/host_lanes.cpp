@@ -175,18 +175,19 @@ Reply HostLanes::copy(const Call& call) {
   const auto operation = begin(call, lane_between(from.memory, to.memory), kernel);
   operation->uses = {{to, true}, {from, false}};
   operation->label = from.label;
-  operation->bytes = from.bytes();
+  const Bytes weight = rank_.costs().weight(from.size(), from.dtype(), from.kind);
+  operation->bytes = weight;
   operation->text =
       fmt::format("{} {} {} the {}", from.size(), shardlings::name_of(from.dtype()),
                   from.memory == to.memory ? "inside" : "to", to.memory == Memory::host ? "host" : "device");
   if (operation->lane == Lane::host) {
-    operation->duration = rank_.costs().host_work(2 * from.bytes());
+    operation->duration = rank_.costs().host_work(2 * weight);
   } else {
     const HostLink link = to.memory == Memory::host ? HostLink::to_host : HostLink::to_device;
-    operation->duration = rank_.costs().host_copy(from.bytes(), link);
+    operation->duration = rank_.costs().host_copy(weight, link);
     Copies& copies = rank_.counters().copies[static_cast<std::size_t>(link)];
     ++copies.calls;
-    copies.bytes += from.bytes();
+    copies.bytes += weight;
   }
   return start(call, operation);
 }

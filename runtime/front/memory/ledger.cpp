@@ -82,7 +82,7 @@ std::string alive_text(Memory memory, const StorageTable& storages) {
   for (const Storage* storage : storages.alive()) {
     if (storage->memory != memory) continue;
     Sum& sum = by_place[{to_text(storage->at), storage->kind}];
-    sum.size += storage->bytes();
+    sum.size += storage->weight;
     ++sum.tensors;
   }
   std::vector<std::pair<std::tuple<std::string, Kind>, Sum>> places(by_place.begin(), by_place.end());

@@ -146,11 +146,12 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
         at);
   }
   const Bytes size = bytes_of(shape.size(), dtype);
-  if (!ledger(memory).fits(size)) {
-    out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, memory);
+  const Bytes weight = rank_.costs().weight(shape.size(), dtype, kind);
+  if (!ledger(memory).fits(weight)) {
+    out_of_memory({.rank = rank_.id(), .asked = weight, .kind = kind, .at = at}, memory);
   }
   const Operand made = add_storage(shape, dtype, {rank_.id(), size, kind, at, true}, memory, micro);
-  ledger(memory).add(kind, size, at);
+  ledger(memory).add(kind, weight, at);
   note_curve(memory);
   if (rank_.options().poison_empty) {
     fill(made, dtype == DType::i32 ? -1e9F : std::numeric_limits<float>::quiet_NaN());
@@ -164,6 +165,7 @@ Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwi
   storage.count = shape.size();
   storage.dtype = dtype;
   storage.kind = otherwise.kind;
+  storage.weight = rank_.costs().weight(storage.count, dtype, storage.kind);
   storage.memory = memory;
   storage.label.micro = micro;
   storage.at = otherwise.at;
@@ -270,7 +272,7 @@ void RankMemory::free(const Ref& ref, Location at) {
     }
     return;
   }
-  ledger(storage->memory).remove(storage->kind, storage->bytes());
+  ledger(storage->memory).remove(storage->kind, storage->weight);
   note_curve(storage->memory);
   release(rank_.device(), *storage);
   storages_.erase(ref.storage);

@@ -31,6 +31,7 @@ struct Storage {
   Count count = 0;
   DType dtype = DType::f32;
   Kind kind = Kind::other;
+  Bytes weight;  ///< as it is counted: other than bytes() in mixed precision
   Memory memory = Memory::device;
   Label label;
   Location at;  ///< where it was allocated

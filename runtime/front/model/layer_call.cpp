@@ -200,7 +200,8 @@ void Recording::end(const Tensor& result, SavedEntry* saved) {
   if (saved) {
     for (const Tensor& tensor : saved->tensors) {
       const RecipeTensor& kept = recipe_.saved.emplace_back(described(of_, tensor));
-      recipe_.saved_bytes[static_cast<std::size_t>(kept.kind)] += kept.bytes();
+      recipe_.saved_bytes[static_cast<std::size_t>(kept.kind)] +=
+          of_.rank.costs().weight(kept.shape.size(), kept.dtype, kept.kind);
     }
   }
   const Recipe* recipe = of_.recipes->add(call_.form_, std::move(recipe_));

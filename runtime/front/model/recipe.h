@@ -36,8 +36,6 @@ struct RecipeTensor {
   Shape shape;
   DType dtype = DType::f32;
   Kind kind = Kind::other;
-
-  Bytes bytes() const { return bytes_of(shape.size(), dtype); }
 };
 
 struct Recipe {

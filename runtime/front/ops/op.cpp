@@ -116,7 +116,10 @@ void Op::touches_only(const Operand& x, Count elements) {
 
 Bytes Op::traffic() const {
   Bytes total;
-  const auto add = [&](const Argument& a) { total += bytes_of(a.touched, a.operand.dtype()) * a.passes; };
+  const CostModel& costs = of_.rank.costs();
+  const auto add = [&](const Argument& a) {
+    total += costs.weight(a.touched, a.operand.dtype(), a.operand.kind) * a.passes;
+  };
   std::for_each(in_.begin(), in_.end(), add);
   std::for_each(out_.begin(), out_.end(), add);
   return total;

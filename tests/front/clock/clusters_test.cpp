@@ -112,6 +112,12 @@ TEST(Clusters, TreesAreWholeOrNotThere) {
   EXPECT_THAT(message_of([&] { parse_cluster(text, "x"); }), HasSubstr("[trees] needs all of its numbers"));
 }
 
+TEST(Clusters, SpeedsAreThePeaksUnlessMeasuredOnesAreWanted) {
+  EXPECT_FALSE(load_cluster(SHARDLINGS_CLUSTERS, "dgx_a100").efficiency.matmul);
+  EXPECT_TRUE(load_cluster(SHARDLINGS_CLUSTERS, "dgx_a100", Speeds::measured).efficiency.matmul);
+  EXPECT_FALSE(load_cluster(SHARDLINGS_CLUSTERS, "classroom", Speeds::measured).efficiency.matmul);
+}
+
 TEST(Clusters, AnUnknownNameIsAnsweredWithThoseThatThereAre) {
   EXPECT_THAT(message_of([] { load_cluster(SHARDLINGS_CLUSTERS, "dgx_h10"); }),
               HasSubstr("there is no cluster 'dgx_h10'; there are: classroom, dgx_a100, dgx_h100"));

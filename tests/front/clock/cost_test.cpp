@@ -86,5 +86,69 @@ TEST(Algorithms, NoneIsSlowerThanRingsAlone) {
   }
 }
 
+Cost product_of(Flops flops, Bytes traffic) {
+  Cost cost;
+  cost.flops = flops;
+  cost.traffic = traffic;
+  cost.matrix = true;
+  return cost;
+}
+
+TEST(Efficiencies, WithoutThemSpeedsAreThePeaks) {
+  Cluster cluster = machine();
+  cluster.uses_table = false;
+  cluster.roofline = {1e12, 8e12, 1e12, Nanos(100)};
+  const CostModel costs(cluster);
+  EXPECT_EQ(costs.operation(product_of(Flops(1'000'000), Bytes(0))), Nanos(1'100));
+  EXPECT_EQ(costs.occupancy(Bytes(400'000), Link::intra_node), Nanos(1'000));
+}
+
+TEST(Efficiencies, AreWhatIsReachedOfThePeaks) {
+  Cluster cluster = machine();
+  cluster.uses_table = false;
+  cluster.roofline = {1e12, 8e12, 1e12, Nanos(100)};
+  cluster.efficiency = {0.5, 0.25, 0.8, 0.4};
+  const CostModel costs(cluster);
+  EXPECT_EQ(costs.operation(product_of(Flops(1'000'000), Bytes(0))), Nanos(2'100));
+  EXPECT_EQ(costs.operation(product_of(Flops(0), Bytes(1'000'000))), Nanos(4'100));
+  EXPECT_EQ(costs.occupancy(Bytes(400'000), Link::intra_node), Nanos(1'250));
+  EXPECT_EQ(costs.occupancy(Bytes(50'000), Link::inter_node), Nanos(2'500));
+}
+
+TEST(Precision, OfProgramsInF32IsWhatTensorsWeigh) {
+  for (int kind = 0; kind < kNumKinds; ++kind) {
+    EXPECT_EQ(weight(10, DType::f32, static_cast<Kind>(kind), false), Bytes(40));
+    EXPECT_EQ(weight(10, DType::bf16, static_cast<Kind>(kind), true), Bytes(20));
+    EXPECT_EQ(weight(10, DType::i32, static_cast<Kind>(kind), true), Bytes(40));
+  }
+  EXPECT_EQ(weight(10, DType::f32, Kind::activation, true), Bytes(20));
+  EXPECT_EQ(weight(10, DType::f32, Kind::other, true), Bytes(40));
+}
+
+// Rajbhandari et al. 2020: 2 + 2 + 12 bytes of a parameter with Adam.
+TEST(Precision, StatesOfAParameterWeighSixteenBytes) {
+  const Bytes states = weight(1, DType::f32, Kind::parameter, true) + weight(1, DType::f32, Kind::gradient, true) +
+                       weight(2, DType::f32, Kind::optimizer, true);
+  EXPECT_EQ(states, Bytes(16));
+}
+
+TEST(Precision, MixedHalvesWhatTravelsAndMultipliesOnTheMatrixUnits) {
+  Cluster cluster = machine();
+  cluster.uses_table = false;
+  cluster.roofline = {1e12, 8e12, 1e12, Nanos(0)};
+  const CostModel f32(cluster);
+  cluster.mixed = true;
+  const CostModel mixed(cluster);
+  EXPECT_EQ(f32.operation(product_of(Flops(8'000'000), Bytes(0))), Nanos(8'000));
+  EXPECT_EQ(mixed.operation(product_of(Flops(8'000'000), Bytes(0))), Nanos(1'000));
+  EXPECT_EQ(f32.on_wire(Bytes(400), DType::f32), Bytes(400));
+  EXPECT_EQ(mixed.on_wire(Bytes(400), DType::f32), Bytes(200));
+  EXPECT_EQ(mixed.on_wire(Bytes(400), DType::bf16), Bytes(400));
+  Cluster rings = machine();
+  rings.mixed = true;
+  EXPECT_EQ(time_of(rings, Collective::all_gather, 8'000'000, 8, kNode) - 7 * 3'000,
+            (time_of(machine(), Collective::all_gather, 8'000'000, 8, kNode) - 7 * 3'000) / 2);
+}
+
 }  // namespace
 }  // namespace shardlings::front

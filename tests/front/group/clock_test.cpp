@@ -148,6 +148,22 @@ TEST(Clock, LinksInsideAndBetweenNodesAreDifferentLanes) {
   EXPECT_EQ(traffic.at({Collective::all_reduce, "across", Link::inter_node}).sent.value(), 200'000);
 }
 
+TEST(Clock, InMixedPrecisionTensorsWeighAndTravelInSixteenBits) {
+  auto options = world_of(2);
+  options.cluster.mixed = true;
+  const auto report = world::run(options, [](Rank& rank) {
+    Tensor gradient = rank.empty(1000, Kind::gradient), moments = rank.empty(100, Kind::optimizer);
+    rank.world().all_reduce(gradient, ReduceOp::sum);
+  });
+  ASSERT_RUN_OK(report);
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_EQ(counters(report, r).peak, Bytes(2 * 1000 + 6 * 100));
+    EXPECT_EQ(counters(report, r).bytes_sent(), Bytes(2 * 1000));
+    EXPECT_EQ(counters(report, r).end, Nanos(2 * 1000)) << "2 steps of 500 elements at 1 GB/s";
+    EXPECT_EQ(counters(report, r).live, Bytes(0));
+  }
+}
+
 // The learner's ring of puzzle 06, as a closed form: 2(N-1)(alpha + S/(N W)) where N divides the size.
 TEST(Clock, ARingOfMessagesTakesTheClosedForm) {
   for (int n = 2; n <= 9; ++n) {
