@@ -77,6 +77,8 @@ bool diagnose_updates(CheckContext& check) {
     check.diagnose("several_updates");
   } else if (*most == 0 && calls == planned_calls(check)) {
     check.diagnose("optimizer_not_used");
+  } else if (*least == static_cast<float>(2 * check.kase().steps)) {
+    check.diagnose("counted_twice");
   } else if (*least == 0) {
     check.diagnose("layer_not_updated");
   } else {

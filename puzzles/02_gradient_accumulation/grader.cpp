@@ -58,7 +58,13 @@ bool updated_too_early(const CheckContext& check) {
   });
 }
 
-/// Mistakes that the calls of model.update show. False if they are as planned.
+/// All micro-batches run forward, and only one of a step runs backward.
+bool one_backward_for_all(const CheckContext& check) {
+  const std::int64_t micros = check.kase().micro_batches, once = planned_updates(check);
+  return micros > 1 && check.counters(0).layer_forwards == once * micros && check.counters(0).layer_backwards == once;
+}
+
+/// Mistakes that the calls of model.update and model.backward show. False if they are as planned.
 bool diagnose_updates(CheckContext& check) {
   const std::int64_t updates = count_of(check, EventKind::update);
   const Output* counted = check.output("updates");
@@ -71,6 +77,8 @@ bool diagnose_updates(CheckContext& check) {
   } else if (counted != nullptr && !counted->values.empty() &&
              *std::max_element(counted->values.begin(), counted->values.end()) == 0) {
     check.diagnose("optimizer_not_used");
+  } else if (one_backward_for_all(check)) {
+    check.diagnose("one_backward_for_all");
   } else {
     return false;
   }

@@ -269,6 +269,7 @@ void diagnose_output(CheckContext& check) {
   }
   if (tokens < targets && near(ratio, tokens / targets)) return check.diagnose("padding_counted");
   const Segments segments(kase);
+  if (check.counters(0).layer_backwards < segments.layers) return check.diagnose("layers_not_backward");
   for (auto l = static_cast<std::size_t>(segments.last); l < right.size(); ++l) {
     if (l >= found.size() || !alike(Layers{found[l]}, Layers{right[l]})) return;
   }

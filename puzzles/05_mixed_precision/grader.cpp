@@ -65,18 +65,6 @@ bool diagnose_skipped(CheckContext& check, const Reference& expected) {
   return false;
 }
 
-/// Each layer is a multiple of what it should be, and not all by the same factor.
-bool scaled_layer_by_layer(const Layers& found, const Layers& right) {
-  std::vector<double> ratios;
-  for (std::size_t l = 0; l < right.size(); ++l) {
-    const std::optional<double> ratio = constant_ratio(Layers{found[l]}, Layers{right[l]}, kAlikeInBf16);
-    if (!ratio || *ratio <= 0) return false;
-    ratios.push_back(*ratio);
-  }
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  return *most > 1.02 * *least;
-}
-
 /// The ranks' own scales are not the same any more.
 bool disagree_about_scale(const CheckContext& check) {
   const auto* scales = check.output("loss scale");
@@ -250,8 +238,10 @@ void diagnose_output(CheckContext& check, const Reference& expected) {
   if (diagnose_skipped(check, expected)) return;
   if (diagnose_scale(check, expected) || diagnose_norm(check, expected)) return;
   const Layers found = layers_of_rank(check.result(), "m", 0);
-  if (found.size() == expected.m.size() && scaled_layer_by_layer(found, expected.m)) {
+  if (clipped_by_layer(check.kase(), found, expected)) {
     check.diagnose("clipped_by_layer");
+  } else if (scaled_at_every_layer(check.kase(), found, expected)) {
+    check.diagnose("scaled_at_every_layer");
   } else if (alike(found, expected.m, kAlikeInBf16)) {
     diagnose_master(check, expected);
   }

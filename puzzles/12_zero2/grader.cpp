@@ -98,9 +98,12 @@ void diagnose_gradients(CheckContext& check) {
   if (kase.ranks > 1 && alike(found, from_parts(kase, check.reference().local_grads)))
     return check.diagnose("not_reduced");
   if (diagnose_micro_batches(check, found)) return;
+  const Layers own_twice = combine(right, 1, from_parts(kase, check.reference().local_grads));
+  if (kase.ranks > 1 && kase.steps == 1 && alike(found, own_twice)) return check.diagnose("own_counted_twice");
   if (some_layers_missing(kase, found, right)) return check.diagnose("layer_missing");
   const Layers means = sum_of_means(kase);
-  if (kase.steps == 1 && alike(found, means)) return check.diagnose("own_tokens");
+  const bool told = !near(ratio, kase.micro_batches);  // else equal tokens could be counted too often as well
+  if (kase.steps == 1 && told && alike(found, means)) return check.diagnose("own_tokens");
   if (kase.steps == 1 && alike(found, scaled(means, 1.0 / kase.ranks))) return check.diagnose("mean_of_means");
   const auto tokens = static_cast<double>(tokens_of_step(kase));
   const auto targets = static_cast<double>(kase.ranks * kase.micro_batches * kase.batch * kase.model.sequence);
@@ -208,6 +211,8 @@ LateCall late_scatter(const CheckContext& check, int rank) {
 void diagnose_time(CheckContext& check, int rank) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
+  if (!check.events(rank, EventKind::copy).empty()) return check.diagnose("parked_on_host");
+  if (check.ranks() == 1) return;  // no way to be hidden
   const auto backwards = check.events(rank, EventKind::backward);
   const auto scatters = collectives(check, rank, Collective::reduce_scatter);
   if (backwards.empty() || scatters.empty()) return;

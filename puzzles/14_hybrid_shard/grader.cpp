@@ -100,6 +100,16 @@ bool gathers_between_nodes(const CheckContext& check) {
   });
 }
 
+/// The ranks with the same part scatter sums of it over the nodes.
+bool parts_scattered_between_nodes(const CheckContext& check) {
+  const auto scatters = collectives(check, 0, Collective::reduce_scatter);
+  return std::any_of(scatters.begin(), scatters.end(), [&](const Event& e) {
+    return e.lane == Lane::inter_node && e.group >= 0 &&
+           std::ssize(front::members_of(check.trace(0), static_cast<std::size_t>(e.group))) ==
+               replicas_of(check.kase()).ranks;
+  });
+}
+
 /// Nodes gather from one another when layers have gone backward, and not before: parts of gradients.
 bool parts_gathered_between_nodes(const CheckContext& check) {
   if (replicas_of(check.kase()).ranks == 1 || gathers_between_nodes(check)) return false;
@@ -110,6 +120,11 @@ bool parts_gathered_between_nodes(const CheckContext& check) {
                        return e.lane == Lane::inter_node && !backwards.empty() && e.order > backwards.front().order;
                      }) &&
          check.counters(0).calls(Collective::all_reduce) == 0;
+}
+
+/// Why nodes gather parts of gradients from one another.
+const char* mistake_of_gathers(const CheckContext& check) {
+  return parts_scattered_between_nodes(check) ? "taken_apart" : "added_in_another_order";
 }
 
 /// An all-reduce of parts in a group that has other ranks than those with the same part.
@@ -130,7 +145,7 @@ void diagnose_gradients(CheckContext& check) {
   if (found.size() != check.reference().grads.size()) return;
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
   if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
-  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+  if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
   const std::string apart = layers_apart(check, found);
   if (!apart.empty()) {
     check.detail("the first node has its own sum in layer " + apart + ", and that over all nodes in the others");
@@ -164,7 +179,7 @@ void diagnose_bytes_inside(CheckContext& check, int rank) {
   const bool inside = std::any_of(reductions.begin(), reductions.end(),
                                   [](const Event& e) { return e.lane == Lane::intra_node && e.bytes.value() > 0; });
   if (inside) return check.diagnose("reduced_to_all");
-  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+  if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
   const std::string mistake = unit_calls_mistake(check, rank, node_of(check.kase()));
   if (mistake == "in_pieces" || mistake == "part_by_part") return check.diagnose(mistake);
   if (gathers_of_layer(check, rank, number_of_layers(check.kase()) - 1) == 2) {
@@ -202,7 +217,7 @@ void diagnose_bytes_between(CheckContext& check, int rank) {
   if (gathers_between_nodes(check)) return check.diagnose("axes_swapped");
   const front::Counters& counters = check.counters(rank);
   const std::int64_t calls = number_of_layers(check.kase()) * check.kase().steps;
-  if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+  if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
   if (counters.calls(Collective::reduce) > 0 && counters.calls(Collective::broadcast) > 0) {
     return check.diagnose("through_one_node");
   }
@@ -273,7 +288,7 @@ SHARDLINGS_CHECK(memory) {
     if (!check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) ||
         !holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
       if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
-      if (parts_gathered_between_nodes(check)) return check.diagnose("added_in_another_order");
+      if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
       return diagnose_unit_memory(check, node_of(check.kase()), rank);
     }
   }

@@ -254,6 +254,15 @@ std::optional<Bytes> left_by_forward(const CheckContext& check, const SequenceMl
   return least;
 }
 
+/// What stays of a micro-batch is there at the same line of the next one's forward. The peak has room for temporaries,
+/// in which it could hide.
+bool keeps_what_is_needed(CheckContext& check, const SequenceMlp& mlp, const Formula<Bytes>& kept) {
+  const auto scatters = collectives(check, mlp.rank, Collective::reduce_scatter);
+  if (mlp.micros < 2 || scatters.size() < static_cast<std::size_t>(mlp.micros)) return true;
+  return check.at_most("kept for a micro-batch on " + check.name_of(mlp.rank),
+                       scatters[1].live_after - scatters[0].live_after, kept, place_of(scatters[0]));
+}
+
 void diagnose_memory(CheckContext& check, const SequenceMlp& mlp) {
   const SequencePeak peak = sequence_peak(mlp);
   const std::optional<Bytes> left = left_by_forward(check, mlp);
@@ -318,6 +327,7 @@ SHARDLINGS_CHECK(memory) {
     const SequenceMlp mlp(check.kase(), rank);
     const SequencePeak peak = sequence_peak(mlp);
     if (!check.peak_at_most(rank, peak.planned + peak.room)) return diagnose_memory(check, mlp);
+    if (!keeps_what_is_needed(check, mlp, peak.kept)) return check.diagnose("kept_too_much");
   }
   nothing_on_host(check);
 }

@@ -65,11 +65,22 @@ bool depth_first_in_forward(const CheckContext& check, int rank) {
                         [](const Event& a, const Event& b) { return a.label.micro < b.label.micro; });
 }
 
+/// In forward, a chunk comes again after a later one: not all micro-batches have gone through it at once.
+bool goes_back_to_a_chunk(const Order& order) {
+  int latest = 0;
+  for (const Slot& slot : order) {
+    if (slot.forward && slot.chunk < latest) return true;
+    if (slot.forward) latest = slot.chunk;
+  }
+  return false;
+}
+
 /// What is wrong with the order of the rank's slots, if something is.
 std::string order_mistake(const CheckContext& check, int rank) {
   const Pipeline pipeline = pipeline_in(check.kase());
   if (most_in_flight(order_found(check, pipeline, 0)) < pipeline.m * pipeline.v) return "depth_first";
-  return depth_first_in_forward(check, rank) ? "depth_first_in_forward" : "";
+  if (depth_first_in_forward(check, rank)) return "depth_first_in_forward";
+  return goes_back_to_a_chunk(order_found(check, pipeline, 0)) ? "chunks_in_turns" : "";
 }
 
 /// The last chunk is gathered before it goes forward, and once more when all micro-batches have gone through it.

@@ -76,7 +76,7 @@ Hint read_hint(TomlSection& section) {
 Diagnosis read_diagnosis(TomlSection& section) {
   section.has_only({"id", "text", "hint", "level"});
   if (!section.has("hint")) section.has_only({"id", "text", "hint"});
-  Diagnosis diagnosis{section.text("id"), section.text("text")};
+  Diagnosis diagnosis{section.text("id"), section.has("text") ? section.text("text") : ""};
   if (section.has("hint")) {
     diagnosis.hint = {value_or(section, "level", HintLevel::where, kHintLevelWords), section.text("hint")};
   }

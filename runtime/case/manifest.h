@@ -26,7 +26,7 @@
 ///
 /// [[diagnoses]]                                    # mistakes that grader.cpp names by check.diagnose("id"), or own
 /// id = "not_averaged"                              # words for one of the built-in ids (see diagnosis.h)
-/// text = "The gradients were summed, not averaged."
+/// text = "The gradients were summed, not averaged."  # may be missing for a built-in id: then the built-in one stands
 /// hint = "Which number is the loss divided by?"    # optional: comes before the ladder's after a run so diagnosed
 /// level = "where"                                  # of that hint (default where)
 ///
@@ -93,7 +93,7 @@ struct Hint {
 /// A known mistake: its id and the sentence that the learner is shown.
 struct Diagnosis {
   std::string id;
-  std::string text;
+  std::string text;               ///< empty: the built-in one
   std::optional<Hint> hint = {};  ///< comes before the ladder's after a run so diagnosed
 };
 

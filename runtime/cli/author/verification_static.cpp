@@ -17,6 +17,7 @@
 #include "cli/author/verification.h"
 #include "cli/learner/goal_picture.h"
 #include "cli/system/program.h"
+#include "grading/judge/diagnosis.h"
 
 namespace shardlings::cli::author {
 
@@ -99,6 +100,8 @@ void check_hints(const Manifest& puzzle, std::vector<std::string>& problems) {
   for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
     if (diagnosis.hint) check_hint(*diagnosis.hint, "the hint on " + diagnosis.id, problems);
     if (!diagnosis.hint) problems.push_back("there is no hint on " + diagnosis.id);
+    if (grading::judge::diagnosis_text(puzzle, diagnosis.id).empty())
+      problems.push_back("there is no sentence of " + diagnosis.id);
   }
   for (const std::string& level : cases::kHintLevelWords.all()) {
     if (!levels.contains(level)) problems.push_back(fmt::format("the ladder has no hint of level {}", level));

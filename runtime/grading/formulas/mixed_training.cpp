@@ -23,6 +23,17 @@ std::int64_t after_forward(const cases::Case& kase, DType dtype) {
   return bytes;
 }
 
+/// By how much each layer is too large; nothing if one of them is not a multiple of what it should be.
+std::vector<double> factors_by_layer(const reference::Layers& found, const reference::Layers& right) {
+  std::vector<double> factors;
+  for (std::size_t l = 0; found.size() == right.size() && l < right.size(); ++l) {
+    const std::optional<double> ratio = constant_ratio({found[l]}, {right[l]}, kAlikeInBf16);
+    if (!ratio || *ratio <= 0) return {};
+    factors.push_back(*ratio);
+  }
+  return factors;
+}
+
 }  // namespace
 
 bool overflows(const cases::Case& kase, int step) {
@@ -268,6 +279,36 @@ std::int64_t most_after_backward(const judge::CheckContext& check, int rank) {
     if (event.kind == front::EventKind::backward) behind = event.label.layer == 0;
   }
   return most.value();
+}
+
+bool clipped_by_layer(const cases::Case& kase, const reference::Layers& found, const reference::Reference& right) {
+  const std::vector<double> factors = factors_by_layer(found, right.m);
+  if (factors.size() < 2 || kase.steps > 1) return false;
+  const auto norm_of_layers = [&](std::size_t first, std::size_t end) {
+    using Distance = reference::Layers::difference_type;
+    const auto begin = right.grads.begin();
+    return norm_of({begin + static_cast<Distance>(first), begin + static_cast<Distance>(end)});
+  };
+  const auto clipped_by = [&](auto norm) {
+    for (std::size_t l = 0; l < factors.size(); ++l) {
+      const double factor = clip_factor_of(kase, norm(l)) / clip_factor_of(kase, right.norms.front());
+      if (!near(factors[l], factor, kAlikeInBf16)) return false;
+    }
+    return true;
+  };
+  return clipped_by([&](std::size_t l) { return norm_of_layers(l, l + 1); }) ||
+         clipped_by([&](std::size_t l) { return norm_of_layers(0, l + 1); }) ||
+         clipped_by([&](std::size_t l) { return norm_of_layers(l, factors.size()); });
+}
+
+bool scaled_at_every_layer(const cases::Case& kase, const reference::Layers& found, const reference::Reference& right) {
+  const std::vector<double> factors = factors_by_layer(found, right.m);
+  if (factors.size() < 2 || kase.steps > 1) return false;
+  const auto scale = static_cast<double>(kase.integer("scale"));
+  for (std::size_t l = 0; l + 1 < factors.size(); ++l) {
+    if (!near(factors[l], scale * factors[l + 1], kAlikeInBf16)) return false;
+  }
+  return true;
 }
 
 }  // namespace shardlings::grading::formulas

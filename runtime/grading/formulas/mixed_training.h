@@ -42,6 +42,12 @@ bool some_ranks_idle(const judge::CheckContext& check, const reference::Layers& 
 /// The layer that overflowed has the right ones, and all others have them a number of times too large or too small: in
 /// a step that is to be skipped they were updated.
 bool skipped_by_layer(const judge::CheckContext& check, const reference::Layers& right);
+/// Each layer was clipped by its own norm, or by that of the layers so far, from one end or from the other. Of one
+/// step.
+bool clipped_by_layer(const cases::Case& kase, const reference::Layers& found, const reference::Reference& right);
+/// Each layer has S times what the layer above it has, relative to what both should have: S was multiplied in at every
+/// layer on the way down.
+bool scaled_at_every_layer(const cases::Case& kase, const reference::Layers& found, const reference::Reference& right);
 /// @}
 
 /// Of all layers together: the Euclidean norm, and the largest magnitude.

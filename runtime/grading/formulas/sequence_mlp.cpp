@@ -9,12 +9,14 @@ SequencePeak sequence_peak(const SequenceMlp& mlp) {
                      z = judge::kBytesOfF32 * mlp.tokens * mlp.part();
   const std::int64_t statistics = 2 * judge::kBytesOfF32 * mlp.tokens / mlp.ranks;
   const judge::Formula<Bytes> like_z = judge::named("z", Bytes(z));
-  return {.planned = 2 * judge::named("weights",
-                                      Bytes(judge::kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
-                     judge::named("x, grad_y", Bytes(2 * mlp.micros * mine)) +
-                     judge::named("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
-                     judge::named("one whole (s, b, h)", Bytes(x)),
-          .room = max(2 * like_z, like_z + judge::named("a part of it", Bytes(mine)))};
+  return {
+      .planned =
+          2 * judge::named("weights", Bytes(judge::kBytesOfF32 * (mlp.part() * (2 * mlp.width + 1) + 3 * mlp.width))) +
+          judge::named("x, grad_y", Bytes(2 * mlp.micros * mine)) +
+          judge::named("kept by all micro-batches", Bytes(mlp.micros * (mine + statistics + 2 * z))) +
+          judge::named("one whole (s, b, h)", Bytes(x)),
+      .room = max(2 * like_z, like_z + judge::named("a part of it", Bytes(mine))),
+      .kept = judge::named("(s/t, b, h)", Bytes(mine)) + judge::named("statistics", Bytes(statistics)) + 2 * like_z};
 }
 
 judge::Formula<Bytes> sequence_wire_bytes(const SequenceMlp& mlp) {

@@ -39,9 +39,10 @@ struct SequenceMlp {
   Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
 };
 
-/// Bytes of a rank at its peak: what is there by plan, and room for what a call makes.
+/// Bytes of a rank at its peak: what is there by plan, and room for what a call makes. `kept` is what stays of one
+/// micro-batch from its forward to its backward.
 struct SequencePeak {
-  judge::Formula<Bytes> planned, room;
+  judge::Formula<Bytes> planned, room, kept;
 };
 SequencePeak sequence_peak(const SequenceMlp& mlp);
 

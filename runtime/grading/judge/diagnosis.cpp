@@ -28,7 +28,7 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"all_zero",
             "The gradients are all zero: no backward pass has added to them, or they were cleared after it.",
             "Into which tensor does backward add, and is that the one that is judged? What clears it, and when?"},
-    BuiltIn{"stale", "The weights are as they were before the step: nothing has updated them.",
+    BuiltIn{"stale", "The weights are as they were before the step: no update has changed them.",
             "Is the update ever called, for every layer, and with a gradient that is not zero?"},
     BuiltIn{"scaled_by_ranks",
             "Too large by exactly the number of ranks: summed over the ranks where every rank's part "
@@ -44,7 +44,7 @@ constexpr std::array kBuiltIn = {
             "The tokens of the step are those of all micro-batches. What else divides by their number?"},
     BuiltIn{
         "local_gradient",
-        "Each rank has used the gradient of its own tokens only: it was never reduced over the ranks.",
+        "Each rank has used the gradient of its own tokens only: no sum over the ranks has taken its place.",
         "Which call brings the gradients of the ranks together, and is it made for every layer before they are used?"},
     BuiltIn{
         "only_rank_0_right",
@@ -196,7 +196,7 @@ bool is_local(const cases::Case& kase, const reference::Reference& reference, co
 }  // namespace
 
 std::string diagnosis_text(const cases::Manifest& manifest, const std::string& id) {
-  if (const cases::Diagnosis* own = manifest.diagnosis(id)) return own->text;
+  if (const cases::Diagnosis* own = manifest.diagnosis(id); own && !own->text.empty()) return own->text;
   const auto found = std::find_if(kBuiltIn.begin(), kBuiltIn.end(), [&](const BuiltIn& b) { return b.id == id; });
   return found == kBuiltIn.end() ? "" : found->text;
 }
@@ -205,7 +205,9 @@ std::string cause_text(const cases::Manifest& manifest, const std::string& id) {
   constexpr std::array<std::string_view, 5> kRepeated = {"crashed", "early_exit", "exception", "invalid_argument",
                                                          "memory_limit"};
   const bool is_repeated = std::find(kRepeated.begin(), kRepeated.end(), id) != kRepeated.end();
-  return is_repeated && !manifest.diagnosis(id) ? "" : diagnosis_text(manifest, id);
+  const cases::Diagnosis* own = manifest.diagnosis(id);
+  const bool has_own = own && !own->text.empty();
+  return is_repeated && !has_own ? "" : diagnosis_text(manifest, id);
 }
 
 const cases::Hint* diagnosis_hint(const cases::Manifest& manifest, const std::string& id) {

@@ -68,6 +68,10 @@ TEST_F(DiagnosisTest, OfHowARunEndedIsNoCause) {
   EXPECT_EQ(judge::cause_text(manifest, "deadlock"), judge::diagnosis_text(manifest, "deadlock"));
   manifest.diagnoses = {{"crashed", "my own"}};
   EXPECT_EQ(judge::cause_text(manifest, "crashed"), "my own");
+  manifest.diagnoses = {{"crashed", "", cases::Hint{cases::HintLevel::where, "Which index?"}}};
+  EXPECT_EQ(judge::cause_text(manifest, "crashed"), "") << "a hint of one's own is no sentence";
+  EXPECT_EQ(judge::diagnosis_text(manifest, "crashed"), judge::diagnosis_text({}, "crashed"));
+  EXPECT_EQ(judge::diagnosis_hint(manifest, "crashed")->text, "Which index?");
 }
 
 TEST_F(DiagnosisTest, NanZeroAndStale) {
