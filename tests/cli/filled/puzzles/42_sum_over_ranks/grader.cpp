@@ -46,5 +46,6 @@ SHARDLINGS_PREDICTIONS("2 ranks") {
   predict.sent("sent", 0, "How many bytes does each rank send?", byte_budget(predict.kase()))
       .unlike(2 * byte_budget(predict.kase()), "Filled. what somebody has overlooked who says so");
   const Formula<Bytes> data = named("data", Bytes(4 * predict.kase().integer("count")));
-  predict.peak("peak", 0, "How many bytes are alive on each rank?", data).unlike(2 * data, "Sums take the data's memory.");
+  predict.peak("peak", 0, "How many bytes are alive on each rank?", data)
+      .unlike(2 * data, "Sums take the data's memory.");
 }
