@@ -78,8 +78,8 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 }
 
 // What it costs: 16 bytes for each weight, as training in f32 does, but activations and the bytes on the wire are half
-// as large, and matrix units multiply bf16 fifteen times as fast as other units f32. Adam stays in f32, because a step is
-// often smaller than half the distance between two bf16 numbers, and would be rounded away.
+// as large, and matrix units multiply bf16 fifteen times as fast as other units f32. Adam stays in f32, because a step
+// is often smaller than half the distance between two bf16 numbers, and would be rounded away.
 //
 // What production does differently: with bf16 nobody scales the loss, since its exponents reach as far as those of f32;
 // with fp16 (largest number 65504) it is needed, and PyTorch's GradScaler starts at 2^16, doubles S after 2000 clean

@@ -88,5 +88,5 @@ void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& 
 // What production does differently: DeepSpeed (stage 2) copies gradients into buckets of 500 million elements as
 // autograd hands them out, reduces each bucket on a side stream and keeps the own partition only; its documentation
 // advises against many accumulation steps for the reason above. PyTorch's FSDP2 comes to the same with
-// reshard_after_forward=False: weights stay gathered, gradients are reduce-scattered unit by unit. Megatron-LM's classic
-// distributed optimizer keeps the whole gradient buffer instead (ZeRO-1), so that it reduces once per step.
+// reshard_after_forward=False: weights stay gathered, gradients are reduce-scattered unit by unit. Megatron-LM's
+// classic distributed optimizer keeps the whole gradient buffer instead (ZeRO-1), so that it reduces once per step.

@@ -28,7 +28,8 @@ std::int64_t all_reduce_bytes_of_one(const cases::Case& kase, int rank);
 
 /// \name Virtual times
 /// @{
-/// (N-1) (alpha + longest part / W): with W as front/clock/cost.h has it, of a reduce-scatter or an all-gather of each layer.
+/// (N-1) (alpha + longest part / W): with W as front/clock/cost.h has it, of a reduce-scatter or an all-gather of each
+/// layer.
 std::vector<std::int64_t> ring_times(const cases::Case& kase);
 /// 2 (N-1) (alpha + longest part / W): of an all-reduce of `count` elements, or of a single one.
 std::int64_t all_reduce_time(const cases::Case& kase, Count count);
