@@ -42,12 +42,14 @@ class Picture {
   std::vector<std::string> lines() {
     if (timeline_.columns > 0) {
       title();
-      axis();
+      if (options_.figures) axis();
       rows();
       if (options_.legend) legend();
     }
-    for (const std::string& text : summary_lines(kase_, totals_, style_, options_.width, memory_note())) {
-      lines_.push_back(text);
+    if (options_.figures) {
+      for (std::string& text : summary_lines(kase_, totals_, style_, options_.width, memory_note())) {
+        lines_.push_back(std::move(text));
+      }
     }
     return std::move(lines_);
   }

@@ -27,6 +27,7 @@ struct TimelineText {
       kMostRankRows;  ///< of more ranks (or neighbours that share rows) only the most interesting are shown
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
+  bool figures = true;  ///< when it ends, and the summary; without where the reader is to work them out
 };
 
 /// Ranks as rows (neighbours that show the same share theirs), a row for each of their lanes, blocks in virtual time,

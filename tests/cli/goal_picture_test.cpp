@@ -14,6 +14,7 @@
 namespace shardlings::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -37,11 +38,14 @@ TEST(Goals, AreDrawnInTheTerminalsLesson) {
   const Context context{.project = kRepository, .out = out, .err = out};
   const learner::Course course = learner::load_course(kRepository);
   for (const cases::Manifest& puzzle : course.puzzles()) {
-    const std::string lesson = learner::with_goal(context, puzzle, "before\n\n![a picture](goal.svg)\n\nafter\n");
+    const std::string lesson = learner::with_goal(context, puzzle, "before\n\n![a picture](goal.svg)\n\nafter\n", true);
     EXPECT_THAT(lesson, HasSubstr("before\n\n```\nThe goal: ")) << puzzle.id;
     EXPECT_THAT(lesson, HasSubstr("rank 0"));
     EXPECT_THAT(lesson, HasSubstr("```\n\nafter\n"));
     EXPECT_THAT(lesson, Not(HasSubstr("a picture")));
+    EXPECT_THAT(lesson, HasSubstr(" peak ")) << puzzle.id;
+    const std::string before = learner::with_goal(context, puzzle, "![a picture](goal.svg)\n", false);
+    EXPECT_THAT(before, AllOf(HasSubstr("The goal: "), Not(HasSubstr(" peak ")))) << puzzle.id << ": predict asks";
   }
 }
 
@@ -52,9 +56,9 @@ TEST(Goals, ThatCannotBeReadLeaveTheLessonAsItWas) {
   cases::Manifest puzzle;
   puzzle.id = "01_a";
   const std::string lesson = "![a picture](goal.svg)\n";
-  EXPECT_EQ(learner::with_goal(context, puzzle, lesson), lesson);
+  EXPECT_EQ(learner::with_goal(context, puzzle, lesson, true), lesson);
   folder.write("puzzles/01_a/goal.json", "{");
-  EXPECT_EQ(learner::with_goal(context, puzzle, lesson), lesson);
+  EXPECT_EQ(learner::with_goal(context, puzzle, lesson, true), lesson);
 }
 
 }  // namespace

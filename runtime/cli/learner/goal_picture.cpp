@@ -19,12 +19,13 @@ namespace {
 constexpr int kIndent = 4;
 
 /// The timeline in characters as a block of code; empty if there is nothing to draw.
-std::string drawn(const Context& context, const grading::verdict::Verdict& goal) {
+std::string drawn(const Context& context, const grading::verdict::Verdict& goal, bool figures) {
   const grading::verdict::CaseVerdict* kase = report::case_to_show(goal);
   if (kase == nullptr) return "";
   report::TimelineText options;
   options.width = std::min(context.width, 100) - kIndent;
   options.title = "The goal: " + kase->kase.name;
+  options.figures = figures;
   std::string text;
   for (const std::string& line :
        report::timeline_lines(*kase, report::Style(report::Colour::none, context.charset), options)) {
@@ -41,12 +42,12 @@ std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::
   return report::timeline_svg(*kase, fmt::format("{} {}: {}", short_name(puzzle), puzzle.title, kase->kase.name));
 }
 
-std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson) {
+std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson, bool figures) {
   const auto text = read_file(context.project.goal_file(puzzle.id));
   if (!text) return lesson;
   std::string picture;
   try {
-    picture = drawn(context, grading::verdict::run_from_text(*text, context.project.clusters()));
+    picture = drawn(context, grading::verdict::run_from_text(*text, context.project.clusters()), figures);
   } catch (const std::runtime_error& error) {
     context.err << fmt::format("The picture of the goal is left out. {}: {}\n",
                                system::shown_path(context.project.goal_file(puzzle.id)), error.what());

@@ -16,7 +16,8 @@ inline constexpr const char* kGoalAddress = "(goal.svg)";
 /// What goal.svg must hold; empty if nothing of the goal ran.
 std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::Verdict& goal);
 
-/// The lesson with its image of the goal drawn in characters. As it was where there is no goal that can be read.
-std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson);
+/// The lesson with its image of the goal drawn in characters, with what it cost or, before the pass, without: `predict`
+/// asks for that. As it was where there is no goal that can be read.
+std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson, bool figures);
 
 }  // namespace shardlings::cli::learner

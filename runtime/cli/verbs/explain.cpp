@@ -23,11 +23,11 @@ struct ExplainOptions {
   bool all = false;    ///< both, whether the puzzle is solved or not
 };
 
-std::string first_part(const Context& context, const Manifest& puzzle) {
+std::string first_part(const Context& context, const Manifest& puzzle, bool open) {
   const std::string path = context.project.lesson_file(puzzle.id);
   const auto lesson = read_file(path);
   if (!lesson) throw UsageError("There is no lesson " + system::shown_path(path) + ".");
-  return learner::with_goal(context, puzzle, *lesson);
+  return learner::with_goal(context, puzzle, *lesson, open);
 }
 
 /// What to do once the lesson has been read.
@@ -81,7 +81,7 @@ static int explain(const Context& context, const ExplainOptions& options) {
         puzzle.id, learner::short_name(puzzle));
     return kFailed;
   }
-  std::string markdown = options.after ? "" : first_part(context, puzzle);
+  std::string markdown = options.after ? "" : first_part(context, puzzle, open);
   if (rest && open) markdown += (markdown.empty() ? "" : "\n") + *rest;
   std::string text = terminal::render_markdown(markdown, context);
   if (!options.after) text += next_steps(context, puzzle);
