@@ -62,8 +62,9 @@ TEST_F(Scaffold, LeavesBlanksThatAreFound) {
 TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
   author::make_puzzle(project_, "42_my_puzzle");
   cases::Manifest puzzle = small_puzzle(42, "my_puzzle", "My puzzle");
-  puzzle.diagnoses.insert(puzzle.diagnoses.end(), {{"nothing_done", "", {{cases::HintLevel::where, "a"}}},
-                                                   {"too_much_sent", "", {{cases::HintLevel::where, "b"}}}});
+  puzzle.diagnoses.insert(puzzle.diagnoses.end(),
+                          {{"nothing_done", "Nothing is done.", {{cases::HintLevel::where, "a"}}},
+                           {"too_much_sent", "Too much is sent.", {{cases::HintLevel::where, "b"}}}});
   EXPECT_THAT(
       author::static_problems(project_, puzzle),
       testing::ElementsAre("there are 2 mutants; at least 6 must be caught", HasSubstr("blanks (FILL) are left")));
