@@ -67,6 +67,20 @@ void add_list(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>
   }
 }
 
+/// With the one that needs least, and how much that is too much.
+std::string none_fits(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+                      const std::vector<SweepResult>& results) {
+  std::string text = "None of them fits into the devices' memory.";
+  const SweepResult* smallest = nullptr;
+  for (const SweepResult& result : results) {
+    if (result.finished && (smallest == nullptr || result.peak < smallest->peak)) smallest = &result;
+  }
+  if (smallest == nullptr) return text;
+  const SweepPoint& point = points[static_cast<std::size_t>(smallest - results.data())];
+  return text + fmt::format(" The nearest is {}: {} on the fullest rank, {} too much.", named(sizes, point.values),
+                            brief(smallest->peak), brief(smallest->peak - point.kase.capacity));
+}
+
 }  // namespace
 
 std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
@@ -82,7 +96,7 @@ std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const 
     lines.emplace_back("+: the fullest rank needs more than its device has; the time is that of a device with enough");
   }
   if (fastest < 0) {
-    lines.emplace_back("None of them fits into the devices' memory.");
+    lines.push_back(none_fits(sizes, points, results));
     return lines;
   }
   const auto best = static_cast<std::size_t>(fastest);

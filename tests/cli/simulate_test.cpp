@@ -49,7 +49,7 @@ TEST(Simulate, SaysWhatEndedIt) {
   const Learner shardlings;
   const Answer stub = shardlings({"simulate", "33"});
   EXPECT_EQ(stub.status, 1);
-  EXPECT_THAT(stub.out, HasSubstr("not implemented yet"));
+  EXPECT_THAT(stub.out, AllOf(HasSubstr("not implemented yet"), HasSubstr("--solution")));
   shardlings.solve(kGrid);
   const Answer full =
       shardlings({"simulate", "33", "--parallel", "tp=2,pp=2,dp=2", "--model", "gpt3-175b", "--cluster", "dgx_h100"});
@@ -83,6 +83,16 @@ TEST(Simulate, SweepsLayoutsOfAsManyRanks) {
   EXPECT_EQ(points[1].at("ranks"), 8);
   EXPECT_EQ(points[2].at("possible"), false) << "two heads for four ranks";
   EXPECT_EQ(shardlings({"simulate", "33", "--sweep", "tp=8..1"}).status, 2);
+}
+
+TEST(Simulate, SaysWhichLayoutIsNearestWhereNoneFits) {
+  const Learner shardlings;
+  shardlings.solve(kGrid);
+  const Answer table = shardlings({"simulate", "33", "--model", "gpt3-175b", "--cluster", "dgx_h100", "--ranks", "8",
+                                   "--sweep", "tp=4..8,pp=1..2"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, testing::ContainsRegex("None of them fits.* The nearest is tp 8, pp 1: .* GiB on the fullest "
+                                                "rank, .* GiB too much"));
 }
 
 TEST(Simulate, SaysThatThereAreNoNumbersToRead) {

@@ -99,6 +99,9 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   context.out << heading(kase, simulation.path) << '\n';
   if (result.ending != wire::Ending::finished) {
     context.out << shortened(result.explanation) << '\n';
+    if (result.report.failure && result.report.failure->kind == front::FailureKind::not_implemented) {
+      context.out << "Fill the hole first, or simulate the project's own solution: --solution\n";
+    }
     return wire::can_be_judged(result.ending) ? kFailed : kNotJudged;
   }
   const report::Style style(context.colour, context.charset);
