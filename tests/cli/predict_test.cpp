@@ -22,12 +22,13 @@ TEST(Predict, JudgesAnswersAtOnceAndCountsThem) {
   const Answer right = shardlings({"predict", "09", "sent=5.7KB", "time=13.7ms"});
   EXPECT_EQ(right.status, 0);
   EXPECT_THAT(right.out, AllOf(HasSubstr("sent: 5.566 KiB (5700 B): right"), HasSubstr("time: 13.7 ms: right"),
-                               HasSubstr("Predicted 2 of 3."), Not(HasSubstr("5712"))));
+                               HasSubstr("Predicted so far: 2 of 3."), Not(HasSubstr("5712"))));
   EXPECT_THAT(shardlings({"list"}).out, HasSubstr("predicted 2 of 3"));
 
   const Answer wrong = shardlings({"predict", "09", "sent=2856"});
   EXPECT_EQ(wrong.status, 1);
-  EXPECT_THAT(wrong.out, AllOf(HasSubstr("Too small. That is the reduce-scatter alone"), HasSubstr("Predicted 2 of 3")))
+  EXPECT_THAT(wrong.out,
+              AllOf(HasSubstr("Too small. That is the reduce-scatter alone"), HasSubstr("Predicted so far: 2 of 3")))
       << "what was right stays right";
 }
 
@@ -97,7 +98,7 @@ TEST(Predict, InATerminalAsksOneAfterTheOther) {
   terminal.type("17KiB\n");
   ASSERT_TRUE(terminal.shows("right"));
   EXPECT_EQ(terminal.finish(), 0);
-  EXPECT_THAT(terminal.everything(), AllOf(HasSubstr("Predicted 1 of 3."), Not(HasSubstr("2 x 3/4"))));
+  EXPECT_THAT(terminal.everything(), AllOf(HasSubstr("Predicted so far: 1 of 3."), Not(HasSubstr("2 x 3/4"))));
 
   Terminal again(learner, {"predict", "09"});
   ASSERT_TRUE(again.shows("sent in bytes"));
@@ -106,7 +107,7 @@ TEST(Predict, InATerminalAsksOneAfterTheOther) {
   again.type("13.7\n");
   ASSERT_TRUE(again.shows("predicted before"));
   EXPECT_EQ(again.finish(), 0);
-  EXPECT_THAT(again.everything(), HasSubstr("Predicted 2 of 3."));
+  EXPECT_THAT(again.everything(), HasSubstr("Predicted so far: 2 of 3."));
 }
 
 }  // namespace

@@ -79,14 +79,15 @@ TEST(Predicted, WhatIsNoNumberOfTheUnitIsRefusedWithAnExample) {
 TEST(Predicted, AWrongNumberGetsTheReasonOfItsMistake) {
   Question question = question_in(Unit::bytes, 1000);
   question.mistakes = {{2000, "", "That is both halves."}};
-  EXPECT_EQ(why_wrong(2010, question), "Too large. That is both halves.");
-  EXPECT_EQ(why_wrong(500, question), "Too small.");
-  EXPECT_EQ(why_wrong(3000, question), "Too large.");
-  EXPECT_THAT(why_wrong(1024, question), HasSubstr("other thousands"));
+  EXPECT_EQ(why_wrong("2010", question), "Too large. That is both halves.");
+  EXPECT_EQ(why_wrong("500", question), "Too small.");
+  EXPECT_EQ(why_wrong("3000", question), "Too large.");
+  EXPECT_THAT(why_wrong("1KiB", question), HasSubstr("other thousands"));
+  EXPECT_EQ(why_wrong("1024", question), "Too large.") << "nobody has counted in thousands";
   Question which = question_in(Unit::count, 2);
   which.mistakes = {{3, "", "It saves nothing."}};
-  EXPECT_EQ(why_wrong(3, which), "It saves nothing.");
-  EXPECT_EQ(why_wrong(1, which), "It is another one.");
+  EXPECT_EQ(why_wrong("3", which), "It saves nothing.");
+  EXPECT_EQ(why_wrong("1", which), "It is another one.");
 }
 
 TEST(Predicted, TheNumberIsShownWithItsFormula) {

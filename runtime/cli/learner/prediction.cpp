@@ -70,9 +70,10 @@ double factor_of(const std::string& word, const std::string& answer, const Quest
   return found->factor;
 }
 
-/// Bytes of which a K were 1000 in place of 1024, or the other way round.
-std::string mixed_up_units(double number, const Question& question) {
-  if (question.unit != Unit::bytes) return {};
+/// Bytes of which a K were 1000 in place of 1024, or the other way round. Plain bytes are never mixed up: a number that
+/// is off by two or five percent is then a mistake of another kind.
+std::string mixed_up_units(const std::string& answer, double number, const Question& question) {
+  if (question.unit != Unit::bytes || answer.find_first_of("kKmMgG") == std::string::npos) return {};
   for (const double ratio : {1.024, 1.048576}) {
     for (const double meant : {number * ratio, number / ratio}) {
       if (is_within(meant, question.value, question.unit)) {
@@ -109,13 +110,14 @@ std::string echo_of(double number, const Question& question) {
   return grading::verdict::amount_text(static_cast<std::int64_t>(rounded), question.unit, question.counted);
 }
 
-std::string why_wrong(double number, const Question& question) {
+std::string why_wrong(const std::string& answer, const Question& question) {
+  const double number = number_in(answer, question);
   const std::string size = number > static_cast<double>(question.value) ? "Too large." : "Too small.";
   const bool which = question.unit == Unit::count && question.counted.empty();  // of several: it has no size
   const auto* mistake = misconception_of(question, number);
   if (which) return mistake ? mistake->reason : "It is another one.";
   if (mistake) return size + " " + mistake->reason;
-  const std::string mixed_up = mixed_up_units(number, question);
+  const std::string mixed_up = mixed_up_units(answer, number, question);
   return mixed_up.empty() ? size : mixed_up;
 }
 

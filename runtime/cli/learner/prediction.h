@@ -26,9 +26,9 @@ double number_in(const std::string& answer, const Question& question);
 /// "25.81 KiB (26432 B)", "13.69 ms", "3 calls": as it was understood.
 std::string echo_of(double number, const Question& question);
 
-/// Why a wrong answer is wrong: the known mistake that it comes from, a unit mixed up with another one, or else only
-/// whether it is too large. Sentences.
-std::string why_wrong(double number, const Question& question);
+/// Why a wrong answer, as it was given, is wrong: the known mistake that it comes from, KB mixed up with KiB where one
+/// of them was written, or else only whether it is too large. Sentences.
+std::string why_wrong(const std::string& answer, const Question& question);
 
 /// "25.81 KiB (26432 B)" and how it comes about.
 std::string number_of(const Question& question);

@@ -156,7 +156,7 @@ void Prediction::print_verdict(const Judged& answer) const {
   const std::string echo = learner::echo_of(answer.number, *answer.question);
   context_.out << (answer.right ? context_.tick() : context_.cross()) << ' ' << answer.question->id << ": " << echo
                << (answer.right ? ": right" : "") << '\n';
-  if (!answer.right) fill(learner::why_wrong(answer.number, *answer.question), 2);
+  if (!answer.right) fill(learner::why_wrong(answer.given, *answer.question), 2);
 }
 
 void Prediction::print_number(const Question& question) const {
@@ -164,7 +164,7 @@ void Prediction::print_number(const Question& question) const {
 }
 
 void Prediction::print_count() const {
-  context_.out << fmt::format("\nPredicted {} of {}.", past_.predicted(), asked_.questions.size());
+  context_.out << fmt::format("\nPredicted so far: {} of {}.", past_.predicted(), asked_.questions.size());
   if (!is_open_ && past_.predicted() < std::ssize(asked_.questions)) {
     context_.out << " The numbers with their formulas: after the pass, or\n./shardlings predict "
                  << learner::short_name(puzzle_) << " --reveal";
@@ -196,7 +196,7 @@ int Prediction::show_json(const std::vector<Judged>& answers) const {
       if (answer.question != &question) continue;
       right = right && answer.right;
       entry["answer"] = {{"given", answer.given}, {"value", answer.number}, {"right", answer.right}};
-      if (!answer.right) entry["answer"]["why"] = learner::why_wrong(answer.number, question);
+      if (!answer.right) entry["answer"]["why"] = learner::why_wrong(answer.given, question);
     }
     questions.push_back(entry);
   }
