@@ -68,7 +68,7 @@ constexpr std::array kBuiltIn = {
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
             "out, and wait for the Work that it was meant to wait for.",
             "Which numbers did you want to be there after the barrier, and which operation brings them?"},
-    BuiltIn{"mismatch", "Ranks of one group must make the same calls in the same order, with equal sizes.",
+    BuiltIn{"mismatch", "Ranks that meet in a call, or in a message, disagree about it: which one it is, or how large.",
             "Does the number of calls, their order or their size depend on rank.id(), or on a size that differs "
             "between ranks?"},
     BuiltIn{
