@@ -196,6 +196,8 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   EXPECT_EQ(stub.status, 1);
   EXPECT_THAT(stub.out, HasSubstr("--seed 1 --file '" + other + "'")) << "repeats the same file";
   EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
+  EXPECT_THAT(shardlings({"run", "01", "--file", "solutions/01_training_step/solution.cpp"}).out,
+              HasSubstr("Progress counts what passes as puzzles/01_training_step/puzzle.cpp."));
   EXPECT_THAT(shardlings({}).out, HasSubstr("0 of "));
 }
 

@@ -138,6 +138,14 @@ void check_options(const Manifest& puzzle, const RunOptions& options) {
   throw UsageError(message);
 }
 
+/// That a pass of another file is no progress; nothing where that is plain.
+std::string words_on_another_file(const Context& context, const RunOptions& options, const Manifest& puzzle,
+                                  const Verdict& verdict) {
+  if (!verdict.passed || options.file.empty() || !options.mutant.empty() || !options.right.empty()) return {};
+  const std::string own = system::shown_path(context.project.puzzle_file(puzzle.id));
+  return fmt::format("\nThis was {}. Progress counts what passes as {}.\n", options.file, own);
+}
+
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
 learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
                            const Verdict& verdict, const std::string& hash) {
@@ -210,8 +218,8 @@ int run(const Context& context, const RunOptions& asked) {
   } else if (!learner::takes_stdout(exports)) {
     const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
                         options.seed_file.empty();
-    const std::string closing =
-        is_own ? learner::closing_words(context, course, puzzle, verdict, progress) : std::string();
+    const std::string closing = is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
+                                       : words_on_another_file(context, options, puzzle, verdict);
     print_report(context, options, puzzle, repeatable,
                  options.max_lines - static_cast<int>(lines_of(closing).size() + course.faulty().size()));
     context.out << closing;
