@@ -1,5 +1,5 @@
 /// \file
-/// How a grader states what `./shardlings predict` asks: numbers of one case, from the formulas that judge it.
+/// How a grader states what `predict` asks: numbers of one case, from the formulas that judge it.
 ///
 /// \code
 /// SHARDLINGS_PREDICTIONS("4 ranks") {
@@ -10,7 +10,7 @@
 /// }
 /// \endcode
 /// `./shardlings verify` compares each number with the solution's run of that case. The text of a question names no
-/// result; a mistake's sentence says what was overlooked, and is shown to whoever answers its number.
+/// result; a mistake's sentence says what was overlooked, and is shown where somebody answers with its number.
 #pragma once
 
 #include <string>
