@@ -116,8 +116,10 @@ void RandomCalls::learn(const Reply& reply) {
     made_.push_back(ref);
   }
   while (refs_.size() > 24) refs_.pop_front();
-  if (reply.id != 0) ids_.push_back(reply.id);
-  last_id_ = std::max(last_id_, reply.id);
+  if (reply.id != 0) {
+    ids_.push_back(reply.id);
+    made_ids_.push_back(reply.id);
+  }
   while (ids_.size() > 8) ids_.pop_front();
   if (reply.group_size > 0 && reply.group >= groups_) groups_ = reply.group + 1;
 }
@@ -130,12 +132,13 @@ std::vector<Call> RandomCalls::releases() {
     drop.num_tensors = 1;
     drop.tensor[0] = ref;
   }
-  for (std::uint64_t id = 1; id <= last_id_; ++id) {
+  for (const std::uint64_t id : made_ids_) {
     Call& drop = calls.emplace_back();
     drop.verb = Verb::drop_saved;
     drop.id = id;
   }
   made_.clear();
+  made_ids_.clear();
   refs_.clear();
   return calls;
 }

@@ -34,12 +34,12 @@ class RandomCalls {
 
   std::mt19937_64 random_;
   std::deque<Ref> refs_;
-  std::vector<Ref> made_;
+  std::vector<Ref> made_;  ///< since the last release, as made_ids_
   std::deque<std::uint64_t> ids_;
+  std::vector<std::uint64_t> made_ids_;
   std::uint32_t groups_ = 1;
   std::uint32_t models_ = 0;
-  std::uint64_t last_id_ = 0;
-  int numbers_ = 0, scalars_ = 0;  ///< of the call under construction
+  int numbers_ = 0, scalars_ = 0;        ///< of the call under construction
 };
 
 }  // namespace shardlings::detail
