@@ -39,7 +39,7 @@ class RandomCalls {
   std::vector<std::uint64_t> made_ids_;
   std::uint32_t groups_ = 1;
   std::uint32_t models_ = 0;
-  int numbers_ = 0, scalars_ = 0;        ///< of the call under construction
+  int numbers_ = 0, scalars_ = 0;  ///< of the call under construction
 };
 
 }  // namespace shardlings::detail
