@@ -258,18 +258,26 @@ void verify_promise(const Promise& promise, const std::vector<const Task*>& task
   }
 }
 
-void verify_checks(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
-                   PuzzleOutcome& outcome) {
+std::vector<const Task*> tasks_for(const Manifest& puzzle, const std::vector<Task>& tasks) {
   std::vector<const Task*> own;
   for (const Task& task : tasks) {
     if (task.puzzle == &puzzle) own.push_back(&task);
   }
-  for (const auto& check : puzzle.checks) verify_check(check.id, own, outcome);
+  return own;
+}
+
+void verify_checks(const Manifest& puzzle, const std::vector<const Task*>& tasks, PuzzleOutcome& outcome) {
+  for (const auto& check : puzzle.checks) verify_check(check.id, tasks, outcome);
+}
+
+/// What of the contract can be said without grading is among the static problems.
+void verify_contract(const system::Project& project, const Manifest& puzzle, const std::vector<const Task*>& tasks,
+                     PuzzleOutcome& outcome) {
   const std::string stub = read_file(stub_to_verify(project, puzzle.id)).value_or("");
   const VariantFile mutants = load_variants(project, puzzle, VariantKind::mutant);
   const Contract contract = load_contract(project, puzzle, stub, mutants);
   outcome.promises = static_cast<int>(contract.promises.size());
-  for (const Promise& promise : contract.promises) verify_promise(promise, own, outcome);
+  for (const Promise& promise : contract.promises) verify_promise(promise, tasks, outcome);
 }
 
 PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle, const std::vector<Task>& tasks,
@@ -289,7 +297,9 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
     if (task.role == FileRole::mutant) verify_mutant(task, outcome);
     if (task.role == FileRole::right) verify_right(task, outcome);
   }
-  verify_checks(project, puzzle, tasks, outcome);
+  const std::vector<const Task*> own = tasks_for(puzzle, tasks);
+  verify_checks(puzzle, own, outcome);
+  verify_contract(project, puzzle, own, outcome);
   outcome.margins = margins_of(puzzle, tasks);
   verify_margins(outcome);
   return outcome;
