@@ -192,15 +192,17 @@ bool buckets_are_right(CheckContext& check, int rank) {
   return true;
 }
 
-/// Each all-reduce carries one layer, from the last one down.
+/// Each all-reduce carries one layer, in whatever order a step takes them.
 bool reduces_layer_by_layer(const CheckContext& check, int rank) {
-  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
-  const std::vector<Event> reduces = collectives(check, rank, Collective::all_reduce);
-  for (std::size_t k = 0; k < reduces.size(); ++k) {
-    const Count elements = layers[layers.size() - 1 - k % layers.size()].weights / kBytesOfF32;
-    if (reduces[k].bytes != Bytes(all_reduce_bytes(check.kase(), elements, rank))) return false;
+  std::vector<Bytes> expected, found;
+  for (const LayerBytes& layer : layer_bytes(check.kase())) {
+    const Bytes bytes(all_reduce_bytes(check.kase(), layer.weights / kBytesOfF32, rank));
+    expected.insert(expected.end(), static_cast<std::size_t>(check.kase().steps), bytes);
   }
-  return reduces.size() == layers.size() * static_cast<std::size_t>(check.kase().steps);
+  for (const Event& reduce : collectives(check, rank, Collective::all_reduce)) found.push_back(reduce.bytes);
+  std::sort(expected.begin(), expected.end());
+  std::sort(found.begin(), found.end());
+  return found == expected;
 }
 
 void diagnose_calls(CheckContext& check, int rank) {

@@ -233,9 +233,10 @@ void diagnose_bytes(CheckContext& check, int rank) {
   const front::Counters& counters = check.counters(rank);
   const std::int64_t calls = number_of_layers(kase) * kase.steps, half = wire_bytes(kase, rank).value().value() / 2;
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
-  if (counters.calls(Collective::broadcast) + counters.calls(Collective::reduce) > 0) {
-    return check.diagnose("part_by_part");
-  }
+  const std::int64_t rooted = counters.calls(Collective::broadcast) + counters.calls(Collective::reduce);
+  const bool missing =
+      counters.calls(Collective::all_gather) < calls || counters.calls(Collective::reduce_scatter) < calls;
+  if (rooted > 0) return check.diagnose(missing ? "part_by_part" : "norm_by_a_root");
   for (const Collective kind : {Collective::all_gather, Collective::reduce_scatter}) {
     if (cut_into_pieces(check, rank, kind, calls, Bytes(half))) return check.diagnose("in_pieces");
   }

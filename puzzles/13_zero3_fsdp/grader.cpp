@@ -61,9 +61,7 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (check.ranks() == 1) return;
   const std::string mistake = unit_calls_mistake(check, rank, check.kase());
   if (!mistake.empty()) return check.diagnose(mistake);
-  if (gathers_of_layer(check, rank, number_of_layers(check.kase()) - 1) == 2) {
-    check.diagnose("gathered_again_at_the_turn");
-  }
+  check.diagnose(gathered_too_often(check, rank));
 }
 
 Formula<Nanos> time_budget(const Case& kase) {
@@ -93,7 +91,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Formula<Bytes> peak = step_peak(check.kase(), rank, kZero).formula();
-    if (!check.peak_at_most(rank, peak) || !holds_two_units_in_forward(check, check.kase(), rank)) {
+    if (!check.peak_at_most(rank, peak) || !holds_two_units(check, check.kase(), rank)) {
       return diagnose_memory(check, rank);
     }
   }

@@ -182,9 +182,7 @@ void diagnose_bytes_inside(CheckContext& check, int rank) {
   if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
   const std::string mistake = unit_calls_mistake(check, rank, node_of(check.kase()));
   if (mistake == "in_pieces" || mistake == "part_by_part") return check.diagnose(mistake);
-  if (gathers_of_layer(check, rank, number_of_layers(check.kase()) - 1) == 2) {
-    check.diagnose("gathered_again_at_the_turn");
-  }
+  check.diagnose(gathered_too_often(check, rank));
 }
 
 /// All-reduces of a rank that leave the node.
@@ -286,7 +284,7 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) ||
-        !holds_two_units_in_forward(check, node_of(check.kase()), rank)) {
+        !holds_two_units(check, node_of(check.kase()), rank)) {
       if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
       if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
       return diagnose_unit_memory(check, node_of(check.kase()), rank);

@@ -152,11 +152,11 @@ std::int64_t weights_of_chunks(const Pipeline& pipeline, int stage, int first, i
   return bytes;
 }
 
-/// At its peak the rank has more gradients than its parts and any two chunks that follow one another.
-bool too_many_gradients(const CheckContext& check, int rank) {
-  const Case data = data_axis(check.kase());
-  const Pipeline pipeline = pipeline_in(check.kase());
-  const int stage = stage_of(check.kase(), rank);
+/// The most of a kind that a rank needs: its parts, and any two of its chunks that follow one another.
+Formula<Bytes> parts_and_two_units(const Case& kase, int rank) {
+  const Case data = data_axis(kase);
+  const Pipeline pipeline = pipeline_in(kase);
+  const int stage = stage_of(kase, rank);
   const std::vector<std::int64_t> parts = part_bytes(data, rank % data.ranks);
   std::int64_t own_parts = 0, two_units = 0;
   for (int chunk = 0; chunk < pipeline.v; ++chunk) {
@@ -164,8 +164,15 @@ bool too_many_gradients(const CheckContext& check, int rank) {
     for (Count l = own.begin; l < own.end; ++l) own_parts += parts[static_cast<std::size_t>(l)];
     two_units = std::max(two_units, weights_of_chunks(pipeline, stage, chunk, std::min(chunk + 2, pipeline.v)));
   }
-  const std::int64_t found = check.counters(rank).peak_by_kind[static_cast<std::size_t>(Kind::gradient)].value();
-  return found > own_parts + two_units;
+  return named("parts", Bytes(own_parts)) + named("two units", Bytes(two_units));
+}
+
+Bytes peak_of(const CheckContext& check, int rank, Kind kind) {
+  return check.counters(rank).peak_by_kind[static_cast<std::size_t>(kind)];
+}
+
+bool too_many(const CheckContext& check, int rank, Kind kind) {
+  return peak_of(check, rank, kind) > parts_and_two_units(check.kase(), rank).value();
 }
 
 /// Why there are more gradients than those of two units, by what is too much when backward begins and ends.
@@ -188,13 +195,14 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (excess(0) > 0) return check.diagnose("prefetched_too_far");
   const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // and one may be there again
   if (before > 0 && excess(alive.size() / 2 - 1) >= before) return check.diagnose("not_resharded");
-  if (too_many_gradients(check, rank))
+  if (too_many(check, rank, Kind::gradient))
     return check.diagnose(gradients_mistake(excess(alive.size() / 2), excess(alive.size() - 1), others));
   const std::int64_t below = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // than the last and one ahead
   if (below > 0 && excess(alive.size() / 2) >= below) return check.diagnose("gathered_at_once_in_backward");
   const std::int64_t at_end = excess(alive.size() - 1);
   if (at_end >= others && others > 0) return check.diagnose("not_resharded_in_backward");
-  if (at_end > 0) check.diagnose("third_unit");
+  if (at_end > 0) return check.diagnose("third_unit");
+  if (too_many(check, rank, Kind::parameter)) check.diagnose("third_at_gather");
 }
 
 void diagnose_time(CheckContext& check, int rank) {
@@ -227,8 +235,9 @@ bool computes_once(CheckContext& check) {
   return true;
 }
 
-/// The peak lies in backward: what a third unit takes in forward does not show there.
-bool holds_two_units_in_forward(CheckContext& check, int rank) {
+/// The peak lies in backward, where two units and two gradients meet: what a third unit takes before does not show
+/// there.
+bool holds_two_units(CheckContext& check, int rank) {
   const std::vector<std::int64_t> alive = alive_after_slots(check, rank);
   const std::vector<std::int64_t> planned = breadth_first_memory(check.kase(), rank).after;
   if (alive.empty() && !computes_once(check)) return false;
@@ -245,7 +254,9 @@ bool holds_two_units_in_forward(CheckContext& check, int rank) {
   return check.at_most(fmt::format("memory of {} after forward of micro-batch {} through chunk {}", check.name_of(rank),
                                    slot.micro, slot.chunk),
                        Bytes(alive[worst]), breadth_first_memory_after(check.kase(), rank, worst),
-                       check.place_of_first(rank, EventKind::forward));
+                       check.place_of_first(rank, EventKind::forward)) &&
+         check.at_most("weights on " + check.name_of(rank) + " at any time", peak_of(check, rank, Kind::parameter),
+                       parts_and_two_units(check.kase(), rank), check.place_of_first(rank, EventKind::collective));
 }
 
 }  // namespace
@@ -292,8 +303,7 @@ SHARDLINGS_CHECK(memory) {
                        {check.counters(rank).host.peak_file, check.counters(rank).host.peak_line})) {
       return check.diagnose("parked_on_host");
     }
-    if (!check.peak_at_most(rank, breadth_first_memory(check.kase(), rank).peak) ||
-        !holds_two_units_in_forward(check, rank)) {
+    if (!check.peak_at_most(rank, breadth_first_memory(check.kase(), rank).peak) || !holds_two_units(check, rank)) {
       return diagnose_memory(check, rank);
     }
   }

@@ -73,11 +73,22 @@ bool sizes_are_of_unequal_parts(const ToldOperation& operation) {
   return difference == 1 || (difference == members && most->signature.count % members == 0);
 }
 
+bool has_an_empty_end(const ToldOperation& operation) {
+  return std::any_of(operation.records.begin(), operation.records.end(),
+                     [](const auto& record) { return record.signature.count == 0; });
+}
+
 std::string size_advice(const ToldOperation& operation) {
   const std::string rule = operation.message
                                ? "\nSend and receive must agree on the number of elements."
                                : "\nThe ranks make the same call with different sizes: the size of the whole is the "
                                  "same on all of them.";
+  if (operation.message && has_an_empty_end(operation)) {
+    return rule +
+           " One end has no elements, the other has some. Was the message of an empty part left out, so that the calls "
+           "do "
+           "not belong together, or was a size computed from this rank's own part?";
+  }
   if (sizes_are_of_unequal_parts(operation)) {
     return rule +
            " Parts are unequal where the number of elements cannot be divided evenly. Was a size computed from this "

@@ -26,6 +26,9 @@ consteval SharedId in_unit_memory(std::string_view id) {
 consteval SharedId in_unit_calls(std::string_view id) {
   return {"unit_calls_mistake", id};
 }
+consteval SharedId in_gathers(std::string_view id) {
+  return {"gathered_too_often", id};
+}
 consteval SharedId in_unit_time(std::string_view id) {
   return {"unit_time_mistake", id};
 }
@@ -43,22 +46,25 @@ std::int64_t planned_after(const cases::Case& node, int rank, EventKind kind, st
   return bytes + (forward ? 0 : layers[l].weights + weights_at(layers, l + 1));
 }
 
-/// Whole weights on a rank while the first step goes forward: the most that is alive at any time, and since when.
+/// Whole weights on a rank: the most that is alive at any time of a span, and since when.
 struct MostWhole {
   Bytes found, planned;
   Nanos time;
   Bytes excess() const { return found - planned; }
 };
 
+enum class Span { first_forward, whole_run };
+
 /// Planned are two of the longest layer: more cannot be two units.
-MostWhole most_whole(const judge::CheckContext& check, const cases::Case& node, int rank) {
+MostWhole most_whole(const judge::CheckContext& check, const cases::Case& node, int rank, Span span) {
   const std::vector<LayerBytes> layers = layer_bytes(node);
   MostWhole most;
   for (const LayerBytes& layer : layers) most.planned = std::max(most.planned, Bytes(2 * layer.weights));
   const std::vector<Event> backwards = check.events(rank, EventKind::backward);
   const Bytes parts(sum_of(part_bytes(node, rank % node.ranks)));
   for (const front::MemoryPoint& point : check.trace(rank).memory) {
-    if (backwards.empty() || point.time > backwards.front().begin) break;
+    const bool in_forward = !backwards.empty() && point.time <= backwards.front().begin;
+    if (span == Span::first_forward && !in_forward) break;
     const Bytes whole = point.live[static_cast<std::size_t>(Kind::parameter)] - parts;
     if (whole <= most.found) continue;
     most.found = whole;
@@ -187,7 +193,7 @@ bool takes_turns(const judge::CheckContext& check, int rank, const std::vector<E
 
 }  // namespace
 
-bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank) {
+bool holds_two_units(judge::CheckContext& check, const cases::Case& node, int rank) {
   const auto layers = static_cast<std::size_t>(number_of_layers(node));
   if (!all_layers_go_forward(check, rank, layers)) return false;
   std::size_t worst = 0;
@@ -212,11 +218,11 @@ bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& n
                      budget.value() + Bytes(excess), budget, where)) {
     return false;
   }
-  const MostWhole most = most_whole(check, node, rank);
+  const MostWhole most = most_whole(check, node, rank, Span::whole_run);
   const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
   const auto last =
       std::find_if(gathers.rbegin(), gathers.rend(), [&](const Event& gather) { return gather.posted <= most.time; });
-  return check.at_most(fmt::format("whole weights on {} at any time of forward", check.name_of(rank)), most.found,
+  return check.at_most(fmt::format("whole weights on {} at any time", check.name_of(rank)), most.found,
                        judge::named("two units of the longest layer", most.planned),
                        last == gathers.rend() ? wire::Place{} : judge::place_of(*last));
 }
@@ -236,8 +242,10 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
     if (has_other_units(layers, l, excess)) check.diagnose(in_unit_memory("prefetched_too_far"));
     return;
   }
-  const std::int64_t at_once = most_whole(check, node, rank).excess().value();
-  if (is_unit(layers, at_once)) return check.diagnose(in_unit_memory("third_at_gather"));
+  const auto third_for_a_moment = [&](Span span) {
+    return layers.size() > 2 && is_unit(layers, most_whole(check, node, rank, span).excess().value());
+  };
+  if (third_for_a_moment(Span::first_forward)) return check.diagnose(in_unit_memory("third_at_gather"));
   if (keeps_inputs(check, rank)) return check.diagnose(in_unit_memory("activations_kept"));
   const std::int64_t at_end = excess_after(check, node, rank, EventKind::backward, 0);
   const std::int64_t part = sum_of(part_bytes(node, rank % node.ranks));
@@ -253,9 +261,10 @@ void diagnose_unit_memory(judge::CheckContext& check, const cases::Case& node, i
   }
   const std::vector<std::int64_t> parts = part_bytes(node, rank % node.ranks);
   const auto is_third = [&](std::int64_t bytes) {  // and no part: alone, a rank has parts as long as layers
-    return is_unit(layers, bytes) && std::find(parts.begin(), parts.end(), bytes) == parts.end();
+    return layers.size() > 2 && is_unit(layers, bytes) && std::find(parts.begin(), parts.end(), bytes) == parts.end();
   };
-  if (is_third(weights) || is_third(gradients)) check.diagnose(in_unit_memory("third_unit"));
+  if (is_third(weights) || is_third(gradients)) return check.diagnose(in_unit_memory("third_unit"));
+  if (third_for_a_moment(Span::whole_run)) check.diagnose(in_unit_memory("third_at_gather"));
 }
 
 std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count layer) {
@@ -289,6 +298,13 @@ SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const ca
   const bool all_reduces = counters.calls(Collective::all_reduce) >= layers;
   if (all_reduces && scatters < layers && gathers >= layers) return in_unit_calls("all_reduced");
   return all_reduces && gathers < layers && scatters >= layers ? in_unit_calls("gathered_by_all_reduce") : SharedId();
+}
+
+SharedId gathered_too_often(const judge::CheckContext& check, int rank) {
+  const Count last = number_of_layers(check.kase()) - 1;
+  if (last > 0 && gathers_of_layer(check, rank, last) == 2) return in_gathers("gathered_again_at_the_turn");
+  const bool once_more = gathers_of_layer(check, rank, 0) > (last > 0 ? 2 : 1);
+  return once_more ? in_gathers("first_layer_once_more") : SharedId();
 }
 
 SharedId unit_time_mistake(const judge::CheckContext& check, int rank) {

@@ -9,7 +9,7 @@
 /// |----------------------------|-----------------------------------------------------------------------------------|
 /// | gathered_at_once           | after forward of layer 0 the weights of all layers are there                      |
 /// | prefetched_too_far         | after forward of a layer the next but one is there, or an earlier one             |
-/// | third_at_gather            | that is not so, but between these there is a third unit for a moment             |
+/// | third_at_gather            | none of this is so, but there is a third unit for a moment                        |
 /// | first_unit_stays           | after forward of the layers in between the weights of layer 0 are still there     |
 /// | not_resharded              | after forward of the last layer the weights of all are there                      |
 /// | activations_kept           | after backward of layer 0 the inputs of all others are still there                |
@@ -31,9 +31,10 @@
 namespace shardlings::grading::formulas {
 
 /// After each forward of the first step there are two units of weights beside parts and activations at most: that
-/// layer's and the one that is needed next, which after the last layer is the one below. The step's peak, which is that
-/// of backward with its gradients, would not notice a third one. Nor more at any time before.
-bool holds_two_units_in_forward(judge::CheckContext& check, const cases::Case& node, int rank);
+/// layer's and the one that is needed next, which after the last layer is the one below. Nor are there more at any
+/// other time. The step's peak, which is that of two units and two gradients, would not notice a third unit in forward,
+/// or in backward before the second gradient is there.
+bool holds_two_units(judge::CheckContext& check, const cases::Case& node, int rank);
 
 /// Why a rank's peak is too high. `node` is the case as those see it who divide everything among themselves: see
 /// step_cost.h, node_of(). Says nothing if nothing of the above is certain.
@@ -53,6 +54,15 @@ std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count 
 /// | part_by_part               | messages, broadcasts or reduces, and one of the two is missing                    |
 /// | in_pieces                  | more calls than layers, and no more bytes                                         |
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node);
+
+/// Which layer a rank gathers more often than for its forward and its backward: the last one, whose weights are there
+/// when backward begins, or the first one, after which there is none to gather. None if it is neither.
+///
+/// | id                         | what shows it                                                                     |
+/// |----------------------------|-----------------------------------------------------------------------------------|
+/// | gathered_again_at_the_turn | the last of several layers is gathered twice                                      |
+/// | first_layer_once_more      | layer 0 is gathered a third time; if there is no other layer, a second time       |
+SharedId gathered_too_often(const judge::CheckContext& check, int rank);
 
 /// Why the step takes too long: the diagnosis, or none if nothing takes turns with computation. Where something is
 /// copied to the host's memory or from it, that is the reason.

@@ -60,6 +60,8 @@ inline constexpr std::array kSharedDiagnoses = {
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "part_by_part"},
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "all_reduced"},
     SharedDiagnosis{"gathered_units", "unit_calls_mistake", "gathered_by_all_reduce"},
+    SharedDiagnosis{"gathered_units", "gathered_too_often", "gathered_again_at_the_turn"},
+    SharedDiagnosis{"gathered_units", "gathered_too_often", "first_layer_once_more"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "parked_on_host"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "not_prefetched_in_forward"},
     SharedDiagnosis{"gathered_units", "unit_time_mistake", "not_prefetched_in_backward"},

@@ -54,7 +54,7 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
             "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
     BuiltIn{"nearly_right",
-            "All numbers together are off by about a hundredth, and not right to the last digit: either something was "
+            "All numbers together are off by a hundredth at most, and not right to the last digit: either something was "
             "rounded on the way (bf16 has 8 bits), or a small share is missing or counted twice, or a factor is "
             "slightly wrong.",
             "Which tensors have fewer bits than f32, and what is added up in them? If there are none: what makes a "
@@ -66,7 +66,7 @@ constexpr std::array kBuiltIn = {
         "What do you decide by that number? Can the device compute with it, without your program seeing it?"},
     BuiltIn{"barrier",
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
-            "out, and wait for the Work that it was meant to wait for.",
+            "out; where it stood for a wait, wait for that Work.",
             "Which numbers did you want to be there after the barrier, and which operation brings them?"},
     BuiltIn{"mismatch", "Ranks that meet in a call, or in a message, disagree about it: which one it is, or how large.",
             "Does the number of calls, their order or their size depend on rank.id(), or on a size that differs "
