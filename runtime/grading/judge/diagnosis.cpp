@@ -54,7 +54,8 @@ constexpr std::array kBuiltIn = {
     BuiltIn{"ranks_differ", "The ranks ended with different values of what should be the same on all of them.",
             "Up to which line do all ranks hold the same? From there on, what does each do with something of its own?"},
     BuiltIn{"nearly_right",
-            "All numbers together are off by a hundredth at most, and not right to the last digit: either something was "
+            "All numbers together are off by a hundredth or so at most, and not right to the last digit: either "
+            "something was "
             "rounded on the way (bf16 has 8 bits), or a small share is missing or counted twice, or a factor is "
             "slightly wrong.",
             "Which tensors have fewer bits than f32, and what is added up in them? If there are none: what makes a "
