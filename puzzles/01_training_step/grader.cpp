@@ -264,6 +264,10 @@ SHARDLINGS_PREDICTIONS("perceptron, 4 layers") {
               "Those are the gradients of all layers: a layer's own can go as soon as the layer is updated.")
       .unlike(peak - named("what its backward needs", Bytes(layers[peak_layer].backward - layers[peak_layer].saved)),
               "The gradients of activations are missing: the one that backward is given, and what it makes of it.")
+      .unlike(peak - named("gradient of the layer's weights", Bytes(layers[peak_layer].weights)),
+              "The gradient of the weights is missing: the running backward makes that of its layer.")
+      .unlike(peak - named("weights", Bytes(weights)) - named("batch and loss", Bytes(batch_bytes(kase) + 4)),
+              "Weights, batch and loss are missing: they are there all along.")
       .unlike(bytes_at(kase, layers.size() - 1, layers.back().weights),
               "That is the first call of backward. Look at the second one as well.");
   predict

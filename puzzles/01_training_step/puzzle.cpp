@@ -20,7 +20,7 @@ using namespace shardlings;
 /// loss                (1)              is 0 before; model.loss adds the loss to it
 ///
 /// Result  the weights after one update, state.optimizer[l] with it; the loss
-/// Calls   model.forward, model.backward and model.update once for each layer, model.loss once: L (F + B)
+/// Calls   model.forward, model.backward and model.update once for each layer, model.loss once
 /// Memory  beside what is given, at the peak: the activations of the layers whose backward is still to come, the room
 ///         that one backward needs, and the gradient of the weights of ONE layer, the one whose backward runs. Less is
 ///         welcome. The host's memory is not used

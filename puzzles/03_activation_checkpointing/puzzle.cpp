@@ -21,9 +21,10 @@ using namespace shardlings;
 /// loss                (1)              is 0 before; model.loss adds the loss to it
 ///
 /// Result  weights, gradients and loss, exactly as without checkpoints
-/// Calls   forward 2 L - (length of the last segment), backward L: the last segment is never computed twice
-/// Memory  beside what is given, at the peak: ceil(L / k) inputs and the activations of ONE segment. Less is welcome.
-///         The host's memory is not used
+/// Calls   forward no more often than these segments make necessary: a layer runs forward a second time only if its
+///         activations had to go; backward once for each layer
+/// Memory  beside what is given, at the peak: one input for each segment whose backward is not over, and the
+///         activations of ONE segment. Less is welcome. The host's memory is not used
 ///
 /// model.forward(l, weights, x, nullptr) saves nothing.
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, int every, View loss) {

@@ -283,10 +283,14 @@ void diagnose_output(CheckContext& check) {
 
 SHARDLINGS_CHECK(output) {
   const Reference& expected = check.reference();
-  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance) ||
-      !check.equal_layers("weights", expected.weights, expected.weights_tolerance)) {
-    return diagnose_output(check);
+  if (!check.equal_layers("grads", expected.grads, expected.grads_tolerance)) return diagnose_output(check);
+  const std::int64_t updates = count_of(check, EventKind::update);
+  const Formula<Count> layers = Letters(check.kase()).l;
+  if (!check.exactly("update calls", updates, layers, "calls", check.place_of_first(0, EventKind::update))) {
+    if (updates > layers.value()) check.diagnose("updated_in_the_hole");
+    return;
   }
+  if (!check.equal_layers("weights", expected.weights, expected.weights_tolerance)) return diagnose_output(check);
   check.equal_scalar("loss", expected.loss, expected.loss_tolerance);
 }
 

@@ -268,6 +268,9 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
   predict.sent("sent", 0, "How many bytes does each rank send in the step?", step_bytes(kase, 0, kDataParallel))
       .unlike(share_of_others(letter.n) * gradients,
               "That is the reduce-scatter alone: the finished sums have to get back to everybody.")
+      .unlike(
+          gradients,
+          "That is the whole gradient once. Its parts travel twice, to be summed and to get back, N-1 of N each time.")
       .unlike(2 * gradients, "Of N parts a rank sends N-1 in each of the two rounds: it keeps one.")
       .unlike((letter.n - 1) * gradients,
               "That is each rank sending its whole gradient to every other one. A ring sends parts.");

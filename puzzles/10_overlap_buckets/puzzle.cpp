@@ -33,7 +33,8 @@ Tensor forward_and_loss(const Model& model, const TrainState& state, const Batch
 /// Wire    every element of the gradient goes through one all-reduce per step, not per micro-batch
 /// Calls   one all-reduce for each bucket, and nothing else. A bucket holds whole layers: going down from layer L-1, it
 ///         is closed after the first layer with which it holds `bucket` elements or more, and after layer 0
-/// Time    an all-reduce starts when its last layer has run backward, and is hidden as far as the network allows
+/// Time    an all-reduce starts when its last layer has run backward, and is hidden as far as the network allows; each
+///         micro-batch runs forward and backward once
 /// Memory  weights, grads, batch, the activations of one micro-batch; no copies of gradients, nothing on the host
 ///
 /// A range of layers that lie side by side is one view: grads.part({begin, end}).

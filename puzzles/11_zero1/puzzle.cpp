@@ -21,10 +21,12 @@ using namespace shardlings;
 /// loss                 (1)                        takes this rank's share; done already
 ///
 /// Result  weights, moments and the part of the gradient as if one device had trained on the batches of all
-/// Memory  weights and gradients whole, moments divided: 8 Ψ + 8 Ψ/N bytes for Ψ weights. When backward is over there
-///         is nothing beside them but the few numbers of the norm, and nothing in the host's memory
-/// Wire    what one all-reduce of the gradient sends, 2(N-1)/N of its bytes per rank, and an all-reduce of one number;
-///         a reduce-scatter and an all-gather of each layer: no more than 2 L + 1 collectives. None needs to be hidden
+/// Memory  weights and gradients whole, moments divided. When backward is over there is nothing beside them but the few
+///         numbers of the norm, and nothing in the host's memory
+/// Wire    what one all-reduce of the gradient sends, and an all-reduce of one number; a reduce-scatter and an
+///         all-gather of each layer: no more than 2 L + 1 collectives
+/// Time    each layer runs forward and backward once; then come the collectives, one after another. None needs to be
+///         hidden
 ///
 /// Calls that you need, in the order of the alphabet: add_squares(total, x), clip_factor(squares, limit),
 /// model.update(l, part, part, state.optimizer[l], factor), which multiplies the gradient by the one number `factor`,

@@ -269,15 +269,24 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
           "The gradient of every micro-batch travels, since a rank cannot add to parts that it does not hold; and in "
           "the end the new weights are gathered.")
       .unlike((letter.m + 1) * weights, "Of N parts a rank sends N-1 each time: it keeps one.");
-  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak.formula())
+  predict
+      .peak("peak", 0,
+            "How many bytes of device memory are alive on rank 0 at the worst moment, if a bucket is waited for only "
+            "when "
+            "the next one is filled?",
+            peak.formula())
       .unlike(step_peak(kase, 0, 1).formula(), "That is ZeRO-1, with the whole gradient on every rank.")
       .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.optimizer)),
               "Adam's moments of this rank's parts are missing: two for each weight.")
       .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.gradients)),
-              "This rank's parts of the gradient are missing. They are there beside the buckets.");
+              "This rank's parts of the gradient are missing. They are there beside the buckets.")
+      .unlike(peak.formula() - named("bucket on its way", Bytes(layer_bytes(kase).front().weights)),
+              "The bucket on its way is missing: that of layer 0, from the micro-batch before.");
   predict.end("time", "When does the step end, with everything hidden that can be?", time_budget(kase))
       .unlike(letter.m * letter.l * (letter.f + letter.b),
               "After the last backward come the reduce-scatter of layer 0, the norm, and the all-gathers.")
+      .unlike(time_budget(kase) - named("reduce-scatter of layer 0", Nanos(ring_times(kase).front())),
+              "The last reduce-scatter is missing: that of layer 0 has no computation to hide behind.")
       .unlike(letter.m * letter.l * (letter.f + letter.b) + Formula<Nanos>(Nanos(ring_times(kase).front())),
               "The all-gathers are missing: no weight may change before the norm of all gradients is known, so nothing "
               "hides them.");

@@ -30,8 +30,9 @@ struct Bucket {
 /// Result  weights and parts as if one device had trained on all batches
 /// Memory  beside weights, parts and one micro-batch's activations two buckets at most, each as long as its layer: one
 ///         that backward fills, one on its way. Nothing in the host's memory
-/// Wire    one call of a reduce-scatter for each bucket, m L in all. The weights are whole: they are gathered below
-/// Time    m L (F + B) + the last reduce-scatter, the norm, the all-gathers
+/// Wire    one call of a reduce-scatter for each bucket that backward fills. The weights are whole: they are gathered
+///         below
+/// Time    each micro-batch runs forward and backward once; a reduce-scatter is hidden wherever computation follows it
 ///
 /// Calls that you need: those of puzzle 02; rank.zeros(n, Kind::gradient); world.reduce_scatter_async(in, out, op),
 /// which writes to out and does not add; work.wait(); add(y, x). A bucket is moved, never copied; `= {}` frees it.

@@ -29,19 +29,38 @@ struct Unit {
 ///
 /// Result   parts as if one device had trained on the batches of all N ranks, the same bits on all nodes
 /// Memory   beside parts and activations: two units of weights, two layers' gradients, never more; nothing on the host
-/// Inside   each layer is gathered twice and reduce-scattered once, by one call each, but layer L-1 is gathered once
+/// Inside   each layer is gathered for its forward, and for its backward unless it is still whole then, and
+///          reduce-scattered once, by one call each
 /// Between  each part of a gradient is all-reduced once, by one call
-/// Time     the first all-gather + L (F + B) + what is left of layer 0's (and 1's) gradient: everything else is hidden
+/// Time     each layer runs forward and backward once; everything is hidden that can be, inside a node and between them
 ///
-/// Calls that you need: Grid(rank.world(), {{"name", size}, {"name", size}}); grid.along("name"), a Group;
-/// group.all_gather_async, reduce_scatter_async and all_reduce_async, the first two as in puzzle 13; work.wait().
+/// Calls that you need: gather from below; group.reduce_scatter_async and all_reduce_async, the first as in puzzle 13, on
+/// the groups from below; work.wait().
 void train_step(Rank& rank, int ranks_per_node, const Model& model, TrainState& state, const Batch& batch, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits
   std::vector<Saved> saved(layers);   // saved[l]: what backward of layer l needs besides x[l]
   x[0] = clone(batch.inputs);
 
-  // >>> your code (about 40 lines)
+  const Grid grid(rank.world(), {{"replicate", rank.size() / ranks_per_node}, {"shard", ranks_per_node}});
+  Group shard = grid.along("shard"), replicas = grid.along("replicate");
+
+  // The forward pass of puzzle 13, inside the node. Afterwards `now` has the last layer's weights, and `next` nothing.
+  const auto gather = [&](int l) {
+    Unit unit{rank.empty(model.size(l), Kind::parameter), {}};
+    unit.gathered = shard.all_gather_async(state.weights[l], unit.full);
+    return unit;
+  };
+  Unit now, next = gather(0);
+  for (int l = 0; l < layers; ++l) {
+    now = std::move(next);
+    if (l + 1 < layers) next = gather(l + 1);
+    now.gathered.wait();
+    x[l + 1] = model.forward(l, now.full, x[l], &saved[l]);
+  }
+  Tensor grad = model.loss(std::move(x[layers]), batch.targets, batch.tokens_of_step(), loss);
+
+  // >>> your code (about 18 lines)
   not_implemented();
   // <<<
 

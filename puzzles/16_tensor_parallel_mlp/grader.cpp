@@ -285,7 +285,6 @@ SHARDLINGS_CHECK(memory) {
     if (states <= weights && !up_divided_by_columns(check)) check.diagnose("temporary_kept");
     return;
   }
-  nothing_on_host(check);
 }
 
 SHARDLINGS_CHECK(work) {

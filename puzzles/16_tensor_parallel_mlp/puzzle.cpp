@@ -17,9 +17,11 @@ using namespace shardlings;
 ///                                            backward wants to have of them: backward gets them again
 ///
 /// Result  y and grad_x on every rank as on one device; each rank the gradients of its own parts
-/// Wire    one all-reduce of (s, b, h) in forward, one in backward, and nothing else
-/// Memory  at most: parts and their gradients; x, y, grad_y; and four tensors like z, or three of them and grad_x. A
-///         part is as large as tp.mine(f) makes it at most; which rank has which part is up to you; nothing on the host
+/// Wire    as few all-reduces of (s, b, h) in forward as one choice of parts allows, as few in backward, each by one
+///         call, and nothing else
+/// Memory  at most: parts and their gradients; x, y, grad_y; z and a; and what backward makes on its way, which goes as
+///         soon as nothing reads it again. A part is as large as tp.mine(f) makes it at most; which rank has which part
+///         is up to you
 /// Work    1/t of the matrix products: six of s b h f/t, none of them twice
 ///
 /// Calls that you need: tp.mine(n), this rank's part of n rows or columns; Rectangle{rows, columns}, where {0, n} is

@@ -17,8 +17,9 @@ using namespace shardlings;
 /// proj  weight (h, columns of tp.mine(heads)), bias (h); table and head.weight (tp.mine(vocabulary), h)
 ///
 /// Result  loss and gradients as on one device; of the weights, each rank the gradients of its own parts
-/// Wire    attention: one all-reduce of (s, b, h) each way. embed: one. vocab_loss: one, and three of (s, b). No more
-/// Memory  kept: 1/t of qkv, context and inner; one tensor of logits (s, b, vocabulary/t), never two. None on the host
+/// Wire    one all-reduce wherever the ranks have parts of a sum or of a maximum: of (s, b, h), in vocab_loss of (s, b)
+///         too. No more, and never the logits
+/// Memory  kept: 1/t of qkv, context and inner; one tensor of logits (s, b, vocabulary/t), never two
 /// Work    1/t of the matrix products, those inside attention included, none of them twice
 ///
 /// Calls that you may not know yet, with mine = tp.mine(vocabulary): embedding(ids, table, mine), zeros for others'

@@ -83,6 +83,8 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
               "All micro-batches are in flight on every rank, not only some.");
   predict.end("time", "When does the step end?", step_time(kase, pipeline))
       .unlike(letter.m * (letter.f + letter.b), "That is one rank's work. The last rank begins p-1 forwards later.")
+      .unlike(letter.m * (letter.f + letter.b) + (p - 1) * letter.f,
+              "That is when the last rank ends. Its last gradient still has to go back through all the others.")
       .unlike((letter.m + p) * (letter.f + letter.b),
               "The first micro-batch waits p-1 times for its turn, not p times.");
 }

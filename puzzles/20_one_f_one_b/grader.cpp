@@ -74,13 +74,22 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
              Formula<Count>(leading_forwards(one_f_one_b(pipeline, 0))), "micro-batches", Question::Of::saved, 0)
       .unlike(p - 1, "Those are the forwards of the warm-up. A turn of the steady state begins with a forward, too.")
       .unlike(letter.m, "That is GPipe: all of them.");
-  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak)
+  predict
+      .peak(
+          "peak", 0,
+          "How many bytes of device memory are alive on rank 0 at the worst moment, if an output stays there until the "
+          "next one is sent?",
+          peak)
       .unlike(peak_with(one_f_one_b(pipeline, 0), Mail{}),
-              "The message that is on its way down still takes its memory.")
+              "The output that was sent last is missing: it stays until the next one is sent.")
       .unlike(peak_with(order_of(pipeline, gpipe_warm_up(pipeline)), kOneSend),
-              "That is with all micro-batches in flight.");
+              "That is with all micro-batches in flight.")
+      .unlike(peak_with(order_of(pipeline, gpipe_warm_up(pipeline)), Mail{}),
+              "That is GPipe's peak, with all micro-batches in flight.");
   predict.sent("sent", 0, "How many bytes does rank 0 send in the step?", message_bytes(pipeline, 0))
       .unlike(message_bytes(pipeline, 1), "Nobody is below rank 0, so its gradients of inputs go nowhere.");
   predict.end("time", "When does the step end?", step_time(kase, pipeline))
-      .unlike(letter.m * (letter.f + letter.b), "That is one rank's work. The bubble is as large as GPipe's.");
+      .unlike(letter.m * (letter.f + letter.b), "That is one rank's work. The bubble is as large as GPipe's.")
+      .unlike(letter.m * (letter.f + letter.b) + (p - 1) * letter.f,
+              "That is when the last rank ends. Its last gradient still has to go up through all the others.");
 }

@@ -1,6 +1,6 @@
 // Puzzle 20: 1F1B, one forward, one backward.
 //
-// The pipeline of puzzle 19 in the same time, with p - r micro-batches in flight on rank r instead of all m.
+// The pipeline of puzzle 19 in the same time, with few micro-batches in flight on each rank instead of all m.
 // The lesson is README.md beside this file; `./shardlings explain 20` shows it in the terminal.
 
 #include <shardlings/puzzle.h>
@@ -19,8 +19,8 @@ using namespace shardlings;
 /// before, after           ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  at most min(p - r, m) micro-batches have run forward on this rank and not yet backward
-/// Time    (m + p - 1) (F + B), as in puzzle 19
+/// Flight  no more micro-batches have run forward on this rank and not yet backward than this time takes
+/// Time    the step takes as long as in puzzle 19
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Work    each layer once forward and once backward for each micro-batch
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for

@@ -19,8 +19,9 @@ using namespace shardlings;
 /// backward(i, c)   takes the gradient of its output, computes, frees, sends the gradient of its input back to `prev`
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Time    (m v + p - 1) (F + B), with F and B those of a chunk
-/// Flight  at most min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks have run forward on this rank and not yet backward
+/// Time    each rank computes m v forwards and backwards of a chunk, and waits p - 1 turns of a chunk and no longer
+/// Flight  no more chunks have run forward on this rank and not yet backward than a warm-up takes that has two forwards
+///         more for each rank after this one
 /// Wire    for each micro-batch and boundary of the p v stages: one message with its activation, one with its gradient
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///
@@ -66,7 +67,12 @@ void train_step(Rank& rank, const Model& model, const std::vector<Stage>& chunks
     sent_up = up.send_async(grad, prev, at).keep(std::move(grad));
   };
 
-  // >>> your code (about 15 lines)
+  struct Slot {
+    int i, c;  // micro-batch, chunk
+  };
+  std::vector<Slot> order;  // in which this rank's slots run forward
+
+  // >>> your code (about 11 lines)
   not_implemented();
   // <<<
   sent_down.wait();

@@ -22,8 +22,9 @@ using namespace shardlings;
 /// before, after            ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  at most min(2 (p - r) - 1, m) micro-batches have run forward on this rank and not yet backward
-/// Time    (m + p - 1) (F + B) + 2 (p - 1) alpha; 2 alpha is at most F + B, and all stages take equally long
+/// Flight  no more micro-batches have run forward on this rank and not yet backward than hiding 2 alpha = F + B takes
+/// Time    that of puzzle 20 without latency, and the latency once, down and up; 2 alpha is at most F + B, and all
+///         stages take equally long
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Work    each layer once forward and once backward for each micro-batch
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and, as long as

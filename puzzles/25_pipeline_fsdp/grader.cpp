@@ -178,7 +178,7 @@ bool too_many(const CheckContext& check, int rank, Kind kind) {
 /// Why there are more gradients than those of two units, by what is too much when backward begins and ends.
 std::string gradients_mistake(std::int64_t at_turn, std::int64_t at_end, std::int64_t others) {
   if (at_turn > 0) return "gradients_made_early";
-  return others > 0 && at_end >= others ? "gradients_kept" : "third_unit";
+  return others > 0 && at_end >= others ? "gradients_kept" : "more_than_two_units";
 }
 
 void diagnose_memory(CheckContext& check, int rank) {
@@ -201,7 +201,7 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (below > 0 && excess(alive.size() / 2) >= below) return check.diagnose("gathered_at_once_in_backward");
   const std::int64_t at_end = excess(alive.size() - 1);
   if (at_end >= others && others > 0) return check.diagnose("not_resharded_in_backward");
-  if (at_end > 0) return check.diagnose("third_unit");
+  if (at_end > 0) return check.diagnose("more_than_two_units");
   if (too_many(check, rank, Kind::parameter)) check.diagnose("third_at_gather");
 }
 

@@ -37,21 +37,31 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Locati
 ///
 /// Result  parts of gradients, and the loss, as if one device had trained on the micro-batches of all: `backward` has
 ///         divided the loss by the tokens of all of them, so that gradients are plain sums
-/// Wire    at most (D-1)/D of the weights of this rank's chunks: three times, but of the last chunk twice, whatever m
-///         is, by one collective for a layer each time
+/// Wire    each chunk is gathered once for all forwards, and once for all backwards unless it is still whole then, and
+///         reduce-scattered once, whatever m is, by one collective for a layer each time
 /// Memory  at most parts and activations, two units of weights, two of gradients; nothing in the host's memory
-/// Time    at most the first unit's gathers + ((v - 1) max(m, p) + m + p - 1) (F + B) + its scatters, on links that
-///         gather a unit in m F, and gather and scatter in m B; nothing runs forward twice
+/// Time    all micro-batches run through a chunk without a gap of their own, and gathers and scatters are hidden where
+///         they can be, on links that gather a unit in m F, and gather and scatter in m B; nothing runs forward twice
 ///
-/// Calls that you need: rank.empty(n, Kind::parameter), rank.zeros(n, Kind::gradient); data.all_gather_async(part,
-/// whole); data.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it; work.wait();
+/// Calls that you need: gather from below; rank.zeros(n, Kind::gradient); data.reduce_scatter_async(whole, part, op),
+/// with .keep(std::move(whole)) behind it; work.wait();
 /// Stage(model, chunks[c], tokens, weights, grads), which keeps views of the tensors; forward and backward from above.
 void train_step(Rank& rank, const Grid& grid, const Model& model, const std::vector<Range>& chunks, TrainState& state,
                 Shape tokens, int micro_batches, Flow& flow) {
   Group data = grid.along("data");
   const int layers = model.num_layers(), m = micro_batches, v = static_cast<int>(chunks.size());
 
-  // >>> your code (about 40 lines)
+  // Starts to gather the weights of chunk c, as in puzzle 13.
+  [[maybe_unused]] const auto gather = [&](int c) {
+    Unit unit(layers);
+    for (Count l = chunks[c].begin; l < chunks[c].end; ++l) {
+      unit.weights[l] = rank.empty(model.size(l), Kind::parameter);
+      unit.gathered.push_back(data.all_gather_async(state.weights[l], unit.weights[l]));
+    }
+    return unit;
+  };
+
+  // >>> your code (about 26 lines)
   not_implemented();
   // <<<
 }

@@ -29,7 +29,7 @@ using namespace shardlings;
 /// Memory  in flight min(p - r, m) micro-batches, with v > 1 min(2 (p - r - 1) + (v - 1) p + 1, m v) chunks; weights,
 ///         gradients, moments of dp.mine, and nothing beside them until backward is over; nothing on the host
 /// Wire    dp: reduce-scatter and all-gather of each layer; ends: an all-reduce of the table; world: of one number
-/// Time    (m v + p - 1)(F + B), with F and B those of a chunk; nothing runs forward twice
+/// Time    that of puzzles 20 and 21 on links that cost nothing; nothing runs forward twice
 ///
 /// Calls that you may not know yet: model.tied(l), the Range of layer l that is the table of the embedding: in the
 /// first layer of the model and in the last, else empty; model.owned(l), the Ranges of layer l that count here in a

@@ -22,8 +22,8 @@ using namespace shardlings;
 /// loss                      (1)              is 0 before; model.loss adds the loss to it
 ///
 /// Result  weights, gradients and loss as if the whole batch had gone through at once
-/// Calls   model.forward and model.backward once for each layer and micro-batch: m L (F + B); model.update once for
-///         each layer, when its gradient is complete
+/// Calls   model.forward and model.backward once for each layer and micro-batch; model.update once for each layer, when
+///         its gradient is complete
 /// Memory  beside what is given, at the peak: the activations of ONE micro-batch. Less is welcome. The host's memory is
 ///         not used
 void train_step(Rank& rank, const Model& model, TrainState& state, const Batch& batch, View loss) {

@@ -29,7 +29,8 @@ using namespace shardlings;
 ///         state.weights the same, rounded; state.optimizer[l].step is one more. In a step with an infinity or NaN in
 ///         any gradient on any rank, none of these four changes on any rank, and S is halved. What state.grads and
 ///         adam_step hold afterwards is not looked at
-/// Memory  16 bytes for each weight: 2 + 2 + 4 + 8; activations of 2 bytes; nothing in the host's memory
+/// Memory  weights and gradients in bf16, master weights and moments in f32, no second copy of any of them; activations
+///         in bf16; nothing in the host's memory
 ///
 /// Calls that you need, in the order of the alphabet: adam, add_squares, cast_into, clip_factor, flag_nonfinite, scale;
 /// rank.world().all_reduce(view, ReduceOp::sum), which adds a gradient up over the ranks (one rank has nothing to add);

@@ -14,9 +14,10 @@ using namespace shardlings;
 /// part(i)  (about n / N)    part i of data. Parts count round the ring: part(-1) is part(N - 1), part(N) is part(0)
 /// buffer   (longest part)   room for one part that arrives; b.part({0, k}) are the first k elements of a tensor b
 ///
-/// Wire    2(N-1)/N size sent by each rank, where size is the bytes of all n elements; where N does not divide n, twice
-///         all parts but one. At most 2(N-1) messages of each rank: a part is one message
-/// Time    2(N-1) (alpha + longest part / BW): 2(N-1) steps, in each of which a rank sends one part and receives one
+/// Wire    no rank sends more than a reduce-scatter and an all-gather round the ring make necessary, nor more than the
+///         others, but for parts that are an element longer. A part is one message
+/// Time    no more steps than these two have; in each a rank sends one part and receives one at once, and none takes
+///         longer than the longest part does
 /// Memory  nothing beside `data` and `buffer`, on the host neither
 ///
 /// Calls that you need: group.send_recv(out, to, in, from), which sends and receives at once, and add(y, x): y += x.

@@ -21,8 +21,8 @@ using namespace shardlings;
 /// loss                    (1)              is 0 before; model.loss adds this rank's share. Leave it at that
 ///
 /// Result  weights and gradients on every rank as if one device had trained on the batches of all
-/// Wire    one call of an all-reduce for each layer's gradient, and nothing else: 2(N-1)/N of its bytes per rank
-/// Time    L (F + B) + the all-reduce of layer 0, if no all-reduce takes longer than a backward; the rest is hidden
+/// Wire    one call of an all-reduce for each layer's gradient, with its bytes alone, and nothing else
+/// Time    each layer runs forward and backward once; whatever can be hidden of the all-reduces is hidden
 /// Memory  what one device needs for its own part of the batch (puzzle 02, one micro-batch); nothing on the host
 ///
 /// Calls that you need: model.loss, model.backward and model.update as before; world.all_reduce_async(view, op), which

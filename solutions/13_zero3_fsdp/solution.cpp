@@ -28,8 +28,9 @@ struct Unit {
 ///
 /// Result  parts as if one device had trained on the batches of all
 /// Memory  beside parts and activations: two units of weights, two layers' gradients, never more; nothing on the host
-/// Wire    each layer is gathered twice and reduce-scattered once, by one call each, but the last is gathered once
-/// Time    the first all-gather + L (F + B) + the last reduce-scatter: everything else is hidden
+/// Wire    each layer is gathered for its forward, and for its backward unless it is still whole then, and
+///         reduce-scattered once, by one call each
+/// Time    each layer runs forward and backward once; everything is hidden that can be
 ///
 /// Calls that you need: rank.empty(n, Kind::parameter); world.all_gather_async(part, whole); work.wait();
 /// world.reduce_scatter_async(whole, part, op), with .keep(std::move(whole)) behind it: a Work that frees `whole` when

@@ -27,8 +27,8 @@ using namespace shardlings;
 ///         Nothing more on the host than what is there
 /// Wire    a reduce-scatter and an all-gather of each layer, by one call each; one copy of each layer's part to the
 ///         host, and one back
-/// Time    that of the slowest of four things, each hidden behind the others: backward, the trip of a gradient to the
-///         host (reduce-scatter and copy), Adam, copies to the device; plus the trip of one layer through all of them
+/// Time    backward runs once for each layer; reduce-scatters, copies to the host, Adam and copies to the device start
+///         as early as they can with two gradients in device memory, and are hidden as far as they can be
 void train_step(Rank& rank, const Model& model, TrainState& state, TrainState& host, const Batch& batch,
                 const AdamStep& step, View loss) {
   Group& world = rank.world();

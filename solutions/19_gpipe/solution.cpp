@@ -24,7 +24,8 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
-/// Time    (m + p - 1) (F + B), with F and B those of a stage
+/// Time    a stage begins each forward and backward as soon as what it needs is there: first all forward, then all
+///         backward
 /// Work    each layer once forward and once backward for each micro-batch
 /// Memory  at most m micro-batches in flight, all on the device; nothing stays that has been sent, or used for the last
 ///         time. The first stage may compute on the inputs of the batch or on a clone of them

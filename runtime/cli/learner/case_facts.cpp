@@ -48,13 +48,23 @@ std::string rate_text(double bytes_per_second) {
   return fmt::format("{:g} KB/s", bytes_per_second / 1e3);
 }
 
+/// Puzzles that are about something else have links on which bytes take no time.
+constexpr double kFreeBytesPerSecond = 1e15;
+
+bool is_free(const front::LinkSpeed& link) {
+  return link.latency == Nanos(0) && link.bytes_per_second >= kFreeBytesPerSecond;
+}
+
 std::string link_text(const front::LinkSpeed& link) {
+  if (is_free(link)) return "no time";
+  if (link.bytes_per_second >= kFreeBytesPerSecond) return to_text(link.latency) + ", however long it is";
   return fmt::format("{} and its bytes at {}", to_text(link.latency), rate_text(link.bytes_per_second));
 }
 
 std::string links_text(const front::Cluster& cluster) {
   const auto& [inside, between] = cluster.links;
   const bool alike = inside.latency == between.latency && inside.bytes_per_second == between.bytes_per_second;
+  if (alike && is_free(inside)) return "messages are free here: they take no time";
   if (alike) return "a message takes " + link_text(inside);
   return fmt::format("a message takes {} inside a node of {} ranks, {} between nodes", link_text(inside),
                      cluster.ranks_per_node, link_text(between));
