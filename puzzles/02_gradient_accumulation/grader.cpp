@@ -194,8 +194,8 @@ void diagnose_activations(CheckContext& check) {
   const std::int64_t standing = standing_bytes(kase).value().value();
   const std::int64_t at_start =
       forwards.front().live_after.value() - standing - first.input - first.output - first.saved;
-  const bool several = kase.micro_batches > 1;
-  if (several && at_start >= (kase.micro_batches - 1) * first.input) return check.diagnose("inputs_copied_at_once");
+  const bool whole_inputs = at_start > 0 && at_start % first.input == 0 && at_start <= kase.micro_batches * first.input;
+  if (kase.micro_batches > 1 && whole_inputs) return check.diagnose("inputs_copied_at_once");
   std::int64_t inputs = 0;
   for (std::size_t l = 1; l < layers.size(); ++l) inputs += layers[l].input;
   const std::int64_t end = backwards[layers.size() - 1].live_after.value();

@@ -314,7 +314,10 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(4 * x, "Of t parts a rank sends t-1 in each of the two rounds of an all-reduce: it keeps one.")
       .unlike(wire_bytes(mlp, 0) + wire_bytes(mlp, 0) / 2,
               "Nothing is summed between the two products: the columns of one are the rows of the other.");
-  predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak)
+  predict
+      .peak("peak", 0,
+            "How many bytes of device memory are alive on a rank at the worst moment, if nothing is computed again?",
+            peak)
       .unlike(peak - z,
               "One more is alive: while grad_z is made there are z, a's gradient and what the GELU still needs.")
       .unlike(peak - x, "x, y and grad_y are all there, whole.");

@@ -360,7 +360,8 @@ SHARDLINGS_PREDICTIONS("3 ranks, 2 micro-batches") {
       .unlike(share_of_others(t) * (5 * x), "That is one micro-batch.")
       .unlike(m * (5 * x), "Of t parts a rank sends t-1: it keeps one.");
   predict
-      .peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?",
+      .peak("peak", 0,
+            "How many bytes of device memory are alive on rank 0 at the worst moment, if nothing is computed again?",
             peak.planned + peak.room)
       .unlike(peak.planned, "While a backward is at work there are tensors of the middle that it makes.")
       .unlike(peak.planned + peak.room - x, "One whole (s, b, h) is there at a time.")

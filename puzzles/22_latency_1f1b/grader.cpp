@@ -150,7 +150,9 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches, latency 0.25 ms") {
       .unlike(p, "That is 1F1B: forwards that fill the way down, and none for the time that messages take.")
       .unlike(most_of(pipeline, 0) - 1, "That is the warm-up. A turn of the steady state begins with a forward, too.");
   predict
-      .peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?",
+      .peak("peak", 0,
+            "How many bytes of device memory are alive on rank 0 at the worst moment, with one message that was sent "
+            "and one that is expected?",
             peak_with(eager(pipeline, 0), kOneEachWay))
       .unlike(peak_with(order_of(pipeline, one_f_one_b_warm_up(pipeline, 0)), kOneEachWay),
               "That is with the p micro-batches of 1F1B in flight.")

@@ -23,10 +23,11 @@ void check_peer(const RankContext& rank, const Call& call, const Membership& me,
   const int size = static_cast<int>(me.group->members->size());
   if (peer >= 0 && peer < size && peer != me.member) return;
   if (peer == me.member) {
-    rank.invalid(
-        call, fmt::format("{}: rank {} of the group is this rank itself; copy() does that", name_of(call.verb), peer));
+    rank.invalid(call, fmt::format("{}: rank {} of group {} is this rank itself; copy() does that", name_of(call.verb),
+                                   peer, me.group->name));
   }
-  rank.invalid(call, fmt::format("{}: the group has ranks 0 to {}, not {}", name_of(call.verb), size - 1, peer));
+  rank.invalid(
+      call, fmt::format("{}: group {} has ranks 0 to {}, not {}", name_of(call.verb), me.group->name, size - 1, peer));
 }
 
 void check_sizes(const RankContext& rank, const Call& call, const back::Signature& signature, int member,
