@@ -81,9 +81,10 @@ std::vector<std::vector<Block>> tracks_of(const std::vector<Block>& blocks) {
 
 class SvgTimeline {
  public:
-  SvgTimeline(const grading::verdict::CaseVerdict& kase, const std::string& title)
+  SvgTimeline(const grading::verdict::CaseVerdict& kase, const std::string& title, bool figures)
       : kase_(kase),
         title_(title),
+        figures_(figures),
         run_(blocks_of(kase.traces)),
         totals_(totals_of(kase.counters)),
         memory_(kase, run_.end) {}
@@ -96,8 +97,7 @@ class SvgTimeline {
       ranks();
       legend();
     }
-    for (const std::string& line :
-         summary_lines(kase_, totals_, Style(Colour::none, Charset::unicode), 132, memory_.note())) {
+    for (const std::string& line : summary(132)) {
       canvas_.text(kMargin, y_ + 12, line, "soft");
       y_ += 17;
     }
@@ -249,18 +249,21 @@ class SvgTimeline {
     return numbers.empty() ? "colours: " + colours : fmt::format("numbers: {} · colours: {}", numbers, colours);
   }
 
+  std::vector<std::string> summary(int width) const {
+    if (!figures_) return {};
+    return summary_lines(kase_, totals_, Style(Colour::none, Charset::unicode), width, memory_.note());
+  }
+
   std::string description() const {
     const auto ranks = kase_.traces.size();
     std::string text = fmt::format("Timeline of {} rank{} in virtual time.", ranks, ranks == 1 ? "" : "s");
-    for (const std::string& line :
-         summary_lines(kase_, totals_, Style(Colour::none, Charset::unicode), 1000, memory_.note())) {
-      text += " " + line + ".";
-    }
+    for (const std::string& line : summary(1000)) text += " " + line + ".";
     return text;
   }
 
   const grading::verdict::CaseVerdict& kase_;
   const std::string& title_;
+  const bool figures_;
   RunBlocks run_;
   Totals totals_;
   SvgCanvas canvas_;
@@ -273,8 +276,8 @@ class SvgTimeline {
 
 }  // namespace
 
-std::string timeline_svg(const grading::verdict::CaseVerdict& kase, const std::string& title) {
-  return SvgTimeline(kase, title).document();
+std::string timeline_svg(const grading::verdict::CaseVerdict& kase, const std::string& title, bool figures) {
+  return SvgTimeline(kase, title, figures).document();
 }
 
 }  // namespace shardlings::report

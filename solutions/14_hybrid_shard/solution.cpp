@@ -34,8 +34,8 @@ struct Unit {
 /// Between  each part of a gradient is all-reduced once, by one call
 /// Time     each layer runs forward and backward once; everything is hidden that can be, inside a node and between them
 ///
-/// Calls that you need: gather from below; group.reduce_scatter_async and all_reduce_async, the first as in puzzle 13, on
-/// the groups from below; work.wait().
+/// Calls that you need: gather from below; group.reduce_scatter_async and all_reduce_async, the first as in puzzle 13,
+/// on the groups from below; work.wait().
 void train_step(Rank& rank, int ranks_per_node, const Model& model, TrainState& state, const Batch& batch, View loss) {
   const int layers = model.num_layers();
   std::vector<Tensor> x(layers + 1);  // x[l]: (s, b, h), the input of layer l; x[L]: the logits

@@ -28,6 +28,8 @@ TEST(Goals, HaveUpToDatePicturesThatTheLessonsShow) {
     EXPECT_EQ(learner::goal_picture(puzzle, grading::verdict::run_from_text(*goal, kRepository.clusters())),
               read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""))
         << puzzle.id << "/goal.svg is out of date: .ci/pictures draws it anew";
+    EXPECT_THAT(read_file(kRepository.goal_picture_file(puzzle.id)).value_or(""), Not(HasSubstr(" peak ")))
+        << puzzle.id << ": predict asks";
     const auto lesson = read_file(kRepository.puzzle_folder(puzzle.id) + "/README.md");
     EXPECT_THAT(lesson.value_or(""), HasSubstr(learner::kGoalAddress)) << puzzle.id;
   }

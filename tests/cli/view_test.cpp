@@ -91,7 +91,10 @@ TEST(View, DrawsAPicture) {
   shardlings.solve(kFirst);
   shardlings({"run", "01"});
   EXPECT_EQ(shardlings({"view", "--svg", "picture.svg"}).status, 0);
-  EXPECT_THAT(shardlings.folder().read("picture.svg"), AllOf(StartsWith("<svg"), HasSubstr("One training step")));
+  EXPECT_THAT(shardlings.folder().read("picture.svg"),
+              AllOf(StartsWith("<svg"), HasSubstr("One training step"), HasSubstr(" peak ")));
+  EXPECT_EQ(shardlings({"view", "--svg", "picture.svg", "--no-figures"}).status, 0);
+  EXPECT_THAT(shardlings.folder().read("picture.svg"), AllOf(StartsWith("<svg"), Not(HasSubstr(" peak "))));
 }
 
 TEST(View, ShowsAFileThatDidNotBuild) {

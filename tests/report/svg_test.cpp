@@ -16,6 +16,7 @@ namespace shardlings::report {
 namespace {
 
 using shardlings::testing::expect_golden;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace samples = shardlings::testing;
@@ -90,6 +91,12 @@ TEST(Svg, CanBeReadAloudAndInTheDark) {
   EXPECT_THAT(svg, HasSubstr("Timeline of 4 ranks in virtual time. virtual time 27 ms · idle (bubble) 33.3 %"));
   EXPECT_THAT(svg, HasSubstr("@media (prefers-color-scheme: dark)"));
   EXPECT_THAT(svg, HasSubstr(">rank 3</text>")) << "text stays text";
+}
+
+TEST(Svg, LeavesTheSummaryOutForReadersWhoAreToWorkItOut) {
+  const auto kase = samples::with_budget(samples::pipeline_case(4, 6, true));
+  EXPECT_THAT(timeline_svg(kase, "A pipeline"), HasSubstr(" peak "));
+  EXPECT_THAT(timeline_svg(kase, "A pipeline", false), AllOf(HasSubstr(">rank 3</text>"), Not(HasSubstr(" peak "))));
 }
 
 TEST(Svg, MarksWhatIsAboveTheBudget) {

@@ -39,7 +39,10 @@ std::string drawn(const Context& context, const grading::verdict::Verdict& goal,
 std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::Verdict& goal) {
   const grading::verdict::CaseVerdict* kase = report::case_to_show(goal);
   if (kase == nullptr) return "";
-  return report::timeline_svg(*kase, fmt::format("{} {}: {}", short_name(puzzle), puzzle.title, kase->kase.name));
+  // A lesson is read before the pass, and `predict` asks for what the summary says.
+  const bool figures = false;
+  return report::timeline_svg(*kase, fmt::format("{} {}: {}", short_name(puzzle), puzzle.title, kase->kase.name),
+                              figures);
 }
 
 std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson, bool figures) {

@@ -26,14 +26,15 @@ using grading::verdict::Verdict;
 namespace {
 
 struct ViewOptions {
-  std::string puzzle;     ///< empty: the one that was run last
-  std::string case_name;  ///< to begin with; empty: the one that the report shows
-  std::string out;        ///< the page; empty: below the build folder
-  std::string against;    ///< "LAST" or a run file; empty: nothing
-  std::string run;        ///< a run file instead of the last run
-  std::string svg;        ///< write a picture instead of a page
-  std::string to_file;    ///< write the run as a run file instead of a page
-  bool open = false;      ///< in the browser
+  std::string puzzle;       ///< empty: the one that was run last
+  std::string case_name;    ///< to begin with; empty: the one that the report shows
+  std::string out;          ///< the page; empty: below the build folder
+  std::string against;      ///< "LAST" or a run file; empty: nothing
+  std::string run;          ///< a run file instead of the last run
+  std::string svg;          ///< write a picture instead of a page
+  std::string to_file;      ///< write the run as a run file instead of a page
+  bool no_figures = false;  ///< of the picture: its summary is left out
+  bool open = false;        ///< in the browser
 };
 
 std::string full_name(const Manifest& puzzle) {
@@ -115,7 +116,7 @@ void write_svg(const Context& context, const Manifest& puzzle, const ViewOptions
   const Verdict run = options.run.empty() ? learner::last_run(context, puzzle) : read_run(context, options.run);
   const grading::verdict::CaseVerdict& kase = learner::chosen_case(run, options.case_name);
   const std::string title = fmt::format("{}: {}", full_name(puzzle), kase.kase.name);
-  learner::deliver(context, options.svg, report::timeline_svg(kase, title),
+  learner::deliver(context, options.svg, report::timeline_svg(kase, title, !options.no_figures),
                    fmt::format("Picture of \"{}\"", kase.kase.name));
 }
 
@@ -168,6 +169,7 @@ void add_view(CommandLine& line) {
   verb.text("--run", options.run, "show a file that --export wrote instead of the last run");
   verb.text("--out", options.out, "file to write, - for standard output; without it: build/view/<id>.html");
   verb.text("--svg", options.svg, "write the timeline as a picture instead, - for standard output");
+  verb.flag("--no-figures", options.no_figures, "that picture without its end, peak and bytes, as lessons show it");
   verb.text("--export", options.to_file, "write the run itself instead, to be compared with or shown elsewhere");
   verb.flag("--open", options.open, "open the page in the browser");
 }
