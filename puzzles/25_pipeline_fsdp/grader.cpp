@@ -167,12 +167,19 @@ Formula<Bytes> parts_and_two_units(const Case& kase, int rank) {
   return named("parts", Bytes(own_parts)) + named("two units", Bytes(two_units));
 }
 
-Bytes peak_of(const CheckContext& check, int rank, Kind kind) {
-  return check.counters(rank).peak_by_kind[static_cast<std::size_t>(kind)];
+/// The most bytes of a kind that are alive at any time; of the kinds at the peak of all, the counters tell.
+Bytes most_of(const CheckContext& check, int rank, Kind kind) {
+  Bytes most;
+  for (const front::MemoryPoint& point : check.trace(rank).memory) {
+    most = std::max(most, point.live[static_cast<std::size_t>(kind)]);
+  }
+  return most;
 }
 
-bool too_many(const CheckContext& check, int rank, Kind kind) {
-  return peak_of(check, rank, kind) > parts_and_two_units(check.kase(), rank).value();
+/// At its peak the rank has more gradients than those.
+bool too_many_gradients(const CheckContext& check, int rank) {
+  return check.counters(rank).peak_by_kind[static_cast<std::size_t>(Kind::gradient)] >
+         parts_and_two_units(check.kase(), rank).value();
 }
 
 /// Why there are more gradients than those of two units, by what is too much when backward begins and ends.
@@ -195,14 +202,15 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (excess(0) > 0) return check.diagnose("prefetched_too_far");
   const std::int64_t before = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // and one may be there again
   if (before > 0 && excess(alive.size() / 2 - 1) >= before) return check.diagnose("not_resharded");
-  if (too_many(check, rank, Kind::gradient))
+  if (too_many_gradients(check, rank))
     return check.diagnose(gradients_mistake(excess(alive.size() / 2), excess(alive.size() - 1), others));
   const std::int64_t below = weights_of_chunks(pipeline, stage, 0, pipeline.v - 2);  // than the last and one ahead
   if (below > 0 && excess(alive.size() / 2) >= below) return check.diagnose("gathered_at_once_in_backward");
   const std::int64_t at_end = excess(alive.size() - 1);
   if (at_end >= others && others > 0) return check.diagnose("not_resharded_in_backward");
   if (at_end > 0) return check.diagnose("more_than_two_units");
-  if (too_many(check, rank, Kind::parameter)) check.diagnose("third_at_gather");
+  const Bytes weights = most_of(check, rank, Kind::parameter);
+  if (weights > parts_and_two_units(check.kase(), rank).value()) check.diagnose("third_at_gather");
 }
 
 void diagnose_time(CheckContext& check, int rank) {
@@ -255,7 +263,7 @@ bool holds_two_units(CheckContext& check, int rank) {
                                    slot.micro, slot.chunk),
                        Bytes(alive[worst]), breadth_first_memory_after(check.kase(), rank, worst),
                        check.place_of_first(rank, EventKind::forward)) &&
-         check.at_most("weights on " + check.name_of(rank) + " at any time", peak_of(check, rank, Kind::parameter),
+         check.at_most("weights on " + check.name_of(rank) + " at any time", most_of(check, rank, Kind::parameter),
                        parts_and_two_units(check.kase(), rank), check.place_of_first(rank, EventKind::collective));
 }
 
