@@ -8,6 +8,7 @@
 #include "front/group/mover.h"
 #include "front/group/placement.h"
 #include "front/group/ring_traffic.h"
+#include "shardlings/error.h"
 
 namespace shardlings::front {
 namespace {
@@ -76,14 +77,27 @@ void GroupOperation::count() {
 
 Times GroupOperation::settle(Location at) {
   if (!done_) {
-    const int rank = of_.rank.id();
-    const Outcome outcome = of_.control.wait(rank, ticket, at);
+    const Outcome outcome = agreed(at);
     const back::Marks marks = ticket.mover->finish(ticket.member, outcome.signature, outcome.handles);
     done_ = {{outcome.start, arrival(outcome.end)}, outcome.label, marks};
-    of_.control.leave(rank, ticket);
+    of_.control.leave(of_.rank.id(), ticket);
     label_result();
   }
   return done_->times;
+}
+
+Outcome GroupOperation::agreed(Location at) {
+  try {
+    return of_.control.wait(of_.rank.id(), ticket, at);
+  } catch (const Aborted&) {
+    if (of_.rank.trace().enabled()) {
+      Event event = waiting(event_without_times(), of_.rank.now(), at);
+      event.end = event.begin;
+      event.peer = peer;
+      of_.rank.trace().add(event);
+    }
+    throw;
+  }
 }
 
 // Several messages may have arrived at once: the receiver's link takes them one after another, in the order in which

@@ -160,10 +160,7 @@ Reply RankGroups::send_recv(const Call& call) {
   std::vector<Operation> both;
   if (to != kNobody) both.push_back(start_message(call, true, to, out));
   if (from != kNobody) both.push_back(start_message(call, false, from, in));
-  for (const auto& operation : both) {
-    operation->settle(operation->at);
-    operation->pass_time(operation->at);
-  }
+  for (const auto& operation : both) pending_.settle_blocking(operation);
   return {};
 }
 

@@ -279,7 +279,10 @@ void RankMemory::free(const Ref& ref, Location at) {
 }
 
 void RankMemory::note_curve(Memory memory) {
-  rank_.trace().memory(memory, rank_.now(), ledger(memory).live_by_kind());
+  // What a program frees on its way out of a run that has failed says nothing about the run.
+  if (rank_.trace().enabled() && !rank_.aborted()) {
+    rank_.trace().memory(memory, rank_.now(), ledger(memory).live_by_kind());
+  }
   if (memory == Memory::device) rank_.set_live(ledger(memory).live());
   rank_.calls().note_tensors(ledger(Memory::device).live() + ledger(Memory::host).live());
 }

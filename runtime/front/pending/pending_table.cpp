@@ -22,14 +22,23 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
     pending->after = 0;  // over, or never begun: so a chain of work has an end
   }
   if (call.blocking != 0) {
-    pending->settle(pending->at);
-    pending->pass_time(pending->at);
+    settle_blocking(pending);
     return reply;
   }
   reply.id = next_++;
   mark(*pending, reply.id);
   pending_.emplace(reply.id, std::move(pending));
   return reply;
+}
+
+void PendingTable::settle_blocking(const std::shared_ptr<PendingOperation>& pending) {
+  try {
+    pending->settle(pending->at);
+  } catch (const Aborted&) {
+    blocked_.push_back(pending);
+    throw;
+  }
+  pending->pass_time(pending->at);
 }
 
 Reply PendingTable::wait(const Call& call) {
@@ -109,6 +118,7 @@ void PendingTable::check_end() const {
 void PendingTable::trace_in_flight() const {
   if (!rank_.trace().enabled()) return;
   std::vector<PendingOperation*> in_order;
+  for (const auto& blocked : blocked_) in_order.push_back(blocked.get());
   for (const auto& [id, pending] : pending_) in_order.push_back(pending.get());
   std::sort(in_order.begin(), in_order.end(),
             [](const PendingOperation* a, const PendingOperation* b) { return a->order < b->order; });

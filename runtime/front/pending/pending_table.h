@@ -33,6 +33,8 @@ class PendingTable {
 
   /// Throws if work was started and never waited for.
   void check_end() const;
+  /// Waits for a blocking operation at once. Where the run fails meanwhile, the operation counts as in flight.
+  void settle_blocking(const std::shared_ptr<PendingOperation>& pending);
   /// After a failure: records what was in flight.
   void trace_in_flight() const;
 
@@ -44,6 +46,7 @@ class PendingTable {
   RankContext& rank_;
   RankMemory& memory_;
   std::unordered_map<std::uint64_t, std::shared_ptr<PendingOperation>> pending_;
+  std::vector<std::shared_ptr<PendingOperation>> blocked_;
   std::uint64_t next_ = 1;
 };
 
