@@ -49,6 +49,7 @@ struct Job {
   build::Form form() const { return options.jailed ? build::Form::jail : build::Form::program; }
   fs::path verdict() const { return folder / "verdict.json"; }
   fs::path traces() const { return folder / "traces.bin"; }
+  fs::path kept_source() const { return folder / verdict::kKeptSource; }
 };
 
 fs::path normal(const std::string& path) {
@@ -267,6 +268,7 @@ verdict::Verdict grade(const Job& job) {
   if (!before) {
     verdict.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     try_to(job, "The verdict could not be kept for the next time", [&] {
+      write_file_atomically(job.kept_source().string(), job.source.text);
       judge::write_verdict(verdict, job.verdict().string());
       prune_folders(job.folder.parent_path().string(), kKept);
     });

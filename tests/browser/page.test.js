@@ -27,6 +27,12 @@ before(async () => {
   urls.ring = learner.view('ring', '06');
   learner.run('03_activation_checkpointing');
   urls.single = learner.view('single', '03');
+  learner.run('20_one_f_one_b');
+  urls.pipeline = learner.view('pipeline', '20');
+  learner.run('20_one_f_one_b', 'blocking');
+  urls.deadlock = learner.view('deadlock', '20');
+  learner.run('33_three_d_parallel');
+  urls.grid = learner.view('grid', '33');
   writeFileSync(learner.path('unbuilt.cpp'), '#include <shardlings/puzzle.h>\nint x = "<script>";\n');
   learner.command(['run', '09', '--file', 'unbuilt.cpp'], 1);
   urls.unbuilt = learner.view('unbuilt', '09');
@@ -39,7 +45,7 @@ after(async () => {
 });
 
 for (const size of SIZES) {
-  for (const name of ['solved', 'failed', 'compared', 'broken', 'ring', 'single', 'unbuilt']) {
+  for (const name of ['solved', 'failed', 'compared', 'broken', 'ring', 'single', 'unbuilt', 'deadlock', 'grid']) {
     test(`${name} at ${size.width}x${size.height} fetches nothing, complains about nothing, fits`, async () => {
       for (const scheme of ['light', 'dark']) {
         const {page, complaints} = await browser.open(urls[name], {...size, scheme});
@@ -78,6 +84,8 @@ for (const size of SIZES) {
     await page.click('#zoom-fit');
     assert.deepEqual(await view(), whole);
     const rows = () => page.evaluate(() => timeline.panels[0].layout.rows.map((row) => row.rank));
+    assert.deepEqual([...new Set(await rows())], [0], 'all ranks do the same, and are one row');
+    await page.click('#fold-ranks');
     assert.ok((await rows()).includes(1));
     await page.click('#rank-summary');
     await page.click('#ranks button >> nth=1');
@@ -154,6 +162,102 @@ test('checks show their formulas and numbers, failed ones why', async () => {
   assert.match(await page.locator('#result').innerText(), /Not passed/);
   await page.close();
 });
+
+test('the reason stands on top and leads to its block', async () => {
+  const {page} = await browser.open(urls.failed);
+  const first = page.locator('main > section:visible').first();
+  assert.equal(await first.getAttribute('id'), 'reasons');
+  assert.match(await first.innerText(), /hidden behind the backward pass[\s\S]*Likely cause: Each all-reduce is waited for/);
+  assert.match(await first.innerText(), /reduced\.wait\(\);/, 'the line of the learner');
+  await first.getByRole('button', {name: 'Show the block'}).click();
+  assert.match(await page.locator('#event').innerText(), /waited_at_once\.cpp:\d+/);
+  await page.close();
+});
+
+test('the first difference from the goal is told, and what is late is known', async () => {
+  const {page} = await browser.open(urls.failed);
+  assert.match(await page.locator('#difference').innerText(), /First difference from the goal: rank 0.*than in the goal/s);
+  await page.locator('#difference button').click();
+  assert.match(await page.locator('#event').innerText(), /compared/);
+  assert.ok(await page.evaluate(() => run.cases.get(shown.name).comparison.red.some((red) => red & RED.late)));
+  assert.ok(await page.evaluate(() => run.cases.get(shown.name).comparison.red.some((red) => red & RED.exposed)));
+  await page.click('#beside button:has-text("Nothing")');
+  await page.waitForFunction(() => timeline.panels.length === 1);
+  assert.ok(await page.locator('#difference').isHidden());
+  await page.close();
+  const solved = await browser.open(urls.solved);
+  assert.match(await solved.page.locator('#difference').innerText(), /the same as the goal/);
+  assert.ok(await solved.page.locator('#reasons').isHidden());
+  await solved.page.close();
+});
+
+test('the critical path of a pipeline goes through all stages and explains all of the time', async () => {
+  const {page} = await browser.open(urls.pipeline);
+  const {ranks, time, end} = await page.evaluate(() => {
+    const kase = run.cases.get(shown.name);
+    const path = criticalPath(kase);
+    return {ranks: new Set(path.map(({lane}) => lane.rank)).size, end: kase.end,
+      time: path.reduce((sum, {i}) => sum + kase.columns.duration[i], 0)};
+  });
+  assert.equal(ranks, 4);
+  assert.equal(time, end);
+  const unmatched = await page.evaluate(() => messagesOf(run.cases.get(shown.name)).filter(({to}) => !to).length);
+  assert.equal(unmatched, 0);
+  await page.close();
+});
+
+test('in a deadlock everybody says what they wait for, and the sums of bytes agree', async () => {
+  const {page} = await browser.open(urls.deadlock);
+  const told = await page.locator('#blocked li').allInnerTexts();
+  assert.equal(told.length, 4);
+  assert.match(told[3], /rank 3 waits in send to rank 2, at blocking\.cpp:\d+/);
+  const {sent, traffic, memory} = await page.evaluate(() => {
+    const kase = run.cases.get(shown.name);
+    const [first, count] = kase.memory[0];
+    return {sent: kase.totals.sent, traffic: kase.traffic.reduce((sum, part) => sum + part.total, 0),
+      memory: kase.live[first + count - 1]};
+  });
+  assert.equal(sent, traffic);
+  assert.ok(memory > 0, 'memory stays as it was when everybody stopped');
+  await page.close();
+});
+
+test('ranks of a grid have coordinates, and a goal is compared group by group', async () => {
+  const {page} = await browser.open(urls.grid);
+  assert.match(await page.locator('#memory-rank option').nth(5).textContent(), /^5 \(dp1 \w+0 tp1\)$/);
+  const rows = await page.locator('#traffic-table tbody tr').evaluateAll((all) => all.map((row) =>
+    [...row.children].map((cell) => cell.textContent)));
+  assert.ok(rows.length > 4);
+  for (const row of rows) assert.equal(row.at(-1), row.at(-2), `${row[0]} in ${row[1]}`);
+  await page.close();
+});
+
+test('what is printed is whole', async () => {
+  const {page} = await browser.open(urls.grid);
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({media: 'print'});
+  const {drawn, needed, cut} = await page.evaluate(() => ({drawn: timeline.panels[0].height, needed: timeline.panels[0].layout.height,
+    cut: [...document.querySelectorAll('.scroll')].filter((box) => box.scrollHeight > box.clientHeight + 1).length}));
+  assert.equal(drawn, needed);
+  assert.equal(cut, 0);
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await page.close();
+});
+
+const AXE = readFileSync(new URL('./node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+for (const name of ['failed', 'solved', 'deadlock', 'grid', 'ring']) {
+  test(`${name} breaks no rule of axe-core`, async () => {
+    for (const scheme of ['light', 'dark']) {
+      const {page} = await browser.open(urls[name], {scheme});
+      await page.evaluate(AXE);
+      const broken = await page.evaluate(async () => (await axe.run()).violations.map((rule) =>
+        `${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`));
+      assert.deepEqual(broken, []);
+      await page.close();
+    }
+  });
+}
 
 test('two runs are compared', async () => {
   const {page} = await browser.open(urls.compared);

@@ -69,7 +69,9 @@ void add_own_run(const Context& context, const Manifest& puzzle, const std::stri
                                  learner::short_name(puzzle)));
   }
   const std::string name = file.empty() ? "Your last run" : fs::path(file).filename().string();
-  runs.page.runs.push_back({report::ViewRole::run, name, &runs.run});
+  const std::string source =
+      file.empty() ? grading::verdict::source_of_run(context.project.build, puzzle.id, KeptRun::last) : "";
+  runs.page.runs.push_back({report::ViewRole::run, name, &runs.run, source});
 }
 
 void add_goal_run(const Context& context, const Manifest& puzzle, Runs& runs) {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kKeptFiles[] = {"verdict.json", "traces.bin"};
+constexpr const char* kKeptFiles[] = {"verdict.json", "traces.bin", kKeptSource};
 
 fs::path folder_of(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
   return fs::path(build_folder) / "runs" / puzzle / (which == KeptRun::last ? "last" : "previous");
@@ -83,6 +83,10 @@ std::optional<Verdict> load_run(const std::string& build_folder, const std::stri
     if (what.find(folder.string()) != std::string::npos) throw;
     throw std::runtime_error(fmt::format("{} is damaged ({}): run the puzzle again", path, what));
   }
+}
+
+std::string source_of_run(const std::string& build_folder, const std::string& puzzle, KeptRun which) {
+  return read_file((folder_of(build_folder, puzzle, which) / kKeptSource).string()).value_or("");
 }
 
 }  // namespace shardlings::grading::verdict

@@ -12,8 +12,11 @@ namespace shardlings::grading::verdict {
 
 enum class KeptRun { last, previous };
 
-/// Makes what lies in `graded` (verdict.json and, if it was run, traces.bin) the last run, and the last one the
-/// previous. The same content again changes nothing. Throws std::runtime_error where the build folder cannot be
+/// The name of the graded file's text in the folder of its grading.
+inline constexpr const char* kKeptSource = "source.cpp";
+
+/// Makes what lies in `graded` (verdict.json, the source and, if it was run, traces.bin) the last run, and the last one
+/// the previous. The same content again changes nothing. Throws std::runtime_error where the build folder cannot be
 /// written.
 void keep_run(const std::string& build_folder, const std::string& puzzle, const std::string& graded);
 
@@ -22,5 +25,8 @@ std::string last_puzzle(const std::string& build_folder);
 
 /// With its traces; nothing if there is none. Throws std::runtime_error if its files are damaged.
 std::optional<Verdict> load_run(const std::string& build_folder, const std::string& puzzle, KeptRun which);
+
+/// The text of the file that the kept run is of; empty where it was not kept.
+std::string source_of_run(const std::string& build_folder, const std::string& puzzle, KeptRun which);
 
 }  // namespace shardlings::grading::verdict

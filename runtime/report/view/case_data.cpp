@@ -11,6 +11,7 @@
 #include "report/harmless.h"
 #include "report/shown_text.h"
 #include "report/totals.h"
+#include "report/view/grid_axes.h"
 #include "report/view/lanes.h"
 #include "report/view/traffic.h"
 
@@ -200,6 +201,14 @@ Json hues_to_json(const std::vector<front::RankTrace>& traces, const Looks& look
   return list;
 }
 
+Json axes_to_json(const std::vector<GridAxis>& axes) {
+  Json list = Json::array();
+  for (const GridAxis& axis : axes) {
+    list.push_back({{"name", harmless_line(axis.name, Charset::unicode)}, {"coordinates", axis.coordinates}});
+  }
+  return list;
+}
+
 Json text_part(const CaseVerdict& kase) {
   Json checks = Json::array();
   for (const CheckVerdict& check : kase.checks) checks.push_back(check_to_json(check));
@@ -238,6 +247,8 @@ CaseData case_data(const CaseVerdict& kase) {
   json["names"] = packed.names;
   json["files"] = packed.files;
   json["groups"] = packed.groups;
+  json["members"] = packed.members;
+  json["axes"] = axes_to_json(grid_axes(kase.traces));
   json["lanes"] = Json::array();
   for (const PackedLane& lane : packed.lanes) json["lanes"].push_back(lane_to_json(lane));
   json["memory"] = add_memory(kase.traces, packed.columns);

@@ -48,6 +48,24 @@ class NumberedTexts {
   std::int64_t last_number_ = 0;
 };
 
+/// Groups by number: several may have one name.
+class NumberedGroups {
+ public:
+  std::int64_t number(const std::string& name, const std::vector<int>& members) {
+    const auto [entry, is_new] = numbers_.try_emplace({name, members}, numbers_.size());
+    if (is_new) {
+      names.push_back(harmless_line(name, Charset::unicode));
+      this->members.push_back(members);
+    }
+    return static_cast<std::int64_t>(entry->second);
+  }
+  std::vector<std::string> names;
+  std::vector<std::vector<int>> members;
+
+ private:
+  std::map<std::pair<std::string, std::vector<int>>, std::size_t> numbers_;
+};
+
 /// Empty for a trace made by hand that names nothing.
 std::string text_at(const std::vector<std::string>& texts, std::size_t index) {
   return index < texts.size() ? texts[index] : "";
@@ -99,7 +117,8 @@ class Packing {
     add_segment_columns();
     out_.names = names_.take();
     out_.files = files_.take();
-    out_.groups = groups_.take();
+    out_.groups = std::move(groups_.names);
+    out_.members = std::move(groups_.members);
     return std::move(out_);
   }
 
@@ -155,7 +174,8 @@ class Packing {
                        [&](const Placed& p) { return names_.number(text_at(p.trace->names, p.event->name)); });
     add_column<Placed>("group", events_, [&](const Placed& p) -> std::int64_t {
       if (p.event->group < 0) return -1;
-      return groups_.number(text_at(p.trace->groups, static_cast<std::size_t>(p.event->group)));
+      const auto index = static_cast<std::size_t>(p.event->group);
+      return groups_.number(text_at(p.trace->groups, index), front::members_of(*p.trace, index));
     });
     add_event("file", [&](const Event& e) { return files_.number_of_file(e.at.file); });
     add_event("line", [](const Event& e) { return e.at.line; });
@@ -179,7 +199,8 @@ class Packing {
   Nanos end_;
   std::vector<Placed> events_;
   std::vector<Segment> segments_;
-  NumberedTexts names_, files_, groups_;
+  NumberedTexts names_, files_;
+  NumberedGroups groups_;
   PackedLanes out_;
 };
 

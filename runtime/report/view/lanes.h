@@ -34,6 +34,7 @@ struct PackedLane {
 struct PackedLanes {
   std::vector<PackedLane> lanes;
   std::vector<std::string> names, files, groups;  ///< what columns of numbers refer to
+  std::vector<std::vector<int>> members;          ///< of each group; empty where they are not known
   PackedColumns columns;
 };
 

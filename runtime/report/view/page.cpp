@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "report/choice.h"
 #include "report/harmless.h"
 #include "report/view/assets.h"
@@ -52,6 +53,13 @@ Json summary_to_json(const grading::verdict::CheckSummary& check) {
           {"blockedBy", check.blocked_by}};
 }
 
+/// The lines of the graded file; none where its text is not known.
+Json source_to_json(const std::string& source) {
+  Json lines = Json::array();
+  for (const std::string& line : lines_of(source)) lines.push_back(harmless_line(line, Charset::unicode));
+  return lines;
+}
+
 Json head_of(const ViewedRun& run, const std::string& show) {
   const Verdict& verdict = *run.verdict;
   Json checks = Json::array();
@@ -65,6 +73,7 @@ Json head_of(const ViewedRun& run, const std::string& show) {
           {"maxPoints", verdict.max_points},
           {"buildLog", harmless(verdict.build_log, Charset::unicode)},
           {"checks", std::move(checks)},
+          {"source", source_to_json(run.source)},
           {"show", harmless(best == nullptr ? show : best->kase.name, Charset::unicode)}};
 }
 

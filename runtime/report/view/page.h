@@ -16,6 +16,7 @@ struct ViewedRun {
   ViewRole role = ViewRole::run;
   std::string name;  ///< "Your last run", "The run before"
   const grading::verdict::Verdict* verdict = nullptr;
+  std::string source{};  ///< the text of the graded file, whose lines are shown beside blocks; may be empty
 };
 
 struct ViewPage {

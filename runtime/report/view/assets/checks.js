@@ -16,7 +16,7 @@ function checkCard(summary, check, run) {
   if (!check) return card;
   if (passed === false) card.append(failure(check));
   if (passed === null) card.append(terms([['waits for', titleOfCheck(run, check.blockedBy)]]));
-  if (check.bounds.length > 0) card.append(boundsTable(check.bounds));
+  if (check.bounds.length > 0) card.append(boundsTable(check.bounds, summary.title || summary.id));
   else if (passed === true) card.append(terms([['compared', 'equal to the reference, within its tolerance']]));
   if (passed === true && summary.passed === false) {
     card.append(terms([['but', 'it fails on another case']]));
@@ -49,11 +49,11 @@ function joined(bounds) {
     : {...row, what: `${row.start}ranks ${row.ranks[0]} to ${row.ranks[row.ranks.length - 1]}, each`});
 }
 
-function boundsTable(bounds) {
+function boundsTable(bounds, title) {
   const table = make('table', {});
   fillTable(table, [{title: 'measured'}, {title: 'found', number: true}, {title: 'allowed', number: true},
-    {title: 'formula'}, {title: ''}], joined(bounds).map((bound) => [bound.what, amountText(bound.found, bound.unit),
+    {title: 'formula'}, {title: 'held'}], joined(bounds).map((bound) => [bound.what, amountText(bound.found, bound.unit),
     `${bound.relation} ${amountText(bound.bound, bound.unit)}`, make('span', {class: 'formula'}, bound.formula),
     mark(bound.held)]));
-  return make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Numbers of the check'}, table);
+  return make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Numbers of the check “${title}”`}, table);
 }

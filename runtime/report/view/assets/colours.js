@@ -1,7 +1,7 @@
 'use strict';
 // How events look: colours of the style sheet, and the forms of forward, backward and communication.
 
-const HUES = 5;  // as many as the style sheet has; further layers start over
+const HUES = 12;  // as many as the style sheet has; further layers start over
 
 let theme = null;
 
@@ -14,8 +14,12 @@ function colours() {
   for (let i = 0; i < HUES; ++i) theme.hues.push(value(`h${i}`));
   theme.kinds = [0, 1, 2, 3, 4, 5].map((i) => value(`k${i}`));
   for (const name of ['ground', 'raised', 'line', 'track', 'ink', 'soft', 'on', 'accent', 'bad', 'plain', 'update', 'stripe',
-    'memory', 'edge', 'focus']) theme[name] = value(name);
+    'memory', 'edge', 'focus', 'path']) theme[name] = value(name);
   return theme;
+}
+
+function forgetColours() {
+  theme = null;
 }
 
 /** Calls `changed` whenever the scheme does. */
@@ -119,9 +123,8 @@ function fillLegend(element, kase) {
     drawRectangles(context, paint, hue, [0, 0, 22, 14]);
     return canvas;
   };
-  const of = kase.colouring === 'none' ? -1 : 0;
   for (const paint of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    if (paints.has(paint)) entries.push(make('span', {}, sample(paint, of), PAINT_NAMES[paint]));
+    if (paints.has(paint)) entries.push(make('span', {}, sample(paint, -1), PAINT_NAMES[paint]));
   }
   const hues = new Map((kase.hues || []).map(([layer, hue]) => [hue, layer]));
   if (kase.colouring !== 'none') {
@@ -136,6 +139,12 @@ function fillLegend(element, kase) {
   }
   if (kase.numbering !== 'none') {
     entries.push(make('span', {}, `numbers: ${kase.numbering === 'micro' ? 'micro-batches' : 'layers'}`));
+  }
+  if (kase.comparison && kase.comparison.red.some((red) => red & RED.late)) {
+    entries.push(make('span', {}, make('span', {class: 'late'}), `ends later than in ${kase.comparison.name}`));
+  }
+  if (kase.comparison && kase.comparison.red.some((red) => red & RED.exposed)) {
+    entries.push(make('span', {}, make('span', {class: 'exposed'}), `the program stands still for it, more than in ${kase.comparison.name}`));
   }
   replace(element, ...entries);
 }

@@ -104,6 +104,7 @@ async function unpack(kase) {
   for (const lane of rankOfLane) {
     lane.inner = kase.lanes.find((other) => other.inside && other.rank === lane.rank && other.name === lane.name) || null;
   }
+  kase.drawnEnd = blockedIn(kase).length > 0 ? Math.max(kase.end * 1.15, 1000) : kase.end;
   kase.ready = true;
   return kase;
 }
@@ -167,7 +168,7 @@ function titleOf(kase, i) {
 }
 
 /** Everything that is known about an event, as [[term, text], …]. */
-function detailsOf(kase, lane, i) {
+function detailsOf(kase, {lane, rank, last}, i) {
   const {columns} = kase;
   const communicates = columns.paint[i] >= Paint.collective;
   const waited = columns.posted[i];
@@ -178,10 +179,20 @@ function detailsOf(kase, lane, i) {
     ['time', `${timeText(columns.begin[i])} to ${timeText(kase.ends[i])} (${timeText(columns.duration[i])})`],
     ['posted', communicates && waited > 0 ? `${timeText(waited)} before it began` : ''],
     ['bytes sent', columns.bytes[i] > 0 ? exactBytes(columns.bytes[i]) : ''],
-    [direction, communicates && columns.peer[i] >= 0 ? `rank ${columns.peer[i]}` : ''],
+    [direction, communicates && columns.peer[i] >= 0 ? rankName(kase, columns.peer[i]) : ''],
     ['group', group],
     ['operations', columns.flops[i] > 0 ? `${largeCount(columns.flops[i])} flop` : ''],
     ['memory after', columns.live[i] > 0 ? exactBytes(columns.live[i]) : ''],
-    ['on', `rank ${lane.rank}, ${lane.name}`],
+    ['on', `${namesOfRanks(kase, {first: rank, last})}, ${lane.name}`],
+    ...comparedWith(kase, i),
   ];
+}
+
+/** What the comparison with the run beside it says of a block. */
+function comparedWith(kase, i) {
+  const {comparison} = kase;
+  if (!comparison || kase.columns.paint[i] === Paint.idle) return [];
+  const p = comparison.partners[i];
+  const text = p < 0 ? `is not in ${comparison.name}` : differenceText(kase, i, comparison.other, p, comparison.name);
+  return [['compared', text], ['exposed', comparison.red[i] & RED.exposed ? `more than in ${comparison.name}` : '']];
 }

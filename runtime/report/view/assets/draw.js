@@ -12,6 +12,7 @@ function drawPanel(panel, view, scrollTop, width, height) {
   const visible = layout.rows.filter((row) => row.y + row.height >= scrollTop && row.y <= scrollTop + height);
   drawGrid(context, scale, view, scrollTop, Math.min(height, layout.height));
   for (const row of visible) drawTrack(context, row, scale, kase.end);
+  const red = panel.showRed && kase.comparison ? kase.comparison.red : null;
   context.save();
   context.beginPath();
   context.rect(scale.left, scrollTop, scale.right - scale.left, height);
@@ -24,8 +25,11 @@ function drawPanel(panel, view, scrollTop, width, height) {
   }
   for (const [, look] of looks) drawRectangles(context, look.paint, look.hue, look.rectangles);
   drawTexts(context, texts);
+  if (red) for (const row of visible) if (row.kind === 'lane') drawRed(context, kase, row, scale, view, red);
+  drawOverlays(panel, scale);
   context.restore();
   for (const row of visible) drawLabel(context, row, layout);
+  for (const row of visible) if (row.kind === 'memory') drawMemoryFigures(context, row, layout, panel.memoryScale);
   context.restore();
   drawAxis(context, scale, view, width);
 }
@@ -45,7 +49,9 @@ function drawLabel(context, row, {gutter, narrow}) {
     context.fillStyle = colours().ink;
     context.font = `600 ${size}px ui-sans-serif, system-ui, "DejaVu Sans", sans-serif`;
     context.textAlign = 'left';
-    context.fillText(narrow ? `r ${row.rank}` : `rank ${row.rank}`, 8, middle);
+    const several = row.last > row.rank;
+    const number = several ? `${row.rank}–${row.last}` : String(row.rank);
+    context.fillText(narrow ? `r ${number}` : `${several ? 'ranks' : 'rank'} ${number}`, 8, middle);
   }
   if (!row.label) return;
   context.fillStyle = colours().soft;
@@ -188,6 +194,36 @@ function coverStripes(context, paint, hue, text, middle, y, height) {
   context.fillRect(middle - width / 2, y, width, height);
 }
 
+/** A bar above what ends later than in the run beside it, one below what the program stands still for. */
+function drawRed(context, kase, row, scale, view, red) {
+  const {begin, duration, row: rowOf} = kase.columns;
+  const range = eventsInView(kase, row.lane, view);
+  if (range.count > (scale.right - scale.left) / 4) return;
+  const height = row.height / row.lane.rows;
+  context.fillStyle = colours().bad;
+  for (let i = range.first; i < range.first + range.count; ++i) {
+    if (!red[i]) continue;
+    const y = row.y + rowOf[i] * height;
+    const width = Math.max(1.5, duration[i] * scale.perNs - 1);
+    if (red[i] & RED.late) context.fillRect(scale.x(begin[i]), y, width, 2.5);
+    if (red[i] & RED.exposed) context.fillRect(scale.x(begin[i]), y + height - 2.5, width, 2.5);
+  }
+}
+
+/** Figures of a memory row: what its lowest and its highest line mean. */
+function drawMemoryFigures(context, row, {gutter, narrow}, {low, high}) {
+  if (row.height < 24) return;
+  context.fillStyle = colours().soft;
+  context.font = '9.5px ui-sans-serif, system-ui, "DejaVu Sans", sans-serif';
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  context.fillText(bytesText(high), gutter - 6, row.y + 5);
+  context.fillText(bytesText(low), gutter - 6, row.y + row.height - 5);
+  if (narrow) return;
+  context.textAlign = 'left';
+  context.fillText('memory', 8, row.y + row.height / 2);
+}
+
 /** Keeps the panel as it is drawn, without anything marked. */
 function keepPicture(panel) {
   const {canvas} = panel;
@@ -220,6 +256,8 @@ function drawMarked(panel, scale, scrollTop) {
   context.strokeStyle = colours().ink;
   context.lineWidth = 2;
   context.strokeRect(scale.x(begin[i]), row.y - scrollTop + rowOf[i] * height, width, height);
+  context.translate(0, -scrollTop);
+  drawMeeting(panel, scale, panel.marked);
   context.restore();
 }
 

@@ -10,7 +10,7 @@ function tellEvent(element, panel) {
     return;
   }
   const {row, i} = panel.marked;
-  replace(element, make('strong', {}, titleOf(panel.kase, i)), terms(detailsOf(panel.kase, row.lane, i)));
+  replace(element, make('strong', {}, titleOf(panel.kase, i)), codeOf(panel, i), terms(detailsOf(panel.kase, row, i)));
 }
 
 /** Events of a rank's lanes in order of time, waiting left out. */

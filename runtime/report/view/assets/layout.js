@@ -4,29 +4,42 @@
 const AXIS_HEIGHT = 24;
 
 /**
- * Rows of the visible ranks: {rows: [{rank, kind, lane, y, height, label, first}], height, narrow, gutter}.
- * Many ranks make the rows lower.
+ * Rows of the visible ranks: {rows: [{rank, last, kind, lane, y, height, label, first}], height, narrow, gutter}. A row
+ * of several ranks shows its first one. Many rows are lower.
  */
-function layOut(kase, ranks, showMemory, narrow) {
-  const size = ranks.length <= 12 ? {program: 22, other: 14, memory: 20, gap: 8}
-    : ranks.length <= 32 ? {program: 16, other: 10, memory: 14, gap: 5} : {program: 13, other: 8, memory: 10, gap: 4};
+function layOut(kase, ranges, showMemory, narrow) {
+  const size = ranges.length <= 12 ? {program: 22, other: 14, memory: 44, gap: 8}
+    : ranges.length <= 32 ? {program: 16, other: 10, memory: 28, gap: 5} : {program: 13, other: 8, memory: 12, gap: 4};
   const rows = [];
   let y = AXIS_HEIGHT + 4;
-  for (const rank of ranks) {
+  for (const {first: rank, last} of ranges) {
     const top = y;
     const add = (kind, lane, height, label) => {
-      rows.push({rank, kind, lane, y, height, label, first: y === top});
+      rows.push({rank, last, kind, lane, y, height, label, first: y === top});
       y += height + 2;
     };
     for (const lane of kase.lanesOfRank[rank] || []) {
       const main = lane.program || y === top;  // where nobody computes, the first lane is the main one
       const height = main ? size.program + 8 * (lane.rows - 1) : size.other + 4 * (lane.rows - 1);
-      add('lane', lane, height, lane.program ? '' : lane.label);
+      const coordinates = narrow || rank !== last ? '' : coordinatesOf(kase, rank);
+      add('lane', lane, height, lane.program ? coordinates : lane.label);
     }
-    if (showMemory && kase.memory[rank] && kase.memory[rank][1] > 0) add('memory', null, size.memory, 'mem');
+    if (showMemory && kase.memory[rank] && kase.memory[rank][1] > 0) add('memory', null, size.memory, size.memory < 24 ? 'mem' : '');
     if (y > top) y += size.gap;
   }
-  return {rows, height: y, narrow, gutter: narrow ? 72 : 104};
+  const longest = narrow ? 0 : Math.max(0, ...rows.map((row) => row.lane && row.lane.program ? row.label.length : 0));
+  return {rows, height: y, narrow, gutter: narrow ? 72 : 104 + 6.5 * Math.max(0, longest - 7)};
+}
+
+/** The row that shows a lane, perhaps as one of several ranks that do the same; null where it is hidden. */
+function rowOfLane(panel, lane) {
+  return panel.layout.rows.find((row) => row.kind === 'lane' && row.lane.name === lane.name && row.rank <= lane.rank
+    && lane.rank <= row.last) || null;
+}
+
+/** The event of the row's own lane that stands for event `i` of `lane`. */
+function indexInRow(row, lane, i) {
+  return row.lane.events[0] + i - lane.events[0];
 }
 
 function rowAt(layout, y) {

@@ -85,15 +85,19 @@ function panelNote(kase) {
 async function refresh() {
   const kase = run.cases.get(shown.name);
   const other = besideRun();
-  const beside = other ? {name: other.name, kase: await unpack(other.cases.get(shown.name))} : null;
+  const beside = other ? {name: other.name, role: other.role, kase: await unpack(other.cases.get(shown.name))} : null;
+  kase.comparison = compareRuns(kase, beside);
   fillChoices();
   fillNotice(kase);
+  fillReasons(kase);
+  fillDifference(kase, kase.comparison);
+  fillBlocked(kase);
   fillCards(byId('cards'), kase, beside);
   byId('numbers').hidden = kase.ranks.length === 0;
   fillLegend(byId('legend'), kase);
   const panels = [{title: run.name, note: panelNote(kase), kase}];
   if (beside) panels.push({title: beside.name, note: panelNote(beside.kase), kase: beside.kase});
-  timeline.show(panels);
+  timeline.show(panels, kase.comparison);
   timeline.setHidden(shown.hidden);
   tellEvent(byId('event'), null);
   fillRanks(kase);
@@ -121,7 +125,7 @@ function fillRanks(kase) {
   replace(byId('rank-all'), make('button', {type: 'button', onclick: () => hide(new Set())}, 'all'),
     make('button', {type: 'button', title: 'the first, the last, the slowest and the one with the highest peak',
       onclick: () => hide(new Set(kase.rankNumbers.filter((rank) => !ends.has(rank))))}, 'the telling ones'));
-  replace(byId('ranks'), ...kase.rankNumbers.map((rank) => make('button', {type: 'button', 'aria-label': `rank ${rank}`,
+  replace(byId('ranks'), ...kase.rankNumbers.map((rank) => make('button', {type: 'button', 'aria-label': rankName(kase, rank), title: rankName(kase, rank),
     'aria-pressed': String(!shown.hidden.has(rank)), onclick: () => {
       const hidden = new Set(shown.hidden);
       if (!hidden.delete(rank) && visible > 1) hidden.add(rank);
@@ -131,7 +135,7 @@ function fillRanks(kase) {
 }
 
 function fillRankSelect(select, kase) {
-  replace(select, ...kase.rankNumbers.map((rank) => make('option', {value: String(rank)}, String(rank))));
+  replace(select, ...kase.rankNumbers.map((rank) => make('option', {value: String(rank)}, numberOfRank(kase, rank))));
   select.value = String(shown.rank);
   select.parentElement.hidden = kase.ranks.length < 2;
 }
@@ -162,6 +166,14 @@ function listen() {
     timeline.showMemory = event.target.checked;
     timeline.arrange();
   });
+  byId('fold-ranks').addEventListener('change', (event) => {
+    timeline.folded = event.target.checked;
+    timeline.arrange();
+  });
+  for (const [id, name] of [['show-red', 'showRed'], ['show-path', 'showPath'], ['show-messages', 'showMessages']]) {
+    byId(id).addEventListener('change', (event) => timeline.setOverlay(name, event.target.checked));
+  }
+  listenToPrinting();
   byId('memory-rank').addEventListener('change', showMemory);
   byId('traffic-part').addEventListener('change', (event) => {
     shown.part = Number(event.target.value);

@@ -101,6 +101,13 @@ class MemoryChart {
     if (this.chart) this.chart.setSize({width: this.width(), height: 260});
   }
 
+  /** Draws even what nobody has scrolled to. */
+  showAlways() {
+    this.visible = true;
+    if (this.chart) this.chart.destroy();
+    this.make();
+  }
+
   look(view) {
     this.view = view;
     if (this.visible && this.chart && view) this.chart.setScale('x', {min: view.from, max: view.to});
@@ -212,7 +219,7 @@ function usesKind(kase, rank, kind) {
 /** The sentence above the chart. */
 function memorySentence(kase, rank) {
   const {peak, peakAt, budget} = kase.ranks[rank];
-  const parts = [`Rank ${rank} had at most ${exactBytes(peak)} alive`, make('span', {}, peakAt ? ', reached at ' : ''),
+  const parts = [`Rank ${numberOfRank(kase, rank)} had at most ${exactBytes(peak)} alive`, make('span', {}, peakAt ? ', reached at ' : ''),
     make('span', {class: 'place'}, peakAt), '. '];
   if (budget === null) return parts;
   const over = peak - budget;
@@ -225,7 +232,7 @@ function fillMemoryTable(kinds, kase) {
   const used = kinds.map((kind, i) => ({kind, i})).filter(({i}) => kase.ranks.some((rank) => rank.peakByKind[i] > 0));
   const columns = [{title: 'rank'}, {title: 'peak', number: true}, {title: 'budget', number: true}, {title: 'reached at'},
     ...used.map(({kind}) => ({title: `${kind} then`, number: true}))];
-  const rows = kase.ranks.map((rank, number) => [String(number), bytesText(rank.peak),
+  const rows = kase.ranks.map((rank, number) => [numberOfRank(kase, number), bytesText(rank.peak),
     rank.budget === null ? '' : bytesText(rank.budget), rank.peakAt, ...used.map(({i}) => bytesText(rank.peakByKind[i]))]);
   fillTable(byId('memory-table'), columns, rows);
 }

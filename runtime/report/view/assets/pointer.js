@@ -15,7 +15,9 @@ function listenToPointer(timeline, panel) {
     const {x, y} = place(event);
     const found = timeline.eventAt(panel, x, y);
     if (!sameEvent(found, panel.marked)) timeline.mark(panel, found);
+    const memory = found ? null : timeline.memoryAt(panel, x, y);
     if (found) showTooltip(panel, found, event.clientX, event.clientY);
+    else if (memory) placeTooltip(memory, event.clientX, event.clientY);
     else hideTooltip();
   };
 
@@ -101,8 +103,18 @@ function drawSelection(panel, from, to) {
 }
 
 function showTooltip(panel, {row, i}, x, y) {
+  placeTooltip([make('strong', {}, titleOf(panel.kase, i)), codeOf(panel, i), terms(detailsOf(panel.kase, row, i))], x, y);
+}
+
+/** The learner's line of code that an event comes from; null where it is not known. */
+function codeOf(panel, i) {
+  const code = sourceLine(panel.index === 0 ? run : {}, placeOf(panel.kase, i));
+  return code ? make('code', {class: 'code'}, code) : null;
+}
+
+function placeTooltip(children, x, y) {
   const tooltip = byId('tooltip');
-  replace(tooltip, make('strong', {}, titleOf(panel.kase, i)), terms(detailsOf(panel.kase, row.lane, i)));
+  replace(tooltip, ...children);
   tooltip.hidden = false;
   const box = tooltip.getBoundingClientRect();
   const left = x + 16 + box.width > window.innerWidth ? Math.max(4, x - box.width - 16) : x + 16;

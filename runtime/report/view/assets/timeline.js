@@ -12,14 +12,18 @@ class Timeline {
     this.panels = [];
     this.hidden = new Set();
     this.showMemory = true;
+    this.folded = true;
+    this.overlays = {showRed: true, showPath: false, showMessages: false};
+    this.printing = false;
     this.view = {from: 0, to: 1};
     this.end = 1;
     new ResizeObserver(() => this.arrange()).observe(element);
   }
 
-  /** Shows runs of one case, [{title, note, kase}, …], one below the other. */
-  show(runs) {
-    this.end = Math.max(1, ...runs.map(({kase}) => kase.end));
+  /** Shows runs of one case, [{title, note, kase}, …], one below the other; how the first differs from the second. */
+  show(runs, comparison) {
+    this.comparison = comparison;
+    this.end = Math.max(1, ...runs.map(({kase}) => kase.drawnEnd));
     this.view = {from: 0, to: this.end};
     this.panels = runs.map((run, index) => this.makePanel(run, index));
     replace(this.element, ...this.panels.map((panel) => panel.element));
@@ -37,6 +41,7 @@ class Timeline {
     const body = empty ? make('p', {class: 'empty'}, 'No rank left a trace.') : lanes;
     const heading = make('h3', {}, title, make('small', {}, note));
     const panel = {index, kase, canvas, spacer, lanes, empty, context: canvas.getContext('2d'), marked: null,
+      comparison: this.comparison,
       element: make('div', {class: 'panel'}, heading, body), memoryScale: memoryScaleOf(kase)};
     if (!empty) this.listen(panel);
     return panel;
@@ -51,8 +56,8 @@ class Timeline {
     for (const panel of this.panels) {
       if (panel.empty) continue;
       const width = panel.lanes.clientWidth;
-      panel.layout = layOut(panel.kase, this.visibleRanks(panel), this.showMemory, width < 600);
-      const most = this.panels.length > 1 ? 420 : 640;
+      panel.layout = layOut(panel.kase, rangesOf(panel.kase, this.visibleRanks(panel), this.folded), this.showMemory, width < 600);
+      const most = this.printing ? Infinity : Math.max(this.panels.length > 1 ? 420 : 640, 0.7 * window.innerHeight);
       panel.height = Math.max(60, Math.min(panel.layout.height, most));
       panel.width = width;
       const density = window.devicePixelRatio || 1;
@@ -62,10 +67,26 @@ class Timeline {
       panel.lanes.style.maxHeight = `${panel.height + 2}px`;
       panel.spacer.style.height = `${Math.max(0, panel.layout.height - panel.height)}px`;
       panel.context.setTransform(density, 0, 0, density, 0, 0);
-      if (panel.marked && this.hidden.has(panel.marked.row.rank)) panel.marked = null;
-      if (panel.marked) panel.marked.row = panel.layout.rows.find((row) => row.lane === panel.marked.row.lane);
+      panel.marked = this.markedAgain(panel);
     }
     this.draw();
+  }
+
+  /** What is marked, in the rows as they are now. */
+  markedAgain(panel) {
+    if (!panel.marked) return null;
+    const {lane} = panel.marked.row;
+    const row = rowOfLane(panel, lane);
+    return row ? {row, i: indexInRow(row, lane, panel.marked.i)} : null;
+  }
+
+  setOverlay(name, on) {
+    this.overlays[name] = on;
+    this.draw();
+  }
+
+  drawNow() {
+    for (const panel of this.panels) if (!panel.empty) this.drawOne(panel, true);
   }
 
   /** In the next frame. Where only the marked event is another one, the picture that is kept does for the rest. */
@@ -82,6 +103,7 @@ class Timeline {
 
   drawOne(panel, stale) {
     const {scrollTop} = panel.lanes;
+    Object.assign(panel, this.overlays);
     if (stale) {
       drawPanel(panel, this.view, scrollTop, panel.width, panel.height);
       keepPicture(panel);
@@ -134,6 +156,20 @@ class Timeline {
     const within = Math.floor((y + panel.lanes.scrollTop - row.y) / (row.height / row.lane.rows));
     const i = nearestEvent(kase, row.lane, time, slack, within);
     return i < 0 ? null : {row, i};
+  }
+
+  /** What a place on a row of memory shows, as children of a tooltip; null elsewhere. */
+  memoryAt(panel, x, y) {
+    const row = rowAt(panel.layout, y + panel.lanes.scrollTop);
+    if (!row || row.kind !== 'memory' || x < panel.layout.gutter) return null;
+    const {kase} = panel;
+    const time = this.scaleOf(panel).time(x);
+    const [first, count] = kase.memory[row.rank];
+    const i = upperBound(kase.columns.memoryTime, first, count, time) - 1;
+    if (i < first || time > kase.drawnEnd) return null;
+    const {budget} = kase.ranks[row.rank];
+    return [make('strong', {}, `memory of ${namesOfRanks(kase, {first: row.rank, last: row.last})}`),
+      terms([['at', timeText(Math.round(time))], ['alive', exactBytes(kase.live[i])], ['budget', budget === null ? '' : exactBytes(budget)]])];
   }
 
   mark(panel, marked) {

@@ -14,7 +14,7 @@ function matrixOf(kase, parts) {
 }
 
 function nameOfPart(part) {
-  return `${part.operation} in ${part.group || 'no group'}`;
+  return `${part.operation} in ${part.group ? groupText(part) : 'no group'}`;
 }
 
 function fillMatrix(kase, parts) {
@@ -23,21 +23,22 @@ function fillMatrix(kase, parts) {
   const table = byId('matrix');
   const many = kase.ranks.length > MANY_RANKS;
   table.className = many ? 'many' : '';
-  const title = (rank) => many && rank % 8 !== 0 ? '' : String(rank);
-  const head = make('tr', {}, make('th', {scope: 'col'}, many ? '' : 'from \\ to'),
-    ...kase.rankNumbers.map((rank) => make('th', {scope: 'col'}, title(rank))));
-  const rows = kase.rankNumbers.map((from) => make('tr', {}, make('th', {scope: 'row'}, title(from)),
-    ...kase.rankNumbers.map((to) => matrixCell(bytes[from][to], most, from, to))));
+  const heading = (rank, scope) => many && rank % 8 !== 0 ? make('td', {class: 'heading'})
+    : make('th', {scope, title: rankName(kase, rank)}, String(rank));
+  const head = make('tr', {}, many ? make('td', {class: 'heading'}) : make('th', {scope: 'col'}, 'from \\ to'),
+    ...kase.rankNumbers.map((rank) => heading(rank, 'col')));
+  const rows = kase.rankNumbers.map((from) => make('tr', {}, heading(from, 'row'),
+    ...kase.rankNumbers.map((to) => matrixCell(kase, bytes[from][to], most, from, to))));
   replace(table, make('caption', {hidden: true}, 'Bytes from rank to rank'), make('thead', {}, head), make('tbody', {}, ...rows));
 }
 
 const emptyCell = document.createElement('td');  // of many ranks there are thousands
 
-function matrixCell(bytes, most, from, to) {
+function matrixCell(kase, bytes, most, from, to) {
   if (bytes === 0) return emptyCell.cloneNode();
   const share = bytes / most;
-  return make('td', {title: `rank ${from} to rank ${to}: ${exactBytes(bytes)}`, class: share > 0.55 ? 'strong' : null,
-    style: `background: rgba(var(--heat), ${(0.12 + 0.88 * share).toFixed(3)})`}, bytesText(bytes));
+  return make('td', {title: `${rankName(kase, from)} to ${rankName(kase, to)}: ${exactBytes(bytes)}`,
+    style: `background: rgba(var(--heat), calc(var(--heat-most) * ${(0.15 + 0.85 * share).toFixed(3)}))`}, bytesText(bytes));
 }
 
 /** "2 to 3" or "2": calls of ranks, bytes of ranks. */
@@ -53,8 +54,28 @@ function sentByRank(part, ranks) {
   return sent;
 }
 
+/** What the members of the part's group have sent by such operations in another run; of a goal no members are kept. */
+function sentInGroup(kase, part) {
+  const {name, group, bytes} = kase.columns;
+  let sum = 0;
+  for (const lane of outerLanes(kase)) {
+    if (lane.name !== part.lane || (part.members.length > 0 && !part.members.includes(lane.rank))) continue;
+    const [first, count] = lane.events;
+    for (let i = first; i < first + count; ++i) {
+      if (kase.names[name[i]] === part.operation && (kase.groups[group[i]] || '') === part.group) sum += bytes[i];
+    }
+  }
+  return sum;
+}
+
+/** Communication of the other run that this one does not have at all. */
+function missingTraffic(kase, beside) {
+  const key = (part) => [part.operation, part.group, part.lane].join('|');
+  const known = new Set(kase.traffic.map(key));
+  return beside ? beside.kase.traffic.filter((part) => !known.has(key(part))) : [];
+}
+
 function fillTrafficTable(kase, beside) {
-  const others = new Map((beside ? beside.kase.traffic : []).map((part) => [nameOfPart(part) + part.lane, part]));
   const columns = [{title: 'operation'}, {title: 'group'}, {title: 'over'}, {title: 'messages', number: true},
     {title: 'sent by a rank', number: true}, {title: 'sent by all', number: true}];
   if (beside) columns.push({title: `${beside.name}: by all`, number: true});
@@ -64,10 +85,12 @@ function fillTrafficTable(kase, beside) {
       part.members.length === 0 || part.members.includes(rank));
     const row = [part.operation, groupText(part), part.lane, countText(calls), rangeText(sent, bytesText),
       bytesText(part.total)];
-    const other = others.get(nameOfPart(part) + part.lane);
-    if (beside) row.push(other ? bytesText(other.total) : 'none');
+    if (beside) row.push(bytesText(sentInGroup(beside.kase, part)));
     return row;
   });
+  for (const part of missingTraffic(kase, beside)) {
+    rows.push([part.operation, groupText(part), part.lane, '0', '0 B', '0 B', bytesText(part.total)]);
+  }
   fillTable(byId('traffic-table'), columns, rows);
 }
 
