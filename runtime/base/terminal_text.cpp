@@ -126,10 +126,10 @@ std::string_view first_columns(std::string_view text, int columns) {
   return text.substr(0, size);
 }
 
-std::string cut(std::string_view text, int columns) {
+std::string cut(std::string_view text, int columns, std::string_view mark) {
   if (columns_of(text) <= columns) return std::string(text);
   std::string result;
-  int room = columns - 1;
+  int room = columns - columns_of(mark);
   bool coloured = false;
   while (!text.empty()) {
     const Piece piece = first_piece(text);
@@ -139,7 +139,7 @@ std::string cut(std::string_view text, int columns) {
     result += text.substr(0, piece.size);
     text.remove_prefix(piece.size);
   }
-  return result + "…" + (coloured ? "\x1b[0m" : "");
+  return result.append(mark) + (coloured ? "\x1b[0m" : "");
 }
 
 std::string padded(std::string_view text, int columns) {

@@ -18,9 +18,9 @@ std::string spaces(int n);
 /// The first whole characters of `text` that take at most `columns`.
 std::string_view first_columns(std::string_view text, int columns);
 
-/// `text` if it takes at most `columns`; otherwise as much of its beginning as leaves room for an "…", which follows,
+/// `text` if it takes at most `columns`; otherwise as much of its beginning as leaves room for the mark, which follows,
 /// with the end of a colour if one was begun.
-std::string cut(std::string_view text, int columns);
+std::string cut(std::string_view text, int columns, std::string_view mark = "…");
 
 /// Spaces after `text` until it is `columns` wide.
 std::string padded(std::string_view text, int columns);

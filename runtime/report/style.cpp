@@ -3,7 +3,8 @@
 namespace shardlings::report {
 namespace {
 
-// SGR parameters (ECMA-48, 8.3.117). Bright colours for blocks: black digits are legible on all of them.
+// SGR parameters (ECMA-48, 8.3.117). Bright colours for blocks: black digits are legible on all of them. No bright
+// yellow but as a ground: on white it cannot be read. Warnings are magenta, as those of compilers are.
 const char* code_of(Role role) {
   switch (role) {
     case Role::plain: return "";
@@ -11,16 +12,16 @@ const char* code_of(Role role) {
     case Role::dim: return "2";
     case Role::good: return "32";
     case Role::bad: return "31";
-    case Role::warning: return "33";
+    case Role::warning: return "35";
     case Role::place: return "36";
     case Role::forward: return "94";
     case Role::backward: return "92";
-    case Role::update: return "93";
+    case Role::update: return "33";
     case Role::operation:
     case Role::transfer:
     case Role::memory: return "37";
     case Role::hue0: return "94";
-    case Role::hue1: return "93";
+    case Role::hue1: return "33";
     case Role::hue2: return "96";
     case Role::hue3: return "95";
     case Role::hue4: return "92";
@@ -32,11 +33,11 @@ const char* ground_of(Role role) {
   switch (role) {
     case Role::forward: return "30;104";
     case Role::backward: return "30;102";
-    case Role::update: return "30;103";
+    case Role::update: return "30;43";
     case Role::operation:
     case Role::transfer: return "30;47";
     case Role::hue0: return "30;104";
-    case Role::hue1: return "30;103";
+    case Role::hue1: return "30;43";
     case Role::hue2: return "30;106";
     case Role::hue3: return "30;105";
     case Role::hue4: return "30;102";

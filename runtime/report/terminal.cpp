@@ -28,15 +28,26 @@ using grading::verdict::Verdict;
 struct Detail {
   bool every_case = false;  // all failed cases of a check
   int failures = 1000;      // checks shown with all they say
-  int explanation = 0;      // lines; 0: all
   int output = 10;          // lines of what the program printed
   int shows = 8;            // of each case whose shows are listed; 0: all
   bool passed_checks = true;
+  bool count_passed = true;  // how many they are, where they are not listed
+  bool other_cases = true;   // on which a check fails, by name
   bool timeline = true;
   int ranks = kMostRankRows;
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
 };
+
+/// The goal of the same case, where the learner's run fails a check of its time; nullptr elsewhere.
+const CaseVerdict* goal_of_time(const CaseVerdict& kase, const Verdict& goal, const Verdict& verdict) {
+  const bool is_late = std::any_of(verdict.checks.begin(), verdict.checks.end(), [&](const CheckSummary& check) {
+    return check.spec.kind == cases::CheckKind::time && failed_check(kase, check.spec.id) != nullptr;
+  });
+  const auto same = std::find_if(goal.cases.begin(), goal.cases.end(),
+                                 [&](const CaseVerdict& other) { return other.kase.name == kase.kase.name; });
+  return is_late && same != goal.cases.end() ? &*same : nullptr;
+}
 
 class Report {
  public:
@@ -53,7 +64,7 @@ class Report {
       if (verdict_.status == Status::no_check_ran) no_check_ran();
       if (verdict_.status == Status::not_judged) not_judged();
       for (const CheckSummary& check : verdict_.checks) summary(check);
-      if (!detail_.passed_checks) passed_in_one_line();
+      if (!detail_.passed_checks && detail_.count_passed) passed_in_one_line();
       printed_elsewhere();
       shown();
       picture();
@@ -101,7 +112,7 @@ class Report {
 
   void build_log() {
     page_.blank();
-    page_.text(verdict_.build_log, 0, Role::plain, detail_.explanation);
+    page_.text(verdict_.build_log, 0);
     page_.blank();
     page_.text("Nothing was run. The first error is the one to look at; later ones often follow from it.", 0,
                Role::dim);
@@ -126,7 +137,7 @@ class Report {
   void no_check_ran() {
     page_.text("No check came to a result, so this is not a pass. It is no fault of the solution alone.", 0);
     for (const CaseVerdict& kase : verdict_.cases) {
-      if (!kase.explanation.empty()) page_.text(kase.explanation, 2, Role::plain, detail_.explanation);
+      if (!kase.explanation.empty()) page_.text(kase.explanation, 2);
     }
   }
 
@@ -138,7 +149,7 @@ class Report {
     const std::string some = without > 0 && without < verdict_.cases.size()
                                  ? fmt::format("{} of {} cases could not be judged: ", without, verdict_.cases.size())
                                  : "Nothing could be judged: ";
-    page_.text(some + verdict_.reason, 0, Role::plain, detail_.explanation);
+    page_.text(some + verdict_.reason, 0);
     page_.text("That is no fault of the solution: no points are given or taken, and nothing is noted.", 0, Role::dim);
   }
 
@@ -198,17 +209,22 @@ class Report {
       first = false;
     }
     if (first) page_.field("case", "a hidden one, of which nothing more is shown");
-    if (!others.empty()) page_.field("also in", fmt::format("{}", fmt::join(others, "; ")), Role::dim);
+    if (!others.empty()) page_.field("also in", cases_text(others), Role::dim);
     if (!not_run.empty()) {
       page_.field("not run", fmt::format("{}: two cases before had no end", fmt::join(not_run, "; ")), Role::dim);
     }
+  }
+
+  std::string cases_text(const std::vector<std::string>& names) const {
+    if (detail_.other_cases) return fmt::format("{}", fmt::join(names, "; "));
+    return fmt::format("{} other case{}", names.size(), names.size() == 1 ? "" : "s");
   }
 
   void failure(const CaseVerdict& kase, const CheckVerdict& check) {
     page_.field("case", harmless_line(kase.kase.name, style_.charset()) +
                             (kase.kase.hidden ? " (not announced in the lesson)" : ""));
     if (!kase.explanation.empty() && explained_.insert(kase.explanation).second) {
-      page_.text(kase.explanation, 4, Role::plain, detail_.explanation);
+      page_.text(kase.explanation, 4);
     }
     if (!repeats_explanation(kase, check)) {
       page_.field("expected", check.expected);
@@ -256,8 +272,9 @@ class Report {
   void picture() {
     const CaseVerdict* kase = case_to_show(verdict_);
     if (kase == nullptr || !detail_.timeline || verdict_.status != Status::graded) return;
-    const TimelineText how{options_.width, "Where the time went: " + kase->kase.name, detail_.ranks, detail_.memory,
-                           detail_.legend};
+    TimelineText how{options_.width, "Where the time went: " + kase->kase.name, detail_.ranks, detail_.memory,
+                     detail_.legend};
+    how.goal = options_.goal == nullptr ? nullptr : goal_of_time(*kase, *options_.goal, verdict_);
     const auto lines = timeline_lines(*kase, style_, how);
     if (!lines.empty()) page_.blank();
     for (const std::string& line : lines) page_.line(line);
@@ -273,7 +290,7 @@ class Report {
   std::set<const CaseVerdict*> printed_;
 };
 
-/// From all there is to the least that still says what to do next.
+/// From all there is to the least that still says what is wrong: of that nothing is ever left out.
 std::vector<Detail> levels(const TerminalOptions& options) {
   Detail full;
   full.every_case = options.verbose;
@@ -286,11 +303,12 @@ std::vector<Detail> levels(const TerminalOptions& options) {
   };
   next([](Detail& d) { d.every_case = false, d.output = 4, d.memory = MemoryRows::strips; });
   next([](Detail& d) { d.legend = false, d.passed_checks = false; });
-  next([](Detail& d) { d.ranks = 4, d.explanation = 12, d.shows = 4; });
+  next([](Detail& d) { d.ranks = 4, d.shows = 4; });
   next([](Detail& d) { d.memory = MemoryRows::worst; });
+  next([](Detail& d) { d.other_cases = false, d.count_passed = false; });
+  next([](Detail& d) { d.memory = MemoryRows::none, d.ranks = 1, d.failures = 1, d.output = 2, d.shows = 1; });
   next([](Detail& d) { d.timeline = false; });
-  next([](Detail& d) { d.failures = 1, d.output = 2, d.shows = 1; });
-  next([](Detail& d) { d.explanation = 6, d.output = 0; });
+  next([](Detail& d) { d.output = 0; });
   return all;
 }
 
@@ -305,14 +323,6 @@ std::string terminal_report(const Verdict& verdict, const TerminalOptions& given
   for (const Detail& detail : levels(options)) {
     lines = Report(verdict, options, style, detail).lines();
     if (most == 0 || lines.size() <= most) break;
-  }
-  if (most > 0 && lines.size() > most) {
-    const std::size_t left = lines.size() - most + 1;
-    const std::string number = verdict.puzzle.substr(0, verdict.puzzle.find('_'));
-    const std::string more = fmt::format("{} {} more line{}: ./shardlings run {}", style.pick("…", "..."), left,
-                                         left == 1 ? "" : "s", number);
-    lines.resize(most);
-    lines.back() = style(Role::dim, first_columns(more, options.width));
   }
   std::string text;
   for (const std::string& line : lines) text += line + '\n';

@@ -13,11 +13,13 @@ struct TerminalOptions {
   int width = 80;  ///< columns; taken between 40 and 200
   Colour colour = Colour::none;
   Charset charset = Charset::unicode;
-  /// At most so many lines, for a screen of fixed height; the least important are left out first. 0: no limit.
+  /// For a screen of so many lines the least important is left out, until the rest fits. What is wrong is never left
+  /// out: that may take more lines. 0: no limit.
   int max_lines = 0;
   bool verbose = false;  ///< every failed case, not only the first of each check; what the program printed
   bool timeline = true;  ///< the picture of one case
   std::string title;     ///< of the puzzle; empty: its id
+  const grading::verdict::Verdict* goal = nullptr;  ///< drawn below a run that takes too long; nullptr: unknown
 };
 
 /// The whole report, every line ended by '\n', no line wider than `width`. Nothing that the submission wrote reaches

@@ -136,8 +136,14 @@ class RowPainter {
 
 }  // namespace
 
-Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
-  const RunBlocks run = blocks_of(traces);
+Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns, const std::vector<front::RankTrace>& goal) {
+  // Laid out as further ranks of one run, the goal has the same axis, colours and numbers.
+  std::vector<front::RankTrace> both;
+  if (!goal.empty()) {
+    both = traces;
+    both.insert(both.end(), goal.begin(), goal.end());
+  }
+  const RunBlocks run = blocks_of(goal.empty() ? traces : both);
   Timeline timeline;
   timeline.end = run.end;
   timeline.numbering = run.numbering;
@@ -147,9 +153,12 @@ Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns) {
   const std::int64_t units = end / unit_of(run.lanes, end, columns);
   timeline.exact = units <= columns;
   timeline.columns = timeline.exact ? static_cast<int>(units * std::min(columns / units, kMostColumnsOfUnit)) : columns;
+  const int ranks = static_cast<int>(traces.size());
   for (const LaneBlocks& lane : run.lanes) {
-    timeline.rows.push_back(
-        {lane.rank, lane.lane, RowPainter(lane.blocks, timeline.columns, end, timeline.exact).paint()});
+    const bool is_goal = lane.rank >= ranks;
+    (is_goal ? timeline.goal : timeline.rows)
+        .push_back({is_goal ? lane.rank - ranks : lane.rank, lane.lane,
+                    RowPainter(lane.blocks, timeline.columns, end, timeline.exact).paint()});
   }
   return timeline;
 }

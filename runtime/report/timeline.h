@@ -28,9 +28,10 @@ struct Row {
 
 struct Timeline {
   std::vector<Row> rows;  ///< as the lanes of RunBlocks
+  std::vector<Row> goal;  ///< those of the goal
   Numbering numbering = Numbering::none;
   Colouring colouring = Colouring::none;
-  Nanos end;  ///< of the latest rank
+  Nanos end;  ///< of the latest rank, of the goal's, too
   int columns = 0;
   /// Every column is an equal share of time, without a block ending inside one: lengths can be compared by counting.
   bool exact = false;
@@ -38,8 +39,9 @@ struct Timeline {
 
 /// Lays out the traces in at most `columns` columns, fewer where that makes every column the same span of time.
 /// Time in which the program waits stays idle. A block too short for a column gets one where the lane would be idle
-/// otherwise.
-Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns);
+/// otherwise. `goal`: traces of as many ranks to compare with, or none; they get the same columns and colours.
+Timeline lay_out(const std::vector<front::RankTrace>& traces, int columns,
+                 const std::vector<front::RankTrace>& goal = {});
 
 /// Ranks first to last whose rows show the same.
 struct RankRange {

@@ -47,9 +47,10 @@ class Picture {
       if (options_.legend) legend();
     }
     if (options_.figures) {
-      for (std::string& text : summary_lines(kase_, totals_, style_, options_.width, memory_note())) {
-        lines_.push_back(std::move(text));
-      }
+      std::vector<std::string> summary = summary_lines(kase_, totals_, style_, options_.width, memory_note());
+      // The picture is as small as it can be: beside it there is room for one line.
+      if (options_.memory == MemoryRows::none && options_.most_ranks == 1 && summary.size() > 1) summary.resize(1);
+      lines_.insert(lines_.end(), summary.begin(), summary.end());
     }
     return std::move(lines_);
   }
@@ -57,17 +58,30 @@ class Picture {
  private:
   void draw_beside(int margin) {
     margin_ = margin;
-    timeline_ = lay_out(kase_.traces, options_.width - margin_ - kEdges);
+    timeline_ = lay_out(kase_.traces, options_.width - margin_ - kEdges, goal_traces());
     measure_memory();
   }
 
   int margin(const std::vector<RankRange>& labelled) const {
-    int columns = columns_of("  mem");
+    int columns = columns_of(options_.goal ? "  goal" : "  mem");
     for (const RankRange& ranks : labelled) columns = std::max(columns, columns_of(rank_label(ranks)));
     for (const auto& trace : kase_.traces) {
       for (const front::Event& event : trace.events) columns = std::max(columns, columns_of(lane_label(event.lane)));
     }
     return columns + 1;
+  }
+
+  const std::vector<front::RankTrace>& goal_traces() const {
+    static const std::vector<front::RankTrace> kNone;
+    return options_.goal != nullptr && options_.goal->traces.size() == kase_.traces.size() ? options_.goal->traces
+                                                                                           : kNone;
+  }
+
+  /// What the goal does in this lane of this rank, for one row; empty if there is no goal.
+  std::string goal_row(int rank, front::Lane lane) const {
+    const auto found = std::find_if(timeline_.goal.begin(), timeline_.goal.end(),
+                                    [&](const Row& row) { return row.rank == rank && row.lane == lane; });
+    return found == timeline_.goal.end() ? "" : drawn(*found, style_);
   }
 
   void line(const std::string& label, const std::string& body) {
@@ -129,6 +143,9 @@ class Picture {
     const bool each = options_.memory >= MemoryRows::strips;
     for (int rank = 0; rank < ranks; ++rank) {
       strips.push_back(each ? fmt::format("{}", fmt::join(strip(rank, false), "")) : "");
+      for (const Row& row : timeline_.goal) {
+        if (row.rank == rank) strips.back() += drawn(row, style_);
+      }
     }
     return equal_ranks(timeline_, strips);
   }
@@ -154,6 +171,7 @@ class Picture {
       if (row.rank != ranks.first) continue;
       line(label.empty() ? lane_label(row.lane) : label, drawn(row, style_));
       label.clear();
+      if (const std::string goal = goal_row(row.rank, row.lane); !goal.empty()) line("  goal", goal);
     }
     const bool worst = ranks.first <= totals_.peak_rank && totals_.peak_rank <= ranks.last;
     if (options_.memory == MemoryRows::worst && !worst) return;

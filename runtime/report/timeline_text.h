@@ -28,6 +28,8 @@ struct TimelineText {
   MemoryRows memory = MemoryRows::strips_and_lines;
   bool legend = true;
   bool figures = true;  ///< when it ends, and the summary; without where the reader is to work them out
+  /// The goal of the same case, on the same axis: a row below each of the run's own. nullptr: none.
+  const grading::verdict::CaseVerdict* goal = nullptr;
 };
 
 /// Ranks as rows (neighbours that show the same share theirs), a row for each of their lanes, blocks in virtual time,

@@ -95,11 +95,11 @@ TEST(TimelineText, UsesSixteenColoursOnly) {
 
 TEST(TimelineText, GivesLayersColoursOfTheirOwn) {
   const std::string text = text_of(samples::layers_case(3), 80, Colour::sixteen, Charset::unicode);
-  for (const char* const ground : {"\x1b[30;104m", "\x1b[30;103m", "\x1b[30;106m"}) {
+  for (const char* const ground : {"\x1b[30;104m", "\x1b[30;43m", "\x1b[30;106m"}) {
     EXPECT_THAT(text, HasSubstr(std::string(ground) + "0")) << "a digit on a ground of the layer's colour";
     break;
   }
-  EXPECT_THAT(text, HasSubstr("\x1b[30;103m1"));
+  EXPECT_THAT(text, HasSubstr("\x1b[30;43m1"));
   EXPECT_THAT(text, HasSubstr("\x1b[30;106m2"));
 }
 
