@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/terminal_text.h"
+#include "cli/terminal/ascii.h"
+
 namespace shardlings::cli {
 
 using report::Role;
@@ -56,6 +59,18 @@ std::string Context::tick() const {
 
 std::string Context::cross() const {
   return paint(Role::bad, charset == report::Charset::unicode ? "✗" : "x");
+}
+
+std::string Context::fitted(std::string_view line) const {
+  return cut(line, width, charset == report::Charset::unicode ? "…" : "...");
+}
+
+std::string Context::wrapped(std::string_view text) const {
+  std::string result;
+  for (const std::string& line : wrap(charset == report::Charset::ascii ? terminal::in_ascii(text) : text, width)) {
+    result += line + "\n";
+  }
+  return result;
 }
 
 int output_width() {

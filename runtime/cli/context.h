@@ -32,6 +32,10 @@ struct Context {
   std::string tick() const;
   /// "✗" or "x", in colour.
   std::string cross() const;
+  /// A line cut to the width, where it is longer.
+  std::string fitted(std::string_view line) const;
+  /// Prose in lines of the width, and in ASCII where there is nothing else.
+  std::string wrapped(std::string_view text) const;
 };
 
 /// Columns of the standard output: those of the terminal, or COLUMNS, or 80; never so few that nothing fits.

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/learner.h"
+#include "cli/terminal.h"
 
 namespace shardlings::cli {
 namespace {
@@ -29,6 +31,33 @@ TEST(Explain, ShowsTheMapAsLesson00) {
   EXPECT_THAT(missing.err, HasSubstr("docs/map.md"));
   shardlings.folder().write("docs/map.md", "# Lesson 00: the map\n\nWhat is **divided**.\n");
   EXPECT_EQ(shardlings({"explain", "00"}).out, "Lesson 00: the map\n==================\n\nWhat is divided.\n");
+}
+
+TEST(Explain, KeepsToAsciiWhereThereIsNothingElse) {
+  const Learner shardlings;
+  const auto is_ascii = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
+  };
+  for (const auto& folder : std::filesystem::directory_iterator(shardlings.folder() / "puzzles")) {
+    const std::string id = folder.path().filename().string();
+    const std::string text = shardlings({"explain", "--all", id}, {"LANG=C"}).out;
+    EXPECT_TRUE(is_ascii(text)) << id;
+    EXPECT_FALSE(text.empty()) << id;
+    EXPECT_EQ(text, shardlings({"--ascii", "explain", "--all", id}).out);
+    EXPECT_TRUE(is_ascii(shardlings({"--ascii", "hint", id}).out)) << id;
+  }
+  EXPECT_TRUE(is_ascii(shardlings({"--ascii", "list", "--all"}, {"COLUMNS=40"}).out));
+  EXPECT_TRUE(is_ascii(shardlings({"--ascii", "memory", "--model", "gpt2"}).out));
+}
+
+TEST(Explain, GoesThroughThePagerOfTheLearner) {
+  const Learner shardlings;
+  Terminal terminal(shardlings, {"explain", "01"}, {"PAGER=sed s/^/paged:/", "NO_COLOR=1"});
+  EXPECT_TRUE(terminal.shows("paged:01 One training step")) << terminal.everything();
+  EXPECT_EQ(terminal.finish(), 0);
+  Terminal without(shardlings, {"explain", "01"}, {"PAGER=cat", "NO_COLOR=1"});
+  EXPECT_TRUE(without.shows("01 One training step"));
+  EXPECT_EQ(without.finish(), 0);
 }
 
 TEST(Pass, SaysWhatOverlappingHasGained) {

@@ -23,7 +23,7 @@ TEST(Predict, JudgesAnswersAtOnceAndCountsThem) {
   EXPECT_EQ(right.status, 0);
   EXPECT_THAT(right.out, AllOf(HasSubstr("sent: 5.566 KiB (5700 B): right"), HasSubstr("time: 13.7 ms: right"),
                                HasSubstr("Predicted so far: 2 of 3."), Not(HasSubstr("5712"))));
-  EXPECT_THAT(shardlings({"list"}).out, HasSubstr("predicted 2 of 3"));
+  EXPECT_THAT(shardlings({"list", "--all"}).out, HasSubstr("predicted 2 of 3"));
 
   const Answer wrong = shardlings({"predict", "09", "sent=2856"});
   EXPECT_EQ(wrong.status, 1);
@@ -56,7 +56,7 @@ TEST(Predict, RefusesWhatIsNoAnswer) {
   EXPECT_THAT(refused("3"), HasSubstr("\"3\" is no answer: one is given as in sent=NUMBER."));
   EXPECT_THAT(refused("time=3KB"), HasSubstr("those are bytes"));
   EXPECT_THAT(refused("sent=1"), HasSubstr("two answers for sent"));
-  EXPECT_THAT(shardlings({"list"}).out, Not(HasSubstr("predicted"))) << "nothing of it counts";
+  EXPECT_THAT(shardlings({"list", "--all"}).out, Not(HasSubstr("predicted"))) << "nothing of it counts";
 }
 
 TEST(Predict, AnswersProgramsInJson) {

@@ -12,12 +12,16 @@
 #include "cli/folder.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
+#include "cli/terminal/keys.h"
 #include "cli/terminal/screen.h"
 
 namespace shardlings::cli {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Asks the watcher as `watch` does, until it has seen a change or so many rounds have passed.
 bool notices(system::FileWatcher& watcher, int rounds = 100) {
@@ -155,25 +159,49 @@ Context plain_context() {
   return Context{.project = {}, .out = std::cout, .err = std::cerr};
 }
 
+terminal::Screen screen_of(int lines) {
+  terminal::Screen screen{.title = "09 Data parallel", .status = "building", .body = {}, .keys = {{"q", "quit"}}};
+  for (int i = 0; i < lines; ++i) screen.body += std::to_string(i) + ": " + std::string(200, 'x') + "\n";
+  return screen;
+}
+
 TEST(Screen, FitsIntoTheTerminal) {
-  terminal::Screen screen{"09 Data parallel", "building…", "", "./shardlings run 09", true};
-  for (int i = 0; i < 100; ++i) screen.body += std::string(200, 'x') + "\n";
-  const auto lines = lines_of(terminal::compose(screen, {24, 80}, plain_context()));
-  EXPECT_LE(lines.size(), 24u);
+  const auto lines = lines_of(terminal::compose(screen_of(100), {24, 80}, plain_context()));
+  EXPECT_EQ(lines.size(), 24u) << "23 rows, and the end of the screen cleared";
   for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80) << line;
 }
 
-TEST(Screen, SaysWhereTheRestIs) {
-  const terminal::Screen screen{"t", "", "1\n2\n3\n4\n5\n6\n", "./shardlings run 09", false};
-  EXPECT_THAT(terminal::compose(screen, {9, 80}, plain_context()), HasSubstr("(3 more lines: ./shardlings run 09)"));
-  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("more lines")));
+TEST(Screen, SaysWhichLinesAreSeen) {
+  terminal::Screen screen = screen_of(30);
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), HasSubstr("lines 1-21 of 30"));
+  screen.first = terminal::scrolled(screen, {24, 80}, 4);
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()),
+              AllOf(HasSubstr("lines 5-25 of 30"), HasSubstr("\n4: x"), Not(HasSubstr("\n3: x"))));
+  EXPECT_THAT(terminal::compose(screen_of(10), {24, 80}, plain_context()), Not(HasSubstr("lines 1-")));
 }
 
-TEST(Screen, OffersTheNextPuzzleOnlyAfterAPass) {
-  terminal::Screen screen{"t", "", "", "", false};
-  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), testing::Not(HasSubstr("next puzzle")));
-  screen.can_go_on = true;
-  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()), HasSubstr("next puzzle"));
+TEST(Screen, ScrollsNoFurtherThanItsText) {
+  terminal::Screen screen = screen_of(30);
+  EXPECT_EQ(terminal::scrolled(screen, {24, 80}, 1000), 9);
+  EXPECT_EQ(terminal::scrolled(screen, {24, 80}, -1), 0);
+  screen.first = 9;  // and then the window grows
+  EXPECT_THAT(terminal::compose(screen, {40, 80}, plain_context()), HasSubstr("\n0: x"));
+}
+
+TEST(Screen, KeepsTheLastKeysWhereNotAllFit) {
+  terminal::Screen screen = screen_of(30);
+  screen.keys = {{"h", std::string(70, 'h')}, {"?", "all keys"}, {"q", "quit"}};
+  EXPECT_THAT(terminal::compose(screen, {24, 80}, plain_context()),
+              AllOf(HasSubstr("? all keys"), HasSubstr("q quit"), Not(HasSubstr("hh"))));
+}
+
+TEST(Keys, KnowsThoseThatAreNoCharacter) {
+  using namespace terminal;
+  EXPECT_THAT(keys_in("aQ \n"), ElementsAre('a', 'q', ' ', '\n'));
+  EXPECT_THAT(keys_in("\x1b[A\x1b[B\x1bOA\x1b[5~\x1b[6~\x1b[H\x1b[F"),
+              ElementsAre(kUp, kDown, kUp, kPageUp, kPageDown, kHome, kEnd));
+  EXPECT_THAT(keys_in("\x1b"), ElementsAre(kEscape));
+  EXPECT_THAT(keys_in("\x1b[15~x\x1b[1;5Cy\x1b["), ElementsAre('x', 'y')) << "F5 and Control-Right";
 }
 
 }  // namespace

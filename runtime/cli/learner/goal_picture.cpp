@@ -45,17 +45,21 @@ std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::
                               figures);
 }
 
-std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson, bool figures) {
-  const auto text = read_file(context.project.goal_file(puzzle.id));
-  if (!text) return lesson;
-  std::string picture;
+std::optional<grading::verdict::Verdict> load_goal(const Context& context, const cases::Manifest& puzzle) {
+  const std::string path = context.project.goal_file(puzzle.id);
+  const auto text = read_file(path);
+  if (!text) return std::nullopt;
   try {
-    picture = drawn(context, grading::verdict::run_from_text(*text, context.project.clusters()), figures);
+    return grading::verdict::run_from_text(*text, context.project.clusters());
   } catch (const std::runtime_error& error) {
-    context.err << fmt::format("The picture of the goal is left out. {}: {}\n",
-                               system::shown_path(context.project.goal_file(puzzle.id)), error.what());
-    return lesson;
+    context.err << fmt::format("The picture of the goal is left out. {}: {}\n", system::shown_path(path), error.what());
+    return std::nullopt;
   }
+}
+
+std::string with_goal(const Context& context, const cases::Manifest& puzzle, const std::string& lesson, bool figures) {
+  const auto goal = load_goal(context, puzzle);
+  const std::string picture = goal ? drawn(context, *goal, figures) : "";
   std::string result;
   for (const std::string& line : lines_of(lesson)) {
     const bool image = line.starts_with("![") && line.find(kGoalAddress) != std::string::npos;

@@ -2,6 +2,7 @@
 /// A puzzle's goal as pictures: the run of its solution that goal.json holds (grading/verdict/run_file.h).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "case/manifest.h"
@@ -12,6 +13,9 @@ namespace shardlings::cli::learner {
 
 /// What a lesson says where the picture belongs: "(goal.svg)", the address of an image.
 inline constexpr const char* kGoalAddress = "(goal.svg)";
+
+/// The puzzle's goal; nothing where there is none, or none that can be read: then the errors say so.
+std::optional<grading::verdict::Verdict> load_goal(const Context& context, const cases::Manifest& puzzle);
 
 /// What goal.svg must hold; empty if nothing of the goal ran.
 std::string goal_picture(const cases::Manifest& puzzle, const grading::verdict::Verdict& goal);

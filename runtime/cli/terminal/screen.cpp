@@ -13,16 +13,40 @@ using report::Role;
 
 namespace {
 
-// Title, empty line, empty line, keys, and the last row, which stays free so that nothing scrolls.
-constexpr int kFrameRows = 5;
+// Title, keys, and the last row, which stays free so that nothing scrolls.
+constexpr int kFrameRows = 3;
+constexpr const char* kEndOfColours = "\x1b[0m";
 
-std::string keys(const Screen& screen, const Context& context) {
-  const auto key = [&](const char* letter, const char* meaning) {
-    return context.paint(Role::strong, letter) + " " + meaning + "   ";
-  };
-  std::string line = key("h", "hint");
-  if (screen.can_go_on) line += key("n", "next puzzle");
-  return line + key("l", "list") + key("r", "run again") + key("q", "quit");
+/// Everything in a line at half brightness, its own colours included.
+std::string dimmed(std::string line, const Context& context) {
+  if (context.colour == report::Colour::none) return line;
+  const std::string dim = "\x1b[0;2m";
+  for (std::size_t at = 0; (at = line.find(kEndOfColours, at)) != std::string::npos; at += dim.size()) {
+    line.replace(at, std::string_view(kEndOfColours).size(), dim);
+  }
+  return dim + line + kEndOfColours;
+}
+
+/// "lines 1-21 of 43", where not all are seen.
+std::string place_of(int first, int room, int lines) {
+  return lines <= room ? "" : fmt::format("lines {}-{} of {}", first + 1, std::min(first + room, lines), lines);
+}
+
+/// As many keys as fit beside the place; the last two are always there, since they show and end everything.
+std::string key_line(const Screen& screen, const std::string& place, int columns, const Context& context) {
+  constexpr std::size_t kAlways = 2;
+  const std::string gap = "   ";
+  const auto shown = [&](const auto& key) { return context.paint(Role::strong, key.first) + " " + key.second + gap; };
+  const std::size_t optional = screen.keys.size() - std::min(screen.keys.size(), kAlways);
+  std::string begin, end;
+  for (std::size_t i = optional; i < screen.keys.size(); ++i) end += shown(screen.keys[i]);
+  const int room = columns - columns_of(end) - columns_of(place);
+  for (std::size_t i = 0; i < optional; ++i) {
+    const std::string key = shown(screen.keys[i]);
+    if (columns_of(begin) + columns_of(key) <= room) begin += key;
+  }
+  const std::string keys = begin + end;
+  return keys + spaces(columns - columns_of(keys) - columns_of(place)) + context.paint(Role::dim, place);
 }
 
 }  // namespace
@@ -31,23 +55,27 @@ int body_rows(ScreenSize size) {
   return std::max(size.rows - kFrameRows, 3);
 }
 
+int scrolled(const Screen& screen, ScreenSize size, int lines) {
+  const int last = static_cast<int>(lines_of(screen.body).size()) - body_rows(size);
+  return std::clamp(screen.first + lines, 0, std::max(last, 0));
+}
+
 std::string compose(const Screen& screen, ScreenSize size, const Context& context) {
-  auto body = lines_of(screen.body);
-  const auto room = static_cast<std::size_t>(body_rows(size));
-  if (body.size() > room) {
-    const std::size_t left_out = body.size() - (room - 1);
-    body.resize(room - 1);
-    body.push_back(context.paint(Role::dim, fmt::format("({} more lines: {})", left_out, screen.more)));
-  }
+  const auto body = lines_of(screen.body);
+  const int room = body_rows(size), lines = static_cast<int>(body.size()), first = scrolled(screen, size, 0);
   std::string text = "\x1b[H";
   const auto line = [&](const std::string& words) { text += cut(words, size.columns) + "\x1b[K\n"; };
   const int room_for_title = std::max(size.columns - columns_of(screen.status) - 2, 10);
   line(padded(cut(context.paint(Role::strong, screen.title), room_for_title), room_for_title) + "  " +
        context.paint(Role::warning, screen.status));
-  line("");
-  for (const std::string& words : body) line(words);
-  line("");
-  line(keys(screen, context));
+  const bool has_room_for_air = lines + 2 <= room;
+  if (has_room_for_air) line("");
+  for (int i = first; i < std::min(first + room, lines); ++i) {
+    const std::string& words = body[static_cast<std::size_t>(i)];
+    line(screen.stale ? dimmed(words, context) : words);
+  }
+  if (has_room_for_air) line("");
+  line(key_line(screen, place_of(first, room, lines), size.columns, context));
   return text + "\x1b[J";
 }
 

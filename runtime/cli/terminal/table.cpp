@@ -9,8 +9,7 @@ namespace shardlings::cli::terminal {
 
 namespace {
 
-constexpr int kGap = 2;        // spaces between columns
-constexpr int kNarrowest = 8;  // no column is made narrower than that
+constexpr int kGap = 2;  // spaces between columns
 
 using Row = std::vector<std::string>;
 
@@ -20,20 +19,35 @@ bool is_rule(const Row& row) {
   });
 }
 
-/// Widths of the columns: what the cells want, the widest made narrower until all fit.
+/// Columns of the longest word, which is never broken.
+int longest_word(const std::string& cell) {
+  int longest = 0;
+  for (const std::string& word : fill_lines(cell, 1)) longest = std::max(longest, columns_of(word));
+  return longest;
+}
+
+/// Widths of the columns: what the cells want; where that is too much, the one with most to spare is made narrower.
 std::vector<int> column_widths(const std::vector<Row>& rows, int width) {
   std::size_t columns = 0;
   for (const Row& row : rows) columns = std::max(columns, row.size());
-  std::vector<int> widths(columns, 0);
+  std::vector<int> widths(columns, 0), least(columns, 0);
   for (const Row& row : rows) {
     if (is_rule(row)) continue;
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      widths[c] = std::max(widths[c], columns_of(row[c]));
+      least[c] = std::max(least[c], longest_word(row[c]));
+    }
   }
   const int room = width - kGap * static_cast<int>(columns);
   while (!widths.empty() && std::accumulate(widths.begin(), widths.end(), 0) > room) {
-    int& widest = *std::max_element(widths.begin(), widths.end());
-    if (widest <= kNarrowest) break;
-    --widest;
+    int widest = -1;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const bool can_shrink = widths[c] > least[c];
+      if (can_shrink && (widest < 0 || widths[c] > widths[static_cast<std::size_t>(widest)]))
+        widest = static_cast<int>(c);
+    }
+    if (widest < 0) break;
+    --widths[static_cast<std::size_t>(widest)];
   }
   return widths;
 }

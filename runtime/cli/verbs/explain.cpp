@@ -7,8 +7,9 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/goal_picture.h"
-#include "cli/system/program.h"
 #include "cli/terminal/markdown.h"
+#include "cli/terminal/pager.h"
+#include "cli/verbs/explain.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
@@ -16,12 +17,6 @@ namespace shardlings::cli::verbs {
 using cases::Manifest;
 
 namespace {
-
-struct ExplainOptions {
-  std::string puzzle;
-  bool after = false;  ///< the second part alone
-  bool all = false;    ///< both, whether the puzzle is solved or not
-};
 
 std::string first_part(const Context& context, const Manifest& puzzle, bool open) {
   const std::string path = context.project.lesson_file(puzzle.id);
@@ -56,18 +51,13 @@ std::string map_of_the_course(const Context& context) {
   return terminal::render_markdown(*map, context);
 }
 
-/// Through a pager where there is a screen. less ends at once where the text fits, and leaves it there.
-int show(const Context& context, const std::string& text) {
-  if (context.interactive && system::feed_program({"less", "-RFX"}, text) == 0) return kPassed;
-  context.out << text;
-  return kPassed;
-}
-
 }  // namespace
 
-/// `explain`: the lesson; what gives the answer away comes after a pass.
-static int explain(const Context& context, const ExplainOptions& options) {
-  if (options.puzzle == kMap) return show(context, map_of_the_course(context));
+int explain(const Context& context, const ExplainOptions& options) {
+  if (options.puzzle == kMap) {
+    terminal::print_paged(context, map_of_the_course(context));
+    return kPassed;
+  }
   const learner::Course course = learner::load_course(context.project);
   const learner::Progress progress = learner::load_progress(context.project.state());
   const Manifest& puzzle = learner::named_or_next(course, options.puzzle, progress);
@@ -86,7 +76,8 @@ static int explain(const Context& context, const ExplainOptions& options) {
   std::string text = terminal::render_markdown(markdown, context);
   if (!options.after) text += next_steps(context, puzzle);
   if (rest && !open) text += what_is_left(context);
-  return show(context, text);
+  terminal::print_paged(context, text);
+  return kPassed;
 }
 
 void add_explain(CommandLine& line) {

@@ -10,6 +10,7 @@
 #include "cli/learner/course.h"
 #include "cli/learner/ladder.h"
 #include "cli/terminal/markdown.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/hint.h"
 #include "cli/verbs/verbs.h"
 
@@ -22,9 +23,9 @@ using report::Role;
 
 namespace {
 
-void print_hint(const Context& context, const Hint& hint, const std::string& heading) {
-  context.out << context.paint(Role::strong, fmt::format("{} ({})", heading, name_of(hint.level))) << '\n'
-              << terminal::render_markdown(hint.text, context) << '\n';
+std::string hint_text(const Context& context, const Hint& hint, const std::string& heading) {
+  return context.paint(Role::strong, fmt::format("{} ({})", heading, name_of(hint.level))) + "\n" +
+         terminal::render_markdown(hint.text, context) + "\n";
 }
 
 int print_json(const Context& context, const Manifest& puzzle, const learner::Rung& rung, const Hint* hint) {
@@ -41,12 +42,15 @@ int print_json(const Context& context, const Manifest& puzzle, const learner::Ru
 /// Those given, in the order of the puzzle; after a pass all, since they teach then, too.
 int print_all(const Context& context, const Manifest& puzzle, const learner::PuzzleProgress& past) {
   const auto shown = [&](const Hint& hint) { return past.solved() || learner::was_given(past, hint); };
+  std::string text;
   for (const Hint& hint : puzzle.hints) {
-    if (shown(hint)) print_hint(context, hint, "Hint");
+    if (shown(hint)) text += hint_text(context, hint, "Hint");
   }
   for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
-    if (diagnosis.hint && shown(*diagnosis.hint)) print_hint(context, *diagnosis.hint, "Hint on " + diagnosis.id);
+    if (diagnosis.hint && shown(*diagnosis.hint))
+      text += hint_text(context, *diagnosis.hint, "Hint on " + diagnosis.id);
   }
+  terminal::print_paged(context, text);
   if (!past.solved() && past.hints.empty()) {
     context.out << "No hint was given yet: ./shardlings hint " << learner::short_name(puzzle) << '\n';
   }
@@ -79,9 +83,9 @@ int hint(const Context& context, const HintOptions& options) {
   if (!rung.diagnosis.empty()) {
     const auto words = fill_lines("Your last graded run: " + rung.diagnosis_text, context.width);
     context.out << fmt::format("{}\n\n", fmt::join(words, "\n"));
-    print_hint(context, *rung.hint, "Hint on that mistake");
+    context.out << hint_text(context, *rung.hint, "Hint on that mistake");
   } else {
-    print_hint(context, *rung.hint, fmt::format("Hint {} of {}", rung.given, rung.total));
+    context.out << hint_text(context, *rung.hint, fmt::format("Hint {} of {}", rung.given, rung.total));
   }
   if (!rung.diagnosis.empty() || rung.given < rung.total) {
     context.out << context.paint(Role::dim, "Not enough? Ask again for the next one.\n");

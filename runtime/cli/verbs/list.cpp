@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/verbs.h"
 
@@ -34,16 +36,47 @@ std::vector<Entry> entries_of(const Context& context, const learner::Course& cou
   return entries;
 }
 
+/// The entries of one chapter.
+struct Chapter {
+  std::string title;
+  std::vector<Entry> entries;
+
+  bool has(const Manifest* puzzle) const {
+    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.puzzle == puzzle; });
+  }
+};
+
+std::vector<Chapter> chapters_of(const std::vector<Entry>& entries) {
+  std::vector<Chapter> chapters;
+  for (const Entry& entry : entries) {
+    if (chapters.empty() || chapters.back().title != entry.puzzle->chapter)
+      chapters.push_back({entry.puzzle->chapter, {}});
+    chapters.back().entries.push_back(entry);
+  }
+  return chapters;
+}
+
+struct Points {
+  int reached = 0, most = 0, solved = 0;
+};
+
+Points points_of(const std::vector<Entry>& entries) {
+  Points sum;
+  for (const Entry& entry : entries) {
+    sum.reached += entry.progress.points;
+    sum.most += entry.puzzle->max_points();
+    sum.solved += entry.progress.solved() ? 1 : 0;
+  }
+  return sum;
+}
+
 int print_json(const Context& context, const std::vector<Entry>& entries, const learner::Course& course,
                const Manifest* next) {
   json puzzles = json::array(), faulty = json::array();
   for (const cases::FaultyPuzzle& puzzle : course.faulty()) {
     faulty.push_back({{"id", puzzle.id}, {"reason", puzzle.reason}});
   }
-  int points = 0, max_points = 0;
   for (const Entry& entry : entries) {
-    points += entry.progress.points;
-    max_points += entry.puzzle->max_points();
     puzzles.push_back({{"id", entry.puzzle->id},
                        {"number", entry.puzzle->number},
                        {"title", entry.puzzle->title},
@@ -58,10 +91,11 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"predicted", entry.progress.predicted()},
                        {"to_predict", entry.progress.questions}});
   }
+  const Points points = points_of(entries);
   const json all = {{"puzzles", puzzles},
                     {"faulty", faulty},
-                    {"points", points},
-                    {"max_points", max_points},
+                    {"points", points.reached},
+                    {"max_points", points.most},
                     {"next", next ? json(next->id) : json(nullptr)}};
   context.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
   return kPassed;
@@ -97,25 +131,37 @@ std::string remarks_of(const Context& context, const Entry& entry) {
   return remark + (remark.empty() || predicted.empty() ? "" : ", ") + predicted;
 }
 
-void print_text(const Context& context, const std::vector<Entry>& entries, const Manifest* next) {
-  std::string chapter;
-  int points = 0, max_points = 0;
-  for (const Entry& entry : entries) {
-    const Manifest& puzzle = *entry.puzzle;
-    if (puzzle.chapter != chapter) {
-      context.out << (chapter.empty() ? "" : "\n") << context.paint(Role::strong, puzzle.chapter) << '\n';
-      chapter = puzzle.chapter;
+std::string puzzle_line(const Context& context, const Entry& entry, bool is_next) {
+  return fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, is_next), learner::short_name(*entry.puzzle),
+                     padded(entry.puzzle->title, 28), entry.progress.points, entry.puzzle->max_points(),
+                     remarks_of(context, entry));
+}
+
+/// "3 Data parallel and sharding     2 of 7 solved": a chapter whose puzzles are not listed.
+std::string closed_line(const Context& context, const Chapter& chapter) {
+  const Points points = points_of(chapter.entries);
+  const bool is_solved = points.solved == std::ssize(chapter.entries);
+  return fmt::format("{} {} {:>4}/{}  {} of {} solved", is_solved ? context.tick() : " ", padded(chapter.title, 30),
+                     points.reached, points.most, points.solved, chapter.entries.size());
+}
+
+std::string text_of(const Context& context, const std::vector<Entry>& entries, const Manifest* next, bool all) {
+  std::string text;
+  for (const Chapter& chapter : chapters_of(entries)) {
+    if (!all && !chapter.has(next)) {
+      text += context.fitted(closed_line(context, chapter)) + "\n";
+      continue;
     }
-    const std::string line =
-        fmt::format("{} {} {} {:>3}/{}  {}", mark_of(context, entry, entry.puzzle == next), learner::short_name(puzzle),
-                    padded(puzzle.title, 28), entry.progress.points, puzzle.max_points(), remarks_of(context, entry));
-    context.out << cut(line, context.width) << '\n';
-    points += entry.progress.points;
-    max_points += puzzle.max_points();
+    const bool is_apart = all && !text.empty();
+    text += (is_apart ? "\n  " : "  ") + context.paint(Role::strong, chapter.title) + "\n";
+    for (const Entry& entry : chapter.entries) {
+      text += context.fitted(puzzle_line(context, entry, entry.puzzle == next)) + "\n";
+    }
   }
-  context.out << fmt::format("\n{} of {} points.", points, max_points);
-  if (next) context.out << fmt::format(" Next: {}. Go on with ./shardlings watch", next->id);
-  context.out << '\n';
+  const Points points = points_of(entries);
+  text += fmt::format("\n{} of {} points.", points.reached, points.most);
+  if (next) text += fmt::format(" Next: {}. Go on with ./shardlings watch", next->id);
+  return text + (all ? "\n" : "\nEvery chapter with its puzzles: ./shardlings list --all\n");
 }
 
 /// What is wrong stands in full: an author who mends it needs the file and the line.
@@ -137,13 +183,14 @@ int list(const Context& context, const ListOptions& options) {
   const auto entries = entries_of(context, course, progress);
   const Manifest* next = course.next(progress);
   if (options.json) return print_json(context, entries, course, next);
-  print_text(context, entries, next);
+  terminal::print_paged(context, text_of(context, entries, next, options.all));
   print_faulty(context, course);
   return kPassed;
 }
 
 void add_list(CommandLine& line) {
   auto [options, verb] = line.verb<ListOptions>("list", "chapters and puzzles, what is solved, points", list);
+  verb.flag("--all", options.all, "every chapter with its puzzles");
   verb.flag("--json", options.json, kJsonMeaning);
 }
 

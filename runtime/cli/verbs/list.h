@@ -7,6 +7,7 @@
 namespace shardlings::cli::verbs {
 
 struct ListOptions {
+  bool all = false;  ///< every chapter with its puzzles, not only the one of the next puzzle
   bool json = false;
 };
 

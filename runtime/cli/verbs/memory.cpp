@@ -1,5 +1,6 @@
 #include <cmath>
 #include <ostream>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -74,8 +75,8 @@ int print_table(const Context& context, const std::vector<Transformer>& models, 
   json rows = json::array();
   std::string head = "     N", names = "      ";
   for (const Transformer& model : models) {
-    names += "  " + fmt::format("{:>24}", cut(model.title, 24));
-    head += fmt::format("  {:>8}{:>8}{:>8}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
+    names += "  " + fmt::format("{:>21}", cut(model.title, 21));
+    head += fmt::format("  {:>7}{:>7}{:>7}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
   }
   std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
   for (const int n : kDegrees) {
@@ -84,7 +85,7 @@ int print_table(const Context& context, const std::vector<Transformer>& models, 
       text += "  ";
       for (int zero = 1; zero <= 3; ++zero) {
         const Bytes bytes = memory_map::states_of(memory_map::parameters_of(model), training, zero, n).total();
-        text += fmt::format("{:>8}", terminal::table_gigabytes(bytes));
+        text += fmt::format("{:>7}", terminal::table_gigabytes(bytes));
         rows.push_back({{"model", model.name}, {"dp", n}, {"zero", zero}, {"bytes", bytes.value()}});
       }
     }
@@ -207,10 +208,7 @@ void print_map(const Context& context, const Transformer& model, const Parallel&
                              terminal::size_text(emptiest.total()));
 }
 
-}  // namespace
-
-/// `memory`: the map of memory of a training run.
-static int memory(const Context& context, const MemoryOptions& options) {
+int answer(const Context& context, const MemoryOptions& options) {
   const std::vector<Transformer> known = memory_map::load_transformers(context.project.transformers());
   if (options.list) return print_models(context, known, options.json);
   std::vector<Transformer> models;
@@ -231,6 +229,18 @@ static int memory(const Context& context, const MemoryOptions& options) {
   if (options.json) return print_json(context, models[0], parallel, map);
   print_map(context, models[0], parallel, training, map);
   return kPassed;
+}
+
+}  // namespace
+
+/// `memory`: the map of memory of a training run.
+static int memory(const Context& context, const MemoryOptions& options) {
+  if (options.json) return answer(context, options);
+  std::ostringstream text;
+  const int status =
+      answer({context.project, text, context.err, context.colour, context.charset, context.width}, options);
+  context.out << context.wrapped(text.str());
+  return status;
 }
 
 void add_memory(CommandLine& line) {

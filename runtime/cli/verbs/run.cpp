@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <stdexcept>
 
@@ -13,6 +14,7 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
+#include "cli/learner/goal_picture.h"
 #include "cli/learner/hidden_cases.h"
 #include "cli/learner/outcome.h"
 #include "cli/system/backend_option.h"
@@ -138,12 +140,14 @@ void check_options(const Manifest& puzzle, const RunOptions& options) {
   throw UsageError(message);
 }
 
-/// That a pass of another file is no progress; nothing where that is plain.
+/// That a run of another file is no progress, where nobody should think so; nothing where that is plain.
 std::string words_on_another_file(const Context& context, const RunOptions& options, const Manifest& puzzle,
                                   const Verdict& verdict) {
-  if (!verdict.passed || options.file.empty() || !options.mutant.empty() || !options.right.empty()) return {};
+  if (verdict.points == 0 || options.file.empty() || options.jail) return {};
+  if (!options.mutant.empty() || !options.right.empty()) return {};
   const std::string own = system::shown_path(context.project.puzzle_file(puzzle.id));
-  return fmt::format("\nThis was {}. Progress counts what passes as {}.\n", options.file, own);
+  return "\n" + context.wrapped(fmt::format("This does not count as progress: it was {}. What passes as {} counts.",
+                                            options.file, own));
 }
 
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
@@ -168,18 +172,35 @@ learner::Progress remember(const Context& context, const Manifest& puzzle, const
   }
 }
 
-/// The report in so many lines, if they are limited; some are left in any case, so that it says what is wrong.
+/// What a run of the learner's own numbers is compared with; other numbers have no goal.
+std::optional<Verdict> goal_of(const Context& context, const RunOptions& options, const Manifest& puzzle,
+                               const Verdict& verdict) {
+  const bool has_failed = verdict.status == grading::verdict::Status::graded && !verdict.passed;
+  return has_failed && options.set.empty() ? learner::load_goal(context, puzzle) : std::nullopt;
+}
+
+/// The report, for a screen on which `lines` are taken, if they are limited, and the whole one for who wants both.
 void print_report(const Context& context, const RunOptions& options, const Manifest& puzzle, const Verdict& verdict,
-                  int lines) {
-  constexpr int kFewest = 6;
+                  const std::string& closing, int lines) {
+  const std::optional<Verdict> goal = goal_of(context, options, puzzle, verdict);
   report::TerminalOptions shown;
+  shown.goal = goal ? &*goal : nullptr;
   shown.title = puzzle.title;
   shown.width = context.width;
   shown.colour = context.colour;
   shown.charset = context.charset;
-  if (options.max_lines > 0) shown.max_lines = std::max(lines, kFewest);
   shown.verbose = options.verbose;
-  context.out << report::terminal_report(verdict, shown);
+  if (options.whole != nullptr) *options.whole << report::terminal_report(verdict, shown) << closing;
+  if (options.max_lines == 0) {
+    context.out << report::terminal_report(verdict, shown) << closing;
+    return;
+  }
+  const auto rows = [](const std::string& text) { return static_cast<int>(lines_of(text).size()); };
+  const int room = options.max_lines - lines;
+  shown.max_lines = std::max(room - rows(verdict.passed ? closing : ""), 1);
+  const std::string text = report::terminal_report(verdict, shown);
+  // On a screen with keys, one of them is the way to a hint.
+  context.out << text << (verdict.passed || rows(text) + rows(closing) <= room ? closing : "");
 }
 
 int status_of(const Verdict& verdict) {
@@ -220,9 +241,7 @@ int run(const Context& context, const RunOptions& asked) {
                         options.seed_file.empty();
     const std::string closing = is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
                                        : words_on_another_file(context, options, puzzle, verdict);
-    print_report(context, options, puzzle, repeatable,
-                 options.max_lines - static_cast<int>(lines_of(closing).size() + course.faulty().size()));
-    context.out << closing;
+    print_report(context, options, puzzle, repeatable, closing, static_cast<int>(course.faulty().size()));
   }
   // Who reads them knows nothing of this machine's files.
   learner::write_exports(exports, learner::without_folders(std::move(verdict), context.project), context.out);

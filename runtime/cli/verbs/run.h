@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ struct RunOptions {
   bool json = false;
   std::vector<std::string> exports;  ///< "junit=results.xml"
   bool verbose = false;
-  int max_lines = 0;                                 ///< of all that is printed; 0: no limit
+  int max_lines = 0;                                 ///< of the screen that it is for (TerminalOptions); 0: no limit
+  std::ostream* whole = nullptr;                     ///< besides, gets what is printed without a limit
   std::function<void(const std::string&)> progress;  ///< told what is being done; empty: shown on the error stream
 };
 

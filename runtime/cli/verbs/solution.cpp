@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/terminal/pager.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli::verbs {
@@ -30,7 +31,7 @@ static int solution(const Context& context, const SolutionOptions& options) {
   const std::string path = context.project.solution_file(puzzle.id);
   const auto text = read_file(path);
   if (!text) throw UsageError("There is no solution " + system::shown_path(path) + ".");
-  context.out << *text;
+  terminal::print_paged(context, *text);
   return kPassed;
 }
 

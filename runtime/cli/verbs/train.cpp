@@ -354,7 +354,7 @@ static int train(const Context& context, const TrainOptions& options) {
     const wire::Result how = witness.explain(program, end);
     report.end_early(how.explanation, can_be_judged(how.ending) ? "failed" : "fault");
   }
-  context.out << (options.json ? report.as_json() : report.as_text());
+  context.out << (options.json ? report.as_json() : context.wrapped(report.as_text()));
   return report.status();
 }
 

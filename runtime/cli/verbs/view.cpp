@@ -10,6 +10,7 @@
 #include "cli/learner/last_run.h"
 #include "cli/system/program.h"
 #include "cli/verbs/verbs.h"
+#include "cli/verbs/view.h"
 #include "grading/verdict/kept_runs.h"
 #include "grading/verdict/run_file.h"
 #include "report/measured.h"
@@ -24,18 +25,6 @@ using grading::verdict::KeptRun;
 using grading::verdict::Verdict;
 
 namespace {
-
-struct ViewOptions {
-  std::string puzzle;       ///< empty: the one that was run last
-  std::string case_name;    ///< to begin with; empty: the one that the report shows
-  std::string out;          ///< the page; empty: below the build folder
-  std::string against;      ///< "LAST" or a run file; empty: nothing
-  std::string run;          ///< a run file instead of the last run
-  std::string svg;          ///< write a picture instead of a page
-  std::string to_file;      ///< write the run as a run file instead of a page
-  bool no_figures = false;  ///< of the picture: its summary is left out
-  bool open = false;        ///< in the browser
-};
 
 std::string full_name(const Manifest& puzzle) {
   return learner::short_name(puzzle) + " " + puzzle.title;
@@ -145,8 +134,7 @@ void write_page(const Context& context, const Manifest& puzzle, const ViewOption
 
 }  // namespace
 
-/// `view`: the last run as a page.
-static int view(const Context& context, const ViewOptions& options) {
+int view(const Context& context, const ViewOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const Manifest& puzzle = chosen_puzzle(context, course, options);
   if (!options.svg.empty()) {

@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <array>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -11,17 +13,21 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/system/backend_option.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
+#include "cli/terminal/keys.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal_mode.h"
+#include "cli/verbs/explain.h"
 #include "cli/verbs/hint.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"
+#include "cli/verbs/view.h"
 
 namespace shardlings::cli::verbs {
 
@@ -36,6 +42,10 @@ struct WatchOptions {
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
 constexpr int kSettleMilliseconds = 30;
+constexpr const char* kClear = "\x1b[2J";
+constexpr int kAllLines = 1'000'000;
+// Between the two reports of a job; no report has a control character.
+constexpr char kWholeReport = '\f';
 
 class Watch {
  public:
@@ -44,7 +54,7 @@ class Watch {
     full_screen_ = isatty(STDIN_FILENO) == 1 && context.interactive;
     if (full_screen_) {
       keys_.emplace();
-      context_.out << "\x1b[2J";
+      context_.out << kClear;
     }
     open(puzzle);
   }
@@ -57,7 +67,7 @@ class Watch {
       if (job_.running()) wanted.push_back({job_.descriptor(), POLLIN, 0});
       poll(wanted.data(), wanted.size(), watcher_->interval_ms());
       for (int signal = signals_.next(); signal != 0; signal = signals_.next()) on_signal(signal);
-      if (full_screen_ && (wanted[1].revents & (POLLIN | POLLHUP)) != 0) on_key();
+      if (full_screen_ && (wanted[1].revents & (POLLIN | POLLHUP)) != 0) on_keys();
       if (watcher_->changed()) on_save();
       if (job_.running()) on_news();
     }
@@ -67,10 +77,43 @@ class Watch {
   }
 
  private:
+  /// What a key does. bindings() is the table of all of them, which ? shows.
+  struct KeyBinding {
+    std::vector<int> keys;
+    const char* name;   ///< as it is printed on the key
+    const char* brief;  ///< in the last row; empty: not there
+    const char* meaning;
+    std::function<void()> action;
+  };
+
   static std::string status_text(int status) {
     if (status == kPassed) return "passed";
     if (status == kFailed) return "not yet";
     return status == kNotJudged ? "not judged" : "";
+  }
+
+  std::vector<KeyBinding> bindings() {
+    using namespace terminal;
+    const int page = body_rows(screen_size()) - 1;
+    const auto scroll = [this](int lines) { return [this, lines] { scroll_by(lines); }; };
+    return {
+        {{'n'}, "n", can_go_on_ ? "next puzzle" : "", "the next puzzle, once this one is solved", [this] { next(); }},
+        {{'h'}, "h", "hint", "the next hint", [this] { borrow([this](const Context& c) { hint(c, {id_}); }); }},
+        {{'e'}, "e", "lesson", "the lesson", [this] { borrow([this](const Context& c) { explain(c, {id_}); }); }},
+        {{'v'}, "v", "page", "the run as a page in the browser, as view --open", [this] { open_page(); }},
+        {{'d'}, "d", "details", "the full report, and back", [this] { toggle_details(); }},
+        {{'l'}, "l", "list", "all puzzles", [this] { borrow([](const Context& c) { list(c, {.all = true}); }); }},
+        {{'r', '\n', '\r'}, "r", "", "grade again", [this] { grade(); }},
+        {{kUp, 'k'}, "up, k", "", "one line up", scroll(-1)},
+        {{kDown, 'j'}, "down, j", "", "one line down", scroll(1)},
+        {{kPageDown, ' '}, "space", "", "one screen down; PageDown does the same", scroll(page)},
+        {{kPageUp, 'b'}, "b", "", "one screen up; PageUp does the same", scroll(-page)},
+        {{kHome, 'g'}, "Home, g", "", "to the first line", scroll(-kAllLines)},
+        {{kEnd}, "End", "", "to the last line", scroll(kAllLines)},
+        {{kEscape}, "Esc", "", "back to the report", [this] { show_report(); }},
+        {{'?'}, "?", "all keys", "all keys", [this] { show_keys(); }},
+        {{'q'}, "q", "quit", "the end", [this] { done_ = true; }},
+    };
   }
 
   void open(const Manifest& puzzle) {
@@ -84,7 +127,8 @@ class Watch {
 
   void grade() {
     screen_.status = "building";
-    screen_.can_go_on = false;
+    screen_.stale = is_report_;
+    can_go_on_ = false;
     if (full_screen_) {
       show();
     } else {
@@ -92,22 +136,25 @@ class Watch {
     }
     const terminal::ScreenSize size = terminal::screen_size();
     job_.start([this, size](const system::Job::Say& say, std::string& text) {
-      std::ostringstream out;
+      std::ostringstream out, whole;
       Context context{context_.project, out, out, context_.colour, context_.charset, context_.width};
       if (full_screen_) context.width = size.columns;
       RunOptions options;
       options.puzzle = id_;
       options.backend = backend_;
       if (full_screen_) options.max_lines = terminal::body_rows(size);
+      if (full_screen_) options.whole = &whole;
       options.progress = [&say](const std::string& what) { say(what); };
       const int status = run(context, options);
       text = out.str();
+      if (full_screen_) text += kWholeReport + whole.str();
       return status;
     });
   }
 
   void on_save() {
     job_.drop();
+    show_report();
     screen_.status = "saved";
     if (full_screen_) show();
     if (watcher_->descriptor() >= 0) {
@@ -121,11 +168,14 @@ class Watch {
     const std::string before = job_.stage();
     const bool ended = job_.take();
     if (ended) {
-      screen_.body = job_.text();
-      screen_.more = "./shardlings run " + name_;
+      const auto end = std::min(job_.text().find(kWholeReport), job_.text().size());
+      report_ = job_.text().substr(0, end);
+      details_ = end == job_.text().size() ? report_ : job_.text().substr(end + 1);
       screen_.status = status_text(job_.status());
-      screen_.can_go_on = job_.status() == kPassed;
-      if (!full_screen_) context_.out << screen_.body << std::endl;
+      can_go_on_ = job_.status() == kPassed;
+      // Who reads something else meanwhile is not interrupted: the status says how it went, Esc shows why.
+      if (is_report_) show_report();
+      if (!full_screen_) context_.out << report_ << std::endl;
     } else if (job_.stage() != before && !job_.stage().empty()) {
       screen_.status = job_.stage();
     }
@@ -136,50 +186,97 @@ class Watch {
     if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP) done_ = true;
     if (signal == SIGCONT && keys_) keys_->apply();
     if (full_screen_ && (signal == SIGWINCH || signal == SIGCONT)) {
-      context_.out << "\x1b[2J";
+      context_.out << kClear;
       show();
     }
   }
 
-  void on_key() {
-    char key = 0;
-    if (read(STDIN_FILENO, &key, 1) != 1) {
+  void on_keys() {
+    std::array<char, 64> typed{};
+    const ssize_t got = read(STDIN_FILENO, typed.data(), typed.size());
+    if (got <= 0) {
       done_ = true;  // the terminal is gone
       return;
     }
-    switch (std::tolower(static_cast<unsigned char>(key))) {
-      case 'q': done_ = true; break;
-      case 'r':
-      case '\n':
-      case '\r': grade(); break;
-      // Asking for the same hint again would give the next one: only a larger window shows the rest.
-      case 'h': borrow("a larger window", [this](const Context& context) { hint(context, {.puzzle = id_}); }); break;
-      case 'l': borrow("./shardlings list", [](const Context& context) { list(context, {}); }); break;
-      case 'n': next(); break;
-      default: break;
+    for (const int key : terminal::keys_in({typed.data(), static_cast<std::size_t>(got)})) {
+      for (const KeyBinding& binding : bindings()) {
+        if (std::count(binding.keys.begin(), binding.keys.end(), key) > 0) binding.action();
+      }
     }
+    if (!done_) show();
   }
 
-  /// Shows what another verb prints; `more` shows what the screen has no room for.
+  void put(const std::string& body, bool is_report) {
+    screen_.body = body;
+    screen_.first = 0;
+    screen_.stale = false;
+    is_report_ = is_report;
+    shows_details_ = false;
+  }
+
+  void show_report() { put(report_, true); }
+
+  void toggle_details() {
+    const bool wanted = !shows_details_;
+    put(wanted ? details_ : report_, true);
+    shows_details_ = wanted;
+  }
+
+  void scroll_by(int lines) { screen_.first = terminal::scrolled(screen_, terminal::screen_size(), lines); }
+
+  void show_keys() {
+    std::string text;
+    for (const KeyBinding& binding : bindings()) {
+      text += context_.paint(report::Role::strong, padded(binding.name, 10)) + binding.meaning + "\n";
+    }
+    put(text, false);
+  }
+
+  /// Shows what another verb prints, or why it cannot.
   template <typename Verb>
-  void borrow(const char* more, const Verb& verb) {
+  void borrow(const Verb& verb) {
     std::ostringstream out;
-    verb(Context{context_.project, out, out, context_.colour, context_.charset, terminal::screen_size().columns});
-    screen_.body = out.str();
-    screen_.more = more;
-    show();
+    const Context context{
+        context_.project, out, out, context_.colour, context_.charset, terminal::screen_size().columns};
+    try {
+      verb(context);
+    } catch (const std::exception& error) {
+      out << error.what() << '\n';
+    }
+    std::string body;
+    for (const std::string& line : wrap(out.str(), context.width)) body += line + "\n";
+    put(body, false);
+  }
+
+  void open_page() {
+    ViewOptions options;
+    options.puzzle = id_;
+    options.open = true;
+    borrow([&options](const Context& context) { view(context, options); });
+    context_.out << kClear;  // the browser may have written something
   }
 
   void next() {
-    if (!screen_.can_go_on) return;
+    if (!can_go_on_) {
+      screen_.status = "not solved yet";
+      return;
+    }
     const learner::Course course = learner::load_course(context_.project);
     const Manifest* next = course.next_after(id_, learner::load_progress(context_.project.state()));
     if (!next) return;
-    screen_.body.clear();
+    report_.clear();
+    details_.clear();
+    show_report();
     open(*next);
   }
 
-  void show() { context_.out << terminal::compose(screen_, terminal::screen_size(), context_) << std::flush; }
+  void show() {
+    screen_.keys.clear();
+    for (const KeyBinding& binding : bindings()) {
+      if (*binding.brief != '\0') screen_.keys.emplace_back(binding.name, binding.brief);
+    }
+    context_.out << terminal::compose(screen_, terminal::screen_size(), context_) << std::flush;
+  }
 
   const Context& context_;
   const std::string backend_;
@@ -189,6 +286,10 @@ class Watch {
   std::unique_ptr<system::FileWatcher> watcher_;
   system::Job job_;
   terminal::Screen screen_;
+  std::string report_, details_;  // of the last run: for the screen, and in full
+  bool is_report_ = true;         // the body is one of the two
+  bool shows_details_ = false;
+  bool can_go_on_ = false;  // the puzzle is solved
   bool full_screen_ = false;
   bool done_ = false;
 };
