@@ -27,6 +27,8 @@ namespace shardlings::cli {
 
 namespace {
 
+constexpr const char* kMeaning = "Puzzles on distributed training of neural networks";
+
 /// What was asked for, and how to print the answer.
 struct Wish {
   ChosenVerb verb = verbs::overview;
@@ -76,7 +78,7 @@ class HelpOfWidth final : public CLI::Formatter {
 void describe(CLI::App& app, Wish& wish) {
   app.name("./shardlings");
   app.formatter(std::make_shared<HelpOfWidth>(output_width()));  // the verbs inherit it
-  app.set_version_flag("--version", "shardlings " SHARDLINGS_VERSION);
+  app.set_version_flag("--version", std::string("shardlings ") + version());
   app.set_help_all_flag("--help-all", "the help of all commands");
   app.add_option_function<std::string>(
          "--color,--colour", [&wish](const std::string& word) { wish.colour = colour_choice(word); },
@@ -157,23 +159,32 @@ std::string explain_error(const CLI::App& app, const CLI::ParseError& error,
   return fmt::format("{}. {}", error.what(), help);
 }
 
+/// What went wrong, in lines of the terminal where it goes to one.
+void complain(std::ostream& err, const std::string& text) {
+  if (isatty(STDERR_FILENO) == 0) {
+    err << text << '\n';
+    return;
+  }
+  for (const std::string& line : wrap(text, output_width())) err << line << '\n';
+}
+
 int call(const std::string& program, const Wish& wish, std::ostream& out, std::ostream& err) {
   try {
     Context context = make_context(system::find_project(program), out, err, wish.colour);
     if (wish.ascii) context.charset = report::Charset::ascii;
     return wish.verb(context);
   } catch (const std::bad_alloc&) {
-    err << advice_on(ENOMEM) << '\n';
+    complain(err, advice_on(ENOMEM));
     return kNotJudged;
   } catch (const MachineFault& error) {
-    err << error.what() << '\n';
+    complain(err, error.what());
     return kNotJudged;
   } catch (const std::system_error& error) {
     const std::string advice = advice_on(error.code().value());
-    err << error.what() << (advice.empty() ? "" : ". " + advice) << '\n';
+    complain(err, error.what() + (advice.empty() ? "" : ". " + advice));
     return advice.empty() ? kWrongUse : kNotJudged;
   } catch (const std::exception& error) {
-    err << error.what() << '\n';
+    complain(err, error.what());
     return kWrongUse;
   }
 }
@@ -202,9 +213,20 @@ int delivered(int status, std::ostream& out, std::ostream& err) {
 
 }  // namespace
 
+grammar::Grammar grammar_of_app() {
+  CLI::App app(kMeaning);
+  Wish wish;
+  describe(app, wish);
+  return grammar_of(std::as_const(app));
+}
+
+const char* version() {
+  return SHARDLINGS_VERSION;
+}
+
 int run_app(const std::string& program, const std::vector<std::string>& arguments, std::ostream& out,
             std::ostream& err) {
-  CLI::App app("Puzzles on distributed training of neural networks");
+  CLI::App app(kMeaning);
   Wish wish;
   describe(app, wish);
   try {
@@ -213,7 +235,7 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
     app.exit(help, out, err);
     return delivered(kPassed, out, err);
   } catch (const CLI::ParseError& error) {
-    err << explain_error(app, error, arguments) << '\n';
+    complain(err, explain_error(app, error, arguments));
     return kWrongUse;
   }
   if (const std::string want = want_of_files(); !want.empty()) {

@@ -33,7 +33,33 @@ void add_number(CLI::App& verb, const char* name, Number& value, const char* mea
   if (shown == Default::shown) option->capture_default_str();
 }
 
+grammar::Option described(const CLI::Option& option) {
+  grammar::Option words;
+  for (const std::string& name : option.get_snames()) words.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) words.names.push_back("--" + name);
+  if (words.names.empty()) words.names.push_back(option.get_name());
+  words.form = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+  words.meaning = option.get_description();
+  words.required = option.get_required();
+  return words;
+}
+
 }  // namespace
+
+grammar::Grammar grammar_of(const CLI::App& app) {
+  grammar::Grammar grammar{app.get_description(), app.get_footer(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) grammar.options.push_back(described(*option));
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    grammar::Verb& words = grammar.verbs.emplace_back();
+    words.name = verb->get_name();
+    words.meaning = verb->get_description();
+    for (const CLI::Option* option : verb->get_options()) {
+      if (app.get_option_no_throw(option->get_name()) != nullptr) continue;  // one of every verb
+      (option->get_positional() ? words.arguments : words.options).push_back(described(*option));
+    }
+  }
+  return grammar;
+}
 
 void VerbOptions::positional(const char* name, std::string& value, const char* meaning) {
   verb_->add_option(name, value, meaning);

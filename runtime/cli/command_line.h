@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "cli/grammar/grammar.h"
 #include "shardlings/tensor.h"
 
 namespace CLI {
@@ -93,5 +94,8 @@ class CommandLine {
   CLI::App& app_;
   ChosenVerb& chosen_;
 };
+
+/// All that the command line knows, as data.
+grammar::Grammar grammar_of(const CLI::App& app);
 
 }  // namespace shardlings::cli

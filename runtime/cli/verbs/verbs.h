@@ -32,6 +32,8 @@ void add_new_puzzle(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_test(CommandLine& line);
 void add_check(CommandLine& line);
+void add_completion(CommandLine& line);
+void add_man(CommandLine& line);
 void add_grade(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
@@ -57,6 +59,8 @@ inline void add_all(CommandLine& line) {
   add_doctor(line);
   add_test(line);
   add_check(line);
+  add_completion(line);
+  add_man(line);
 }
 
 }  // namespace shardlings::cli::verbs
