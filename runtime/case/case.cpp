@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "front/clock/cluster_fields.h"
+#include "model/software_stack.h"
 
 namespace shardlings::cases {
 namespace {
@@ -148,6 +149,77 @@ model::ModelSpec model_from(const Json& object) {
   return model;
 }
 
+Json row_to_json(const model::StackRow& row) {
+  return {{"name", row.name},
+          {"in", model::kWidthWords.of(row.in)},
+          {"out", model::kWidthWords.of(row.out)},
+          {"scores_products", row.scores_products},
+          {"flash_products", row.flash_products},
+          {"moves", row.moves},
+          {"masks", row.masks},
+          {"exchange", model::kExchangeWords.of(row.exchange)},
+          {"inner", row.inner}};
+}
+
+model::StackRow row_from(const Json& object) {
+  model::StackRow row;
+  row.name = at<std::string>(object, "name");
+  row.in = value_at(object, "in", model::kWidthWords);
+  row.out = value_at(object, "out", model::kWidthWords);
+  row.scores_products = at<double>(object, "scores_products");
+  row.flash_products = at<double>(object, "flash_products");
+  row.moves = at<model::Elements>(object, "moves");
+  row.masks = at<model::Elements>(object, "masks");
+  row.exchange = value_at(object, "exchange", model::kExchangeWords);
+  row.inner = at<bool>(object, "inner");
+  return row;
+}
+
+Json stack_to_json(const model::SoftwareStack& stack) {
+  Json json = {{"name", stack.name},
+               {"forward", Json::array()},
+               {"backward", Json::array()},
+               {"kept", Json::array()},
+               {"workspace", stack.workspace},
+               {"causal_flash", stack.causal_flash},
+               {"sequence_parallel", stack.sequence_parallel}};
+  for (const model::StackRow& row : stack.forward) json["forward"].push_back(row_to_json(row));
+  for (const model::StackRow& row : stack.backward) json["backward"].push_back(row_to_json(row));
+  for (const model::StackKept& kept : stack.kept) {
+    json["kept"].push_back(
+        {{"name", kept.name}, {"elements", kept.elements}, {"masks", kept.masks}, {"inner", kept.inner}});
+  }
+  return json;
+}
+
+std::shared_ptr<const model::SoftwareStack> stack_from(const Json& object) {
+  auto stack = std::make_shared<model::SoftwareStack>();
+  stack->name = at<std::string>(object, "name");
+  for (const Json& row : at<Json>(object, "forward")) stack->forward.push_back(row_from(row));
+  for (const Json& row : at<Json>(object, "backward")) stack->backward.push_back(row_from(row));
+  for (const Json& kept : at<Json>(object, "kept")) {
+    stack->kept.push_back({at<std::string>(kept, "name"), at<model::Elements>(kept, "elements"),
+                           at<model::Elements>(kept, "masks"), at<bool>(kept, "inner")});
+  }
+  stack->workspace = at<model::Elements>(object, "workspace");
+  stack->causal_flash = at<bool>(object, "causal_flash");
+  stack->sequence_parallel = at<bool>(object, "sequence_parallel");
+  return stack;
+}
+
+Json execution_to_json(const model::Execution& execution) {
+  Json json = {{"recompute", model::kRecomputeWords.of(execution.recompute)}};
+  if (execution.stack) json["stack"] = stack_to_json(*execution.stack);
+  return json;
+}
+
+model::Execution execution_from(const Json& object) {
+  model::Execution execution;
+  execution.recompute = value_at(object, "recompute", model::kRecomputeWords);
+  if (object.contains("stack")) execution.stack = stack_from(at<Json>(object, "stack"));
+  return execution;
+}
+
 }  // namespace
 
 double Case::number(const std::string& key) const {
@@ -185,6 +257,7 @@ std::string to_json(const Case& kase) {
                {"numbers", kase.numbers}};
   if (kase.traced) json["traced"] = *kase.traced;
   if (!kase.recipes) json["recipes"] = false;
+  if (!kase.execution.is_plain()) json["execution"] = execution_to_json(kase.execution);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -210,6 +283,7 @@ Case case_from_json(const std::string& text) {
   kase.capacity = Bytes(at<std::int64_t>(json, "capacity"));
   if (json.contains("traced")) kase.traced = at<std::vector<int>>(json, "traced");
   if (json.contains("recipes")) kase.recipes = at<bool>(json, "recipes");
+  if (json.contains("execution")) kase.execution = execution_from(at<Json>(json, "execution"));
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
   return kase;
 }

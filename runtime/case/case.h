@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "front/clock/cluster.h"
+#include "model/execution.h"
 #include "model/structure.h"
 #include "shardlings/export.h"
 
@@ -34,6 +35,7 @@ struct SHARDLINGS_API Case {
   std::optional<std::vector<int>> traced;  ///< the ranks that leave a trace, in order; nothing: all
   /// False: a simulation makes each call of the model of its operations. Nothing but its own time depends on that.
   bool recipes = true;
+  model::Execution execution;
   std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
 
   bool has_model() const { return model.layers > 0; }

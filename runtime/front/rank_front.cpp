@@ -22,7 +22,8 @@ RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back:
       host_(rank_, memory_, pending_),
       ops_{rank_, meter_, memory_, pending_, host_},
       models_{rank_, meter_, memory_, groups_, doors_.learner(), nullptr, {}, {}} {
-  if (rank_.device().computes() || rank_.trace().enabled()) return;
+  // A software stack has recipes alone, so that its ranks use them even where they leave a trace.
+  if (rank_.device().computes() || (rank_.trace().enabled() && options.execution.stack == nullptr)) return;
   models_.recipes = recipes;
   memory_.list_with([this] { models_.saved.for_each([this](SavedEntry& entry) { make_tensors(models_, entry); }); });
 }

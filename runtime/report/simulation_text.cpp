@@ -139,6 +139,8 @@ std::string simulation_json(const cases::Case& kase, const front::RunReport& rep
                          {"ranks", kase.ranks},
                          {"cluster", kase.cluster.name},
                          {"precision", kase.cluster.mixed ? "mixed" : "f32"},
+                         {"stack", simulation::stack_of(kase)},
+                         {"recompute", model::kRecomputeWords.of(kase.execution.recompute)},
                          {"measured_speeds", kase.cluster.efficiency.matmul.has_value()},
                          {"end", summary.end.value()},
                          {"time",
@@ -154,6 +156,10 @@ std::string simulation_json(const cases::Case& kase, const front::RunReport& rep
                          {"peak", of(report, summary.fullest).peak.value()},
                          {"peak_rank", summary.fullest},
                          {"seconds", cost.seconds}};
+  const Counters& fullest = of(report, summary.fullest);
+  for (std::size_t kind = 0; kind < fullest.peak_by_kind.size(); ++kind) {
+    json["peak_by_kind"][name_of(static_cast<Kind>(kind))] = fullest.peak_by_kind[kind].value();
+  }
   for (const KindOfRanks& kind : simulation::kinds_of(report)) {
     const Counters& c = *kind.counters;
     json["kinds"].push_back({{"ranks", list_of_ranks(kind.ranks)},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -19,7 +21,7 @@ using simulation::SweptSize;
 std::string named(const std::vector<SweptSize>& sizes, const std::vector<double>& values) {
   std::string text;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sizes[i].name, values[i]);
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sizes[i].name, sizes[i].text_of(values[i]));
   }
   return text;
 }
@@ -32,21 +34,46 @@ std::string cell(const SweepPoint& point, const SweepResult& result) {
 }
 
 constexpr int kColumnWidth = 12;
+constexpr std::size_t kMostTables = 4;
 
+/// A heat map: the faster, the darker; white space where nothing fits.
+std::string shade(const SweepResult& result, Nanos shortest, Nanos longest, const Style& style) {
+  if (!result.finished || !result.fits) return "  ";
+  constexpr std::size_t kShades = 4;
+  const double part = longest == shortest ? 0 : (result.end - shortest) / (longest - shortest);
+  const auto which = std::min(kShades - 1, static_cast<std::size_t>(part * kShades));
+  static constexpr std::array<const char*, kShades> kBlocks = {"██", "▓▓", "▒▒", "░░"};
+  static constexpr std::array<const char*, kShades> kLetters = {"##", "++", "--", ".."};
+  return style.charset() == Charset::unicode ? kBlocks.at(which) : kLetters.at(which);
+}
+
+/// The sizes that a table has rows and columns for, and those that there is a table of its own for each value of.
 void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
                const std::vector<SweepResult>& results, int fastest, const Style& style,
                std::vector<std::string>& lines) {
-  std::string head = fmt::format("{:>{}}", sizes[0].name + " \\ " + sizes[1].name, kColumnWidth);
-  for (const double value : sizes[1].values) head += fmt::format("{:>{}}", value, kColumnWidth);
-  lines.push_back(style(Role::dim, head));
-  std::size_t i = 0;
-  for (const double row : sizes[0].values) {
-    std::string line = fmt::format("{:>{}}", row, kColumnWidth);
-    for (std::size_t column = 0; column < sizes[1].values.size(); ++column, ++i) {
-      const std::string text = fmt::format("{:>{}}", cell(points[i], results[i]), kColumnWidth);
-      line += static_cast<int>(i) == fastest ? style(Role::good, text) : text;
+  Nanos shortest(std::numeric_limits<std::int64_t>::max()), longest;
+  for (const SweepResult& result : results) {
+    if (!result.finished || !result.fits) continue;
+    shortest = std::min(shortest, result.end);
+    longest = std::max(longest, result.end);
+  }
+  const std::size_t rows = sizes[0].values.size(), columns = sizes[1].values.size();
+  const std::size_t tables = points.size() / (rows * columns);
+  for (std::size_t table = 0; table < tables; ++table) {
+    if (tables > 1) lines.push_back(fmt::format("{} {}", sizes[2].name, sizes[2].text_of(sizes[2].values[table])));
+    std::string head = fmt::format("{:>{}}", sizes[0].name + " \\ " + sizes[1].name, kColumnWidth);
+    for (const double value : sizes[1].values) head += fmt::format("{:>{}}   ", sizes[1].text_of(value), kColumnWidth);
+    lines.push_back(style(Role::dim, head.substr(0, head.find_last_not_of(' ') + 1)));
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::string line = fmt::format("{:>{}}", sizes[0].text_of(sizes[0].values[row]), kColumnWidth);
+      for (std::size_t column = 0; column < columns; ++column) {
+        const std::size_t i = (row * columns + column) * tables + table;
+        const std::string text = fmt::format("{:>{}}", cell(points[i], results[i]), kColumnWidth);
+        line += static_cast<int>(i) == fastest ? style(Role::good, text) : text;
+        line += " " + shade(results[i], shortest, longest, style);
+      }
+      lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    lines.push_back(line);
   }
 }
 
@@ -86,7 +113,7 @@ std::string none_fits(const std::vector<SweptSize>& sizes, const std::vector<Swe
 std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
                                      const std::vector<SweepResult>& results, int fastest, const Style& style) {
   std::vector<std::string> lines;
-  if (sizes.size() == 2) {
+  if (sizes.size() == 2 || (sizes.size() == 3 && sizes[2].values.size() <= kMostTables)) {
     add_table(sizes, points, results, fastest, style, lines);
   } else {
     add_list(sizes, points, results, lines);
@@ -123,7 +150,14 @@ std::string sweep_json(const std::vector<SweptSize>& sizes, const std::vector<Sw
   nlohmann::json json = nlohmann::json::array();
   for (std::size_t i = 0; i < points.size(); ++i) {
     nlohmann::json one;
-    for (std::size_t s = 0; s < sizes.size(); ++s) one["sizes"][sizes[s].name] = points[i].values[s];
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      nlohmann::json& size = one["sizes"][sizes[s].name];
+      if (sizes[s].words.empty()) {
+        size = points[i].values[s];
+      } else {
+        size = sizes[s].text_of(points[i].values[s]);
+      }
+    }
     one["possible"] = points[i].refusal.empty();
     if (!points[i].refusal.empty()) one["why"] = points[i].refusal;
     if (points[i].refusal.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "case/data.h"
+#include "simulation/stack_file.h"
 
 namespace shardlings::simulation {
 
@@ -21,6 +22,10 @@ std::vector<KindOfRanks> kinds_of(const front::RunReport& report) {
     kinds[latest].ranks.push_back(static_cast<int>(rank));
   }
   return kinds;
+}
+
+std::string stack_of(const cases::Case& kase) {
+  return kase.execution.stack ? kase.execution.stack->name : kOwnStack;
 }
 
 Summary summary_of(const cases::Case& kase, const front::RunReport& report) {

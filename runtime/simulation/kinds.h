@@ -2,6 +2,7 @@
 /// Thousands of ranks go through the same a few ways: kinds of ranks, and what a run of many comes to.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "case/case.h"
@@ -36,6 +37,9 @@ struct Summary {
   std::int64_t operations = 0;    ///< and messages and collectives, of all ranks
   int fullest = 0, emptiest = 0;  ///< ranks
 };
+
+/// The name of the software stack that the case's blocks are run by: "ours" without one.
+std::string stack_of(const cases::Case& kase);
 
 Summary summary_of(const cases::Case& kase, const front::RunReport& report);
 

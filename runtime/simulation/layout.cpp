@@ -12,6 +12,7 @@
 #include "case/case_numbers.h"
 #include "front/clock/cluster.h"
 #include "memory_map/transformer.h"
+#include "simulation/stack_file.h"
 
 namespace shardlings::simulation {
 namespace {
@@ -104,6 +105,10 @@ void use_global_batch(const Wish& wish, Case& kase) {
   kase.micro_batches = static_cast<int>(wish.global_batch / each);
 }
 
+bool has_stack(const Wish& wish) {
+  return !wish.stack.empty() && wish.stack != kOwnStack;
+}
+
 void use_cluster(const Wish& wish, const Files& files, Case& kase) {
   if (!wish.cluster.empty()) {
     const auto speeds = wish.ideal ? front::Speeds::peak : front::Speeds::measured;
@@ -113,8 +118,19 @@ void use_cluster(const Wish& wish, const Files& files, Case& kase) {
   if (!wish.precision.empty() && wish.precision != "f32" && wish.precision != "mixed") {
     refuse(fmt::format("--precision {}: it is f32 or mixed", wish.precision));
   }
-  kase.cluster.mixed = wish.precision == "mixed";
+  // What others have built computes in 16 bits, unless somebody says otherwise.
+  kase.cluster.mixed = wish.precision.empty() ? has_stack(wish) : wish.precision == "mixed";
   if (wish.unlimited) kase.capacity = kUnlimited;
+}
+
+void use_recompute(const Wish& wish, Case& kase) {
+  if (wish.recompute.empty()) return;
+  const auto recompute = model::kRecomputeWords.find(wish.recompute);
+  if (!recompute) refuse(fmt::format("--recompute {}: it is off, full or selective", wish.recompute));
+  if (!kase.has_model() || kase.model.family != model::ModelSpec::Family::gpt) {
+    refuse("--recompute is about transformer blocks, and the model of this puzzle has none");
+  }
+  kase.execution.recompute = *recompute;
 }
 
 /// Optimizer, clipping, and whether weights are tied, stay the case's.
@@ -127,6 +143,17 @@ void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
   memory_map::take_sizes(named, spec);
 }
 
+/// What is measured of the stack on this cluster takes the place of what is measured of the cluster alone.
+void take(const front::Efficiency& of_stack, front::Efficiency& efficiency) {
+  const auto take_one = [](const std::optional<double>& from, std::optional<double>& to) {
+    if (from) to = from;
+  };
+  take_one(of_stack.matmul, efficiency.matmul);
+  take_one(of_stack.memory, efficiency.memory);
+  take_one(of_stack.intra_node, efficiency.intra_node);
+  take_one(of_stack.inter_node, efficiency.inter_node);
+}
+
 /// How many ranks, or chunks, an axis has in the case; 1 if the puzzle has no such axis.
 Count size_of(const Manifest& puzzle, const Case& kase, const std::string& name) {
   for (const Axis& axis : puzzle.axes) {
@@ -135,13 +162,46 @@ Count size_of(const Manifest& puzzle, const Case& kase, const std::string& name)
   return 1;
 }
 
+/// Of an activation each of t ranks has a part with sequence parallelism, and sends that. Without it a stack may still
+/// send the parts, and gather them inside the node (Narayanan et al. 2021, section 4.1).
+void share_activations(const StackFile& file, int t, bool is_sequence_parallel, front::Cluster& cluster) {
+  if (t == 1) return;
+  const double part = 1.0 / t;
+  if (is_sequence_parallel) {
+    cluster.activation_share = cluster.message_share = part;
+  } else if (file.scatters_messages) {
+    const double inside = cluster.links[0].bytes_per_second, between = cluster.links[1].bytes_per_second;
+    cluster.message_share = part + (1 - part) * between / inside;
+  }
+}
+
+void use_stack(const Manifest& puzzle, const Wish& wish, const Files& files, Case& kase) {
+  if (!has_stack(wish)) return;
+  if (!kase.has_model() || kase.model.family != model::ModelSpec::Family::gpt) {
+    refuse("--stack is about transformer blocks, and the model of this puzzle has none");
+  }
+  if (kase.cluster.uses_table) {
+    refuse(fmt::format("--stack needs a cluster with speeds, such as dgx_a100: on {} calls take fixed times",
+                       kase.cluster.name));
+  }
+  const StackFile file = load_stack(files.stacks, wish.stack);
+  model::SoftwareStack stack = *file.stack;
+  stack.sequence_parallel = stack.sequence_parallel && !wish.no_sequence_parallel;
+  const OnCluster* on = file.on_cluster(kase.cluster.name);
+  if (on != nullptr && !wish.ideal) take(on->efficiency, kase.cluster.efficiency);
+  share_activations(file, static_cast<int>(size_of(puzzle, kase, "tp")), stack.sequence_parallel, kase.cluster);
+  kase.execution.stack = std::make_shared<const model::SoftwareStack>(std::move(stack));
+}
+
 /// That the harness can divide the model so: said here, before thousands of ranks say it.
 void check_division(const Manifest& puzzle, const Case& kase) {
   if (!kase.has_model() || puzzle.axes.empty()) return;
   const auto layers = static_cast<Count>(model::make_structure(kase.model).layers.size());
+  const Count dealt = kase.execution.stack ? layers - 2 : layers;
   const Count stages = size_of(puzzle, kase, "pp") * size_of(puzzle, kase, "v");
-  if (stages > layers) {
-    refuse(fmt::format("{} layers, embedding and head among them, are too few for {} stages", layers, stages));
+  if (stages > dealt) {
+    refuse(fmt::format("{} layers, embedding and head {}, are too few for {} stages", dealt,
+                       dealt == layers ? "among them" : "not counted", stages));
   }
   const bool is_gpt = kase.model.family == model::ModelSpec::Family::gpt;
   if (is_gpt) model::make_part(kase.model, static_cast<int>(size_of(puzzle, kase, "tp")), 0);
@@ -168,6 +228,8 @@ Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
     use_model(wish, files, kase.model);
   }
   use_cluster(wish, files, kase);
+  use_recompute(wish, kase);
+  use_stack(puzzle, wish, files, kase);
   if (wish.micro_batches > 0) kase.micro_batches = wish.micro_batches;
   if (wish.batch > 0) kase.batch = wish.batch;
   use_global_batch(wish, kase);

@@ -19,10 +19,13 @@ struct Wish {
   int ranks = 0;           ///< 0: as the layout says, or the case
   std::string model{};     ///< as ./shardlings memory takes it: a name of models.toml, or "layers=12,hidden=768,…"
   std::string cluster{};
-  std::string precision{};         ///< "f32" or "mixed"; empty: f32
-  bool ideal = false;              ///< the cluster's peaks, and not what was measured of them
-  int micro_batches = 0;           ///< of each rank; 0: as the case
-  Count batch = 0;                 ///< sequences of a micro-batch; 0: as the case
+  std::string precision{};            ///< "f32" or "mixed"; empty: f32
+  std::string recompute{};            ///< "off", "full" or "selective"; empty: off
+  std::string stack{};                ///< a software stack by name or by its file; empty or "ours": ours
+  bool no_sequence_parallel = false;  ///< a stack that has sequence parallelism goes without
+  bool ideal = false;                 ///< the cluster's peaks, and not what was measured of them
+  int micro_batches = 0;              ///< of each rank; 0: as the case
+  Count batch = 0;                    ///< sequences of a micro-batch; 0: as the case
   Count global_batch = 0;          ///< sequences of a step over all replicas, in place of `micro_batches`; 0: not said
   bool unlimited = false;          ///< the devices have as much memory as is asked for
   std::vector<std::string> set{};  ///< "bucket=300": numbers of the case
@@ -31,6 +34,7 @@ struct Wish {
 struct Files {
   std::string models;    ///< memory_map/models.toml
   std::string clusters;  ///< folder
+  std::string stacks{};  ///< folder
 };
 
 /// More memory than any model needs.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "model/execution.h"
+
 namespace shardlings::simulation {
 namespace {
 
@@ -54,7 +56,7 @@ SweptSize size_in(const std::string& text) {
   const double first = number_in(all.substr(equals + 1, between - equals - 1), text);
   const double last = number_in(all.substr(second, step_at == std::string::npos ? step_at : step_at - second), text);
   if (last < first) throw std::runtime_error(fmt::format("--sweep {}: the second number is the smaller one", text));
-  SweptSize size{text.substr(0, equals), {}};
+  SweptSize size{text.substr(0, equals), {}, {}};
   if (!doubles) {
     const double step =
         step_at == std::string::npos ? usual_step(first, last) : number_in(all.substr(step_at + 1), text);
@@ -62,6 +64,39 @@ SweptSize size_in(const std::string& text) {
     return size;
   }
   for (double value = first; value <= last; value *= 2) size.values.push_back(value);
+  return size;
+}
+
+constexpr const char* kRecompute = "recompute";
+
+/// The texts between commas; "off,full" behind "recompute=" belongs together.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const bool is_word = model::kRecomputeWords.find(part).has_value();
+    if (is_word && !parts.empty() && parts.back().starts_with(kRecompute)) {
+      parts.back() += "," + part;
+    } else {
+      parts.push_back(part);
+    }
+    begin = end + 1;
+  }
+  return parts;
+}
+
+SweptSize recompute_in(const std::string& text) {
+  SweptSize size{kRecompute, {}, {}};
+  for (std::size_t begin = text.find('=') + 1; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    size.values.push_back(static_cast<double>(size.words.size()));
+    size.words.push_back(text.substr(begin, end - begin));
+    if (!model::kRecomputeWords.find(size.words.back())) {
+      throw std::runtime_error(fmt::format("--sweep {}: recompute is off, full or selective", text));
+    }
+    begin = end + 1;
+  }
   return size;
 }
 
@@ -75,6 +110,10 @@ Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<Swe
   double others = 1;
   bool has_replicas = wish.parallel.find("dp=") != std::string::npos;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (!sizes[i].words.empty()) {
+      wish.recompute = sizes[i].text_of(values[i]);
+      continue;
+    }
     const std::string text = fmt::format("{}={}", sizes[i].name, values[i]);
     if (!is_axis(puzzle, sizes[i].name)) {
       wish.set.push_back(text);
@@ -96,12 +135,14 @@ Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<Swe
 
 }  // namespace
 
+std::string SweptSize::text_of(double value) const {
+  return words.empty() ? fmt::format("{}", value) : words.at(static_cast<std::size_t>(value));
+}
+
 std::vector<SweptSize> parse_sweep(const std::string& text) {
   std::vector<SweptSize> sizes;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    sizes.push_back(size_in(text.substr(begin, end - begin)));
-    begin = end + 1;
+  for (const std::string& part : parts_of(text)) {
+    sizes.push_back(part.starts_with(fmt::format("{}=", kRecompute)) ? recompute_in(part) : size_in(part));
   }
   constexpr std::size_t kMost = 1000;
   std::size_t all = 1;

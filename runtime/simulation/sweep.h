@@ -9,15 +9,18 @@
 
 namespace shardlings::simulation {
 
-/// One size that is tried with several values: an axis of parallelism, or a number of the case.
+/// One size that is tried with several values: an axis of parallelism, a number of the case, or what is recomputed.
 struct SweptSize {
   std::string name;
   std::vector<double> values;
+  std::vector<std::string> words{};  ///< of `recompute`: what the values stand for, which count from 0
+
+  std::string text_of(double value) const;
 };
 
 /// "tp=1..8,bucket=100..1600": from the first number on, each twice the one before, to the last. "bucket=100:2000":
-/// about twenty numbers in equal steps, and whole if both ends are; "bucket=100:2000:50": in steps of 50. Throws
-/// std::runtime_error that says what is expected.
+/// about twenty numbers in equal steps, and whole if both ends are; "bucket=100:2000:50": in steps of 50.
+/// "recompute=off,full": these words. Throws std::runtime_error that says what is expected.
 std::vector<SweptSize> parse_sweep(const std::string& text);
 
 /// One combination of values.

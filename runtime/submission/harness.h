@@ -106,7 +106,8 @@ class SHARDLINGS_API Harness {
   /// Weights from the seed (the same on every rank), gradients allocated and zero, optimizer as the model's.
   /// Throws std::logic_error for a choice that nobody has needed yet.
   TrainState state(const StateChoice& choice = {});
-  /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them.
+  /// Which layers stage `stage` of a pipeline of `stages` has: as Group::part deals them; with a software
+  /// stack (model/execution.h) it deals blocks, and embedding and head come on top.
   Range layers_of_stage(int stage, int stages) const;
   /// The layers of each chunk of rank `rank` in a pipeline of `ranks` with so many chunks each: chunk c is stage
   /// c ranks + rank.

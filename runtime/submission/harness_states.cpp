@@ -126,7 +126,9 @@ Range Harness::layers_of_stage(int stage, int stages) const {
   if (stages > layers) {
     throw MachineFault(fmt::format("harness.cpp: {} layers are too few for {} stages", layers, stages));
   }
-  return part_of(layers, stages, stage);
+  if (kase_.execution.stack == nullptr) return part_of(layers, stages, stage);
+  const Range blocks = part_of(layers - 2, stages, stage);
+  return {stage == 0 ? 0 : blocks.begin + 1, stage + 1 == stages ? layers : blocks.end + 1};
 }
 
 std::vector<Range> Harness::layers_of_chunks(int rank, int ranks, int chunks) const {

@@ -23,6 +23,10 @@ const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 /// What a run leaves behind, and what it writes before it may crash.
 const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
 
+/// What a case is made of.
+const Names kCaseData = {"front/clock/cluster.h", "front/clock/cluster_fields.h", "model/execution.h",
+                         "model/software_stack.h", "model/structure.h"};
+
 /// What a jail leaves behind, and what stood around it.
 const Names kBoundaryData = {"boundary/crash_note.h", "boundary/walls.h"};
 
@@ -62,7 +66,7 @@ const std::vector<Rule>& rules() {
        "the clock knows no tensor and no group"},
       {"runtime/front/misuse/", kBottom + Names{"back/fabric/fabric.h", "front/misuse/", "front/trace/"},
        "the misuse detector sees records of calls, nothing that is alive"},
-      {"runtime/front/rank/", kOfRank + Names{"front/clock/", "front/misuse/black_box.h"},
+      {"runtime/front/rank/", kOfRank + Names{"front/clock/", "front/misuse/black_box.h", "model/execution.h"},
        "what all parts of a rank share knows none of them"},
       {"runtime/front/memory/", kOfRank + Names{"front/memory/"}, "memory is below groups, models and operations"},
       {"runtime/front/pending/", kOfRank + Names{"front/memory/", "front/pending/"},
@@ -76,13 +80,11 @@ const std::vector<Rule>& rules() {
       {"runtime/front/ops/",
        kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/", "front/ops/", "model/"},
        "operations are one rank's own"},
-      {"runtime/front/model/", kOfRank + Names{"front/memory/", "front/model/", "model/"},
+      {"runtime/front/model/", kOfRank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
        "the layers' mathematics are composed of public operations"},
       {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
        "a world is made of a front and of the back's parts"},
-      {"runtime/case/",
-       kBottom + Names{"case/", "front/clock/cluster.h", "front/clock/cluster_fields.h", "model/structure.h"},
-       "a case is data that both sides of a run read"},
+      {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
       {"runtime/submission/",
        kBottom + Names{"submission/", "boundary/", "case/", "world/", "front/", "model/", "api/access.h",
                        "api/rank_model.h", "api/harness_calls.h"},

@@ -46,6 +46,18 @@ TEST(Sweep, RefusesWhatIsNoRange) {
   EXPECT_THROW(parse_sweep("tp=1..1e6,pp=1..1e6,dp=1..1e6"), std::runtime_error) << "too many";
 }
 
+TEST(Sweep, TriesWhatIsRecomputed) {
+  const std::vector<SweptSize> sizes = parse_sweep("tp=1..2,recompute=off,full,pp=1..2");
+  ASSERT_EQ(sizes.size(), 3U);
+  EXPECT_THAT(sizes[1].values, ElementsAre(0, 1));
+  EXPECT_EQ(sizes[1].text_of(1), "full");
+  const auto points = points_of(three_axes(), {.ranks = 4, .model = kEightHeads}, sizes, kSweepFiles);
+  EXPECT_EQ(points[0].kase.execution.recompute, model::Recompute::off);
+  EXPECT_EQ(points[2].kase.execution.recompute, model::Recompute::full);
+  EXPECT_THROW(parse_sweep("recompute=half"), std::runtime_error);
+  EXPECT_THROW(parse_sweep("full"), std::runtime_error);
+}
+
 TEST(Sweep, ReplicasTakeWhatTheOtherAxesLeave) {
   const std::vector<SweptSize> sizes = parse_sweep("tp=1..4,pp=1..2");
   const auto points = points_of(three_axes(), {.ranks = 4, .model = kEightHeads}, sizes, kSweepFiles);

@@ -14,6 +14,7 @@ struct Project {
   std::string puzzles() const { return root + "/puzzles"; }
   std::string solutions() const { return root + "/solutions"; }
   std::string clusters() const { return root + "/runtime/front/clock/clusters"; }
+  std::string stacks() const { return root + "/runtime/front/clock/stacks"; }
   std::string transformers() const { return root + "/runtime/memory_map/models.toml"; }
   std::string puzzle_template() const { return root + "/runtime/cli/template"; }
   /// What is remembered about the learner; ignored by git.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -14,7 +15,9 @@
 #include "grading/run/supervisor.h"
 #include "report/simulation_text.h"
 #include "report/sweep_text.h"
+#include "simulation/kinds.h"
 #include "simulation/layout.h"
+#include "simulation/stack_file.h"
 #include "simulation/sweep.h"
 #include "simulation/trust.h"
 
@@ -25,7 +28,7 @@ namespace build = grading::build;
 namespace {
 
 simulation::Files files_of(const Context& context) {
-  return {context.project.transformers(), context.project.clusters()};
+  return {context.project.transformers(), context.project.clusters(), context.project.stacks()};
 }
 
 cases::Case case_wished_for(const Context& context, const cases::Manifest& puzzle, const simulation::Wish& wish) try {
@@ -44,8 +47,12 @@ std::string shortened(const std::string& text) {
                      std::count(text.begin() + static_cast<std::ptrdiff_t>(kMost), text.end(), '\n') + 1);
 }
 
-const char* precision_of(const cases::Case& kase) {
-  return kase.cluster.mixed ? "mixed precision" : "f32";
+/// "mixed precision, stack megatron-2021, recompute full".
+std::string execution_of(const cases::Case& kase) {
+  std::string text = kase.cluster.mixed ? "mixed precision" : "f32";
+  if (kase.execution.stack) text += ", stack " + simulation::stack_of(kase);
+  if (kase.execution.recompute == model::Recompute::off) return text;
+  return text + fmt::format(", recompute {}", model::kRecomputeWords.of(kase.execution.recompute));
 }
 
 std::string heading(const cases::Case& kase, const std::string& path) {
@@ -53,7 +60,7 @@ std::string heading(const cases::Case& kase, const std::string& path) {
   const int nodes = (kase.ranks + each - 1) / each;
   return fmt::format("{} on {} {} of {} ({} {}), {}", system::shown_path(path), kase.ranks,
                      kase.ranks == 1 ? "rank" : "ranks", kase.cluster.name, nodes, nodes == 1 ? "node" : "nodes",
-                     precision_of(kase));
+                     execution_of(kase));
 }
 
 /// A program and what is asked of it.
@@ -64,9 +71,9 @@ struct Simulation {
   std::string path;
   std::string program{};
 
-  /// Without a trace: of thousands of ranks it would take gigabytes.
-  wire::Result run(cases::Case kase) const {
-    kase.traced = std::vector<int>();
+  /// Without a trace, but for the ranks of `traced`: of thousands of ranks it would take gigabytes.
+  wire::Result run(cases::Case kase, std::vector<int> traced = {}) const {
+    kase.traced = std::move(traced);
     const auto backend = grading::run::Backend::dry;
     return run_case(program, kase, grading::run::default_limits(kase.ranks, backend), backend);
   }
@@ -90,8 +97,10 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   const Context& context = simulation.context;
   const cases::Case kase = case_wished_for(context, simulation.puzzle, simulation.options.wish);
   line.show(fmt::format("simulating {} ranks", kase.ranks));
-  const wire::Result result = simulation.run(kase);
+  const PictureOptions& pictures = simulation.options.pictures;
+  const wire::Result result = simulation.run(kase, pictures.any() ? ranks_shown(pictures, kase) : std::vector<int>());
   line.end();
+  if (result.ending == wire::Ending::finished) write_pictures(context, pictures, simulation.puzzle, kase, result);
   if (simulation.options.json && result.ending == wire::Ending::finished) {
     context.out << report::simulation_json(kase, result.report, {result.seconds}) << '\n';
     return kPassed;
@@ -108,7 +117,9 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds}, style)) {
     context.out << text << '\n';
   }
-  context.out << simulation::trust_in(kase) << '\n';
+  std::optional<simulation::StackFile> stack;
+  if (kase.execution.stack) stack = simulation::load_stack(context.project.stacks(), simulation.options.wish.stack);
+  context.out << simulation::trust_in(kase, stack ? &*stack : nullptr) << '\n';
   context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n",
                              simulation.puzzle.number);
   return kPassed;
@@ -143,7 +154,7 @@ void print_sweep(const Simulation& simulation, const std::vector<simulation::Swe
     return;
   }
   const cases::Case& first = points.front().kase;
-  context.out << fmt::format("{}, {}: time of a step\n", system::shown_path(simulation.path), precision_of(first));
+  context.out << fmt::format("{}, {}: time of a step\n", system::shown_path(simulation.path), execution_of(first));
   const report::Style style(context.colour, context.charset);
   for (const std::string& text : report::sweep_lines(sizes, points, results, fastest, style)) {
     context.out << text << '\n';
@@ -197,12 +208,20 @@ void add_simulate(CommandLine& line) {
   verb.text("--cluster", options.wish.cluster, "dgx_h100, dgx_a100, …; without it: the case's");
   verb.text("--precision", options.wish.precision,
             "mixed: what weights, gradients and activations weigh in 16 bits; or f32");
+  verb.text("--recompute", options.wish.recompute, "full or selective: what backward of a block computes again");
+  verb.text("--stack", options.wish.stack, "whose software: ours, megatron-2021, megatron-2022, torch-flash");
+  verb.flag("--no-sequence-parallel", options.wish.no_sequence_parallel,
+            "with --stack: activations are whole on every rank");
   verb.flag("--ideal", options.wish.ideal, "the makers' peak speeds, even where slower ones were measured");
   verb.number("--micro-batches", options.wish.micro_batches, "of each rank", kAny);
   verb.number("--batch", options.wish.batch, "sequences of a micro-batch", kAny);
   verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);
   verb.text("--sweep", options.sweep,
             "many sizes, each twice the one before: tp=1..8,pp=1..8, or numbers in equal steps: bucket=100:2000");
+  verb.text("--svg", options.pictures.svg, "write the timeline of some ranks, - for standard output");
+  verb.text("--trace", options.pictures.trace, "write their trace for the Perfetto viewer");
+  verb.text("--export", options.pictures.to_file, "write the run itself, for view --run FILE");
+  verb.text("--ranks-shown", options.pictures.ranks, "whose, as in 0,8,16-19; without it: a pipeline's");
   verb.flag("--json", options.json, "print what came of it as JSON");
   verb.flag("--unlimited", options.wish.unlimited, "let the devices have as much memory as is asked for");
   verb.each("--set", options.wish.set, "NAME=NUMBER",

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/context.h"
+#include "cli/verbs/simulated_pictures.h"
 #include "simulation/layout.h"
 
 namespace shardlings::cli::verbs {
@@ -15,6 +16,7 @@ struct SimulateOptions {
   bool solution = false;  ///< simulate that
   bool json = false;
   std::string sweep;  ///< empty: one case
+  PictureOptions pictures{};
   simulation::Wish wish;
 };
 

@@ -80,6 +80,9 @@ struct Cluster {
   std::optional<Nanos> collective;
   Trees trees;
   Efficiency efficiency;
+  /// What activations weigh, and what of a message crosses a link, where the ranks of a tensor-parallel group share
+  /// them (front/clock/cost.h); without a number, all of it.
+  std::optional<double> activation_share, message_share;
   bool mixed = false;  ///< tensors of f32 weigh what they do in mixed precision (precision.h), and so are computed
 };
 

@@ -51,6 +51,8 @@ void each_field(Cluster& cluster, auto visit) {
   visit("ranks_per_node", cluster.ranks_per_node);
   visit("device_memory", cluster.device_memory);
   visit("collective_ns", cluster.collective);
+  visit("activation_share", cluster.activation_share);
+  visit("message_share", cluster.message_share);
   visit("mixed", cluster.mixed);
 }
 

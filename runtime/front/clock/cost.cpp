@@ -17,6 +17,11 @@ Nanos transfer(Bytes size, double bytes_per_second) {
   return rounded(static_cast<double>(size.value()) / bytes_per_second);
 }
 
+Bytes share_of(Bytes whole, const std::optional<double>& share) {
+  if (!share) return whole;
+  return Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(whole.value()) * *share)));
+}
+
 // Parts go straight to their places, each over its sender's own port, or into that of its receiver.
 bool is_direct(back::Collective kind) {
   return kind == back::Collective::gather || kind == back::Collective::scatter || kind == back::Collective::all_to_all;
@@ -47,6 +52,15 @@ CostModel::CostModel(Cluster cluster) : cluster_(std::move(cluster)) {
   cluster_.links[static_cast<std::size_t>(Link::intra_node)].bytes_per_second *= reached.intra_node.value_or(1);
   cluster_.links[static_cast<std::size_t>(Link::inter_node)].bytes_per_second *= reached.inter_node.value_or(1);
   cluster_.efficiency = {};
+}
+
+Bytes CostModel::weight(Count n, DType dtype, Kind kind) const {
+  const Bytes whole = front::weight(n, dtype, kind, cluster_.mixed);
+  return kind == Kind::activation ? share_of(whole, cluster_.activation_share) : whole;
+}
+
+Bytes CostModel::of_message(Bytes seen, DType dtype) const {
+  return share_of(on_wire(seen, dtype), cluster_.message_share);
 }
 
 Bytes CostModel::whole_of(const back::Signature& signature) const {

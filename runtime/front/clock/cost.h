@@ -25,12 +25,15 @@ class CostModel {
   /// With the speeds that programs reach: peak times efficiency.
   const Cluster& cluster() const { return cluster_; }
 
-  /// What a tensor of that kind weighs in the cluster's precision.
-  Bytes weight(Count n, DType dtype, Kind kind) const { return front::weight(n, dtype, kind, cluster_.mixed); }
+  /// What a tensor of that kind weighs in the cluster's precision; of activations a rank may have a part.
+  Bytes weight(Count n, DType dtype, Kind kind) const;
   /// The same of data on a link, whatever they are for: so many bytes as the program sees them.
   Bytes on_wire(Bytes seen, DType dtype) const {
     return cluster_.mixed ? weight(seen.value() / size_of(dtype), dtype, Kind::buffer) : seen;
   }
+
+  /// Of a message between two ranks what crosses the link: each rank of a tensor-parallel group may send a part.
+  Bytes of_message(Bytes seen, DType dtype) const;
 
   /// A single operation; zero on a cluster with a table of calls.
   Nanos operation(const Cost& cost) const;

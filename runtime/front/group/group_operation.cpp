@@ -41,7 +41,7 @@ CallRecord GroupOperation::record() {
     // The sender's link is taken in the order of the posts, whether the receiver is there or not (rule 4).
     Nanos& egress = of_.egress[static_cast<std::size_t>(link)];
     record.lane_free = std::max(of_.rank.now(), egress);
-    egress = record.lane_free + of_.rank.costs().occupancy(of_.rank.costs().on_wire(in.bytes(), in.dtype()), link);
+    egress = record.lane_free + of_.rank.costs().occupancy(of_.rank.costs().of_message(in.bytes(), in.dtype()), link);
   }
   return record;
 }
@@ -52,10 +52,15 @@ void GroupOperation::post(const CallRecord& record) {
   of_.control.post(of_.rank.id(), ticket, record, data);
 }
 
-void GroupOperation::count() {
+Bytes GroupOperation::wire_bytes(Bytes seen) const {
   const CostModel& costs = of_.rank.costs();
+  return signature.kind == Collective::send_recv ? costs.of_message(seen, signature.dtype)
+                                                 : costs.on_wire(seen, signature.dtype);
+}
+
+void GroupOperation::count() {
   const auto on_wire = [&](const RingTraffic& seen) {
-    return RingTraffic{costs.on_wire(seen.sent, signature.dtype), costs.on_wire(seen.received, signature.dtype)};
+    return RingTraffic{wire_bytes(seen.sent), wire_bytes(seen.received)};
   };
   RingTraffic moved = on_wire(ring_traffic_of(signature, ticket.member));
   // What of a collective over several nodes stays inside them is counted there, and the call where its lane is.
@@ -106,7 +111,7 @@ Nanos GroupOperation::arrival(Nanos end) {
   if (signature.kind != Collective::send_recv || sends) return end;
   Nanos& ingress = of_.ingress[static_cast<std::size_t>(link)];
   ingress =
-      std::max(end, ingress + of_.rank.costs().occupancy(of_.rank.costs().on_wire(out.bytes(), out.dtype()), link));
+      std::max(end, ingress + of_.rank.costs().occupancy(of_.rank.costs().of_message(out.bytes(), out.dtype()), link));
   return ingress;
 }
 
@@ -156,7 +161,7 @@ Event GroupOperation::event_without_times() {
   event.at = at;
   event.order = order;
   event.posted = posted;
-  event.bytes = of_.rank.costs().on_wire(ring_traffic_of(signature, ticket.member).sent, signature.dtype);
+  event.bytes = wire_bytes(ring_traffic_of(signature, ticket.member).sent);
   event.live_after = of_.rank.live();
   return event;
 }

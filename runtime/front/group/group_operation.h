@@ -77,6 +77,8 @@ class GroupOperation final : public PendingOperation {
   void count();
   /// Waits for the other members. Where they will never come, the trace says that this rank waited.
   Outcome agreed(Location at);
+  /// Bytes as they cross links, of those that the program sees.
+  Bytes wire_bytes(Bytes seen) const;
   /// When the data are there, of which the last could be at `end`.
   Nanos arrival(Nanos end);
   void label_result();

@@ -223,7 +223,8 @@ void SharedControl::set_times(Meeting* meeting) const {
     meeting->start = std::max(send.lane_free, receive.posted);
     meeting->end =
         meeting->start + costs_.latency(link) +
-        costs_.occupancy(costs_.weight(send.signature.count, send.signature.dtype, shardlings::Kind::buffer), link);
+        costs_.occupancy(costs_.of_message(bytes_of(send.signature.count, send.signature.dtype), send.signature.dtype),
+                         link);
     return;
   }
   Nanos start;

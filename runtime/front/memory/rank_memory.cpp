@@ -159,6 +159,11 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
   return made;
 }
 
+void RankMemory::require_room(Bytes size, Kind kind, Location at) {
+  if (ledger(Memory::device).fits(size)) return;
+  out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, Memory::device);
+}
+
 Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro) {
   Storage storage;
   storage.data = allocate_on_device(memory, otherwise);

@@ -57,6 +57,9 @@ class RankMemory {
   /// Frees, or, if the storage is in flight, remembers to, and defers the error.
   void free(const detail::Ref& ref, Location at);
 
+  /// Throws OutOfMemory if the device has no room for so much more.
+  void require_room(Bytes size, Kind kind, Location at);
+
   /// \name For who repeats what operations do to the memory, without the operations
   /// @{
   /// Of the device. The change fits.

@@ -35,11 +35,18 @@ Inner unpack(std::vector<Tensor> tensors) {
   return inner;
 }
 
-/// One direction of one block. `saving_` decides whether what has been used stays for the backward.
+/// What stays for the backward of what forward has made.
+enum class Keeps : std::uint8_t { nothing, all, all_but_inner_attention };
+
+/// One direction of one block.
 class Forward {
  public:
-  Forward(const LayerArguments& layer, bool saving)
-      : layer_(layer), w_(layer.weights), at_(layer.at), saving_(saving) {}
+  Forward(const LayerArguments& layer, Keeps keeps)
+      : layer_(layer),
+        w_(layer.weights),
+        at_(layer.at),
+        saving_(keeps != Keeps::nothing),
+        keeps_inner_(keeps == Keeps::all) {}
 
   Tensor run() {
     attend();
@@ -55,7 +62,7 @@ class Forward {
     add_bias(inner_.qkv, w_.joined("query.bias", "value.bias"), at_);
     const Shape& shape = layer_.x.shape();
     const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * layer_.structure.attended}, at_);
-    inner_.context = attention(qkv, layer_.structure.heads, kept(inner_.attention), at_);
+    inner_.context = attention(qkv, layer_.structure.heads, keeps_inner_ ? &inner_.attention : nullptr, at_);
     done(inner_.qkv);
     inner_.middle = matmul(inner_.context, w_.matrix("proj.weight"), nt, at_);
     done(inner_.context);
@@ -88,7 +95,7 @@ class Forward {
   const LayerArguments& layer_;
   const Entries<ConstView>& w_;
   Location at_;
-  bool saving_;
+  bool saving_, keeps_inner_;
   Inner inner_;
 };
 
@@ -146,9 +153,12 @@ class Backward {
   Tensor attention_inputs(const Tensor& grad_context) {
     const Shape& shape = layer_.x.shape();
     const Count width = layer_.structure.attended;
-    return attention_backward(inner_.qkv.reshaped({shape[0], shape[1], 3 * width}, at_), layer_.structure.heads,
-                              std::move(inner_.attention), grad_context.reshaped({shape[0], shape[1], width}, at_),
-                              at_);
+    const ConstView qkv = inner_.qkv.reshaped({shape[0], shape[1], 3 * width}, at_);
+    if (layer_.recompute == model::Recompute::selective) {
+      const Tensor context = attention(qkv, layer_.structure.heads, &inner_.attention, at_);
+    }
+    return attention_backward(qkv, layer_.structure.heads, std::move(inner_.attention),
+                              grad_context.reshaped({shape[0], shape[1], width}, at_), at_);
   }
 
   const LayerArguments& layer_;
@@ -161,13 +171,20 @@ class Backward {
 }  // namespace
 
 Tensor block_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
-  Forward forward(layer, saved != nullptr);
+  const bool is_selective = layer.recompute == model::Recompute::selective;
+  const bool saves = saved != nullptr && layer.recompute != model::Recompute::full;
+  Forward forward(layer, !saves ? Keeps::nothing : is_selective ? Keeps::all_but_inner_attention : Keeps::all);
   Tensor y = forward.run();
-  if (saved) *saved = pack(forward.take());
+  if (saves) *saved = pack(forward.take());
   return y;
 }
 
 Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+  if (layer.recompute == model::Recompute::full) {
+    Forward again(layer, Keeps::all);
+    again.run();
+    return Backward(layer, again.take(), grads).run(std::move(grad));
+  }
   return Backward(layer, unpack(std::move(saved)), grads).run(std::move(grad));
 }
 

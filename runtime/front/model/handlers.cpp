@@ -115,7 +115,8 @@ LayerArguments arguments_of(RankModels& of, const Call& call, const Given& given
           {structure, view(of, call, given.weights), at},
           Access::labelled(view(of, call, given.x), micro),
           at,
-          model_of(of, call).tp};
+          model_of(of, call).tp,
+          of.rank.options().execution.recompute};
 }
 
 }  // namespace

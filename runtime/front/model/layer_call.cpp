@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/access.h"
+#include "front/model/stack_recipe.h"
 
 namespace shardlings::front {
 
@@ -26,7 +27,7 @@ RecipeTensor described(RankModels& of, const Tensor& tensor) {
 }  // namespace
 
 LayerCall::LayerCall(RankModels& of, const Call& call, const model::LayerStructure& layer)
-    : of_(of), call_(call), model_(*of.models.find(call.model)), plain_(of.recipes != nullptr) {
+    : of_(of), call_(call), model_(*of.models.find(call.model)), layer_(layer), plain_(of.recipes != nullptr) {
   if (!plain_) return;
   form_.layer = of.recipes->number_of(layer);
   form_.verb = call.verb;
@@ -95,7 +96,33 @@ void LayerCall::look_at_labels() {
   if (own >= 0 && own != micro_) form_.labels |= kAnother;
 }
 
+bool LayerCall::is_of_stack() const {
+  return of_.rank.options().execution.stack != nullptr && layer_.type == model::LayerStructure::Type::block &&
+         (call_.verb == detail::Verb::layer_forward || call_.verb == detail::Verb::layer_backward);
+}
+
+// Of the arguments the second one is the block's input.
+const Recipe* LayerCall::recipe_of_stack() {
+  if (!plain_) {
+    of_.rank.invalid(call_,
+                     "a software stack (--stack) is known for calls of blocks whose arguments share no memory "
+                     "and are not in flight");
+  }
+  recipe_ = of_.recipes->find(form_);
+  if (recipe_ == nullptr) {
+    const model::Execution& execution = of_.rank.options().execution;
+    const StackCall call{*execution.stack, execution.recompute, of_.rank.costs(),
+                         layer_,           operand(1).shape(),  form_.divided};
+    const bool is_forward = call_.verb == detail::Verb::layer_forward;
+    recipe_ =
+        of_.recipes->add(form_, is_forward ? stack_forward(call, form_.saves) : stack_backward(call, *form_.saved));
+  }
+  of_.memory.require_room(recipe_->most, Kind::activation, of_.rank.place(call_));
+  return recipe_;
+}
+
 const Recipe* LayerCall::recipe() {
+  if (is_of_stack()) return recipe_of_stack();
   if (!plain_) return nullptr;
   look_at_labels();
   if (plain_) recipe_ = of_.recipes->find(form_);

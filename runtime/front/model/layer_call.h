@@ -33,8 +33,9 @@ class LayerCall {
   void require(bool usual) { plain_ = plain_ && usual; }
   /// @}
 
-  /// To be asked when all arguments are there. nullptr: the operations are to be made, since there is no recipe, or
-  /// since something is so unusual that they might do something else.
+  /// To be asked when all arguments are there. A software stack always has one; throws what its memory does not allow,
+  /// or what is so unusual that it knows nothing of it. nullptr: the operations are to be made, since there is no
+  /// recipe, or since something is so unusual that they might do something else.
   const Recipe* recipe();
   /// Does what the operations would. `taken` is what the call uses up; `saved` is filled in, if the call leaves one.
   Tensor repeat(const Recipe& recipe, Tensor taken = {}, SavedEntry* saved = nullptr);
@@ -50,10 +51,13 @@ class LayerCall {
   Storage* labelled() { return written_ < 0 ? nullptr : &of_.memory.storages().at(operand(written_).ref.storage); }
   const Operand& operand(int i) const { return operands_[static_cast<std::size_t>(i)]; }
   void look_at_labels();
+  bool is_of_stack() const;
+  const Recipe* recipe_of_stack();
 
   RankModels& of_;
   const detail::Call& call_;
   const detail::RankModel& model_;
+  const model::LayerStructure& layer_;
   bool plain_;  ///< it is what most calls are: without what would make operations do something else
   CallForm form_;
   InlineList<Operand, CallForm::kMostArguments> operands_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/execution.h"
 #include "model/structure.h"
 #include "shardlings/group.h"
 #include "shardlings/ops.h"
@@ -43,7 +44,8 @@ struct LayerArguments {
   Entries<ConstView> weights;
   ConstView x;
   Location at;
-  Group tp;  ///< that the layers are divided over; empty if they are not
+  Group tp;                                            ///< that the layers are divided over; empty if they are not
+  model::Recompute recompute = model::Recompute::off;  ///< what backward of a block computes again
 
   /// Each rank has a term of it: all get the sum.
   void add_up(View term) const {

@@ -49,6 +49,7 @@ void Meter::charge(const char* name, const Call& call, Cost cost, Label label) {
 void Meter::repeat(const Spent& spent) {
   rank_.counters().operations += spent.operations;
   rank_.counters().flops += spent.flops;
+  layer_flops_ += spent.flops;
   spend(spent.time);
 }
 

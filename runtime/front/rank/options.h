@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "front/clock/cluster.h"
 #include "front/misuse/black_box.h"
+#include "model/execution.h"
 
 namespace shardlings::front {
 
@@ -27,6 +28,7 @@ struct RankOptions {
   /// Where nothing is computed and no trace is left, calls of the model are repeated from recipes: see
   /// front/model/recipe.h. All is the same without.
   bool recipes = true;
+  model::Execution execution;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
 };
