@@ -17,8 +17,8 @@ using namespace shardlings;
 ///                                            backward wants to have of them: backward gets them again
 ///
 /// Result  y and grad_x on every rank as on one device; each rank the gradients of its own parts
-/// Wire    as few all-reduces of (s, b, h) in forward as one choice of parts allows, as few in backward, each by one
-///         call, and nothing else
+/// Wire    as few all-reduces of (s, b, h) in forward as the best choice of parts allows, as few in backward, each by
+///         one call, and nothing else
 /// Memory  at most: parts and their gradients; x, y, grad_y; z and a; and what backward makes on its way, which goes as
 ///         soon as nothing reads it again. A part is as large as tp.mine(f) makes it at most; which rank has which part
 ///         is up to you

@@ -19,7 +19,7 @@ using namespace shardlings;
 /// before, after           ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  no more micro-batches have run forward on this rank and not yet backward than this time takes
+/// Flight  no more micro-batches have run forward on this rank and not yet backward than the time below needs
 /// Time    the step takes as long as in puzzle 19
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Work    each layer once forward and once backward for each micro-batch

@@ -20,8 +20,8 @@ using namespace shardlings;
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
 /// Time    each rank computes m v forwards and backwards of a chunk, and waits p - 1 turns of a chunk and no longer
-/// Flight  no more chunks have run forward on this rank and not yet backward than a warm-up takes that has two forwards
-///         more for each rank after this one
+/// Flight  no more chunks have run forward on this rank and not yet backward than a warm-up needs that is two forwards
+///         longer for each rank after this one
 /// Wire    for each micro-batch and boundary of the p v stages: one message with its activation, one with its gradient
 /// Memory  at most what is in flight, on the device, and in each direction one message that was sent and not waited for
 ///

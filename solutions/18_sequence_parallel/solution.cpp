@@ -24,8 +24,9 @@ using namespace shardlings;
 ///
 /// Result  y and grad_x of your positions, and gradients as on one device on all positions of all micro-batches: of up
 ///         and down those of your parts, of norm and down.bias the whole, on every rank
-/// Wire    for each micro-batch at most the all-gathers and the reduce-scatters of (s, b, h) that the lesson's idea
-///         needs, and once in all an all-reduce of (h) for each gradient that is not complete; each by one call
+/// Wire    for each micro-batch at most the all-gathers and the reduce-scatters of (s, b, h) that the lesson's section
+///         "The idea" needs, and once in all an all-reduce of (h) for each gradient that is not complete; each by one
+///         call
 /// Memory  at most, kept for a micro-batch: one (s/t, b, h) and its statistics, two (s, b, f/t). At work one whole
 ///         (s, b, h) at a time, and beside it two like (s, b, f/t), or one of them and one (s/t, b, h).
 ///         Nothing lies on the host

@@ -22,7 +22,8 @@ using namespace shardlings;
 /// before, after            ranks; kNobody at the ends, where sending does nothing
 ///
 /// Result  gradients and loss as if one device had trained on the whole batch
-/// Flight  no more micro-batches have run forward on this rank and not yet backward than hiding 2 alpha = F + B takes
+/// Flight  no more micro-batches have run forward on this rank and not yet backward than hiding a round trip of F + B
+///         needs, with F and B those of a stage
 /// Time    that of puzzle 20 without latency, and the latency once, down and up; 2 alpha is at most F + B, and all
 ///         stages take equally long
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message

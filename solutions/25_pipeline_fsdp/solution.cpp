@@ -41,7 +41,8 @@ void backward(Flow& flow, const Stage& stage, int i, int c, Location at = Locati
 ///         reduce-scattered once, whatever m is, by one collective for a layer each time
 /// Memory  at most parts and activations, two units of weights, two of gradients; nothing in the host's memory
 /// Time    all micro-batches run through a chunk without a gap of their own, and gathers and scatters are hidden where
-///         they can be, on links that gather a unit in m F, and gather and scatter in m B; nothing runs forward twice
+///         they can be, on links that gather a unit in m F, and gather and scatter in m B, with F and B those of a
+///         chunk; nothing runs forward twice
 ///
 /// Calls that you need: gather from below; rank.zeros(n, Kind::gradient); data.reduce_scatter_async(whole, part, op),
 /// with .keep(std::move(whole)) behind it; work.wait();
