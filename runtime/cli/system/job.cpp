@@ -27,6 +27,9 @@ constexpr char kStageMark = '\x1e';
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // A page that this command serves has connections, and ignores that one of them breaks; neither is the work's affair.
+  close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  signal(SIGPIPE, SIG_DFL);
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
   int status = kWrongUse;

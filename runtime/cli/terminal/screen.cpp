@@ -51,23 +51,24 @@ std::string key_line(const Screen& screen, const std::string& place, int columns
 
 }  // namespace
 
-int body_rows(ScreenSize size) {
-  return std::max(size.rows - kFrameRows, 3);
+int body_rows(const Screen& screen, ScreenSize size) {
+  return std::max(size.rows - kFrameRows - (screen.note.empty() ? 0 : 1), 3);
 }
 
 int scrolled(const Screen& screen, ScreenSize size, int lines) {
-  const int last = static_cast<int>(lines_of(screen.body).size()) - body_rows(size);
+  const int last = static_cast<int>(lines_of(screen.body).size()) - body_rows(screen, size);
   return std::clamp(screen.first + lines, 0, std::max(last, 0));
 }
 
 std::string compose(const Screen& screen, ScreenSize size, const Context& context) {
   const auto body = lines_of(screen.body);
-  const int room = body_rows(size), lines = static_cast<int>(body.size()), first = scrolled(screen, size, 0);
+  const int room = body_rows(screen, size), lines = static_cast<int>(body.size()), first = scrolled(screen, size, 0);
   std::string text = "\x1b[H";
   const auto line = [&](const std::string& words) { text += cut(words, size.columns) + "\x1b[K\n"; };
   const int room_for_title = std::max(size.columns - columns_of(screen.status) - 2, 10);
   line(padded(cut(context.paint(Role::strong, screen.title), room_for_title), room_for_title) + "  " +
        context.paint(Role::warning, screen.status));
+  if (!screen.note.empty()) line(screen.note);
   const bool has_room_for_air = lines + 2 <= room;
   if (has_room_for_air) line("");
   for (int i = first; i < std::min(first + room, lines); ++i) {

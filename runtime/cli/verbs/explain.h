@@ -1,5 +1,5 @@
 /// \file
-/// `explain` as a function: `watch` calls it when `e` is pressed.
+/// `explain` as a function: `watch` calls it when `e` is pressed, and its page shows the lesson.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace shardlings::cli::verbs {
 
 struct ExplainOptions {
-  std::string puzzle;
+  std::string puzzle;  ///< or "map"
   bool after = false;  ///< the second part alone
   bool all = false;    ///< both, whether the puzzle is solved or not
 };

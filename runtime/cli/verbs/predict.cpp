@@ -18,6 +18,7 @@
 #include "cli/learner/case_facts.h"
 #include "cli/learner/course.h"
 #include "cli/learner/prediction.h"
+#include "cli/verbs/predict.h"
 #include "cli/verbs/verbs.h"
 #include "grading/predictions.h"
 
@@ -30,13 +31,6 @@ using nlohmann::json;
 using report::Role;
 
 namespace {
-
-struct PredictOptions {
-  std::string puzzle;
-  std::vector<std::string> answers;  ///< "peak=12.5KiB"
-  bool reveal = false;
-  bool json = false;
-};
 
 /// One answer, read and judged.
 struct Judged {
@@ -190,6 +184,7 @@ int Prediction::show_json(const std::vector<Judged>& answers) const {
     json entry = {{"id", question.id},
                   {"text", question.text},
                   {"unit", name_of(question.unit, question.counted)},
+                  {"asked_in", learner::unit_asked(question)},
                   {"predicted", is_right(question)}};
     if (is_open_) entry.update({{"value", question.value}, {"formula", question.formula}});
     for (const Judged& answer : answers) {
@@ -278,8 +273,7 @@ PredictOptions in_order(PredictOptions options) {
 
 }  // namespace
 
-/// `predict`: numbers of a case before any code is written.
-static int predict(const Context& context, const PredictOptions& asked) {
+int predict(const Context& context, const PredictOptions& asked) {
   const PredictOptions options = in_order(asked);
   const learner::Course course = learner::load_course(context.project);
   const Manifest& puzzle =

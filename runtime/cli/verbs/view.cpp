@@ -116,23 +116,35 @@ void open_in_browser(const Context& context, const std::string& path) {
   context.err << "It could not be opened (is xdg-open there?): please open it in a browser yourself.\n";
 }
 
-void write_page(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
+/// The page of the run that is there, with what may stand beside it.
+std::string page_of(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
   runs.page.puzzle = full_name(puzzle);
   if (!options.case_name.empty()) runs.page.show = learner::chosen_case(runs.run, options.case_name).kase.name;
   add_measured_run(runs);
   add_goal_run(context, puzzle, runs);
   if (!options.against.empty()) add_other_run(context, puzzle, options.against, runs);
+  return report::view_page(runs.page);
+}
+
+void write_page(const Context& context, const Manifest& puzzle, const ViewOptions& options, Runs& runs) {
+  const std::string page = page_of(context, puzzle, options, runs);
   std::string path = options.out;
   if (path.empty()) {
     const std::string folder = context.project.build + "/view";
     fs::create_directories(folder);
     path = system::shown_path(fmt::format("{}/{}.html", folder, puzzle.id));
   }
-  learner::deliver(context, path, report::view_page(runs.page), "Page of " + full_name(puzzle));
+  learner::deliver(context, path, page, "Page of " + full_name(puzzle));
   if (options.open) open_in_browser(context, path);
 }
 
 }  // namespace
+
+std::string page_of_last_run(const Context& context, const Manifest& puzzle) {
+  Runs runs;
+  add_own_run(context, puzzle, "", runs);
+  return page_of(context, puzzle, {}, runs);
+}
 
 int view(const Context& context, const ViewOptions& options) {
   const learner::Course course = learner::load_course(context.project);

@@ -1,9 +1,10 @@
 /// \file
-/// `view` as a function: `watch` calls it when `v` is pressed.
+/// `view` as a function, which `watch` calls when `v` is pressed, and its page as a text, which `watch --page` serves.
 #pragma once
 
 #include <string>
 
+#include "case/manifest.h"
 #include "cli/context.h"
 
 namespace shardlings::cli::verbs {
@@ -22,5 +23,8 @@ struct ViewOptions {
 
 /// `view`: the last run as a page.
 int view(const Context& context, const ViewOptions& options);
+
+/// The puzzle's last run beside its goal. Throws UsageError if there is none.
+std::string page_of_last_run(const Context& context, const cases::Manifest& puzzle);
 
 }  // namespace shardlings::cli::verbs

@@ -25,6 +25,7 @@
 #include "cli/verbs/explain.h"
 #include "cli/verbs/hint.h"
 #include "cli/verbs/list.h"
+#include "cli/verbs/live_page.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"
 #include "cli/verbs/view.h"
@@ -38,6 +39,8 @@ namespace {
 struct WatchOptions {
   std::string puzzle;
   std::string backend;  ///< as for run
+  bool page = false;    ///< serve one from the beginning
+  int port = 0;         ///< of the page; 0: one that the system chooses
 };
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
@@ -49,9 +52,14 @@ constexpr char kWholeReport = '\f';
 
 class Watch {
  public:
-  Watch(const Context& context, const Manifest& puzzle, std::string backend)
-      : context_(context), backend_(std::move(backend)) {
+  Watch(const Context& context, const Manifest& puzzle, const WatchOptions& options)
+      : context_(context), backend_(options.backend), port_(options.port) {
     full_screen_ = isatty(STDIN_FILENO) == 1 && context.interactive;
+    if (options.page) {
+      page_.emplace(context_, port_);
+      screen_.note = "Page: " + page_->url();
+      if (!full_screen_) context_.out << screen_.note << std::endl;
+    }
     if (full_screen_) {
       keys_.emplace();
       context_.out << kClear;
@@ -65,12 +73,15 @@ class Watch {
       if (full_screen_) wanted.push_back({STDIN_FILENO, POLLIN, 0});
       if (watcher_->descriptor() >= 0) wanted.push_back({watcher_->descriptor(), POLLIN, 0});
       if (job_.running()) wanted.push_back({job_.descriptor(), POLLIN, 0});
+      if (page_) wanted.push_back({page_->descriptor(), POLLIN, 0});
       poll(wanted.data(), wanted.size(), watcher_->interval_ms());
       for (int signal = signals_.next(); signal != 0; signal = signals_.next()) on_signal(signal);
       if (full_screen_ && (wanted[1].revents & (POLLIN | POLLHUP)) != 0) on_keys();
       if (watcher_->changed()) on_save();
       if (job_.running()) on_news();
+      if (page_) page_->answer();
     }
+    page_.reset();
     job_.drop();
     if (full_screen_) context_.out << std::endl;
     return kPassed;
@@ -94,13 +105,14 @@ class Watch {
 
   std::vector<KeyBinding> bindings() {
     using namespace terminal;
-    const int page = body_rows(screen_size()) - 1;
+    const int page = body_rows(screen_, screen_size()) - 1;
     const auto scroll = [this](int lines) { return [this, lines] { scroll_by(lines); }; };
     return {
         {{'n'}, "n", can_go_on_ ? "next puzzle" : "", "the next puzzle, once this one is solved", [this] { next(); }},
         {{'h'}, "h", "hint", "the next hint", [this] { borrow([this](const Context& c) { hint(c, {id_}); }); }},
         {{'e'}, "e", "lesson", "the lesson", [this] { borrow([this](const Context& c) { explain(c, {id_}); }); }},
         {{'v'}, "v", "page", "the run as a page in the browser, as view --open", [this] { open_page(); }},
+        {{'p'}, "p", "", "a live page, which follows every save; its address is shown", [this] { start_page(); }},
         {{'d'}, "d", "details", "the full report, and back", [this] { toggle_details(); }},
         {{'l'}, "l", "list", "all puzzles", [this] { borrow([](const Context& c) { list(c, {.all = true}); }); }},
         {{'r', '\n', '\r'}, "r", "", "grade again", [this] { grade(); }},
@@ -122,11 +134,19 @@ class Watch {
     const std::string file = context_.project.puzzle_file(id_);
     screen_.title = fmt::format("{} {}  {}", name_, puzzle.title, system::shown_path(file));
     watcher_ = std::make_unique<system::FileWatcher>(file);
+    puzzle_ = puzzle;
+    if (page_) page_->open(puzzle);
     grade();
   }
 
+  /// The status, on the screen and on the page.
+  void set_status(const std::string& status) {
+    screen_.status = status;
+    if (page_) page_->say(status);
+  }
+
   void grade() {
-    screen_.status = "building";
+    set_status("building");
     screen_.stale = is_report_;
     can_go_on_ = false;
     if (full_screen_) {
@@ -173,11 +193,12 @@ class Watch {
       details_ = end == job_.text().size() ? report_ : job_.text().substr(end + 1);
       screen_.status = status_text(job_.status());
       can_go_on_ = job_.status() == kPassed;
+      if (page_) page_->show_run(screen_.status, report_);
       // Who reads something else meanwhile is not interrupted: the status says how it went, Esc shows why.
       if (is_report_) show_report();
       if (!full_screen_) context_.out << report_ << std::endl;
     } else if (job_.stage() != before && !job_.stage().empty()) {
-      screen_.status = job_.stage();
+      set_status(job_.stage());
     }
     if (full_screen_ && (ended || job_.stage() != before)) show();
   }
@@ -256,6 +277,23 @@ class Watch {
     context_.out << kClear;  // the browser may have written something
   }
 
+  /// Starts the live page, if there is none; the screen says where it is.
+  void start_page() {
+    if (page_) return;
+    try {
+      page_.emplace(context_, port_);
+    } catch (const std::runtime_error& error) {
+      return put(error.what(), false);
+    }
+    screen_.note = "Page: " + page_->url();
+    page_->open(puzzle_);
+    if (job_.running()) {
+      page_->say(screen_.status);
+    } else {
+      page_->show_run(screen_.status, report_);
+    }
+  }
+
   void next() {
     if (!can_go_on_) {
       screen_.status = "not solved yet";
@@ -280,11 +318,14 @@ class Watch {
 
   const Context& context_;
   const std::string backend_;
+  const int port_;
+  Manifest puzzle_;
   terminal::SignalEvents signals_;
   std::optional<terminal::KeyMode> keys_;
   std::string id_, name_;
   std::unique_ptr<system::FileWatcher> watcher_;
   system::Job job_;
+  std::optional<LivePage> page_;
   terminal::Screen screen_;
   std::string report_, details_;  // of the last run: for the screen, and in full
   bool is_report_ = true;         // the body is one of the two
@@ -304,13 +345,16 @@ static int watch(const Context& context, const WatchOptions& options) {
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   system::chosen_backend(context, options.backend,
                          puzzle.cases);  // what cannot be had is said before anything is drawn
-  return Watch(context, puzzle, options.backend).loop();
+  if (options.port != 0 && !options.page) throw UsageError("--port belongs to --page: write both.");
+  return Watch(context, puzzle, options).loop();
 }
 
 void add_watch(CommandLine& line) {
   auto [options, verb] = line.verb<WatchOptions>("watch", "grade on every save", watch);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
   verb.text("--backend", options.backend, kBackendMeaning);
+  verb.flag("--page", options.page, "serve a page that follows: lesson, predictions, verdict and pictures");
+  verb.number("--port", options.port, "of the page; without it the system chooses one", {1, 65535});
 }
 
 }  // namespace shardlings::cli::verbs

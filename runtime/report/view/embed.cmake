@@ -1,4 +1,5 @@
-# Writes OUTPUT, the source that holds TEMPLATE and ASSETS of FOLDER as texts (assets.h).
+# Writes OUTPUT, the source that holds TEMPLATE and, if there are any, ASSETS of FOLDER as texts: <NAME>_template() and
+# <NAME>_assets() of NAMESPACE, which HEADER declares.
 
 # literal(OUT FILE): the file as a raw string literal.
 function(literal out file)
@@ -6,26 +7,29 @@ function(literal out file)
   set(${out} "R\"SHARDLINGS(${text})SHARDLINGS\"" PARENT_SCOPE)
 endfunction()
 
-set(entries "")
+set(assets "")
 foreach(asset ${ASSETS})
   literal(text ${asset})
   get_filename_component(name ${asset} NAME)
-  string(APPEND entries "      {\"${name}\",\n${text}},\n")
+  string(APPEND assets "      {\"${name}\",\n${text}},\n")
 endforeach()
-literal(template ${TEMPLATE})
-file(WRITE ${OUTPUT} "#include \"report/view/assets.h\"
-
-namespace shardlings::report {
-
-const std::vector<ViewAsset>& view_assets() {
+if(assets)
+  set(assets "const std::vector<ViewAsset>& ${NAME}_assets() {
   static const std::vector<ViewAsset> kAssets = {
-${entries}  };
+${assets}  };
   return kAssets;
 }
 
-std::string_view view_template() {
+")
+endif()
+literal(template ${TEMPLATE})
+file(WRITE ${OUTPUT} "#include \"${HEADER}\"
+
+namespace ${NAMESPACE} {
+
+${assets}std::string_view ${NAME}_template() {
   return ${template};
 }
 
-}  // namespace shardlings::report
+}  // namespace ${NAMESPACE}
 ")

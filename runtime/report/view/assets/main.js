@@ -38,7 +38,7 @@ function fillChoices() {
   const cases = [...run.cases.values()];
   choice(byId('cases'), cases.length > 0 ? 'Case' : '', cases.map((kase) => ({value: kase.name,
     title: kase.hidden ? 'not announced in the lesson' : '', children: [mark(passedOn(kase)), ` ${kase.name}`]})),
-  shown.name, (name) => showCase(name));
+  shown.name, chooseCase);
   const others = candidates();
   choice(byId('beside'), others.length > 0 ? 'Beside it' : '', others.length === 0 ? [] : [...others.map((other) =>
     ({value: other.role, children: [other.name]})), {value: 'none', children: ['Nothing']}], shown.beside, showBeside);
@@ -69,6 +69,12 @@ async function showCase(name) {
   await unpack(kase);
   shown.rank = kase.totals.peakRank;
   await refresh();
+}
+
+/** By the reader, whose choice a page around this one may want to keep. */
+function chooseCase(name) {
+  document.body.dataset.chosen = name;
+  showCase(name);
 }
 
 async function showBeside(role) {
@@ -195,7 +201,9 @@ function listen() {
 async function start() {
   fillHead();
   listen();
-  const first = run.show || (run.cases.size > 0 ? run.cases.keys().next().value : '');
+  const asked = decodeURIComponent((/^#case=(.+)$/.exec(location.hash) || ['', ''])[1]);
+  if (run.cases.has(asked)) document.body.dataset.chosen = asked;
+  const first = document.body.dataset.chosen || run.show || (run.cases.size > 0 ? run.cases.keys().next().value : '');
   if (first === '') {
     fillNotice(null);
     for (const id of ['numbers', 'timeline', 'memory', 'traffic']) byId(id).hidden = true;

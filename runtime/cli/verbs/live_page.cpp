@@ -1,0 +1,111 @@
+#include "cli/verbs/live_page.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "cli/error.h"
+#include "cli/learner/course.h"
+#include "cli/live/template.h"
+#include "cli/verbs/explain.h"
+#include "cli/verbs/predict.h"
+#include "cli/verbs/view.h"
+
+namespace shardlings::cli::verbs {
+
+namespace {
+
+using LiveJson = nlohmann::json;
+
+std::string text_of(const LiveJson& value) {
+  return value.dump(-1, ' ', false, LiveJson::error_handler_t::replace);
+}
+
+/// What a verb prints, without colours and for a column of the page; what it complains about in place of it.
+std::string printed_by(const Context& context, const std::function<int(const Context&)>& verb) {
+  constexpr int kColumns = 76;
+  std::ostringstream out;
+  Context page{context.project, out, out};
+  page.width = kColumns;
+  try {
+    verb(page);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return out.str();
+}
+
+/// The questions of a puzzle as `predict --json` has them, with the answers judged; empty if it asks none.
+LiveJson questions_of(const Context& context, const std::string& puzzle, const std::vector<std::string>& answers) {
+  std::ostringstream out, complaints;
+  predict(Context{context.project, out, complaints}, {puzzle, answers, false, true});
+  return LiveJson::parse(out.str()).at("questions");
+}
+
+}  // namespace
+
+LivePage::LivePage(const Context& context, int port) : context_(context), server_(port) {
+  server_.publish("", std::string(live::live_template()));
+}
+
+void LivePage::open(const cases::Manifest& puzzle) {
+  puzzle_ = puzzle;
+  report_.clear();
+  has_run_ = false;
+  read_texts();
+}
+
+void LivePage::say(const std::string& status) {
+  status_ = status;
+  announce();
+}
+
+void LivePage::show_run(const std::string& status, const std::string& report) {
+  status_ = status;
+  report_ = report;
+  try {
+    server_.publish("run", page_of_last_run(context_, puzzle_));
+    has_run_ = true;
+    ++runs_;
+  } catch (const std::runtime_error&) {
+    has_run_ = false;  // nothing was kept: the report says why
+  }
+  read_texts();
+  announce();
+}
+
+void LivePage::answer() {
+  server_.answer([this](const std::string& sent) {
+    try {
+      const LiveJson letter = LiveJson::parse(sent);
+      const std::string id = letter.at("id"), given = letter.at("answer");
+      const LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given});
+      questions_ = text_of(questions_of(context_, puzzle_.id, {}));
+      return text_of({{"questions", questions}});
+    } catch (const std::exception& error) {  // of what was sent, or of the answer: for the one who has sent it
+      return text_of({{"error", error.what()}});
+    }
+  });
+}
+
+void LivePage::read_texts() {
+  lesson_ = printed_by(context_, [this](const Context& context) { return explain(context, {puzzle_.id}); });
+  try {
+    questions_ = text_of(questions_of(context_, puzzle_.id, {}));
+  } catch (const std::exception&) {
+    questions_ = "[]";  // it asks for none
+  }
+}
+
+void LivePage::announce() {
+  server_.announce(text_of({{"title", learner::short_name(puzzle_) + " " + puzzle_.title},
+                            {"file", system::shown_path(context_.project.puzzle_file(puzzle_.id))},
+                            {"status", status_},
+                            {"lesson", lesson_},
+                            {"questions", LiveJson::parse(questions_)},
+                            {"report", report_},
+                            {"run", has_run_ ? runs_ : 0}}));
+}
+
+}  // namespace shardlings::cli::verbs
