@@ -38,6 +38,20 @@ export class Browser {
     return {page, complaints};
   }
 
+  /** Opens a page that is never finished, as it follows what happens; it may ask its own server. */
+  async openLive(url) {
+    const page = await this.context.newPage();
+    await page.emulateMedia({colorScheme: 'light', reducedMotion: 'reduce'});
+    const complaints = [];
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(url);
+    return {page, complaints};
+  }
+
   async stop() {
     await this.context.close();
     rmSync(this.profile, {recursive: true, force: true});

@@ -208,7 +208,7 @@ test('the critical path of a pipeline goes through all stages and explains all o
 
 test('in a deadlock everybody says what they wait for, and the sums of bytes agree', async () => {
   const {page} = await browser.open(urls.deadlock);
-  const told = await page.locator('#blocked li').allInnerTexts();
+  const told = await page.locator('#stuck li').allInnerTexts();
   assert.equal(told.length, 4);
   assert.match(told[3], /rank 3 waits in send to rank 2, at blocking\.cpp:\d+/);
   const {sent, traffic, memory} = await page.evaluate(() => {

@@ -151,4 +151,4 @@ export function timed(action) {
   return Number(process.hrtime.bigint() - begin) / 1e6;
 }
 
-export {execFileSync, readFileSync, writeFileSync};
+export {cpSync, execFileSync, readFileSync, writeFileSync};

@@ -155,14 +155,14 @@ class Watch {
       context_.out << screen_.title << ": building" << std::endl;
     }
     const terminal::ScreenSize size = terminal::screen_size();
-    job_.start([this, size](const system::Job::Say& say, std::string& text) {
+    job_.start([this, size, rows = terminal::body_rows(screen_, size)](const system::Job::Say& say, std::string& text) {
       std::ostringstream out, whole;
       Context context{context_.project, out, out, context_.colour, context_.charset, context_.width};
       if (full_screen_) context.width = size.columns;
       RunOptions options;
       options.puzzle = id_;
       options.backend = backend_;
-      if (full_screen_) options.max_lines = terminal::body_rows(size);
+      if (full_screen_) options.max_lines = rows;
       if (full_screen_) options.whole = &whole;
       options.progress = [&say](const std::string& what) { say(what); };
       const int status = run(context, options);

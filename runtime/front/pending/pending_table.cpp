@@ -35,7 +35,7 @@ void PendingTable::settle_blocking(const std::shared_ptr<PendingOperation>& pend
   try {
     pending->settle(pending->at);
   } catch (const Aborted&) {
-    blocked_.push_back(pending);
+    stuck_.push_back(pending);
     throw;
   }
   pending->pass_time(pending->at);
@@ -118,7 +118,7 @@ void PendingTable::check_end() const {
 void PendingTable::trace_in_flight() const {
   if (!rank_.trace().enabled()) return;
   std::vector<PendingOperation*> in_order;
-  for (const auto& blocked : blocked_) in_order.push_back(blocked.get());
+  for (const auto& stuck : stuck_) in_order.push_back(stuck.get());
   for (const auto& [id, pending] : pending_) in_order.push_back(pending.get());
   std::sort(in_order.begin(), in_order.end(),
             [](const PendingOperation* a, const PendingOperation* b) { return a->order < b->order; });

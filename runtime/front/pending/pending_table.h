@@ -46,7 +46,7 @@ class PendingTable {
   RankContext& rank_;
   RankMemory& memory_;
   std::unordered_map<std::uint64_t, std::shared_ptr<PendingOperation>> pending_;
-  std::vector<std::shared_ptr<PendingOperation>> blocked_;
+  std::vector<std::shared_ptr<PendingOperation>> stuck_;
   std::uint64_t next_ = 1;
 };
 

@@ -104,7 +104,7 @@ async function unpack(kase) {
   for (const lane of rankOfLane) {
     lane.inner = kase.lanes.find((other) => other.inside && other.rank === lane.rank && other.name === lane.name) || null;
   }
-  kase.drawnEnd = blockedIn(kase).length > 0 ? Math.max(kase.end * 1.15, 1000) : kase.end;
+  kase.drawnEnd = stuckIn(kase).length > 0 ? Math.max(kase.end * 1.15, 1000) : kase.end;
   kase.ready = true;
   return kase;
 }

@@ -97,7 +97,7 @@ async function refresh() {
   fillNotice(kase);
   fillReasons(kase);
   fillDifference(kase, kase.comparison);
-  fillBlocked(kase);
+  fillStuck(kase);
   fillCards(byId('cards'), kase, beside);
   byId('numbers').hidden = kase.ranks.length === 0;
   fillLegend(byId('legend'), kase);

@@ -61,7 +61,7 @@ function drawOverlays(panel, scale) {
     const inView = messagesOf(kase).filter((m) => kase.ends[m.to.i] >= from && kase.columns.begin[m.from.i] <= to);
     for (const message of inView.slice(0, MOST_ARROWS)) drawMessage(panel, scale, message, colours().soft);
   }
-  for (const blocked of blockedIn(kase)) drawBlocked(panel, scale, blocked);
+  for (const stuck of stuckIn(kase)) drawStuck(panel, scale, stuck);
   const {comparison} = panel;
   if (comparison && comparison.first && comparison.first.missing === (panel.index > 0)) drawFirstDifference(panel, scale, comparison.first);
   context.lineWidth = 1;
@@ -88,14 +88,14 @@ function drawPath(panel, scale) {
 }
 
 /** A dotted line until the end, with what the rank waits for, and an arrow to the rank that does not come. */
-function drawBlocked(panel, scale, {lane, i}) {
+function drawStuck(panel, scale, {lane, i}) {
   const {context, kase} = panel;
   const place = placeOnPanel(panel, scale, {lane, i});
   if (!place) return;
   const end = scale.x(kase.drawnEnd);
   context.fillStyle = colours().bad;
   for (let x = place.x + 1; x + 3 <= end; x += 6) context.fillRect(x, Math.round(place.y) - 1, 3, 2);
-  const text = `waits: ${blockedText(kase, i)}`;
+  const text = `waits: ${stuckText(kase, i)}`;
   context.font = '600 10px ui-sans-serif, system-ui, "DejaVu Sans", sans-serif';
   const width = context.measureText(text).width + 6;
   const left = Math.max(scale.left + 2, Math.min(place.x + 4, end - width - 18));

@@ -107,29 +107,29 @@ function criticalPath(kase) {
 }
 
 /** In a run that came to no end: what each rank waits for at last, [{lane, i}, …]. */
-function blockedIn(kase) {
-  if (kase.blocked) return kase.blocked;
-  kase.blocked = [];
-  if (kase.ending === 'finished') return kase.blocked;
+function stuckIn(kase) {
+  if (kase.stuck) return kase.stuck;
+  kase.stuck = [];
+  if (kase.ending === 'finished') return kase.stuck;
   const {paint, duration, name} = kase.columns;
   for (const rank of kase.rankNumbers) {
     const lane = programOf(kase, rank);
     if (!lane || lane.events[1] === 0) continue;
     const i = lane.events[0] + lane.events[1] - 1;
-    if (paint[i] === Paint.idle && duration[i] === 0 && name[i] >= 0) kase.blocked.push({lane, i});
+    if (paint[i] === Paint.idle && duration[i] === 0 && name[i] >= 0) kase.stuck.push({lane, i});
   }
-  return kase.blocked;
+  return kase.stuck;
 }
 
 /** Whether an event of communication is what its rank waits for without end. */
 function neverDone(kase, i) {
   const {name, line, begin, duration, peer} = kase.columns;
-  return duration[i] === 0 && blockedIn(kase).some(({i: wait}) => name[wait] === name[i] && line[wait] === line[i]
+  return duration[i] === 0 && stuckIn(kase).some(({i: wait}) => name[wait] === name[i] && line[wait] === line[i]
     && begin[wait] === begin[i] && peer[wait] === peer[i]);
 }
 
 /** "recv from rank 1" or "all_reduce of ranks 0, 1". */
-function blockedText(kase, i) {
+function stuckText(kase, i) {
   const {name, peer} = kase.columns;
   const call = kase.names[name[i]];
   if (peer[i] >= 0) return `${call} ${call === 'recv' ? 'from' : 'to'} rank ${peer[i]}`;

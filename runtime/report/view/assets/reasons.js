@@ -82,10 +82,10 @@ function fillDifference(kase, comparison) {
 }
 
 /** What everybody waits for, where the run came to no end. */
-function fillBlocked(kase) {
-  const blocked = blockedIn(kase);
-  byId('blocked').hidden = blocked.length === 0;
-  replace(byId('blocked'), ...blocked.map(({lane, i}) => make('li', {}, `${rankName(kase, lane.rank)} waits in `,
-    make('strong', {}, blockedText(kase, i)), placeOf(kase, i) ? `, at ${placeOf(kase, i)}, ` : ' ',
+function fillStuck(kase) {
+  const stuck = stuckIn(kase);
+  byId('stuck').hidden = stuck.length === 0;
+  replace(byId('stuck'), ...stuck.map(({lane, i}) => make('li', {}, `${rankName(kase, lane.rank)} waits in `,
+    make('strong', {}, stuckText(kase, i)), placeOf(kase, i) ? `, at ${placeOf(kase, i)}, ` : ' ',
     `since ${timeText(kase.columns.begin[i])} `, jumpButton('Show it', () => jumpTo(0, {lane, i})))));
 }
