@@ -1,0 +1,70 @@
+// Puzzle 07: an all-reduce by trees, one by levels, and the choice between them.
+//
+// Small data want few steps, large data want every link busy; and nodes are joined by slower links than their ranks.
+// The lesson is README.md beside this file; `./shardlings explain 07` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+using namespace shardlings;
+
+/// The first half of puzzle 06: afterwards rank r of the group has part r of the sum, group.part(data.size(), r), at
+/// its place in `data`. The other parts of `data` hold unfinished sums. `buffer` has room for the longest part.
+void ring_reduce_scatter(Group& group, View data, View buffer) {
+  const int n = group.size(), me = group.rank();
+  const auto part = [&](int i) { return data.part(group.part(data.size(), (i % n + n) % n)); };
+  for (int s = 1; s < n; ++s) {
+    const View sum = part(me - s - 1), got = buffer.part({0, sum.size()});
+    group.send_recv(part(me - s), (me + 1) % n, got, (me + n - 1) % n);
+    add(sum, got);
+  }
+}
+
+/// The second half: rank r brings part r, and afterwards every rank has all parts.
+void ring_all_gather(Group& group, View data) {
+  const int n = group.size(), me = group.rank();
+  const auto part = [&](int i) { return data.part(group.part(data.size(), (i % n + n) % n)); };
+  for (int s = 0; s < n - 1; ++s) group.send_recv(part(me - s), (me + 1) % n, part(me - s - 1), (me + n - 1) % n);
+}
+
+/// Three functions that replace `data` on every rank by its sum over all N ranks of all R nodes, element by element.
+///
+/// data       (n)  f32; the same n on every rank; size is the bytes of all n elements
+/// node            the k ranks of this rank's node; rank 0 of it is the node's leader
+/// across          of each node the rank with the same number as this one. The leaders' `across` is the group of all
+///                 leaders, R ranks
+/// alpha, bw       [0] inside a node, [1] between nodes: latency in ns, bytes per ns
+///
+/// Calls that you need: group.send(view, to), group.recv(view, from) and add(y, x) for the tree; the two halves above
+/// for the levels. Other messages are as good. Built-in collectives are not for use here, and split is one of them.
+
+// >>> your code (about 36 lines)
+/// By trees: of each node's ranks to its leader, of the leaders to rank 0 of the world, and back the same way. Nodes
+/// may have different numbers of ranks.
+///
+/// Wire    all ranks together 2(N-1) size, and of that 2(R-1) size between nodes
+/// Time    2 ceil(log2 k) (alpha[0] + size/bw[0]) + 2 ceil(log2 R) (alpha[1] + size/bw[1]); k: of the largest node
+/// Memory  `data` and a buffer as long, nothing on the host
+void tree_all_reduce(Rank& rank, Group& node, Group& across, View data) {
+  not_implemented();
+}
+
+/// By levels: a reduce-scatter inside the node, an all-reduce of this rank's part between nodes, an all-gather inside.
+/// All nodes have k ranks.
+///
+/// Wire    each rank 2(k-1)/k size inside its node and 2(R-1)/R part between nodes, with part = size/k. Where that does
+///         not come out even: twice the whole less its shortest share
+/// Time    2(k-1) (alpha[0] + part/bw[0]) + 2(R-1) (alpha[1] + part/R/bw[1]), with the longest parts
+/// Memory  `data` and the longest part of a node, nothing on the host
+void hierarchical_all_reduce(Rank& rank, Group& node, Group& across, View data) {
+  not_implemented();
+}
+
+/// One of the two, on nodes of k ranks.
+///
+/// Time    at most the shorter one of the two times, for every size
+/// Memory  that of the shorter one
+void all_reduce(Rank& rank, Group& node, Group& across, const std::vector<double>& alpha, const std::vector<double>& bw,
+                View data) {
+  not_implemented();
+}
+// <<<
