@@ -1,0 +1,24 @@
+#include "cli/learner/case_facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlings::cli::learner {
+namespace {
+
+cases::Case two_ranks(Nanos latency, double bytes_per_second) {
+  cases::Case kase;
+  kase.ranks = 2;
+  for (front::LinkSpeed& link : kase.cluster.links) link = {.latency = latency, .bytes_per_second = bytes_per_second};
+  return kase;
+}
+
+TEST(CaseFacts, SayWhatAMessageCosts) {
+  using testing::Contains;
+  EXPECT_THAT(case_facts(two_ranks(Nanos(10'000), 1e6)), Contains("a message takes 10 us and its bytes at 1 MB/s"));
+  EXPECT_THAT(case_facts(two_ranks(Nanos(250'000), 1e15)), Contains("a message takes 250 us, however long it is"));
+  EXPECT_THAT(case_facts(two_ranks(Nanos(0), 1e15)), Contains("messages are free here: they take no time"));
+}
+
+}  // namespace
+}  // namespace shardlings::cli::learner
