@@ -13,10 +13,10 @@
 #include <filesystem>
 #include <future>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "base/descriptor.h"
+#include "base/mutex.h"
 #include "cli/error.h"
 
 namespace shardlings::cli::live {
@@ -79,7 +79,7 @@ class PageServer::Server {
 
   ~Server() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
       for (Letter& letter : letters_) letter.reply.set_value("null");
       letters_.clear();
@@ -94,13 +94,13 @@ class PageServer::Server {
   int descriptor() const { return bell_.get(); }
 
   void publish(const std::string& name, std::string html) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     pages_[name] = std::move(html);
   }
 
   void announce(std::string state) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       state_ = std::move(state);
       ++number_;
     }
@@ -112,7 +112,7 @@ class PageServer::Server {
     if (read(bell_.get(), &rings, sizeof rings) < 0) return;
     std::deque<Letter> letters;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       letters.swap(letters_);
     }
     for (Letter& letter : letters) letter.reply.set_value(how(letter.sent));
@@ -164,7 +164,7 @@ class PageServer::Server {
   }
 
   void give(const httplib::Request& request, httplib::Response& response) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = pages_.find(request.matches[1]);
     if (found == pages_.end()) {
       response.status = 404;
@@ -175,10 +175,13 @@ class PageServer::Server {
 
   void wait_for_news(const httplib::Request& request, httplib::Response& response) {
     const std::string since = request.get_param_value("since");
-    std::unique_lock lock(mutex_);
+    const auto end = std::chrono::steady_clock::now() + kLongest;
+    const MutexLock lock(mutex_);
     if (waiting_ < kMostWaiting) {
       ++waiting_;
-      news_.wait_for(lock, kLongest, [&] { return stopping_ || since != std::to_string(number_); });
+      while (!stopping_ && since == std::to_string(number_) && std::chrono::steady_clock::now() < end) {
+        news_.wait_until(mutex_, end);
+      }
       --waiting_;
     }
     response.set_content(fmt::format("{{\"number\": {}, \"state\": {}}}", number_, state_), "application/json");
@@ -187,7 +190,7 @@ class PageServer::Server {
   void take(const httplib::Request& request, httplib::Response& response) {
     std::future<std::string> reply;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (stopping_) return;
       letters_.push_back({request.body, {}});
       reply = letters_.back().reply.get_future();
@@ -204,14 +207,14 @@ class PageServer::Server {
   httplib::Server http_;
   std::thread thread_;
 
-  std::mutex mutex_;  // of all below
-  std::condition_variable news_;
-  bool stopping_ = false;
-  int waiting_ = 0;
-  std::uint64_t number_ = 0;
-  std::string state_ = "null";
-  std::map<std::string, std::string> pages_;
-  std::deque<Letter> letters_;
+  Mutex mutex_;
+  std::condition_variable_any news_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  int waiting_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t number_ GUARDED_BY(mutex_) = 0;
+  std::string state_ GUARDED_BY(mutex_) = "null";
+  std::map<std::string, std::string> pages_ GUARDED_BY(mutex_);
+  std::deque<Letter> letters_ GUARDED_BY(mutex_);
 };
 
 PageServer::PageServer(int port) : server_(std::make_unique<Server>(port)) {}
