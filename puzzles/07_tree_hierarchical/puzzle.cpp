@@ -42,7 +42,8 @@ void ring_all_gather(Group& group, View data) {
 /// may have different numbers of ranks.
 ///
 /// Wire    all ranks together 2(N-1) size, and of that 2(R-1) size between nodes
-/// Time    2 ceil(log2 k) (alpha[0] + size/bw[0]) + 2 ceil(log2 R) (alpha[1] + size/bw[1]); k: of the largest node
+/// Time    2 ceil(log2 k) messages of the whole data inside, one after another, and 2 ceil(log2 R) between nodes; k is
+///         that of the largest node
 /// Memory  `data` and a buffer as long, nothing on the host
 void tree_all_reduce(Rank& rank, Group& node, Group& across, View data) {
   not_implemented();
@@ -53,7 +54,8 @@ void tree_all_reduce(Rank& rank, Group& node, Group& across, View data) {
 ///
 /// Wire    each rank 2(k-1)/k size inside its node and 2(R-1)/R part between nodes, with part = size/k. Where that does
 ///         not come out even: twice the whole less its shortest share
-/// Time    2(k-1) (alpha[0] + part/bw[0]) + 2(R-1) (alpha[1] + part/R/bw[1]), with the longest parts
+/// Time    2(k-1) messages of a part inside, one after another, and 2(R-1) messages of an R-th of a part between
+///         nodes, where all parts are as long as the longest
 /// Memory  `data` and the longest part of a node, nothing on the host
 void hierarchical_all_reduce(Rank& rank, Group& node, Group& across, View data) {
   not_implemented();

@@ -1,0 +1,313 @@
+// Judges a pairwise all-to-all and a broadcast in chunks: what every rank has, bytes of each rank, virtual time,
+// memory.
+
+#include "grading/judge/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "base/parts.h"
+#include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
+
+using namespace shardlings;
+using namespace shardlings::grader;
+using front::Event, front::EventKind;
+
+namespace {
+
+using Numbers = std::vector<float>;
+
+/// What a case asks for, and what it costs.
+struct Plan {
+  explicit Plan(const Case& of)
+      : kase(of),
+        elements(of.integer("elements")),
+        groups(static_cast<int>(of.integer("groups"))),
+        members(of.ranks / groups),
+        root(static_cast<int>(of.integer("root"))),
+        is_broadcast(of.integer("broadcast") != 0) {}
+
+  const Case& kase;
+  Count elements;
+  int groups;
+  int members;  ///< N: ranks of a group
+  int root;     ///< of a broadcast, as its group counts
+  bool is_broadcast;
+
+  /// Number of a rank of the world in its group, and back: member `member` of the group that `rank` is in.
+  int member_of(int rank) const { return rank / groups; }
+  int world_rank(int member, int rank) const { return member * groups + rank % groups; }
+  Range part(int member) const { return part_of(elements, members, member); }
+  Count row() const { return is_broadcast ? elements : members * part(0).size(); }
+  Numbers numbers_of(int member, int rank) const { return integers_of(kase, world_rank(member, rank), elements); }
+
+  Formula<Count> n() const { return named("N", Count(members)); }
+  Formula<Bytes> size() const { return named("size", Bytes(elements * kBytesOfF32)); }
+  Nanos alpha() const { return kase.cluster.links.front().latency; }
+  Nanos transfer(Count of_elements) const {
+    const double bytes = static_cast<double>(of_elements * kBytesOfF32);
+    return Nanos(std::llround(bytes / kase.cluster.links.front().bytes_per_second * 1e9));
+  }
+  Formula<Nanos> message(const char* what, Count of_elements) const {
+    return named("alpha", alpha()) + named(fmt::format("{} / W", what), transfer(of_elements));
+  }
+  Formula<Nanos> exchange_time() const { return (n() - 1) * message("longest part", part(0).size()); }
+  /// Of a broadcast in q chunks.
+  Formula<Nanos> chain_time(Count q) const {
+    if (members == 1) return Nanos(0);
+    return (n() - 2 + named("q", q)) * message("chunk", part_of(elements, static_cast<int>(q), 0).size());
+  }
+  Count best_chunks() const {
+    Count best = 1;
+    for (Count q = 2; q <= elements; ++q) {
+      if (chain_time(q).value() < chain_time(best).value()) best = q;
+    }
+    return best;
+  }
+};
+
+/// Which part of whose numbers a rank should have, or has by mistake, at place `block` of its output.
+struct Block {
+  int sender;
+  int part;
+};
+
+/// The output of a rank whose blocks come from where `rule` says; nothing if they have not the length that is right.
+Numbers exchanged(const Plan& plan, int rank, auto rule) {
+  Numbers row(static_cast<std::size_t>(plan.row()));
+  const Count length = plan.part(plan.member_of(rank)).size();
+  for (int block = 0; block < plan.members; ++block) {
+    const Block from = rule(plan.member_of(rank), block);
+    const Range part = plan.part((from.part % plan.members + plan.members) % plan.members);
+    if (part.size() != length) return {};
+    const Numbers own = plan.numbers_of((from.sender % plan.members + plan.members) % plan.members, rank);
+    std::copy(own.begin() + part.begin, own.begin() + part.end, row.begin() + block * length);
+  }
+  return row;
+}
+
+Numbers expected_row(const Plan& plan, int rank) {
+  if (plan.is_broadcast) return plan.numbers_of(plan.root, rank);
+  return exchanged(plan, rank, [](int me, int block) { return Block{block, me}; });
+}
+
+/// What each rank has published.
+struct Found {
+  const Plan& plan;
+  const Numbers& values;
+
+  Numbers row(int rank) const { return {values.begin() + rank * plan.row(), values.begin() + (rank + 1) * plan.row()}; }
+  bool all(auto holds) const {
+    for (int rank = 0; rank < plan.kase.ranks; ++rank) {
+      if (!holds(rank, row(rank))) return false;
+    }
+    return true;
+  }
+  bool follows(auto rule) const {
+    return all([&](int rank, const Numbers& own) { return own == exchanged(plan, rank, rule); });
+  }
+  /// Where rank `rank` should have the numbers of others, it has nothing at `missing(me)` only, and what is right
+  /// elsewhere.
+  bool lacks(auto missing) const {
+    return all([&](int rank, const Numbers& own) {
+      const int me = plan.member_of(rank);
+      const Numbers right = expected_row(plan, rank);
+      const Count length = plan.part(me).size();
+      for (Count i = 0; i < plan.row(); ++i) {
+        const bool hole = length > 0 && i / length == missing(me) && i < length * plan.members;
+        const auto at = static_cast<std::size_t>(i);
+        if (hole ? !std::isnan(own[at]) : own[at] != right[at]) return false;
+      }
+      return true;
+    });
+  }
+};
+
+std::string mistake_in_exchange(const Found& found) {
+  const int n = found.plan.members;
+  if (found.lacks([](int me) { return me; })) return "own_part_missing";
+  if (found.lacks([&](int me) { return (me + 1) % n; }) || found.lacks([&](int me) { return (me + n - 1) % n; }))
+    return "one_step_missing";
+  if (found.follows([](int me, int block) { return Block{me - block, me}; })) return "stored_by_step";
+  if (found.follows([](int me, int block) { return Block{block, block == me ? me : me - block}; }))
+    return "part_of_the_step";
+  if (found.follows([](int, int block) { return Block{block, block}; })) return "own_part_to_all";
+  return "";
+}
+
+std::string mistake_in_broadcast(const Found& found) {
+  const Plan& plan = found.plan;
+  const auto has_numbers_of = [&](auto member) {
+    return found.all([&](int rank, const Numbers& own) { return own == plan.numbers_of(member(rank), rank); });
+  };
+  if (has_numbers_of([&](int rank) { return plan.member_of(rank); })) return "nothing_sent";
+  if (plan.root != 0 && has_numbers_of([](int) { return 0; })) return "root_ignored";
+  std::set<std::ptrdiff_t> right_so_far;  // of all ranks but the root, how many of the first elements are right
+  found.all([&](int rank, const Numbers& own) {
+    const Numbers right = expected_row(plan, rank), before = plan.numbers_of(plan.member_of(rank), rank);
+    const auto end = std::mismatch(own.begin(), own.end(), right.begin()).first - own.begin();
+    const bool rest_untouched = std::equal(own.begin() + end, own.end(), before.begin() + end);
+    if (plan.member_of(rank) != plan.root) right_so_far.insert(rest_untouched ? end : -1);
+    return true;
+  });
+  // An untouched element may be equal by chance to what it should be: so the ends may lie a little apart.
+  constexpr std::ptrdiff_t kByChance = 3;
+  const bool same_end = *right_so_far.rbegin() - *right_so_far.begin() <= kByChance;
+  return *right_so_far.begin() > 0 && same_end ? "rest_of_chunks_lost" : "";
+}
+
+std::string mistake_in_output(const CheckContext& check, const Plan& plan) {
+  const Output* output = check.output("result by rank");
+  if (output == nullptr || std::ssize(output->values) != plan.kase.ranks * plan.row()) return "";
+  const Found found{plan, output->values};
+  return plan.is_broadcast ? mistake_in_broadcast(found) : mistake_in_exchange(found);
+}
+
+std::int64_t sent_by(const CheckContext& check, int rank) {
+  return check.counters(rank).bytes_sent().value();
+}
+
+/// The members that a rank sends to, in the order of its messages.
+std::vector<int> addressed_by(const CheckContext& check, const Plan& plan, int rank) {
+  std::vector<int> members;
+  for (const Event& send : check.events(rank, EventKind::send)) members.push_back(plan.member_of(send.peer));
+  return members;
+}
+
+/// There are messages, and no rank ever receives at the moment at which it sends.
+bool in_turn(const CheckContext& check) {
+  if (check.events(0, EventKind::send).empty()) return false;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const auto receives = check.events(rank, EventKind::recv);
+    for (const Event& send : check.events(rank, EventKind::send)) {
+      const auto together = [&](const Event& receive) { return receive.posted == send.posted; };
+      if (std::any_of(receives.begin(), receives.end(), together)) return false;
+    }
+  }
+  return true;
+}
+
+std::string mistake_of_exchange(const CheckContext& check, const Plan& plan) {
+  bool neighbours = plan.members > 3, same_first = plan.members > 2, same_count = true;
+  std::int64_t longest = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::vector<int> peers = addressed_by(check, plan, rank);
+    const int me = plan.member_of(rank);
+    neighbours = neighbours && std::set<int>(peers.begin(), peers.end()) == std::set<int>{(me + 1) % plan.members};
+    same_first = same_first && !peers.empty() && peers.front() == (me == 0 ? 1 : 0);
+    same_count = same_count && peers.size() == addressed_by(check, plan, 0).size();
+    for (const Event& send : check.events(rank, EventKind::send)) longest = std::max(longest, send.bytes.value());
+  }
+  if (!same_count) return "through_one_rank";
+  if (neighbours) return "passed_on_by_neighbours";
+  if (plan.members > 2 && longest == plan.elements * kBytesOfF32) return "whole_input_sent";
+  if (same_first) return "same_order_on_all_ranks";
+  return in_turn(check) ? "send_and_receive_in_turn" : "";
+}
+
+std::string mistake_of_broadcast(const CheckContext& check, const Plan& plan) {
+  const int root = plan.world_rank(plan.root, 0);
+  const std::vector<int> peers = addressed_by(check, plan, root);
+  const auto children = std::ssize(std::set<int>(peers.begin(), peers.end()));
+  if (children > 2 && children == plan.members - 1) return "root_sends_to_all";
+  if (children > 1) return "sent_down_a_tree";
+  const auto q = std::ssize(peers);
+  if (q <= 1) return plan.best_chunks() > 1 ? "not_in_chunks" : "";
+  if (in_turn(check)) return "send_and_receive_in_turn";
+  if (check.end_time(check.slowest_rank()) > plan.chain_time(q).value()) return "";
+  return q < plan.best_chunks() ? "too_few_chunks" : "too_many_chunks";
+}
+
+std::string mistake_of_messages(const CheckContext& check, const Plan& plan) {
+  return plan.is_broadcast ? mistake_of_broadcast(check, plan) : mistake_of_exchange(check, plan);
+}
+
+/// A call that is not point-to-point, if there was one: fails the check.
+bool forbidden_call(CheckContext& check) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    for (const Event& event : check.events(rank, EventKind::collective)) {
+      check.fail("send, recv, send_recv and their _async forms only",
+                 fmt::format("{} called {}", check.name_of(rank), check.trace(rank).names.at(event.name)),
+                 place_of(event));
+      check.diagnose("built_in_collective");
+      return true;
+    }
+  }
+  return false;
+}
+
+/// 3 % more than the best number of chunks takes.
+Formula<Nanos> broadcast_budget(const Plan& plan) {
+  const Formula<Nanos> best = plan.chain_time(plan.best_chunks());
+  return called("best q: " + best.text() + ", and 3 %", Formula<Nanos>(Nanos(best.value().value() * 103 / 100)));
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  if (forbidden_call(check)) return;
+  const Plan plan(check.kase());
+  Numbers rows;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Numbers row = expected_row(plan, rank);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  if (check.identical("result by rank", rows)) return;
+  check.detail("row r is what rank r has afterwards");
+  check.diagnose(mistake_in_output(check, plan));
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Plan plan(check.kase());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Formula<Bytes> own = named("own part", Bytes(plan.part(plan.member_of(rank)).size() * kBytesOfF32));
+    const Formula<Bytes> all_but_own = simplest(share_of_others(plan.n()) * plan.size(), plan.size() - own);
+    const Formula<Bytes> budget = plan.is_broadcast ? plan.size() : all_but_own;
+    if (check.at_most("sent by " + check.name_of(rank), Bytes(sent_by(check, rank)), budget,
+                      check.place_of_last(rank, EventKind::send))) {
+      continue;
+    }
+    return check.diagnose(mistake_of_messages(check, plan));
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const Plan plan(check.kase());
+  const int rank = check.slowest_rank();
+  const Formula<Nanos> budget = plan.is_broadcast ? broadcast_budget(plan) : plan.exchange_time();
+  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget,
+                     check.place_of_last(rank, EventKind::recv))) {
+    check.diagnose(mistake_of_messages(check, plan));
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
+  const Plan plan(check.kase());
+  const Formula<Bytes> in = named(plan.is_broadcast ? "data" : "in", plan.size().value());
+  const Bytes longest_out(plan.members * plan.part(0).size() * kBytesOfF32);
+  if (!check.peaks_at_most(plan.is_broadcast ? in : in + named("out", longest_out))) check.diagnose("large_buffer");
+}
+
+SHARDLINGS_PREDICTIONS("broadcast, 5 ranks") {
+  const Plan plan(predict.kase());
+  const Count best = plan.best_chunks();
+  const Formula<Bytes> others = share_of_others(plan.n()) * plan.size();
+  predict.count("chunks", "With how many chunks is the broadcast fastest?", named("q", best), "chunks")
+      .unlike(named("q", Count(std::llround(std::sqrt(plan.transfer(plan.elements) / plan.alpha())))),
+              "That leaves the chain out: N-2 ranks must pass on before the last one gets anything.");
+  predict.end("broadcast", "When does the last rank have the last chunk, then?", plan.chain_time(best))
+      .unlike(plan.chain_time(1), "That is the data in one piece.");
+  predict.number("whole", "How long would the chain take with the data in one piece?", plan.chain_time(1))
+      .unlike(plan.n() * plan.message("size", plan.elements), "N ranks in a chain pass the data on N-1 times.");
+  predict.number("exchange", "How many bytes does each rank send in an all-to-all of so much data?", others)
+      .unlike(plan.size(), "A rank keeps the part that is for itself.")
+      .unlike(plan.size() / plan.n(), "That is one message, and there is one for each other rank.");
+}
