@@ -124,22 +124,30 @@ class SvgTimeline {
 
   std::vector<RankRange> ranges() const {
     const auto ranks = static_cast<int>(kase_.traces.size());
+    std::vector<RankRange> all;
+    // Of a simulation the ranks that somebody wanted to see: of the others nothing is known.
+    if (kase_.kase.traced) {
+      for (const int rank : *kase_.kase.traced) all.push_back({rank, rank});
+      return all;
+    }
     if (ranks > kMostSeparateRanks) {
       std::vector<std::string> curves;
       curves.reserve(kase_.traces.size());
       for (int rank = 0; rank < ranks; ++rank) curves.push_back(memory_.text(rank));
       return equal_ranks(lay_out(kase_.traces, kSamples), curves);
     }
-    std::vector<RankRange> all;
     all.reserve(kase_.traces.size());
     for (int rank = 0; rank < ranks; ++rank) all.push_back({rank, rank});
     return all;
   }
 
   void ranks() {
-    for (const ShownRanks& shown : shown_ranks(ranges(), kMostRankRows, totals_.peak_rank, totals_.slowest_rank)) {
+    const int most = kase_.kase.traced ? kase_.kase.ranks : kMostRankRows;
+    for (const ShownRanks& shown : shown_ranks(ranges(), most, totals_.peak_rank, totals_.slowest_rank)) {
       if (shown.left_out_before > 0) {
-        canvas_.text(kLeft, y_ + 12, fmt::format("… {} ranks more", shown.left_out_before), "soft");
+        canvas_.text(kLeft, y_ + 12,
+                     fmt::format("… {} {} more", shown.left_out_before, shown.left_out_before == 1 ? "rank" : "ranks"),
+                     "soft");
         y_ += 24;
       }
       rank(shown);

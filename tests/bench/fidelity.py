@@ -18,20 +18,25 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 STACKS = os.path.join(ROOT, "runtime/front/clock/stacks")
 
 
-def rows(most_ranks):
+def rows(kind, most_ranks):
     """Those of tests/bench/fidelity.json that are not too large."""
     with open(os.path.join(ROOT, "tests/bench/fidelity.json"), encoding="utf-8") as file:
-        return [row for row in json.load(file)["steps"] if row["ranks"] <= most_ranks]
+        return [row for row in json.load(file)[kind] if row["ranks"] <= most_ranks]
+
+
+def simulated(arguments):
+    """What the simulation prints, as JSON."""
+    return json.loads(subprocess.run(
+        [os.path.join(ROOT, "build/bin/shardlings"), "simulate", "--solution", "--json", "--unlimited"] + arguments,
+        check=True, cwd=ROOT, capture_output=True, text=True).stdout)
 
 
 def simulate(row, stack=None):
-    """What the simulation prints, as JSON; `stack`: a file in place of the row's."""
-    return json.loads(subprocess.run(
-        [os.path.join(ROOT, "build/bin/shardlings"), "simulate", "33", "--solution", "--json", "--unlimited",
-         "--cluster", row["cluster"], "--stack", stack or row["stack"], "--model", row["model"],
-         "--parallel", row["parallel"], "--batch", str(row["batch"]), "--micro-batches", str(row["micro_batches"]),
-         "--recompute", row["recompute"]] + row.get("options", []),
-        check=True, cwd=ROOT, capture_output=True, text=True).stdout)
+    """A step, or what it keeps; `stack`: a file in place of the row's."""
+    return simulated(["33", "--cluster", row["cluster"], "--stack", stack or row["stack"], "--model", row["model"],
+                      "--parallel", row["parallel"], "--batch", str(row["batch"]),
+                      "--micro-batches", str(row["micro_batches"]),
+                      "--recompute", row["recompute"]] + row.get("options", []))
 
 
 def seconds(row, stack=None):
@@ -101,6 +106,23 @@ def fit(of_cluster):
         summary(what, lines, errors, left_out)
 
 
+def print_memory(most_ranks):
+    """Activations at the peak of the fullest rank, and what a weight's states take."""
+    for row in rows("activations", most_ranks):
+        ours = simulate(row)["peak_by_kind"]["activation"]
+        print(f"{row['name']:34} {row['bytes'] / 2**30:8.2f} GiB {ours / 2**30:7.2f} GiB "
+              f"{100 * (ours / row['bytes'] - 1):+6.1f} %", flush=True)
+    layers, hidden, vocabulary, sequence = 36, 4096, 51200, 1024
+    weights = layers * (12 * hidden**2 + 13 * hidden) + (2 * vocabulary + sequence + 2) * hidden
+    for row in rows("states", most_ranks):
+        kinds = simulated([row["puzzle"], "--cluster", "dgx_a100", "--precision", "mixed", "--ranks", str(row["ranks"]),
+                           "--batch", "1", "--micro-batches", "1", "--model",
+                           f"layers={layers},hidden={hidden},heads=32,vocabulary={vocabulary},sequence={sequence}"]
+                          )["peak_by_kind"]
+        ours = (kinds["parameter"] + kinds["gradient"] + kinds["optimizer"]) / weights
+        print(f"{row['name']:34} {row['bytes_a_weight']:8.4f} B   {ours:7.4f} B", flush=True)
+
+
 def mean(errors):
     """Of their sizes."""
     return sum(map(abs, errors)) / len(errors)
@@ -110,9 +132,13 @@ def main():
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--memory", action="store_true", help="activations and states in place of steps")
     parser.add_argument("--most-ranks", type=int, default=1 << 20, help="leave larger rows out")
     given = parser.parse_args()
-    chosen = rows(given.most_ranks)
+    if given.memory:
+        print_memory(given.most_ranks)
+        return
+    chosen = rows("steps", given.most_ranks)
     if given.fit:
         for cluster in sorted({row["cluster"] for row in chosen}):
             fit([row for row in chosen if row["cluster"] == cluster])

@@ -95,6 +95,80 @@ TEST(Simulate, SaysWhichLayoutIsNearestWhereNoneFits) {
                                                 "rank, .* GiB too much"));
 }
 
+constexpr const char* kSmall = "layers=4,hidden=64,heads=4,vocabulary=128,sequence=16";
+
+json simulated_with(const Learner& shardlings, std::vector<std::string> options) {
+  options.insert(options.begin(), {"simulate", "33", "--solution", "--json", "--cluster", "dgx_a100", "--model", kSmall,
+                                   "--parallel", "tp=2,pp=2,dp=2", "--batch", "2", "--micro-batches", "4"});
+  const Answer answer = shardlings(options);
+  EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+  return json::parse(answer.out);
+}
+
+// The forward of a block is 24 T h h + 4 T s h + 91 T h operations on all ranks of a tensor-parallel group together, of
+// which norms, sums and biases of whole rows are made on each: 20 T h once more for the second rank.
+TEST(Simulate, RecomputesWholeBlocksOrTheirInnerAttention) {
+  const Learner shardlings;
+  const json off = simulated_with(shardlings, {}), full = simulated_with(shardlings, {"--recompute", "full"}),
+             selective = simulated_with(shardlings, {"--recompute", "selective"});
+  constexpr double kTokens = 16 * 2, kHidden = 64, kSequence = 16;
+  constexpr double kForward = kTokens * kHidden * (24 * kHidden + 4 * kSequence + 91 + 20);
+  constexpr double kCalls = 4 * 4 * 2;  // blocks, micro-batches, replicas
+  EXPECT_EQ(full.at("flops").get<double>() - off.at("flops").get<double>(), kCalls * kForward);
+  EXPECT_EQ(selective.at("flops").get<double>() - off.at("flops").get<double>(),
+            kCalls * kTokens * kHidden * 4 * kSequence);
+  EXPECT_LT(full.at("peak"), selective.at("peak"));
+  EXPECT_LT(selective.at("peak"), off.at("peak"));
+  EXPECT_GT(full.at("end"), selective.at("end"));
+  EXPECT_EQ(shardlings({"simulate", "33", "--recompute", "half"}).status, 2);
+  // Where calls take fixed times, backward takes those of both.
+  const auto end = [&](const char* recompute) {
+    const Answer answer = shardlings({"simulate", "33", "--solution", "--json", "--recompute", recompute, "--model",
+                                      kSmall, "--micro-batches", "1", "--parallel", "tp=1"});
+    return json::parse(answer.out).at("end").get<std::int64_t>();
+  };
+  EXPECT_EQ(end("full") - end("off"), 4 * 1'000'000);
+}
+
+TEST(Simulate, RunsBlocksAsASoftwareStackDoes) {
+  const Learner shardlings;
+  const json ours = simulated_with(shardlings, {"--stack", "ours"}), plain = simulated_with(shardlings, {});
+  EXPECT_EQ(ours.at("end"), plain.at("end"));
+  const json megatron = simulated_with(shardlings, {"--stack", "megatron-2022"});
+  EXPECT_EQ(megatron.at("stack"), "megatron-2022");
+  EXPECT_EQ(megatron.at("precision"), "mixed");
+  const json whole = simulated_with(shardlings, {"--stack", "megatron-2022", "--no-sequence-parallel"});
+  EXPECT_GT(whole.at("peak_by_kind").at("activation"), megatron.at("peak_by_kind").at("activation"));
+  const Answer fixed = shardlings({"simulate", "33", "--solution", "--stack", "megatron-2021"});
+  EXPECT_EQ(fixed.status, 2);
+  EXPECT_THAT(fixed.err, HasSubstr("needs a cluster with speeds"));
+  const Answer unknown = shardlings({"simulate", "33", "--solution", "--stack", "megatron", "--cluster", "dgx_a100"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("there are: ours, megatron-2021"));
+}
+
+// A rank that leaves a trace takes as long as one that does not.
+TEST(Simulate, ShowsChosenRanks) {
+  const Learner shardlings;
+  for (const char* stack : {"ours", "megatron-2022"}) {
+    const json none = simulated_with(shardlings, {"--stack", stack});
+    const json some = simulated_with(shardlings, {"--stack", stack, "--ranks-shown", "0,2-3", "--svg", "some.svg",
+                                                  "--trace", "some.json", "--export", "some.run"});
+    EXPECT_EQ(some.at("end"), none.at("end")) << stack;
+    EXPECT_EQ(shardlings({"view", "--run", "some.run", "--out", "some.html"}).status, 0);
+  }
+  EXPECT_EQ(shardlings({"simulate", "33", "--solution", "--svg", "-", "--ranks-shown", "8"}).status, 2);
+}
+
+TEST(Simulate, SweepsWhatIsRecomputed) {
+  const Learner shardlings;
+  const Answer tables = shardlings({"simulate", "33", "--solution", "--ranks", "8", "--sweep",
+                                    "tp=1..2,pp=1..2,recompute=off,full", "--global-batch", "16", "--batch", "1"});
+  EXPECT_EQ(tables.status, 0) << tables.err;
+  EXPECT_THAT(tables.out,
+              AllOf(HasSubstr("recompute off\n"), HasSubstr("recompute full\n"), HasSubstr("fastest that fits: ")));
+}
+
 TEST(Simulate, SaysThatThereAreNoNumbersToRead) {
   const Learner shardlings;
   shardlings.solve("05_mixed_precision");

@@ -63,6 +63,15 @@ TEST(Svg, ReadsAsInTheGoldenFiles) {
   }
 }
 
+TEST(Svg, ShowsRanksWithATraceAlone) {
+  auto kase = samples::with_budget(samples::pipeline_case(64, 8, true));
+  kase.kase.traced = std::vector<int>{0, 2, 40};
+  const std::string svg = timeline_svg(kase, "");
+  EXPECT_THAT(svg, ::testing::AllOf(HasSubstr(">rank 0<"), HasSubstr(">… 1 rank more<"), HasSubstr(">rank 2<"),
+                                    HasSubstr(">… 37 ranks more<"), HasSubstr(">rank 40<")));
+  EXPECT_THAT(svg, Not(HasSubstr(">rank 63<")));
+}
+
 TEST(Svg, LeavesMarkupText) {
   auto kase = samples::overlap_case(2, 2);
   kase.counters[0].peak_file = "</svg><script>x</script>.cpp";

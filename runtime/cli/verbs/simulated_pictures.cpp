@@ -74,11 +74,13 @@ std::vector<int> ranks_shown(const PictureOptions& options, const cases::Case& k
 }
 
 void write_pictures(const Context& context, const PictureOptions& options, const cases::Manifest& puzzle,
-                    const cases::Case& kase, const wire::Result& result) {
+                    const cases::Case& simulated, const wire::Result& result) {
   if (!options.any()) return;
   grading::verdict::Verdict run;
   run.puzzle = puzzle.id;
   run.backend = "dry";
+  cases::Case kase = simulated;
+  kase.traced = ranks_shown(options, kase);
   run.cases = {verdict_of(kase, result)};
   const grading::verdict::CaseVerdict& of = run.cases.front();
   if (!options.svg.empty()) {

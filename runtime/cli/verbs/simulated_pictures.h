@@ -25,6 +25,6 @@ struct PictureOptions {
 std::vector<int> ranks_shown(const PictureOptions& options, const cases::Case& kase);
 
 void write_pictures(const Context& context, const PictureOptions& options, const cases::Manifest& puzzle,
-                    const cases::Case& kase, const wire::Result& result);
+                    const cases::Case& simulated, const wire::Result& result);
 
 }  // namespace shardlings::cli::verbs

@@ -24,14 +24,15 @@ namespace {
 
 /// Runs `body` as one call of the model: on clusters with a table of calls it costs a fixed time.
 template <class Body>
-Tensor as_one_call(RankModels& of, const Call& call, EventKind kind, Label label, Body body) {
+Tensor as_one_call(RankModels& of, const Call& call, EventKind kind, Label label, Body body,
+                   bool forward_again = false) {
   of.meter.begin_layer_call(call);
   try {
     Tensor result = body();
-    of.meter.end_layer_call(kind, name_of(call.verb), call, label);
+    of.meter.end_layer_call(kind, name_of(call.verb), call, label, forward_again);
     return result;
   } catch (...) {
-    of.meter.end_layer_call(kind, name_of(call.verb), call, label);
+    of.meter.end_layer_call(kind, name_of(call.verb), call, label, forward_again);
     throw;
   }
 }
@@ -179,10 +180,13 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
     recording.end(grad_x, nullptr);
     return grad_x;
   };
-  Tensor grad_x = as_one_call(of, call, EventKind::backward, label, [&] {
+  const bool forward_again =
+      structure.type == LayerStructure::Type::block && of.rank.options().execution.recompute == model::Recompute::full;
+  const auto backward = [&] {
     const Recipe* recipe = layer_call.recipe();
     return recipe ? layer_call.repeat(*recipe, std::move(grad)) : operations();
-  });
+  };
+  Tensor grad_x = as_one_call(of, call, EventKind::backward, label, backward, forward_again);
   ++of.rank.counters().layer_backwards;
   Reply reply;
   reply.tensor[0] = handed_out(of, std::move(grad_x), x.shape(), label.micro);

@@ -61,12 +61,14 @@ void Meter::begin_layer_call(const Call& call) {
   layer_marks_.begin = rank_.device().mark(back::DeviceLane::compute);
 }
 
-void Meter::end_layer_call(EventKind kind, const char* name, const Call& call, Label label) {
+void Meter::end_layer_call(EventKind kind, const char* name, const Call& call, Label label, bool forward_again) {
   rank_.calls().end_composite();
   if (rank_.calls().depth() > 0) return;
   const Cluster& cluster = rank_.costs().cluster();
   if (cluster.uses_table) {
-    spend(time_of(cluster.table, kind, cluster.table.per_sequence ? sequences_of(call.tensor[1]) : 1));
+    const Count sequences = cluster.table.per_sequence ? sequences_of(call.tensor[1]) : 1;
+    spend(time_of(cluster.table, kind, sequences));
+    if (forward_again) spend(time_of(cluster.table, EventKind::forward, sequences));
   }
   add_event(kind, name, call, label, layer_begin_, layer_flops_, layer_marks_);
 }

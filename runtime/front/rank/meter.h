@@ -24,9 +24,11 @@ class Meter {
   /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
   void charge(const char* name, const detail::Call& call, Cost cost, Label label);
   /// A call of the model: the operations that it is made of (between begin and end) cost nothing more on clusters with
-  /// a table of calls.
+  /// a table of calls. `forward_again`: a backward that has begun with a forward of its own, and takes the time of
+  /// both.
   void begin_layer_call(const detail::Call& call);
-  void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label);
+  void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label,
+                      bool forward_again = false);
   /// Counts what operations have cost that are not made again, and moves the clock. They leave no event.
   void repeat(const Spent& spent);
   /// Forgets what is under way.
