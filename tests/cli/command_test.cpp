@@ -197,7 +197,7 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   EXPECT_THAT(stub.out, HasSubstr("--seed 1 --file '" + other + "'")) << "repeats the same file";
   EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
   EXPECT_THAT(shardlings({"run", "01", "--file", "solutions/01_training_step/solution.cpp"}).out,
-              HasSubstr("Progress counts what passes as puzzles/01_training_step/puzzle.cpp."));
+              HasSubstr("This does not count as progress: it was solutions/01_training_step/solution.cpp."));
   EXPECT_THAT(shardlings({}).out, HasSubstr("0 of "));
 }
 

@@ -20,6 +20,22 @@ namespace {
 
 constexpr int kFormat = 1;
 
+json to_json(const PastAnswers& past) {
+  json answers = json::object();
+  for (const auto& [id, answer] : past.answers) answers[id] = {{"tries", answer.tries}, {"right", answer.right}};
+  return {{"asked", past.asked}, {"answers", answers}};
+}
+
+PastAnswers answers_from_json(const json& value) {
+  PastAnswers past;
+  past.asked = value.value("asked", 0);
+  const json answers = value.value("answers", json::object());
+  for (const auto& [id, answer] : answers.items()) {
+    past.answers[id] = {answer.value("tries", 0), answer.value("right", false)};
+  }
+  return past;
+}
+
 json to_json(const PuzzleProgress& puzzle) {
   json diagnoses = json::array();
   for (const PastDiagnosis& diagnosis : puzzle.diagnoses) {
@@ -37,7 +53,8 @@ json to_json(const PuzzleProgress& puzzle) {
           {"diagnoses", diagnoses},
           {"hints", puzzle.hints},
           {"predictions", predictions},
-          {"questions", puzzle.questions}};
+          {"questions", puzzle.questions},
+          {"explained", to_json(puzzle.explained)}};
 }
 
 PuzzleProgress puzzle_from_json(const json& value) {
@@ -49,6 +66,7 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.last_points = value.value("last_points", 0);
   puzzle.hints = value.value("hints", std::vector<std::string>());
   puzzle.questions = value.value("questions", 0);
+  puzzle.explained = answers_from_json(value.value("explained", json::object()));
   const json predictions = value.value("predictions", json::object());
   for (const auto& [id, past] : predictions.items()) {
     puzzle.predictions[id] = {past.value("tries", 0), past.value("right", false)};
@@ -65,6 +83,8 @@ std::optional<Progress> parse(const std::string& text) {
     if (file.at("format").get<int>() != kFormat) return std::nullopt;
     Progress progress;
     for (const auto& [id, puzzle] : file.at("puzzles").items()) progress.puzzles[id] = puzzle_from_json(puzzle);
+    const json quizzes = file.value("quizzes", json::object());
+    for (const auto& [chapter, past] : quizzes.items()) progress.quizzes[chapter] = answers_from_json(past);
     return progress;
   } catch (const json::exception&) {
     return std::nullopt;
@@ -74,7 +94,9 @@ std::optional<Progress> parse(const std::string& text) {
 std::string print(const Progress& progress) {
   json puzzles = json::object();
   for (const auto& [id, puzzle] : progress.puzzles) puzzles[id] = to_json(puzzle);
-  const json file = {{"format", kFormat}, {"puzzles", puzzles}};
+  json quizzes = json::object();
+  for (const auto& [chapter, past] : progress.quizzes) quizzes[chapter] = to_json(past);
+  const json file = {{"format", kFormat}, {"puzzles", puzzles}, {"quizzes", quizzes}};
   // The learner may write anything into what becomes a diagnosis; a wrong byte must not lose the progress.
   return file.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -99,6 +121,22 @@ void store(const std::string& folder, const Progress& progress) {
 }
 
 }  // namespace
+
+int PastAnswers::right() const {
+  return static_cast<int>(
+      std::count_if(answers.begin(), answers.end(), [](const auto& entry) { return entry.second.right; }));
+}
+
+bool PastAnswers::was_right(const std::string& id) const {
+  const auto found = answers.find(id);
+  return found != answers.end() && found->second.right;
+}
+
+void PastAnswers::note(const std::string& id, bool is_right) {
+  PastPrediction& past = answers[id];
+  ++past.tries;
+  past.right = past.right || is_right;
+}
 
 int PuzzleProgress::predicted() const {
   return static_cast<int>(

@@ -24,6 +24,18 @@ struct PastPrediction {
   bool right = false;
 };
 
+/// Questions that were answered, by id, of so many that were asked.
+struct PastAnswers {
+  std::map<std::string, PastPrediction> answers{};
+  int asked = 0;
+
+  int right() const;
+  /// Whether this one was.
+  bool was_right(const std::string& id) const;
+  /// Notes one more. What was right once stays right.
+  void note(const std::string& id, bool is_right);
+};
+
 struct PuzzleProgress {
   std::string solved_hash;  ///< content of the file that passed; empty: never solved
   int points = 0;           ///< the most ever reached
@@ -35,6 +47,8 @@ struct PuzzleProgress {
   std::map<std::string, PastPrediction> predictions{};  ///< by the question's id, those that were answered
   int questions = 0;                                    ///< that the puzzle asked the last time; 0: never looked at
 
+  PastAnswers explained{};  ///< of `explain-back`, about the last run
+
   /// How many of them were predicted.
   int predicted() const;
   bool solved() const { return !solved_hash.empty(); }
@@ -42,6 +56,7 @@ struct PuzzleProgress {
 
 struct Progress {
   std::map<std::string, PuzzleProgress> puzzles;  ///< by id
+  std::map<std::string, PastAnswers> quizzes{};   ///< by chapter
   std::string warning;                            ///< what was wrong with the file, for the learner; empty: nothing
 
   const PuzzleProgress& of(const std::string& id) const;

@@ -27,6 +27,8 @@ struct Project {
   std::string after_file(const std::string& id) const { return puzzle_folder(id) + "/after.md"; }
   /// Lesson 00: what is divided, what travels, and the words that all lessons use.
   std::string map_file() const { return root + "/docs/map.md"; }
+  /// The quizzes of the chapters.
+  std::string quizzes() const { return root + "/docs/quiz"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.

@@ -70,8 +70,14 @@ Points points_of(const std::vector<Entry>& entries) {
   return sum;
 }
 
+json quizzes_json(const learner::Progress& progress) {
+  json all = json::object();
+  for (const auto& [chapter, past] : progress.quizzes) all[chapter] = {{"right", past.right()}, {"asked", past.asked}};
+  return all;
+}
+
 int print_json(const Context& context, const std::vector<Entry>& entries, const learner::Course& course,
-               const Manifest* next) {
+               const learner::Progress& progress, const Manifest* next) {
   json puzzles = json::array(), faulty = json::array();
   for (const cases::FaultyPuzzle& puzzle : course.faulty()) {
     faulty.push_back({{"id", puzzle.id}, {"reason", puzzle.reason}});
@@ -89,14 +95,14 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"max_points", entry.puzzle->max_points()},
                        {"hints_given", entry.progress.hints.size()},
                        {"predicted", entry.progress.predicted()},
-                       {"to_predict", entry.progress.questions}});
+                       {"to_predict", entry.progress.questions},
+                       {"explained", entry.progress.explained.right()},
+                       {"to_explain", entry.progress.explained.asked}});
   }
   const Points points = points_of(entries);
-  const json all = {{"puzzles", puzzles},
-                    {"faulty", faulty},
-                    {"points", points.reached},
-                    {"max_points", points.most},
-                    {"next", next ? json(next->id) : json(nullptr)}};
+  const json all = {
+      {"puzzles", puzzles},       {"faulty", faulty},          {"quizzes", quizzes_json(progress)},
+      {"points", points.reached}, {"max_points", points.most}, {"next", next ? json(next->id) : json(nullptr)}};
   context.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
   return kPassed;
 }
@@ -137,6 +143,13 @@ std::string puzzle_line(const Context& context, const Entry& entry, bool is_next
                      remarks_of(context, entry));
 }
 
+/// "quiz 4 of 7", once something of the chapter's was answered.
+std::string quiz_of(const Context& context, const std::string& title, const learner::Progress& progress) {
+  const auto found = progress.quizzes.find(title.substr(0, title.find(' ')));
+  if (found == progress.quizzes.end()) return {};
+  return context.paint(Role::dim, fmt::format("  quiz {} of {}", found->second.right(), found->second.asked));
+}
+
 /// "3 Data parallel and sharding     2 of 7 solved": a chapter whose puzzles are not listed.
 std::string closed_line(const Context& context, const Chapter& chapter) {
   const Points points = points_of(chapter.entries);
@@ -145,15 +158,17 @@ std::string closed_line(const Context& context, const Chapter& chapter) {
                      points.reached, points.most, points.solved, chapter.entries.size());
 }
 
-std::string text_of(const Context& context, const std::vector<Entry>& entries, const Manifest* next, bool all) {
+std::string text_of(const Context& context, const std::vector<Entry>& entries, const learner::Progress& progress,
+                    const Manifest* next, bool all) {
   std::string text;
   for (const Chapter& chapter : chapters_of(entries)) {
     if (!all && !chapter.has(next)) {
-      text += context.fitted(closed_line(context, chapter)) + "\n";
+      text += context.fitted(closed_line(context, chapter) + quiz_of(context, chapter.title, progress)) + "\n";
       continue;
     }
     const bool is_apart = all && !text.empty();
-    text += (is_apart ? "\n  " : "  ") + context.paint(Role::strong, chapter.title) + "\n";
+    text += (is_apart ? "\n  " : "  ") + context.paint(Role::strong, chapter.title) +
+            quiz_of(context, chapter.title, progress) + "\n";
     for (const Entry& entry : chapter.entries) {
       text += context.fitted(puzzle_line(context, entry, entry.puzzle == next)) + "\n";
     }
@@ -161,6 +176,9 @@ std::string text_of(const Context& context, const std::vector<Entry>& entries, c
   const Points points = points_of(entries);
   text += fmt::format("\n{} of {} points.", points.reached, points.most);
   if (next) text += fmt::format(" Next: {}. Go on with ./shardlings watch", next->id);
+  if (const auto post = progress.quizzes.find("post"); post != progress.quizzes.end()) {
+    text += fmt::format("\nWrong claims found in the post: {} of {}.", post->second.right(), post->second.asked);
+  }
   return text + (all ? "\n" : "\nEvery chapter with its puzzles: ./shardlings list --all\n");
 }
 
@@ -182,8 +200,8 @@ int list(const Context& context, const ListOptions& options) {
   if (!progress.warning.empty()) context.err << progress.warning << '\n';
   const auto entries = entries_of(context, course, progress);
   const Manifest* next = course.next(progress);
-  if (options.json) return print_json(context, entries, course, next);
-  terminal::print_paged(context, text_of(context, entries, next, options.all));
+  if (options.json) return print_json(context, entries, course, progress, next);
+  terminal::print_paged(context, text_of(context, entries, progress, next, options.all));
   print_faulty(context, course);
   return kPassed;
 }

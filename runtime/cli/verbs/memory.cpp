@@ -73,10 +73,13 @@ int print_models(const Context& context, const std::vector<Transformer>& models,
 int print_table(const Context& context, const std::vector<Transformer>& models, const Training& training,
                 bool as_json) {
   json rows = json::array();
+  constexpr int kWide = 8, kNarrow = 7, kMargin = 6;  // of a column; of what stands left of the models
+  const bool has_room = context.width >= kMargin + std::ssize(models) * (2 + 3 * kWide);
+  const int column = has_room ? kWide : kNarrow;
   std::string head = "     N", names = "      ";
   for (const Transformer& model : models) {
-    names += "  " + fmt::format("{:>21}", cut(model.title, 21));
-    head += fmt::format("  {:>7}{:>7}{:>7}", "ZeRO-1", "ZeRO-2", "ZeRO-3");
+    names += "  " + fmt::format("{:>{}}", cut(model.title, 3 * column), 3 * column);
+    head += fmt::format("  {0:>{3}}{1:>{3}}{2:>{3}}", "ZeRO-1", "ZeRO-2", "ZeRO-3", column);
   }
   std::string text = context.paint(Role::strong, names) + "\n" + head + "\n";
   for (const int n : kDegrees) {
@@ -85,7 +88,7 @@ int print_table(const Context& context, const std::vector<Transformer>& models, 
       text += "  ";
       for (int zero = 1; zero <= 3; ++zero) {
         const Bytes bytes = memory_map::states_of(memory_map::parameters_of(model), training, zero, n).total();
-        text += fmt::format("{:>7}", terminal::table_gigabytes(bytes));
+        text += fmt::format("{:>{}}", terminal::table_gigabytes(bytes), column);
         rows.push_back({{"model", model.name}, {"dp", n}, {"zero", zero}, {"bytes", bytes.value()}});
       }
     }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -203,6 +204,14 @@ void print_report(const Context& context, const RunOptions& options, const Manif
   context.out << text << (verdict.passed || rows(text) + rows(closing) <= room ? closing : "");
 }
 
+/// The verdict with what the learner could say about this very run (explain-back), once something was asked.
+std::string with_explained(const std::string& verdict, const learner::PastAnswers& explained) {
+  if (explained.asked == 0) return verdict;
+  nlohmann::ordered_json all = nlohmann::ordered_json::parse(verdict);
+  all["explained"] = {{"right", explained.right()}, {"asked", explained.asked}};
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 int status_of(const Verdict& verdict) {
   if (verdict.status == grading::verdict::Status::not_judged) return kNotJudged;
   return verdict.passed ? kPassed : kFailed;
@@ -234,11 +243,13 @@ int run(const Context& context, const RunOptions& asked) {
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 
   const Verdict repeatable = with_file(verdict, options);
+  const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
+                      options.seed_file.empty();
   if (options.json) {
-    context.out << to_json(repeatable) << '\n';
+    context.out << with_explained(to_json(repeatable),
+                                  is_own ? progress.of(puzzle.id).explained : learner::PastAnswers())
+                << '\n';
   } else if (!learner::takes_stdout(exports)) {
-    const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
-                        options.seed_file.empty();
     const std::string closing = is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
                                        : words_on_another_file(context, options, puzzle, verdict);
     print_report(context, options, puzzle, repeatable, closing, static_cast<int>(course.faulty().size()));

@@ -20,6 +20,8 @@ void add_trace(CommandLine& line);
 void add_hint(CommandLine& line);
 void add_explain(CommandLine& line);
 void add_predict(CommandLine& line);
+void add_quiz(CommandLine& line);
+void add_explain_back(CommandLine& line);
 void add_reset(CommandLine& line);
 void add_solution(CommandLine& line);
 void add_view(CommandLine& line);
@@ -46,6 +48,8 @@ inline void add_all(CommandLine& line) {
   add_hint(line);
   add_explain(line);
   add_predict(line);
+  add_quiz(line);
+  add_explain_back(line);
   add_reset(line);
   add_solution(line);
   add_view(line);

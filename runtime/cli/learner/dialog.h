@@ -1,0 +1,58 @@
+/// \file
+/// Questions whose answers are numbers: put to somebody at a terminal, or answered on the command line. What is asked,
+/// and what is remembered of it, is the affair of who asks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/context.h"
+#include "grading/verdict/prediction.h"
+
+namespace shardlings::cli::learner {
+
+/// One answer, read and judged.
+struct Answer {
+  const grading::verdict::Question* question = nullptr;
+  std::string given;
+  double number = 0;
+  bool right = false;
+};
+
+/// Who asks, and what becomes of the answers.
+struct Questionnaire {
+  std::string name;     ///< "Puzzle 09_data_parallel": who asks, for messages
+  std::string command;  ///< "./shardlings predict 09": answers follow it
+  std::string done;     ///< "predicted": what a question is that was answered rightly before
+  std::string rule;     ///< said before the first question of a dialog
+  std::vector<grading::verdict::Question> questions;
+  std::function<void()> print_heading;
+  std::function<void(const Answer&)> note;
+  std::function<bool(const grading::verdict::Question&)> was_right;
+  /// What is said of a question once it was answered, or given up; empty: nothing.
+  std::function<std::string(const grading::verdict::Question&)> explanation;
+  bool explains_all = false;  ///< also those that were not answered
+  std::function<void()> print_count;
+};
+
+/// Reads "peak=12.5KiB". Throws UsageError for what is no answer, and for two of one question.
+std::vector<Answer> answers_in(const Questionnaire& asked, const std::vector<std::string>& arguments);
+
+/// The exit status: kPassed if all are right.
+int status_of(const std::vector<Answer>& answers);
+
+/// What was asked and answered, for programs: a list of objects.
+nlohmann::json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& answers);
+
+/// Notes and judges the answers, asks at the terminal if there are none, or, without a terminal, lists the questions.
+/// Returns the exit status.
+int hold_dialog(const Context& context, const Questionnaire& asked, const std::vector<std::string>& arguments);
+
+/// Lists the questions, explained where that is allowed.
+void print_questions(const Context& context, const Questionnaire& asked);
+
+}  // namespace shardlings::cli::learner

@@ -1,0 +1,126 @@
+#include "cli/learner/explain_back.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace shardlings::cli::learner {
+
+using front::Event;
+using front::EventKind;
+using grading::verdict::CaseVerdict;
+using grading::verdict::Question;
+using grading::verdict::Unit;
+
+namespace {
+
+Question question_of(std::string id, std::string text, Unit unit, std::int64_t value, std::string reason) {
+  Question question;
+  question.id = std::move(id);
+  question.text = std::move(text);
+  question.unit = unit;
+  question.value = value;
+  question.formula = std::move(reason);
+  return question;
+}
+
+/// The rank for which this is most, if it is so for no other.
+std::optional<int> only_largest(const CaseVerdict& kase, const std::function<std::int64_t(std::size_t)>& of) {
+  const std::size_t ranks = kase.counters.size();
+  if (ranks < 2) return std::nullopt;
+  std::size_t best = 0;
+  for (std::size_t rank = 1; rank < ranks; ++rank) best = of(rank) > of(best) ? rank : best;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (rank != best && of(rank) == of(best)) return std::nullopt;
+  }
+  return static_cast<int>(best);
+}
+
+/// What a rank computes in the middle of its work: which micro-batch, or, where there is one alone, which layer.
+std::optional<Question> about_work(const CaseVerdict& kase) {
+  const std::size_t rank = kase.traces.size() / 2;
+  if (rank >= kase.traces.size()) return std::nullopt;
+  std::vector<const Event*> calls;
+  for (const Event& event : kase.traces[rank].events) {
+    const bool is_call = event.kind == EventKind::forward || event.kind == EventKind::backward;
+    if (is_call && event.depth == 0 && event.end > event.begin) calls.push_back(&event);
+  }
+  if (calls.empty()) return std::nullopt;
+  const Event& call = *calls[calls.size() / 2];
+  const bool has_micros = kase.kase.micro_batches > 1 && call.label.micro >= 0;
+  const std::string when = to_text(Nanos((call.begin.value() + call.end.value()) / 2));
+  const char* way = call.kind == EventKind::forward ? "forward" : "backward";
+  const std::int64_t value = has_micros ? call.label.micro : call.label.layer;
+  if (value < 0) return std::nullopt;
+  return question_of(has_micros ? "micro_batch" : "layer",
+                     fmt::format("Which {}, counted from 0, is at work on rank {} at {}?",
+                                 has_micros ? "micro-batch" : "layer", rank, when),
+                     Unit::count, value,
+                     fmt::format("it goes {} there from {} to {}", way, to_text(call.begin), to_text(call.end)));
+}
+
+/// For whose message a rank waits longest.
+std::optional<Question> about_waiting(const CaseVerdict& kase) {
+  const Event* longest = nullptr;
+  std::size_t of = 0;
+  for (std::size_t rank = 0; rank < kase.traces.size(); ++rank) {
+    const front::RankTrace& trace = kase.traces[rank];
+    for (const Event& event : trace.events) {
+      if (event.kind != EventKind::wait || event.peer < 0 || event.name >= trace.names.size()) continue;
+      const std::string& name = trace.names[event.name];
+      const bool is_message = name.starts_with("send") || name.starts_with("recv");
+      if (!is_message || event.end <= event.begin) continue;
+      if (longest != nullptr && event.end - event.begin <= longest->end - longest->begin) continue;
+      longest = &event;
+      of = rank;
+    }
+  }
+  if (longest == nullptr) return std::nullopt;
+  return question_of(
+      "waits_for",
+      fmt::format("Rank {} stands still from {} to {}, in {}. For a message with which rank does it wait?", of,
+                  to_text(longest->begin), to_text(longest->end), to_text(longest->at)),
+      Unit::count, longest->peer,
+      fmt::format("the wait is that of {} with rank {}", kase.traces[of].names[longest->name], longest->peer));
+}
+
+std::optional<Question> about_last(const CaseVerdict& kase) {
+  const auto last = only_largest(kase, [&](std::size_t rank) { return kase.counters[rank].end.value(); });
+  if (!last) return std::nullopt;
+  const Nanos end = kase.counters[static_cast<std::size_t>(*last)].end;
+  return question_of("last", "Which rank ends last?", Unit::count, *last, "it ends at " + to_text(end));
+}
+
+std::optional<Question> about_peak(const CaseVerdict& kase) {
+  const auto peak = only_largest(kase, [&](std::size_t rank) { return kase.counters[rank].peak.value(); });
+  if (!peak) return std::nullopt;
+  const Bytes bytes = kase.counters[static_cast<std::size_t>(*peak)].peak;
+  return question_of("fullest", "Which rank has the highest peak of device memory?", Unit::count, *peak,
+                     "its peak is " + to_text(bytes));
+}
+
+Question about_end(const CaseVerdict& kase) {
+  Nanos end;
+  for (const front::Counters& rank : kase.counters) end = std::max(end, rank.end);
+  return question_of("end", "At what time does the last rank end?", Unit::ns, end.value(), "");
+}
+
+}  // namespace
+
+std::vector<Question> questions_about(const CaseVerdict& kase) {
+  constexpr std::size_t kMost = 3;
+  std::vector<Question> questions;
+  if (kase.counters.empty() || kase.traces.empty()) return questions;
+  for (const auto& about : {about_work, about_waiting, about_last, about_peak}) {
+    if (questions.size() == kMost) break;
+    if (auto question = about(kase)) questions.push_back(std::move(*question));
+  }
+  if (questions.size() < kMost && about_end(kase).value > 0) questions.push_back(about_end(kase));
+  return questions;
+}
+
+}  // namespace shardlings::cli::learner
