@@ -86,6 +86,14 @@ TEST(Markdown, FitsTablesIntoTheWidth) {
   EXPECT_THAT(rendered(table, 60), HasSubstr("word"));
 }
 
+TEST(Markdown, BreaksNoWordOfATable) {
+  const std::string table =
+      "| a phase of the schedule | what is at work then, in many words that may stand below one another |\n|---|---|\n"
+      "| the cool-down-of-the-pipeline | word word word word word word word word word |\n";
+  EXPECT_THAT(rendered(table, 60), HasSubstr("cool-down-of-the-pipeline"));
+  EXPECT_LE(widest(rendered(table, 60)), 60);
+}
+
 TEST(Markdown, IsNeverWiderThanTheTerminalNorThanAHundred) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "word `code` **bold** ";
