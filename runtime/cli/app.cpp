@@ -54,6 +54,9 @@ class HelpOfWidth final : public CLI::Formatter {
   std::string make_subcommand(const CLI::App* verb) const override {
     return entry(verb->get_display_name(true), verb->get_description());
   }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return filled(CLI::Formatter::make_usage(app, std::move(name)));
+  }
   std::string make_description(const CLI::App* app) const override { return filled(app->get_description()); }
   std::string make_footer(const CLI::App* app) const override { return filled(app->get_footer()); }
 
