@@ -15,8 +15,8 @@ std::string command_path() {
 }
 
 Learner::Learner() {
-  for (const char* part :
-       {"puzzles", "solutions", "runtime/cli/template", "runtime/front/clock/clusters", "runtime/memory_map"}) {
+  for (const char* part : {"puzzles", "solutions", "runtime/cli/template", "runtime/front/clock/clusters",
+                           "runtime/front/clock/stacks", "runtime/memory_map"}) {
     fs::create_directories(folder_ / part);
     fs::copy(std::string(SHARDLINGS_SOURCE "/") + part, folder_ / part, fs::copy_options::recursive);
   }

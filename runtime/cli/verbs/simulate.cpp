@@ -100,7 +100,9 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   const PictureOptions& pictures = simulation.options.pictures;
   const wire::Result result = simulation.run(kase, pictures.any() ? ranks_shown(pictures, kase) : std::vector<int>());
   line.end();
-  if (result.ending == wire::Ending::finished) write_pictures(context, pictures, simulation.puzzle, kase, result);
+  // JSON stands alone on the standard output, so that programs can read it.
+  const Context speaking{context.project, simulation.options.json ? context.err : context.out, context.err};
+  if (result.ending == wire::Ending::finished) write_pictures(speaking, pictures, simulation.puzzle, kase, result);
   if (simulation.options.json && result.ending == wire::Ending::finished) {
     context.out << report::simulation_json(kase, result.report, {result.seconds}) << '\n';
     return kPassed;
