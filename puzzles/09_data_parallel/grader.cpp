@@ -225,6 +225,18 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (keeps_inputs(check, rank)) check.diagnose("activations_kept");
 }
 
+/// A rank whose targets are all padding could leave its backward out, and nothing would be wrong with the numbers.
+bool goes_backward_once(CheckContext& check, int rank) {
+  const auto calls = static_cast<Count>(check.events(rank, EventKind::backward).size());
+  const Formula<Count> layers = in_all_steps(check.kase(), Letters(check.kase()).l);
+  if (check.exactly("backward calls of " + check.name_of(rank), calls, layers, "calls",
+                    check.place_of_first(rank, EventKind::forward))) {
+    return true;
+  }
+  if (calls < layers.value()) check.diagnose("sits_out");
+  return false;
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -246,6 +258,9 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(time) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!goes_backward_once(check, rank)) return;
+  }
   const int rank = check.slowest_rank();
   if (!finishes_within(check, in_all_steps(check.kase(), budget(check.kase())), late_reduce(check, rank).place)) {
     diagnose_time(check, rank);

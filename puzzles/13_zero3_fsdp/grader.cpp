@@ -103,7 +103,7 @@ SHARDLINGS_CHECK(communication) {
   const Formula<Count> l = Letters(kase).l;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const bool right = sends_at_most(check, rank, in_all_steps(kase, step_bytes(kase, rank, kZero))) &&
-                       calls_exactly(check, rank, Collective::all_gather, in_all_steps(kase, folded(2 * l - 1))) &&
+                       gathers_by_layer(check, rank) &&
                        calls_exactly(check, rank, Collective::reduce_scatter, in_all_steps(kase, l));
     if (!right) return diagnose_bytes(check, rank);
   }

@@ -302,7 +302,7 @@ SHARDLINGS_CHECK(inside) {
         "sent inside the node by " + check.name_of(rank), sent_over(check, rank, Link::intra_node),
         in_all_steps(kase, hybrid_bytes(kase, rank).inside), check.place_of_last(rank, EventKind::collective));
     const bool right =
-        sent && (alone || (calls_exactly(check, rank, Collective::all_gather, in_all_steps(kase, folded(2 * l - 1))) &&
+        sent && (alone || (gathers_by_layer(check, rank) &&
                            calls_exactly(check, rank, Collective::reduce_scatter, in_all_steps(kase, l))));
     if (right) continue;
     check.detail("collectives called: " + names_of_collectives(check, rank));

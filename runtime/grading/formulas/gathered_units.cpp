@@ -300,6 +300,20 @@ SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const ca
   return all_reduces && gathers < layers && scatters >= layers ? in_unit_calls("gathered_by_all_reduce") : SharedId();
 }
 
+bool gathers_by_layer(judge::CheckContext& check, int rank) {
+  const cases::Case& kase = check.kase();
+  const front::Counters& counters = check.counters(rank);
+  const judge::Formula<Count> most = in_all_steps(kase, folded(2 * Letters(kase).l - 1));
+  const std::int64_t found = counters.calls(Collective::all_gather);
+  const std::int64_t others = counters.calls(Collective::broadcast) + counters.calls(Collective::reduce) +
+                              static_cast<std::int64_t>(check.events(rank, EventKind::send).size());
+  const bool fewer = found >= number_of_layers(kase) * kase.steps && found < most.value();
+  if (fewer && others == 0) {
+    return check.at_most("all-gathers of " + check.name_of(rank), found, most, "all-gathers", {});
+  }
+  return calls_exactly(check, rank, Collective::all_gather, most);
+}
+
 SharedId gathered_too_often(const judge::CheckContext& check, int rank) {
   const Count last = number_of_layers(check.kase()) - 1;
   if (last > 0 && gathers_of_layer(check, rank, last) == 2) return in_gathers("gathered_again_at_the_turn");

@@ -55,6 +55,11 @@ std::int64_t gathers_of_layer(const judge::CheckContext& check, int rank, Count 
 /// | in_pieces                  | more calls than layers, and no more bytes                                         |
 SharedId unit_calls_mistake(const judge::CheckContext& check, int rank, const cases::Case& node);
 
+/// A layer is gathered by one all-gather for its forward, and by another for its backward unless it is still whole
+/// then: of L layers the last one need not be, nor another one that fits into two units. Where other calls carry
+/// weights or are taken for an all-gather, the number has to be exact.
+bool gathers_by_layer(judge::CheckContext& check, int rank);
+
 /// Which layer a rank gathers more often than for its forward and its backward: the last one, whose weights are there
 /// when backward begins, or the first one, after which there is none to gather. None if it is neither.
 ///
