@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
@@ -72,19 +73,21 @@ std::int64_t two_inputs(const Case& kase, Count l) {
   return input_bytes(kase, std::max<Count>(1, l - 1), l + 1);
 }
 
-Formula<Bytes> device_budget(const Case& kase) {
+/// The most with two inputs on the device, or with all of those that backward still needs.
+Formula<Bytes> device_budget(const Case& kase, bool keeps_all = false) {
   const std::vector<PlannedLayer> layers = planned_layers(kase);
   std::int64_t most = 0, inputs = 0;
   Count worst = 0;
   for (Count l = 0; l < std::ssize(layers); ++l) {
     const PlannedLayer& layer = layers[static_cast<std::size_t>(l)];
     const std::int64_t work = l + 1 < std::ssize(layers) ? layer.again_work : layer.kept_work;
-    if (two_inputs(kase, l) + work <= most) continue;
-    most = two_inputs(kase, l) + work;
-    inputs = two_inputs(kase, l);
+    const std::int64_t there = keeps_all ? input_bytes(kase, 1, l + 1) : two_inputs(kase, l);
+    if (there + work <= most) continue;
+    most = there + work;
+    inputs = there;
     worst = l;
   }
-  return fixed_bytes(kase) + named("two inputs", Bytes(inputs)) +
+  return fixed_bytes(kase) + named(keeps_all ? "all inputs" : "two inputs", Bytes(inputs)) +
          named(fmt::format("work of layer {}", worst), Bytes(most - inputs));
 }
 
@@ -117,11 +120,13 @@ bool fetched_too_early(const CheckContext& check) {
 
 void diagnose_device_memory(CheckContext& check) {
   const Case& kase = check.kase();
-  const std::int64_t moved = moved_bytes(kase).value().value(), excess = excess_at_loss(check);
-  if (excess > 0 && excess == saved_of_all_but_last(kase) && excess != moved) return check.diagnose("saved_anyway");
-  if (excess > 0 && excess == moved && excess != saved_of_all_but_last(kase)) {
-    return check.diagnose(copies(check, front::Lane::to_host).empty() ? "nothing_moved" : "not_freed");
-  }
+  const std::int64_t excess = excess_at_loss(check);
+  const bool copied_out = !copies(check, front::Lane::to_host).empty();
+  std::vector<const char*> reasons;
+  if (excess == saved_of_all_but_last(kase)) reasons.push_back("saved_anyway");
+  if (excess == moved_bytes(kase).value().value()) reasons.push_back(copied_out ? "not_freed" : "nothing_moved");
+  if (excess == inputs_of(kase).front()) reasons.push_back("batch_copied");
+  if (excess > 0 && reasons.size() == 1) check.diagnose(reasons.front());
   if (excess > 0) return;
   if (fetched_too_early(check)) return check.diagnose("fetched_too_early");
   const auto backwards = check.events(0, EventKind::backward);
@@ -264,8 +269,8 @@ SHARDLINGS_CHECK(work) {
   const Formula<Count> l = Letters(check.kase()).l;
   const std::vector<Event> forwards = check.events(0, EventKind::forward);
   const Count layers = l.value(), found = std::ssize(forwards);
-  const std::size_t surplus = static_cast<std::size_t>(std::clamp<Count>(2 * layers - 1, 0, found - 1));
-  if (check.at_most("calls of forward", found, 2 * l - 1, "calls", place_of(forwards[surplus])) &&
+  if (check.at_most("calls of forward", found, 2 * l - 1, "calls",
+                    place_beyond(check, 0, EventKind::forward, 2 * layers - 1)) &&
       check.exactly("calls of backward", count_of(check, EventKind::backward), l, "calls")) {
     return;
   }
@@ -293,6 +298,7 @@ SHARDLINGS_PREDICTIONS("7 layers") {
       .unlike(named("x[0] to x[L-3]", Bytes(input_bytes(kase, 0, layers - 2))), "x[0] is the batch, which stays there.")
       .unlike(2 * moved, "That is both directions.");
   predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", peak)
+      .unlike(device_budget(kase, true), "That is with all inputs on the device: two neighbours are enough.")
       .unlike(fixed_bytes(kase), "There are two inputs and what the layer at work holds, too.");
   Nanos all_copies;
   for (Count l = 1; l < layers - 2; ++l) {
