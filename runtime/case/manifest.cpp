@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "base/file.h"
@@ -300,9 +301,10 @@ Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clust
       puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
     }
   }
-  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
-  std::sort(puzzles.whole.begin(), puzzles.whole.end(), by_id);
-  std::sort(puzzles.faulty.begin(), puzzles.faulty.end(), by_id);
+  std::sort(puzzles.whole.begin(), puzzles.whole.end(), [](const Manifest& a, const Manifest& b) {
+    return std::tuple(leading_number(a.chapter), a.id) < std::tuple(leading_number(b.chapter), b.id);
+  });
+  std::sort(puzzles.faulty.begin(), puzzles.faulty.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return puzzles;
 }
 

@@ -139,7 +139,7 @@ struct FaultyPuzzle {
   std::string reason;
 };
 
-/// The folders of puzzles/, by name. One that is faulty takes nothing from the others.
+/// The folders of puzzles/, by chapter and name. One that is faulty takes nothing from the others.
 struct Puzzles {
   std::vector<Manifest> whole;
   std::vector<FaultyPuzzle> faulty;

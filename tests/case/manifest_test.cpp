@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/suggest.h"
 
@@ -141,6 +145,16 @@ TEST(Suggest, NearestWordOrAll) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
   EXPECT_EQ(suggestion("rank", {"batch", "ranks"}), "; did you mean 'ranks'?");
   EXPECT_EQ(suggestion("something", {"a", "b"}), "; known are a, b");
+}
+
+TEST(Manifest, PuzzlesComeByChapterAndThenByName) {
+  const cases::Puzzles puzzles = cases::load_puzzles(SHARDLINGS_PUZZLES, SHARDLINGS_CLUSTERS);
+  std::vector<std::pair<char, std::string>> order;  // chapters have one digit
+  for (const cases::Manifest& puzzle : puzzles.whole) order.emplace_back(puzzle.chapter.front(), puzzle.id);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  std::vector<std::string> ids;
+  for (const auto& [chapter, id] : order) ids.push_back(id);
+  EXPECT_FALSE(std::is_sorted(ids.begin(), ids.end())) << "numbers alone would give the same order";
 }
 
 }  // namespace
