@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -25,6 +26,7 @@ using front::Event, front::EventKind, front::Link;
 
 namespace {
 
+using Numbers = std::vector<float>;
 enum class Algorithm : std::uint8_t { tree, levels, choice };
 
 std::int64_t bytes_of(Count elements) {
@@ -46,7 +48,6 @@ struct Plan {
   int k, nodes;
   Algorithm algorithm;
   std::vector<Count> sizes;  ///< in elements
-
   int node_of(int rank) const { return rank / k; }
   Formula<Count> per_node() const { return named("k", Count(k)); }
   Formula<Count> num_nodes() const { return named("R", Count(nodes)); }
@@ -79,14 +80,10 @@ Formula<Bytes> ring_bytes(const Formula<Count>& ranks, const std::string& name, 
   return simplest(2 * share_of_others(ranks) * all, 2 * (all - named("shortest part of it", shortest)));
 }
 
-std::string name_of_size(std::size_t i) {
-  return fmt::format("data of size {}", i);
-}
-
-std::vector<float> sum_over(const Case& kase, int first, int end, Count n) {
-  std::vector<float> sums(static_cast<std::size_t>(n));
+Numbers sum_over(const Case& kase, int first, int end, Count n) {
+  Numbers sums(static_cast<std::size_t>(n));
   for (int rank = first; rank < end; ++rank) {
-    const std::vector<float> own = integers_of(kase, rank, n);
+    const Numbers own = integers_of(kase, rank, n);
     std::transform(sums.begin(), sums.end(), own.begin(), sums.begin(), std::plus());
   }
   return sums;
@@ -96,8 +93,8 @@ std::vector<float> sum_over(const Case& kase, int first, int end, Count n) {
 struct Found {
   const Plan& plan;
   Count n;
-  std::vector<std::vector<float>> by_rank;
-  std::vector<float> sums = sum_over(plan.kase, 0, plan.kase.ranks, n);
+  std::vector<Numbers> by_rank;
+  Numbers sums = sum_over(plan.kase, 0, plan.kase.ranks, n);
 
   /// Of every rank `holds` is true.
   bool all(auto holds) const {
@@ -160,9 +157,9 @@ std::string mistake_in_sums(const Found& found) {
 }
 
 void diagnose_sums(CheckContext& check, const Plan& plan, std::size_t i) {
-  const Output* output = check.output(name_of_size(i));
+  const Output* output = check.output(fmt::format("data of size {}", i));
   if (output == nullptr || output->values.size() != static_cast<std::size_t>(plan.sizes[i])) return;
-  std::vector<std::vector<float>> by_rank = output->replicas;
+  std::vector<Numbers> by_rank = output->replicas;
   if (by_rank.empty()) by_rank.assign(static_cast<std::size_t>(check.ranks()), output->values);
   check.diagnose(mistake_in_sums({plan, plan.sizes[i], by_rank}));
 }
@@ -197,18 +194,18 @@ std::string mistake_of_tree_bytes(const Plan& plan, const std::vector<Message>& 
     });
   };
   if (std::any_of(messages.begin(), messages.end(), exchanged)) return "exchanged_in_pairs";
-  bool of_other_ranks = false;
+  bool of_others = false;
   for (const Message& m : messages) {
     if (m.between && m.from % plan.k != m.to % plan.k) return "tree_across_nodes";
-    of_other_ranks = of_other_ranks || (m.between && m.from % plan.k != 0);
+    of_others = of_others || (m.between && m.from % plan.k != 0);
   }
-  return of_other_ranks ? "every_rank_crosses" : "";
+  return of_others ? "every_rank_crosses" : "";
 }
 
 std::string mistake_of_level_bytes(const Plan& plan, const std::vector<Message>& messages) {
   const Count n = plan.sizes[0], part = part_of(n, plan.k, 0).size();
   const std::int64_t planned = 2 * (plan.nodes - 1) * bytes_of(n);
-  std::set<int> crossing;
+  std::set<int> crossing;  // ranks that send to other nodes
   std::int64_t longest_inside = 0, longest_between = 0, crossed = 0;
   for (const Message& m : messages) {
     std::int64_t& longest = m.between ? longest_between : longest_inside;
@@ -224,20 +221,24 @@ std::string mistake_of_level_bytes(const Plan& plan, const std::vector<Message>&
   return crossed == planned && longest_between == bytes_of(part) ? "parts_by_tree" : "";
 }
 
-/// A mistake in the way in which a tree is walked.
+/// A mistake in the way in which a tree is walked; up to three ranks make the same tree in all of these ways.
 std::string mistake_of_tree_time(const Plan& plan, const std::vector<Message>& messages) {
-  std::set<int> inside, between;  // that send to rank 0
-  std::vector<int> children;      // that it sends to, in its own node
+  std::array<std::vector<int>, 2> children;         // of rank 0 inside and between, as it sends to them
+  std::array<std::set<int>, 2> senders, receivers;  // to rank 0, and from it
   bool neighbours = true;
   for (const Message& m : messages) {
-    if (m.to == 0) (m.between ? between : inside).insert(m.from);
-    if (m.from == 0 && !m.between) children.push_back(m.to);
+    if (m.to == 0) senders[m.between].insert(m.from);
+    if (m.from == 0 && receivers[m.between].insert(m.to).second) children[m.between].push_back(m.to);
     neighbours = neighbours && std::abs(m.from - m.to) == (m.between ? plan.k : 1);
   }
-  const auto all_come = [](const std::set<int>& from, int ranks) { return ranks > 3 && std::ssize(from) == ranks - 1; };
-  if (all_come(inside, plan.k) || all_come(between, plan.nodes)) return "star_of_ranks";
-  if (neighbours && std::max(plan.k, plan.nodes) > 3) return "chain_of_ranks";
-  return children.size() > 1 && std::is_sorted(children.begin(), children.end()) ? "order_of_children" : "";
+  for (const std::size_t between : {0U, 1U}) {
+    const std::ptrdiff_t others = (between == 1 ? plan.nodes : plan.k) - 1;
+    if (others < 3) continue;
+    if (std::ssize(senders[between]) == others || std::ssize(receivers[between]) == others) return "star_of_ranks";
+    if (neighbours) return "chain_of_ranks";
+    if (children[between].size() > 1 && std::ranges::is_sorted(children[between])) return "order_of_children";
+  }
+  return "";
 }
 
 std::string mistake_of_bytes(const CheckContext& check, const Plan& plan) {
@@ -260,7 +261,7 @@ std::string mistake_of_choice(const CheckContext& check, const Plan& plan, const
   }
   if (!only_choice) return "";
   if (all_tree || all_levels) return all_tree ? "always_tree" : "always_levels";
-  return of_elements ? "elements_counted" : "changeover_elsewhere";
+  return of_elements ? "elements_counted" : "slower_one_taken";
 }
 
 void check_choice(CheckContext& check, const Plan& plan) {
@@ -337,16 +338,16 @@ SHARDLINGS_CHECK(output) {
   if (forbidden_call(check)) return;
   const Plan plan(check.kase());
   for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
-    const std::vector<float> sums = sum_over(plan.kase, 0, check.ranks(), plan.sizes[i]);
-    if (!check.identical(name_of_size(i), sums)) return diagnose_sums(check, plan, i);
+    const Numbers sums = sum_over(plan.kase, 0, check.ranks(), plan.sizes[i]);
+    if (!check.identical(fmt::format("data of size {}", i), sums)) return diagnose_sums(check, plan, i);
   }
 }
 
 SHARDLINGS_CHECK(communication) {
   const Plan plan(check.kase());
   bool right = true;
-  for (int rank = 0; plan.algorithm == Algorithm::levels && rank < check.ranks() && right; ++rank)
-    right = sends_its_share(check, plan, rank);
+  const int ranks = plan.algorithm == Algorithm::levels ? check.ranks() : 0;
+  for (int rank = 0; rank < ranks && right; ++rank) right = sends_its_share(check, plan, rank);
   if (!right || !all_send_what_is_needed(check, plan)) check.diagnose(mistake_of_bytes(check, plan));
 }
 
@@ -356,8 +357,7 @@ SHARDLINGS_CHECK(memory) {
   Count all = 0, buffer = 0;
   for (const Count n : plan.sizes) {
     all += n;
-    const bool chooses_tree = plan.algorithm == Algorithm::choice && plan.tree_is_faster(n);
-    const bool tree = chooses_tree || plan.algorithm == Algorithm::tree;
+    const bool tree = plan.algorithm == Algorithm::choice ? plan.tree_is_faster(n) : plan.algorithm == Algorithm::tree;
     buffer = std::max(buffer, tree ? n : part_of(n, plan.k, 0).size());
   }
   if (!check.peaks_at_most(named("data", Bytes(bytes_of(all))) + named("buffer", Bytes(bytes_of(buffer))))) {

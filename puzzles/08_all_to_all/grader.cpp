@@ -194,39 +194,46 @@ bool in_turn(const CheckContext& check) {
   return true;
 }
 
-std::string mistake_of_exchange(const CheckContext& check, const Plan& plan) {
-  bool neighbours = plan.members > 3, same_first = plan.members > 2, same_count = true;
+/// A mistake in who sends to whom; of `order`, too, where the time is at stake and not the bytes.
+std::string mistake_of_exchange(const CheckContext& check, const Plan& plan, bool order) {
+  bool to_next = plan.members > 3, to_prev = to_next, same_first = plan.members > 2;
+  std::set<std::size_t> counts;
   std::int64_t longest = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const std::vector<int> peers = addressed_by(check, plan, rank);
+    const std::set<int> addressed(peers.begin(), peers.end());
     const int me = plan.member_of(rank);
-    neighbours = neighbours && std::set<int>(peers.begin(), peers.end()) == std::set<int>{(me + 1) % plan.members};
+    to_next = to_next && addressed == std::set<int>{(me + 1) % plan.members};
+    to_prev = to_prev && addressed == std::set<int>{(me + plan.members - 1) % plan.members};
     same_first = same_first && !peers.empty() && peers.front() == (me == 0 ? 1 : 0);
-    same_count = same_count && peers.size() == addressed_by(check, plan, 0).size();
+    counts.insert(peers.size());
     for (const Event& send : check.events(rank, EventKind::send)) longest = std::max(longest, send.bytes.value());
   }
-  if (!same_count) return "through_one_rank";
-  if (neighbours) return "passed_on_by_neighbours";
+  if (*counts.rbegin() >= 2 * *counts.begin() && counts.size() > 1) return "through_one_rank";
+  if (to_next || to_prev) return "passed_on_by_neighbours";
   if (plan.members > 2 && longest == plan.elements * kBytesOfF32) return "whole_input_sent";
+  if (!order) return "";
   if (same_first) return "same_order_on_all_ranks";
   return in_turn(check) ? "send_and_receive_in_turn" : "";
 }
 
-std::string mistake_of_broadcast(const CheckContext& check, const Plan& plan) {
+std::string mistake_of_broadcast(const CheckContext& check, const Plan& plan, bool order) {
   const int root = plan.world_rank(plan.root, 0);
   const std::vector<int> peers = addressed_by(check, plan, root);
   const auto children = std::ssize(std::set<int>(peers.begin(), peers.end()));
-  if (children > 2 && children == plan.members - 1) return "root_sends_to_all";
-  if (children > 1) return "sent_down_a_tree";
+  const bool all_to_each = sent_by(check, root) == children * plan.elements * kBytesOfF32;
+  if (children > 2 && children == plan.members - 1 && all_to_each) return "root_sends_to_all";
+  if (children > 1) return all_to_each ? "sent_down_a_tree" : "";
   const auto q = std::ssize(peers);
+  if (!order) return "";
   if (q <= 1) return plan.best_chunks() > 1 ? "not_in_chunks" : "";
   if (in_turn(check)) return "send_and_receive_in_turn";
   if (check.end_time(check.slowest_rank()) > plan.chain_time(q).value()) return "";
   return q < plan.best_chunks() ? "too_few_chunks" : "too_many_chunks";
 }
 
-std::string mistake_of_messages(const CheckContext& check, const Plan& plan) {
-  return plan.is_broadcast ? mistake_of_broadcast(check, plan) : mistake_of_exchange(check, plan);
+std::string mistake_of_messages(const CheckContext& check, const Plan& plan, bool order) {
+  return plan.is_broadcast ? mistake_of_broadcast(check, plan, order) : mistake_of_exchange(check, plan, order);
 }
 
 /// A call that is not point-to-point, if there was one: fails the check.
@@ -274,7 +281,7 @@ SHARDLINGS_CHECK(communication) {
                       check.place_of_last(rank, EventKind::send))) {
       continue;
     }
-    return check.diagnose(mistake_of_messages(check, plan));
+    return check.diagnose(mistake_of_messages(check, plan, false));
   }
 }
 
@@ -284,7 +291,7 @@ SHARDLINGS_CHECK(time) {
   const Formula<Nanos> budget = plan.is_broadcast ? broadcast_budget(plan) : plan.exchange_time();
   if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget,
                      check.place_of_last(rank, EventKind::recv))) {
-    check.diagnose(mistake_of_messages(check, plan));
+    check.diagnose(mistake_of_messages(check, plan, true));
   }
 }
 
