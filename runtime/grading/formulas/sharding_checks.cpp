@@ -185,8 +185,14 @@ bool keeps_inputs(const judge::CheckContext& check, int rank) {
   const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   const auto backwards = check.events(rank, EventKind::backward);
   if (backwards.size() < layers.size()) return false;
-  const auto kinds = alive_after(check, rank, backwards[layers.size() - 1]);
+  const Event& last = backwards[layers.size() - 1];
+  const auto kinds = alive_after(check, rank, last);
   if (!kinds) return false;
+  const auto forwards = check.events(rank, EventKind::forward);
+  const bool others_began = std::any_of(forwards.begin(), forwards.end(), [&](const Event& call) {
+    return call.order < last.order && call.label.micro != last.label.micro;
+  });
+  if (others_began) return false;  // then the inputs may be those of other micro-batches
   const auto bytes_of = [&](Kind kind) { return (*kinds)[static_cast<std::size_t>(kind)].value(); };
   const std::int64_t loss = 4;
   const std::int64_t excess = bytes_of(Kind::activation) + bytes_of(Kind::other) - batch_bytes(check.kase()) - loss -
