@@ -26,6 +26,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr const char* kProgram = SHARDLINGS_BUILD_FOLDER "/bin/shardlings";
+// So wide that no sentence which a test looks for is broken.
+[[maybe_unused]] const bool kIsWide = setenv("COLUMNS", "300", 1) == 0;
 
 struct Outcome {
   int status;
