@@ -22,7 +22,7 @@ namespace shardlings {
 struct MicroBatch {
   ConstView inputs;   ///< (s, b, h), or ids (s, b); empty on a rank that has no use for them, likewise the targets
   ConstView targets;  ///< (s, b) i32; negative: counts for nothing
-  Count tokens = 0;   ///< targets that count, at least 1
+  Count tokens = 0;   ///< targets that count; 0 where all are padding
 };
 
 /// What this rank trains on in one step.
