@@ -127,7 +127,7 @@ class PageServer::Server {
 
   void prepare() {
     http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    // Without more than this, two commands could share a port and take one another's browsers.
+    // The library's own choice, SO_REUSEPORT, would let two commands share a port and take one another's browsers.
     http_.set_socket_options([](int socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

@@ -12,7 +12,7 @@ namespace shardlings::cli::system {
 /// One piece of work in a forked process. Its output and what it says about its progress come through a pipe.
 class Job {
  public:
-  /// Tells the other side what the work is at: one word.
+  /// Tells the other side what the work is at: "running: 3 of 6 cases".
   using Say = std::function<void(const std::string& stage)>;
   /// Does the work, puts what there is to show into `text`, and returns the exit status.
   using Work = std::function<int(const Say& say, std::string& text)>;

@@ -30,7 +30,7 @@ std::string printed_by(const Context& context, const std::function<int(const Con
   page.width = kColumns;
   try {
     verb(page);
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     return error.what();
   }
   return out.str();
@@ -61,15 +61,18 @@ void LivePage::say(const std::string& status) {
   announce();
 }
 
-void LivePage::show_run(const std::string& status, const std::string& report) {
+void LivePage::show_run(const std::string& status, const std::string& report, bool is_judged) {
   status_ = status;
   report_ = report;
+  has_run_ = false;  // where nothing was judged or kept, the report says why
   try {
-    server_.publish("run", page_of_last_run(context_, puzzle_));
-    has_run_ = true;
-    ++runs_;
-  } catch (const std::runtime_error&) {
-    has_run_ = false;  // nothing was kept: the report says why
+    if (is_judged) {
+      server_.publish("run", page_of_last_run(context_, puzzle_));
+      has_run_ = true;
+      ++runs_;
+    }
+  } catch (const std::exception& error) {
+    report_ += std::string("\n") + error.what() + "\n";
   }
   read_texts();
   announce();
@@ -80,6 +83,7 @@ void LivePage::answer() {
     try {
       const LiveJson letter = LiveJson::parse(sent);
       const std::string id = letter.at("id"), given = letter.at("answer");
+      if (letter.at("puzzle") != puzzle_.id) throw std::runtime_error("watch has gone on to another puzzle.");
       const LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given});
       questions_ = text_of(questions_of(context_, puzzle_.id, {}));
       return text_of({{"questions", questions}});
@@ -99,7 +103,8 @@ void LivePage::read_texts() {
 }
 
 void LivePage::announce() {
-  server_.announce(text_of({{"title", learner::short_name(puzzle_) + " " + puzzle_.title},
+  server_.announce(text_of({{"puzzle", puzzle_.id},
+                            {"title", learner::short_name(puzzle_) + " " + puzzle_.title},
                             {"file", system::shown_path(context_.project.puzzle_file(puzzle_.id))},
                             {"status", status_},
                             {"lesson", lesson_},

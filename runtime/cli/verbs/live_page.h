@@ -21,7 +21,7 @@ class LivePage {
   /// What the watch is at: "building", "3/6", "not yet".
   void say(const std::string& status);
   /// A grading has ended: `report` is what the terminal shows of it.
-  void show_run(const std::string& status, const std::string& report);
+  void show_run(const std::string& status, const std::string& report, bool is_judged);
 
   /// Readable when an answer to a prediction has come.
   int descriptor() const { return server_.descriptor(); }

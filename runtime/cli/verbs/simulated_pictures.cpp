@@ -32,9 +32,9 @@ int rank_in(std::string_view text, const cases::Case& kase) {
 std::vector<int> usual_ranks(const cases::Case& kase) {
   constexpr int kShown = 8;
   const int replica = kase.ranks / kase.num_batches();
-  const int among = replica > 1 ? replica : kase.ranks, step = std::max(1, among / kShown);
+  const int among = replica > 1 ? replica : kase.ranks, shown = std::min(kShown, among);
   std::vector<int> ranks;
-  for (int rank = 0; rank < among && ranks.size() < kShown; rank += step) ranks.push_back(rank);
+  for (int i = 0; i < shown; ++i) ranks.push_back(i * among / shown);
   return ranks;
 }
 
@@ -62,6 +62,7 @@ std::vector<int> ranks_shown(const PictureOptions& options, const cases::Case& k
     const std::size_t dash = std::min(part.find('-'), part.size());
     const int first = rank_in(part.substr(0, dash), kase);
     const int last = dash == part.size() ? first : rank_in(part.substr(dash + 1), kase);
+    if (first > last) throw UsageError(fmt::format("--ranks-shown {}: {} comes behind {}", part, first, last));
     for (int rank = first; rank <= last; ++rank) ranks.push_back(rank);
     begin = end + 1;
   }

@@ -47,7 +47,7 @@ struct WatchOptions {
 constexpr int kSettleMilliseconds = 30;
 constexpr const char* kClear = "\x1b[2J";
 constexpr int kAllLines = 1'000'000;
-// Between the two reports of a job; no report has a control character.
+// Between the two reports of a job; report/harmless lets no form feed of a program through.
 constexpr char kWholeReport = '\f';
 
 class Watch {
@@ -103,6 +103,8 @@ class Watch {
     return status == kNotJudged ? "not judged" : "";
   }
 
+  bool is_judged() const { return job_.status() == kPassed || job_.status() == kFailed; }
+
   std::vector<KeyBinding> bindings() {
     using namespace terminal;
     const int page = body_rows(screen_, screen_size()) - 1;
@@ -111,7 +113,7 @@ class Watch {
         {{'n'}, "n", can_go_on_ ? "next puzzle" : "", "the next puzzle, once this one is solved", [this] { next(); }},
         {{'h'}, "h", "hint", "the next hint", [this] { borrow([this](const Context& c) { hint(c, {id_}); }); }},
         {{'e'}, "e", "lesson", "the lesson", [this] { borrow([this](const Context& c) { explain(c, {id_}); }); }},
-        {{'v'}, "v", "page", "the run as a page in the browser, as view --open", [this] { open_page(); }},
+        {{'v'}, "v", "run page", "the run as a page in the browser, as view --open", [this] { open_page(); }},
         {{'p'}, "p", "", "a live page, which follows every save; its address is shown", [this] { start_page(); }},
         {{'d'}, "d", "details", "the full report, and back", [this] { toggle_details(); }},
         {{'l'}, "l", "list", "all puzzles", [this] { borrow([](const Context& c) { list(c, {.all = true}); }); }},
@@ -193,7 +195,7 @@ class Watch {
       details_ = end == job_.text().size() ? report_ : job_.text().substr(end + 1);
       screen_.status = status_text(job_.status());
       can_go_on_ = job_.status() == kPassed;
-      if (page_) page_->show_run(screen_.status, report_);
+      if (page_) page_->show_run(screen_.status, report_, is_judged());
       // Who reads something else meanwhile is not interrupted: the status says how it went, Esc shows why.
       if (is_report_) show_report();
       if (!full_screen_) context_.out << report_ << std::endl;
@@ -290,7 +292,7 @@ class Watch {
     if (job_.running()) {
       page_->say(screen_.status);
     } else {
-      page_->show_run(screen_.status, report_);
+      page_->show_run(screen_.status, report_, is_judged());
     }
   }
 

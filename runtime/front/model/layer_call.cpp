@@ -105,7 +105,7 @@ bool LayerCall::is_of_stack() const {
 const Recipe* LayerCall::recipe_of_stack() {
   if (!plain_) {
     of_.rank.invalid(call_,
-                     "a software stack (--stack) is known for calls of blocks whose arguments share no memory "
+                     "a software stack is known for calls of blocks whose arguments share no memory "
                      "and are not in flight");
   }
   recipe_ = of_.recipes->find(form_);
