@@ -179,15 +179,21 @@ TEST(WatchPage, JudgesPredictionsAsTheVerbDoes) {
   ASSERT_TRUE(state.is_object());
   const json verb = json::parse(learner({"predict", "01", "time=4ms", "--json"}).out).at("questions").at(0);
   const std::string headers = "Host: " + page.host() + "\r\nOrigin: http://" + page.host() + "\r\n";
-  const WebAnswer answer = page.ask("POST", page.path() + "answer", headers, R"({"id": "time", "answer": "4ms"})");
+  const auto sent = [&](const std::string& puzzle, const std::string& time) {
+    const json letter = {{"puzzle", puzzle}, {"id", "time"}, {"answer", time}};
+    return page.ask("POST", page.path() + "answer", headers, letter.dump());
+  };
+  const WebAnswer answer = sent("01_training_step", "4ms");
   ASSERT_EQ(answer.status, 200);
   const json judged = json::parse(answer.body).at("questions").at(0);
   EXPECT_EQ(judged, verb);
   EXPECT_FALSE(judged.at("answer").at("right").get<bool>());
 
-  const json refused =
-      json::parse(page.ask("POST", page.path() + "answer", headers, R"({"id": "time", "answer": "soon"})").body);
-  EXPECT_THAT(refused.at("error").get<std::string>(), HasSubstr("that is no number"));
+  const auto error_of = [](const WebAnswer& refused) {
+    return json::parse(refused.body).at("error").get<std::string>();
+  };
+  EXPECT_THAT(error_of(sent("01_training_step", "soon")), HasSubstr("that is no number"));
+  EXPECT_THAT(error_of(sent("02_gradient_accumulation", "4ms")), HasSubstr("another puzzle"));
   EXPECT_TRUE(json::parse(page.ask("POST", page.path() + "answer", headers, "no letter").body).contains("error"));
 }
 
