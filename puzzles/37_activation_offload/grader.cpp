@@ -101,11 +101,15 @@ std::int64_t excess_at_loss(const CheckContext& check) {
   return losses.front().live_after.value() - fixed_bytes(kase).value().value() - needed;
 }
 
-std::int64_t saved_of_all_but_last(const Case& kase) {
+/// The bytes are what one or more of the layers right before the last one save.
+bool are_saved_before_last(const Case& kase, std::int64_t bytes) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  std::int64_t bytes = 0;
-  for (std::size_t l = 0; l + 1 < layers.size(); ++l) bytes += layers[l].saved;
-  return bytes;
+  std::int64_t saved = 0;
+  for (std::size_t l = layers.size() - 1; l-- > 0;) {
+    saved += layers[l].saved;
+    if (saved == bytes) return true;
+  }
+  return false;
 }
 
 /// x[j] starts to come back before backward of layer j+2 is over, with which the device has no room for it yet.
@@ -123,7 +127,7 @@ void diagnose_device_memory(CheckContext& check) {
   const std::int64_t excess = excess_at_loss(check);
   const bool copied_out = !copies(check, front::Lane::to_host).empty();
   std::vector<const char*> reasons;
-  if (excess == saved_of_all_but_last(kase)) reasons.push_back("saved_anyway");
+  if (are_saved_before_last(kase, excess)) reasons.push_back("saved_anyway");
   if (excess == moved_bytes(kase).value().value()) reasons.push_back(copied_out ? "not_freed" : "nothing_moved");
   if (excess == inputs_of(kase).front()) reasons.push_back("batch_copied");
   if (excess > 0 && reasons.size() == 1) check.diagnose(reasons.front());
