@@ -67,36 +67,33 @@ std::int64_t slowest_of(const Rules& rules, const Stages& stages) {
 
 bool fit(const Rules& rules, const Stages& stages) {
   Count r = 0;
-  return std::all_of(stages.begin(), stages.end(),
-                     [&](Range layers) { return needed_on(rules, r++, layers) <= rules.memory; });
+  return std::ranges::all_of(stages, [&](Range own) { return needed_on(rules, r++, own) <= rules.memory; });
 }
 
-/// Each stage takes layers as long as it fits and has no more operations than `most`; one at least, and as many as are
-/// left for the last stage if `all`.
-Stages filled(const Rules& rules, std::int64_t most, bool all) {
-  const auto p = std::ssize(rules.in_flight), layers = std::ssize(rules.work);
-  Stages stages;
-  Count begin = 0;
-  for (Count r = 0; r < p; ++r) {
-    const auto takes = [&](Range stage) {
-      return sum_in(rules.work, stage) <= most && needed_on(rules, r, stage) <= rules.memory;
-    };
-    const Count last = layers - (p - r - 1);  // the stages after it have a layer each
-    Count end = begin + 1;
-    while (end < last && ((all && r + 1 == p) || takes({begin, end + 1}))) ++end;
-    stages.push_back({begin, end});
-    begin = end;
+bool takes(const Rules& rules, Count r, Range layers, std::int64_t most) {
+  return sum_in(rules.work, layers) <= most && needed_on(rules, r, layers) <= rules.memory;
+}
+
+/// From the last stage on, each takes layers as long as it fits and has no more operations than `most`; one at least.
+Stages filled_from_behind(const Rules& rules, std::int64_t most) {
+  Stages stages(rules.in_flight.size());
+  Count end = std::ssize(rules.work);
+  for (Count r = std::ssize(stages) - 1; r >= 0; --r) {
+    Count begin = end - 1;
+    while (begin > r && takes(rules, r, {begin - 1, end}, most)) --begin;  // the stages before it have a layer each
+    stages[static_cast<std::size_t>(r)] = {begin, end};
+    end = begin;
   }
   return stages;
 }
 
-/// A placement with the fastest slowest stage of those that fit; empty if none fits. Whatever a stage takes more is
-/// less for those after it, which have room for more: so stages that are filled up reach the last layer if any others
-/// do, and the smallest number of operations with which they do is found by bisection.
+/// A placement with the fastest slowest stage of those that fit; empty if none fits. What fits on a stage fits on every
+/// later one: so stages that are filled up from behind reach layer 0 if any others do, and bisection finds the smallest
+/// number of operations with which they do. From the front a stage could leave the next one a layer that is too large.
 Stages best_stages(const Rules& rules) {
   const auto reaches = [&](std::int64_t most) {
-    const Stages stages = filled(rules, most, false);
-    return stages.back().end == std::ssize(rules.work) && fit(rules, stages) && slowest_of(rules, stages) <= most;
+    const Stages stages = filled_from_behind(rules, most);
+    return stages.front().begin == 0 && fit(rules, stages) && slowest_of(rules, stages) <= most;
   };
   std::int64_t below = -1, most = sum_in(rules.work, {0, std::ssize(rules.work)});
   if (!reaches(most)) return {};
@@ -104,7 +101,7 @@ Stages best_stages(const Rules& rules) {
     const std::int64_t middle = below + (most - below) / 2;
     (reaches(middle) ? most : below) = middle;
   }
-  return filled(rules, most, false);
+  return filled_from_behind(rules, most);
 }
 
 /// The stages that the ranks really had, as their calls of the model show them.
@@ -124,8 +121,7 @@ Stages stages_found(const CheckContext& check) {
 // ---- What somebody may have gone by ----
 
 Rules with_flight(Rules rules, const std::function<std::int64_t(std::int64_t r)>& in_flight) {
-  std::int64_t r = 0;
-  for (std::int64_t& number : rules.in_flight) number = in_flight(r++);
+  for (std::int64_t r = 0; std::int64_t & number : rules.in_flight) number = in_flight(r++);
   return rules;
 }
 
@@ -152,13 +148,15 @@ std::vector<Mistake> mistakes_of_memory(const Case& kase) {
 std::vector<Mistake> mistakes_of_work(const Case& kase) {
   const Rules right = rules_of(kase);
   Rules by_weights = right, ends_free = right;
+  Case swapped = kase;
+  std::swap(swapped.model.sequence, swapped.batch);
   by_weights.work = right.states;
   ends_free.work.front() = ends_free.work.back() = 0;
-  const std::int64_t p = kase.ranks;
   return {{"balanced_weights", by_weights},
           {"ends_forgotten", ends_free},
-          {"", with_flight(right, [&](auto) { return std::min<std::int64_t>(p, kase.micro_batches); })},
-          {"more_than_there_are", with_flight(right, [&](auto r) { return p - r; })}};
+          {"shape_swapped", rules_of(swapped)},
+          {"", with_flight(right, [&](auto) { return std::min(kase.ranks, kase.micro_batches); })},
+          {"more_than_there_are", with_flight(right, [&](auto r) { return kase.ranks - r; })}};
 }
 
 /// The stages are among the best by these rules.
@@ -169,16 +167,21 @@ bool goes_by(const Rules& rules, const Stages& stages) {
 
 /// As equally many layers on each stage as can be, the longer stages first.
 bool equally_many(const Stages& stages) {
-  for (std::size_t r = 1; r < stages.size(); ++r) {
-    if (stages[r].size() > stages[r - 1].size() || stages.front().size() > stages[r].size() + 1) return false;
-  }
-  return true;
+  const bool longer_first = std::ranges::is_sorted(stages, std::greater<>(), &Range::size);
+  return longer_first && stages.front().size() <= stages.back().size() + 1;
 }
 
-/// Each stage takes layers up to the mean of all, and the last one what is left.
+/// Each stage takes layers up to the mean of all, as long as it fits, and the last one what is left.
 bool filled_up(const Rules& rules, const Stages& stages) {
-  const std::int64_t all = sum_in(rules.work, {0, std::ssize(rules.work)});
-  return stages == filled(rules, all / std::ssize(stages), true);
+  const auto p = std::ssize(stages), layers = std::ssize(rules.work);
+  const std::int64_t mean = sum_in(rules.work, {0, layers}) / p;
+  Stages filled;
+  for (Count r = 0, begin = 0; r < p; ++r, begin = filled.back().end) {
+    filled.push_back({begin, begin + 1});
+    Count& end = filled.back().end;  // the stages after it have a layer each
+    while (end < layers - (p - r - 1) && (r + 1 == p || takes(rules, r, {begin, end + 1}, mean))) ++end;
+  }
+  return stages == filled;
 }
 
 /// Names the mistake if there is one alone that leads to these stages.
@@ -243,8 +246,7 @@ Pipeline pipeline_with(const Case& kase) {
 }
 
 Order one_f_one_b(const Case& kase, int rank) {
-  const Pipeline pipeline = pipeline_with(kase);
-  return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
+  return order_of(pipeline_with(kase), one_f_one_b_warm_up(pipeline_with(kase), rank));
 }
 
 /// When 1F1B ends if each stage takes its own time and messages take none.
@@ -369,9 +371,8 @@ SHARDLINGS_CHECK(time) {
   const Stages stages = stages_found(check);
   const int rank = check.slowest_rank();
   const Nanos end = end_of_1f1b(check.kase(), times_of(check.kase(), stages));
-  const Formula<Nanos> budget = named("1F1B with these stages", end);
-  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget))
-    diagnose_time(check, stages);
+  const std::string what = "virtual time of " + check.name_of(rank);
+  if (!check.at_most(what, check.end_time(rank), named("1F1B with these stages", end))) diagnose_time(check, stages);
 }
 
 SHARDLINGS_PREDICTIONS("GPT, 4 stages") {
