@@ -17,7 +17,7 @@ struct Chapter {
   std::map<std::string, std::string> explanations;  ///< by the question's id: sentences
 };
 
-/// Reads docs/quiz/<chapter>.toml. Throws UsageError if there is none, std::runtime_error naming file and key at fault.
+/// Reads the chapter's file of docs/quiz. Throws UsageError if there is none, std::runtime_error naming file and key at fault.
 Chapter load_chapter(const std::string& folder, const std::string& chapter, std::uint64_t seed);
 
 /// "1", "2", …: the chapters that have a quiz, in order.
