@@ -91,11 +91,13 @@ wire::Result run_attack(const std::string& jail, const cases::Case& kase, double
 
 /// Processes that a run has left become ours. What is killed takes a moment to be gone; what lives on is a find.
 std::string left_behind() {
-  for (int i = 0; i < 1000; ++i) {
+  for (int waits = 0; waits < 1000;) {  // as many as have ended are taken at once, however many there were
     int status = 0;
     const pid_t ended = waitpid(-1, &status, WNOHANG);
     if (ended < 0) return "";
-    if (ended == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (ended > 0) continue;
+    ++waits;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   std::ifstream children("/proc/self/task/" + std::to_string(getpid()) + "/children");
   std::string numbers;
