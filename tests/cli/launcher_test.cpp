@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Configures by noting where, and builds a command that prints its arguments and ends with 7. What it says of puzzles
-// that do not build is in the file $PUZZLES.
+// that do not build is in the file $PUZZLES; building all of them lasts as long as there is a file $HOLD.
 constexpr const char* kCMake = R"(#!/bin/bash
 echo "cmake $*" >> "$CALLS"
 if [[ -e $BROKEN ]]; then echo "something is wrong with line 3"; exit 1; fi
@@ -31,7 +31,10 @@ else
   echo "[1/1] Building"
   printf '#!/bin/bash\necho "command: $*"\nexit 7\n' > "$2/bin/shardlings"
   chmod +x "$2/bin/shardlings"
-  if [[ $* == *"--target learner"* && -e $PUZZLES ]]; then cat "$PUZZLES"; exit 1; fi
+  if [[ $* == *"--target learner"* ]]; then
+    while [[ -e $HOLD ]]; do sleep 0.05; done
+    if [[ -e $PUZZLES ]]; then cat "$PUZZLES"; exit 1; fi
+  fi
 fi
 )";
 
@@ -52,8 +55,8 @@ class Launcher : public testing::Test {
     }
     script("cmake", kCMake);
     script("apt-get", kAptGet);
-    for (const char* tool : {"bash", "cat", "chmod", "dirname", "env", "find", "flock", "grep", "mkdir", "mv",
-                             "readlink", "sed", "sleep", "tail", "touch"}) {
+    for (const char* tool : {"bash", "cat", "chmod", "dirname", "env", "find", "flock", "grep", "mkdir", "mv", "nice",
+                             "readlink", "sed", "setsid", "sleep", "tail", "touch"}) {
       const std::string path = fs::exists(std::string("/usr/bin/") + tool) ? "/usr/bin/" : "/bin/";
       fs::create_symlink(path + tool, folder_ / "tools/" + tool);
     }
@@ -69,8 +72,16 @@ class Launcher : public testing::Test {
     std::vector<std::string> command = {clone_ + "/shardlings"};
     command.insert(command.end(), arguments.begin(), arguments.end());
     fs::remove(folder_ / "calls");
-    std::vector<std::string> environment = {"PATH=" + (folder_ / "tools"), "CALLS=" + (folder_ / "calls"),
-                                            "BROKEN=" + (folder_ / "broken"), "PUZZLES=" + (folder_ / "puzzles.log")};
+    return run(command, more);
+  }
+  /// `script` gives it a terminal.
+  Answer start_in_terminal(const std::vector<std::string>& more = {}) {
+    return run({"/usr/bin/script", "-qec", "'" + clone_ + "/shardlings'", "/dev/null"}, more);
+  }
+  Answer run(const std::vector<std::string>& command, const std::vector<std::string>& more) const {
+    std::vector<std::string> environment = {"PATH=" + (folder_ / "tools"),          "SHELL=/bin/bash",
+                                            "CALLS=" + (folder_ / "calls"),         "BROKEN=" + (folder_ / "broken"),
+                                            "PUZZLES=" + (folder_ / "puzzles.log"), "HOLD=" + (folder_ / "hold")};
     environment.insert(environment.end(), more.begin(), more.end());
     return answer_of("/", command, environment);
   }
@@ -91,6 +102,27 @@ TEST_F(Launcher, BuildsNothingTheSecondTime) {
   start();
   EXPECT_EQ(start().out, "command: \n");
   EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(Launcher, ShowsThePersonTheFirstPuzzleBeforeTheOthersAreBuilt) {
+  folder_.write("hold", "");
+  const Answer first = start_in_terminal();
+  EXPECT_THAT(first.out, HasSubstr("command: "));
+  EXPECT_THAT(calls(), HasSubstr("--target first"));
+  EXPECT_FALSE(fs::exists(clone_ + "/build/.built"));
+  fs::remove(folder_ / "hold");
+  EXPECT_EQ(start({"run", "02"}).out, "command: run 02\n") << "waits until all is built";
+  EXPECT_TRUE(fs::exists(clone_ + "/build/.built"));
+  EXPECT_THAT(calls(), Not(HasSubstr("cmake -S"))) << "nothing is left to be built";
+}
+
+TEST_F(Launcher, BuildsAllForAPersonWhoKnowsTheCommandAlready) {
+  script("doxygen", "#!/bin/bash\n");
+  start_in_terminal({"SHARDLINGS_DEVELOPER=1"});
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--target learner"), Not(HasSubstr("--target first"))));
+  folder_.write("a clone/puzzles/01_a/grader.cpp", "changed");
+  start_in_terminal();
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--target learner"), Not(HasSubstr("--target first"))));
 }
 
 TEST_F(Launcher, DoesNotMindWhatTheLearnerWrites) {

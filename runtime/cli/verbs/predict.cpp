@@ -10,6 +10,8 @@
 #include "cli/learner/course.h"
 #include "cli/learner/dialog.h"
 #include "cli/learner/prediction.h"
+#include "cli/system/unfinished_build.h"
+#include "cli/terminal/progress_line.h"
 #include "cli/verbs/predict.h"
 #include "cli/verbs/verbs.h"
 #include "grading/predictions.h"
@@ -24,13 +26,20 @@ using report::Role;
 
 namespace {
 
+Predictions questions_of(const Context& context, const Manifest& puzzle) {
+  terminal::ProgressLine line(context);
+  system::wait_until_built(context.project, puzzle.id, [&line](const std::string& text) { line.show(text); });
+  line.end();
+  return grading::ask_for_predictions(context.project.puzzle_folder(puzzle.id), context.project.build);
+}
+
 /// A puzzle's questions and how far the learner is with them.
 class Prediction {
  public:
   Prediction(const Context& context, const Manifest& puzzle, bool reveal)
       : context_(context),
         puzzle_(puzzle),
-        asked_(grading::ask_for_predictions(context.project.puzzle_folder(puzzle.id), context.project.build)),
+        asked_(questions_of(context, puzzle)),
         past_(learner::load_progress(context.project.state()).of(puzzle.id)),
         is_open_(reveal || past_.solved()) {}
 

@@ -19,6 +19,7 @@
 #include "cli/learner/hidden_cases.h"
 #include "cli/learner/outcome.h"
 #include "cli/system/backend_option.h"
+#include "cli/system/unfinished_build.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"
@@ -69,12 +70,11 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
 /// Grades, saying what it is at: to who asked for it, or on the error stream.
 Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options,
                grading::run::Backend backend) {
-  if (options.progress) {
-    return grading::grade_puzzle(grade_options(context, puzzle, options, backend, options.progress));
-  }
-  terminal::ProgressLine line(context);
-  return grading::grade_puzzle(
-      grade_options(context, puzzle, options, backend, [&line](const std::string& text) { line.show(text); }));
+  std::optional<terminal::ProgressLine> line;
+  if (!options.progress) line.emplace(context);
+  const Say say = line ? Say([&line](const std::string& text) { line->show(text); }) : options.progress;
+  system::wait_until_built(context.project, puzzle.id, say);
+  return grading::grade_puzzle(grade_options(context, puzzle, options, backend, say));
 }
 
 /// Those of the puzzle that were asked for.

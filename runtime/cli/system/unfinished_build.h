@@ -1,0 +1,16 @@
+/// \file
+/// The very first start shows the first puzzle while the launcher still builds what the others need.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/system/project.h"
+
+namespace shardlings::cli::system {
+
+/// Returns once what judges this puzzle is built, or nobody builds any more. `say` is told that one waits, and why.
+void wait_until_built(const Project& project, const std::string& id,
+                      const std::function<void(const std::string&)>& say);
+
+}  // namespace shardlings::cli::system
