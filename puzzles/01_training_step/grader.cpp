@@ -2,6 +2,8 @@
 
 #include "grading/judge/grader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "case/data.h"
@@ -81,6 +83,9 @@ bool diagnose_updates(CheckContext& check) {
     check.diagnose("counted_twice");
   } else if (*least == 0) {
     check.diagnose("layer_not_updated");
+  } else if (*most < static_cast<float>(check.kase().steps) && calls == planned_calls(check)) {
+    check.detail(fmt::format("state.optimizer[l].step is {} after {} steps", *most, check.kase().steps));
+    check.diagnose("optimizer_set_back");
   } else {
     return false;
   }

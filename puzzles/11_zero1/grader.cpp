@@ -254,7 +254,8 @@ void diagnose_bytes(CheckContext& check, int rank) {
   check.diagnose("gathered_by_all_reduce");
 }
 
-/// Beside weights, gradients and moments nothing but a few numbers is alive once the backward pass is over.
+/// Beside weights, gradients and moments nothing is alive once the backward pass is over but the gradient of the
+/// inputs, which the given code keeps, and a few numbers.
 bool keeps_nothing_beside(CheckContext& check, int rank) {
   const Case& kase = check.kase();
   const StepPeak there = step_peak(kase, rank, kZero);

@@ -74,6 +74,10 @@ Delay delay_of(const CheckContext& check, int rank) {
   }
   const Nanos turn = backwards.front().begin, last = backwards.back().begin;
   if (drained_beside && updated_beside) {
+    const auto reductions = collectives(check, rank, Collective::reduce_scatter);
+    if (check.ranks() > 1 && layers > 1 && !overlaps(reductions, backwards)) {
+      return {"reduced_alone", longest_standstill(check, rank, turn, last)};
+    }
     const std::string mistake = does_only_what_is_needed(check, rank) ? "waited_too_early" : "";
     return {mistake, longest_standstill(check, rank, last, check.end_time(rank))};
   }

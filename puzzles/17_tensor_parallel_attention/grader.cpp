@@ -269,6 +269,9 @@ void diagnose_calls(CheckContext& check, const DividedGpt& gpt) {
     }
   }
   if (num_collectives(check, gpt.rank) <= num_sums(gpt).value()) return;
+  if (check.counters(gpt.rank).calls(Collective::all_reduce) < num_sums(gpt).value()) {
+    return check.diagnose("sum_without_all_reduce");
+  }
   const bool in_pieces =
       difference_of_calls(check, gpt.rank, needed_calls(gpt)).is_in_pieces() && !sums_one_number(check, gpt.rank);
   check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");

@@ -21,8 +21,8 @@ using namespace shardlings;
 /// loss                 (1)                        takes this rank's share; done already
 ///
 /// Result  weights, moments and the part of the gradient as if one device had trained on the batches of all
-/// Memory  weights and gradients whole, moments divided. When backward is over there is nothing beside them but the few
-///         numbers of the norm, and nothing in the host's memory
+/// Memory  weights and gradients whole, moments divided. When backward is over there is nothing beside them but `grad`,
+///         the gradient of the inputs, and the few numbers of the norm, and nothing in the host's memory
 /// Wire    what one all-reduce of the gradient sends, and an all-reduce of one number; a reduce-scatter and an
 ///         all-gather of each layer: no more than 2 L + 1 collectives
 /// Time    each layer runs forward and backward once; then come the collectives, one after another. None needs to be
