@@ -108,6 +108,8 @@ const std::vector<Rule>& rules() {
        "a report shows a verdict; it runs and judges nothing"},
       {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "memory_map/", "simulation/", "case/", "train/"},
        "the command uses grading and reports"},
+      {"docs/site/", kBottom + Names{"site/", "case/", "cli/quiz/post.h", "report/harmless.h"},
+       "the site shows texts and data; it runs and judges nothing"},
       {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
       {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
   };

@@ -6,29 +6,18 @@
 #include <sstream>
 
 #include "architecture/rules.h"
+#include "site/anchor.h"
 
 namespace shardlings::architecture {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The anchor that GitHub gives a heading: lower case, spaces to hyphens, other punctuation dropped.
-std::string anchor_of(const std::string& heading) {
-  std::string anchor;
-  for (const char c : heading) {
-    const auto code = static_cast<unsigned char>(c);
-    if (std::isalnum(code) != 0 || c == '-' || c == '_' || code >= 0x80)
-      anchor += static_cast<char>(std::tolower(code));
-    if (c == ' ') anchor += '-';
-  }
-  return anchor;
-}
-
 bool has_anchor(const std::string& text, const std::string& anchor) {
   for (const std::string& line : lines_of(text)) {
     const std::size_t begin = line.find_first_not_of('#');
     if (begin == 0 || begin == std::string::npos || line[begin] != ' ') continue;
-    if (anchor_of(line.substr(begin + 1)) == anchor) return true;
+    if (site::anchor_of(line.substr(begin + 1)) == anchor) return true;
   }
   return false;
 }
