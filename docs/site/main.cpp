@@ -1,4 +1,4 @@
-// Makes the web site: shardlings_site REPOSITORY FOLDER TAGS. The folder has Doxygen's pages in `api` already, which
+// Makes the web site: shardlings_make_site REPOSITORY FOLDER TAGS. The folder has Doxygen's pages in `api` already, which
 // TAGS, its tag file, tells about.
 #include <cstdio>
 #include <exception>
@@ -8,7 +8,7 @@
 
 int main(int count, char** words) {
   if (count != 4) {
-    std::fputs("Usage: shardlings_site REPOSITORY FOLDER TAGS\n", stderr);
+    std::fputs("Usage: shardlings_make_site REPOSITORY FOLDER TAGS\n", stderr);
     return 2;
   }
   try {
