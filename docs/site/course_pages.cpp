@@ -69,7 +69,9 @@ Page text_page(const Repository& repository, const std::string& path, const std:
   page.address = *repository.address_of(path);
   page.title = repository.title(path);
   page.kind = kind;
-  Rendered text = rendered_markdown(repository.text(path), repository.surroundings(path, page.address));
+  Surroundings around = repository.surroundings(path, page.address);
+  around.entries = path == "docs/glossary.md";
+  Rendered text = rendered_markdown(repository.text(path), around);
   page.body = std::move(text.html);
   page.sections = std::move(text.sections);
   return page;

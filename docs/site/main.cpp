@@ -1,5 +1,5 @@
-// Makes the web site: shardlings_make_site REPOSITORY FOLDER TAGS. The folder has Doxygen's pages in `api` already, which
-// TAGS, its tag file, tells about.
+// Makes the web site: shardlings_make_site REPOSITORY FOLDER TAGS. The folder has Doxygen's pages in `api` already,
+// which TAGS, its tag file, tells about.
 #include <cstdio>
 #include <exception>
 

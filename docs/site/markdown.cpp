@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,9 @@ namespace shardlings::site {
 using report::markup;
 
 namespace {
+
+// Below all headings.
+constexpr int kEntryLevel = 7;
 
 std::string value_of(const MD_ATTRIBUTE& attribute) {
   return {attribute.text == nullptr ? "" : attribute.text, attribute.size};
@@ -125,15 +129,23 @@ class HtmlWriter {
       case MD_BLOCK_TABLE: html("<div class=\"scroll\"><table>\n"); break;
       case MD_BLOCK_THEAD: html("<thead>"); break;
       case MD_BLOCK_TBODY: html("<tbody>"); break;
-      case MD_BLOCK_TR: html("<tr>"); break;
+      case MD_BLOCK_TR:
+        row_ = result_.html.size();
+        first_cell_ = true;
+        html("<tr>");
+        break;
       case MD_BLOCK_TH: cell_ = result_.html.size(); break;
-      case MD_BLOCK_TD: html("<td" + side_of(detail) + ">"); break;
+      case MD_BLOCK_TD:
+        word_ = result_.sections.back().text.size();
+        html("<td" + side_of(detail) + ">");
+        break;
       default: break;
     }
   }
 
   void leave(MD_BLOCKTYPE type, void* detail) {
     flush();
+    if (type == MD_BLOCK_TD && around_.entries && std::exchange(first_cell_, false)) begin_entry();
     if (type != MD_BLOCK_H) plain("\n");
     switch (type) {
       case MD_BLOCK_QUOTE: html("</blockquote>\n"); break;
@@ -158,6 +170,17 @@ class HtmlWriter {
     const std::string words = result_.html.substr(cell_);
     result_.html.resize(cell_);
     html(words.empty() ? "<td></td>" : "<th scope=\"col\"" + side + ">" + words + "</th>");
+  }
+
+  /// The first cell of a row names what the others explain.
+  void begin_entry() {
+    std::string& before = result_.sections.back().text;
+    const std::string word = before.substr(word_);
+    before.resize(word_);
+    const std::string anchor = around_.prefix + anchor_of(word);
+    if (word.empty() || !anchors_.insert(anchor).second) return;
+    result_.html.insert(row_ + 3, " id=\"" + markup(anchor) + "\"");
+    result_.sections.push_back({kEntryLevel, anchor, word, ""});
   }
 
   void end_heading(int level) {
@@ -253,8 +276,8 @@ class HtmlWriter {
   std::exception_ptr error_;
   std::set<std::string> anchors_;
   std::string prose_, heading_, code_, language_, picture_words_;
-  std::size_t heading_html_ = 0, cell_ = 0, code_at_ = 0;
-  bool in_heading_ = false, in_code_ = false, in_picture_ = false, is_link_ = false;
+  std::size_t heading_html_ = 0, cell_ = 0, row_ = 0, word_ = 0, code_at_ = 0;
+  bool first_cell_ = false, in_heading_ = false, in_code_ = false, in_picture_ = false, is_link_ = false;
 };
 
 }  // namespace

@@ -16,17 +16,18 @@ struct Target {
 
 /// What a text cannot know of itself.
 struct Surroundings {
-  std::string path;                                        ///< for errors: "puzzles/09_data_parallel/README.md"
-  std::string prefix;                                      ///< stands before the anchors of its headings
-  int deeper = 0;                                          ///< how many levels its headings are below the page's
-  bool marked = true;                                      ///< a block that reads like a formula has to be marked
+  std::string path;      ///< for errors: "puzzles/09_data_parallel/README.md"
+  std::string prefix;    ///< stands before the anchors of its headings
+  int deeper = 0;        ///< how many levels its headings are below the page's
+  bool marked = true;    ///< a block that reads like a formula has to be marked
+  bool entries = false;  ///< rows of tables explain a word: each is a section of its own, with an anchor
   std::function<Target(const std::string& address)> link;  ///< of an address as it stands in the text
   std::function<std::string(const std::string&)> picture;  ///< the address of a picture on the site
 };
 
 /// A heading and what stands below it up to the next one, as plain text.
 struct Section {
-  int level = 1;  ///< in the page: 1 is its title
+  int level = 1;  ///< in the page: 1 is its title, 7 an entry of a table
   std::string anchor;
   std::string heading;
   std::string text;

@@ -95,7 +95,7 @@ async function found(words) {
 }
 
 test('search finds words of lessons, of the glossary and of the API', async () => {
-  const wanted = {bubble: /puzzles\/19_gpipe/, ZeRO: /puzzles\/1[123]_zero/, 'all-reduce': /puzzles\/06_ring_all_reduce/,
+  const wanted = {bubble: /puzzles\/19_gpipe/, 'world size': /docs\/glossary\.html#world-size/, ZeRO: /puzzles\/1[123]_zero/, 'all-reduce': /puzzles\/06_ring_all_reduce/,
     all_reduce_async: /api\/classshardlings_1_1Group\.html#/, 'Ψ': /puzzles\//, checkpionting: /checkpoint/};
   for (const [words, address] of Object.entries(wanted)) {
     const {results, said} = await found(words);

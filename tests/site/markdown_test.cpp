@@ -60,6 +60,17 @@ TEST(Markdown, TablesScrollAndHaveHeaders) {
   EXPECT_THAT(html, HasSubstr("<td><math alttext=\"t_F\">"));
 }
 
+TEST(Markdown, EntriesOfATableAreSections) {
+  Surroundings around = somewhere();
+  around.entries = true;
+  const Rendered rendered =
+      rendered_markdown("# A\n\n| word | meaning |\n|---|---|\n| micro-batch | a part of it |\n", around);
+  EXPECT_THAT(rendered.html, HasSubstr("<tr id=\"micro-batch\"><td>micro-batch</td>"));
+  ASSERT_EQ(rendered.sections.size(), 3U);
+  EXPECT_EQ(rendered.sections[2].heading, "micro-batch");
+  EXPECT_THAT(rendered.sections[2].text, HasSubstr("a part of it"));
+}
+
 TEST(Markdown, FormulasGoOnInTheNextLine) {
   EXPECT_THAT(html_of("takes 2 (N−1)\n(α + S) ms"), HasSubstr("<math alttext=\"2 (N−1) (α + S)\">"));
   EXPECT_THAT(html_of("`S/BW` and *S*"), HasSubstr("<code>S/BW</code> and <em><math"));
