@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/author/variants.h"
 #include "cli/author/verification.h"
 #include "cli/folder.h"
@@ -79,6 +81,35 @@ TEST_F(ContractFile, WhatCannotBeReadIsNamedWithItsLine) {
   EXPECT_THAT(load("[[contract]]\nsentence = \"x\"\ncheck = \"output\"\nmutants = []\n").problems,
               Contains(HasSubstr("at least one mutant has to break the sentence")));
   EXPECT_THAT(load("[[contract]]\nphrase = \"x\"\n").problems, Contains(HasSubstr("phrase")));
+}
+
+TEST_F(ContractFile, AProblemIsNamedOnce) {
+  folder_.write("puzzles/01_a/puzzle.cpp", kStubWithLabels);
+  load("[[contract]]\nsentence = \"two calls\"\ncheck = \"output\"\nmutants = [\"two\"]\n");
+  const auto grade = [](const cases::Manifest&, const std::string&) { return grading::verdict::Verdict(); };
+  const auto outcomes = author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::check}, grade,
+                                               [](int, int, const std::string&) {});
+  const std::string problem = "contract.toml: \"two calls\": the stub does not say that";
+  EXPECT_EQ(std::count(outcomes[0].problems.begin(), outcomes[0].problems.end(), problem), 1);
+}
+
+TEST_F(ContractFile, AMutantMayDeclareThatNoCauseIsNamed) {
+  folder_.write("puzzles/01_a/puzzle.cpp", kStubWithLabels);
+  folder_.write("solutions/01_a/solution.cpp", "void f() {\n  g();\n}\n");
+  folder_.write("solutions/01_a/mutants.txt", "== vague -> nothing\nCalls h.\n-  g();\n+  h();\n");
+  const auto caught = [&](const std::vector<std::string>& diagnoses) {
+    const auto grade = [&](const cases::Manifest&, const std::string&) {
+      grading::verdict::Verdict verdict;
+      verdict.status = grading::verdict::Status::graded;
+      verdict.diagnoses = diagnoses;
+      return verdict;
+    };
+    return author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::check}, grade,
+                                  [](int, int, const std::string&) {})[0]
+        .caught();
+  };
+  EXPECT_EQ(caught({}), 1);
+  EXPECT_EQ(caught({"mixed_up"}), 0);
 }
 
 TEST_F(ContractFile, AMutantThatDoesNotFailItsCheckIsAProblem) {

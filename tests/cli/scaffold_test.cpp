@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/author/contract.h"
 #include "cli/author/variants.h"
 #include "cli/author/verification.h"
 #include "cli/error.h"
@@ -69,8 +70,10 @@ TEST_F(Scaffold, GivesAStubThatBelongsToItsSolution) {
       author::static_problems(project_, puzzle),
       testing::ElementsAre("there are 2 mutants; at least 6 must be caught", HasSubstr("blanks (FILL) are left")));
   const std::string solution = folder_.read("solutions/42_my_puzzle/solution.cpp");
-  for (const author::Variant& mutant : author::load_variants(project_, puzzle, author::VariantKind::mutant).variants)
-    EXPECT_NO_THROW(author::applied(mutant, solution));
+  const author::VariantFile mutants = author::load_variants(project_, puzzle, author::VariantKind::mutant);
+  for (const author::Variant& mutant : mutants.variants) EXPECT_NO_THROW(author::applied(mutant, solution));
+  const std::string stub = folder_.read("puzzles/42_my_puzzle/puzzle.cpp");
+  EXPECT_THAT(author::load_contract(project_, puzzle, stub, mutants).problems, IsEmpty());
 }
 
 }  // namespace

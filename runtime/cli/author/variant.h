@@ -22,6 +22,9 @@ struct Edit {
   std::vector<Line> after;   ///< as the variant has it, likewise
 };
 
+/// What the heading of a mutant declares that must fail without any cause being named: "== name -> nothing".
+inline constexpr const char* kNoCause = "nothing";
+
 /// A stanza of a file of variants (author/variant_file.h).
 struct Variant {
   std::string name;

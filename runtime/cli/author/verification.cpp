@@ -158,8 +158,8 @@ std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   if (task.verdict.passed) return "it passes";
   if (task.verdict.status == Status::not_judged) return "it could not be judged: " + task.verdict.reason;
   if (task.verdict.status == Status::did_not_build) return "it does not build:\n" + task.verdict.build_log;
-  if (mutant.found == mutant.declared) return {};
-  return fmt::format("declared {}, diagnosed {}", mutant.declared, mutant.found.empty() ? "nothing" : mutant.found);
+  const std::string found = mutant.found.empty() ? kNoCause : mutant.found;
+  return found == mutant.declared ? "" : fmt::format("declared {}, diagnosed {}", mutant.declared, found);
 }
 
 /// What is wrong with a variant, with the file and the line of its stanza.
@@ -270,12 +270,13 @@ void verify_checks(const Manifest& puzzle, const std::vector<const Task*>& tasks
   for (const auto& check : puzzle.checks) verify_check(check.id, tasks, outcome);
 }
 
-/// What of the contract can be said without grading is among the static problems.
+/// The contract fits the stub, and its mutants prove it.
 void verify_contract(const system::Project& project, const Manifest& puzzle, const std::vector<const Task*>& tasks,
                      PuzzleOutcome& outcome) {
   const std::string stub = read_file(stub_to_verify(project, puzzle.id)).value_or("");
   const VariantFile mutants = load_variants(project, puzzle, VariantKind::mutant);
   const Contract contract = load_contract(project, puzzle, stub, mutants);
+  outcome.problems.insert(outcome.problems.end(), contract.problems.begin(), contract.problems.end());
   outcome.promises = static_cast<int>(contract.promises.size());
   for (const Promise& promise : contract.promises) verify_promise(promise, tasks, outcome);
 }

@@ -90,7 +90,7 @@ std::vector<PuzzleOutcome> verify_puzzles(const system::Project& project, const 
                                           const Progressed& progressed);
 
 /// What can be said without grading: hole, length of the stub and of the answer, hints, sections of the lesson,
-/// declared diagnoses, number of mutants, blanks.
+/// declared diagnoses, number of mutants, blanks. The contract is apart (author/contract.h).
 std::vector<std::string> static_problems(const system::Project& project, const cases::Manifest& puzzle);
 
 /// The file that stands for the stub: puzzle.cpp or, where a learner has changed that one, what the solution leaves of

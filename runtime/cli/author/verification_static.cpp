@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/author/contract.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
 #include "cli/author/uttered.h"
@@ -190,8 +189,6 @@ std::vector<std::string> static_problems(const system::Project& project, const M
     problems.push_back(
         fmt::format("there are {} mutants; at least {} must be caught", mutants.variants.size(), kMutantsPerPuzzle));
   }
-  const Contract contract = load_contract(project, puzzle, stub.value_or(""), mutants);
-  problems.insert(problems.end(), contract.problems.begin(), contract.problems.end());
   const auto blanks = blanks_left(project, puzzle.id);
   if (!blanks.empty()) {
     problems.push_back(fmt::format("{} blanks ({}) are left, the first in {}", blanks.size(), kBlank, blanks[0]));
