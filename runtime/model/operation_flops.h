@@ -7,6 +7,9 @@
 namespace shardlings::model {
 
 inline constexpr Count kGeluFlops = 16;
+inline constexpr Count kGeluBackwardFlops = 24;
 inline constexpr Count kNormFlops = 8;
+inline constexpr Count kNormBackwardFlops = 16;
+inline constexpr Count kLossFlops = 12;  ///< of cross-entropy and its gradient, for each logit
 
 }  // namespace shardlings::model

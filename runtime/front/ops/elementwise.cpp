@@ -12,9 +12,6 @@ using detail::Reply;
 
 namespace {
 
-// How many floating-point operations an element counts for: additions, multiplications, divisions, an exp as 8.
-constexpr Count kGeluBackward = 24;
-
 template <class Given>
 Reply unary(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
@@ -138,7 +135,7 @@ Reply handle::gelu(OpContext& of, const Call& call) {
   return unary<unpacked::gelu>(of, call, KernelId::gelu, model::kGeluFlops);
 }
 Reply handle::gelu_backward(OpContext& of, const Call& call) {
-  return backward<unpacked::gelu_backward>(of, call, KernelId::gelu_backward, kGeluBackward);
+  return backward<unpacked::gelu_backward>(of, call, KernelId::gelu_backward, model::kGeluBackwardFlops);
 }
 Reply handle::relu(OpContext& of, const Call& call) {
   return unary<unpacked::relu>(of, call, KernelId::relu, 1);

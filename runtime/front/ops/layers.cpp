@@ -74,7 +74,7 @@ Reply handle::layer_norm_backward(OpContext& of, const Call& call) {
   op.no_aliases();
   op.returns(x.shape(), x.dtype());
   return op.run(KernelId::layer_norm_backward, {x.rows(), x.cols(), static_cast<Count>(grad_weight.dtype())},
-                16 * x.size());
+                model::kNormBackwardFlops * x.size());
 }
 
 Reply handle::attention(OpContext& of, const Call& call) {

@@ -1,5 +1,6 @@
 // Losses.
 #include "front/ops/op.h"
+#include "model/operation_flops.h"
 
 namespace shardlings::front {
 
@@ -29,7 +30,7 @@ Reply handle::cross_entropy(OpContext& of, const Call& call) {
   check_loss(op, loss, given.tokens);
   op.returns_argument(logits);
   if (logits.size() > 0) op.launch(KernelId::cross_entropy, {logits.rows(), logits.cols(), given.tokens});
-  return op.finish(12 * logits.size());
+  return op.finish(model::kLossFlops * logits.size());
 }
 
 Reply handle::loss_add(OpContext& of, const Call& call) {

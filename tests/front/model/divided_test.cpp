@@ -143,12 +143,18 @@ TEST_P(Divided, HoldsAndComputesWhatTheFormulasSay) {
       if (l + 1 == on.model.num_layers()) {
         const Bytes others = ledger.live() - before - output_bytes(layer, tokens);
         ledger.reset_peak({});
+        const Flops before_loss = counters_of(rank).flops;
         y = on.model.loss(std::move(y), targets, tokens, on.loss);
+        if (rank.size() == 1) {  // a divided loss is made of other operations
+          EXPECT_EQ(counters_of(rank).flops - before_loss, model::loss_flops(kase.model.outputs, tokens));
+        }
         EXPECT_EQ(peak() - others, loss_peak(layer, kase.model.outputs, tokens));
       }
       const Bytes apart = output_bytes(layer, tokens);  // of `next`
       ledger.reset_peak({});
+      const Flops before_backward = counters_of(rank).flops;
       y = on.model.backward(l, on.state.weights[at], x, std::move(saved), std::move(y), on.state.grads[at]);
+      EXPECT_EQ(counters_of(rank).flops - before_backward, backward_flops(layer, tokens, batch)) << "layer " << l;
       EXPECT_EQ(peak() - apart, backward_peak(layer, tokens, batch)) << "layer " << l;
       y = {};
       ledger.reset_peak({});

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "front/model/on_model.h"
+#include "model/flops.h"
 
 namespace shardlings::model_test {
 namespace {
@@ -52,7 +53,9 @@ void check_layer(Rank& rank, OnDevice& on, int l, const LayerStructure& structur
   EXPECT_EQ(meter.held(),
             saved_bytes(structure, n.tokens, n.batch, n.dtype) + output_bytes(structure, n.tokens, n.dtype));
   meter.restart();
+  const Flops before_backward = counters_of(rank).flops;
   Tensor grad_x = on.model.backward(l, on.state.weights[at], x, std::move(saved), std::move(y), on.state.grads[at]);
+  EXPECT_EQ(counters_of(rank).flops - before_backward, model::backward_flops(structure, n.tokens, n.batch));
   EXPECT_EQ(meter.peak(), backward_peak(structure, n.tokens, n.batch, n.dtype));
   EXPECT_EQ(meter.held(), grad_x ? input_bytes(structure, n.tokens, n.dtype) : Bytes(0));
   grad_x = {};
