@@ -273,22 +273,6 @@ bool in_turn(const CheckContext& check) {
   return true;
 }
 
-/// A call that is not point-to-point, if there was one: fails the check.
-bool forbidden_call(CheckContext& check) {
-  for (int rank = 0; rank < check.ranks(); ++rank) {
-    for (const front::Event& event : check.events(rank, EventKind::collective)) {
-      const std::string name = check.trace(rank).names.at(event.name);
-      if (name == "barrier") continue;
-      check.fail("send, recv, send_recv and their _async forms only",
-                 fmt::format("{} called {}", check.name_of(rank), name),
-                 check.place_of_first(rank, EventKind::collective));
-      check.diagnose("built_in_collective");
-      return true;
-    }
-  }
-  return false;
-}
-
 /// The first message that a rank sends later than a ring does; the last one if none is.
 Place place_of_late(const CheckContext& check, int rank, Nanos step) {
   Nanos planned(0);
@@ -302,7 +286,7 @@ Place place_of_late(const CheckContext& check, int rank, Nanos step) {
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  if (forbidden_call(check)) return;
+  if (!messages_only(check)) return;
   const Case& kase = check.kase();
   if (RingCost(kase).groups == 1) {
     if (!check.identical("data", sums_of(kase))) diagnose_output(check);

@@ -45,7 +45,20 @@ inline constexpr std::array kSharedDiagnoses = {
     SharedDiagnosis{"pipeline_trace", "reason_of_excess", "outputs_kept"},
     SharedDiagnosis{"pipeline_trace", "reason_of_excess", "logits_kept"},
     SharedDiagnosis{"pipeline_trace", "reason_of_excess", "activations_kept"},
+    SharedDiagnosis{"beyond_plan", "messages_only", "built_in_collective"},
     SharedDiagnosis{"beyond_plan", "nothing_on_host", "parked_on_host"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_tree", "exchanged_in_pairs"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_tree", "star_of_ranks"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_tree", "tree_across_nodes"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_tree", "every_rank_crosses"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_levels", "whole_data_inside"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_levels", "whole_data_between"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_levels", "flat_ring"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_levels", "one_port"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_levels", "parts_not_cut"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_choice", "changeover_too_high"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_choice", "changeover_too_low"},
+    SharedDiagnosis{"node_mistakes", "mistake_in_choice", "slower_one_taken"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "gathered_at_once"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "first_unit_stays"},
     SharedDiagnosis{"gathered_units", "diagnose_unit_memory", "prefetched_too_far"},
@@ -108,6 +121,7 @@ class SharedId {
   constexpr bool empty() const { return id_.empty(); }
   operator std::string() const { return std::string(id_); }
   friend constexpr bool operator==(SharedId a, std::string_view b) { return a.id_ == b; }
+  friend constexpr bool operator==(SharedId a, SharedId b) = default;
 
  private:
   std::string_view id_;

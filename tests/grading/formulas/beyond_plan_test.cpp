@@ -43,6 +43,27 @@ TEST_F(BeyondPlan, WithoutCallsThereIsNoLine) {
   EXPECT_EQ(line_after(0), 0);
 }
 
+TEST_F(BeyondPlan, CollectivesOfALearnerFail) {
+  front::RankTrace& trace = result_.report.ranks[1].trace;
+  trace.names = {"barrier", "split", "all_reduce"};
+  trace.groups = {"world", "sizes"};
+  const auto passes_with = [&](int group, std::uint16_t name, int line) {
+    Event event;
+    event.kind = EventKind::collective;
+    event.group = group;
+    event.name = name;
+    event.at = {"/somewhere/puzzle.cpp", line};
+    trace.events.push_back(event);
+    auto context = check();
+    return formulas::messages_only(context, "sizes");
+  };
+  EXPECT_TRUE(passes_with(1, 1, 10)) << "of the harness";
+  EXPECT_TRUE(passes_with(0, 0, 11)) << "barriers have a check of their own";
+  EXPECT_FALSE(passes_with(0, 2, 12));
+  EXPECT_EQ(verdict_.diagnosis, "built_in_collective");
+  EXPECT_EQ(verdict_.where.line, 12);
+}
+
 TEST_F(BeyondPlan, HostMemoryOfAnyRankFails) {
   auto first = check();
   EXPECT_TRUE(formulas::nothing_on_host(first));
