@@ -41,9 +41,10 @@ void ring_all_gather(Group& group, View data) {
 /// By trees: of each node's ranks to its leader, of the leaders to rank 0 of the world, and back the same way. Nodes
 /// may have different numbers of ranks.
 ///
-/// Wire    all ranks together 2(N-1) size, and of that 2(R-1) size between nodes
-/// Time    2 ceil(log2 k) messages of the whole data inside, one after another, and 2 ceil(log2 R) between nodes; k is
-///         that of the largest node
+/// Wire    every rank but rank 0 sends its sum once and gets the result once: all ranks together send no more than
+///         that. Between nodes there is only what the leaders send one another
+/// Time    as few rounds as it takes until one rank has heard of all others, and as many back: inside, those of the
+///         largest node, and between nodes those of the leaders. A round takes one message of the whole data
 /// Memory  `data` and a buffer as long, nothing on the host
 void tree_all_reduce(Rank& rank, Group& node, Group& across, View data) {
   not_implemented();
@@ -52,10 +53,10 @@ void tree_all_reduce(Rank& rank, Group& node, Group& across, View data) {
 /// By levels: a reduce-scatter inside the node, an all-reduce of this rank's part between nodes, an all-gather inside.
 /// All nodes have k ranks.
 ///
-/// Wire    each rank 2(k-1)/k size inside its node and 2(R-1)/R part between nodes, with part = size/k. Where that does
-///         not come out even: twice the whole less its shortest share
-/// Time    2(k-1) messages of a part inside, one after another, and 2(R-1) messages of an R-th of a part between
-///         nodes, where all parts are as long as the longest
+/// Wire    each rank sends what a rank of a ring sends: inside its node of a ring of k ranks that adds up the whole
+///         data, between nodes of a ring of R ranks that adds up its part. No rank sends for another one
+/// Time    the steps of these rings, one after another: inside with parts of the data, between nodes with an R-th of a
+///         part, where all parts are as long as the longest
 /// Memory  `data` and the longest part of a node, nothing on the host
 void hierarchical_all_reduce(Rank& rank, Group& node, Group& across, View data) {
   not_implemented();
