@@ -130,12 +130,26 @@ struct Found {
   }
 };
 
-std::string mistake_in_exchange(const Found& found) {
+/// Every rank sends so many messages.
+bool all_send(const CheckContext& check, std::ptrdiff_t messages) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (std::ssize(check.events(rank, EventKind::send)) != messages) return false;
+  }
+  return true;
+}
+
+std::string mistake_in_exchange(const CheckContext& check, const Found& found) {
   const int n = found.plan.members;
   if (found.lacks([](int me) { return me; })) return "own_part_missing";
-  if (found.lacks([&](int me) { return (me + 1) % n; }) || found.lacks([&](int me) { return (me + n - 1) % n; }))
-    return "one_step_missing";
-  if (found.follows([](int me, int block) { return Block{me - block, me}; })) return "stored_by_step";
+  const bool from_next = found.lacks([&](int me) { return (me + 1) % n; }),
+             from_last = found.lacks([&](int me) { return (me + n - 1) % n; });
+  if (all_send(check, n - 2) && (from_next || from_last)) return "one_step_missing";
+  if (n > 2 && (found.follows([](int me, int block) {
+        return Block{me - block, me};
+      }) || found.follows([](int me, int block) {
+        return Block{me + block, me};
+      })))
+    return "stored_by_step";
   if (found.follows([](int me, int block) { return Block{block, block == me ? me : me - block}; }))
     return "part_of_the_step";
   if (found.follows([](int, int block) { return Block{block, block}; })) return "own_part_to_all";
@@ -159,6 +173,7 @@ std::string mistake_in_broadcast(const Found& found) {
   });
   // An untouched element may be equal by chance to what it should be: so the ends may lie a little apart.
   constexpr std::ptrdiff_t kByChance = 3;
+  if (right_so_far.empty()) return "";
   const bool same_end = *right_so_far.rbegin() - *right_so_far.begin() <= kByChance;
   return *right_so_far.begin() > 0 && same_end ? "rest_of_chunks_lost" : "";
 }
@@ -167,7 +182,7 @@ std::string mistake_in_output(const CheckContext& check, const Plan& plan) {
   const Output* output = check.output("result by rank");
   if (output == nullptr || std::ssize(output->values) != plan.kase.ranks * plan.row()) return "";
   const Found found{plan, output->values};
-  return plan.is_broadcast ? mistake_in_broadcast(found) : mistake_in_exchange(found);
+  return plan.is_broadcast ? mistake_in_broadcast(found) : mistake_in_exchange(check, found);
 }
 
 std::int64_t sent_by(const CheckContext& check, int rank) {
@@ -181,22 +196,22 @@ std::vector<int> addressed_by(const CheckContext& check, const Plan& plan, int r
   return members;
 }
 
-/// There are messages, and no rank ever receives at the moment at which it sends.
+/// There are messages, and while a rank sends one it never receives another one.
 bool in_turn(const CheckContext& check) {
   if (check.events(0, EventKind::send).empty()) return false;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const auto receives = check.events(rank, EventKind::recv);
     for (const Event& send : check.events(rank, EventKind::send)) {
-      const auto together = [&](const Event& receive) { return receive.posted == send.posted; };
+      const auto together = [&](const Event& receive) { return receive.begin < send.end && send.begin < receive.end; };
       if (std::any_of(receives.begin(), receives.end(), together)) return false;
     }
   }
   return true;
 }
 
-/// A mistake in who sends to whom; of `order`, too, where the time is at stake and not the bytes.
-std::string mistake_of_exchange(const CheckContext& check, const Plan& plan, bool order) {
-  bool to_next = plan.members > 3, to_prev = to_next, same_first = plan.members > 2;
+/// A mistake in who sends to whom, where some rank sends too many bytes.
+std::string mistake_of_exchange(const CheckContext& check, const Plan& plan) {
+  bool to_next = plan.members > 3, to_prev = to_next;
   std::set<std::size_t> counts;
   std::int64_t longest = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -205,49 +220,89 @@ std::string mistake_of_exchange(const CheckContext& check, const Plan& plan, boo
     const int me = plan.member_of(rank);
     to_next = to_next && addressed == std::set<int>{(me + 1) % plan.members};
     to_prev = to_prev && addressed == std::set<int>{(me + plan.members - 1) % plan.members};
-    same_first = same_first && !peers.empty() && peers.front() == (me == 0 ? 1 : 0);
     counts.insert(peers.size());
     for (const Event& send : check.events(rank, EventKind::send)) longest = std::max(longest, send.bytes.value());
   }
   if (*counts.rbegin() >= 2 * *counts.begin() && counts.size() > 1) return "through_one_rank";
   if (to_next || to_prev) return "passed_on_by_neighbours";
-  if (plan.members > 2 && longest == plan.elements * kBytesOfF32) return "whole_input_sent";
-  if (!order) return "";
-  if (same_first) return "same_order_on_all_ranks";
-  return in_turn(check) ? "send_and_receive_in_turn" : "";
+  return plan.members > 2 && longest == plan.elements * kBytesOfF32 ? "whole_input_sent" : "";
 }
 
-std::string mistake_of_broadcast(const CheckContext& check, const Plan& plan, bool order) {
+/// A mistake in when parts are sent, all of which are those that should be. Three ranks are too few to tell orders
+/// apart.
+std::string mistake_of_order(const CheckContext& check, const Plan& plan) {
+  bool upwards = plan.members > 3, downwards = upwards, by_xor = upwards;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const int me = plan.member_of(rank);
+    std::vector<int> others, partners;
+    for (int member = 0; member < plan.members; ++member) {
+      if (member != me) others.push_back(member);
+    }
+    for (int s = 1; s < 2 * plan.members; ++s) {
+      if ((me ^ s) < plan.members && std::ssize(partners) < plan.members - 1) partners.push_back(me ^ s);
+    }
+    const std::vector<int> found = addressed_by(check, plan, rank);
+    const std::vector<int> reversed(others.rbegin(), others.rend());
+    upwards = upwards && found == others;
+    downwards = downwards && found == reversed;
+    by_xor = by_xor && found == partners;
+  }
+  if (upwards || downwards) return "same_order_on_all_ranks";
+  if (by_xor) return "partners_by_xor";
+  return plan.members > 2 && in_turn(check) ? "send_and_receive_in_turn" : "";
+}
+
+/// Each rank sends to one other rank, and in this way the data come from the root to all.
+bool is_chain(const CheckContext& check, const Plan& plan) {
+  for (int first = 0; first < plan.groups; ++first) {
+    int member = plan.root;
+    for (int reached = 1; reached < plan.members; ++reached) {
+      const std::vector<int> peers = addressed_by(check, plan, plan.world_rank(member, first));
+      if (std::set<int>(peers.begin(), peers.end()).size() != 1) return false;
+      member = peers.front();
+    }
+    if (!addressed_by(check, plan, plan.world_rank(member, first)).empty()) return false;
+  }
+  return true;
+}
+
+/// A mistake in who sends the data to whom, where some rank sends them more than once.
+std::string mistake_of_broadcast(const CheckContext& check, const Plan& plan) {
   const int root = plan.world_rank(plan.root, 0);
   const std::vector<int> peers = addressed_by(check, plan, root);
   const auto children = std::ssize(std::set<int>(peers.begin(), peers.end()));
-  const bool all_to_each = sent_by(check, root) == children * plan.elements * kBytesOfF32;
-  if (children > 2 && children == plan.members - 1 && all_to_each) return "root_sends_to_all";
-  if (children > 1) return all_to_each ? "sent_down_a_tree" : "";
-  const auto q = std::ssize(peers);
-  if (!order) return "";
-  if (q <= 1) return plan.best_chunks() > 1 ? "not_in_chunks" : "";
-  if (in_turn(check)) return "send_and_receive_in_turn";
-  if (check.end_time(check.slowest_rank()) > plan.chain_time(q).value()) return "";
-  return q < plan.best_chunks() ? "too_few_chunks" : "too_many_chunks";
+  if (sent_by(check, root) != children * plan.elements * kBytesOfF32 || children < 2) return "";
+  return children > 2 && children == plan.members - 1 ? "root_sends_to_all" : "sent_down_a_tree";
 }
 
-std::string mistake_of_messages(const CheckContext& check, const Plan& plan, bool order) {
-  return plan.is_broadcast ? mistake_of_broadcast(check, plan, order) : mistake_of_exchange(check, plan, order);
+/// A mistake in how a chain passes the data on.
+std::string mistake_of_chunks(const CheckContext& check, const Plan& plan) {
+  if (plan.members < 2 || !is_chain(check, plan)) return "";
+  const auto q = std::ssize(addressed_by(check, plan, plan.world_rank(plan.root, 0)));
+  if (q == 1) return plan.best_chunks() > 1 ? "not_in_chunks" : "";
+  if (check.end_time(check.slowest_rank()) <= plan.chain_time(q).value()) {
+    return q < plan.best_chunks() ? "too_few_chunks" : "too_many_chunks";
+  }
+  return plan.members > 2 && in_turn(check) ? "send_and_receive_in_turn" : "";
 }
 
-/// A call that is not point-to-point, if there was one: fails the check.
-bool forbidden_call(CheckContext& check) {
+/// What a rank may send.
+Formula<Bytes> sent_budget(const Plan& plan, int rank) {
+  const Formula<Bytes> own = named("own part", Bytes(plan.part(plan.member_of(rank)).size() * kBytesOfF32));
+  return plan.is_broadcast ? plan.size() : simplest(share_of_others(plan.n()) * plan.size(), plan.size() - own);
+}
+
+bool too_much_sent(const CheckContext& check, const Plan& plan) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    for (const Event& event : check.events(rank, EventKind::collective)) {
-      check.fail("send, recv, send_recv and their _async forms only",
-                 fmt::format("{} called {}", check.name_of(rank), check.trace(rank).names.at(event.name)),
-                 place_of(event));
-      check.diagnose("built_in_collective");
-      return true;
-    }
+    if (sent_by(check, rank) > sent_budget(plan, rank).value().value()) return true;
   }
   return false;
+}
+
+/// A mistake in who sends to whom, if there is too much of it.
+std::string mistake_of_bytes(const CheckContext& check, const Plan& plan) {
+  if (!too_much_sent(check, plan)) return "";
+  return plan.is_broadcast ? mistake_of_broadcast(check, plan) : mistake_of_exchange(check, plan);
 }
 
 /// 3 % more than the best number of chunks takes.
@@ -259,7 +314,7 @@ Formula<Nanos> broadcast_budget(const Plan& plan) {
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  if (forbidden_call(check)) return;
+  if (!messages_only(check)) return;
   const Plan plan(check.kase());
   Numbers rows;
   for (int rank = 0; rank < check.ranks(); ++rank) {
@@ -274,14 +329,11 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   const Plan plan(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Formula<Bytes> own = named("own part", Bytes(plan.part(plan.member_of(rank)).size() * kBytesOfF32));
-    const Formula<Bytes> all_but_own = simplest(share_of_others(plan.n()) * plan.size(), plan.size() - own);
-    const Formula<Bytes> budget = plan.is_broadcast ? plan.size() : all_but_own;
-    if (check.at_most("sent by " + check.name_of(rank), Bytes(sent_by(check, rank)), budget,
+    if (check.at_most("sent by " + check.name_of(rank), Bytes(sent_by(check, rank)), sent_budget(plan, rank),
                       check.place_of_last(rank, EventKind::send))) {
       continue;
     }
-    return check.diagnose(mistake_of_messages(check, plan, false));
+    return check.diagnose(mistake_of_bytes(check, plan));
   }
 }
 
@@ -289,10 +341,12 @@ SHARDLINGS_CHECK(time) {
   const Plan plan(check.kase());
   const int rank = check.slowest_rank();
   const Formula<Nanos> budget = plan.is_broadcast ? broadcast_budget(plan) : plan.exchange_time();
-  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget,
-                     check.place_of_last(rank, EventKind::recv))) {
-    check.diagnose(mistake_of_messages(check, plan, true));
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget,
+                    check.place_of_last(rank, EventKind::recv))) {
+    return;
   }
+  if (too_much_sent(check, plan)) return check.diagnose(mistake_of_bytes(check, plan));
+  check.diagnose(plan.is_broadcast ? mistake_of_chunks(check, plan) : mistake_of_order(check, plan));
 }
 
 SHARDLINGS_CHECK(memory) {
@@ -300,7 +354,10 @@ SHARDLINGS_CHECK(memory) {
   const Plan plan(check.kase());
   const Formula<Bytes> in = named(plan.is_broadcast ? "data" : "in", plan.size().value());
   const Bytes longest_out(plan.members * plan.part(0).size() * kBytesOfF32);
-  if (!check.peaks_at_most(plan.is_broadcast ? in : in + named("out", longest_out))) check.diagnose("large_buffer");
+  if (check.peaks_at_most(plan.is_broadcast ? in : in + named("out", longest_out))) return;
+  // What a rank sends on for others needs room, and is no mistake of its own.
+  const std::string of_bytes = mistake_of_bytes(check, plan);
+  check.diagnose(of_bytes.empty() ? "large_buffer" : of_bytes);
 }
 
 SHARDLINGS_PREDICTIONS("broadcast, 5 ranks") {

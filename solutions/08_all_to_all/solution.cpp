@@ -26,7 +26,7 @@ using namespace shardlings;
 /// Sends part r of `in` to each rank r. Part r of `out` is afterwards what rank r has sent to this rank, and what this
 /// rank has for itself is at its place, too.
 ///
-/// Wire    (N-1)/N size sent by each rank, where size is the bytes of `in`: all parts but one
+/// Wire    each rank sends its parts for the others, each of them once, and nothing else
 /// Time    N-1 steps, in each of which a rank sends one part and receives one: no link carries two at a time
 /// Memory  nothing beside `in` and `out`, on the host neither
 void all_to_all(Rank& rank, Group& group, ConstView in, View out) {
@@ -44,7 +44,7 @@ void all_to_all(Rank& rank, Group& group, ConstView in, View out) {
 
 /// Replaces `data` on every rank by that of rank `root`.
 ///
-/// Wire    at most size sent by each rank, where size is now the bytes of `data`
+/// Wire    each rank sends the data at most once
 /// Time    at most 3 % more than a chain of all ranks takes that passes on the best number of chunks: in each step a
 ///         rank sends one chunk while it receives the next one
 /// Memory  nothing beside `data`, on the host neither
