@@ -7,13 +7,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <numeric>
+#include <limits>
+#include <set>
 
-#include "grading/formulas/pipeline.h"
+#include "grading/formulas/stage_placement.h"
 #include "grading/judge/predictions.h"
-#include "model/flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -21,88 +20,6 @@ using front::Event;
 using front::EventKind;
 
 namespace {
-
-using Stages = std::vector<Range>;
-using Numbers = std::vector<std::int64_t>;
-
-// ---- Placements ----
-
-/// What a placement goes by: the judge's rules, or those of somebody who overlooks something.
-struct Rules {
-  Numbers work;       ///< of layer l: operations of its forward
-  Numbers states;     ///< bytes of its weights and gradients
-  Numbers kept;       ///< bytes that a micro-batch in flight keeps of it
-  Numbers in_flight;  ///< micro-batches on stage r
-  std::int64_t memory = 0;
-};
-
-Rules rules_of(const Case& kase) {
-  Rules rules;
-  const model::ModelStructure structure = model::make_structure(kase.model);
-  for (const model::LayerStructure& layer : structure.layers) {
-    rules.work.push_back(model::forward_flops(layer, kase.model.sequence * kase.batch, kase.batch).value());
-  }
-  for (const LayerBytes& layer : layer_bytes(kase)) {
-    rules.states.push_back(2 * layer.weights);
-    rules.kept.push_back(layer.input + layer.saved);
-  }
-  for (int r = 0; r < kase.ranks; ++r) rules.in_flight.push_back(std::min(kase.ranks - r, kase.micro_batches));
-  rules.memory = kase.integer("memory");
-  return rules;
-}
-
-std::int64_t sum_in(const Numbers& numbers, Range layers) {
-  return std::accumulate(numbers.begin() + layers.begin, numbers.begin() + layers.end, std::int64_t{0});
-}
-
-std::int64_t needed_on(const Rules& rules, Count r, Range layers) {
-  return sum_in(rules.states, layers) + rules.in_flight[static_cast<std::size_t>(r)] * sum_in(rules.kept, layers);
-}
-
-std::int64_t slowest_of(const Rules& rules, const Stages& stages) {
-  std::int64_t slowest = 0;
-  for (const Range& layers : stages) slowest = std::max(slowest, sum_in(rules.work, layers));
-  return slowest;
-}
-
-bool fit(const Rules& rules, const Stages& stages) {
-  Count r = 0;
-  return std::ranges::all_of(stages, [&](Range own) { return needed_on(rules, r++, own) <= rules.memory; });
-}
-
-bool takes(const Rules& rules, Count r, Range layers, std::int64_t most) {
-  return sum_in(rules.work, layers) <= most && needed_on(rules, r, layers) <= rules.memory;
-}
-
-/// From the last stage on, each takes layers as long as it fits and has no more operations than `most`; one at least.
-Stages filled_from_behind(const Rules& rules, std::int64_t most) {
-  Stages stages(rules.in_flight.size());
-  Count end = std::ssize(rules.work);
-  for (Count r = std::ssize(stages) - 1; r >= 0; --r) {
-    Count begin = end - 1;
-    while (begin > r && takes(rules, r, {begin - 1, end}, most)) --begin;  // the stages before it have a layer each
-    stages[static_cast<std::size_t>(r)] = {begin, end};
-    end = begin;
-  }
-  return stages;
-}
-
-/// A placement with the fastest slowest stage of those that fit; empty if none fits. What fits on a stage fits on every
-/// later one: so stages that are filled up from behind reach layer 0 if any others do, and bisection finds the smallest
-/// number of operations with which they do. From the front a stage could leave the next one a layer that is too large.
-Stages best_stages(const Rules& rules) {
-  const auto reaches = [&](std::int64_t most) {
-    const Stages stages = filled_from_behind(rules, most);
-    return stages.front().begin == 0 && fit(rules, stages) && slowest_of(rules, stages) <= most;
-  };
-  std::int64_t below = -1, most = sum_in(rules.work, {0, std::ssize(rules.work)});
-  if (!reaches(most)) return {};
-  while (most - below > 1) {
-    const std::int64_t middle = below + (most - below) / 2;
-    (reaches(middle) ? most : below) = middle;
-  }
-  return filled_from_behind(rules, most);
-}
 
 /// The stages that the ranks really had, as their calls of the model show them.
 Stages stages_found(const CheckContext& check) {
@@ -120,79 +37,127 @@ Stages stages_found(const CheckContext& check) {
 
 // ---- What somebody may have gone by ----
 
-Rules with_flight(Rules rules, const std::function<std::int64_t(std::int64_t r)>& in_flight) {
+/// A way to go by other rules than the judge's. One without an id has no name of its own, and stands against the
+/// others.
+struct Mistake {
+  const char* id;
+  PlacementRules rules;
+};
+
+PlacementRules with_flight(PlacementRules rules, const std::function<std::int64_t(std::int64_t r)>& in_flight) {
   for (std::int64_t r = 0; std::int64_t & number : rules.in_flight) number = in_flight(r++);
   return rules;
 }
 
-struct Mistake {
-  const char* id;
-  Rules rules;
-};
-
-/// What leads to stages that do not fit.
-std::vector<Mistake> mistakes_of_memory(const Case& kase) {
-  const Rules right = rules_of(kase);
-  const std::int64_t p = kase.ranks, m = kase.micro_batches;
-  Rules unlimited = right, weights_only = right;
-  unlimited.memory = std::numeric_limits<std::int64_t>::max();
-  for (std::int64_t& bytes : weights_only.states) bytes /= 2;
-  return {{"memory_ignored", unlimited},
-          {"gradients_forgotten", weights_only},
-          {"one_in_flight", with_flight(right, [](auto) { return 1; })},
-          {"own_forward_forgotten", with_flight(right, [&](auto r) { return std::min(p - r - 1, m); })},
-          {"", with_flight(right, [](auto) { return 0; })}};  // no name of its own: it stands against the others
+/// Of each weight so many bytes, and of each micro-batch in flight these of the layer.
+PlacementRules with_bytes(const Case& kase, std::int64_t of_weight,
+                          const std::function<std::int64_t(const LayerBytes&)>& kept) {
+  PlacementRules rules = placement_rules(kase);
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    rules.states[l] = of_weight * layers[l].weights / kBytesOfF32;
+    rules.kept[l] = kept(layers[l]);
+  }
+  return rules;
 }
 
-/// And what leads to stages that fit and are slower than they need be.
+/// Work and memory as the cost says with sequence and batch in each other's place.
+PlacementRules with_shape_swapped(Case kase) {
+  std::swap(kase.model.sequence, kase.batch);
+  return placement_rules(kase);
+}
+
+/// What leaves something out of the memory, so that stages do not fit.
+std::vector<Mistake> mistakes_of_memory(const Case& kase) {
+  const PlacementRules right = placement_rules(kase);
+  const std::int64_t p = kase.ranks, m = kase.micro_batches;
+  const auto kept = [](const LayerBytes& layer) { return layer.input + layer.saved; };
+  PlacementRules unlimited = right;
+  unlimited.memory = std::numeric_limits<std::int64_t>::max();
+  return {{"memory_ignored", unlimited},
+          {"gradients_forgotten", with_bytes(kase, 4, kept)},
+          {"one_in_flight", with_flight(right, [](auto) { return 1; })},
+          {"own_forward_forgotten", with_flight(right, [&](auto r) { return std::min(p - r - 1, m); })},
+          {"", with_flight(right, [](auto) { return 0; })},
+          {"", with_flight(right, [&](auto r) { return std::min(r + 1, m); })},
+          {"", with_bytes(kase, 0, kept)},
+          {"", with_bytes(kase, 1, kept)},
+          {"", with_bytes(kase, 2, kept)},
+          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.input; })},
+          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.saved; })},
+          {"", with_bytes(kase, 8, [](const LayerBytes& layer) { return layer.output; })}};
+}
+
+/// What counts too much memory, so that stages fit and are slower than they need be.
+std::vector<Mistake> mistakes_of_caution(const Case& kase) {
+  const PlacementRules right = placement_rules(kase);
+  const std::int64_t p = kase.ranks, m = kase.micro_batches;
+  const auto kept = [](const LayerBytes& layer) { return layer.input + layer.saved; };
+  const auto with_work = [&](auto held) {
+    return with_bytes(kase, 8, [&](const LayerBytes& layer) { return kept(layer) + held(layer); });
+  };
+  return {{"more_than_there_are", with_flight(right, [&](auto r) { return p - r; })},
+          {"", with_flight(right, [&](auto) { return std::min(p, m); })},
+          {"", with_flight(right, [&](auto) { return m; })},
+          {"", with_flight(right, [&](auto r) { return std::min(p - r + 1, m); })},
+          {"", with_flight(right, [&](auto r) { return std::min(p - r, m) + 1; })},
+          {"", with_bytes(kase, 12, kept)},
+          {"", with_bytes(kase, 16, kept)},
+          {"", with_work([](const LayerBytes& layer) { return layer.output; })},
+          {"", with_work([](const LayerBytes& layer) { return layer.forward; })},
+          {"", with_work([](const LayerBytes& layer) { return layer.backward; })}};
+}
+
+/// What counts other work than there is, and the memory as it is.
 std::vector<Mistake> mistakes_of_work(const Case& kase) {
-  const Rules right = rules_of(kase);
-  Rules by_weights = right, ends_free = right;
-  Case swapped = kase;
-  std::swap(swapped.model.sequence, swapped.batch);
+  const PlacementRules right = placement_rules(kase);
+  PlacementRules by_weights = right, ends_free = right, by_number = right, last_free = right, by_bytes = right;
   by_weights.work = right.states;
   ends_free.work.front() = ends_free.work.back() = 0;
+  last_free.work.back() = 0;
+  by_number.work.assign(right.work.size(), 1);
+  for (std::size_t l = 0; l < right.work.size(); ++l) by_bytes.work[l] = right.states[l] + right.kept[l];
   return {{"balanced_weights", by_weights},
           {"ends_forgotten", ends_free},
-          {"shape_swapped", rules_of(swapped)},
-          {"", with_flight(right, [&](auto) { return std::min(kase.ranks, kase.micro_batches); })},
-          {"more_than_there_are", with_flight(right, [&](auto r) { return kase.ranks - r; })}};
+          {"ends_forgotten", last_free},
+          {"ends_forgotten", by_number},
+          {"shape_swapped", with_shape_swapped(kase)},
+          {"", by_bytes}};
 }
 
 /// The stages are among the best by these rules.
-bool goes_by(const Rules& rules, const Stages& stages) {
+bool goes_by(const PlacementRules& rules, const Stages& stages) {
   const Stages best = best_stages(rules);
-  return !best.empty() && fit(rules, stages) && slowest_of(rules, stages) == slowest_of(rules, best);
+  return !best.empty() && rules.fit(stages) && rules.slowest_of(stages) == rules.slowest_of(best);
 }
 
-/// As equally many layers on each stage as can be, the longer stages first.
-bool equally_many(const Stages& stages) {
-  const bool longer_first = std::ranges::is_sorted(stages, std::greater<>(), &Range::size);
-  return longer_first && stages.front().size() <= stages.back().size() + 1;
-}
+/// A mistake explains a placement if not more than one in so many would be among the best by its rules: others are met
+/// by chance.
+constexpr double kProves = 6;
+/// One that stands for many needs more.
+constexpr double kProvesMany = 1e5;
 
-/// Each stage takes layers up to the mean of all, as long as it fits, and the last one what is left.
-bool filled_up(const Rules& rules, const Stages& stages) {
-  const auto p = std::ssize(stages), layers = std::ssize(rules.work);
-  const std::int64_t mean = sum_in(rules.work, {0, layers}) / p;
-  Stages filled;
-  for (Count r = 0, begin = 0; r < p; ++r, begin = filled.back().end) {
-    filled.push_back({begin, begin + 1});
-    Count& end = filled.back().end;  // the stages after it have a layer each
-    while (end < layers - (p - r - 1) && (r + 1 == p || takes(rules, r, {begin, end + 1}, mean))) ++end;
-  }
-  return stages == filled;
-}
-
-/// Names the mistake if there is one alone that leads to these stages.
+/// Names the mistake if there is one alone that leads to these stages. Where no limit at all leads to them, so do most
+/// mistakes in what is counted of the memory: memory_ignored says all of that.
 void diagnose_placement(CheckContext& check, const Stages& stages, const std::vector<Mistake>& mistakes) {
-  std::vector<std::string> behind;
-  if (equally_many(stages)) behind.emplace_back("equally_many");
-  if (filled_up(rules_of(check.kase()), stages)) behind.emplace_back("filled_up");
+  const Case& kase = check.kase();
+  const PlacementRules right = placement_rules(kase);
+  std::set<std::string> behind;
+  double as_good = 1;
+  if (stages == equal_stages(number_of_layers(kase), kase.ranks)) behind.insert("equally_many");
+  if (stages == filled_up(right)) behind.insert("filled_up");
+  const bool deliberate = !behind.empty();
   for (const Mistake& mistake : mistakes) {
-    if (goes_by(mistake.rules, stages)) behind.emplace_back(mistake.id);
+    if (!goes_by(mistake.rules, stages)) continue;
+    behind.insert(mistake.id);
+    as_good = std::max(as_good, placements_within(mistake.rules, mistake.rules.slowest_of(stages)));
   }
-  if (behind.size() == 1 && !behind.front().empty()) check.diagnose(behind.front());
+  if (behind.contains("ends_forgotten")) behind.erase("equally_many");  // whose sentence is about both
+  const double all = all_placements(right);
+  if (as_good * kProves <= all && behind.size() == 1 && !behind.begin()->empty()) check.diagnose(*behind.begin());
+  if (as_good * kProvesMany <= all && !deliberate && behind.contains("memory_ignored")) {
+    check.diagnose("memory_ignored");
+  }
 }
 
 std::string text_of(const Stages& stages) {
@@ -202,77 +167,6 @@ std::string text_of(const Stages& stages) {
 }
 
 // ---- 1F1B on uneven stages ----
-
-/// Operations of a layer's backward: each product twice, and what lies between.
-std::int64_t backward_flops(const model::LayerStructure& layer, Count tokens, Count batch) {
-  using Type = model::LayerStructure::Type;
-  const std::int64_t products = 4 * tokens * layer.in * layer.out;
-  switch (layer.type) {
-    case Type::linear: return products + tokens * layer.out;
-    case Type::linear_gelu: return products + (24 + 1) * tokens * layer.out;
-    case Type::embedding: return 2 * tokens * layer.out;
-    // Two norms (32), biases (9), two sums with the gradient (2), the GELU of four times the width (96).
-    case Type::block: return tokens * (48 * layer.in * layer.in + 8 * tokens / batch * layer.in + 139 * layer.in);
-    case Type::head: return products + 16 * tokens * layer.in;
-  }
-  return 0;
-}
-
-struct StageTimes {
-  Nanos forward, backward;
-};
-
-/// On a cluster that makes one operation in a nanosecond, and moves bytes in no time. The loss belongs to the last
-/// stage's backward.
-std::vector<StageTimes> times_of(const Case& kase, const Stages& stages) {
-  const std::vector<model::LayerStructure> layers = model::make_structure(kase.model).layers;
-  const Count tokens = kase.model.sequence * kase.batch;
-  std::vector<StageTimes> times;
-  for (const Range& stage : stages) {
-    StageTimes both;
-    for (Count l = stage.begin; l < stage.end; ++l) {
-      const model::LayerStructure& layer = layers[static_cast<std::size_t>(l)];
-      both.forward += Nanos(model::forward_flops(layer, tokens, kase.batch).value());
-      both.backward += Nanos(backward_flops(layer, tokens, kase.batch));
-    }
-    times.push_back(both);
-  }
-  times.back().backward += Nanos(12 * tokens * kase.model.outputs);
-  return times;
-}
-
-Pipeline pipeline_with(const Case& kase) {
-  return {kase.ranks, kase.micro_batches, 1, {}};
-}
-
-Order one_f_one_b(const Case& kase, int rank) {
-  return order_of(pipeline_with(kase), one_f_one_b_warm_up(pipeline_with(kase), rank));
-}
-
-/// When 1F1B ends if each stage takes its own time and messages take none.
-Nanos end_of_1f1b(const Case& kase, const std::vector<StageTimes>& times) {
-  const auto p = static_cast<std::size_t>(kase.ranks), m = static_cast<std::size_t>(kase.micro_batches);
-  std::vector<std::vector<std::optional<Nanos>>> done[2];  // by direction, stage and micro-batch
-  for (auto& way : done) way.assign(p, std::vector<std::optional<Nanos>>(m));
-  std::vector<Nanos> now(p);
-  std::vector<std::size_t> next(p);
-  for (bool moves = true; moves;) {
-    moves = false;
-    for (std::size_t r = 0; r < p; ++r) {
-      const Order order = one_f_one_b(kase, static_cast<int>(r));
-      for (; next[r] < order.size(); ++next[r], moves = true) {
-        const auto [forward, micro, chunk] = order[next[r]];
-        const auto i = static_cast<std::size_t>(micro);
-        const bool receives = forward ? r > 0 : r + 1 < p;
-        const std::optional<Nanos> sent = receives ? done[forward][forward ? r - 1 : r + 1][i] : Nanos(0);
-        if (!sent) break;
-        now[r] = std::max(now[r], *sent) + (forward ? times[r].forward : times[r].backward);
-        done[forward][r][i] = now[r];
-      }
-    }
-  }
-  return *std::max_element(now.begin(), now.end());
-}
 
 /// What a rank did: its stage forward or backward with a micro-batch, one after another.
 Order order_found(const CheckContext& check, int rank, Range stage) {
@@ -303,7 +197,7 @@ bool find_mispaired(CheckContext& check, const Stages& stages) {
 void diagnose_in_flight(CheckContext& check, const Stages& stages, int rank) {
   const int last = check.ranks() - 1, m = check.kase().micro_batches;
   const Order found = order_found(check, rank, stages[static_cast<std::size_t>(rank)]);
-  if (most_in_flight(found) <= std::min(check.ranks() - rank, m)) return;
+  if (leading_forwards(found) <= std::min(check.ranks() - rank, m)) return;
   const bool all_forward = leading_forwards(order_found(check, last, stages.back())) == m && m > 2;
   check.diagnose(all_forward ? "all_forward_first" : "warm_up_too_long");
 }
@@ -314,7 +208,7 @@ void diagnose_time(CheckContext& check, const Stages& stages) {
     const int forwards = leading_forwards(found);
     if (forwards >= leading_forwards(one_f_one_b(check.kase(), rank))) continue;
     check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), forwards));
-    return check.diagnose(forwards == 1 && rank == 0 ? "one_at_a_time" : "warm_up_too_short");
+    return check.diagnose(rank == 0 && most_in_flight(found) == 1 ? "one_at_a_time" : "warm_up_too_short");
   }
 }
 
@@ -332,30 +226,37 @@ SHARDLINGS_CHECK(output) {
 }
 
 SHARDLINGS_CHECK(fits) {
-  const Rules rules = rules_of(check.kase());
+  const Case& kase = check.kase();
+  const PlacementRules rules = placement_rules(kase);
   const Stages stages = stages_found(check);
   for (int r = 0; r < check.ranks(); ++r) {
     const std::string what = "weights, gradients and micro-batches in flight on " + check.name_of(r);
-    const Bytes needed(needed_on(rules, r, stages[static_cast<std::size_t>(r)]));
+    const Bytes needed(rules.needed_on(r, stages[static_cast<std::size_t>(r)]));
     if (check.at_most(what, needed, named("memory", Bytes(rules.memory)))) continue;
     check.detail(text_of(stages));
-    return diagnose_placement(check, stages, mistakes_of_memory(check.kase()));
+    std::vector<Mistake> mistakes = mistakes_of_memory(kase);
+    mistakes.push_back({"shape_swapped", with_shape_swapped(kase)});
+    mistakes.push_back({"", mistakes_of_work(kase).front().rules});  // and the memory as well
+    mistakes.back().rules.in_flight.assign(mistakes.back().rules.in_flight.size(), 1);
+    return diagnose_placement(check, stages, mistakes);
   }
 }
 
 SHARDLINGS_CHECK(placement) {
-  const Rules rules = rules_of(check.kase());
+  const PlacementRules rules = placement_rules(check.kase());
   const Stages best = best_stages(rules), stages = stages_found(check);
   if (best.empty()) throw std::logic_error("puzzle.toml: no placement fits the memory of this case");
-  const Formula<Flops> budget = named("the best of all placements that fit", Flops(slowest_of(rules, best)));
-  if (check.at_most("operations of the slowest stage's forward", Flops(slowest_of(rules, stages)), budget)) return;
+  const Formula<Flops> budget = named("the best of all placements that fit", Flops(rules.slowest_of(best)));
+  if (check.at_most("operations of the slowest stage's forward", Flops(rules.slowest_of(stages)), budget)) return;
   check.detail(text_of(stages));
-  diagnose_placement(check, stages, mistakes_of_work(check.kase()));
+  std::vector<Mistake> mistakes = mistakes_of_work(check.kase());
+  std::ranges::move(mistakes_of_caution(check.kase()), std::back_inserter(mistakes));
+  diagnose_placement(check, stages, mistakes);
 }
 
 SHARDLINGS_CHECK(in_flight) {
   const Stages stages = stages_found(check);
-  const Pipeline pipeline = pipeline_with(check.kase());
+  const Pipeline pipeline{check.ranks(), check.kase().micro_batches, 1, {}};
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const Range own = stages[static_cast<std::size_t>(rank)];
     const std::int64_t found = (check.counters(rank).saved_peak + own.size() - 1) / own.size();
@@ -370,31 +271,29 @@ SHARDLINGS_CHECK(in_flight) {
 SHARDLINGS_CHECK(time) {
   const Stages stages = stages_found(check);
   const int rank = check.slowest_rank();
-  const Nanos end = end_of_1f1b(check.kase(), times_of(check.kase(), stages));
+  const Nanos end = end_of_1f1b(check.kase(), stages);
   const std::string what = "virtual time of " + check.name_of(rank);
   if (!check.at_most(what, check.end_time(rank), named("1F1B with these stages", end))) diagnose_time(check, stages);
 }
 
 SHARDLINGS_PREDICTIONS("GPT, 4 stages") {
   const Case& kase = predict.kase();
-  const Rules rules = rules_of(kase);
-  const Stages best = best_stages(rules);
-  const Rules unlimited = mistakes_of_memory(kase).front().rules;
-  const auto slowest = [&](const Stages& stages) { return named("slowest stage", Flops(slowest_of(rules, stages))); };
-  Stages equal;
-  for (Count r = 0; r < kase.ranks; ++r) equal.push_back({3 * r, 3 * r + 3});
+  const PlacementRules rules = placement_rules(kase);
+  PlacementRules one_in_flight = with_flight(rules, [](auto) { return 1; }), unlimited = rules;
+  unlimited.memory = std::numeric_limits<std::int64_t>::max();
+  const Stages best = best_stages(rules), equal = equal_stages(number_of_layers(kase), kase.ranks);
+  const auto slowest = [&](const Stages& stages) { return named("slowest stage", Flops(rules.slowest_of(stages))); };
   predict
       .number("needed", "How many bytes do weights, gradients and micro-batches in flight take on the first stage?",
-              named("on stage 0", Bytes(needed_on(rules, 0, best[0]))))
-      .unlike(named("one in flight", Bytes(sum_in(rules.states, best[0]) + sum_in(rules.kept, best[0]))),
+              named("on stage 0", Bytes(rules.needed_on(0, best[0]))))
+      .unlike(named("one in flight", Bytes(one_in_flight.needed_on(0, best[0]))),
               "More than one micro-batch is in flight on the first stage.");
   predict
       .number("slowest", "How many operations has the forward of the slowest stage, in the best placement that fits?",
               slowest(best))
       .unlike(slowest(best_stages(unlimited)), "That placement does not fit: look at the first stage.")
       .unlike(slowest(equal), "Those are equally many layers on each stage. The head is worth several blocks.");
-  predict
-      .end("time", "When does the step end?", named("1F1B with these stages", end_of_1f1b(kase, times_of(kase, best))))
-      .unlike(named("1F1B with equally many layers", end_of_1f1b(kase, times_of(kase, equal))),
+  predict.end("time", "When does the step end?", named("1F1B with these stages", end_of_1f1b(kase, best)))
+      .unlike(named("1F1B with equally many layers", end_of_1f1b(kase, equal)),
               "That is with three layers on each stage.");
 }
