@@ -91,25 +91,59 @@ Formula<Bytes> device_budget(const Case& kase, bool keeps_all = false) {
          named(fmt::format("work of layer {}", worst), Bytes(most - inputs));
 }
 
-/// What is alive after the loss, beyond what has to be.
+/// What is alive after a call, beyond what was there before the step.
+std::int64_t alive_after(const CheckContext& check, const Event& call) {
+  return call.live_after.value() - fixed_bytes(check.kase()).value().value();
+}
+
 std::int64_t excess_at_loss(const CheckContext& check) {
   const Case& kase = check.kase();
   const auto losses = check.events(0, EventKind::loss);
   if (losses.empty()) return 0;
   const LayerBytes last = layer_bytes(kase).back();
-  const std::int64_t needed = two_inputs(kase, number_of_layers(kase) - 1) + last.saved + last.output;
-  return losses.front().live_after.value() - fixed_bytes(kase).value().value() - needed;
+  return alive_after(check, losses.front()) - two_inputs(kase, number_of_layers(kase) - 1) - last.saved - last.output;
 }
 
-/// The bytes are what one or more of the layers right before the last one save.
-bool are_saved_before_last(const Case& kase, std::int64_t bytes) {
-  const std::vector<LayerBytes> layers = layer_bytes(kase);
+/// The bytes are what one or more of the layers right before the last one save, and more than one Saved is alive.
+bool are_saved_before_last(const CheckContext& check, std::int64_t bytes) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
   std::int64_t saved = 0;
-  for (std::size_t l = layers.size() - 1; l-- > 0;) {
+  for (std::size_t l = layers.size() - 1; l-- > 0 && check.counters(0).saved_peak > 1;) {
     saved += layers[l].saved;
     if (saved == bytes) return true;
   }
   return false;
+}
+
+/// The calls of forward of the first pass, by layer; empty if that was another one.
+std::vector<Event> first_pass(const CheckContext& check) {
+  std::vector<Event> forwards = check.events(0, EventKind::forward);
+  const auto layers = static_cast<std::size_t>(number_of_layers(check.kase()));
+  if (forwards.size() < layers) return {};
+  forwards.resize(layers);
+  for (std::size_t l = 0; l < layers; ++l) {
+    if (forwards[l].label.layer != static_cast<std::int32_t>(l)) return {};
+  }
+  return forwards;
+}
+
+/// After each forward of the first pass all inputs made so far are on the device, and nothing else.
+bool all_inputs_stay(const CheckContext& check) {
+  const std::vector<LayerBytes> layers = layer_bytes(check.kase());
+  const std::vector<Event> forwards = first_pass(check);
+  std::int64_t there = 0;
+  for (std::size_t l = 0; l < forwards.size(); ++l) {
+    there += layers[l].output + (l + 1 == forwards.size() ? layers[l].saved : 0);
+    if (alive_after(check, forwards[l]) != there) return false;
+  }
+  return !forwards.empty();
+}
+
+bool batch_is_there_twice(const CheckContext& check) {
+  const std::vector<Event> forwards = first_pass(check);
+  const LayerBytes first = layer_bytes(check.kase()).front();
+  const std::int64_t saved = forwards.size() == 1 ? first.saved : 0;
+  return !forwards.empty() && alive_after(check, forwards.front()) == first.output + saved + first.input;
 }
 
 /// x[j] starts to come back before backward of layer j+2 is over, with which the device has no room for it yet.
@@ -122,32 +156,64 @@ bool fetched_too_early(const CheckContext& check) {
   return false;
 }
 
+/// After each backward there is room for inputs whose copy has not started: for the next one, or for all of them. The
+/// first pass left nothing behind that would look like it, unless all that room was there from its beginning.
+bool room_made_early(const CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const std::vector<Event> forwards = first_pass(check);
+  if (forwards.size() < 4) return false;
+  const std::int64_t at_first = alive_after(check, forwards.front()) - layers.front().output;
+  const std::int64_t at_last = alive_after(check, forwards.back()) - layers.back().output - layers.back().saved -
+                               two_inputs(kase, std::ssize(layers) - 1);
+  if (at_last != at_first || (at_first != 0 && at_first != moved_bytes(kase).value().value())) return false;
+  bool for_next = true, for_all = true;
+  for (const Event& backward : check.events(0, EventKind::backward)) {
+    const Count l = backward.label.layer;
+    if (l < 2 || !moves(kase, l - 2)) continue;
+    const std::int64_t needed = two_inputs(kase, l) + layers[static_cast<std::size_t>(l)].input_gradient;
+    const std::int64_t excess = alive_after(check, backward) - needed;
+    for_next = for_next && excess == input_bytes(kase, l - 2, l - 1);
+    for_all = for_all && excess == input_bytes(kase, 1, l - 1);
+  }
+  return for_next || for_all;
+}
+
 void diagnose_device_memory(CheckContext& check) {
   const Case& kase = check.kase();
   const std::int64_t excess = excess_at_loss(check);
-  const bool copied_out = !copies(check, front::Lane::to_host).empty();
-  std::vector<const char*> reasons;
-  if (are_saved_before_last(kase, excess)) reasons.push_back("saved_anyway");
-  if (excess == moved_bytes(kase).value().value()) reasons.push_back(copied_out ? "not_freed" : "nothing_moved");
-  if (excess == inputs_of(kase).front()) reasons.push_back("batch_copied");
-  if (excess > 0 && reasons.size() == 1) check.diagnose(reasons.front());
-  if (excess > 0) return;
+  const auto copied_out = std::ssize(copies(check, front::Lane::to_host));
+  if (excess > 0 && are_saved_before_last(check, excess)) return check.diagnose("saved_anyway");
+  const bool all_stay = excess > 0 && excess == moved_bytes(kase).value().value() && all_inputs_stay(check);
+  if (all_stay && copied_out == 0) return check.diagnose("nothing_moved");
+  if (all_stay && copied_out >= number_moved(kase)) return check.diagnose("not_freed");
+  if (excess == inputs_of(kase).front() && batch_is_there_twice(check)) return check.diagnose("batch_copied");
   if (fetched_too_early(check)) return check.diagnose("fetched_too_early");
+  if (room_made_early(check)) return check.diagnose("room_made_early");
   const auto backwards = check.events(0, EventKind::backward);
-  if (backwards.empty()) return;
-  const std::int64_t left = backwards.back().live_after.value() - fixed_bytes(kase).value().value();
+  if (excess != 0 || backwards.empty()) return;
+  const std::int64_t left = alive_after(check, backwards.back());
   if (left > 0 && left == input_bytes(kase, 1, number_of_layers(kase))) check.diagnose("activations_kept");
 }
 
 // ---- The link ----
 
+/// Just the inputs of layers [begin, end) went to the host, each in one copy.
+bool went_to_host(const CheckContext& check, Count begin, Count end) {
+  const std::vector<std::int64_t> inputs = inputs_of(check.kase());
+  std::vector<std::int64_t> planned(inputs.begin() + begin, inputs.begin() + end), found;
+  for (const Event& copy : copies(check, front::Lane::to_host)) found.push_back(copy.bytes.value());
+  std::sort(planned.begin(), planned.end());
+  std::sort(found.begin(), found.end());
+  return found == planned;
+}
+
 /// Inputs that should stay went to the host as well.
-void diagnose_moved(CheckContext& check, Bytes moved) {
-  const Case& kase = check.kase();
-  const Count layers = number_of_layers(kase);
-  if (layers > 2 && moved == Bytes(input_bytes(kase, 0, layers - 2))) return check.diagnose("batch_moved");
-  if (layers > 1 && moved == Bytes(input_bytes(kase, 1, layers))) return check.diagnose("last_ones_moved");
-  if (layers > 2 && moved == Bytes(input_bytes(kase, 1, layers - 1))) check.diagnose("last_ones_moved");
+void diagnose_moved(CheckContext& check) {
+  const Count layers = number_of_layers(check.kase());
+  if (layers > 2 && went_to_host(check, 0, layers - 2)) return check.diagnose("batch_moved");
+  if (layers > 1 && went_to_host(check, 1, layers)) return check.diagnose("last_ones_moved");
+  if (layers > 2 && went_to_host(check, 1, layers - 1)) check.diagnose("last_ones_moved");
 }
 
 /// One copy of each input that moves, in this direction.
@@ -164,11 +230,8 @@ bool copies_fit(CheckContext& check, HostLink way) {
       check.exactly("copies " + whither, found.calls, calls, "copies", where)) {
     return true;
   }
-  if (found.bytes == moved_bytes(kase).value() && found.calls > number_moved(kase)) {
-    check.diagnose("copied_in_pieces");
-  } else {
-    diagnose_moved(check, found.bytes);
-  }
+  const bool in_pieces = found.bytes == moved_bytes(kase).value() && found.calls > number_moved(kase);
+  in_pieces ? check.diagnose("copied_in_pieces") : diagnose_moved(check);
   return false;
 }
 
@@ -180,15 +243,9 @@ Nanos copy_time(const Case& kase, HostLink way, Count l) {
   return link.latency + Nanos(static_cast<std::int64_t>(seconds * 1e9 + 0.5));
 }
 
-/// How somebody waits.
-struct Waits {
-  bool leaves_in_one_layer = false;  ///< x[l] has the forward of layer l to leave, and not that of the next one
-  bool fetches_late = false;         ///< a copy back starts between the second forward and backward
-};
-
 /// The step with each copy started as soon as there is something to copy and room for it, and waited for as late as the
-/// memory allows; or with such mistakes.
-Nanos end_of_step(const Case& kase, Waits waits = {}) {
+/// memory allows.
+Nanos end_of_step(const Case& kase) {
   const Count layers = number_of_layers(kase);
   const front::CallTable& table = kase.cluster.table;
   Nanos now, out_free, in_free;
@@ -199,18 +256,15 @@ Nanos end_of_step(const Case& kase, Waits waits = {}) {
       at(gone, l) = out_free = std::max(now, out_free) + copy_time(kase, HostLink::to_host, l);
     }
     now += table.forward;
-    const Count leaves = waits.leaves_in_one_layer ? l : l - 1;
-    if (moves(kase, leaves)) now = std::max(now, at(gone, leaves));
+    if (moves(kase, l - 1)) now = std::max(now, at(gone, l - 1));
   }
   now += table.loss;
   for (Count l = layers - 1; l >= 0; --l) {
     if (moves(kase, l)) now = std::max(now, at(back, l));
-    const Nanos again = l + 1 < layers ? table.forward : Nanos(0);
     if (moves(kase, l - 1)) {
-      const Nanos posted = waits.fetches_late ? now + again : now;
-      at(back, l - 1) = in_free = std::max(posted, in_free) + copy_time(kase, HostLink::to_device, l - 1);
+      at(back, l - 1) = in_free = std::max(now, in_free) + copy_time(kase, HostLink::to_device, l - 1);
     }
-    now += again + table.backward;
+    now += (l + 1 < layers ? table.forward : Nanos(0)) + table.backward;
   }
   return now;
 }
@@ -226,6 +280,39 @@ Formula<Nanos> time_budget(const Case& kase) {
   return exposed == Nanos(0) ? computing : computing + named("what copies take longer", exposed);
 }
 
+/// A mistake in when inputs leave, where each has one copy: x[k+1] the k-th.
+std::string mistake_of_leaving(const CheckContext& check, const std::vector<Event>& out) {
+  const std::vector<Event> forwards = first_pass(check);
+  if (forwards.size() < out.size() + 2) return "";
+  bool late = true, in_one_layer = false;
+  for (std::size_t l = 1; l <= out.size(); ++l) {
+    const Event &copy = out[l - 1], &own = forwards[l], &next = forwards[l + 1];
+    const bool started_late = copy.order > own.order;
+    late = late && started_late;
+    // The program stood still between the two layers until just this copy had ended.
+    in_one_layer = in_one_layer || (!started_late && next.begin > own.end && next.begin == copy.end);
+  }
+  return late ? "leaves_late" : in_one_layer ? "left_in_one_layer" : "";
+}
+
+/// A mistake in when inputs come back: x[L-3-k] with the k-th copy, for which there is room in the turn of the layer
+/// above it.
+std::string mistake_of_return(const CheckContext& check, const std::vector<Event>& in, bool hidden) {
+  const std::vector<Event> forwards = check.events(0, EventKind::forward),
+                           backwards = check.events(0, EventKind::backward);
+  if (std::ssize(backwards) != number_of_layers(check.kase()) || in.size() + 2 > backwards.size()) return "";
+  bool when_needed = true, after_forward = true;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const Event& above = backwards[k + 1];
+    const auto again = std::find_if(forwards.rbegin(), forwards.rend(),
+                                    [&](const Event& call) { return call.label.layer == above.label.layer; });
+    when_needed = when_needed && in[k].order > above.order;
+    after_forward = after_forward && again != forwards.rend() && in[k].order > again->order;
+  }
+  if (!hidden) return when_needed ? "fetched_when_needed" : "waited_for_return";
+  return after_forward ? "fetched_late" : "";
+}
+
 void diagnose_time(CheckContext& check) {
   std::vector<Event> computing = check.events(0, EventKind::forward);
   const std::vector<Event> backwards = check.events(0, EventKind::backward);
@@ -235,11 +322,10 @@ void diagnose_time(CheckContext& check) {
   const bool out_hidden = overlaps(out, computing), in_hidden = overlaps(in, computing);
   if (!out_hidden && !in_hidden) return check.diagnose("nothing_hidden");
   if (!out_hidden) return check.diagnose("waited_for_leaving");
-  if (!in_hidden) return check.diagnose("fetched_when_needed");
-  const Nanos found = check.end_time(0), one_layer = end_of_step(check.kase(), {.leaves_in_one_layer = true}),
-              late = end_of_step(check.kase(), {.fetches_late = true});
-  if (found == one_layer && found != late) return check.diagnose("left_in_one_layer");
-  if (found == late && found != one_layer) check.diagnose("fetched_late");
+  const std::string leaving = std::ssize(out) == number_moved(check.kase()) ? mistake_of_leaving(check, out) : "";
+  const std::string coming =
+      std::ssize(in) == number_moved(check.kase()) ? mistake_of_return(check, in, in_hidden) : "";
+  check.diagnose(coming.empty() || (in_hidden && !leaving.empty()) ? leaving : coming);
 }
 
 }  // namespace
@@ -262,7 +348,7 @@ SHARDLINGS_CHECK(memory) {
   if (check.at_most("host memory", host.peak, moved_bytes(check.kase()), {host.peak_file, host.peak_line})) return;
   const front::Copies& out = check.counters(0).copies[static_cast<std::size_t>(HostLink::to_host)];
   if (out.bytes == moved_bytes(check.kase()).value()) return check.diagnose("more_on_host");
-  diagnose_moved(check, out.bytes);
+  diagnose_moved(check);
 }
 
 SHARDLINGS_CHECK(communication) {
