@@ -364,10 +364,10 @@ SHARDLINGS_CHECK(work) {
       check.exactly("calls of backward", count_of(check, EventKind::backward), l, "calls")) {
     return;
   }
-  const auto of_last = std::count_if(forwards.begin(), forwards.end(),
-                                     [&](const Event& event) { return event.label.layer == layers - 1; });
-  if (found == 2 * layers && of_last == 2) check.diagnose("last_layer_recomputed");
-  if (found > 2 * layers) check.diagnose("recomputed_too_often");
+  std::vector<Count> times(static_cast<std::size_t>(layers));  // by layer
+  for (const Event& event : forwards) ++times[static_cast<std::size_t>(event.label.layer)];
+  if (found == 2 * layers && times.back() == 2) check.diagnose("last_layer_recomputed");
+  if (*std::max_element(times.begin(), times.end()) > 2) check.diagnose("recomputed_too_often");
 }
 
 SHARDLINGS_CHECK(time) {

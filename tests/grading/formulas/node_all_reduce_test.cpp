@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "grading/formulas/node_of_ranks.h"
+#include "grading/formulas/nodes_of_ranks.h"
 
 namespace shardlings::grading::formulas {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/parts.h"
-#include "grading/formulas/node_of_ranks.h"
+#include "grading/formulas/nodes_of_ranks.h"
 
 namespace shardlings::grading::formulas {
 namespace {

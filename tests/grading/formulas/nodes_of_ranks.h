@@ -1,4 +1,5 @@
-// A case of ranks on nodes with links of the classroom's speeds, for tests.
+/// \file
+/// A case of ranks on nodes with links of the classroom's speeds, for tests.
 #pragma once
 
 #include "case/case.h"
