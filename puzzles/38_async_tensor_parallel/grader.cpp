@@ -1,0 +1,299 @@
+// Judges a perceptron that is gathered, computed and scattered in chunks: numbers of one device, the bytes of one
+// gather and one scatter, what is alive at once, and a time that hides all chunks but one, with a good number of them.
+
+#include "grading/judge/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parts.h"
+#include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/sequence_mlp.h"
+#include "grading/formulas/sharding.h"
+#include "grading/formulas/standstill.h"
+#include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/predictions.h"
+#include "grading/reference/part_reference.h"
+#include "model/operation_flops.h"
+
+using namespace shardlings;
+using namespace shardlings::grader;
+using front::Collective;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+constexpr Count kOperations = 3;  // of a chunk
+
+/// What a number of chunks costs on the case's machine. All pieces count as long as the longest.
+struct Plan {
+  explicit Plan(const Case& of) : kase(of), mlp(of), positions(of.model.sequence / of.ranks) {}
+
+  const Case& kase;
+  SequenceMlp mlp;  ///< of rank 0, which has most of the middle
+  Count positions;  ///< of a rank
+
+  Formula<Count> t() const { return named("t", Count(mlp.ranks)); }
+  Formula<Bytes> whole() const { return named("4 s b h", Bytes(kBytesOfF32 * mlp.elements())); }
+  /// Positions of a rank in the longest of q pieces, and tokens of all ranks in them.
+  Count longest(Count q) const { return (positions + q - 1) / q; }
+  Count tokens(Count q) const { return longest(q) * mlp.ranks * mlp.batch; }
+
+  /// Of a gather or a scatter of such a chunk.
+  Nanos move(Count q) const {
+    const front::LinkSpeed& link = kase.cluster.links.front();
+    const double bytes = static_cast<double>(kBytesOfF32 * longest(q) * mlp.batch * mlp.width);
+    return (mlp.ranks - 1) * (link.latency + Nanos(std::llround(bytes / link.bytes_per_second * 1e9)));
+  }
+  /// Of its operations.
+  Nanos work(Count q) const {
+    const auto operation = [&](Count flops) {
+      const front::Roofline& roof = kase.cluster.roofline;
+      return roof.launch + Nanos(std::llround(static_cast<double>(flops) / roof.flops_per_second * 1e9));
+    };
+    const Count middle = tokens(q) * mlp.part();
+    return 2 * operation(2 * mlp.width * middle) + operation(model::kGeluFlops * middle);
+  }
+  Formula<Nanos> time(Count q) const {
+    const Formula<Nanos> gather = named("gather", move(q)), scatter = named("scatter", move(q)),
+                         chunk = named("chunk", work(q));
+    return gather + chunk + scatter + folded(named("q", q) - 1) * max(chunk, gather + scatter);
+  }
+  /// With one chunk there is nothing to hide.
+  Formula<Nanos> time_in_one_piece() const {
+    return named("gather", move(1)) + named("chunk", work(1)) + named("scatter", move(1));
+  }
+  Count best_chunks() const {
+    Count best = 1;
+    for (Count q = 2; q <= positions; ++q) {
+      if (time(q).value() < time(best).value()) best = q;
+    }
+    return best;
+  }
+
+  /// The largest: those of rank 0.
+  Formula<Bytes> budget(Count q) const {
+    const Formula<Bytes> chunk = named("chunk of (s, b, h)", Bytes(kBytesOfF32 * tokens(q) * mlp.width));
+    const Formula<Bytes> middle = named("z of a chunk", Bytes(kBytesOfF32 * tokens(q) * mlp.part()));
+    return named("weights", Bytes(2 * kBytesOfF32 * mlp.width * mlp.part())) +
+           named("x and y", Bytes(2 * kBytesOfF32 * positions * mlp.batch * mlp.width)) + 4 * chunk + 2 * middle;
+  }
+};
+
+/// In how many chunks the run was made.
+Count chunks_of(const CheckContext& check) {
+  const Output* output = check.output("chunks");
+  return output == nullptr || output->values.empty() ? 1 : static_cast<Count>(output->values.front());
+}
+
+bool is_given(const Case& kase) {
+  return kase.integer("chunks") > 0;
+}
+
+// ---- Numbers ----
+
+/// The two matrices one behind the other, each with a bias that is zero, which the judge's layers want to have.
+PartInputs inputs_of(const Plan& plan) {
+  const std::vector<float> block = weights_of(plan.kase, 1);
+  PartInputs inputs;
+  const auto append = [&](const char* entry, Count outputs) {
+    const Range range = plan.mlp.entry(entry);
+    inputs.weights.insert(inputs.weights.end(), block.begin() + range.begin, block.begin() + range.end);
+    inputs.weights.resize(inputs.weights.size() + static_cast<std::size_t>(outputs));
+  };
+  append("fc.weight", plan.mlp.middle);
+  append("fc2.weight", plan.mlp.width);
+  inputs.x = normals_of(plan.kase, 0, plan.mlp.elements());
+  inputs.grad_output.resize(inputs.x.size());  // only forward is asked for
+  return inputs;
+}
+
+PartReference reference_of(const Plan& plan, const PartInputs& inputs) {
+  const Count width = plan.mlp.width, middle = plan.mlp.middle, size = width * middle;
+  return part_reference(inputs, [&]<class Real>() {
+    reference::Parts<Real> parts;
+    parts.push_back(reference::make_linear<Real>(width, middle, 0, size));
+    parts.push_back(reference::make_gelu<Real>());
+    parts.push_back(reference::make_linear<Real>(middle, width, size + middle, 2 * size + middle));
+    return reference::make_sequence<Real>(std::move(parts));
+  });
+}
+
+/// Elements of y of this rank's positions.
+Range rows_of(const Plan& plan, int rank) {
+  const Count size = plan.positions * plan.mlp.batch * plan.mlp.width;
+  return {rank * size, (rank + 1) * size};
+}
+
+/// Each rank's positions as its own part of the middle makes them.
+std::vector<double> own_summands(const Plan& plan) {
+  const Count width = plan.mlp.width, middle = plan.mlp.middle;
+  std::vector<double> y;
+  for (int rank = 0; rank < plan.mlp.ranks; ++rank) {
+    const Range mine = part_of(middle, plan.mlp.ranks, rank);
+    PartInputs inputs = inputs_of(plan);
+    for (Count row = 0; row < middle; ++row) {
+      if (row >= mine.begin && row < mine.end) continue;
+      std::fill_n(inputs.weights.begin() + row * width, width, 0.0F);  // z is 0 there, and so is gelu(z)
+    }
+    const std::vector<double> own = slice(reference_of(plan, inputs).output, rows_of(plan, rank));
+    y.insert(y.end(), own.begin(), own.end());
+  }
+  return y;
+}
+
+/// Chunks that are stretches of the whole sequence: of each of them a rank has got an equal part, in the order of
+/// ranks.
+std::vector<double> stretches_scattered(const Plan& plan, const std::vector<double>& right, Count q) {
+  std::vector<double> y;
+  if (plan.positions % q != 0) return y;
+  const Count part = plan.positions / q * plan.mlp.batch * plan.mlp.width;
+  for (Count rank = 0; rank < plan.mlp.ranks; ++rank) {
+    for (Count chunk = 0; chunk < q; ++chunk) {
+      const auto from = right.begin() + (chunk * plan.mlp.ranks + rank) * part;
+      y.insert(y.end(), from, from + part);
+    }
+  }
+  return y;
+}
+
+/// Some elements were never written, and all others are right.
+bool lacks_rows(const std::vector<double>& found, const std::vector<double>& right) {
+  std::vector<double> written, expected;
+  for (std::size_t i = 0; i < std::min(found.size(), right.size()); ++i) {
+    if (std::isnan(found[i])) continue;
+    written.push_back(found[i]);
+    expected.push_back(right[i]);
+  }
+  return !written.empty() && written.size() < found.size() && alike(written, expected);
+}
+
+void diagnose_output(CheckContext& check, const Plan& plan, const std::vector<double>& right) {
+  const Layers replicas = by_rank(check, "y");
+  if (replicas.empty()) return;
+  const std::vector<double>& found = replicas.front();
+  if (lacks_rows(found, right)) return check.diagnose("rows_missing");
+  if (plan.mlp.ranks == 1) return;
+  diagnose_as(check, found,
+              {{"averaged", scaled({right}, 1.0 / plan.mlp.ranks)[0]},
+               {"reduced_twice", scaled({right}, plan.mlp.ranks)[0]},
+               {"other_positions", stretches_scattered(plan, right, chunks_of(check))},
+               {"output_partial", own_summands(plan)}});
+}
+
+// ---- Traces ----
+
+std::vector<Event> operations(const CheckContext& check) {
+  return check.events(0, EventKind::operation);
+}
+
+void diagnose_bytes(CheckContext& check, const Plan& plan, int rank) {
+  if (check.counters(rank).calls(Collective::all_reduce) > 0) return check.diagnose("all_reduced");
+  const Bytes once((plan.mlp.ranks - 1) * kBytesOfF32 * plan.mlp.elements() / plan.mlp.ranks);
+  if (check.counters(rank).bytes_sent(Collective::all_gather) > once) check.diagnose("gathered_too_often");
+}
+
+void diagnose_memory(CheckContext& check, const Plan& plan) {
+  const auto q = static_cast<std::size_t>(chunks_of(check));
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check);
+  if (computed.empty()) return;
+  if (gathers.size() == 1 && q > 1) return check.diagnose("gathered_at_once");
+  const auto early = std::count_if(gathers.begin(), gathers.end(),
+                                   [&](const Event& gather) { return gather.order < computed.front().order; });
+  if (early > 2) return check.diagnose("gathered_too_early");
+  // The third chunk finds everything in use that may be; from then on nothing more is alive at the same line.
+  constexpr std::size_t kThird = 2;
+  if (q < kThird + 3 || plan.positions % chunks_of(check) != 0 || computed.size() != q * kOperations) return;
+  if (computed[(kThird + 2) * kOperations - 1].live_after > computed[(kThird + 1) * kOperations - 1].live_after) {
+    check.diagnose("chunks_kept");
+  }
+}
+
+void diagnose_time(CheckContext& check, const Plan& plan) {
+  const Count q = chunks_of(check), best = plan.best_chunks();
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check),
+                           scatters = collectives(check, 0, Collective::reduce_scatter);
+  if (q > 1 && !gathers.empty() && !scatters.empty()) {
+    if (gathers.size() == 1) return check.diagnose("gathered_at_once");
+    if (scatters.size() == 1) return check.diagnose("scattered_at_once");
+    const bool gathers_hidden = overlaps(gathers, computed), scatters_hidden = overlaps(scatters, computed);
+    if (!gathers_hidden && !scatters_hidden) return check.diagnose("nothing_hidden");
+    if (!gathers_hidden) return check.diagnose("gathered_when_needed");
+    if (!scatters_hidden) return check.diagnose("scatter_waited_for");
+  }
+  if (is_given(plan.kase) || check.end_time(check.slowest_rank()) > plan.time(q).value()) return;
+  check.diagnose(q < best ? "too_few_chunks" : "too_many_chunks");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  const Plan plan(check.kase());
+  const PartReference right = reference_of(plan, inputs_of(plan));
+  if (!check.equal("y", right.output, right.output_tolerance)) diagnose_output(check, plan, right.output);
+}
+
+SHARDLINGS_CHECK(communication) {
+  const Plan plan(check.kase());
+  const Formula<Count> q = named("q", chunks_of(check));
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const Place where = check.place_of_last(rank, EventKind::collective);
+    bool held = check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(),
+                              share_of_others(plan.t()) * (2 * plan.whole()), where);
+    if (!held) return diagnose_bytes(check, plan, rank);
+    if (plan.mlp.ranks == 1) continue;
+    held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank),
+                         q * (named("gather", Count(1)) + named("scatter", Count(1))), "calls", where);
+    if (held) continue;
+    check.detail("collectives called: " + names_of_collectives(check, rank));
+    return check.diagnose("in_pieces");
+  }
+}
+
+SHARDLINGS_CHECK(memory) {
+  const Plan plan(check.kase());
+  if (!nothing_on_host(check)) return;
+  if (!check.peaks_at_most(plan.budget(chunks_of(check)))) diagnose_memory(check, plan);
+}
+
+SHARDLINGS_CHECK(time) {
+  const Plan plan(check.kase());
+  const Count best = plan.best_chunks();
+  const Formula<Nanos> fastest = plan.time(best);
+  const Formula<Nanos> budget = is_given(plan.kase)
+                                    ? plan.time(chunks_of(check))
+                                    : called("best q: " + fastest.text() + ", and 3 %",
+                                             Formula<Nanos>(Nanos(fastest.value().value() * 103 / 100)));
+  const int rank = check.slowest_rank();
+  const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, longest.place)) return;
+  check.detail(fmt::format("in {} chunks", chunks_of(check)));
+  diagnose_time(check, plan);
+}
+
+SHARDLINGS_PREDICTIONS("4 ranks") {
+  const Plan plan(predict.kase());
+  const Count best = plan.best_chunks();
+  const double launches = static_cast<double>(plan.kase.cluster.roofline.launch.value());
+  const double transfer =
+      static_cast<double>((plan.move(1) - (plan.mlp.ranks - 1) * plan.kase.cluster.links.front().latency).value());
+  const auto square_root = [&](double of) { return named("q", Count(std::llround(std::sqrt(of)))); };
+  const Formula<Bytes> both = share_of_others(plan.t()) * (2 * plan.whole());
+  predict.sent("sent", 0, "How many bytes does each rank send in so many chunks as are best?", both)
+      .unlike(2 * plan.whole(), "Of t parts a rank sends t-1: it keeps one.")
+      .unlike(share_of_others(plan.t()) * plan.whole(), "x is gathered, and y is scattered.");
+  predict.count("chunks", "With how many chunks is the run fastest?", named("q", best), "chunks")
+      .unlike(plan.t(), "That there are so many ranks has nothing to do with it.")
+      .unlike(square_root(2 * transfer / launches), "A chunk has three operations, and each of them is launched.")
+      .unlike(square_root(transfer / (kOperations * launches)),
+              "The last scatter is waited for as the first gather is.");
+  predict.end("time", "When does the run end, with so many chunks?", plan.time(best))
+      .unlike(plan.time_in_one_piece(), "That is the whole in one piece.")
+      .unlike(named("chunk", plan.work(1)), "The first gather and the last scatter hide behind nothing.");
+  predict.number("whole", "When would it end in one piece?", plan.time_in_one_piece())
+      .unlike(named("gather", plan.move(1)) + named("chunk", plan.work(1)), "The scatter comes behind the operations.");
+}

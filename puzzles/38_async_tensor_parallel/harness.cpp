@@ -1,0 +1,61 @@
+// Gives each rank its positions and its part of both weights, asks for the number of chunks where the case does not
+// give it, calls the learner's forward pass, and publishes what is judged.
+
+#include "submission/harness.h"
+#include "model/operation_flops.h"
+
+using namespace shardlings;
+using submission::Harness;
+
+SHARDLINGS_LEARNER_FUNCTION(number_of_chunks,
+                            int(Count positions, double latency, double transfer, double launch, double compute));
+SHARDLINGS_LEARNER_FUNCTION(mlp_forward,
+                            void(Rank& rank, ConstView up, ConstView down, ConstView x, View y, int chunks));
+
+namespace {
+
+constexpr int kBlock = 1;  // the layer of the model whose two matrices these are
+
+/// What the learner chooses, by what the machine needs.
+int chosen_chunks(Harness& h) {
+  constexpr double kNanoseconds = 1e9;
+  const front::Cluster& cluster = h.kase().cluster;
+  const Group tp = h.rank().world();
+  const Count width = h.kase().model.hidden, positions = h.kase().model.sequence / tp.size();
+  const double others = tp.size() - 1;
+  const double bytes = static_cast<double>((cluster.mixed ? 2 : 4) * positions * h.kase().batch * width);
+  const double middle = static_cast<double>(h.kase().model.sequence * h.kase().batch * tp.part(4 * width, 0).size());
+  const auto& link = cluster.links[tp.size() > cluster.ranks_per_node ? 1 : 0];
+  const double products = static_cast<double>(4 * width) * middle /
+                          (cluster.mixed ? cluster.roofline.flops_per_second_bf16 : cluster.roofline.flops_per_second);
+  const double gelu = static_cast<double>(model::kGeluFlops) * middle / cluster.roofline.flops_per_second;
+  const int chunks =
+      number_of_chunks(positions, others * static_cast<double>(link.latency.value()),
+                       others * bytes / link.bytes_per_second * kNanoseconds,
+                       static_cast<double>(cluster.roofline.launch.value()), (products + gelu) * kNanoseconds);
+  if (chunks >= 1 && chunks <= positions) return chunks;
+  const std::string message = "number_of_chunks returns " + std::to_string(chunks) + "; there can be 1 to " +
+                              std::to_string(positions) + " chunks";
+  throw InvalidArgument(message.c_str(), detail::kNoPlace);
+}
+
+}  // namespace
+
+SHARDLINGS_HARNESS(h) {
+  Rank& rank = h.rank();
+  const Group tp = rank.world();
+  const Count width = h.kase().model.hidden, middle = 4 * width, sequence = h.kase().model.sequence;
+  const Range mine = tp.mine(sequence);
+  const Tensor up = h.weights(kBlock, "fc.weight", tp.mine(middle), {0, width});
+  const Tensor down = h.weights(kBlock, "fc2.weight", {0, width}, tp.mine(middle));
+  const Tensor x = h.normals(0, {sequence, h.kase().batch, width}, mine, Kind::activation);
+  Tensor y = rank.empty(x.shape(), Kind::activation);
+  h.begin();
+  const Count given = h.integer("chunks");
+  const int chunks = given > 0 ? static_cast<int>(given) : chosen_chunks(h);
+  mlp_forward(rank, up, down, x, y, chunks);
+  h.end();
+  const Count b = h.kase().batch;
+  h.put("y", y, {sequence * b, width, {{mine.begin * b, mine.end * b}, {0, width}}});
+  h.put("chunks", h.tensor({static_cast<float>(chunks)}, Kind::other));
+}
