@@ -75,12 +75,15 @@ struct Plan {
     return best;
   }
 
-  /// The largest: those of rank 0.
+  /// There before the run begins, on rank 0, which has most.
+  Formula<Bytes> given() const {
+    return named("weights", Bytes(2 * kBytesOfF32 * mlp.width * mlp.part())) +
+           named("x and y", Bytes(2 * kBytesOfF32 * positions * mlp.batch * mlp.width));
+  }
   Formula<Bytes> budget(Count q) const {
     const Formula<Bytes> chunk = named("chunk of (s, b, h)", Bytes(kBytesOfF32 * tokens(q) * mlp.width));
     const Formula<Bytes> middle = named("z of a chunk", Bytes(kBytesOfF32 * tokens(q) * mlp.part()));
-    return named("weights", Bytes(2 * kBytesOfF32 * mlp.width * mlp.part())) +
-           named("x and y", Bytes(2 * kBytesOfF32 * positions * mlp.batch * mlp.width)) + 4 * chunk + 2 * middle;
+    return given() + 4 * chunk + 2 * middle;
   }
 };
 
@@ -198,6 +201,7 @@ void diagnose_bytes(CheckContext& check, const Plan& plan, int rank) {
 }
 
 void diagnose_memory(CheckContext& check, const Plan& plan) {
+  constexpr std::size_t kThird = 2;
   const auto q = static_cast<std::size_t>(chunks_of(check));
   const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check);
   if (computed.empty()) return;
@@ -205,8 +209,11 @@ void diagnose_memory(CheckContext& check, const Plan& plan) {
   const auto early = std::count_if(gathers.begin(), gathers.end(),
                                    [&](const Event& gather) { return gather.order < computed.front().order; });
   if (early > 2) return check.diagnose("gathered_too_early");
+  const Bytes whole = plan.whole().value();
+  if (q > kThird && !gathers.empty() && gathers.front().live_after >= plan.given().value() + whole) {
+    return check.diagnose("room_for_all");
+  }
   // The third chunk finds everything in use that may be; from then on nothing more is alive at the same line.
-  constexpr std::size_t kThird = 2;
   if (q < kThird + 3 || plan.positions % chunks_of(check) != 0 || computed.size() != q * kOperations) return;
   if (computed[(kThird + 2) * kOperations - 1].live_after > computed[(kThird + 1) * kOperations - 1].live_after) {
     check.diagnose("chunks_kept");

@@ -32,7 +32,7 @@ namespace {
 // ---- Numbers ----
 
 /// What becomes of the momentum.
-enum class Momentum : std::uint8_t { kept, forgotten, of_updates, orthogonalized, normalized };
+enum class Momentum : std::uint8_t { kept, forgotten, of_updates, orthogonalized, normalized, nesterov };
 /// Whose gradient the owner takes.
 enum class Gradient : std::uint8_t { of_all, of_owner, of_all_on_rank_0 };
 /// Whether a matrix is orthogonalized as a whole, or in as many parts as there are ranks.
@@ -44,28 +44,25 @@ struct Rule {
   Divided divided = Divided::no;
   Momentum momentum = Momentum::kept;
   int rounds = kMuonRounds;
+  bool scaled_by_shape = false;  ///< the update, by the root of rows over columns where that is above 1
 };
 
 /// Part by part, each of them by itself.
 template <class Real>
 Array<Real> orthogonalized_in_parts(const Array<Real>& m, MuonMatrix of, int parts, const Rule& rule) {
   if (rule.divided == Divided::no) return orthogonalized(m, of.rows, of.cols, rule.rounds);
-  if (rule.divided == Divided::by_columns) {
-    Rule by_rows = rule;
-    by_rows.divided = Divided::by_rows;
-    const MuonMatrix other{of.cols, of.rows};
-    return transposed(orthogonalized_in_parts(transposed(m, of.rows, of.cols), other, parts, by_rows), of.cols,
-                      of.rows);
-  }
+  const bool by_columns = rule.divided == Divided::by_columns;
+  const Array<Real> turned = by_columns ? transposed(m, of.rows, of.cols) : m;
+  if (by_columns) std::swap(of.rows, of.cols);
   Array<Real> result;
   for (int part = 0; part < parts; ++part) {
     const Range rows = part_of(of.rows, parts, part);
     if (rows.size() == 0) continue;
-    const Array<Real> own(m.begin() + rows.begin * of.cols, m.begin() + rows.end * of.cols);
+    const Array<Real> own(turned.begin() + rows.begin * of.cols, turned.begin() + rows.end * of.cols);
     const Array<Real> x = orthogonalized(own, rows.size(), of.cols, rule.rounds);
     result.insert(result.end(), x.begin(), x.end());
   }
-  return result;
+  return by_columns ? transposed(result, of.rows, of.cols) : result;
 }
 
 /// A case's steps in one number type.
@@ -95,8 +92,12 @@ class Training {
         for (std::size_t k = 0; k < m.size(); ++k) {
           m[k] = (rule.momentum == Momentum::forgotten ? Real(0) : beta * m[k]) + g[k];
         }
-        const Array<Real> update = rule.momentum == Momentum::of_updates ? m : update_of(m, i, rule);
-        for (std::size_t k = 0; k < m.size(); ++k) weights[i][k] -= lr * update[k];
+        Array<Real> ahead = m;
+        for (std::size_t k = 0; k < m.size() && rule.momentum == Momentum::nesterov; ++k) ahead[k] = g[k] + beta * m[k];
+        const Array<Real> update = rule.momentum == Momentum::of_updates ? m : update_of(ahead, i, rule);
+        const Real shape = std::sqrt(static_cast<Real>(matrices_[i].rows) / static_cast<Real>(matrices_[i].cols));
+        const Real factor = rule.scaled_by_shape ? std::max(Real(1), shape) : Real(1);
+        for (std::size_t k = 0; k < m.size(); ++k) weights[i][k] -= lr * factor * update[k];
         if (rule.momentum == Momentum::orthogonalized) m = update;
         if (rule.momentum == Momentum::normalized) m = normalized(m);
       }
@@ -185,6 +186,8 @@ void diagnose_output(CheckContext& check, const Layers& right) {
       {"momentum_of_updates", {.momentum = Momentum::of_updates}},
       {"momentum_overwritten", {.momentum = Momentum::orthogonalized}},
       {"momentum_overwritten", {.momentum = Momentum::normalized}},
+      {"nesterov_momentum", {.momentum = Momentum::nesterov}},
+      {"scaled_by_shape", {.scaled_by_shape = true}},
       {"wrong_number_of_rounds", {.rounds = kMuonRounds - 1}},
       {"wrong_number_of_rounds", {.rounds = kMuonRounds + 1}},
   };

@@ -6,6 +6,7 @@
 #include <shardlings/puzzle.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
