@@ -177,6 +177,9 @@ void diagnose_output(CheckContext& check, const Layers& right) {
   std::int64_t norms = 0;
   for (int rank = 0; rank < check.ranks(); ++rank) norms += num_calls(check, rank, "add_squares");
   if (!all_finite(found) && norms == 0) return check.diagnose("not_normalized");
+  const auto moved = constant_ratio(combine(found, -1, first), combine(right, -1, first));
+  if (near(moved, -1)) return check.diagnose("moved_uphill");
+  if (check.ranks() > 1 && near(moved, 1.0 / check.ranks())) return check.diagnose("averaged");
   const std::pair<const char*, Rule> mistakes[] = {
       {"gradient_not_reduced", {.gradient = Gradient::of_owner}},
       {"reduced_to_another", {.gradient = Gradient::of_all_on_rank_0}},

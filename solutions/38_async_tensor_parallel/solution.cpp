@@ -47,8 +47,8 @@ int number_of_chunks(Count positions, double latency, double transfer, double la
 /// Result  y: of this rank's positions what one device would have
 /// Wire    the bytes of one all-gather of x and one reduce-scatter of y, and no more. Each chunk is gathered by one
 ///         call and scattered by one call
-/// Memory  beside weights, x and y at most two gathered chunks, the summands of two chunks, and z and a (input and
-///         output of the GELU) of one. Nothing lies on the host
+/// Memory  beside weights, x and y as much as two gathered chunks, the summands of two chunks, and z and a (input and
+///         output of the GELU) of one take together. Nothing lies on the host
 /// Time    a chunk is gathered while the one before it is computed, and scattered while the one behind it is computed
 void mlp_forward(Rank& rank, ConstView up, ConstView down, ConstView x, View y, int chunks) {
   Group tp = rank.world();
