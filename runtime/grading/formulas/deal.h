@@ -17,7 +17,7 @@ using Deal = std::vector<int>;
 std::int64_t busiest(const Costs& costs, const Deal& owner, int ranks);
 
 /// Piece after piece, in this order, to the rank that has least so far, the first of them. With the costliest piece
-/// first, the busiest rank has at most 4/3 - 1/(3 ranks) of what it has in the best deal (Graham 1969, theorem 2).
+/// first, the busiest rank has at most 4/3 - 1/(3 ranks) of what it has in the best deal (Graham 1969).
 Deal dealt_to_least(const Costs& costs, const std::vector<std::size_t>& order, int ranks);
 /// 0, 1, …, and the same with the costliest piece first.
 std::vector<std::size_t> given_order(std::size_t pieces);
