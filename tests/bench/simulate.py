@@ -67,7 +67,7 @@ def main():
     run(command(8))  # builds
     if given.instructions:
         if shutil.which("valgrind") is None:
-            print("skipped: valgrind is not installed")
+            print("The instructions are not counted: valgrind is not installed.")
             sys.exit(77)
         each = instructions_of_each(64)
         print(f"{each:.0f} instructions for an operation or call")
