@@ -267,6 +267,7 @@ Case case_from_json(const std::string& text) {
   Case kase;
   kase.puzzle = at<std::string>(json, "puzzle");
   kase.name = at<std::string>(json, "name");
+  if (kase.folded) json["folded"] = true;
   kase.hidden = at<bool>(json, "hidden");
   kase.ranks = at<int>(json, "ranks");
   if (kase.ranks < 1) throw std::runtime_error("case: key 'ranks' must be 1 or more");
@@ -289,3 +290,4 @@ Case case_from_json(const std::string& text) {
 }
 
 }  // namespace shardlings::cases
+  kase.folded = json.contains("folded") && at<bool>(json, "folded");

@@ -35,6 +35,8 @@ struct SHARDLINGS_API Case {
   std::optional<std::vector<int>> traced;  ///< the ranks that leave a trace, in order; nothing: all
   /// False: a simulation makes each call of the model of its operations. Nothing but its own time depends on that.
   bool recipes = true;
+  /// Of replicas that are equal a simulation runs some, which stand for the others: front/group/fold.h.
+  bool folded = false;
   model::Execution execution;
   std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
 

@@ -16,6 +16,7 @@ inline world::Options options_of(const cases::Case& kase) {
   options.host_capacity = kase.cluster.host.memory;
   options.traced = kase.traced;
   options.recipes = kase.recipes;
+  if (kase.folded) options.folded_replicas = kase.num_batches();
   options.execution = kase.execution;
   return options;
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "front/group/fold.h"
 #include "front/group/rank_groups.h"
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
@@ -46,6 +48,7 @@ void align_measured_times(RunReport& report) {
 /// on something that nobody has read.
 void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunReport& report) {
   for (const auto& front : fronts) {
+    if (!front) continue;
     try {
       front->rank().device().synchronize();
     } catch (const std::exception& error) {
@@ -57,29 +60,48 @@ void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunRep
   }
 }
 
+/// What a rank that did not run would have counted: as much as the one that stood for it.
+void report_others(const front::Fold& fold, RunReport& report) {
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    const auto instead = static_cast<std::size_t>(fold.stands_for(static_cast<int>(rank)));
+    if (instead != rank) report.ranks[rank].counters = report.ranks[instead].counters;
+  }
+}
+
 }  // namespace
 
 RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   const auto engine = made(options.make_engine, back::make_threads_engine);
   const auto fabric = made(options.make_fabric, back::make_in_process_fabric);
-  front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
+  std::optional<front::Fold> fold;
+  if (options.folded_replicas > 0) {
+    fold.emplace(options.ranks, options.folded_replicas, options.cluster.ranks_per_node);
+  }
+  front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks,
+                               fold ? &*fold : nullptr);
   front::Recipes recipes;
   RunReport report;
   report.ranks.resize(static_cast<std::size_t>(options.ranks));
   // Devices outlive the ranks: an operation of one may still read another's memory.
   std::vector<std::unique_ptr<RankFront>> fronts;
   for (int rank = 0; rank < options.ranks; ++rank) {
+    if (fold && !fold->runs(rank)) {
+      fronts.push_back(nullptr);
+      continue;
+    }
     fronts.push_back(std::make_unique<RankFront>(
         options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control,
         options.recipes ? &recipes : nullptr));
   }
   engine->run(options.ranks, [&](int rank) {
+    if (!fronts[static_cast<std::size_t>(rank)]) return control.finish(rank, std::nullopt, "", {});
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);
   });
+  if (fold) report_others(*fold, report);
   align_measured_times(report);
   report.failure = control.failure();
   for (std::size_t rank = 0; report.failure && rank < fronts.size(); ++rank) {
-    fronts[rank]->add_in_flight(report.ranks[rank].trace);
+    if (fronts[rank]) fronts[rank]->add_in_flight(report.ranks[rank].trace);
   }
   await_devices(fronts, report);
   // An operation that has turned out meanwhile never to end says more than its device does.

@@ -28,6 +28,7 @@ class Mover;
 struct GroupInfo {
   std::string name;
   GroupMembers members;  ///< world ranks, by rank in the group
+  int running = 0;       ///< how many of them run: all, but in a folded run
   Placement placement;   ///< on the nodes
   /// The group's number on its first member. Together they name a group, and the same one in every run.
   std::uint32_t number = 0;

@@ -39,17 +39,19 @@ struct SharedControl::Kind {
 };
 
 SharedControl::SharedControl(int ranks, const Cluster& cluster, back::Engine& engine, back::Fabric& fabric,
-                             BlackBox* black_box, bool checks)
+                             BlackBox* black_box, bool checks, const Fold* fold)
     : fabric_(fabric),
       costs_(cluster),
       checks_(checks),
+      fold_(fold),
       pool_(ranks, engine, fabric),
       quiescence_(ranks, engine, fabric, black_box),
       members_(static_cast<std::size_t>(ranks)) {
   {
     const MutexLock guard(tables_);
-    const GroupInfo& world = groups_.emplace_back(world_of(ranks, costs_));
-    Meeting* head = pool_.make(0, ranks);
+    GroupInfo& world = groups_.emplace_back(world_of(ranks, costs_));
+    world.running = running_of(*world.members);
+    Meeting* head = pool_.make(0, world.running);
     for (int r = 0; r < ranks; ++r) own(r).seats.push_back({{&world, r}, head});
   }
   fabric_.watch([this](const back::Exchange* exchange, const std::string& why) { report_stuck(exchange, why); });
@@ -74,7 +76,7 @@ Meeting* SharedControl::step(int rank, Meeting*& place, const Kind& kind) {
   Meeting* next = place->next.load(std::memory_order_acquire);
   if (!next) {
     const int members = kind.message ? 2 : static_cast<int>(kind.group->members->size());
-    Meeting* made = pool_.take(rank, members, 2 * members);
+    Meeting* made = pool_.take(rank, members, 2 * (kind.message ? 2 : kind.group->running));
     made->group = kind.group;
     made->number = place->number + 1;
     made->message = kind.message;
@@ -127,7 +129,35 @@ void SharedControl::post(int rank, const Ticket& ticket, const CallRecord& recor
   meeting->predecessors[m] = nullptr;
   if (!meeting->message) take_lane(rank, meeting, ticket.member);
   meeting->posted[m] = 1;
-  if (meeting->missing.fetch_sub(1, std::memory_order_acq_rel) == 1) complete_posting(rank, meeting);
+  const int posts = 1 + (fold_ != nullptr && !meeting->message ? post_for_others(rank, meeting, ticket.member) : 0);
+  if (meeting->missing.fetch_sub(posts, std::memory_order_acq_rel) == posts) complete_posting(rank, meeting);
+}
+
+int SharedControl::running_of(const std::vector<int>& members) const {
+  if (fold_ == nullptr) return static_cast<int>(members.size());
+  return static_cast<int>(std::count_if(members.begin(), members.end(), [&](int r) { return fold_->runs(r); }));
+}
+
+// What waits for this rank's lane waits for theirs: their entries need no predecessor of their own.
+int SharedControl::post_for_others(int rank, Meeting* meeting, int member) {
+  const auto [found, is_new] = own(rank).mirrored.try_emplace(meeting->group);
+  std::vector<int>& others = found->second;
+  if (is_new) {
+    const std::vector<int>& members = *meeting->group->members;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const bool is_mirrored = members[m] != rank && fold_->stands_for(members[m]) == rank;
+      if (is_mirrored) others.push_back(static_cast<int>(m));
+    }
+  }
+  const CallRecord& record = meeting->records[static_cast<std::size_t>(member)];
+  for (const int other : others) {
+    const auto m = static_cast<std::size_t>(other);
+    meeting->records[m] = record;
+    meeting->handles[m] = meeting->handles[static_cast<std::size_t>(member)];
+    meeting->predecessors[m] = nullptr;
+    meeting->posted[m] = 1;
+  }
+  return static_cast<int>(others.size());
 }
 
 void SharedControl::take_lane(int rank, Meeting* meeting, int member) {
@@ -149,6 +179,14 @@ void SharedControl::take_lane(int rank, Meeting* meeting, int member) {
 }
 
 void SharedControl::complete_posting(int rank, Meeting* meeting) {
+  if (fold_ != nullptr && !meeting->message && meeting->records.front().signature.kind == back::Collective::split) {
+    if (const auto why = fold_->complete_split(*meeting)) {
+      Failure failure;
+      failure.message = *why;
+      quiescence_.fail(failure);
+      return;
+    }
+  }
   if (checks_ && !disagreement(meeting->records).empty()) {
     quiescence_.add_mismatch(meeting);  // never resolved: its members will block, and the detector will say why
     return;
@@ -242,8 +280,9 @@ void SharedControl::make_groups(Meeting* split) {
   split->split.assign(static_cast<std::size_t>(split->members()), {});
   const MutexLock guard(tables_);
   for (NewGroup& group : made) {
-    const GroupInfo& info = groups_.emplace_back(std::move(group.info));
-    Meeting* head = pool_.make(0, static_cast<int>(group.members.size()));
+    GroupInfo& info = groups_.emplace_back(std::move(group.info));
+    info.running = running_of(*info.members);
+    Meeting* head = pool_.make(0, info.running);
     std::int32_t rank_in_group = 0;
     for (const int member : group.members) {
       split->split[static_cast<std::size_t>(member)] = {{&info, rank_in_group++}, head};

@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "front/clock/cost.h"
 #include "front/group/control.h"
+#include "front/group/fold.h"
 #include "front/group/meeting_pool.h"
 #include "front/group/quiescence.h"
 
@@ -24,7 +25,7 @@ namespace shardlings::front {
 class SharedControl final : public Control {
  public:
   SharedControl(int ranks, const Cluster& cluster, back::Engine& engine, back::Fabric& fabric, BlackBox* black_box,
-                bool checks);
+                bool checks, const Fold* fold = nullptr);
   ~SharedControl() override;
 
   Membership world(int rank) override;
@@ -47,6 +48,8 @@ class SharedControl final : public Control {
     std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the last message
     std::array<Meeting*, kLinks> lane_tail{};              ///< the lane's last operation, while unresolved
     std::array<Nanos, kLinks> lane_end{};                  ///< else: when the lane is free
+    /// Of a folded run, by group: the members that this rank posts for, beside itself.
+    std::unordered_map<const GroupInfo*, std::vector<int>> mirrored;
   };
   /// A channel for messages of a group, from one of its ranks to another.
   using Channel = std::tuple<const GroupInfo*, int, int>;
@@ -57,6 +60,9 @@ class SharedControl final : public Control {
   /// Steps from `place` to the next meeting of the chain, making it if this rank is the first.
   Meeting* step(int rank, Meeting*& place, const Kind& kind);
   Meeting*& channel(int rank, std::uint32_t group, int from, int to);
+  /// A folded run's rank posts for those that it stands for. Returns how many.
+  int post_for_others(int rank, Meeting* meeting, int member);
+  int running_of(const std::vector<int>& members) const;
   void take_lane(int rank, Meeting* meeting, int member);
   void complete_posting(int rank, Meeting* meeting);
   bool waits_for_predecessors(Meeting* meeting);
@@ -72,6 +78,7 @@ class SharedControl final : public Control {
   back::Fabric& fabric_;
   CostModel costs_;
   bool checks_;
+  const Fold* fold_;  ///< nullptr: all ranks run
   MeetingPool pool_;
   Quiescence quiescence_;
   std::vector<Member> members_;

@@ -29,6 +29,8 @@ struct RankOptions {
   /// front/model/recipe.h. All is the same without.
   bool recipes = true;
   model::Execution execution;
+  /// As many equal replicas of consecutive ranks, of which some stand for the others (front/group/fold.h); 0: all run.
+  int folded_replicas = 0;
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
 };
