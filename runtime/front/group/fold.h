@@ -1,8 +1,9 @@
 /// \file
 /// A run in which of many equal replicas only some are run, and stand for the others.
 ///
-/// Ranks are replicas of consecutive ranks. Those that do not run are mirrored: in each collective a rank that stands for
-/// others posts for them, too, with its own times, so that groups have all of their members and cost what they cost.
+/// Ranks are replicas of consecutive ranks. Those that do not run are mirrored: in each collective a rank that stands
+/// for others posts for them, too, with its own times, so that groups have all of their members and cost what they
+/// cost.
 #pragma once
 
 #include <cstdint>
