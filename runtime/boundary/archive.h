@@ -79,13 +79,13 @@ void parts_of(Archive& a, Entry& entry) {
 }
 template <class Archive>
 void parts_of(Archive& a, model::ModelSpec& spec) {
-  a(spec.family, spec.layers, spec.hidden, spec.widths, spec.outputs, spec.heads, spec.sequence, spec.tied,
-    spec.optimizer, spec.lr, spec.eps, spec.clip);
+  a(spec.family, spec.layers, spec.hidden, spec.widths, spec.outputs, spec.heads, spec.sequence, spec.tied, spec.blocks,
+    spec.key_value_heads, spec.wide, spec.optimizer, spec.lr, spec.eps, spec.clip);
 }
 template <class Archive>
 void parts_of(Archive& a, model::LayerStructure& layer) {
-  a(layer.type, layer.in, layer.out, layer.heads, layer.attended, layer.wide, layer.vocabulary, layer.range,
-    layer.entries, layer.parts);
+  a(layer.type, layer.in, layer.out, layer.heads, layer.attended, layer.key_values, layer.wide, layer.llama,
+    layer.vocabulary, layer.range, layer.entries, layer.parts);
 }
 template <class Archive>
 void parts_of(Archive& a, model::ModelStructure& structure) {

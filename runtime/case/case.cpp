@@ -120,6 +120,11 @@ Json model_to_json(const model::ModelSpec& model) {
                {"eps", model.eps},
                {"clip", model.clip}};
   if (model.tied) json["tied"] = true;
+  if (model.blocks != model::ModelSpec::Blocks::gpt) {
+    json["blocks"] = model::kBlocksWords.of(model.blocks);
+    json["key_value_heads"] = model.key_value_heads;
+    json["wide"] = model.wide;
+  }
   return json;
 }
 
@@ -142,6 +147,11 @@ model::ModelSpec model_from(const Json& object) {
   model.heads = at<int>(object, "heads");
   model.sequence = at<Count>(object, "sequence");
   model.tied = object.contains("tied") && at<bool>(object, "tied");
+  if (object.contains("blocks")) {
+    model.blocks = value_at(object, "blocks", model::kBlocksWords);
+    model.key_value_heads = at<int>(object, "key_value_heads");
+    model.wide = at<Count>(object, "wide");
+  }
   model.optimizer = value_at(object, "optimizer", model::kOptimizerWords);
   model.lr = at<float>(object, "lr");
   model.eps = at<float>(object, "eps");
@@ -257,6 +267,7 @@ std::string to_json(const Case& kase) {
                {"numbers", kase.numbers}};
   if (kase.traced) json["traced"] = *kase.traced;
   if (!kase.recipes) json["recipes"] = false;
+  if (kase.folded) json["folded"] = true;
   if (!kase.execution.is_plain()) json["execution"] = execution_to_json(kase.execution);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -267,7 +278,6 @@ Case case_from_json(const std::string& text) {
   Case kase;
   kase.puzzle = at<std::string>(json, "puzzle");
   kase.name = at<std::string>(json, "name");
-  if (kase.folded) json["folded"] = true;
   kase.hidden = at<bool>(json, "hidden");
   kase.ranks = at<int>(json, "ranks");
   if (kase.ranks < 1) throw std::runtime_error("case: key 'ranks' must be 1 or more");
@@ -284,10 +294,10 @@ Case case_from_json(const std::string& text) {
   kase.capacity = Bytes(at<std::int64_t>(json, "capacity"));
   if (json.contains("traced")) kase.traced = at<std::vector<int>>(json, "traced");
   if (json.contains("recipes")) kase.recipes = at<bool>(json, "recipes");
+  kase.folded = json.contains("folded") && at<bool>(json, "folded");
   if (json.contains("execution")) kase.execution = execution_from(at<Json>(json, "execution"));
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
   return kase;
 }
 
 }  // namespace shardlings::cases
-  kase.folded = json.contains("folded") && at<bool>(json, "folded");

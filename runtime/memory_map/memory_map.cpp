@@ -51,6 +51,10 @@ void check_divisible(const Transformer& model, const Parallel& parallel, Count s
   if (model.heads % parallel.tp != 0) {
     refuse(fmt::format("{} heads cannot be divided over tp = {}", model.heads, parallel.tp));
   }
+  if (model.key_value_heads % parallel.tp != 0) {
+    refuse(
+        fmt::format("{} heads of keys and values cannot be divided over tp = {}", model.key_value_heads, parallel.tp));
+  }
   if (parallel.sp && sequence % parallel.tp != 0) {
     refuse(fmt::format("a sequence of {} cannot be divided over tp = {}", sequence, parallel.tp));
   }
@@ -84,7 +88,7 @@ BlockBytes block_bytes(const Transformer& model, const Parallel& parallel, const
   BlockBytes sums;
   const Count sequence = sequence_of(model, training);
   for (const model::KeptTensor& tensor :
-       kept_by_block(model.hidden, model.heads, sequence, training.micro_batch, format_of(training))) {
+       kept_by_block(block_of(model), sequence, training.micro_batch, format_of(training))) {
     const bool is_divided = tensor.divided || parallel.sp;
     const Bytes bytes(is_divided ? divided(tensor.bytes.value(), parallel.tp) : tensor.bytes.value());
     if (sums.all == Bytes(0)) sums.input = bytes;  // x is the first of the list
@@ -96,7 +100,7 @@ BlockBytes block_bytes(const Transformer& model, const Parallel& parallel, const
 
 Bytes kept(const BlockBytes& block, Recompute recompute) {
   switch (recompute) {
-    case Recompute::none: return block.all;
+    case Recompute::off: return block.all;
     case Recompute::selective: return block.all - block.inner_attention;
     case Recompute::full: return block.input;
   }
@@ -198,7 +202,8 @@ class Mapper {
   /// For one micro-batch: token ids, or the mask of the dropout behind the embedding.
   Bytes embedding_bytes() const {
     constexpr Count kId = 4;
-    if (training_.kept_by == KeptBy::shardlings) return Bytes(kId * sequence_ * training_.micro_batch);
+    const bool has_dropout = training_.kept_by == KeptBy::megatron && model_.blocks == model::ModelSpec::Blocks::gpt;
+    if (!has_dropout) return Bytes(kId * sequence_ * training_.micro_batch);
     return Bytes(rows() * model_.hidden);
   }
 

@@ -86,10 +86,8 @@ Count moments_of(const std::string& name) {
 }
 
 Recompute recompute_of(const std::string& name) {
-  if (name == "none") return Recompute::none;
-  if (name == "selective") return Recompute::selective;
-  if (name == "full") return Recompute::full;
-  refuse("--recompute", "none, selective or full", name);
+  if (const auto recompute = model::kRecomputeWords.find(name)) return *recompute;
+  refuse("--recompute", "off, full or selective", name);
 }
 
 KeptBy kept_by_of(const std::string& name) {

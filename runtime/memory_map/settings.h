@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/execution.h"
 #include "shardlings/tensor.h"
 
 namespace shardlings::memory_map {
@@ -32,11 +33,7 @@ struct Precision {
   Count activation = 4;  ///< of one element
 };
 
-enum class Recompute : std::uint8_t {
-  none,
-  selective,  ///< the inner part of attention is computed again (Korthikanti et al. 2022, section 5)
-  full        ///< every block from its input
-};
+using model::Recompute;
 
 /// Whose list of kept tensors it is.
 enum class KeptBy : std::uint8_t {
@@ -47,7 +44,7 @@ enum class KeptBy : std::uint8_t {
 struct Training {
   Precision precision;
   Count moments = 8;  ///< bytes of a parameter's moments: Adam 8, momentum 4, plain SGD 0
-  Recompute recompute = Recompute::none;
+  Recompute recompute = Recompute::off;
   KeptBy kept_by = KeptBy::megatron;
   Count sequence = 0;     ///< s; 0: the model's
   Count micro_batch = 1;  ///< b
@@ -60,6 +57,7 @@ struct Training {
 Precision precision_of(const std::string& name);
 /// "adam", "momentum" or "sgd".
 Count moments_of(const std::string& name);
+/// "off", "full" or "selective".
 Recompute recompute_of(const std::string& name);
 KeptBy kept_by_of(const std::string& name);
 /// "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2".

@@ -18,8 +18,8 @@ namespace {
 constexpr double kMostParameters = 1e17;  // bytes of them still fit into 64 bits
 
 Transformer transformer_of(TomlSection section) {
-  section.has_only(
-      {"name", "title", "source", "parameters", "layers", "hidden", "heads", "vocabulary", "sequence", "tied"});
+  section.has_only({"name", "title", "source", "parameters", "layers", "hidden", "heads", "vocabulary", "sequence",
+                    "tied", "blocks", "key_value_heads", "wide"});
   Transformer model;
   model.name = section.text("name");
   model.title = section.text("title");
@@ -32,6 +32,13 @@ Transformer transformer_of(TomlSection section) {
     model.vocabulary = section.integer("vocabulary", 1);
     model.sequence = section.integer("sequence", 1);
     model.tied = section.flag_or("tied", true);
+    if (section.has("blocks")) {
+      const auto blocks = model::kBlocksWords.find(section.text("blocks"));
+      if (!blocks) section.fail("blocks", "blocks are gpt or llama");
+      model.blocks = *blocks;
+      model.key_value_heads = section.small_or("key_value_heads", 0, 1);
+      model.wide = section.has("wide") ? section.integer("wide", 1) : 0;
+    }
   } else if (model.parameters == 0) {
     section.fail("name", model.name + " has neither layers nor parameters");
   } else {
@@ -55,6 +62,12 @@ void set_number(Transformer& model, const std::string& key, const std::string& v
     model.parameters = parameters_in(value);
     return;
   }
+  if (key == "blocks") {
+    const auto blocks = model::kBlocksWords.find(value);
+    if (!blocks) throw std::invalid_argument(fmt::format("blocks are gpt or llama, not '{}'", value));
+    model.blocks = *blocks;
+    return;
+  }
   const std::int64_t number = whole_number(key, value, key == "tied" ? 0 : 1);
   if (number > kMost) throw std::invalid_argument(fmt::format("{} can be {} at most", key, kMost));
   if (key == "layers") {
@@ -67,11 +80,17 @@ void set_number(Transformer& model, const std::string& key, const std::string& v
     model.vocabulary = number;
   } else if (key == "sequence") {
     model.sequence = number;
+  } else if (key == "key_value_heads") {
+    model.key_value_heads = static_cast<int>(number);
+  } else if (key == "wide") {
+    model.wide = number;
   } else if (key == "tied") {
     model.tied = number != 0;
   } else {
     throw std::invalid_argument(fmt::format(
-        "a model has no '{}'; it has layers, hidden, heads, vocabulary, sequence and tied, or parameters", key));
+        "a model has no '{}'; it has layers, hidden, heads, vocabulary, sequence and tied, of a Llama blocks=llama, "
+        "key_value_heads and wide, or parameters",
+        key));
   }
 }
 
@@ -104,12 +123,21 @@ void take_sizes(const Transformer& model, model::ModelSpec& spec) {
   spec.sequence = model.sequence;
   spec.outputs = model.vocabulary;
   spec.widths.clear();
+  spec.blocks = model.blocks;
+  spec.key_value_heads = model.key_value_heads;
+  spec.wide = model.wide;
 }
 
 model::ModelStructure structure_of(const Transformer& model) {
   model::ModelSpec spec;
   take_sizes(model, spec);
   return model::make_structure(spec);
+}
+
+model::BlockPart block_of(const Transformer& model) {
+  const bool is_llama = model.blocks == model::ModelSpec::Blocks::llama;
+  const Count keys = model.key_value_heads > 0 ? model.hidden / model.heads * model.key_value_heads : model.hidden;
+  return {model.hidden, model.heads, model.hidden, model.wide > 0 ? model.wide : 4 * model.hidden, keys, is_llama};
 }
 
 Count parameters_of(const Transformer& model) {

@@ -1,5 +1,6 @@
 #include "model/flops.h"
 
+#include "model/llama.h"
 #include "model/operation_flops.h"
 
 namespace shardlings::model {
@@ -26,6 +27,7 @@ Count sequence_of(Count tokens, Count batch) {
 }  // namespace
 
 Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch) {
+  if (layer.llama) return llama_forward_flops(layer, tokens, batch > 0 ? tokens / batch : 0);
   using Type = LayerStructure::Type;
   const Count in = layer.in, out = layer.out, product = 2 * tokens * in * out;
   const Count gelu = kGeluFlops, norm = kNormFlops;

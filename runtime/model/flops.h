@@ -17,6 +17,8 @@
 /// (9), two sums with the input (2), the GELU of four times the width (64). The 139: two norms (32), biases (9), two
 /// sums of gradients (2), the GELU (96).
 ///
+/// Llama's layers have formulas of their own: model/llama.h.
+///
 /// Of a layer that is divided, each term is that of this rank's heads, part of the middle, or part of the vocabulary.
 #pragma once
 

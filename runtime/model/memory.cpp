@@ -24,8 +24,7 @@ Bytes saved_by_block(const LayerStructure& layer, Count tokens, Count batch, DTy
   ActivationFormat format;
   format.element_bytes = size_of(dtype);
   Bytes sum;
-  const BlockPart part{layer.in, layer.heads, layer.attended, layer.wide};
-  for (const KeptTensor& kept : kept_by_block(part, sequence, batch, format)) sum += kept.bytes;
+  for (const KeptTensor& kept : kept_by_block(part_of_block(layer), sequence, batch, format)) sum += kept.bytes;
   return sum - wide(tokens, layer.in, dtype);
 }
 

@@ -12,8 +12,15 @@ BlockExtents extents_of(const LayerStructure& block, Count sequence, Count batch
                  of.rows * block.attended,
                  of.rows * block.wide,
                  of.rows * sequence * block.heads,
-                 block.range.size()};
-  of.widths = {0, block.in, block.attended, 3 * block.attended, block.wide};
+                 block.range.size(),
+                 of.rows * block.key_values,
+                 block.llama ? of.rows * block.wide : 0};
+  of.widths = {0,
+               block.in,
+               block.attended,
+               block.attended + 2 * block.key_values,
+               block.wide,
+               block.llama ? 2 * block.wide : block.wide};
   return of;
 }
 
@@ -30,6 +37,7 @@ KernelCost cost_of(const StackRow& row, const BlockExtents& extents, Bytes eleme
   const Count in = extents.widths[static_cast<std::size_t>(row.in)];
   const Count out = extents.widths[static_cast<std::size_t>(row.out)];
   const Count attended = extents.elements[static_cast<std::size_t>(Extent::attended)];
+  const Count keys = extents.elements[static_cast<std::size_t>(Extent::key_values)];
   const Count scores = extents.elements[static_cast<std::size_t>(Extent::scores)];
   KernelCost cost;
   cost.matrix = in > 0 || row.scores_products > 0 || row.flash_products > 0;
@@ -39,9 +47,10 @@ KernelCost cost_of(const StackRow& row, const BlockExtents& extents, Bytes eleme
   cost.flops = Flops(2 * extents.rows * in * out + static_cast<std::int64_t>(attention * each));
   cost.traffic = bytes_of(row.moves, row.masks, extents, element);
   if (in > 0) cost.traffic += element * (extents.rows * (in + out) + in * out);
-  cost.traffic += element * static_cast<std::int64_t>(row.scores_products * static_cast<double>(2 * attended + scores));
+  cost.traffic +=
+      element * static_cast<std::int64_t>(row.scores_products * static_cast<double>(attended + keys + scores));
   // Queries, keys, values and what comes of them, once.
-  if (row.flash_products > 0) cost.traffic += element * (4 * attended);
+  if (row.flash_products > 0) cost.traffic += element * (2 * attended + 2 * keys);
   return cost;
 }
 

@@ -15,20 +15,32 @@ namespace shardlings::model {
 
 /// What a block's data have as many elements as, on one rank and for one micro-batch of s positions of b sequences.
 enum class Extent : std::uint8_t {
-  hidden,    ///< s b h; with sequence parallelism this rank's part of the positions
-  gathered,  ///< s b h, in any case
-  attended,  ///< s b times the width of this rank's heads
-  wide,      ///< s b times this rank's part of the middle of the feed-forward part
-  scores,    ///< s s b times the number of this rank's heads
-  weights    ///< this rank's weights of the block
+  hidden,      ///< s b h; with sequence parallelism this rank's part of the positions
+  gathered,    ///< s b h, in any case
+  attended,    ///< s b times the width of this rank's heads
+  wide,        ///< s b times this rank's part of the middle of the feed-forward part
+  scores,      ///< s s b times the number of this rank's heads
+  weights,     ///< this rank's weights of the block
+  key_values,  ///< s b times the width of this rank's heads of keys: as `attended`, but of Llama's blocks less
+  gate         ///< of Llama's blocks as `wide`: what decides how much of the middle goes on; of a GPT's nothing
 };
-inline constexpr Words<Extent, 6> kExtentWords{{"hidden", "gathered", "attended", "wide", "scores", "weights"}};
+inline constexpr std::size_t kExtents = 8;
+inline constexpr Words<Extent, kExtents> kExtentWords{
+    {"hidden", "gathered", "attended", "wide", "scores", "weights", "key_values", "gate"}};
 /// How many of each.
-using Elements = std::array<double, 6>;
+using Elements = std::array<double, kExtents>;
 
 /// One side of a weight matrix.
-enum class Width : std::uint8_t { none, hidden, attended, qkv, wide };
-inline constexpr Words<Width, 5> kWidthWords{{"none", "hidden", "attended", "qkv", "wide"}};
+enum class Width : std::uint8_t {
+  none,
+  hidden,
+  attended,
+  qkv,         ///< queries, keys and values beside one another
+  wide,        ///< what comes out of the middle
+  into_middle  ///< what goes into it: as `wide`, and of Llama's blocks the gate beside it
+};
+inline constexpr std::size_t kWidths = 6;
+inline constexpr Words<Width, kWidths> kWidthWords{{"none", "hidden", "attended", "qkv", "wide", "into_middle"}};
 
 /// A collective of the tensor-parallel group, of s b h elements.
 enum class Exchange : std::uint8_t {
@@ -49,6 +61,7 @@ struct StackRow {
   Elements masks{};                           ///< likewise, of one byte
   Exchange exchange = Exchange::none;
   bool inner = false;  ///< of the inner attention, which selective recomputation repeats
+  bool llama = false;  ///< only Llama's blocks have it
 
   bool operator==(const StackRow&) const = default;
 };
@@ -77,8 +90,8 @@ struct SoftwareStack {
 struct BlockExtents {
   Count rows = 0;  ///< s b
   Count sequence = 0;
-  std::array<Count, 6> elements{};  ///< by Extent
-  std::array<Count, 5> widths{};    ///< by Width
+  std::array<Count, kExtents> elements{};  ///< by Extent
+  std::array<Count, kWidths> widths{};     ///< by Width
 };
 BlockExtents extents_of(const LayerStructure& block, Count sequence, Count batch, int parts, bool sequence_parallel);
 

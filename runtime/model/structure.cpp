@@ -32,6 +32,14 @@ class Layout {
   Count end_ = 0;
 };
 
+int heads_of_keys(const ModelSpec& spec) {
+  return spec.key_value_heads > 0 ? spec.key_value_heads : spec.heads;
+}
+
+Count width_of_middle(const ModelSpec& spec) {
+  return spec.wide > 0 ? spec.wide : 4 * spec.hidden;
+}
+
 void add_layer(ModelStructure& structure, LayerStructure::Type type, Count in, Count out, auto fill) {
   LayerStructure layer;
   layer.type = type;
@@ -40,10 +48,12 @@ void add_layer(ModelStructure& structure, LayerStructure::Type type, Count in, C
   Layout layout(layer);
   fill(layout);
   layer.range = {structure.total, structure.total + layout.size()};
+  layer.llama = structure.spec.blocks == ModelSpec::Blocks::llama;
   if (type == LayerStructure::Type::block) {
     layer.heads = structure.spec.heads;
     layer.attended = structure.spec.hidden;
-    layer.wide = 4 * structure.spec.hidden;
+    layer.key_values = structure.spec.hidden / structure.spec.heads * heads_of_keys(structure.spec);
+    layer.wide = width_of_middle(structure.spec);
   }
   if (structure.spec.family == ModelSpec::Family::gpt) layer.vocabulary = {0, structure.spec.outputs};
   structure.total = layer.range.end;
@@ -78,6 +88,24 @@ void lay_out_block(Layout& at, Count h) {
   at.matrix("fc2.weight", h, 4 * h, Split::cols).vector("fc2.bias", h);
 }
 
+void add_llama(ModelStructure& structure) {
+  const ModelSpec& spec = structure.spec;
+  const Count h = spec.hidden, keys = h / spec.heads * heads_of_keys(spec), wide = width_of_middle(spec);
+  add_layer(structure, LayerStructure::Type::embedding, spec.outputs, h,
+            [&](Layout& at) { at.matrix("token", spec.outputs, h, Split::rows); });
+  for (int l = 0; l < spec.layers; ++l) {
+    add_layer(structure, LayerStructure::Type::block, h, h, [&](Layout& at) {
+      at.vector("ln1.weight", h).matrix("query.weight", h, h, Split::rows);
+      at.matrix("key.weight", keys, h, Split::rows).matrix("value.weight", keys, h, Split::rows);
+      at.matrix("proj.weight", h, h, Split::cols).vector("ln2.weight", h);
+      at.matrix("gate.weight", wide, h, Split::rows).matrix("fc.weight", wide, h, Split::rows);
+      at.matrix("fc2.weight", h, wide, Split::cols);
+    });
+  }
+  add_layer(structure, LayerStructure::Type::head, h, spec.outputs,
+            [&](Layout& at) { at.vector("norm.weight", h).matrix("weight", spec.outputs, h, Split::rows); });
+}
+
 void add_gpt(ModelStructure& structure) {
   const ModelSpec& spec = structure.spec;
   const Count h = spec.hidden;
@@ -98,9 +126,15 @@ Range scaled(Range range, Count unit) {
 
 /// What one part has of an extent that is divided.
 Range dealt(const ModelSpec& spec, const LayerStructure& layer, Count extent, int parts, int part) {
-  // In a block, what is as wide as h are heads, which nobody cuts.
-  const bool by_heads = layer.type == LayerStructure::Type::block && extent == spec.hidden;
-  const Count unit = by_heads ? spec.hidden / spec.heads : 1;
+  // In a block, what is as wide as h are heads, which nobody cuts; those that share keys and values stay together.
+  Count unit = 1;
+  if (layer.type == LayerStructure::Type::block) {
+    if (extent == layer.attended) {
+      unit = spec.hidden / heads_of_keys(spec);
+    } else if (extent == layer.key_values) {
+      unit = spec.hidden / spec.heads;
+    }
+  }
   return scaled(part_of(extent / unit, parts, part), unit);
 }
 
@@ -108,8 +142,9 @@ LayerStructure part_of_layer(const ModelSpec& spec, const LayerStructure& whole,
   LayerStructure layer = whole;
   layer.entries.clear();
   layer.parts.clear();
-  layer.heads = static_cast<int>(part_of(whole.heads, parts, part).size());
   layer.attended = dealt(spec, whole, whole.attended, parts, part).size();
+  layer.key_values = dealt(spec, whole, whole.key_values, parts, part).size();
+  if (whole.heads > 0) layer.heads = static_cast<int>(layer.attended / (spec.hidden / spec.heads));
   layer.wide = dealt(spec, whole, whole.wide, parts, part).size();
   layer.vocabulary = part_of(spec.outputs, parts, part);
   if (whole.type == LayerStructure::Type::head) layer.out = layer.vocabulary.size();
@@ -137,6 +172,19 @@ void check_widths(const ModelSpec& spec) {
   }
 }
 
+void check_llama(const ModelSpec& spec) {
+  if (spec.blocks == ModelSpec::Blocks::llama) {
+    if (spec.family != ModelSpec::Family::gpt) throw std::invalid_argument("only a gpt can have the layers of Llama");
+    if (spec.key_value_heads < 0 || spec.heads % heads_of_keys(spec) != 0) {
+      throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot share " +
+                                  std::to_string(spec.key_value_heads) + " heads of keys and values evenly");
+    }
+  } else if (spec.key_value_heads != 0 || spec.wide != 0) {
+    throw std::invalid_argument(
+        "only the layers of Llama have fewer heads of keys and values, or a middle of any width");
+  }
+}
+
 }  // namespace
 
 ModelStructure make_structure(const ModelSpec& spec) {
@@ -150,9 +198,14 @@ ModelStructure make_structure(const ModelSpec& spec) {
                                 std::to_string(spec.heads) + " heads");
   }
   if (spec.tied && !gpt) throw std::invalid_argument("only a gpt has weights that are tied");
+  check_llama(spec);
   ModelStructure structure;
   structure.spec = spec;
-  gpt ? add_gpt(structure) : add_mlp(structure);
+  if (!gpt) {
+    add_mlp(structure);
+  } else {
+    spec.blocks == ModelSpec::Blocks::llama ? add_llama(structure) : add_gpt(structure);
+  }
   return structure;
 }
 
@@ -160,9 +213,10 @@ ModelStructure make_part(const ModelSpec& spec, int parts, int part) {
   ModelStructure structure = make_structure(spec);
   if (parts == 1) return structure;
   if (spec.family != ModelSpec::Family::gpt) throw std::invalid_argument("only the layers of a gpt can be divided");
-  if (parts > spec.heads) {
-    throw std::invalid_argument(std::to_string(spec.heads) + " heads cannot be divided over " + std::to_string(parts) +
-                                " ranks");
+  if (parts > heads_of_keys(spec)) {
+    throw std::invalid_argument(std::to_string(heads_of_keys(spec)) +
+                                (heads_of_keys(spec) < spec.heads ? " heads of keys and values" : " heads") +
+                                " cannot be divided over " + std::to_string(parts) + " ranks");
   }
   structure.total = 0;
   for (LayerStructure& layer : structure.layers) {

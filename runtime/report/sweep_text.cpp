@@ -15,16 +15,7 @@ namespace {
 
 using simulation::SweepPoint;
 using simulation::SweepResult;
-using simulation::SweptSize;
-
-/// "tp 4, pp 2".
-std::string named(const std::vector<SweptSize>& sizes, const std::vector<double>& values) {
-  std::string text;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", sizes[i].name, sizes[i].text_of(values[i]));
-  }
-  return text;
-}
+using simulation::SweepVariable;
 
 /// "13.5 s", with + where the device's memory is too small for it, - where there is no such layout.
 std::string cell(const SweepPoint& point, const SweepResult& result) {
@@ -47,8 +38,8 @@ std::string shade(const SweepResult& result, Nanos shortest, Nanos longest, cons
   return style.charset() == Charset::unicode ? kBlocks.at(which) : kLetters.at(which);
 }
 
-/// The sizes that a table has rows and columns for, and those that there is a table of its own for each value of.
-void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+/// The variables that a table has rows and columns for, and those that there is a table of its own for each value of.
+void add_table(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
                const std::vector<SweepResult>& results, int fastest, const Style& style,
                std::vector<std::string>& lines) {
   Nanos shortest(std::numeric_limits<std::int64_t>::max()), longest;
@@ -57,15 +48,17 @@ void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint
     shortest = std::min(shortest, result.end);
     longest = std::max(longest, result.end);
   }
-  const std::size_t rows = sizes[0].values.size(), columns = sizes[1].values.size();
+  const std::size_t rows = variables[0].values.size(), columns = variables[1].values.size();
   const std::size_t tables = points.size() / (rows * columns);
   for (std::size_t table = 0; table < tables; ++table) {
-    if (tables > 1) lines.push_back(fmt::format("{} {}", sizes[2].name, sizes[2].text_of(sizes[2].values[table])));
-    std::string head = fmt::format("{:>{}}", sizes[0].name + " \\ " + sizes[1].name, kColumnWidth);
-    for (const double value : sizes[1].values) head += fmt::format("{:>{}}   ", sizes[1].text_of(value), kColumnWidth);
+    if (tables > 1)
+      lines.push_back(fmt::format("{} {}", variables[2].name, variables[2].text_of(variables[2].values[table])));
+    std::string head = fmt::format("{:>{}}", variables[0].name + " \\ " + variables[1].name, kColumnWidth);
+    for (const double value : variables[1].values)
+      head += fmt::format("{:>{}}   ", variables[1].text_of(value), kColumnWidth);
     lines.push_back(style(Role::dim, head.substr(0, head.find_last_not_of(' ') + 1)));
     for (std::size_t row = 0; row < rows; ++row) {
-      std::string line = fmt::format("{:>{}}", sizes[0].text_of(sizes[0].values[row]), kColumnWidth);
+      std::string line = fmt::format("{:>{}}", variables[0].text_of(variables[0].values[row]), kColumnWidth);
       for (std::size_t column = 0; column < columns; ++column) {
         const std::size_t i = (row * columns + column) * tables + table;
         const std::string text = fmt::format("{:>{}}", cell(points[i], results[i]), kColumnWidth);
@@ -78,7 +71,7 @@ void add_table(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint
 }
 
 /// Time as a bar, and what the fullest rank needs and what the busiest one sends beside it.
-void add_list(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+void add_list(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
               const std::vector<SweepResult>& results, std::vector<std::string>& lines) {
   constexpr int kBar = 24;
   Nanos longest(1);
@@ -87,15 +80,15 @@ void add_list(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>
   for (std::size_t i = 0; i < points.size(); ++i) {
     const SweepResult& result = results[i];
     const auto bar = static_cast<std::size_t>(kBar * result.end.value() / longest.value());
-    const std::string line = fmt::format("  {:<20} {:>11}  {:>10}  {:>10}  {}", named(sizes, points[i].values),
-                                         cell(points[i], result), result.finished ? brief(result.peak) : "",
-                                         result.finished ? brief(result.sent) : "", std::string(bar, '#'));
+    const std::string line = fmt::format(
+        "  {:<20} {:>11}  {:>10}  {:>10}  {}", combination_text(variables, points[i].values), cell(points[i], result),
+        result.finished ? brief(result.peak) : "", result.finished ? brief(result.sent) : "", std::string(bar, '#'));
     lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }
 
 /// With the one that needs least, and how much that is too much.
-std::string none_fits(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+std::string none_fits(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
                       const std::vector<SweepResult>& results) {
   std::string text = "None of them fits into the devices' memory.";
   const SweepResult* smallest = nullptr;
@@ -104,30 +97,39 @@ std::string none_fits(const std::vector<SweptSize>& sizes, const std::vector<Swe
   }
   if (smallest == nullptr) return text;
   const SweepPoint& point = points[static_cast<std::size_t>(smallest - results.data())];
-  return text + fmt::format(" The nearest is {}: {} on the fullest rank, {} too much.", named(sizes, point.values),
-                            brief(smallest->peak), brief(smallest->peak - point.kase.capacity));
+  return text + fmt::format(" The nearest is {}: {} on the fullest rank, {} too much.",
+                            combination_text(variables, point.values), brief(smallest->peak),
+                            brief(smallest->peak - point.kase.capacity));
 }
 
 }  // namespace
 
-std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+std::string combination_text(const std::vector<SweepVariable>& variables, const std::vector<double>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", variables[i].name, variables[i].text_of(values[i]));
+  }
+  return text;
+}
+
+std::vector<std::string> sweep_lines(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
                                      const std::vector<SweepResult>& results, int fastest, const Style& style) {
   std::vector<std::string> lines;
-  if (sizes.size() == 2 || (sizes.size() == 3 && sizes[2].values.size() <= kMostTables)) {
-    add_table(sizes, points, results, fastest, style, lines);
+  if (variables.size() == 2 || (variables.size() == 3 && variables[2].values.size() <= kMostTables)) {
+    add_table(variables, points, results, fastest, style, lines);
   } else {
-    add_list(sizes, points, results, lines);
+    add_list(variables, points, results, lines);
   }
   const auto is_full = [](const SweepResult& r) { return r.finished && !r.fits; };
   if (std::any_of(results.begin(), results.end(), is_full)) {
     lines.emplace_back("+: the fullest rank needs more than its device has; the time is that of a device with enough");
   }
   if (fastest < 0) {
-    lines.push_back(none_fits(sizes, points, results));
+    lines.push_back(none_fits(variables, points, results));
     return lines;
   }
   const auto best = static_cast<std::size_t>(fastest);
-  lines.push_back(fmt::format("fastest that fits: {}: {}, {}", named(sizes, points[best].values),
+  lines.push_back(fmt::format("fastest that fits: {}: {}, {}", combination_text(variables, points[best].values),
                               to_text(results[best].end), brief(results[best].peak)));
   std::vector<std::size_t> frontier;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -138,24 +140,24 @@ std::vector<std::string> sweep_lines(const std::vector<SweptSize>& sizes, const 
   if (frontier.size() > 1) {
     lines.emplace_back("none is both faster and smaller than these:");
     for (const std::size_t i : frontier) {
-      lines.push_back(
-          fmt::format("  {}: {}, {}", named(sizes, points[i].values), to_text(results[i].end), brief(results[i].peak)));
+      lines.push_back(fmt::format("  {}: {}, {}", combination_text(variables, points[i].values),
+                                  to_text(results[i].end), brief(results[i].peak)));
     }
   }
   return lines;
 }
 
-std::string sweep_json(const std::vector<SweptSize>& sizes, const std::vector<SweepPoint>& points,
+std::string sweep_json(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
                        const std::vector<SweepResult>& results) {
   nlohmann::json json = nlohmann::json::array();
   for (std::size_t i = 0; i < points.size(); ++i) {
     nlohmann::json one;
-    for (std::size_t s = 0; s < sizes.size(); ++s) {
-      nlohmann::json& size = one["sizes"][sizes[s].name];
-      if (sizes[s].words.empty()) {
-        size = points[i].values[s];
+    for (std::size_t s = 0; s < variables.size(); ++s) {
+      nlohmann::json& variable = one["sizes"][variables[s].name];
+      if (variables[s].words.empty()) {
+        variable = points[i].values[s];
       } else {
-        size = sizes[s].text_of(points[i].values[s]);
+        variable = variables[s].text_of(points[i].values[s]);
       }
     }
     one["possible"] = points[i].refusal.empty();

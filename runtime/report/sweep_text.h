@@ -10,14 +10,18 @@
 
 namespace shardlings::report {
 
-/// Of two sizes: a table of times, rows the first and columns the second. Of any other number: a line for each
+/// "tp 4, pp 2".
+std::string combination_text(const std::vector<simulation::SweepVariable>& variables,
+                             const std::vector<double>& values);
+
+/// Of two variables: a table of times, rows the first and columns the second. Of any other number: a line for each
 /// combination. Then the combinations of which none is both faster and smaller.
-std::vector<std::string> sweep_lines(const std::vector<simulation::SweptSize>& sizes,
+std::vector<std::string> sweep_lines(const std::vector<simulation::SweepVariable>& variables,
                                      const std::vector<simulation::SweepPoint>& points,
                                      const std::vector<simulation::SweepResult>& results, int fastest,
                                      const Style& style);
 
-std::string sweep_json(const std::vector<simulation::SweptSize>& sizes,
+std::string sweep_json(const std::vector<simulation::SweepVariable>& variables,
                        const std::vector<simulation::SweepPoint>& points,
                        const std::vector<simulation::SweepResult>& results);
 

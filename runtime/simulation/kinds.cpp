@@ -24,6 +24,16 @@ std::vector<KindOfRanks> kinds_of(const front::RunReport& report) {
   return kinds;
 }
 
+std::string precision_word(const front::Cluster& cluster) {
+  if (!cluster.mixed) return "f32";
+  return cluster.f32_gradients ? "mixed-f32-grads" : "mixed";
+}
+
+std::string precision_text(const front::Cluster& cluster) {
+  if (!cluster.mixed) return "f32";
+  return cluster.f32_gradients ? "mixed precision with f32 gradients" : "mixed precision";
+}
+
 std::string stack_of(const cases::Case& kase) {
   return kase.execution.stack ? kase.execution.stack->name : kOwnStack;
 }

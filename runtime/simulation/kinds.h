@@ -38,6 +38,10 @@ struct Summary {
   int fullest = 0, emptiest = 0;  ///< ranks
 };
 
+/// As --precision has it.
+std::string precision_word(const front::Cluster& cluster);
+/// "mixed precision".
+std::string precision_text(const front::Cluster& cluster);
 /// The name of the software stack that the case's blocks are run by: "ours" without one.
 std::string stack_of(const cases::Case& kase);
 

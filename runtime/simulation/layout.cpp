@@ -12,7 +12,6 @@
 #include "case/case_numbers.h"
 #include "front/clock/cluster.h"
 #include "memory_map/transformer.h"
-#include "simulation/stack_file.h"
 
 namespace shardlings::simulation {
 namespace {
@@ -105,6 +104,9 @@ void use_global_batch(const Wish& wish, Case& kase) {
   kase.micro_batches = static_cast<int>(wish.global_batch / each);
 }
 
+/// As ./shardlings memory calls it: sums of gradients have 32 bits, all else as in mixed precision.
+constexpr const char* kF32Gradients = "mixed-f32-grads";
+
 bool has_stack(const Wish& wish) {
   return !wish.stack.empty() && wish.stack != kOwnStack;
 }
@@ -115,11 +117,13 @@ void use_cluster(const Wish& wish, const Files& files, Case& kase) {
     kase.cluster = front::load_cluster(files.clusters, wish.cluster, speeds);
     kase.capacity = kase.cluster.device_memory;
   }
-  if (!wish.precision.empty() && wish.precision != "f32" && wish.precision != "mixed") {
-    refuse(fmt::format("--precision {}: it is f32 or mixed", wish.precision));
+  const bool keeps_sums = wish.precision == kF32Gradients;
+  if (!wish.precision.empty() && wish.precision != "f32" && wish.precision != "mixed" && !keeps_sums) {
+    refuse(fmt::format("--precision {}: it is f32, mixed or {}", wish.precision, kF32Gradients));
   }
   // What others have built computes in 16 bits, unless somebody says otherwise.
-  kase.cluster.mixed = wish.precision.empty() ? has_stack(wish) : wish.precision == "mixed";
+  kase.cluster.mixed = wish.precision.empty() ? has_stack(wish) : wish.precision != "f32";
+  kase.cluster.f32_gradients = keeps_sums;
   if (wish.unlimited) kase.capacity = kUnlimited;
 }
 
@@ -133,7 +137,7 @@ void use_recompute(const Wish& wish, Case& kase) {
   kase.execution.recompute = *recompute;
 }
 
-/// Optimizer, clipping, and whether weights are tied, stay the case's.
+/// Optimizer and clipping stay the case's, and of a GPT whether weights are tied.
 void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
   const memory_map::Transformer named =
       memory_map::find_transformer(memory_map::load_transformers(files.models), wish.model);
@@ -141,6 +145,7 @@ void use_model(const Wish& wish, const Files& files, model::ModelSpec& spec) {
     refuse(fmt::format("Of the model '{}' only the number of parameters is known: it has no layers", wish.model));
   }
   memory_map::take_sizes(named, spec);
+  if (spec.blocks == model::ModelSpec::Blocks::llama) spec.tied = named.tied;
 }
 
 /// What is measured of the stack on this cluster takes the place of what is measured of the cluster alone.
@@ -175,22 +180,35 @@ void share_activations(const StackFile& file, int t, bool is_sequence_parallel, 
   }
 }
 
-void use_stack(const Manifest& puzzle, const Wish& wish, const Files& files, Case& kase) {
-  if (!has_stack(wish)) return;
+/// What the stack's file says of the case's cluster. Of Llama's layers there are no operations, so that ours are a
+/// file, too.
+std::optional<OnCluster> use_stack(const Manifest& puzzle, const Wish& wish, const Files& files, Case& kase) {
+  const bool is_llama = kase.model.blocks == model::ModelSpec::Blocks::llama;
+  if (!has_stack(wish) && !is_llama) return std::nullopt;
   if (!kase.has_model() || kase.model.family != model::ModelSpec::Family::gpt) {
     refuse("--stack is about transformer blocks, and the model of this puzzle has none");
   }
-  if (kase.cluster.uses_table) {
+  if (has_stack(wish) && kase.cluster.uses_table) {
     refuse(fmt::format("--stack needs a cluster with speeds, such as dgx_a100: on {} calls take fixed times",
                        kase.cluster.name));
   }
-  const StackFile file = load_stack(files.stacks, wish.stack);
+  const StackFile file = load_stack(files.stacks, has_stack(wish) ? wish.stack : kOwnStack);
+  if (is_llama && !file.knows_llama) {
+    refuse(
+        fmt::format("The software stack {} is known for the blocks of a GPT alone; those of Llama have others, such "
+                    "as torch-flash, or ours",
+                    file.stack->name));
+  }
   model::SoftwareStack stack = *file.stack;
+  const auto is_missing = [&](const model::StackRow& row) { return row.llama && !is_llama; };
+  std::erase_if(stack.forward, is_missing);
+  std::erase_if(stack.backward, is_missing);
   stack.sequence_parallel = stack.sequence_parallel && !wish.no_sequence_parallel;
   const OnCluster* on = file.on_cluster(kase.cluster.name);
   if (on != nullptr && !wish.ideal) take(on->efficiency, kase.cluster.efficiency);
   share_activations(file, static_cast<int>(size_of(puzzle, kase, "tp")), stack.sequence_parallel, kase.cluster);
   kase.execution.stack = std::make_shared<const model::SoftwareStack>(std::move(stack));
+  return on == nullptr ? std::nullopt : std::optional(*on);
 }
 
 /// That the harness can divide the model so: said here, before thousands of ranks say it.
@@ -216,7 +234,7 @@ std::string name_of(const Wish& wish, const Case& kase) {
 
 }  // namespace
 
-Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
+WishedCase wished_case(const Manifest& puzzle, const Wish& wish, const Files& files) {
   const Case* base = wish.base.empty() ? &puzzle.cases.front() : puzzle.find_case(wish.base);
   if (base == nullptr) refuse(fmt::format("Puzzle {} has no case '{}'", puzzle.id, wish.base));
   Case kase = *base;
@@ -229,7 +247,8 @@ Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
   }
   use_cluster(wish, files, kase);
   use_recompute(wish, kase);
-  use_stack(puzzle, wish, files, kase);
+  WishedCase wished;
+  wished.compared = use_stack(puzzle, wish, files, kase);
   if (wish.micro_batches > 0) kase.micro_batches = wish.micro_batches;
   if (wish.batch > 0) kase.batch = wish.batch;
   use_global_batch(wish, kase);
@@ -239,7 +258,13 @@ Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
     refuse(fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));
   }
   check_division(puzzle, kase);
-  return kase;
+  kase.folded = wish.fold;
+  wished.kase = std::move(kase);
+  return wished;
+}
+
+Case case_of(const Manifest& puzzle, const Wish& wish, const Files& files) {
+  return wished_case(puzzle, wish, files).kase;
 }
 
 }  // namespace shardlings::simulation

@@ -34,7 +34,8 @@ Elements elements_in(TomlSection& section, const std::string& key) {
 }
 
 model::StackRow row_in(TomlSection section) {
-  section.has_only({"name", "product", "scores_products", "flash_products", "moves", "masks", "collective", "inner"});
+  section.has_only(
+      {"name", "product", "scores_products", "flash_products", "moves", "masks", "collective", "inner", "llama"});
   model::StackRow row;
   row.name = section.text("name");
   const std::vector<std::string> product = section.texts_or_none("product");
@@ -49,6 +50,7 @@ model::StackRow row_in(TomlSection section) {
   row.masks = elements_in(section, "masks");
   row.exchange = enum_of(section, "collective", section.text_or("collective", "none"), model::kExchangeWords);
   row.inner = section.flag_or("inner", false);
+  row.llama = section.flag_or("llama", false);
   return row;
 }
 
@@ -76,7 +78,7 @@ OnCluster cluster_in(TomlSection& section) {
 StackFile parse_stack(const toml::table& table, const std::string& file) {
   TomlSection root(table, file, "");
   root.has_only({"name", "source", "sequence_parallel", "scatters_messages", "causal_flash", "workspace", "forward",
-                 "backward", "kept", "on"});
+                 "backward", "kept", "on", "llama"});
   model::SoftwareStack stack;
   stack.name = root.text("name");
   root.text("source");
@@ -88,6 +90,7 @@ StackFile parse_stack(const toml::table& table, const std::string& file) {
   for (const TomlSection& kept : root.sections("kept")) stack.kept.push_back(kept_in(kept));
   if (stack.forward.empty() || stack.backward.empty()) root.fail("forward", "a stack has [[forward]] and [[backward]]");
   StackFile read;
+  read.knows_llama = root.flag_or("llama", false);
   read.scatters_messages = root.flag_or("scatters_messages", false);
   for (TomlSection& section : root.sections("on")) {
     const OnCluster on = cluster_in(section);
@@ -113,7 +116,8 @@ StackFile load_stack(const std::string& folder, const std::string& name) {
     std::vector<std::string> known = {kOwnStack};
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().extension() == ".toml") known.push_back(entry.path().stem().string());
+      const std::string found = entry.path().stem().string();
+      if (entry.path().extension() == ".toml" && found != kOwnStack) known.push_back(found);
     }
     std::sort(known.begin() + 1, known.end());
     throw std::runtime_error(fmt::format("there is no software stack '{}'; there are: {}, or a file NAME.toml", name,

@@ -23,6 +23,7 @@ struct OnCluster {
 
 struct StackFile {
   std::shared_ptr<const model::SoftwareStack> stack;
+  bool knows_llama = false;        ///< its rows are those of Llama's blocks, too
   bool scatters_messages = false;  ///< each rank of a tensor-parallel group sends a part of an activation
   std::map<std::string, OnCluster> on;
 

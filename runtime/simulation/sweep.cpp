@@ -44,7 +44,7 @@ std::vector<double> in_equal_steps(double first, double last, double step) {
   return values;
 }
 
-SweptSize size_in(const std::string& text) {
+SweepVariable variable_in(const std::string& text) {
   const auto equals = text.find('='), dots = text.find(".."), colon = text.find(':');
   const bool doubles = dots != std::string::npos;
   const auto between = doubles ? dots : colon;
@@ -56,15 +56,15 @@ SweptSize size_in(const std::string& text) {
   const double first = number_in(all.substr(equals + 1, between - equals - 1), text);
   const double last = number_in(all.substr(second, step_at == std::string::npos ? step_at : step_at - second), text);
   if (last < first) throw std::runtime_error(fmt::format("--sweep {}: the second number is the smaller one", text));
-  SweptSize size{text.substr(0, equals), {}, {}};
+  SweepVariable variable{text.substr(0, equals), {}, {}};
   if (!doubles) {
     const double step =
         step_at == std::string::npos ? usual_step(first, last) : number_in(all.substr(step_at + 1), text);
-    size.values = first == last ? std::vector{first} : in_equal_steps(first, last, step);
-    return size;
+    variable.values = first == last ? std::vector{first} : in_equal_steps(first, last, step);
+    return variable;
   }
-  for (double value = first; value <= last; value *= 2) size.values.push_back(value);
-  return size;
+  for (double value = first; value <= last; value *= 2) variable.values.push_back(value);
+  return variable;
 }
 
 constexpr const char* kRecompute = "recompute";
@@ -86,18 +86,18 @@ std::vector<std::string> parts_of(const std::string& text) {
   return parts;
 }
 
-SweptSize recompute_in(const std::string& text) {
-  SweptSize size{kRecompute, {}, {}};
+SweepVariable recompute_in(const std::string& text) {
+  SweepVariable variable{kRecompute, {}, {}};
   for (std::size_t begin = text.find('=') + 1; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    size.values.push_back(static_cast<double>(size.words.size()));
-    size.words.push_back(text.substr(begin, end - begin));
-    if (!model::kRecomputeWords.find(size.words.back())) {
+    variable.values.push_back(static_cast<double>(variable.words.size()));
+    variable.words.push_back(text.substr(begin, end - begin));
+    if (!model::kRecomputeWords.find(variable.words.back())) {
       throw std::runtime_error(fmt::format("--sweep {}: recompute is off, full or selective", text));
     }
     begin = end + 1;
   }
-  return size;
+  return variable;
 }
 
 bool is_axis(const cases::Manifest& puzzle, const std::string& name) {
@@ -105,23 +105,23 @@ bool is_axis(const cases::Manifest& puzzle, const std::string& name) {
 }
 
 /// The wish with these values in it; ranks that are wished for fix the number of replicas.
-Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<SweptSize>& sizes,
+Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<SweepVariable>& variables,
                  const std::vector<double>& values) {
   double others = 1;
   bool has_replicas = wish.parallel.find("dp=") != std::string::npos;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (!sizes[i].words.empty()) {
-      wish.recompute = sizes[i].text_of(values[i]);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (!variables[i].words.empty()) {
+      wish.recompute = variables[i].text_of(values[i]);
       continue;
     }
-    const std::string text = fmt::format("{}={}", sizes[i].name, values[i]);
-    if (!is_axis(puzzle, sizes[i].name)) {
+    const std::string text = fmt::format("{}={}", variables[i].name, values[i]);
+    if (!is_axis(puzzle, variables[i].name)) {
       wish.set.push_back(text);
       continue;
     }
     wish.parallel += (wish.parallel.empty() ? "" : ",") + text;
-    has_replicas = has_replicas || sizes[i].name == "dp";
-    if (sizes[i].name != "v") others *= values[i];
+    has_replicas = has_replicas || variables[i].name == "dp";
+    if (variables[i].name != "v") others *= values[i];
   }
   if (wish.ranks > 0 && !wish.parallel.empty() && !has_replicas && is_axis(puzzle, "dp")) {
     const int each = static_cast<int>(others);
@@ -135,35 +135,35 @@ Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<Swe
 
 }  // namespace
 
-std::string SweptSize::text_of(double value) const {
+std::string SweepVariable::text_of(double value) const {
   return words.empty() ? fmt::format("{}", value) : words.at(static_cast<std::size_t>(value));
 }
 
-std::vector<SweptSize> parse_sweep(const std::string& text) {
-  std::vector<SweptSize> sizes;
+std::vector<SweepVariable> parse_sweep(const std::string& text) {
+  std::vector<SweepVariable> variables;
   for (const std::string& part : parts_of(text)) {
-    sizes.push_back(part.starts_with(fmt::format("{}=", kRecompute)) ? recompute_in(part) : size_in(part));
+    variables.push_back(part.starts_with(fmt::format("{}=", kRecompute)) ? recompute_in(part) : variable_in(part));
   }
   constexpr std::size_t kMost = 1000;
   std::size_t all = 1;
-  for (const SweptSize& size : sizes) all *= size.values.size();
+  for (const SweepVariable& variable : variables) all *= variable.values.size();
   if (all > kMost) throw std::runtime_error(fmt::format("--sweep {}: more than {} combinations", text, kMost));
-  return sizes;
+  return variables;
 }
 
-std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish, const std::vector<SweptSize>& sizes,
-                                  const Files& files) {
+std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish,
+                                  const std::vector<SweepVariable>& variables, const Files& files) {
   std::size_t all = 1;
-  for (const SweptSize& size : sizes) all *= size.values.size();
+  for (const SweepVariable& variable : variables) all *= variable.values.size();
   std::vector<SweepPoint> points(all);
   for (std::size_t i = 0; i < all; ++i) {
     std::size_t rest = i;
-    points[i].values.resize(sizes.size());
-    for (std::size_t s = sizes.size(); s-- > 0; rest /= sizes[s].values.size()) {
-      points[i].values[s] = sizes[s].values[rest % sizes[s].values.size()];
+    points[i].values.resize(variables.size());
+    for (std::size_t s = variables.size(); s-- > 0; rest /= variables[s].values.size()) {
+      points[i].values[s] = variables[s].values[rest % variables[s].values.size()];
     }
     try {
-      points[i].kase = case_of(puzzle, with_values(puzzle, wish, sizes, points[i].values), files);
+      points[i].kase = case_of(puzzle, with_values(puzzle, wish, variables, points[i].values), files);
     } catch (const std::exception& error) {
       points[i].refusal = error.what();
     }

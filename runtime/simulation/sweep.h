@@ -1,5 +1,5 @@
 /// \file
-/// Many cases that differ in a few sizes: `--sweep tp=1..8,pp=1..8`.
+/// Many cases that differ in a few numbers: `--sweep tp=1..8,pp=1..8`.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace shardlings::simulation {
 
-/// One size that is tried with several values: an axis of parallelism, a number of the case, or what is recomputed.
-struct SweptSize {
+/// What a sweep tries, and with which values: an axis of parallelism, a number of the case, or what is recomputed.
+struct SweepVariable {
   std::string name;
   std::vector<double> values;
   std::vector<std::string> words{};  ///< of `recompute`: what the values stand for, which count from 0
@@ -21,19 +21,19 @@ struct SweptSize {
 /// "tp=1..8,bucket=100..1600": from the first number on, each twice the one before, to the last. "bucket=100:2000":
 /// about twenty numbers in equal steps, and whole if both ends are; "bucket=100:2000:50": in steps of 50.
 /// "recompute=off,full": these words. Throws std::runtime_error that says what is expected.
-std::vector<SweptSize> parse_sweep(const std::string& text);
+std::vector<SweepVariable> parse_sweep(const std::string& text);
 
 /// One combination of values.
 struct SweepPoint {
-  std::vector<double> values;  ///< by swept size
+  std::vector<double> values;  ///< by variable
   cases::Case kase;
   std::string refusal;  ///< why there is no such case; empty if there is
 };
 
-/// All combinations, the last size changing fastest. Where `--ranks` is given, replicas take what the other axes leave.
-/// Throws std::runtime_error if none of them is possible.
-std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish, const std::vector<SweptSize>& sizes,
-                                  const Files& files);
+/// All combinations, the last variable changing fastest. Where `--ranks` is given, replicas take what the other axes
+/// leave. Throws std::runtime_error if none of them is possible.
+std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wish,
+                                  const std::vector<SweepVariable>& variables, const Files& files);
 
 /// What came of one.
 struct SweepResult {

@@ -2,17 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "simulation/kinds.h"
+
 namespace shardlings::simulation {
 
-std::string trust_in(const cases::Case& kase, const StackFile* stack) {
-  const front::Cluster& cluster = kase.cluster;
+std::string trust_in(const WishedCase& wished) {
+  const front::Cluster& cluster = wished.kase.cluster;
+  const model::SoftwareStack* stack = wished.kase.execution.stack.get();
+  const bool is_ours = stack == nullptr || stack->name == kOwnStack;
   const bool is_measured = cluster.efficiency.matmul.has_value();
-  const std::string what =
-      fmt::format("trust: {} at {} speeds, {}, {}", cluster.name, is_measured ? "measured" : "peak",
-                  cluster.mixed ? "mixed precision" : "f32",
-                  stack == nullptr ? "the layers of this project" : "the software stack " + stack->stack->name);
-  const OnCluster* on = stack == nullptr ? nullptr : stack->on_cluster(cluster.name);
-  if (on == nullptr || on->rows == 0 || !is_measured || !cluster.mixed) {
+  const std::string what = fmt::format("trust: {} at {} speeds, {}, {}", cluster.name,
+                                       is_measured ? "measured" : "peak", precision_text(cluster),
+                                       is_ours ? "the layers of this project" : "the software stack " + stack->name);
+  const auto& on = wished.compared;
+  if (!on || on->rows == 0 || !is_measured || !cluster.mixed) {
     return what + ": not compared with published steps, so take proportions only";
   }
   return what + fmt::format(

@@ -97,8 +97,8 @@ TEST(Simulate, SaysWhichLayoutIsNearestWhereNoneFits) {
 
 constexpr const char* kSmall = "layers=4,hidden=64,heads=4,vocabulary=128,sequence=16";
 
-json simulated_with(const Learner& shardlings, std::vector<std::string> options) {
-  options.insert(options.begin(), {"simulate", "33", "--solution", "--json", "--cluster", "dgx_a100", "--model", kSmall,
+json simulated_with(const Learner& shardlings, std::vector<std::string> options, const char* model = kSmall) {
+  options.insert(options.begin(), {"simulate", "33", "--solution", "--json", "--cluster", "dgx_a100", "--model", model,
                                    "--parallel", "tp=2,pp=2,dp=2", "--batch", "2", "--micro-batches", "4"});
   const Answer answer = shardlings(options);
   EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
@@ -145,6 +145,67 @@ TEST(Simulate, RunsBlocksAsASoftwareStackDoes) {
   const Answer unknown = shardlings({"simulate", "33", "--solution", "--stack", "megatron", "--cluster", "dgx_a100"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("there are: ours, megatron-2021"));
+}
+
+constexpr const char* kSmallLlama =
+    "blocks=llama,layers=4,hidden=64,heads=4,key_value_heads=2,wide=96,vocabulary=128,sequence=16,tied=0";
+
+// Puzzle 33's own solution, on all of its axes, calls Llama's layers as it calls a GPT's: their products, forward once
+// and backward twice, on all ranks together.
+TEST(Simulate, RunsTheLayersOfLlama) {
+  const Learner shardlings;
+  for (const char* stack : {"ours", "torch-flash"}) {
+    const json run = simulated_with(shardlings, {"--stack", stack}, kSmallLlama);
+    constexpr double kTokens = 16 * 2, kH = 64, kK = 32, kW = 96, kS = 16, kV = 128;
+    constexpr double kBlock = 2 * kTokens * (2 * kH * kH + 2 * kH * kK + 3 * kH * kW);
+    constexpr double kAttention = 4 * kTokens * kS * kH, kHead = 2 * kTokens * kH * kV;
+    const bool is_flash = std::string(stack) == "torch-flash";  // half of the scores; 2 products forward, 5 backward
+    const double attention = is_flash ? 0.5 * 3.5 * kAttention : 3 * kAttention;
+    constexpr double kCalls = 4 * 2;  // micro-batches, replicas
+    const double products = kCalls * (4 * (3 * kBlock + attention) + 3 * kHead);
+    EXPECT_GE(run.at("flops").get<double>(), products) << stack;
+    EXPECT_LT(run.at("flops").get<double>(), 1.06 * products) << stack << ": loss and optimizer beside it";
+    EXPECT_EQ(run.at("stack"), stack);
+    EXPECT_GT(run.at("end").get<double>(), 0);
+  }
+  const Answer other = shardlings(
+      {"simulate", "33", "--solution", "--model", kSmallLlama, "--stack", "megatron-2021", "--cluster", "dgx_a100"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("known for the blocks of a GPT alone"));
+}
+
+// What the run allocates is what the map of memory counts: weights, gradients and optimizer of all ranks.
+TEST(Simulate, HasTheWeightsOfALlamaAndTheirStates) {
+  const Learner shardlings;
+  const auto peak = [&](const char* precision) {
+    const Answer answer =
+        shardlings({"simulate", "33", "--solution", "--json", "--cluster", "dgx_h100", "--precision", precision,
+                    "--parallel", "tp=1", "--batch", "1", "--micro-batches", "1", "--model", kSmallLlama});
+    EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+    return json::parse(answer.out).at("peak_by_kind");
+  };
+  constexpr std::int64_t kWeights = 2 * 128 * 64 + 64 + 4 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 96 * 64);
+  EXPECT_EQ(peak("f32").at("parameter"), 4 * kWeights);
+  EXPECT_EQ(peak("mixed").at("parameter"), 2 * kWeights);
+  EXPECT_EQ(peak("mixed").at("gradient"), 2 * kWeights);
+  EXPECT_EQ(peak("mixed").at("optimizer"), 12 * kWeights);
+  EXPECT_EQ(peak("mixed-f32-grads").at("gradient"), 4 * kWeights);
+  EXPECT_EQ(peak("mixed-f32-grads").at("optimizer"), 12 * kWeights);
+}
+
+TEST(Simulate, WritesASweepAsAPage) {
+  const Learner shardlings;
+  const Answer answer = shardlings({"simulate", "33", "--solution", "--ranks", "8", "--cluster", "dgx_a100", "--sweep",
+                                    "tp=1..4,pp=1..2", "--page", "sweep.html"});
+  EXPECT_EQ(answer.status, 0) << answer.err;
+  EXPECT_THAT(answer.out, HasSubstr("sweep.html"));
+  const std::string page = shardlings.folder().read("sweep.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("tp \\ pp"), HasSubstr("fastest that fits"), HasSubstr("</svg>"),
+                          HasSubstr("2 heads cannot be divided over 4 ranks")));
+  EXPECT_THAT(page, testing::Not(HasSubstr("<script")));
+  const Answer alone = shardlings({"simulate", "33", "--solution", "--page", "one.html"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, HasSubstr("--page is for a sweep"));
 }
 
 // A rank that leaves a trace takes as long as one that does not.

@@ -24,7 +24,7 @@ Sizes sizes_of(std::uint64_t seed) {
   return {t * number(40, 2), number(5, 3), a * number(16, 4), a, t};
 }
 
-Bytes kept(const Sizes& n, bool tp, bool sp, memory_map::Recompute recompute = memory_map::Recompute::none) {
+Bytes kept(const Sizes& n, bool tp, bool sp, memory_map::Recompute recompute = memory_map::Recompute::off) {
   memory_map::Parallel parallel;
   if (tp) parallel.tp = static_cast<int>(n.t);
   parallel.sp = sp && parallel.tp > 1;

@@ -36,6 +36,33 @@ TEST(Transformers, HaveThePublishedNumberOfParameters) {
   EXPECT_NEAR(billions("megatron-1t"), 1008, 1);
 }
 
+/// Those of the released checkpoints (meta-llama on Hugging Face, the sum of all tensors).
+TEST(Transformers, LlamasHaveThePublishedNumberOfParameters) {
+  EXPECT_EQ(memory_map::parameters_of(named("llama-7b")), 6'738'415'616);
+  EXPECT_EQ(memory_map::parameters_of(named("llama-8b")), 8'030'261'248);
+  EXPECT_EQ(memory_map::parameters_of(named("llama-70b")), 70'553'706'496);
+  EXPECT_EQ(memory_map::parameters_of(named("llama-405b")), 405'853'388'800);
+}
+
+TEST(Transformers, OfALlamaAllSizesCanBeGiven) {
+  EXPECT_EQ(memory_map::parameters_of(named("blocks=llama,layers=32,hidden=4096,heads=32,key_value_heads=8,wide=14336,"
+                                            "vocabulary=128256,sequence=8192,tied=0")),
+            8'030'261'248);
+  EXPECT_THAT(refusal("blocks=bert,layers=2"), HasSubstr("blocks are gpt or llama, not 'bert'"));
+}
+
+// Of 32 heads' keys and values 8 are there, and a gate of 14336: in all 2 (h + 2 k) + 2 h * 5 + 2 * 3 w bytes a token,
+// and the scores' 2 a s.
+TEST(Transformers, LlamasKeepFewerKeysAndAGate) {
+  const memory_map::Transformer model = named("llama-8b");
+  const std::int64_t tokens = 8192, h = 4096, k = 1024, w = 14336;
+  const std::int64_t all = 2 * tokens * (5 * h + (h + 2 * k) + 3 * w + 32 * tokens);
+  EXPECT_EQ(memory_map::kept_by_one_block(model, {}, mixed()), Bytes(all));
+  memory_map::Parallel sixteen;
+  sixteen.tp = 16;
+  EXPECT_THROW(memory_map::map_memory(model, sixteen, mixed()), std::invalid_argument) << "8 heads of keys";
+}
+
 TEST(Transformers, SayWhereTheirNumbersComeFrom) {
   const auto models = memory_map::load_transformers(SHARDLINGS_TRANSFORMERS);
   EXPECT_GE(models.size(), 12U);

@@ -12,7 +12,8 @@ namespace {
 using testing::HasSubstr;
 
 const Files kFiles = {SHARDLINGS_SOURCE_FOLDER "/runtime/memory_map/models.toml",
-                      SHARDLINGS_SOURCE_FOLDER "/runtime/front/clock/clusters"};
+                      SHARDLINGS_SOURCE_FOLDER "/runtime/front/clock/clusters",
+                      SHARDLINGS_SOURCE_FOLDER "/runtime/front/clock/stacks"};
 
 cases::Manifest puzzle(const std::string& id) {
   return cases::load_manifest(std::string(SHARDLINGS_SOURCE_FOLDER "/puzzles/") + id, kFiles.clusters);
@@ -79,6 +80,42 @@ TEST(Layout, TakesPrecisionAndMeasuredSpeeds) {
   EXPECT_EQ(again.cluster.trees.hop_between, mixed.cluster.trees.hop_between);
 }
 
+TEST(Layout, GradientsMayKeepTheirBitsInMixedPrecision) {
+  const cases::Case kase = case_of(grid(), {.cluster = "dgx_a100", .precision = "mixed-f32-grads"}, kFiles);
+  EXPECT_TRUE(kase.cluster.mixed && kase.cluster.f32_gradients);
+  EXPECT_TRUE(cases::case_from_json(cases::to_json(kase)).cluster.f32_gradients);
+  EXPECT_FALSE(case_of(grid(), {.cluster = "dgx_a100", .precision = "mixed"}, kFiles).cluster.f32_gradients);
+}
+
+TEST(Layout, LlamasHaveBlocksOfTheirOwn) {
+  const WishedCase ours = wished_case(grid(), {.model = "llama-70b", .cluster = "dgx_h100"}, kFiles);
+  EXPECT_EQ(ours.kase.model.blocks, model::ModelSpec::Blocks::llama);
+  EXPECT_EQ(ours.kase.execution.stack->name, "ours");
+  EXPECT_FALSE(ours.kase.cluster.mixed);
+  const cases::Case again = cases::case_from_json(cases::to_json(ours.kase));
+  EXPECT_EQ(again.model.key_value_heads, 8);
+  EXPECT_EQ(again.model.wide, 28'672);
+  EXPECT_EQ(again.model.blocks, model::ModelSpec::Blocks::llama);
+  const auto rows = [&](const char* model) {
+    return case_of(grid(), {.model = model, .cluster = "dgx_h100", .stack = "torch-flash"}, kFiles)
+        .execution.stack->forward.size();
+  };
+  EXPECT_EQ(rows("llama-8b"), rows("llama-70b-as-gpt") + 1) << "a GPT does not turn positions into queries";
+  EXPECT_THAT(refusal(grid(), {.model = "llama-8b", .cluster = "dgx_a100", .stack = "megatron-2022"}),
+              HasSubstr("known for the blocks of a GPT alone"));
+  EXPECT_THAT(refusal(grid(), {.parallel = "tp=16", .model = "llama-8b", .cluster = "dgx_h100"}),
+              HasSubstr("8 heads of keys and values cannot be divided over 16 ranks"));
+}
+
+TEST(Layout, KnowsWhatTheStacksFileSaysOfTheCluster) {
+  const auto compared = [](const char* cluster) {
+    return wished_case(grid(), {.cluster = cluster, .stack = "megatron-2022"}, kFiles).compared;
+  };
+  ASSERT_TRUE(compared("dgx_a100"));
+  EXPECT_EQ(compared("dgx_a100")->rows, 4);
+  EXPECT_FALSE(compared("dgx_h100"));
+}
+
 TEST(Layout, SetsNumbersOfTheCase) {
   EXPECT_EQ(case_of(puzzle("10_overlap_buckets"), {.set = {"bucket=777"}}, kFiles).number("bucket"), 777);
 }
@@ -91,7 +128,7 @@ TEST(Layout, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(grid(), {.ranks = 64}), HasSubstr("How are the 64 ranks divided?"));
   EXPECT_THAT(refusal(grid(), {.model = "gpt5"}), HasSubstr("llama-405b"));
   EXPECT_THAT(refusal(grid(), {.cluster = "moon"}), HasSubstr("dgx_h100"));
-  EXPECT_THAT(refusal(grid(), {.precision = "fp8"}), HasSubstr("it is f32 or mixed"));
+  EXPECT_THAT(refusal(grid(), {.precision = "fp8"}), HasSubstr("it is f32, mixed or mixed-f32-grads"));
   EXPECT_THAT(refusal(grid(), {.set = {"bucket=1"}}), HasSubstr("has no number 'bucket'"));
   EXPECT_THAT(refusal(puzzle("01_training_step"), {.parallel = "dp=2"}), HasSubstr("have no axes"));
   EXPECT_THAT(refusal(grid(), {.micro_batches = 2, .global_batch = 8}), HasSubstr("give one of them"));

@@ -21,7 +21,7 @@ cases::Manifest three_axes() {
 }
 
 TEST(Sweep, DoublesFromTheFirstToTheLast) {
-  const std::vector<SweptSize> sizes = parse_sweep("tp=1..8,bucket=100..500");
+  const std::vector<SweepVariable> sizes = parse_sweep("tp=1..8,bucket=100..500");
   ASSERT_EQ(sizes.size(), 2U);
   EXPECT_EQ(sizes[0].name, "tp");
   EXPECT_THAT(sizes[0].values, ElementsAre(1, 2, 4, 8));
@@ -47,7 +47,7 @@ TEST(Sweep, RefusesWhatIsNoRange) {
 }
 
 TEST(Sweep, TriesWhatIsRecomputed) {
-  const std::vector<SweptSize> sizes = parse_sweep("tp=1..2,recompute=off,full,pp=1..2");
+  const std::vector<SweepVariable> sizes = parse_sweep("tp=1..2,recompute=off,full,pp=1..2");
   ASSERT_EQ(sizes.size(), 3U);
   EXPECT_THAT(sizes[1].values, ElementsAre(0, 1));
   EXPECT_EQ(sizes[1].text_of(1), "full");
@@ -59,7 +59,7 @@ TEST(Sweep, TriesWhatIsRecomputed) {
 }
 
 TEST(Sweep, ReplicasTakeWhatTheOtherAxesLeave) {
-  const std::vector<SweptSize> sizes = parse_sweep("tp=1..4,pp=1..2");
+  const std::vector<SweepVariable> sizes = parse_sweep("tp=1..4,pp=1..2");
   const auto points = points_of(three_axes(), {.ranks = 4, .model = kEightHeads}, sizes, kSweepFiles);
   ASSERT_EQ(points.size(), 6U);
   EXPECT_THAT(points[1].values, ElementsAre(1, 2)) << "the last size changes fastest";

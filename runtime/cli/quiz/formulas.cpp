@@ -81,7 +81,7 @@ Amount kept_by_block(const Numbers& numbers) {
   parallel.sp = number(numbers, "sp", 0) > 0;
   memory_map::Training training;
   training.precision = memory_map::precision_of("mixed");
-  training.recompute = static_cast<memory_map::Recompute>(number(numbers, "recompute", 0));
+  training.recompute = static_cast<model::Recompute>(number(numbers, "recompute", 0));
   training.micro_batch = number(numbers, "batch", 1);
   return plain(Unit::bytes, memory_map::kept_by_one_block(model, parallel, training).value());
 }

@@ -53,8 +53,13 @@ std::string table_gigabytes(Bytes bytes) {
 
 std::string shape_text(const Transformer& model) {
   if (!model.has_layers()) return "only the number of parameters is known";
-  return fmt::format("{} blocks, h = {}, {} heads, V = {}, s = {}", model.layers, model.hidden, model.heads,
-                     model.vocabulary, model.sequence);
+  std::string heads = fmt::format("{} heads", model.heads);
+  if (model.blocks == model::ModelSpec::Blocks::llama) {
+    const int keys = model.key_value_heads > 0 ? model.key_value_heads : model.heads;
+    heads += fmt::format(" ({} of keys), w = {}", keys, model.wide > 0 ? model.wide : 4 * model.hidden);
+  }
+  return fmt::format("{} blocks, h = {}, {}, V = {}, s = {}", model.layers, model.hidden, heads, model.vocabulary,
+                     model.sequence);
 }
 
 std::string parallel_text(const Parallel& parallel) {
@@ -77,7 +82,7 @@ std::string training_text(const Transformer& model, const Training& training) {
                                  training.precision.master > 0 ? " (with an f32 copy)" : "");
   if (!model.has_layers()) return text;
   const Count sequence = training.sequence > 0 ? training.sequence : model.sequence;
-  static const char* const kRecompute[] = {"nothing recomputed", "selective recomputation", "full recomputation"};
+  static const char* const kRecompute[] = {"nothing recomputed", "full recomputation", "selective recomputation"};
   text += fmt::format("\nmicro-batch: {} x {} tokens, {} bytes an activation, {}", training.micro_batch, sequence,
                       training.precision.activation, kRecompute[static_cast<int>(training.recompute)]);
   return text;

@@ -29,7 +29,7 @@ struct MemoryOptions {
   std::string parallel = "dp=1";
   std::string precision = "mixed";
   std::string optimizer = "adam";
-  std::string recompute = "none";
+  std::string recompute = "off";
   std::string kept_by = "megatron";
   Count sequence = 0;  ///< 0: the model's
   Count micro_batch = 1;
@@ -164,7 +164,7 @@ void print_activations(const Context& context, const Transformer& model, const P
                                  : "of embedding and head, logits included";
     print_line(context, "", stage.activations.ends, where);
   }
-  if (training.recompute != Recompute::none) {
+  if (training.recompute != Recompute::off) {
     print_line(context, "", stage.activations.recomputed, "computed again, for one block at a time");
   }
 }
@@ -254,7 +254,7 @@ void add_memory(CommandLine& line) {
   verb.text("--parallel", options.parallel, "dp=64,zero=3,shard=8,tp=8,sp,pp=4,v=2; what is left out is 1 (zero: 0)");
   verb.text("--precision", options.precision, "mixed, mixed-f32-grads or f32");
   verb.text("--optimizer", options.optimizer, "adam, momentum or sgd");
-  verb.text("--recompute", options.recompute, "none, selective or full");
+  verb.text("--recompute", options.recompute, "off, full or selective");
   verb.text("--kept-by", options.kept_by, "whose activations: megatron (with dropout) or shardlings");
   verb.number("--sequence", options.sequence, "tokens of a sequence; otherwise the model's", {1, kMost});
   verb.number("--micro-batch", options.micro_batch, "sequences of a micro-batch", {1, kMost});

@@ -8,16 +8,18 @@
 #include "base/text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/learner/last_run.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/verbs.h"
 #include "grading/build/kept_build.h"
 #include "grading/run/supervisor.h"
 #include "report/simulation_text.h"
+#include "report/sweep_page.h"
 #include "report/sweep_text.h"
+#include "simulation/folding.h"
 #include "simulation/kinds.h"
 #include "simulation/layout.h"
-#include "simulation/stack_file.h"
 #include "simulation/sweep.h"
 #include "simulation/trust.h"
 
@@ -31,8 +33,9 @@ simulation::Files files_of(const Context& context) {
   return {context.project.transformers(), context.project.clusters(), context.project.stacks()};
 }
 
-cases::Case case_wished_for(const Context& context, const cases::Manifest& puzzle, const simulation::Wish& wish) try {
-  return simulation::case_of(puzzle, wish, files_of(context));
+simulation::WishedCase wished_case(const Context& context, const cases::Manifest& puzzle,
+                                   const simulation::Wish& wish) try {
+  return simulation::wished_case(puzzle, wish, files_of(context));
 } catch (const std::exception& error) {
   throw UsageError(error.what());
 }
@@ -49,7 +52,7 @@ std::string shortened(const std::string& text) {
 
 /// "mixed precision, stack megatron-2021, recompute full".
 std::string execution_of(const cases::Case& kase) {
-  std::string text = kase.cluster.mixed ? "mixed precision" : "f32";
+  std::string text = simulation::precision_text(kase.cluster);
   if (kase.execution.stack) text += ", stack " + simulation::stack_of(kase);
   if (kase.execution.recompute == model::Recompute::off) return text;
   return text + fmt::format(", recompute {}", model::kRecomputeWords.of(kase.execution.recompute));
@@ -63,6 +66,13 @@ std::string heading(const cases::Case& kase, const std::string& path) {
                      execution_of(kase));
 }
 
+/// What came of a run.
+struct Simulated {
+  wire::Result result;
+  bool folded = false;
+  std::string folding{};  ///< what is said of that; empty: nobody has asked for it
+};
+
 /// A program and what is asked of it.
 struct Simulation {
   const Context& context;
@@ -72,8 +82,22 @@ struct Simulation {
   std::string program{};
 
   /// Without a trace, but for the ranks of `traced`: of thousands of ranks it would take gigabytes.
-  wire::Result run(cases::Case kase, std::vector<int> traced = {}) const {
+  /// What cannot be folded is run whole: a program whose replicas are not equal, or that fails.
+  Simulated run(cases::Case kase, std::vector<int> traced = {}) const {
     kase.traced = std::move(traced);
+    if (!kase.folded) return {run_once(kase)};
+    std::string fault = "some ranks leave a trace";
+    if (kase.traced->empty()) {
+      Simulated folded{run_once(kase), true, simulation::fold_text(kase)};
+      const bool finished = folded.result.ending == wire::Ending::finished;
+      fault = finished ? simulation::fault_of_fold(kase, folded.result.report) : "a rank failed";
+      if (fault.empty()) return folded;
+    }
+    kase.folded = false;
+    return {run_once(kase), false, "not folded: " + fault};
+  }
+
+  wire::Result run_once(const cases::Case& kase) const {
     const auto backend = grading::run::Backend::dry;
     return run_case(program, kase, grading::run::default_limits(kase.ranks, backend), backend);
   }
@@ -95,16 +119,20 @@ bool is_built(Simulation& simulation, terminal::ProgressLine& line) {
 
 int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   const Context& context = simulation.context;
-  const cases::Case kase = case_wished_for(context, simulation.puzzle, simulation.options.wish);
+  const simulation::WishedCase wished = wished_case(context, simulation.puzzle, simulation.options.wish);
+  const cases::Case& kase = wished.kase;
   line.show(fmt::format("simulating {} ranks", kase.ranks));
   const PictureOptions& pictures = simulation.options.pictures;
-  const wire::Result result = simulation.run(kase, pictures.any() ? ranks_shown(pictures, kase) : std::vector<int>());
+  const Simulated simulated = simulation.run(kase, pictures.any() ? ranks_shown(pictures, kase) : std::vector<int>());
+  const wire::Result& result = simulated.result;
   line.end();
   // JSON stands alone on the standard output, so that programs can read it.
   const Context speaking{context.project, simulation.options.json ? context.err : context.out, context.err};
   if (result.ending == wire::Ending::finished) write_pictures(speaking, pictures, simulation.puzzle, kase, result);
   if (simulation.options.json && result.ending == wire::Ending::finished) {
-    context.out << report::simulation_json(kase, result.report, {result.seconds}) << '\n';
+    cases::Case run = kase;
+    run.folded = simulated.folded;
+    context.out << report::simulation_json(run, result.report, {result.seconds}) << '\n';
     return kPassed;
   }
   context.out << heading(kase, simulation.path) << '\n';
@@ -119,9 +147,8 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   for (const std::string& text : report::simulation_lines(kase, result.report, {result.seconds}, style)) {
     context.out << text << '\n';
   }
-  std::optional<simulation::StackFile> stack;
-  if (kase.execution.stack) stack = simulation::load_stack(context.project.stacks(), simulation.options.wish.stack);
-  context.out << simulation::trust_in(kase, stack ? &*stack : nullptr) << '\n';
+  if (!simulated.folding.empty()) context.out << simulated.folding << '\n';
+  context.out << simulation::trust_in(wished) << '\n';
   context.out << fmt::format("Numbers were not computed: ./shardlings run {:02} checks them.\n",
                              simulation.puzzle.number);
   return kPassed;
@@ -134,7 +161,7 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   if (!point.refusal.empty()) return of;
   cases::Case kase = point.kase;
   kase.capacity = simulation::kUnlimited;
-  const wire::Result result = simulation.run(kase);
+  const wire::Result result = simulation.run(kase).result;
   of.finished = result.ending == wire::Ending::finished;
   of.ending = result.explanation.substr(0, result.explanation.find('\n'));
   if (!of.finished) return of;
@@ -147,28 +174,44 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   return of;
 }
 
-void print_sweep(const Simulation& simulation, const std::vector<simulation::SweptSize>& sizes,
+void print_sweep(const Simulation& simulation, const std::vector<simulation::SweepVariable>& variables,
                  const std::vector<simulation::SweepPoint>& points, const std::vector<simulation::SweepResult>& results,
                  int fastest) {
   const Context& context = simulation.context;
   if (simulation.options.json) {
-    context.out << report::sweep_json(sizes, points, results) << '\n';
+    context.out << report::sweep_json(variables, points, results) << '\n';
     return;
   }
   const cases::Case& first = points.front().kase;
   context.out << fmt::format("{}, {}: time of a step\n", system::shown_path(simulation.path), execution_of(first));
   const report::Style style(context.colour, context.charset);
-  for (const std::string& text : report::sweep_lines(sizes, points, results, fastest, style)) {
+  for (const std::string& text : report::sweep_lines(variables, points, results, fastest, style)) {
     context.out << text << '\n';
   }
 }
 
+/// JSON stands alone on the standard output, so what is said of the page goes to the other one.
+void write_page(const Simulation& simulation, const std::vector<simulation::SweepVariable>& variables,
+                const std::vector<simulation::SweepPoint>& points, const std::vector<simulation::SweepResult>& results,
+                int fastest) {
+  if (simulation.options.page.empty()) return;
+  const Context& context = simulation.context;
+  const cases::Case& first = points.front().kase;
+  const Context speaking{context.project, simulation.options.json ? context.err : context.out, context.err};
+  const std::string title =
+      fmt::format("{} {}: a sweep", learner::short_name(simulation.puzzle), simulation.puzzle.title);
+  const std::string subtitle =
+      fmt::format("{}, {}, {}", system::shown_path(simulation.path), first.cluster.name, execution_of(first));
+  learner::deliver(speaking, simulation.options.page,
+                   report::sweep_page({title, subtitle, &variables, &points, &results, fastest}), "Page of the sweep");
+}
+
 int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
-  std::vector<simulation::SweptSize> sizes;
+  std::vector<simulation::SweepVariable> variables;
   std::vector<simulation::SweepPoint> points;
   try {
-    sizes = simulation::parse_sweep(simulation.options.sweep);
-    points = simulation::points_of(simulation.puzzle, simulation.options.wish, sizes, files_of(simulation.context));
+    variables = simulation::parse_sweep(simulation.options.sweep);
+    points = simulation::points_of(simulation.puzzle, simulation.options.wish, variables, files_of(simulation.context));
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }
@@ -179,7 +222,8 @@ int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
   }
   line.end();
   const int fastest = simulation::mark_frontier(results);
-  print_sweep(simulation, sizes, points, results, fastest);
+  print_sweep(simulation, variables, points, results, fastest);
+  write_page(simulation, variables, points, results, fastest);
   const bool any = std::any_of(results.begin(), results.end(), [](const auto& result) { return result.finished; });
   return any ? kPassed : kFailed;
 }
@@ -187,6 +231,9 @@ int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
 }  // namespace
 
 int simulate(const Context& context, const SimulateOptions& options) {
+  if (!options.page.empty() && options.sweep.empty()) {
+    throw UsageError("--page is for a sweep; the page of one run: --export FILE, then ./shardlings view --run FILE");
+  }
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
@@ -208,8 +255,7 @@ void add_simulate(CommandLine& line) {
   verb.text("--parallel", options.wish.parallel, "how they are divided: tp=8,pp=16,dp=128,v=2");
   verb.text("--model", options.wish.model, "a model by name (llama-405b, gpt3-175b, …) or by its sizes");
   verb.text("--cluster", options.wish.cluster, "dgx_h100, dgx_a100, …; without it: the case's");
-  verb.text("--precision", options.wish.precision,
-            "mixed: what weights, gradients and activations weigh in 16 bits; or f32");
+  verb.text("--precision", options.wish.precision, "f32, mixed (16 bits), or mixed-f32-grads (gradients have 32)");
   verb.text("--recompute", options.wish.recompute, "full or selective: what backward of a block computes again");
   verb.text("--stack", options.wish.stack, "whose software: ours, megatron-2021, megatron-2022, torch-flash");
   verb.flag("--no-sequence-parallel", options.wish.no_sequence_parallel,
@@ -220,11 +266,13 @@ void add_simulate(CommandLine& line) {
   verb.number("--global-batch", options.wish.global_batch, "sequences of a step over all replicas", kAny);
   verb.text("--sweep", options.sweep,
             "many sizes, each twice the one before: tp=1..8,pp=1..8, or numbers in equal steps: bucket=100:2000");
+  verb.text("--page", options.page, kPageMeaning);
   verb.text("--svg", options.pictures.svg, "write the timeline of some ranks, - for standard output");
   verb.text("--trace", options.pictures.trace, "write their trace for the Perfetto viewer");
   verb.text("--export", options.pictures.to_file, "write the run itself, for view --run FILE");
   verb.text("--ranks-shown", options.pictures.ranks, "whose, as in 0,8,16-19; without it: a pipeline's");
   verb.flag("--json", options.json, "print what came of it as JSON");
+  verb.flag("--fold", options.wish.fold, "of equal replicas run some, which stand for the others");
   verb.flag("--unlimited", options.wish.unlimited, "let the devices have as much memory as is asked for");
   verb.each("--set", options.wish.set, "NAME=NUMBER",
             "another value for a number of the case: bucket=300, micro_batches=8, latency_ns=0");

@@ -16,9 +16,13 @@ struct SimulateOptions {
   bool solution = false;  ///< simulate that
   bool json = false;
   std::string sweep;  ///< empty: one case
+  std::string page;   ///< of a sweep: the file of its page; empty: none
   PictureOptions pictures{};
   simulation::Wish wish;
 };
+
+/// Help of --page.
+inline constexpr const char* kPageMeaning = "write a sweep as a page for a browser, - for standard output";
 
 /// `simulate`: a case of any size, or many, without numbers.
 int simulate(const Context& context, const SimulateOptions& options);

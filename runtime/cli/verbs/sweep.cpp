@@ -43,6 +43,7 @@ void add_sweep(CommandLine& line) {
   verb.text("--file", options.simulate.file, "another file as that puzzle");
   verb.flag("--solution", options.simulate.solution, "the puzzle's solution in place of your file");
   verb.excludes("--solution", "--file");
+  verb.text("--page", options.simulate.page, kPageMeaning);
   verb.flag("--json", options.simulate.json, kJsonMeaning);
 }
 

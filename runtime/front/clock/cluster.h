@@ -83,6 +83,7 @@ struct Cluster {
   /// What activations weigh, and what of a message crosses a link, where the ranks of a tensor-parallel group share
   /// them (front/clock/cost.h); without a number, all of it.
   std::optional<double> activation_share, message_share;
+  bool f32_gradients = false;  ///< of mixed precision: gradients keep 32 bits in memory
   bool mixed = false;  ///< tensors of f32 weigh what they do in mixed precision (precision.h), and so are computed
 };
 

@@ -54,6 +54,7 @@ void each_field(Cluster& cluster, auto visit) {
   visit("activation_share", cluster.activation_share);
   visit("message_share", cluster.message_share);
   visit("mixed", cluster.mixed);
+  visit("f32_gradients", cluster.f32_gradients);
 }
 
 /// Calls visit(name, section) for each section.

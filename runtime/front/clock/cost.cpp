@@ -55,7 +55,7 @@ CostModel::CostModel(Cluster cluster) : cluster_(std::move(cluster)) {
 }
 
 Bytes CostModel::weight(Count n, DType dtype, Kind kind) const {
-  const Bytes whole = front::weight(n, dtype, kind, cluster_.mixed);
+  const Bytes whole = front::weight(n, dtype, kind, cluster_.mixed, cluster_.f32_gradients);
   return kind == Kind::activation ? share_of(whole, cluster_.activation_share) : whole;
 }
 

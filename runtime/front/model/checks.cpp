@@ -65,8 +65,13 @@ void check_input(RankModels& of, const Call& call, LayerOf layer, const Operand&
                                       to_text(x.shape()), name_of(x.dtype()), expected));
   };
   if (structure.type == Type::embedding) {
+    const bool is_ids = x.dtype() == DType::i32 && x.shape().rank() == 2;
+    if (structure.llama) {  // any position can be turned into queries and keys
+      if (!is_ids) wrong("token ids (s, b) of i32");
+      return;
+    }
     const Count longest = entry_of(structure, "position").rows;
-    if (x.dtype() != DType::i32 || x.shape().rank() != 2 || x.shape()[0] > longest) {
+    if (!is_ids || x.shape()[0] > longest) {
       wrong(fmt::format("token ids (s, b) of i32 with s at most {}", longest));
     }
     return;

@@ -97,7 +97,8 @@ void LayerCall::look_at_labels() {
 }
 
 bool LayerCall::is_of_stack() const {
-  return of_.rank.options().execution.stack != nullptr && layer_.type == model::LayerStructure::Type::block &&
+  const bool has_recipe = layer_.llama || layer_.type == model::LayerStructure::Type::block;
+  return of_.rank.options().execution.stack != nullptr && has_recipe &&
          (call_.verb == detail::Verb::layer_forward || call_.verb == detail::Verb::layer_backward);
 }
 
@@ -105,7 +106,7 @@ bool LayerCall::is_of_stack() const {
 const Recipe* LayerCall::recipe_of_stack() {
   if (!plain_) {
     of_.rank.invalid(call_,
-                     "a software stack is known for calls of blocks whose arguments share no memory "
+                     "a software stack is known for calls of layers whose arguments share no memory "
                      "and are not in flight");
   }
   recipe_ = of_.recipes->find(form_);

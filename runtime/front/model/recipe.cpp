@@ -15,7 +15,8 @@ bool are_alike(const Entry& a, const Entry& b) {
 /// But for where they stand in the model.
 bool are_alike(const model::LayerStructure& a, const model::LayerStructure& b) {
   return a.type == b.type && a.in == b.in && a.out == b.out && a.heads == b.heads && a.attended == b.attended &&
-         a.wide == b.wide && a.vocabulary == b.vocabulary && a.range.size() == b.range.size() &&
+         a.key_values == b.key_values && a.wide == b.wide && a.llama == b.llama && a.vocabulary == b.vocabulary &&
+         a.range.size() == b.range.size() &&
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                     [](const Entry& x, const Entry& y) { return are_alike(x, y); });
 }

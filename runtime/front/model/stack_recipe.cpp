@@ -16,7 +16,7 @@ class StackRecipe {
  public:
   explicit StackRecipe(const StackCall& call)
       : call_(call),
-        extents_(extents_of(call.block, call.x[0], call.x[1], call.parts, call.stack.sequence_parallel)),
+        extents_(extents_of(call.layer, call.x[0], call.x[1], call.parts, call.stack.sequence_parallel)),
         // What a rank shares with others is in the extents.
         element_(weight(1, DType::f32, Kind::buffer, call.costs.cluster().mixed)) {
     recipe_.steps.emplace_back();
@@ -24,7 +24,7 @@ class StackRecipe {
 
   void add(const std::vector<StackRow>& rows, bool inner_alone = false) {
     for (const StackRow& row : rows) {
-      if (!inner_alone || row.inner) row.exchange == Exchange::none ? add_kernel(row) : add_exchange(row.exchange);
+      if (!inner_alone || row.inner) add_row(row);
     }
   }
   /// What stays of the block, or of its inner attention alone.
@@ -36,7 +36,26 @@ class StackRecipe {
     return sum;
   }
   Bytes workspace() const { return bytes_of(call_.stack.workspace, {}, extents_, element_); }
-  Bytes output() const { return call_.costs.weight(call_.x.size(), DType::f32, Kind::activation); }
+  /// An activation of that width.
+  Bytes activation(Count width) const {
+    return call_.costs.weight(extents_.rows * width, DType::f32, Kind::activation);
+  }
+  Bytes output() const { return activation(call_.layer.out); }
+  RecipeTensor activation_of(Count width) const {
+    return {true, {call_.x[0], call_.x[1], width}, DType::f32, Kind::activation};
+  }
+
+  /// One that reads or writes so many elements of the width h.
+  void add_move(Count width, Count times) { add_kernel({Flops(0), element_ * (extents_.rows * width * times), false}); }
+  /// (T, in) times (in, out), or one of its gradients, which have the same three sides.
+  void add_product(Count in, Count out) {
+    const Count rows = extents_.rows;
+    add_kernel({Flops(2 * rows * in * out), element_ * (rows * (in + out) + in * out), true});
+  }
+  /// Of the members' terms of an (s, b, width).
+  void add_sum(Count width) {
+    if (call_.parts > 1) add_collective(back::Collective::all_reduce, extents_.rows * width);
+  }
 
   /// Memory rises by so much at once, when the call begins; what it changes by is changed when it ends.
   Recipe finish(Bytes rise, Bytes change) {
@@ -51,8 +70,7 @@ class StackRecipe {
   Recipe& recipe() { return recipe_; }
 
  private:
-  void add_kernel(const StackRow& row) {
-    const model::KernelCost cost = cost_of(row, extents_, element_, call_.stack.causal_flash);
+  void add_kernel(const model::KernelCost& cost) {
     RecipeStep& step = recipe_.steps.back();
     step.spent.time += call_.costs.operation({cost.flops, cost.traffic, cost.matrix, DType::f32});
     step.spent.flops += cost.flops;
@@ -60,15 +78,26 @@ class StackRecipe {
     ++step.calls;
   }
 
+  void add_row(const StackRow& row) {
+    if (row.exchange != Exchange::none) return add_exchange(row.exchange);
+    add_kernel(cost_of(row, extents_, element_, call_.stack.causal_flash));
+  }
+
   void add_exchange(Exchange exchange) {
     const bool is_sequence = call_.stack.sequence_parallel;
     if (call_.parts == 1 || (exchange == Exchange::gather && !is_sequence)) return;
+    const bool scatters = exchange == Exchange::sum && is_sequence;
+    add_collective(exchange == Exchange::gather ? back::Collective::all_gather
+                   : scatters                   ? back::Collective::reduce_scatter
+                                                : back::Collective::all_reduce,
+                   call_.x.size());
+  }
+
+  void add_collective(back::Collective kind, Count count) {
     back::Signature signature;
-    signature.kind = exchange == Exchange::gather               ? back::Collective::all_gather
-                     : exchange == Exchange::sum && is_sequence ? back::Collective::reduce_scatter
-                                                                : back::Collective::all_reduce;
+    signature.kind = kind;
     signature.members = call_.parts;
-    signature.count = call_.x.size();
+    signature.count = count;
     recipe_.steps.back().collective = signature;
     recipe_.steps.emplace_back();
   }
@@ -79,9 +108,49 @@ class StackRecipe {
   Recipe recipe_;
 };
 
+// The embedding copies rows of its table. Of a part that does not have an id's row it has zeros, so parts are summed.
+Recipe llama_embedding_forward(const StackCall& call) {
+  StackRecipe made(call);
+  made.add_move(call.layer.out, 2);
+  made.add_sum(call.layer.out);
+  made.recipe().result = made.activation_of(call.layer.out);
+  return made.finish(made.output(), made.output());
+}
+
+Recipe llama_embedding_backward(const StackCall& call) {
+  StackRecipe made(call);
+  made.add_move(call.layer.out, 3);
+  return made.finish(Bytes(0), Bytes(0) - made.output());
+}
+
+// As of a GPT's head: the normed input is kept.
+Recipe llama_head_forward(const StackCall& call, bool saves) {
+  StackRecipe made(call);
+  const Bytes normed = made.activation(call.layer.in);
+  made.add_move(call.layer.in, 2);
+  made.add_product(call.layer.in, call.layer.out);
+  made.recipe().result = made.activation_of(call.layer.out);
+  made.recipe().saved_bytes[kActivation] = saves ? normed : Bytes(0);
+  return made.finish(normed + made.output(), made.output() + (saves ? normed : Bytes(0)));
+}
+
+// The gradient of the normed input takes the place of what was saved, and the logits' gradient is gone before the norm.
+Recipe llama_head_backward(const StackCall& call, const Recipe& saved) {
+  StackRecipe made(call);
+  const Bytes input = made.activation(call.layer.in), kept = saved.saved_bytes[kActivation];
+  made.add_product(call.layer.in, call.layer.out);
+  made.add_product(call.layer.in, call.layer.out);
+  made.add_sum(call.layer.in);
+  made.add_move(call.layer.in, 3);
+  made.recipe().result = made.activation_of(call.layer.in);
+  return made.finish(std::max(Bytes(0), input - made.output()), input - kept - made.output());
+}
+
 }  // namespace
 
 Recipe stack_forward(const StackCall& call, bool saves) {
+  if (call.layer.type == model::LayerStructure::Type::embedding) return llama_embedding_forward(call);
+  if (call.layer.type == model::LayerStructure::Type::head) return llama_head_forward(call, saves);
   StackRecipe made(call);
   made.add(call.stack.forward);
   const Bytes kept =
@@ -92,6 +161,8 @@ Recipe stack_forward(const StackCall& call, bool saves) {
 }
 
 Recipe stack_backward(const StackCall& call, const Recipe& saved) {
+  if (call.layer.type == model::LayerStructure::Type::embedding) return llama_embedding_backward(call);
+  if (call.layer.type == model::LayerStructure::Type::head) return llama_head_backward(call, saved);
   StackRecipe made(call);
   if (call.recompute != Recompute::off) made.add(call.stack.forward, call.recompute == Recompute::selective);
   made.add(call.stack.backward);

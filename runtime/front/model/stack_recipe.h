@@ -1,5 +1,6 @@
 /// \file
-/// The recipe of a block's call as a software stack makes it, in place of one that was recorded from our operations.
+/// The recipe of a block's call as a software stack makes it, in place of one that was recorded from our operations. Of
+/// Llama's layers embedding and head have recipes of this kind, too, since there are no operations for them.
 #pragma once
 
 #include "front/clock/cost.h"
@@ -9,14 +10,14 @@
 
 namespace shardlings::front {
 
-/// A block's call, as far as its costs depend on it.
+/// A layer's call, as far as its costs depend on it.
 struct StackCall {
   const model::SoftwareStack& stack;
   model::Recompute recompute;
   const CostModel& costs;
-  const model::LayerStructure& block;
-  Shape x;        ///< (s, b, h)
-  int parts = 1;  ///< ranks that the block is divided over
+  const model::LayerStructure& layer;
+  Shape x;        ///< (s, b, h); of an embedding (s, b)
+  int parts = 1;  ///< ranks that the layer is divided over
 };
 
 /// `saves`: a backward will come.

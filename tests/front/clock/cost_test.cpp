@@ -130,6 +130,10 @@ TEST(Precision, StatesOfAParameterWeighSixteenBytes) {
   const Bytes states = weight(1, DType::f32, Kind::parameter, true) + weight(1, DType::f32, Kind::gradient, true) +
                        weight(2, DType::f32, Kind::optimizer, true);
   EXPECT_EQ(states, Bytes(16));
+  const Bytes kept = weight(1, DType::f32, Kind::gradient, true, true);
+  EXPECT_EQ(kept, Bytes(4)) << "Megatron-LM's sums of gradients";
+  EXPECT_EQ(weight(1, DType::bf16, Kind::gradient, true, true), Bytes(2));
+  EXPECT_EQ(weight(1, DType::f32, Kind::parameter, true, true), Bytes(2));
 }
 
 TEST(Precision, MixedHalvesWhatTravelsAndMultipliesOnTheMatrixUnits) {
