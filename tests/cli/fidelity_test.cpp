@@ -65,14 +65,15 @@ TEST(Fidelity, TrustLinesSayTheErrorsOfAllRows) {
   }
 }
 
-// The formulas count what is kept from forward to backward; a run has what one block works with beside it.
+// The formulas count what is kept from forward to backward, `again` what is computed again for one block; a run has
+// what that block works with beside it.
 TEST(Fidelity, ActivationsAreThoseOfThePaper) {
   const Learner shardlings;
   for (const json& row : published().at("activations")) {
     const auto ours = simulated(shardlings, row).at("peak_by_kind").at("activation").get<double>();
-    const auto formula = row.at("bytes").get<double>();
+    const double formula = row.at("bytes").get<double>() + row.value("again", 0.0);
     EXPECT_GE(ours, formula) << row.at("name");
-    const double most = row.at("recompute") == "off" ? 1.006 : 1.31;  // what is recomputed is there again for a block
+    const double most = row.at("recompute") == "full" ? 1.05 : 1.01;  // little is kept, so that work counts for more
     EXPECT_LT(ours, most * formula) << row.at("name");
   }
 }
@@ -85,10 +86,11 @@ TEST(Fidelity, ModelStatesAreThoseOfZero) {
   const Learner shardlings;
   for (const json& row : published().at("states")) {
     if (row.at("ranks").get<int>() > kMostRanks) continue;
-    const Answer answer = shardlings({"simulate", row.at("puzzle").get<std::string>(), "--solution", "--json",
-                                      "--unlimited", "--cluster", "dgx_a100", "--precision", "mixed", "--batch", "1",
-                                      "--micro-batches", "1", "--ranks", std::to_string(row.at("ranks").get<int>()),
-                                      "--model", "layers=8,hidden=512,heads=8,vocabulary=4096,sequence=64"});
+    const Answer answer =
+        shardlings({"simulate", row.at("puzzle").get<std::string>(), "--solution", "--json", "--unlimited", "--cluster",
+                    "dgx_a100", "--precision", row.value("precision", "mixed"), "--batch", "1", "--micro-batches", "1",
+                    "--ranks", std::to_string(row.at("ranks").get<int>()), "--model",
+                    "layers=8,hidden=512,heads=8,vocabulary=4096,sequence=64"});
     ASSERT_EQ(answer.status, 0) << answer.out << answer.err;
     const json kinds = json::parse(answer.out).at("peak_by_kind");
     const double ours = (kinds.at("parameter").get<double>() + kinds.at("gradient").get<double>() +
