@@ -148,7 +148,7 @@ TEST(Command, RefusesAMapOfMemoryThatItCannotDraw) {
   EXPECT_THAT(refusal({"--model", "gpt5"}), HasSubstr("There is no model 'gpt5'. There are gpt2"));
   EXPECT_THAT(refusal({"--model", "gpt2", "--parallel", "tp=5"}), HasSubstr("12 heads cannot be divided"));
   EXPECT_THAT(refusal({"--model", "gpt2", "--parallel", "zero=4"}), HasSubstr("a stage from 0 to 3"));
-  EXPECT_THAT(refusal({"--model", "gpt2", "--recompute", "some"}), HasSubstr("none, selective or full"));
+  EXPECT_THAT(refusal({"--model", "gpt2", "--recompute", "some"}), HasSubstr("off, full or selective"));
 }
 
 TEST(Command, ExportsForOtherPrograms) {
