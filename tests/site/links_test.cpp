@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -24,7 +25,7 @@ class Links : public testing::Test {
   std::vector<std::string> dead() const { return dead_links(folder_.string()); }
 
  private:
-  fs::path folder_ = fs::path(testing::TempDir()) / "shardlings_links";
+  fs::path folder_ = fs::path(testing::TempDir()) / ("shardlings_links_" + std::to_string(getpid()));
 };
 
 TEST_F(Links, ThatLeadSomewhereAreNotNamed) {
