@@ -27,6 +27,9 @@ const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
 const Names kCaseData = {"front/clock/cluster.h", "front/clock/cluster_fields.h", "model/execution.h",
                          "model/software_stack.h", "model/structure.h"};
 
+/// What a simulated run was of, beside its case, and what it leaves behind.
+const Names kSimulated = {"front/clock/cluster.h", "front/group/fold.h", "front/trace/"};
+
 /// What a jail leaves behind, and what stood around it.
 const Names kBoundaryData = {"boundary/crash_note.h", "boundary/walls.h"};
 
@@ -95,9 +98,7 @@ const std::vector<Rule>& rules() {
        kBottom + kReport + kBoundaryData + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
        "the judge reads what a submission left behind, and runs none of its code"},
       {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
-      {"runtime/simulation/",
-       kBottom + Names{"simulation/", "memory_map/", "model/", "case/", "front/clock/cluster.h", "front/group/fold.h",
-                       "front/trace/"},
+      {"runtime/simulation/", kBottom + kSimulated + Names{"simulation/", "memory_map/", "model/", "case/"},
        "a simulation is a case and what came of it; others run it"},
       {"runtime/train/",
        kBottom + Names{"train/", "case/", "submission/", "world/", "front/", "model/", "api/access.h",
