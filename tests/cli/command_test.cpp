@@ -175,6 +175,25 @@ TEST(Command, ExportsForOtherPrograms) {
   EXPECT_EQ(shardlings({"run", "01", "--export", "junit=/no/such/folder/results.xml"}).status, 2);
 }
 
+TEST(Command, ExportsForClassroom50WhatItsRunnerSays) {
+  const Learner shardlings;
+  shardlings.solve(kFirst);
+  const std::string file = shardlings.folder() / "result.json";
+  const std::vector<std::string> grade = {"run", "01", "--export", "classroom50=" + file};
+  const Answer unknown = shardlings(grade, {"CLASSROOM=course"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("the variable ASSIGNMENT is not set"));
+  EXPECT_FALSE(read_file(file)) << "nothing has been graded";
+
+  const Answer known = shardlings(grade, {"CLASSROOM=course", "ASSIGNMENT=first", "OWNER=ada",
+                                          "SUBMISSION_TAG=submit/1", "COMMIT_URL=https://c", "RELEASE_URL=https://r"});
+  EXPECT_EQ(known.status, 0) << known.err;
+  const json result = json::parse(read_file(file).value_or(""));
+  EXPECT_EQ(result["score"], 100);
+  EXPECT_EQ(result["review"], "https://c") << "where there is no other";
+  EXPECT_EQ(result["datetime"].get<std::string>().size(), std::string("2026-06-01T14:32:01Z").size());
+}
+
 TEST(Command, RunsOneCaseOrAnotherFile) {
   const Learner shardlings;
   shardlings.solve(kFirst);

@@ -176,7 +176,7 @@ TEST(Arguments, ThatAreTooManyAreNamed) {
   for (const auto& [arguments, why] :
        {std::pair{std::vector<std::string>{"run", "01", "--export", "junit=r.xml", "b"},
                   "--export takes one value: b is one too many."},
-        {{"run", "--export", "a", "b"}, "--export a: write junit or gradescope"},
+        {{"run", "--export", "a", "b"}, "--export a: write one of autolab, classroom50, gradescope"},
         {{"run", "01", "--seed", "1", "2"}, "--seed takes one value: 2 is one too many."},
         {{"run", "01", "--seed", "1", "--seed", "2"}, "--seed is there 2 times, and takes one value."},
         {{"run", "01", "02"}, "run has no argument 02."},

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/golden.h"
-#include "report/gradescope.h"
-#include "report/junit.h"
+#include "report/exports/gradescope.h"
+#include "report/exports/junit.h"
 #include "report/verdicts.h"
 
 namespace shardlings::report {

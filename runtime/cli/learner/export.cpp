@@ -8,17 +8,34 @@
 
 #include "base/file.h"
 #include "cli/error.h"
-#include "report/gradescope.h"
-#include "report/junit.h"
+#include "cli/learner/classroom.h"
+#include "report/exports/autolab.h"
+#include "report/exports/gradescope.h"
+#include "report/exports/junit.h"
+#include "report/exports/prairielearn.h"
+#include "report/exports/submitty.h"
 
 namespace shardlings::cli::learner {
 namespace {
 
-using Format = std::string (*)(const grading::verdict::Verdict&);
+using grading::verdict::Verdict;
+using Format = std::string (*)(const Verdict&);
 
 const std::map<std::string, Format>& formats() {
-  static const std::map<std::string, Format> all = {{"gradescope", report::to_gradescope}, {"junit", report::to_junit}};
+  static const std::map<std::string, Format> all = {
+      {"autolab", report::to_autolab},
+      {"classroom50", [](const Verdict& verdict) { return report::to_classroom50(verdict, classroom_submission()); }},
+      {"gradescope", report::to_gradescope},
+      {"junit", report::to_junit},
+      {"prairielearn", report::to_prairielearn},
+      {"submitty", report::to_submitty}};
   return all;
+}
+
+std::string known_formats() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : formats()) names.push_back(name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -30,10 +47,11 @@ std::vector<Export> exports_of(const std::vector<std::string>& arguments) {
     const std::string format = argument.substr(0, equals);
     const std::string file = equals == std::string::npos ? "-" : argument.substr(equals + 1);
     if (!formats().contains(format) || file.empty()) {
-      throw UsageError(fmt::format(
-          "--export {}: write junit or gradescope, and a file if it is not for standard output: junit=results.xml",
-          argument));
+      throw UsageError(
+          fmt::format("--export {}: write one of {}, and a file if it is not for standard output: junit=results.xml",
+                      argument, known_formats()));
     }
+    if (format == "classroom50") (void)classroom_submission();  // what is missing is said before anything is graded
     exports.push_back({format, file});
   }
   if (std::count_if(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; }) > 1) {

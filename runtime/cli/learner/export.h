@@ -11,12 +11,12 @@ namespace shardlings::cli::learner {
 
 /// One file to write.
 struct Export {
-  std::string format;  ///< "junit" or "gradescope"
+  std::string format;  ///< "junit", "gradescope", …
   std::string file;    ///< "-": standard output
 };
 
 /// What `--export FORMAT[=FILE]` asks for; without a file, standard output. Throws UsageError for an unknown format,
-/// and where two exports would share standard output.
+/// for one that needs to be told more (classroom50), and where two exports would share standard output.
 std::vector<Export> exports_of(const std::vector<std::string>& arguments);
 
 /// Those that go into files.

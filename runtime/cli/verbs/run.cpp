@@ -269,7 +269,8 @@ void add_grading_options(VerbOptions& verb, RunOptions& options) {
             "what is told of hidden cases, or of the one of that name: full, law (name and law that broke) or none");
   verb.flag("--json", options.json, "print the neutral result as JSON");
   verb.each("--export", options.exports, "FORMAT[=FILE]",
-            "junit or gradescope, into a file if one is named: junit=out.xml");
+            "for other programs, into a file if one is named: junit=out.xml; also gradescope, autolab, classroom50, "
+            "prairielearn, submitty");
   verb.flag("-v,--verbose", options.verbose, "every failed case, and what the program printed");
 }
 

@@ -1,4 +1,4 @@
-#include "report/failure_text.h"
+#include "report/exports/failure_text.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "report/junit.h"
+#include "report/exports/junit.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "report/choice.h"
-#include "report/failure_text.h"
+#include "report/exports/failure_text.h"
 #include "report/harmless.h"
 
 namespace shardlings::report {

@@ -1,0 +1,20 @@
+/// \file
+/// What a student reads of a verdict where a platform shows plain text. All of it is harmless().
+#pragma once
+
+#include <string>
+
+#include "grading/verdict/verdict.h"
+
+namespace shardlings::report {
+
+/// Why a check does not hold, from the first case that shows it; or for what it waits. Nothing where it holds.
+std::string check_text(const grading::verdict::Verdict& verdict, const grading::verdict::CheckSummary& check);
+
+/// The whole verdict: its points in a line, and why nothing was run where that is so.
+std::string overall_text(const grading::verdict::Verdict& verdict);
+
+/// Of a verdict that is not judged: what happened, and that the submission is not to blame.
+std::string not_judged_text(const grading::verdict::Verdict& verdict);
+
+}  // namespace shardlings::report
