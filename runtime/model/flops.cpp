@@ -27,7 +27,7 @@ Count sequence_of(Count tokens, Count batch) {
 }  // namespace
 
 Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch) {
-  if (layer.llama) return llama_forward_flops(layer, tokens, batch > 0 ? tokens / batch : 0);
+  if (layer.llama) return llama_forward_flops(layer, tokens, sequence_of(tokens, batch));
   using Type = LayerStructure::Type;
   const Count in = layer.in, out = layer.out, product = 2 * tokens * in * out;
   const Count gelu = kGeluFlops, norm = kNormFlops;
@@ -47,6 +47,7 @@ Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch) {
 }
 
 Flops backward_flops(const LayerStructure& layer, Count tokens, Count batch) {
+  if (layer.llama) return llama_backward_flops(layer, tokens, sequence_of(tokens, batch));
   using Type = LayerStructure::Type;
   const Count in = layer.in, out = layer.out, products = 2 * (2 * tokens * in * out);
   const Count gelu = kGeluBackwardFlops, norm = kNormBackwardFlops;

@@ -4,15 +4,16 @@
 
 #include "base/dtype.h"
 #include "model/activations.h"
+#include "model/llama.h"
 
 namespace shardlings::model {
 namespace {
 
 using Type = LayerStructure::Type;
 
-/// Mean and 1/deviation of each row, in f32.
-Bytes statistics(Count tokens) {
-  return bytes_of(2 * tokens, DType::f32);
+/// Of each row, in f32: mean and 1/deviation; an RMS norm has no mean.
+Bytes statistics(const LayerStructure& layer, Count tokens) {
+  return bytes_of((layer.llama ? 1 : 2) * tokens, DType::f32);
 }
 Bytes wide(Count tokens, Count width, DType dtype) {
   return bytes_of(tokens * width, dtype);
@@ -42,7 +43,7 @@ Bytes saved_bytes(const LayerStructure& layer, Count tokens, Count batch, DType 
   switch (layer.type) {
     case Type::linear_gelu: return output_bytes(layer, tokens, dtype);
     case Type::block: return saved_by_block(layer, tokens, batch, dtype);
-    case Type::head: return input_bytes(layer, tokens, dtype) + statistics(tokens);
+    case Type::head: return input_bytes(layer, tokens, dtype) + statistics(layer, tokens);
     case Type::linear:
     case Type::embedding: break;
   }
@@ -53,6 +54,7 @@ Bytes forward_peak(const LayerStructure& layer, Count tokens, Count batch, bool 
   const Bytes output = output_bytes(layer, tokens, dtype);
   if (layer.type == Type::linear_gelu) return 2 * output;
   if (saving) return saved_bytes(layer, tokens, batch, dtype) + output;
+  if (layer.type == Type::block && layer.llama) return llama_forward_peak(layer, tokens, dtype);
   if (layer.type == Type::block) {
     const Bytes middle = wide(tokens, layer.wide, dtype), qkv = wide(tokens, 3 * layer.attended, dtype);
     return std::max({output + 2 * middle, 2 * output + middle, output + qkv});
@@ -68,8 +70,12 @@ Bytes backward_peak(const LayerStructure& layer, Count tokens, Count batch, DTyp
     case Type::linear: return output + input;
     case Type::linear_gelu: return std::max(3 * output, output + input);
     case Type::embedding: return output;
-    case Type::block: return saved_bytes(layer, tokens, batch, dtype) + output + wide(tokens, layer.wide, dtype);
-    case Type::head: return std::max(output + input, 2 * input) + statistics(tokens);
+    case Type::block: {
+      const Bytes saved = saved_bytes(layer, tokens, batch, dtype);
+      return layer.llama ? llama_backward_peak(layer, tokens, saved, dtype)
+                         : saved + output + wide(tokens, layer.wide, dtype);
+    }
+    case Type::head: return std::max(output + input, 2 * input) + statistics(layer, tokens);
   }
   return Bytes(0);
 }

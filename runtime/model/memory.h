@@ -32,6 +32,8 @@
 /// it is whole); P counts its heads. It saves 3 A + 4 Q + 2 M + P + 16 T = S; forward holds S + A, or without saving
 /// the most of A + 2 M, 2 A + M and A + 3 Q; backward S + A + M. A divided head has Y of its own part of the
 /// vocabulary. Then loss holds Y and three numbers for each token, or later two and one for each id of the vocabulary.
+///
+/// Llama's blocks have formulas of their own: model/llama.h. Its head has one number of statistics for each row, 4 T.
 #pragma once
 
 #include "base/units.h"
