@@ -307,8 +307,7 @@ std::string mistake_of_bytes(const CheckContext& check, const Plan& plan) {
 
 /// 3 % more than the best number of chunks takes.
 Formula<Nanos> broadcast_budget(const Plan& plan) {
-  const Formula<Nanos> best = plan.chain_time(plan.best_chunks());
-  return called("best q: " + best.text() + ", and 3 %", Formula<Nanos>(Nanos(best.value().value() * 103 / 100)));
+  return and_percent(plan.chain_time(plan.best_chunks()), 3, "best q: ");
 }
 
 }  // namespace

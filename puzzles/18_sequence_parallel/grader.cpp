@@ -75,20 +75,10 @@ Run run(const SequenceMlp& mlp, const PartInputs& inputs) {
   return reference::run_part<double>(*maker_of(mlp).operator()<double>(), inputs, 0);
 }
 
-/// The weights with everything of the middle zero but a rank's part.
-PartInputs with_part_of(const SequenceMlp& mlp, PartInputs inputs, int rank) {
-  const Range mine = part_of(mlp.middle, mlp.ranks, rank);
-  const auto clear = [&](const char* name, Count divisor, Count modulus) {
-    const Range range = mlp.entry(name);
-    for (Count i = 0; i < range.size(); ++i) {
-      const Count place = i / divisor % modulus;
-      if (place < mine.begin || place >= mine.end) inputs.weights[static_cast<std::size_t>(range.begin + i)] = 0;
-    }
-  };
-  clear("fc.weight", mlp.width, mlp.middle);
-  clear("fc.bias", 1, mlp.middle);
-  clear("fc2.weight", 1, mlp.middle);
-  return inputs;
+/// With the rank's part of the middle alone.
+Run run_of_part(const SequenceMlp& mlp, PartInputs inputs, int rank) {
+  inputs.weights = with_part_of(mlp, std::move(inputs.weights), rank);
+  return run(mlp, inputs);
 }
 
 /// Only these rows, of inputs and gradients.
@@ -107,20 +97,11 @@ PartInputs with_rows(const SequenceMlp& mlp, const PartInputs& inputs, auto want
   return some;
 }
 
-/// What the ranks hold if nobody adds terms up: each position the term of its own rank.
-Run with_own_terms(const SequenceMlp& mlp, const PartInputs& inputs) {
-  Run mixed;
-  for (int rank = 0; rank < mlp.ranks; ++rank) {
-    const Run own = run(mlp, with_part_of(mlp, inputs, rank));
-    mixed.output.resize(own.output.size());
-    mixed.grad_input.resize(own.grad_input.size());
-    for (std::size_t i = 0; i < own.output.size(); ++i) {
-      if (mlp.owner(static_cast<Count>(i) / mlp.width) != rank) continue;
-      mixed.output[i] = own.output[i];
-      mixed.grad_input[i] = own.grad_input[i];
-    }
-  }
-  return mixed;
+/// Of an array of the run, what the ranks hold if nobody adds terms up.
+std::vector<double> own_terms(const SequenceMlp& mlp, const PartInputs& inputs, reference::Array<double> Run::*array) {
+  std::vector<std::vector<double>> of_rank;
+  for (int rank = 0; rank < mlp.ranks; ++rank) of_rank.push_back(run_of_part(mlp, inputs, rank).*array);
+  return with_own_terms(mlp, of_rank);
 }
 
 /// The gradients of the parts if each rank sums over its own positions only.
@@ -128,7 +109,7 @@ std::vector<double> grads_of_own_positions(const SequenceMlp& mlp, const PartInp
   std::vector<double> mixed(inputs.weights.size());
   for (int rank = 0; rank < mlp.ranks; ++rank) {
     const Run own = run(mlp, with_rows(mlp, inputs, [&](Count row) { return mlp.owner(row) == rank; }));
-    const std::vector<float> part = with_part_of(mlp, inputs, rank).weights;  // not zero where it is this rank's
+    const std::vector<float> part = with_part_of(mlp, inputs.weights, rank);  // not zero where it is this rank's
     for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i] = part[i] != 0 ? own.grads[i] : mixed[i];
   }
   return mixed;
@@ -167,7 +148,7 @@ void diagnose_y(CheckContext& check, const std::vector<double>& right) {
                {"residual_missing", combine({right}, -1, {x})[0]},
                {"averaged", sum_times(right, apart, 1 / t)},
                {"reduced_twice", sum_times(right, apart, t)},
-               {"output_partial", with_own_terms(mlp, inputs).output}});
+               {"output_partial", own_terms(mlp, inputs, &Run::output)}});
 }
 
 /// grad_x if layer_norm_backward gets the norm's output in the place of its input.
@@ -199,7 +180,7 @@ void diagnose_grad_x(CheckContext& check, const std::vector<double>& right) {
   diagnose_as(check, found[0],
               {{"averaged", sum_times(right, residual, 1 / t)},
                {"reduced_twice", sum_times(right, residual, t)},
-               {"input_gradient_partial", with_own_terms(mlp, inputs).grad_input}});
+               {"input_gradient_partial", own_terms(mlp, inputs, &Run::grad_input)}});
 }
 
 /// All ranks' parts, added up on each of them.

@@ -4,6 +4,30 @@
 
 namespace shardlings::grading::formulas {
 
+std::vector<float> with_part_of(const SequenceMlp& mlp, std::vector<float> weights, int rank) {
+  const Range mine = part_of(mlp.middle, mlp.ranks, rank);
+  const auto clear = [&](const char* name, Count divisor) {
+    const Range range = mlp.entry(name);
+    for (Count i = 0; i < range.size(); ++i) {
+      const Count place = i / divisor % mlp.middle;
+      if (place < mine.begin || place >= mine.end) weights[static_cast<std::size_t>(range.begin + i)] = 0;
+    }
+  };
+  clear("fc.weight", mlp.width);
+  clear("fc.bias", 1);
+  clear("fc2.weight", 1);
+  return weights;
+}
+
+std::vector<double> with_own_terms(const SequenceMlp& mlp, const std::vector<std::vector<double>>& of_rank) {
+  std::vector<double> mixed = of_rank.front();
+  for (std::size_t i = 0; i < mixed.size(); ++i) {
+    const int owner = mlp.owner(static_cast<Count>(i) / mlp.width);
+    mixed[i] = of_rank[static_cast<std::size_t>(owner)][i];
+  }
+  return mixed;
+}
+
 SequencePeak sequence_peak(const SequenceMlp& mlp) {
   const std::int64_t x = judge::kBytesOfF32 * mlp.elements(), mine = x / mlp.ranks,
                      z = judge::kBytesOfF32 * mlp.tokens * mlp.part();

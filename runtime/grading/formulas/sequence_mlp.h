@@ -3,6 +3,8 @@
 /// (Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.2; puzzle 18): extents, memory and bytes of a rank.
 #pragma once
 
+#include <vector>
+
 #include "base/parts.h"
 #include "case/case.h"
 #include "grading/judge/formula.h"
@@ -38,6 +40,12 @@ struct SequenceMlp {
   int ranks, rank, micros;
   Count sequence, batch, tokens, width, middle;  // tokens: s b of a micro-batch
 };
+
+/// A block's weights with everything of the middle zero but the part of rank `rank`.
+std::vector<float> with_part_of(const SequenceMlp& mlp, std::vector<float> weights, int rank);
+/// What the ranks hold if nobody adds terms up: each row as its owner's own part of the middle makes it. `of_rank` is
+/// by rank what its part makes of all rows.
+std::vector<double> with_own_terms(const SequenceMlp& mlp, const std::vector<std::vector<double>>& of_rank);
 
 /// Bytes of a rank at its peak: what is there by plan, and room for what a call makes. `kept` is what stays of one
 /// micro-batch from its forward to its backward.

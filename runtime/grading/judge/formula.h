@@ -82,6 +82,11 @@ class Formula {
   }
   /// And a single number in place of its numbers.
   friend Formula folded(const Formula& a) { return Formula(Expression::folded(a.expression())); }
+  /// So many percent more than `a`, rounded down: "a + b = 30 + 71, and 3 %". `remark` stands in front.
+  friend Formula and_percent(const Formula& a, std::int64_t percent, const std::string& remark = {}) {
+    const std::int64_t more = raw(a.value()) * (100 + percent) / 100;
+    return called(remark + a.text() + ", and " + std::to_string(percent) + " %", Formula(Amount(more)));
+  }
   /// The same number, as `simple` says it where that is the same: "(N-1)/N x weights" where all parts are equal.
   friend Formula simplest(const Formula& simple, const Formula& exact) {
     return simple.expression_.equals(exact.expression_) ? simple : exact;

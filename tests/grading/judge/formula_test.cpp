@@ -264,6 +264,13 @@ TEST(Formula, LongOnesAreShortened) {
   EXPECT_EQ(sum<Bytes>({}).value(), Bytes(0));
 }
 
+TEST(Formula, ALittleMoreIsSaidBehindTheFormula) {
+  const Formula<Nanos> step = named("a", Nanos(30)) + named("b", Nanos(71));
+  EXPECT_EQ(and_percent(step, 3).value(), Nanos(104)) << "104.03, rounded down";
+  EXPECT_EQ(and_percent(step, 3).text(), "a + b = 30 ns + 71 ns, and 3 %");
+  EXPECT_EQ(and_percent(named("W", Bytes(200)), 50, "best q: ").text(), "best q: W, and 50 %");
+}
+
 TEST(Formula, TimesAreShownWithAllTheirDigits) {
   const Formula<Nanos> a = named("a", Nanos(1'234'567)), b = named("b", Nanos(5'000)), c = named("c", Nanos(300));
   EXPECT_EQ((a + b + c).text(), "a + b + c = 1.234567 ms + 5 us + 300 ns");
