@@ -12,6 +12,8 @@ class BestDeal {
   BestDeal(const Costs& costs, int ranks)
       : costs_(costs), order_(costliest_first(costs)), load_(static_cast<std::size_t>(ranks)) {
     best_ = busiest(costs, dealt_to_least(costs, order_, ranks), ranks);
+    const std::int64_t all = std::accumulate(costs.begin(), costs.end(), std::int64_t{0});
+    least_ = std::max((all + ranks - 1) / ranks, costs.empty() ? 0 : costs[order_.front()]);
   }
 
   std::int64_t busiest_rank() {
@@ -22,6 +24,7 @@ class BestDeal {
  private:
   /// All pieces from number `next` of the order on; those before it are placed. No load reaches `best_` there.
   void place(std::size_t next) {
+    if (best_ == least_) return;
     if (next == order_.size()) {
       best_ = *std::max_element(load_.begin(), load_.end());
       return;
@@ -41,6 +44,7 @@ class BestDeal {
   std::vector<std::size_t> order_;
   std::vector<std::int64_t> load_;
   std::int64_t best_ = 0;
+  std::int64_t least_ = 0;  ///< no deal is better: the costliest piece, and an equal share of all
 };
 
 }  // namespace

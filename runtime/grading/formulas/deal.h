@@ -24,7 +24,8 @@ std::vector<std::size_t> given_order(std::size_t pieces);
 std::vector<std::size_t> costliest_first(const Costs& costs);
 
 /// What the busiest rank has in the best deal there is. Tries all deals but those that cannot be better than the best
-/// so far, and those that differ only by which of several ranks with as much gets a piece: for a few dozen pieces.
+/// so far, and those that differ only by which of several ranks with as much gets a piece; ends at an equal share of
+/// all. For about a dozen unequal pieces: of many more the search may take hours.
 std::int64_t busiest_of_best_deal(const Costs& costs, int ranks);
 
 }  // namespace shardlings::grading::formulas

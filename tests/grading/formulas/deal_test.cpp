@@ -51,6 +51,14 @@ TEST(Deal, BestIsTheBestOfAll) {
   }
 }
 
+// Without an end at the equal share this would try all deals of fifty pieces.
+TEST(Deal, SearchEndsAtAnEqualShare) {
+  EXPECT_EQ(formulas::busiest_of_best_deal(Costs(50, 7), 5), 70);
+  Costs with_a_large_one(50, 7);
+  with_a_large_one.push_back(1000);
+  EXPECT_EQ(formulas::busiest_of_best_deal(with_a_large_one, 5), 1000);
+}
+
 TEST(Deal, OfOneHugePieceIsThatPiece) {
   EXPECT_EQ(formulas::busiest_of_best_deal({2, 100, 3, 5}, 3), 100);
   EXPECT_EQ(formulas::busiest_of_best_deal({}, 3), 0);
