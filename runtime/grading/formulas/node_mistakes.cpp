@@ -30,20 +30,22 @@ SharedId mistake_in_tree(const NodeAllReduce& plan, Count n, const std::vector<N
   };
   if (std::any_of(messages.begin(), messages.end(), exchanged))
     return SharedId("mistake_in_tree", "exchanged_in_pairs");
-  std::set<int> senders_to_0, numbers_crossing;
+  std::set<int> senders_to_0;
+  std::map<int, std::set<int>> crossing;  // by node: its ranks that send to other nodes
   bool along_nodes = true;
   for (const NodeMessage& m : messages) {
     if (m.bytes != size) return {};  // no tree: only whole data make one
     if (m.to == 0) senders_to_0.insert(m.from);
     if (!m.between) continue;
-    numbers_crossing.insert(m.from % plan.k);
+    crossing[plan.node_of(m.from)].insert(m.from);
     along_nodes = along_nodes && m.from % plan.k == m.to % plan.k;
   }
   if (plan.nodes > 1 && plan.k > 1 && std::ssize(senders_to_0) == plan.ranks - 1)
     return SharedId("mistake_in_tree", "star_of_ranks");
   if (!along_nodes) return SharedId("mistake_in_tree", "tree_across_nodes");
-  return plan.k > 1 && std::ssize(numbers_crossing) == plan.k ? SharedId("mistake_in_tree", "every_rank_crosses")
-                                                              : SharedId();
+  const bool whole_node_crosses =
+      std::ranges::any_of(crossing, [&](const auto& node) { return std::ssize(node.second) == plan.k; });
+  return plan.k > 1 && whole_node_crosses ? SharedId("mistake_in_tree", "every_rank_crosses") : SharedId();
 }
 
 SharedId mistake_in_levels(const NodeAllReduce& plan, Count n, const std::vector<NodeMessage>& messages) {

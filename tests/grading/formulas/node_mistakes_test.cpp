@@ -57,6 +57,9 @@ TEST(MistakeInTree, IsNoneWherePartsTravelOrSomeOfTheRanksCross) {
   EXPECT_EQ(in_tree(Sent(3).send(2, 3, kSize / 9)), "") << "a ring is no tree";
   EXPECT_EQ(in_tree(Sent(3).send(3, 0, kSize).send(4, 1, kSize)), "");
   EXPECT_EQ(in_tree(Sent(3).exchange(0, 1, kSize / 2)), "");
+  // Rank 0 of one node and rank 1 of another cross: together all numbers, and no node has both.
+  const Sent one_of_each = Sent(2).send(0, 2, kSize).send(3, 1, kSize);
+  EXPECT_EQ(mistake_in_tree(NodeAllReduce(nodes_of(4, 2)), kSize, one_of_each.messages()), "");
 }
 
 /// All ranks send `times` messages of so many elements to the rank with their number on the next node.
