@@ -125,10 +125,10 @@ std::vector<Mistake> mistakes_of_work(const Case& kase) {
           {"", by_bytes}};
 }
 
-/// The stages are among the best by these rules.
+/// The stages are among the best by these rules: they fit, and none that fit have a faster slowest stage. All placements
+/// are asked: best_stages() wants rules by which a later stage needs no more than an earlier one.
 bool goes_by(const PlacementRules& rules, const Stages& stages) {
-  const Stages best = best_stages(rules);
-  return !best.empty() && rules.fit(stages) && rules.slowest_of(stages) == rules.slowest_of(best);
+  return rules.fit(stages) && placements_within(rules, rules.slowest_of(stages) - 1) == 0;
 }
 
 /// A mistake explains a placement if not more than one in so many would be among the best by its rules: others are met
