@@ -34,9 +34,14 @@ TEST(Muon, IteratesEachSingularValueByItself) {
 }
 
 TEST(Muon, BringsSingularValuesNearOne) {
-  for (const double value : {0.01, 0.1, 0.5, 1.0}) {
-    EXPECT_GT(iterated(value, reference::kMuonRounds), 0.6) << value;
-    EXPECT_LT(iterated(value, reference::kMuonRounds), 1.3) << value;
+  const double rest = std::sqrt(1 - 0.01 * 0.01 - 0.1 * 0.1 - 0.5 * 0.5);  // so that the norm is 1
+  const Array<double> values{0.01, 0.1, 0.5, rest};
+  Array<double> diagonal(16);
+  for (std::size_t i = 0; i < 4; ++i) diagonal[5 * i] = values[i];
+  const Array<double> result = reference::orthogonalized(diagonal, 4, 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_GT(result[5 * i], 0.6) << values[i];
+    EXPECT_LT(result[5 * i], 1.3) << values[i];
   }
 }
 
