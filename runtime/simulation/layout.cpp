@@ -180,6 +180,12 @@ void share_activations(const StackFile& file, int t, bool is_sequence_parallel, 
   }
 }
 
+/// A puzzle whose ranks are all along tp is about a part of a layer: its harness takes matrices of a GPT's block by
+/// their names, and of a perceptron's middle by its width.
+bool is_made_of_a_gpts_matrices(const Manifest& puzzle) {
+  return puzzle.axes.size() == 1 && puzzle.axes.front().name == "tp";
+}
+
 /// What the stack's file says of the case's cluster. Of Llama's layers there are no operations, so that ours are a
 /// file, too.
 std::optional<OnCluster> use_stack(const Manifest& puzzle, const Wish& wish, const Files& files, Case& kase) {
@@ -187,6 +193,12 @@ std::optional<OnCluster> use_stack(const Manifest& puzzle, const Wish& wish, con
   if (!has_stack(wish) && !is_llama) return std::nullopt;
   if (!kase.has_model() || kase.model.family != model::ModelSpec::Family::gpt) {
     refuse("--stack is about transformer blocks, and the model of this puzzle has none");
+  }
+  if (is_llama && is_made_of_a_gpts_matrices(puzzle)) {
+    refuse(
+        fmt::format("Puzzle {} makes a part of a GPT's block of operations itself, and Llama's blocks have other "
+                    "matrices. There are GPTs of the same width and depth: llama-70b-as-gpt and llama-405b-as-gpt",
+                    puzzle.number));
   }
   if (has_stack(wish) && kase.cluster.uses_table) {
     refuse(fmt::format("--stack needs a cluster with speeds, such as dgx_a100: on {} calls take fixed times",
@@ -248,7 +260,7 @@ WishedCase wished_case(const Manifest& puzzle, const Wish& wish, const Files& fi
   use_cluster(wish, files, kase);
   use_recompute(wish, kase);
   WishedCase wished;
-  wished.compared = use_stack(puzzle, wish, files, kase);
+  wished.on_cluster = use_stack(puzzle, wish, files, kase);
   if (wish.micro_batches > 0) kase.micro_batches = wish.micro_batches;
   if (wish.batch > 0) kase.batch = wish.batch;
   use_global_batch(wish, kase);

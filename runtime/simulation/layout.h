@@ -45,7 +45,7 @@ inline constexpr Bytes kUnlimited{std::int64_t{1} << 50U};
 /// A case, and what the file of its software stack says of times on its cluster.
 struct WishedCase {
   cases::Case kase;
-  std::optional<OnCluster> compared{};  ///< nothing: it says nothing, or there is no stack
+  std::optional<OnCluster> on_cluster{};  ///< nothing: it says nothing, or there is no stack
 };
 
 /// The case that is wished for: the puzzle's own, with what is asked for in its place. Nothing of it is hidden, no

@@ -14,7 +14,7 @@ std::string trust_in(const WishedCase& wished) {
   const std::string what = fmt::format("trust: {} at {} speeds, {}, {}", cluster.name,
                                        is_measured ? "measured" : "peak", precision_text(cluster),
                                        is_ours ? "the layers of this project" : "the software stack " + stack->name);
-  const auto& on = wished.compared;
+  const auto& on = wished.on_cluster;
   if (!on || on->rows == 0 || !is_measured || !cluster.mixed) {
     return what + ": not compared with published steps, so take proportions only";
   }

@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <stdexcept>
+
+#include "base/file.h"
 
 namespace shardlings::simulation {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const Files kFiles = {SHARDLINGS_SOURCE_FOLDER "/runtime/memory_map/models.toml",
                       SHARDLINGS_SOURCE_FOLDER "/runtime/front/clock/clusters",
@@ -107,13 +111,34 @@ TEST(Layout, LlamasHaveBlocksOfTheirOwn) {
               HasSubstr("8 heads of keys and values cannot be divided over 16 ranks"));
 }
 
+/// Whether a harness takes single matrices of a layer, by the names that a GPT's have or with biases.
+bool takes_matrices_by_name(const std::string& folder) {
+  const std::string harness = read_whole_file(folder + "/harness.cpp");
+  return harness.find("h.linear(") != std::string::npos || harness.find(".weight\"") != std::string::npos;
+}
+
+TEST(Layout, WhereAHarnessTakesAGptsMatricesLlamaIsRefused) {
+  int refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SHARDLINGS_SOURCE_FOLDER "/puzzles")) {
+    if (!std::filesystem::exists(entry.path() / "puzzle.toml")) continue;
+    const cases::Manifest of = puzzle(entry.path().filename().string());
+    if (of.cases.empty() || !of.cases.front().has_model()) continue;
+    const bool takes = takes_matrices_by_name(entry.path().string());
+    const std::string why = refusal(of, {.model = "llama-8b", .cluster = "dgx_h100"});
+    EXPECT_EQ(why.find("llama-70b-as-gpt and llama-405b-as-gpt") != std::string::npos, takes) << of.id << ": " << why;
+    EXPECT_THAT(refusal(of, {.model = "llama-70b-as-gpt", .cluster = "dgx_h100"}), Not(HasSubstr("as-gpt"))) << of.id;
+    refused += takes ? 1 : 0;
+  }
+  EXPECT_GE(refused, 4) << "16, 17, 18 and 38";
+}
+
 TEST(Layout, KnowsWhatTheStacksFileSaysOfTheCluster) {
-  const auto compared = [](const char* cluster) {
-    return wished_case(grid(), {.cluster = cluster, .stack = "megatron-2022"}, kFiles).compared;
+  const auto on_cluster = [](const char* cluster) {
+    return wished_case(grid(), {.cluster = cluster, .stack = "megatron-2022"}, kFiles).on_cluster;
   };
-  ASSERT_TRUE(compared("dgx_a100"));
-  EXPECT_EQ(compared("dgx_a100")->rows, 4);
-  EXPECT_FALSE(compared("dgx_h100"));
+  ASSERT_TRUE(on_cluster("dgx_a100"));
+  EXPECT_EQ(on_cluster("dgx_a100")->rows, 4);
+  EXPECT_FALSE(on_cluster("dgx_h100"));
 }
 
 TEST(Layout, SetsNumbersOfTheCase) {

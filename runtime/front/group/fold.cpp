@@ -35,8 +35,9 @@ namespace {
 /// Of a number that grows by the same from each replica to the next.
 class Growth {
  public:
-  Growth(std::int64_t first, std::int64_t last, int replicas) : first_(first) {
-    const std::int64_t steps = std::max(1, replicas);
+  /// `last` is that of the replica so many further on.
+  Growth(std::int64_t first, std::int64_t last, int further) : first_(first) {
+    const std::int64_t steps = std::max(1, further);
     is_even_ = (last - first) % steps == 0;
     step_ = (last - first) / steps;
   }
