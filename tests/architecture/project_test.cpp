@@ -1,6 +1,7 @@
 // The rules' verdict on this project. Every failure names file, line and rule.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 
 #include "architecture/rules.h"
@@ -112,6 +113,31 @@ TEST(Project, MessagesInTheDocumentationAreReal) {
     }
   }
   EXPECT_GT(number, 0);
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
+}
+
+/// As words are looked up: without capitals, a hyphen like a space.
+std::string to_look_up(std::string word) {
+  for (char& c : word) c = c == '-' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return word;
+}
+
+TEST(Project, WordsOfTheGlossaryStandInOrder) {
+  const std::vector<Source> glossary = sources("docs", {"glossary.md"});
+  ASSERT_EQ(glossary.size(), 1U);
+  std::vector<Violation> violations;
+  std::string before;
+  int number = 0, words = 0;
+  for (const std::string& line : lines_of(glossary[0].text)) {
+    ++number;
+    if (words > 0 && line.empty()) break;  // the table of letters follows
+    if (!starts_with(line, "| ") || starts_with(line, "| word |")) continue;
+    const std::string word = to_look_up(line.substr(2, line.find(" |", 2) - 2));
+    if (word < before) violations.push_back({glossary[0].path, number, word + " stands behind " + before});
+    before = word;
+    ++words;
+  }
+  EXPECT_GT(words, 100);
   EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
 
