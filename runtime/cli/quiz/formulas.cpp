@@ -69,8 +69,8 @@ Amount states(const Numbers& numbers) {
                                 .value());
 }
 
-/// What a block keeps from forward to backward.
-Amount kept_by_block(const Numbers& numbers) {
+/// What a block keeps from forward to backward if so much of it is computed again.
+Amount kept_by_block(const Numbers& numbers, model::Recompute recompute) {
   memory_map::Transformer model;
   model.layers = 1;
   model.hidden = number(numbers, "hidden", 1024);
@@ -81,7 +81,7 @@ Amount kept_by_block(const Numbers& numbers) {
   parallel.sp = number(numbers, "sp", 0) > 0;
   memory_map::Training training;
   training.precision = memory_map::precision_of("mixed");
-  training.recompute = static_cast<model::Recompute>(number(numbers, "recompute", 0));
+  training.recompute = recompute;
   training.micro_batch = number(numbers, "batch", 1);
   return plain(Unit::bytes, memory_map::kept_by_one_block(model, parallel, training).value());
 }
@@ -119,6 +119,10 @@ Amount pipeline_idle(const Numbers& numbers) {
 
 using OfNumbers = std::function<Amount(const Numbers&)>;
 
+OfNumbers kept_with(model::Recompute recompute) {
+  return [recompute](const Numbers& n) { return kept_by_block(n, recompute); };
+}
+
 OfNumbers step_bytes(int zero) {
   return [zero](const Numbers& n) { return amount(formulas::step_bytes(case_of(n), 0, zero)); };
 }
@@ -126,7 +130,9 @@ OfNumbers step_bytes(int zero) {
 const std::map<std::string, OfNumbers>& table() {
   static const std::map<std::string, OfNumbers> all = {
       {"states", states},
-      {"kept_by_block", kept_by_block},
+      {"kept_by_block", kept_with(model::Recompute::off)},
+      {"kept_by_selective_block", kept_with(model::Recompute::selective)},
+      {"kept_by_recomputed_block", kept_with(model::Recompute::full)},
       {"block_flops", block_flops},
       {"ring_sent", [](const Numbers& n) { return amount(ring(n).sent()); }},
       {"ring_peak", [](const Numbers& n) { return amount(ring(n).peak()); }},

@@ -82,9 +82,11 @@ std::string training_text(const Transformer& model, const Training& training) {
                                  training.precision.master > 0 ? " (with an f32 copy)" : "");
   if (!model.has_layers()) return text;
   const Count sequence = training.sequence > 0 ? training.sequence : model.sequence;
-  static const char* const kRecompute[] = {"nothing recomputed", "full recomputation", "selective recomputation"};
+  const bool is_off = training.recompute == model::Recompute::off;
+  const std::string recomputed =
+      is_off ? "nothing recomputed" : std::string(model::kRecomputeWords.of(training.recompute)) + " recomputation";
   text += fmt::format("\nmicro-batch: {} x {} tokens, {} bytes an activation, {}", training.micro_batch, sequence,
-                      training.precision.activation, kRecompute[static_cast<int>(training.recompute)]);
+                      training.precision.activation, recomputed);
   return text;
 }
 
