@@ -28,7 +28,7 @@ class UnfinishedBuild : public testing::Test {
   int said(const std::function<void(int)>& then) {
     int times = 0;
     wait_until_built(project_, "02_b", [&](const std::string& text) {
-      EXPECT_EQ(text, "this puzzle is still being built, once");
+      EXPECT_EQ(text, "this puzzle is still being built, which happens only once");
       then(++times);
     });
     return times;

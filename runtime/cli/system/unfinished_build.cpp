@@ -31,7 +31,7 @@ bool is_being_built(const Project& project) {
 void wait_until_built(const Project& project, const std::string& id,
                       const std::function<void(const std::string&)>& say) {
   while (!is_built(project, id) && is_being_built(project)) {
-    say("this puzzle is still being built, once");
+    say("this puzzle is still being built, which happens only once");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
