@@ -17,6 +17,7 @@
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
+#include "machines.h"
 #include "model/operation_flops.h"
 
 using namespace shardlings;
@@ -99,9 +100,9 @@ bool is_given(const Case& kase) {
 
 // ---- Numbers ----
 
-/// The two matrices one behind the other, each with a bias that is zero, which the judge's layers want to have.
-PartInputs inputs_of(const Plan& plan) {
-  const std::vector<float> block = weights_of(plan.kase, 1);
+/// The two matrices of a block's weights one behind the other, each with a bias that is zero, which the judge's layers
+/// want to have.
+PartInputs inputs_of(const Plan& plan, const std::vector<float>& block) {
   PartInputs inputs;
   const auto append = [&](const char* entry, Count outputs) {
     const Range range = plan.mlp.entry(entry);
@@ -115,7 +116,8 @@ PartInputs inputs_of(const Plan& plan) {
   return inputs;
 }
 
-PartReference reference_of(const Plan& plan, const PartInputs& inputs) {
+PartReference reference_of(const Plan& plan, const std::vector<float>& block) {
+  const PartInputs inputs = inputs_of(plan, block);
   const Count width = plan.mlp.width, middle = plan.mlp.middle, size = width * middle;
   return part_reference(inputs, [&]<class Real>() {
     reference::Parts<Real> parts;
@@ -126,27 +128,13 @@ PartReference reference_of(const Plan& plan, const PartInputs& inputs) {
   });
 }
 
-/// Elements of y of this rank's positions.
-Range rows_of(const Plan& plan, int rank) {
-  const Count size = plan.positions * plan.mlp.batch * plan.mlp.width;
-  return {rank * size, (rank + 1) * size};
-}
-
 /// Each rank's positions as its own part of the middle makes them.
-std::vector<double> own_summands(const Plan& plan) {
-  const Count width = plan.mlp.width, middle = plan.mlp.middle;
-  std::vector<double> y;
+std::vector<double> own_terms(const Plan& plan) {
+  std::vector<std::vector<double>> of_rank;
   for (int rank = 0; rank < plan.mlp.ranks; ++rank) {
-    const Range mine = part_of(middle, plan.mlp.ranks, rank);
-    PartInputs inputs = inputs_of(plan);
-    for (Count row = 0; row < middle; ++row) {
-      if (row >= mine.begin && row < mine.end) continue;
-      std::fill_n(inputs.weights.begin() + row * width, width, 0.0F);  // z is 0 there, and so is gelu(z)
-    }
-    const std::vector<double> own = slice(reference_of(plan, inputs).output, rows_of(plan, rank));
-    y.insert(y.end(), own.begin(), own.end());
+    of_rank.push_back(reference_of(plan, with_part_of(plan.mlp, weights_of(plan.kase, 1), rank)).output);
   }
-  return y;
+  return with_own_terms(plan.mlp, of_rank);
 }
 
 /// Chunks that are stretches of the whole sequence: of each of them a rank has got an equal part, in the order of
@@ -185,44 +173,60 @@ void diagnose_output(CheckContext& check, const Plan& plan, const std::vector<do
               {{"averaged", scaled({right}, 1.0 / plan.mlp.ranks)[0]},
                {"reduced_twice", scaled({right}, plan.mlp.ranks)[0]},
                {"other_positions", stretches_scattered(plan, right, chunks_of(check))},
-               {"output_partial", own_summands(plan)}});
+               {"output_partial", own_terms(plan)}});
 }
 
 // ---- Traces ----
 
-std::vector<Event> operations(const CheckContext& check) {
-  return check.events(0, EventKind::operation);
+std::vector<Event> operations(const CheckContext& check, int rank) {
+  return check.events(rank, EventKind::operation);
 }
 
 void diagnose_bytes(CheckContext& check, const Plan& plan, int rank) {
-  if (check.counters(rank).calls(Collective::all_reduce) > 0) return check.diagnose("all_reduced");
   const Bytes once((plan.mlp.ranks - 1) * kBytesOfF32 * plan.mlp.elements() / plan.mlp.ranks);
+  // Summands of all positions, and nothing scattered: what else is all-reduced leaves the scatters where they are.
+  const std::vector<Event> sums = collectives(check, rank, Collective::all_reduce), computed = operations(check, rank);
+  if (!sums.empty() && !computed.empty() && sums.front().order > computed.front().order &&
+      check.counters(rank).bytes_sent(Collective::all_reduce) == 2 * once &&
+      check.counters(rank).calls(Collective::reduce_scatter) == 0) {
+    return check.diagnose("all_reduced");
+  }
   if (check.counters(rank).bytes_sent(Collective::all_gather) > once) check.diagnose("gathered_too_often");
 }
 
+void diagnose_calls(CheckContext& check, int rank, Count q) {
+  if (num_collectives(check, rank) > 2 * q) return check.diagnose("in_pieces");
+  if (collectives(check, rank, Collective::all_gather).size() == 1) return check.diagnose("gathered_at_once");
+  if (collectives(check, rank, Collective::reduce_scatter).size() == 1) return check.diagnose("scattered_at_once");
+  check.diagnose("fewer_chunks");
+}
+
 void diagnose_memory(CheckContext& check, const Plan& plan) {
-  constexpr std::size_t kThird = 2;
+  constexpr std::size_t kAtOnce = 2;  // chunks that may be there beside the one at work, from the third one on
   const auto q = static_cast<std::size_t>(chunks_of(check));
-  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check);
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check, 0);
   if (computed.empty()) return;
   if (gathers.size() == 1 && q > 1) return check.diagnose("gathered_at_once");
   const auto early = std::count_if(gathers.begin(), gathers.end(),
                                    [&](const Event& gather) { return gather.order < computed.front().order; });
   if (early > 2) return check.diagnose("gathered_too_early");
   const Bytes whole = plan.whole().value();
-  if (q > kThird && !gathers.empty() && gathers.front().live_after >= plan.given().value() + whole) {
+  if (q > kAtOnce && !gathers.empty() && gathers.front().live_after >= plan.given().value() + whole) {
     return check.diagnose("room_for_all");
   }
-  // The third chunk finds everything in use that may be; from then on nothing more is alive at the same line.
-  if (q < kThird + 3 || plan.positions % chunks_of(check) != 0 || computed.size() != q * kOperations) return;
-  if (computed[(kThird + 2) * kOperations - 1].live_after > computed[(kThird + 1) * kOperations - 1].live_after) {
+  // The third chunk finds everything in use that may be; from then on nothing more is alive at the same line. The last
+  // chunk has no next one, so two before it are compared.
+  constexpr std::size_t kEarlier = 3, kLater = 4;  // numbers from 0 on
+  if (q <= kLater || plan.positions % chunks_of(check) != 0 || computed.size() != q * kOperations) return;
+  const auto alive_behind = [&](std::size_t chunk) { return computed[(chunk + 1) * kOperations - 1].live_after; };
+  if (alive_behind(kLater) > alive_behind(kEarlier)) {
     check.diagnose("chunks_kept");
   }
 }
 
 void diagnose_time(CheckContext& check, const Plan& plan) {
   const Count q = chunks_of(check), best = plan.best_chunks();
-  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check),
+  const std::vector<Event> gathers = collectives(check, 0, Collective::all_gather), computed = operations(check, 0),
                            scatters = collectives(check, 0, Collective::reduce_scatter);
   if (q > 1 && !gathers.empty() && !scatters.empty()) {
     if (gathers.size() == 1) return check.diagnose("gathered_at_once");
@@ -236,11 +240,103 @@ void diagnose_time(CheckContext& check, const Plan& plan) {
   check.diagnose(q < best ? "too_few_chunks" : "too_many_chunks");
 }
 
+// ---- Choices ----
+
+/// What a gather or a scatter of one of q equal chunks takes, and its operations.
+double move_time(const Machine& machine, double q) {
+  return machine.latency + machine.transfer / q;
+}
+double work_time(const Machine& machine, double q) {
+  return kOperations * machine.launch + machine.compute / q;
+}
+
+/// How long a run takes in q equal chunks, by the lesson's formula: each turn is as long as its longer part.
+double time_by_turns(const Machine& machine, double q) {
+  const double move = move_time(machine, q), work = work_time(machine, q);
+  return 2 * move + work + (q - 1) * std::max(work, 2 * move);
+}
+
+/// The same, gather by gather and scatter by scatter: in the first turn nothing leaves, and in the last one nothing
+/// comes.
+double time_by_steps(const Machine& machine, double q) {
+  const double move = move_time(machine, q), work = work_time(machine, q);
+  double link_free = move, there = move, now = 0, gone = 0;
+  for (double chunk = 0; chunk < q; ++chunk) {
+    now = std::max(now, there);
+    if (chunk + 1 < q) link_free = there = std::max(link_free, now) + move;
+    now = std::max(now + work, gone);
+    link_free = gone = std::max(link_free, now) + move;
+  }
+  return gone;
+}
+
+using RunTime = double (*)(const Machine&, double q);
+
+/// The number up to `positions` for which a time is least, of those that are allowed.
+Count least(
+    const Machine& machine, const std::function<double(Count)>& time,
+    const std::function<bool(Count)>& allowed = [](Count) { return true; }) {
+  Count best = 1;
+  for (Count q = 2; q <= machine.positions; ++q) {
+    if (allowed(q) && time(q) < time(best)) best = q;
+  }
+  return best;
+}
+Count least(const Machine& machine, RunTime time) {
+  return least(machine, [&](Count q) { return time(machine, static_cast<double>(q)); });
+}
+
+/// A way to choose that is wrong, by the id of its diagnosis.
+struct Habit {
+  const char* diagnosis;
+  Count (*choose)(const Machine&);
+};
+
+Count with_another(Machine machine, double Machine::*member, double factor) {
+  machine.*member *= factor;
+  return least(machine, time_by_turns);
+}
+
+const Habit kHabits[] = {
+    {"one_launch", [](const Machine& m) { return with_another(m, &Machine::launch, 1.0 / kOperations); }},
+    {"latency_forgotten", [](const Machine& m) { return with_another(m, &Machine::latency, 0); }},
+    {"divisors_only",
+     [](const Machine& m) {
+       return least(
+           m, [&](Count q) { return time_by_turns(m, static_cast<double>(q)); },
+           [&](Count q) { return m.positions % q == 0; });
+     }},
+    {"powers_of_two_only",
+     [](const Machine& m) {
+       return least(
+           m, [&](Count q) { return time_by_turns(m, static_cast<double>(q)); },
+           [](Count q) { return (q & (q - 1)) == 0; });
+     }},
+    {"one_transfer_a_turn",
+     [](const Machine& m) {
+       return least(m, [&](Count q) {
+         const auto n = static_cast<double>(q);
+         const double move = move_time(m, n), work = work_time(m, n);
+         return 2 * move + work + (n - 1) * std::max(work, move);
+       });
+     }},
+};
+
+/// A cause is named if it explains every answer.
+void diagnose_choices(CheckContext& check, const std::vector<Machine>& machines, const std::vector<double>& chosen) {
+  for (const Habit& habit : kHabits) {
+    const bool explains =
+        std::equal(machines.begin(), machines.end(), chosen.begin(), chosen.end(),
+                   [&](const Machine& machine, double q) { return static_cast<double>(habit.choose(machine)) == q; });
+    if (explains) return check.diagnose(habit.diagnosis);
+  }
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
   const Plan plan(check.kase());
-  const PartReference right = reference_of(plan, inputs_of(plan));
+  const PartReference right = reference_of(plan, weights_of(plan.kase, 1));
   if (!check.equal("y", right.output, right.output_tolerance)) diagnose_output(check, plan, right.output);
 }
 
@@ -253,11 +349,11 @@ SHARDLINGS_CHECK(communication) {
                               share_of_others(plan.t()) * (2 * plan.whole()), where);
     if (!held) return diagnose_bytes(check, plan, rank);
     if (plan.mlp.ranks == 1) continue;
-    held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank),
+    held = check.exactly("collectives of " + check.name_of(rank), num_collectives(check, rank),
                          q * (named("gather", Count(1)) + named("scatter", Count(1))), "calls", where);
     if (held) continue;
     check.detail("collectives called: " + names_of_collectives(check, rank));
-    return check.diagnose("in_pieces");
+    return diagnose_calls(check, rank, q.value());
   }
 }
 
@@ -269,17 +365,37 @@ SHARDLINGS_CHECK(memory) {
 
 SHARDLINGS_CHECK(time) {
   const Plan plan(check.kase());
-  const Count best = plan.best_chunks();
-  const Formula<Nanos> fastest = plan.time(best);
-  const Formula<Nanos> budget = is_given(plan.kase)
-                                    ? plan.time(chunks_of(check))
-                                    : called("best q: " + fastest.text() + ", and 3 %",
-                                             Formula<Nanos>(Nanos(fastest.value().value() * 103 / 100)));
+  const Formula<Nanos> budget =
+      is_given(plan.kase) ? plan.time(chunks_of(check)) : and_percent(plan.time(plan.best_chunks()), 3, "best q: ");
   const int rank = check.slowest_rank();
   const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, longest.place)) return;
   check.detail(fmt::format("in {} chunks", chunks_of(check)));
   diagnose_time(check, plan);
+}
+
+SHARDLINGS_CHECK(choice) {
+  const std::vector<Machine> machines = drawn_machines(check.kase().seed);
+  const Output* output = check.output("choices");
+  if (output == nullptr) return;
+  const std::vector<double> chosen(output->values.begin(), output->values.end());
+  for (std::size_t i = 0; i < machines.size() && i < chosen.size(); ++i) {
+    const Machine& machine = machines[i];
+    const auto excess = [&](RunTime time) {
+      return time(machine, chosen[i]) / time(machine, static_cast<double>(least(machine, time)));
+    };
+    // A run may be reckoned in either way; the one that is kinder to the number counts.
+    const RunTime time = excess(time_by_turns) < excess(time_by_steps) ? time_by_turns : time_by_steps;
+    const auto time_in = [&](double q) { return Nanos(std::llround(time(machine, q))); };
+    const auto best = static_cast<double>(least(machine, time));
+    const Formula<Nanos> budget = and_percent(named(fmt::format("in {} chunks", best), time_in(best)), 3);
+    if (check.at_most(fmt::format("time in {} chunks", chosen[i]), time_in(chosen[i]), budget)) continue;
+    check.detail(
+        fmt::format("number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, "
+                    "launch, compute",
+                    machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, chosen[i]));
+    return diagnose_choices(check, machines, chosen);
+  }
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -3,6 +3,9 @@
 
 #include "submission/harness.h"
 
+#include "machines.h"
+#include "model/operation_flops.h"
+
 using namespace shardlings;
 using submission::Harness;
 
@@ -13,10 +16,17 @@ SHARDLINGS_LEARNER_FUNCTION(mlp_forward,
 
 namespace {
 
-constexpr int kBlock = 1;    // the layer of the model whose two matrices these are
-constexpr Count kGelu = 16;  // operations for each element, as model/operation_flops.h counts them
+constexpr int kBlock = 1;  // the layer of the model whose two matrices these are
 
-/// What the learner chooses, by what the machine needs.
+/// `said` is who said so.
+int checked(const std::string& said, Count chunks, Count positions) {
+  if (chunks >= 1 && chunks <= positions) return static_cast<int>(chunks);
+  const std::string message =
+      said + std::to_string(chunks) + "; there can be 1 to " + std::to_string(positions) + " chunks";
+  throw InvalidArgument(message.c_str(), detail::kNoPlace);
+}
+
+/// What the learner chooses, by what the machine needs: a ring over the slowest link between the ranks.
 int chosen_chunks(Harness& h) {
   constexpr double kNanoseconds = 1e9;
   const front::Cluster& cluster = h.kase().cluster;
@@ -28,15 +38,24 @@ int chosen_chunks(Harness& h) {
   const auto& link = cluster.links[tp.size() > cluster.ranks_per_node ? 1 : 0];
   const double products = static_cast<double>(4 * width) * middle /
                           (cluster.mixed ? cluster.roofline.flops_per_second_bf16 : cluster.roofline.flops_per_second);
-  const double gelu = static_cast<double>(kGelu) * middle / cluster.roofline.flops_per_second;
-  const int chunks =
+  const double gelu = static_cast<double>(model::kGeluFlops) * middle / cluster.roofline.flops_per_second;
+  return checked(
+      "number_of_chunks returns ",
       number_of_chunks(positions, others * static_cast<double>(link.latency.value()),
                        others * bytes / link.bytes_per_second * kNanoseconds,
-                       static_cast<double>(cluster.roofline.launch.value()), (products + gelu) * kNanoseconds);
-  if (chunks >= 1 && chunks <= positions) return chunks;
-  const std::string message = "number_of_chunks returns " + std::to_string(chunks) + "; there can be 1 to " +
-                              std::to_string(positions) + " chunks";
-  throw InvalidArgument(message.c_str(), detail::kNoPlace);
+                       static_cast<double>(cluster.roofline.launch.value()), (products + gelu) * kNanoseconds),
+      positions);
+}
+
+/// What the learner says of the machines that are drawn.
+std::vector<float> choices(std::uint64_t seed) {
+  std::vector<float> chosen;
+  for (const Machine& machine : drawn_machines(seed)) {
+    const int chunks =
+        number_of_chunks(machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute);
+    chosen.push_back(static_cast<float>(checked("number_of_chunks returns ", chunks, machine.positions)));
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -50,12 +69,14 @@ SHARDLINGS_HARNESS(h) {
   const Tensor down = h.weights(kBlock, "fc2.weight", {0, width}, tp.mine(middle));
   const Tensor x = h.normals(0, {sequence, h.kase().batch, width}, mine, Kind::activation);
   Tensor y = rank.empty(x.shape(), Kind::activation);
+  const std::vector<float> chosen = choices(h.kase().seed);
   h.begin();
-  const Count given = h.integer("chunks");
-  const int chunks = given > 0 ? static_cast<int>(given) : chosen_chunks(h);
+  const Count given = h.integer("chunks");  // 0: the learner says
+  const int chunks = given == 0 ? chosen_chunks(h) : checked("the case has chunks = ", given, sequence / tp.size());
   mlp_forward(rank, up, down, x, y, chunks);
   h.end();
   const Count b = h.kase().batch;
   h.put("y", y, {sequence * b, width, {{mine.begin * b, mine.end * b}, {0, width}}});
   h.put("chunks", h.tensor({static_cast<float>(chunks)}, Kind::other));
+  h.put("choices", h.tensor(chosen, Kind::other));
 }
