@@ -17,8 +17,8 @@
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
-#include "machines.h"
 #include "model/operation_flops.h"
+#include "reckonings.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -27,8 +27,6 @@ using front::Event;
 using front::EventKind;
 
 namespace {
-
-constexpr Count kOperations = 3;  // of a chunk
 
 /// What a number of chunks costs on the case's machine. All pieces count as long as the longest.
 struct Plan {
@@ -242,86 +240,6 @@ void diagnose_time(CheckContext& check, const Plan& plan) {
 
 // ---- Choices ----
 
-/// What a gather or a scatter of one of q equal chunks takes, and its operations.
-double move_time(const Machine& machine, double q) {
-  return machine.latency + machine.transfer / q;
-}
-double work_time(const Machine& machine, double q) {
-  return kOperations * machine.launch + machine.compute / q;
-}
-
-/// How long a run takes in q equal chunks, by the lesson's formula: each turn is as long as its longer part.
-double time_by_turns(const Machine& machine, double q) {
-  const double move = move_time(machine, q), work = work_time(machine, q);
-  return 2 * move + work + (q - 1) * std::max(work, 2 * move);
-}
-
-/// The same, gather by gather and scatter by scatter: in the first turn nothing leaves, and in the last one nothing
-/// comes.
-double time_by_steps(const Machine& machine, double q) {
-  const double move = move_time(machine, q), work = work_time(machine, q);
-  double link_free = move, there = move, now = 0, gone = 0;
-  for (double chunk = 0; chunk < q; ++chunk) {
-    now = std::max(now, there);
-    if (chunk + 1 < q) link_free = there = std::max(link_free, now) + move;
-    now = std::max(now + work, gone);
-    link_free = gone = std::max(link_free, now) + move;
-  }
-  return gone;
-}
-
-using RunTime = double (*)(const Machine&, double q);
-
-/// The number up to `positions` for which a time is least, of those that are allowed.
-Count least(
-    const Machine& machine, const std::function<double(Count)>& time,
-    const std::function<bool(Count)>& allowed = [](Count) { return true; }) {
-  Count best = 1;
-  for (Count q = 2; q <= machine.positions; ++q) {
-    if (allowed(q) && time(q) < time(best)) best = q;
-  }
-  return best;
-}
-Count least(const Machine& machine, RunTime time) {
-  return least(machine, [&](Count q) { return time(machine, static_cast<double>(q)); });
-}
-
-/// A way to choose that is wrong, by the id of its diagnosis.
-struct Habit {
-  const char* diagnosis;
-  Count (*choose)(const Machine&);
-};
-
-Count with_another(Machine machine, double Machine::*member, double factor) {
-  machine.*member *= factor;
-  return least(machine, time_by_turns);
-}
-
-const Habit kHabits[] = {
-    {"one_launch", [](const Machine& m) { return with_another(m, &Machine::launch, 1.0 / kOperations); }},
-    {"latency_forgotten", [](const Machine& m) { return with_another(m, &Machine::latency, 0); }},
-    {"divisors_only",
-     [](const Machine& m) {
-       return least(
-           m, [&](Count q) { return time_by_turns(m, static_cast<double>(q)); },
-           [&](Count q) { return m.positions % q == 0; });
-     }},
-    {"powers_of_two_only",
-     [](const Machine& m) {
-       return least(
-           m, [&](Count q) { return time_by_turns(m, static_cast<double>(q)); },
-           [](Count q) { return (q & (q - 1)) == 0; });
-     }},
-    {"one_transfer_a_turn",
-     [](const Machine& m) {
-       return least(m, [&](Count q) {
-         const auto n = static_cast<double>(q);
-         const double move = move_time(m, n), work = work_time(m, n);
-         return 2 * move + work + (n - 1) * std::max(work, move);
-       });
-     }},
-};
-
 /// A cause is named if it explains every answer.
 void diagnose_choices(CheckContext& check, const std::vector<Machine>& machines, const std::vector<double>& chosen) {
   for (const Habit& habit : kHabits) {
@@ -381,19 +299,16 @@ SHARDLINGS_CHECK(choice) {
   const std::vector<double> chosen(output->values.begin(), output->values.end());
   for (std::size_t i = 0; i < machines.size() && i < chosen.size(); ++i) {
     const Machine& machine = machines[i];
-    const auto excess = [&](RunTime time) {
-      return time(machine, chosen[i]) / time(machine, static_cast<double>(least(machine, time)));
-    };
-    // A run may be reckoned in either way; the one that is kinder to the number counts.
-    const RunTime time = excess(time_by_turns) < excess(time_by_steps) ? time_by_turns : time_by_steps;
-    const auto time_in = [&](double q) { return Nanos(std::llround(time(machine, q))); };
-    const auto best = static_cast<double>(least(machine, time));
+    const auto q = static_cast<Count>(chosen[i]);
+    const Reckoning kindest = kindest_reckoning(machine, q);
+    const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
+    const Count best = least(machine, kindest);
     const Formula<Nanos> budget = and_percent(named(fmt::format("in {} chunks", best), time_in(best)), 3);
-    if (check.at_most(fmt::format("time in {} chunks", chosen[i]), time_in(chosen[i]), budget)) continue;
+    if (check.at_most(fmt::format("time in {} chunks", q), time_in(q), budget)) continue;
     check.detail(
         fmt::format("number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, "
                     "launch, compute",
-                    machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, chosen[i]));
+                    machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
     return diagnose_choices(check, machines, chosen);
   }
 }

@@ -28,8 +28,8 @@ using namespace shardlings;
 
 // >>> your code (about 35 lines)
 /// Time    mlp_forward, as it is promised below, takes at most 3 % longer with so many chunks than with the best number
-///         from 1 to `positions`, which are those of one rank. For this all chunks count as equally long: positions
-///         divided by their number, with fractions
+///         from 1 to `positions`, which are those of one rank. You may reckon with chunks that are equally long, with
+///         fractions of positions
 int number_of_chunks(Count positions, double latency, double transfer, double launch, double compute) {
   not_implemented();
 }
