@@ -21,8 +21,10 @@ struct Compound {
   std::string kind, name, path, page;
 };
 
-bool is_public(const std::string& name) {
-  return name.starts_with("shardlings::") && name.find(':', 12) == std::string::npos;
+/// A type of the namespace shardlings itself; an inner namespace has the same form of name.
+bool is_public_type(const Compound& compound) {
+  const bool is_type = compound.kind == "class" || compound.kind == "struct";
+  return is_type && compound.name.starts_with("shardlings::") && compound.name.find(':', 12) == std::string::npos;
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ ApiPages::ApiPages(const std::string& tags, const std::string& root, const std::
       anchor.clear();
     } else if (line.find("</member>") != std::string::npos) {
       in_member = false;
-      const bool in_type = is_public(compound.name) && compound.kind != "file";
+      const bool in_type = is_public_type(compound);
       const bool in_namespace = compound.kind == "namespace" && compound.name == "shardlings";
       if ((in_type || in_namespace) && !member.address.empty()) {
         names_.push_back({compound.name + "::" + member.name, folder + "/" + member.address + "#" + anchor});
@@ -51,8 +53,7 @@ ApiPages::ApiPages(const std::string& tags, const std::string& root, const std::
       if (compound.kind == "file" && compound.path.starts_with(root + "/")) {
         pages_[compound.path.substr(root.size() + 1) + compound.name] = folder + "/" + compound.page;
       }
-      if ((compound.kind == "class" || compound.kind == "struct") && is_public(compound.name))
-        names_.push_back({compound.name, folder + "/" + compound.page});
+      if (is_public_type(compound)) names_.push_back({compound.name, folder + "/" + compound.page});
     } else if (in_member) {
       if (const std::string name = content_of(line, "name"); !name.empty()) member.name = name;
       if (const std::string page = content_of(line, "anchorfile"); !page.empty()) member.address = page;

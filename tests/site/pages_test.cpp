@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -10,6 +12,7 @@
 #include "base/text.h"
 #include "site/course_pages.h"
 #include "site/layout.h"
+#include "site/markdown.h"
 #include "site/site.h"
 
 namespace shardlings::site {
@@ -19,6 +22,7 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 const std::string kSource = SHARDLINGS_SOURCE;
 
@@ -44,7 +48,13 @@ std::string tags() {
          "    <member kind=\"function\">\n      <name>all_reduce</name>\n      <anchorfile>group.html</anchorfile>\n"
          "      <anchor>a1</anchor>\n    </member>\n  </compound>\n"
          "  <compound kind=\"class\">\n    <name>shardlings::front::Inner</name>\n    <filename>inner.html</filename>\n"
-         "  </compound>\n</tagfile>\n";
+         "  </compound>\n"
+         "  <compound kind=\"namespace\">\n    <name>shardlings::front</name>\n    <filename>front.html</filename>\n"
+         "    <member kind=\"function\">\n      <name>weight</name>\n      <anchorfile>front.html</anchorfile>\n"
+         "      <anchor>a2</anchor>\n    </member>\n  </compound>\n"
+         "  <compound kind=\"namespace\">\n    <name>shardlings</name>\n    <filename>all.html</filename>\n"
+         "    <member kind=\"function\">\n      <name>matmul</name>\n      <anchorfile>all.html</anchorfile>\n"
+         "      <anchor>a3</anchor>\n    </member>\n  </compound>\n</tagfile>\n";
 }
 
 /// The pages, made once for all tests.
@@ -136,34 +146,82 @@ TEST_F(Pages, MakeMathMlOfEveryBlockOfFormulas) {
   EXPECT_GT(blocks, 40);
 }
 
-// What would give the answer away: the lines of a solution's hole, names of hidden cases, names of mutants.
+/// In quotes: another puzzle may have a case of the same name that is not hidden.
+std::set<std::string> hidden_cases_of(const cases::Manifest& puzzle) {
+  std::set<std::string> names;
+  for (const cases::Case& kase : puzzle.cases) {
+    if (kase.hidden) names.insert("\"" + kase.name + "\"");
+  }
+  return names;
+}
+
+/// What would give an answer away on any page: the lines of the solution's hole, and the ids of diagnoses.
+std::set<std::string> secrets_of(const cases::Manifest& puzzle, const std::string& solution) {
+  std::set<std::string> secrets;
+  for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
+    if (diagnosis.id.find('_') != std::string::npos) secrets.insert(diagnosis.id);
+  }
+  bool inside = false;
+  for (const std::string& line : lines_of(solution)) {
+    if (line.find("<<<") != std::string::npos) inside = false;
+    if (inside && trimmed(line).size() > 60) secrets.insert(trimmed(line));
+    if (line.find(">>> your code") != std::string::npos) inside = true;
+  }
+  return secrets;
+}
+
+/// A page's HTML as a reader has it: without elements, if `elements` is false, and with signs in place of entities.
+std::string read_out(const std::string& html, bool elements) {
+  std::string text;
+  bool in_element = false;
+  for (const char c : html) {
+    if (c == '<') in_element = true;
+    if (elements || !in_element) text += c;
+    if (c == '>') in_element = false;
+  }
+  const std::pair<std::string, std::string> signs[] = {
+      {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}};
+  for (const auto& [entity, sign] : signs) {
+    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1)) {
+      text.replace(at, entity.size(), sign);
+    }
+  }
+  return text;
+}
+
+/// Those of them that a page shows: in its text, or in what only a screen reader says.
+std::vector<std::string> shown_in(const std::string& html, const std::set<std::string>& secrets) {
+  const std::string text = read_out(html, false), all = read_out(html, true);
+  std::vector<std::string> shown;
+  for (const std::string& secret : secrets) {
+    if (text.find(secret) != std::string::npos || all.find(secret) != std::string::npos) shown.push_back(secret);
+  }
+  return shown;
+}
+
 TEST_F(Pages, ShowNothingOfTheAnswer) {
   std::set<std::string> secrets;
   for (const cases::Manifest& puzzle : repository_->puzzles()) {
-    for (const cases::Case& kase : puzzle.cases) {
-      if (kase.hidden) secrets.insert("\"" + kase.name + "\"");
-    }
-    for (const cases::Diagnosis& diagnosis : puzzle.diagnoses) {
-      if (diagnosis.id.find('_') != std::string::npos) secrets.insert(diagnosis.id);
-    }
-    bool inside = false;
-    const auto solution = read_file(kSource + "/solutions/" + puzzle.id + "/solution.cpp");
-    for (const std::string& line : lines_of(solution ? *solution : "")) {
-      if (line.find("<<<") != std::string::npos) inside = false;
-      if (inside && trimmed(line).size() > 60) secrets.insert(trimmed(line));
-      if (line.find(">>> your code") != std::string::npos) inside = true;
-    }
+    secrets.merge(secrets_of(puzzle, read_whole_file(kSource + "/solutions/" + puzzle.id + "/solution.cpp")));
   }
   ASSERT_GT(secrets.size(), 100U);
   for (const cases::Manifest& puzzle : repository_->puzzles()) {
     const std::string& body = page(lesson_address(puzzle)).body;
-    for (const std::string& secret : secrets)
-      EXPECT_EQ(body.find(secret), std::string::npos) << puzzle.id << ": " << secret;
+    EXPECT_THAT(shown_in(body, secrets), IsEmpty()) << puzzle.id;
+    EXPECT_THAT(shown_in(body, hidden_cases_of(puzzle)), IsEmpty()) << puzzle.id;
   }
 }
 
+// A text with a secret in its prose, and one in a block of code: both are found in its page.
+TEST(PagesOfALesson, WouldShowASecretThatItHas) {
+  const std::string code = "if (a < b && c > d) { answer(\"x\", 'y'); }", name = "\"5 ranks, a & b\"";
+  const std::string lesson = "# A lesson\n\nThe case " + name + ".\n\n```cpp\n  " + code + "\n```\n";
+  const std::string html = rendered_markdown(lesson, {}).html;
+  EXPECT_THAT(shown_in(html, {code, name, "not there"}), UnorderedElementsAre(code, name)) << html;
+}
+
 TEST_F(Pages, LinkToPagesThatExist) {
-  const fs::path folder = fs::path(testing::TempDir()) / "shardlings_site";
+  const fs::path folder = fs::path(testing::TempDir()) / ("shardlings_site_" + std::to_string(getpid()));
   fs::create_directories(folder / "api");
   for (const std::string& header : headers()) {
     const auto address = repository_->api().page_of(header);
@@ -183,9 +241,11 @@ TEST(ApiPages, KnowHeadersAndPublicNames) {
   EXPECT_TRUE(api.page_of("runtime/include/shardlings/group.h"));
   EXPECT_TRUE(api.page_of("runtime/front/rank_front.h"));
   EXPECT_FALSE(api.page_of("runtime/front/rank_front.cpp"));
-  ASSERT_EQ(api.names().size(), 2U) << "nothing of inner namespaces";
+  ASSERT_EQ(api.names().size(), 3U) << "nothing of inner namespaces";
   EXPECT_EQ(api.names()[0].name, "shardlings::Group::all_reduce");
   EXPECT_EQ(api.names()[0].address, "api/group.html#a1");
+  EXPECT_EQ(api.names()[1].name, "shardlings::Group");
+  EXPECT_EQ(api.names()[2].name, "shardlings::matmul");
 }
 
 }  // namespace
