@@ -12,12 +12,13 @@ const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', 
   '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 
 export class Browser {
-  static async start() {
+  /** `more` are options of Playwright's context. */
+  static async start(more = {}) {
     const browser = new Browser();
     browser.profile = mkdtempSync(join(tmpdir(), 'shardlings-profile-'));
     mkdirSync(pictures, {recursive: true});
     browser.context = await chromium.launchPersistentContext(browser.profile,
-      {executablePath: '/usr/bin/chromium', args: FLAGS, chromiumSandbox: false, viewport: {width: 1280, height: 800}});
+      {executablePath: '/usr/bin/chromium', args: FLAGS, chromiumSandbox: false, viewport: {width: 1280, height: 800}, ...more});
     return browser;
   }
 
