@@ -36,8 +36,12 @@ Transformer transformer_of(TomlSection section) {
       const auto blocks = model::kBlocksWords.find(section.text("blocks"));
       if (!blocks) section.fail("blocks", "blocks are gpt or llama");
       model.blocks = *blocks;
-      model.key_value_heads = section.small_or("key_value_heads", 0, 1);
-      model.wide = section.has("wide") ? section.integer("wide", 1) : 0;
+    }
+    model.key_value_heads = section.small_or("key_value_heads", 0, 1);
+    model.wide = section.has("wide") ? section.integer("wide", 1) : 0;
+    for (const char* key : {"key_value_heads", "wide"}) {
+      const bool is_gpt = model.blocks == model::ModelSpec::Blocks::gpt;
+      if (is_gpt && section.has(key)) section.fail(key, "only Llama's blocks have these: blocks = \"llama\"");
     }
   } else if (model.parameters == 0) {
     section.fail("name", model.name + " has neither layers nor parameters");

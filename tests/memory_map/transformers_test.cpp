@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "memory_map/examples.h"
@@ -49,6 +53,31 @@ TEST(Transformers, OfALlamaAllSizesCanBeGiven) {
                                             "vocabulary=128256,sequence=8192,tied=0")),
             8'030'261'248);
   EXPECT_THAT(refusal("blocks=bert,layers=2"), HasSubstr("blocks are gpt or llama, not 'bert'"));
+}
+
+/// What is said of a file with one such model.
+std::string refusal_of_file(const std::string& keys) {
+  const auto path = std::filesystem::path(testing::TempDir()) / ("models_" + std::to_string(getpid()) + ".toml");
+  std::ofstream(path)
+      << "[[models]]\nname = \"m\"\ntitle = \"M\"\nsource = \"none\"\nlayers = 2\nhidden = 8\nheads = 2\n"
+         "vocabulary = 9\nsequence = 4\n"
+      << keys << "\n";
+  std::string said;
+  try {
+    memory_map::load_transformers(path.string());
+  } catch (const std::runtime_error& error) {
+    said = error.what();
+  }
+  std::filesystem::remove(path);
+  return said;
+}
+
+TEST(Transformers, OfAFileAGptHasNoSizesOfLlamas) {
+  EXPECT_EQ(refusal_of_file("blocks = \"llama\"\nkey_value_heads = 1\nwide = 12"), "");
+  for (const char* blocks : {"", "blocks = \"gpt\"\n"}) {
+    EXPECT_THAT(refusal_of_file(blocks + std::string("wide = 12")), HasSubstr("only Llama's blocks have these"));
+    EXPECT_THAT(refusal_of_file(blocks + std::string("key_value_heads = 1")), HasSubstr("only Llama's blocks"));
+  }
 }
 
 // Of 32 heads' keys and values 8 are there, and a gate of 14336: in all 2 (h + 2 k) + 2 h * 5 + 2 * 3 w bytes a token,
