@@ -3,6 +3,8 @@
 
 #include "submission/harness.h"
 
+#include <algorithm>
+
 #include "machines.h"
 #include "model/operation_flops.h"
 
@@ -26,25 +28,35 @@ int checked(const std::string& said, Count chunks, Count positions) {
   throw InvalidArgument(message.c_str(), detail::kNoPlace);
 }
 
-/// What the learner chooses, by what the machine needs: a ring over the slowest link between the ranks.
+/// What an all-gather of all ranks needs, as front/clock/cost.h counts it: the latency of all its hops, and what a rank
+/// passes on in a second. Nodes are filled one after another.
+front::LinkSpeed ring_of(const front::Cluster& cluster, int ranks) {
+  const auto& [inside, between] = cluster.links;
+  const int nodes = (ranks + cluster.ranks_per_node - 1) / cluster.ranks_per_node, hops = ranks - 1;
+  if (nodes == 1) return {hops * inside.latency, inside.bytes_per_second};
+  const int crossing = cluster.trees.known() ? nodes - 1 : hops;
+  const double ports = (ranks - (nodes - 1) * cluster.ranks_per_node) * between.bytes_per_second;
+  return {crossing * between.latency + (hops - crossing) * inside.latency,
+          ranks > nodes ? std::min(inside.bytes_per_second, ports) : ports};
+}
+
+/// What the learner chooses, by what the machine needs.
 int chosen_chunks(Harness& h) {
   constexpr double kNanoseconds = 1e9;
   const front::Cluster& cluster = h.kase().cluster;
   const Group tp = h.rank().world();
   const Count width = h.kase().model.hidden, positions = h.kase().model.sequence / tp.size();
-  const double others = tp.size() - 1;
   const double bytes = static_cast<double>((cluster.mixed ? 2 : 4) * positions * h.kase().batch * width);
   const double middle = static_cast<double>(h.kase().model.sequence * h.kase().batch * tp.part(4 * width, 0).size());
-  const auto& link = cluster.links[tp.size() > cluster.ranks_per_node ? 1 : 0];
+  const front::LinkSpeed ring = ring_of(cluster, tp.size());
   const double products = static_cast<double>(4 * width) * middle /
                           (cluster.mixed ? cluster.roofline.flops_per_second_bf16 : cluster.roofline.flops_per_second);
   const double gelu = static_cast<double>(model::kGeluFlops) * middle / cluster.roofline.flops_per_second;
-  return checked(
-      "number_of_chunks returns ",
-      number_of_chunks(positions, others * static_cast<double>(link.latency.value()),
-                       others * bytes / link.bytes_per_second * kNanoseconds,
-                       static_cast<double>(cluster.roofline.launch.value()), (products + gelu) * kNanoseconds),
-      positions);
+  const int chunks =
+      number_of_chunks(positions, static_cast<double>(ring.latency.value()),
+                       (tp.size() - 1) * bytes / ring.bytes_per_second * kNanoseconds,
+                       static_cast<double>(cluster.roofline.launch.value()), (products + gelu) * kNanoseconds);
+  return checked("number_of_chunks returns ", chunks, positions);
 }
 
 /// What the learner says of the machines that are drawn.
