@@ -295,22 +295,23 @@ SHARDLINGS_CHECK(time) {
 SHARDLINGS_CHECK(choice) {
   const std::vector<Machine> machines = drawn_machines(check.kase().seed);
   const Output* output = check.output("choices");
-  if (output == nullptr) return;
+  if (output == nullptr || output->values.size() != machines.size()) return;
   const std::vector<double> chosen(output->values.begin(), output->values.end());
-  for (std::size_t i = 0; i < machines.size() && i < chosen.size(); ++i) {
-    const Machine& machine = machines[i];
-    const auto q = static_cast<Count>(chosen[i]);
-    const Reckoning kindest = kindest_reckoning(machine, q);
-    const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
-    const Count best = least(machine, kindest);
-    const Formula<Nanos> budget = and_percent(named(fmt::format("in {} chunks", best), time_in(best)), 3);
-    if (check.at_most(fmt::format("time in {} chunks", q), time_in(q), budget)) continue;
-    check.detail(
-        fmt::format("number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, "
-                    "launch, compute",
-                    machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
-    return diagnose_choices(check, machines, chosen);
-  }
+  // Of all machines the one for which the number is worst.
+  std::size_t worst = 0;
+  const auto excess = [&](std::size_t i) { return excess_of(machines[i], static_cast<Count>(chosen[i])); };
+  for (std::size_t i = 1; i < machines.size(); ++i) worst = excess(i) > excess(worst) ? i : worst;
+  const Machine& machine = machines[worst];
+  const auto q = static_cast<Count>(chosen[worst]);
+  const Reckoning kindest = kindest_reckoning(machine, q);
+  const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
+  const Count best = least(machine, kindest);
+  const Formula<Nanos> budget = and_percent(named(fmt::format("in {} chunks", best), time_in(best)), 3);
+  if (check.at_most(fmt::format("time in {} chunks", q), time_in(q), budget)) return;
+  check.detail(fmt::format(
+      "number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, launch, compute",
+      machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
+  diagnose_choices(check, machines, chosen);
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

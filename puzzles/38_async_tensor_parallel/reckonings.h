@@ -78,11 +78,18 @@ inline Count least(const Machine& machine, Reckoning time, bool (*allowed)(const
   return best;
 }
 
-/// By which q is nearest to the best number.
+/// How many times as long as with the best number a run takes, by one way to reckon.
+inline double excess_by(Reckoning time, const Machine& machine, Count q) {
+  return time(machine, q) / time(machine, least(machine, time));
+}
+/// The way to reckon by which q is nearest to the best number, and how near it is.
 inline Reckoning kindest_reckoning(const Machine& machine, Count q) {
-  const auto excess = [&](Reckoning time) { return time(machine, q) / time(machine, least(machine, time)); };
-  return *std::min_element(std::begin(kReckonings), std::end(kReckonings),
-                           [&](Reckoning a, Reckoning b) { return excess(a) < excess(b); });
+  return *std::min_element(std::begin(kReckonings), std::end(kReckonings), [&](Reckoning a, Reckoning b) {
+    return excess_by(a, machine, q) < excess_by(b, machine, q);
+  });
+}
+inline double excess_of(const Machine& machine, Count q) {
+  return excess_by(kindest_reckoning(machine, q), machine, q);
 }
 
 /// The best number of a machine of which one time is a multiple of what it is.
