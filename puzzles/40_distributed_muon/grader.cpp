@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/parts.h"
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/deal.h"
 #include "grading/formulas/muon_cost.h"
+#include "grading/formulas/muon_training.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
@@ -31,114 +33,10 @@ namespace {
 
 // ---- Numbers ----
 
-/// What becomes of the momentum.
-enum class Momentum : std::uint8_t { kept, forgotten, of_updates, orthogonalized, normalized, nesterov };
-/// Whose gradient the owner takes.
-enum class Gradient : std::uint8_t { of_all, of_owner, of_all_on_rank_0 };
-/// Whether a matrix is orthogonalized as a whole, or in as many parts as there are ranks.
-enum class Divided : std::uint8_t { no, by_rows, by_columns };
-
-/// How somebody takes a step: the right way, or with one of these mistakes.
-struct Rule {
-  Gradient gradient = Gradient::of_all;
-  Divided divided = Divided::no;
-  Momentum momentum = Momentum::kept;
-  int rounds = kMuonRounds;
-  bool scaled_by_shape = false;  ///< the update, by the root of rows over columns where that is above 1
-};
-
-/// Part by part, each of them by itself.
-template <class Real>
-Array<Real> orthogonalized_in_parts(const Array<Real>& m, MuonMatrix of, int parts, const Rule& rule) {
-  if (rule.divided == Divided::no) return orthogonalized(m, of.rows, of.cols, rule.rounds);
-  const bool by_columns = rule.divided == Divided::by_columns;
-  const Array<Real> turned = by_columns ? transposed(m, of.rows, of.cols) : m;
-  if (by_columns) std::swap(of.rows, of.cols);
-  Array<Real> result;
-  for (int part = 0; part < parts; ++part) {
-    const Range rows = part_of(of.rows, parts, part);
-    if (rows.size() == 0) continue;
-    const Array<Real> own(turned.begin() + rows.begin * of.cols, turned.begin() + rows.end * of.cols);
-    const Array<Real> x = orthogonalized(own, rows.size(), of.cols, rule.rounds);
-    result.insert(result.end(), x.begin(), x.end());
-  }
-  return by_columns ? transposed(result, of.rows, of.cols) : result;
-}
-
-/// A case's steps in one number type.
-template <class Real>
-class Training {
- public:
-  Training(const Case& kase, std::uint64_t shake) : kase_(kase), shake_(shake), matrices_(muon_matrices(kase)) {}
-
-  std::vector<Array<Real>> initial() const {
-    std::vector<Array<Real>> weights;
-    for (std::size_t i = 0; i < matrices_.size(); ++i) {
-      const std::vector<float> layer = weights_of(kase_, static_cast<int>(i));
-      weights.emplace_back(layer.begin(), layer.begin() + matrices_[i].size());
-      shake_all(weights.back(), shake_, 0);
-    }
-    return weights;
-  }
-
-  std::vector<Array<Real>> run(const Rule& rule, const Deal& owner) const {
-    const Real lr = static_cast<float>(kase_.number("lr")), beta = static_cast<float>(kase_.number("beta"));
-    std::vector<Array<Real>> weights = initial();
-    for (std::size_t i = 0; i < matrices_.size(); ++i) {
-      Array<Real> m(weights[i].size());
-      for (int step = 0; step < kase_.steps; ++step) {
-        Array<Real> g = gradient(rule, step, static_cast<int>(i), i < owner.size() ? owner[i] : 0);
-        if (rule.momentum == Momentum::of_updates) g = update_of(g, i, rule);
-        for (std::size_t k = 0; k < m.size(); ++k) {
-          m[k] = (rule.momentum == Momentum::forgotten ? Real(0) : beta * m[k]) + g[k];
-        }
-        Array<Real> ahead = m;
-        for (std::size_t k = 0; k < m.size() && rule.momentum == Momentum::nesterov; ++k) ahead[k] = g[k] + beta * m[k];
-        const Array<Real> update = rule.momentum == Momentum::of_updates ? m : update_of(ahead, i, rule);
-        const Real shape = std::sqrt(static_cast<Real>(matrices_[i].rows) / static_cast<Real>(matrices_[i].cols));
-        const Real factor = rule.scaled_by_shape ? std::max(Real(1), shape) : Real(1);
-        for (std::size_t k = 0; k < m.size(); ++k) weights[i][k] -= lr * factor * update[k];
-        if (rule.momentum == Momentum::orthogonalized) m = update;
-        if (rule.momentum == Momentum::normalized) m = normalized(m);
-      }
-    }
-    return weights;
-  }
-
- private:
-  Array<Real> update_of(const Array<Real>& m, std::size_t i, const Rule& rule) const {
-    return orthogonalized_in_parts(m, matrices_[i], kase_.ranks, rule);
-  }
-
-  Array<Real> of_rank(int step, int matrix, int rank) const {
-    const int which = (step * static_cast<int>(matrices_.size()) + matrix) * kase_.ranks + rank;
-    const std::vector<float> numbers = normals_of(kase_, which, matrices_[static_cast<std::size_t>(matrix)].size());
-    Array<Real> g(numbers.begin(), numbers.end());
-    shake_all(g, shake_, static_cast<std::uint64_t>(which) + 1);
-    return g;
-  }
-
-  Array<Real> gradient(const Rule& rule, int step, int matrix, int owner) const {
-    const bool own = rule.gradient == Gradient::of_owner || (rule.gradient == Gradient::of_all_on_rank_0 && owner != 0);
-    if (own) return of_rank(step, matrix, owner);
-    Array<Real> mean = of_rank(step, matrix, 0);
-    for (int rank = 1; rank < kase_.ranks; ++rank) {
-      const Array<Real> other = of_rank(step, matrix, rank);
-      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += other[k];
-    }
-    for (Real& each : mean) each /= static_cast<Real>(kase_.ranks);
-    return mean;
-  }
-
-  const Case& kase_;
-  std::uint64_t shake_;
-  std::vector<MuonMatrix> matrices_;
-};
-
 /// The tolerance of each element, matrix by matrix.
 Layers tolerances_by_matrix(const Case& kase, const Layers& exact) {
   std::vector<std::vector<Array<float>>> runs;
-  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(Training<float>(kase, shake).run({}, {}));
+  for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(MuonTraining<float>(kase, shake).run({}, {}));
   Layers tolerances;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     std::vector<const std::vector<float>*> of_matrix;
@@ -170,7 +68,7 @@ bool keeps_own_only(const CheckContext& check, const Layers& right, const Layers
 
 void diagnose_output(CheckContext& check, const Layers& right) {
   const Case& kase = check.kase();
-  const Training<double> training(kase, 0);
+  const MuonTraining<double> training(kase, 0);
   const Layers first = training.initial();
   if (keeps_own_only(check, right, first)) return check.diagnose("not_broadcast");
   const Layers found = layers_of_rank(check.result(), "matrix", 0);
@@ -180,16 +78,16 @@ void diagnose_output(CheckContext& check, const Layers& right) {
   const auto moved = constant_ratio(combine(found, -1, first), combine(right, -1, first));
   if (near(moved, -1)) return check.diagnose("moved_uphill");
   if (check.ranks() > 1 && near(moved, 1.0 / check.ranks())) return check.diagnose("averaged");
-  const std::pair<const char*, Rule> mistakes[] = {
-      {"gradient_not_reduced", {.gradient = Gradient::of_owner}},
-      {"reduced_to_another", {.gradient = Gradient::of_all_on_rank_0}},
-      {"shards_orthogonalized", {.divided = Divided::by_rows}},
-      {"shards_orthogonalized", {.divided = Divided::by_columns}},
-      {"momentum_forgotten", {.momentum = Momentum::forgotten}},
-      {"momentum_of_updates", {.momentum = Momentum::of_updates}},
-      {"momentum_overwritten", {.momentum = Momentum::orthogonalized}},
-      {"momentum_overwritten", {.momentum = Momentum::normalized}},
-      {"nesterov_momentum", {.momentum = Momentum::nesterov}},
+  const std::pair<const char*, MuonRule> mistakes[] = {
+      {"gradient_not_reduced", {.gradient = MuonGradient::of_owner}},
+      {"reduced_to_another", {.gradient = MuonGradient::of_all_on_rank_0}},
+      {"shards_orthogonalized", {.divided = MuonDivided::by_rows}},
+      {"shards_orthogonalized", {.divided = MuonDivided::by_columns}},
+      {"momentum_forgotten", {.momentum = MuonMomentum::forgotten}},
+      {"momentum_of_updates", {.momentum = MuonMomentum::of_updates}},
+      {"momentum_overwritten", {.momentum = MuonMomentum::orthogonalized}},
+      {"momentum_overwritten", {.momentum = MuonMomentum::normalized}},
+      {"nesterov_momentum", {.momentum = MuonMomentum::nesterov}},
       {"scaled_by_shape", {.scaled_by_shape = true}},
       {"wrong_number_of_rounds", {.rounds = kMuonRounds - 1}},
       {"wrong_number_of_rounds", {.rounds = kMuonRounds + 1}},
@@ -226,9 +124,13 @@ void diagnose_deal(CheckContext& check) {
   if (std::all_of(owner.begin(), owner.end(), [&](int each) { return each == owner.front(); })) {
     return check.diagnose("all_on_one");
   }
-  bool in_turn = true;
-  for (std::size_t i = 0; i < owner.size(); ++i) in_turn = in_turn && owner[i] == static_cast<int>(i) % ranks;
-  if (in_turn || std::is_sorted(owner.begin(), owner.end())) return check.diagnose("dealt_by_number");
+  Deal in_turn(owner.size()), in_blocks(owner.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Range block = part_of(std::ssize(owner), ranks, rank);
+    std::fill(in_blocks.begin() + block.begin, in_blocks.begin() + block.end, rank);
+  }
+  for (std::size_t i = 0; i < owner.size(); ++i) in_turn[i] = static_cast<int>(i) % ranks;
+  if (owner == in_turn || owner == in_blocks) return check.diagnose("dealt_by_number");
   if (owner == dealt_to_least(costs(check.kase()), given_order(owner.size()), ranks)) {
     return check.diagnose("dealt_in_given_order");
   }
@@ -273,9 +175,87 @@ Formula<Nanos> time_budget(const CheckContext& check) {
   const Formula<Nanos> step = named("reductions", Nanos(sum_of(moves))) +
                               named("busiest rank", Nanos(busiest(work, owners(check), kase.ranks))) +
                               named("broadcasts", Nanos(sum_of(moves)));
-  const Formula<Nanos> all = in_all_steps(kase, step);
-  return called(all.text() + ", and 3 %", Formula<Nanos>(Nanos(all.value().value() * 103 / 100)));
+  return and_percent(in_all_steps(kase, step), 3);
 }
+
+// ---- Memory ----
+
+/// Bytes of the rank's own momentum.
+Bytes own_momentum(const CheckContext& check, int rank) {
+  const Deal owner = owners(check);
+  const Costs bytes = of_each(check.kase(), [](const MuonMatrix& matrix) { return matrix.bytes(); });
+  Bytes own;
+  for (std::size_t i = 0; i < owner.size(); ++i) own += Bytes(owner[i] == rank ? bytes[i] : 0);
+  return own;
+}
+
+/// After the run the rank has momentum of a matrix that is another's.
+bool keeps_others_momentum(const CheckContext& check, int rank) {
+  const Deal owner = owners(check);
+  const Output* sizes = check.output("momentum");  // of each rank's matrices, one rank behind the other
+  const std::size_t first = static_cast<std::size_t>(rank) * owner.size();
+  if (sizes == nullptr || sizes->values.size() < first + owner.size()) return false;
+  for (std::size_t i = 0; i < owner.size(); ++i) {
+    if (owner[i] != rank && sizes->values[first + i] > 0) return true;
+  }
+  return false;
+}
+
+/// What is alive beside weights, gradients and optimizer states.
+Bytes at_work(const front::MemoryPoint& point) {
+  Bytes sum;
+  for (const Kind kind : {Kind::activation, Kind::buffer, Kind::other})
+    sum += point.live[static_cast<std::size_t>(kind)];
+  return sum;
+}
+
+/// The least of it from one time to another: nothing is made and dropped again unseen, so this much stays.
+Bytes staying(const std::vector<front::MemoryPoint>& curve, Nanos from, Nanos to) {
+  Bytes before;
+  std::optional<Bytes> least;
+  for (const front::MemoryPoint& point : curve) {
+    if (point.time < from) before = at_work(point);
+    if (point.time >= from && point.time <= to) least = std::min(least.value_or(at_work(point)), at_work(point));
+  }
+  return least.value_or(before);
+}
+
+/// What stays at work between two matrices of the rank: the one during which its memory is fullest, and the one before
+/// it. If that is its first matrix, what is there at the beginning and still behind it. A matrix has three products in
+/// each round; 0 if the products are others.
+Bytes kept_between_matrices(const CheckContext& check, int rank) {
+  constexpr std::size_t kProducts = 3 * kMuonRounds;
+  const Deal owner = owners(check);
+  std::vector<Event> products = check.events(rank, EventKind::operation);
+  std::erase_if(products,
+                [&](const Event& event) { return !check.trace(rank).names.at(event.name).starts_with("matmul"); });
+  const auto own = static_cast<std::size_t>(std::count(owner.begin(), owner.end(), rank) * check.kase().steps);
+  const std::vector<front::MemoryPoint>& curve = check.trace(rank).memory;
+  if (own < 2 || products.size() != own * kProducts || curve.empty()) return Bytes(0);
+  const auto total = [](const front::MemoryPoint& point) {
+    return std::accumulate(point.live.begin(), point.live.end(), Bytes(0));
+  };
+  const auto fullest = std::ranges::max_element(curve, {}, total);
+  std::size_t turn = 0;
+  while (turn + 1 < own && products[(turn + 1) * kProducts].begin <= fullest->time) ++turn;
+  const auto before = [&](std::size_t next) {
+    return staying(curve, products[next * kProducts - 1].end, products[next * kProducts].begin);
+  };
+  if (turn > 0) return before(turn);
+  const auto begun = std::ranges::find_if(curve, [](const auto& point) { return point.time > Nanos(0); });
+  return begun == curve.begin() ? Bytes(0) : std::min(at_work(*std::prev(begun)), before(1));
+}
+
+/// `excess` is how far the rank's peak lies above its budget.
+void diagnose_memory(CheckContext& check, int rank, Bytes excess) {
+  if (keeps_others_momentum(check, rank)) return check.diagnose("momentum_everywhere");
+  // Momentum that is of another kind would be taken for something that stays.
+  const Bytes states = check.counters(rank).live_by_kind[static_cast<std::size_t>(Kind::optimizer)];
+  const bool all_momentum_told = states == own_momentum(check, rank);
+  if (all_momentum_told && kept_between_matrices(check, rank) >= excess) check.diagnose("work_kept");
+}
+
+// ---- Who works when ----
 
 /// No two ranks ever compute at the same time.
 bool in_turn(const CheckContext& check) {
@@ -292,7 +272,7 @@ bool in_turn(const CheckContext& check) {
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  const Layers right = Training<double>(check.kase(), 0).run({}, {});
+  const Layers right = MuonTraining<double>(check.kase(), 0).run({}, {});
   if (!check.equal_layers("matrix", right, tolerances_by_matrix(check.kase(), right))) diagnose_output(check, right);
 }
 
@@ -300,16 +280,19 @@ SHARDLINGS_CHECK(communication) {
   const Case& kase = check.kase();
   const Formula<Count> n = named("N", Count(kase.ranks)), matrices = named("matrices", std::ssize(muon_matrices(kase)));
   const Formula<Bytes> gradients = named("gradients", Bytes(sum_of_bytes(kase)));
-  Bytes sent;
-  std::int64_t reduced = 0;
+  Bytes sent, summed, brought_back;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     sent += check.counters(rank).bytes_sent();
-    reduced += check.counters(rank).calls(Collective::all_reduce);
+    summed += check.counters(rank).bytes_sent(Collective::all_reduce);
+    brought_back += check.counters(rank).bytes_sent(Collective::broadcast);
   }
   const Place where = check.place_of_last(0, EventKind::collective);
   if (!check.at_most("sent by all ranks", sent, in_all_steps(kase, 2 * (folded(n - 1) * gradients)), where)) {
     check.detail("collectives called: " + names_of_collectives(check, 0));
-    return check.diagnose(reduced > 0 ? "all_reduced" : "too_much_sent");
+    // Matrices come back by broadcasts, so what is all-reduced, as often as all gradients, is the gradients.
+    const Bytes once = in_all_steps(kase, folded(n - 1) * gradients).value();
+    const bool is_of_gradients = summed == 2 * once && brought_back == once && sent == 3 * once;
+    return check.diagnose(is_of_gradients ? "all_reduced" : "too_much_sent");
   }
   for (int rank = 0; rank < check.ranks() && check.ranks() > 1; ++rank) {
     if (check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank),
@@ -352,21 +335,16 @@ SHARDLINGS_CHECK(time) {
 SHARDLINGS_CHECK(memory) {
   if (!nothing_on_host(check)) return;
   const Case& kase = check.kase();
-  const std::vector<MuonMatrix> matrices = muon_matrices(kase);
-  const Deal owner = owners(check);
   std::int64_t work = 0;
-  for (const MuonMatrix& matrix : matrices) {
+  for (const MuonMatrix& matrix : muon_matrices(kase)) {
     work = std::max(work, 2 * matrix.bytes() + 2 * kBytesOfF32 * matrix.small() * matrix.small());
   }
   const Bytes all(sum_of_bytes(kase));
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    Bytes momentum;
-    for (std::size_t i = 0; i < owner.size(); ++i) momentum += Bytes(owner[i] == rank ? matrices[i].bytes() : 0);
     const Formula<Bytes> budget = named("weights", all) + in_all_steps(kase, named("gradients", all)) +
-                                  named("own momentum", momentum) + named("at work", Bytes(work));
+                                  named("own momentum", own_momentum(check, rank)) + named("at work", Bytes(work));
     if (check.peak_at_most(rank, budget)) continue;
-    const Bytes kept = check.counters(rank).live_by_kind[static_cast<std::size_t>(Kind::optimizer)];
-    return check.diagnose(kept > momentum ? "momentum_everywhere" : "work_kept");
+    return diagnose_memory(check, rank, check.counters(rank).peak - budget.value());
   }
 }
 

@@ -62,5 +62,8 @@ SHARDLINGS_HARNESS(h) {
   }
   h.end();
   for (std::size_t i = 0; i < shapes.size(); ++i) h.put("matrix." + std::to_string(i), state.weights.at(i));
+  std::vector<float> momentum;  // elements of each matrix's
+  for (const auto& of_matrix : state.optimizer) momentum.push_back(static_cast<float>(of_matrix.m.size()));
+  h.put_of_rank("momentum", h.tensor(momentum, Kind::other));
   h.put("owners", h.tensor({owner.begin(), owner.end()}, Kind::other));
 }
