@@ -20,5 +20,15 @@ TEST(CaseFacts, SayWhatAMessageCosts) {
   EXPECT_THAT(case_facts(two_ranks(Nanos(0), 1e15)), Contains("messages are free here: they take no time"));
 }
 
+TEST(CaseFacts, SayWhatEachRankHas) {
+  cases::Case kase;
+  kase.ranks = 4;
+  kase.batch = 2;
+  kase.micro_batches = 1;
+  kase.model.layers = 2;
+  kase.model.sequence = 8;
+  EXPECT_EQ(case_facts(kase).at(0), "N = 4 ranks; each has m = 1 micro-batch of b = 2 sequences of s = 8 tokens");
+}
+
 }  // namespace
 }  // namespace shardlings::cli::learner
