@@ -103,21 +103,7 @@ int ask_all(const Context& context, const Questionnaire& asked) {
   return kPassed;
 }
 
-int judge_all(const Context& context, const Questionnaire& asked, const std::vector<Answer>& answers) {
-  for (const Answer& answer : answers) {
-    print_verdict(context, answer);
-    if (!asked.explains_all) print_filled(context, asked.explanation(*answer.question), 2);
-  }
-  if (asked.explains_all) {
-    context.out << '\n';
-    for (const Question& question : asked.questions) print_filled(context, asked.explanation(question), 2);
-  }
-  asked.print_count();
-  return status_of(answers);
-}
-
-}  // namespace
-
+/// Reads "peak=12.5KiB".
 std::vector<Answer> answers_in(const Questionnaire& asked, const std::vector<std::string>& arguments) {
   std::vector<Answer> all;
   for (const std::string& argument : arguments) {
@@ -135,11 +121,13 @@ std::vector<Answer> answers_in(const Questionnaire& asked, const std::vector<std
   return all;
 }
 
+/// The exit status: kPassed if all are right.
 int status_of(const std::vector<Answer>& answers) {
   const bool right = std::all_of(answers.begin(), answers.end(), [](const Answer& answer) { return answer.right; });
   return right ? kPassed : kFailed;
 }
 
+/// What was asked and answered: a list of objects.
 json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& answers) {
   json list = json::array();
   for (const Question& question : asked.questions) {
@@ -162,6 +150,21 @@ json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& an
   return list;
 }
 
+int judge_all(const Context& context, const Questionnaire& asked, const std::vector<Answer>& answers) {
+  for (const Answer& answer : answers) {
+    print_verdict(context, answer);
+    if (!asked.explains_all) print_filled(context, asked.explanation(*answer.question), 2);
+  }
+  if (asked.explains_all) {
+    context.out << '\n';
+    for (const Question& question : asked.questions) print_filled(context, asked.explanation(question), 2);
+  }
+  asked.print_count();
+  return status_of(answers);
+}
+
+}  // namespace
+
 void print_questions(const Context& context, const Questionnaire& asked) {
   asked.print_heading();
   std::string command = asked.command;
@@ -181,6 +184,16 @@ int hold_dialog(const Context& context, const Questionnaire& asked, const std::v
   if (isatty(STDIN_FILENO) == 1) return ask_all(context, asked);
   print_questions(context, asked);
   return kPassed;
+}
+
+int print_answered(const Context& context, const Questionnaire& asked, const std::vector<std::string>& arguments,
+                   const std::function<json()>& about) {
+  const std::vector<Answer> answers = answers_in(asked, arguments);
+  for (const Answer& answer : answers) asked.note(answer);
+  json all = about();
+  all["questions"] = questions_as_json(asked, answers);
+  context.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  return status_of(answers);
 }
 
 }  // namespace shardlings::cli::learner

@@ -39,18 +39,14 @@ struct Questionnaire {
   std::function<void()> print_count;
 };
 
-/// Reads "peak=12.5KiB". Throws UsageError for what is no answer, and for two of one question.
-std::vector<Answer> answers_in(const Questionnaire& asked, const std::vector<std::string>& arguments);
-
-/// The exit status: kPassed if all are right.
-int status_of(const std::vector<Answer>& answers);
-
-/// What was asked and answered, for programs: a list of objects.
-nlohmann::json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& answers);
-
-/// Notes and judges the answers, asks at the terminal if there are none, or, without a terminal, lists the questions.
-/// Returns the exit status.
+/// Notes and judges the answers ("peak=12.5KiB"), asks at the terminal if there are none, or, without a terminal, lists
+/// the questions. Returns the exit status. Throws UsageError for what is no answer, and for two of one question.
 int hold_dialog(const Context& context, const Questionnaire& asked, const std::vector<std::string>& arguments);
+
+/// The same for programs: notes and judges the answers, and prints what `about` then has, with the questions, as one
+/// object.
+int print_answered(const Context& context, const Questionnaire& asked, const std::vector<std::string>& arguments,
+                   const std::function<nlohmann::json()>& about);
 
 /// Lists the questions, explained where that is allowed.
 void print_questions(const Context& context, const Questionnaire& asked);

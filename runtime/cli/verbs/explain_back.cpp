@@ -87,14 +87,9 @@ static int explain_back(const Context& context, const ExplainBackOptions& given)
     throw UsageError(fmt::format("The last run of {} did nothing that one could ask about.", puzzle.id));
   }
   if (!options.json) return learner::hold_dialog(context, asked, options.answers);
-  const std::vector<learner::Answer> answers = learner::answers_in(asked, options.answers);
-  for (const learner::Answer& answer : answers) asked.note(answer);
-  context.out << json{{"puzzle", puzzle.id},
-                      {"case", kase.kase.name},
-                      {"questions", learner::questions_as_json(asked, answers)}}
-                     .dump(2, ' ', false, json::error_handler_t::replace)
-              << '\n';
-  return learner::status_of(answers);
+  return learner::print_answered(context, asked, options.answers, [&] {
+    return json{{"puzzle", puzzle.id}, {"case", kase.kase.name}};
+  });
 }
 
 void add_explain_back(CommandLine& line) {

@@ -115,15 +115,12 @@ learner::Questionnaire Prediction::questionnaire() {
 }
 
 int Prediction::show_json(const learner::Questionnaire& asked, const std::vector<std::string>& arguments) {
-  const std::vector<learner::Answer> answers = learner::answers_in(asked, arguments);
-  for (const learner::Answer& answer : answers) note(answer);
-  const json all = {{"puzzle", puzzle_.id},
-                    {"case", asked_.case_name},
-                    {"questions", learner::questions_as_json(asked, answers)},
-                    {"predicted", past_.predicted()},
-                    {"to_predict", asked_.questions.size()}};
-  context_.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
-  return learner::status_of(answers);
+  return learner::print_answered(context_, asked, arguments, [this] {
+    return json{{"puzzle", puzzle_.id},
+                {"case", asked_.case_name},
+                {"predicted", past_.predicted()},
+                {"to_predict", asked_.questions.size()}};
+  });
 }
 
 /// "predict peak=3KB" names no puzzle.

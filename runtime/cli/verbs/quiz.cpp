@@ -87,15 +87,9 @@ int quiz_of_chapter(const Context& context, const QuizOptions& options) {
   const quiz::Chapter chapter = quiz::load_chapter(context.project.quizzes(), options.chapter, options.seed);
   const learner::Questionnaire asked = questionnaire_of(context, options, chapter);
   if (!options.json) return learner::hold_dialog(context, asked, options.answers);
-  const std::vector<learner::Answer> answers = learner::answers_in(asked, options.answers);
-  for (const learner::Answer& answer : answers) asked.note(answer);
-  context.out << json{{"chapter", options.chapter},
-                      {"title", chapter.title},
-                      {"seed", options.seed},
-                      {"questions", learner::questions_as_json(asked, answers)}}
-                     .dump(2, ' ', false, json::error_handler_t::replace)
-              << '\n';
-  return learner::status_of(answers);
+  return learner::print_answered(context, asked, options.answers, [&] {
+    return json{{"chapter", options.chapter}, {"title", chapter.title}, {"seed", options.seed}};
+  });
 }
 
 /// The claim that an answer names; nullptr if there is none.
