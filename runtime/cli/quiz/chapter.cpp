@@ -42,12 +42,12 @@ std::string filled_in(std::string text, const Numbers& numbers) {
 }
 
 /// One of the values of each name. Every question has numbers of its own.
-Numbers drawn(const toml::table& choices, std::uint64_t seed, std::uint64_t question) {
+Numbers drawn(TomlSection& section, const toml::table& choices, std::uint64_t seed, std::uint64_t question) {
   Numbers numbers;
   std::uint64_t index = 0;
   for (const auto& [name, values] : choices) {
     const toml::array* list = values.as_array();
-    if (list == nullptr || list->empty()) throw std::runtime_error(fmt::format("draw.{} is no list", name.str()));
+    if (list == nullptr || list->empty()) section.fail("draw", fmt::format("draw.{} is no list", name.str()));
     const std::size_t pick = random_word_at(seed, index++, question) % list->size();
     numbers[std::string(name.str())] = list->get(pick)->value_or(std::int64_t{0});
   }
@@ -97,7 +97,7 @@ Chapter load_chapter(const std::string& folder, const std::string& chapter, std:
     section.has_only({"id", "formula", "counted", "text", "why", "draw", "mistakes"});
     const toml::table* draw = tables[index].as_table()->get_as<toml::table>("draw");
     if (draw == nullptr) section.fail("draw", "the numbers to draw are missing");
-    const Numbers numbers = drawn(*draw, seed, index++);
+    const Numbers numbers = drawn(section, *draw, seed, index++);
     const Amount amount = amount_of(section.text("formula"), numbers);
     Question& question = quiz.questions.emplace_back();
     question.id = section.text("id");

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/toml_section.h"
-#include "cli/error.h"
 
 namespace shardlings::cli::quiz {
 
@@ -16,9 +15,8 @@ int Post::wrong() const {
 
 Post load_post(const std::string& folder) {
   const std::string path = folder + "/post.toml";
-  const auto text = read_file(path);
-  if (!text) throw UsageError("There is no file " + path + ".");
-  const toml::table file = toml::parse(*text, path);
+  const std::string text = read_whole_file(path);
+  const toml::table file = toml::parse(text, path);
   TomlSection root(file, path, "");
   root.has_only({"title", "claims"});
   Post post;
