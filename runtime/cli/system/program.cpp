@@ -1,6 +1,7 @@
 #include "cli/system/program.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,19 +25,43 @@ class FileActions {
   FileActions& operator=(const FileActions&) = delete;
   void open(int fd, const char* path, int flags) { posix_spawn_file_actions_addopen(&actions_, fd, path, flags, 0); }
   void duplicate(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
+  void close_others() { posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1); }
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
   posix_spawn_file_actions_t actions_;
 };
 
-/// The new process, or -1.
-pid_t start(const std::vector<std::string>& command, const FileActions& actions) {
+/// A page that this command serves ignores that a connection breaks. That is no other program's affair.
+class Attributes {
+ public:
+  Attributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &broken_pipe);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+/// The new process, or -1. Of this one's files it gets the standard three: its pages and connections stay here.
+pid_t start(const std::vector<std::string>& command, FileActions& actions) {
+  actions.close_others();
+  const Attributes attributes;
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t child = -1;
-  return posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ) == 0 ? child : -1;
+  return posix_spawnp(&child, arguments[0], actions.get(), attributes.get(), arguments.data(), environ) == 0 ? child
+                                                                                                             : -1;
 }
 
 int status_of(pid_t child) {
@@ -72,7 +97,8 @@ Captured capture(const std::vector<std::string>& command) {
 }
 
 int run_program(const std::vector<std::string>& command) {
-  const pid_t child = start(command, FileActions());
+  FileActions actions;
+  const pid_t child = start(command, actions);
   return child > 0 ? status_of(child) : 127;
 }
 
