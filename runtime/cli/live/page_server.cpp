@@ -29,6 +29,7 @@ constexpr int kMostWaiting = 10;              // the other threads stay free for
 constexpr std::chrono::seconds kLongest{25};  // browsers and proxies give up after half a minute
 constexpr std::size_t kMostSent = 4096;
 constexpr const char* kHere = "127.0.0.1";
+constexpr const char* kBusy = R"({"error": "./shardlings watch is busy: send the answer again in a moment."})";
 
 std::string new_token() {
   unsigned char bytes[16];
@@ -197,7 +198,8 @@ class PageServer::Server {
     }
     const std::uint64_t ring = 1;
     if (write(bell_.get(), &ring, sizeof ring) < 0) return;
-    if (reply.wait_for(kLongest) == std::future_status::ready) response.set_content(reply.get(), "application/json");
+    const bool is_there = reply.wait_for(kLongest) == std::future_status::ready;
+    response.set_content(is_there ? reply.get() : kBusy, "application/json");
   }
 
   const std::string token_;

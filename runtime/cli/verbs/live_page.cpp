@@ -11,6 +11,7 @@
 #include "cli/verbs/explain.h"
 #include "cli/verbs/predict.h"
 #include "cli/verbs/view.h"
+#include "report/view/assets.h"
 
 namespace shardlings::cli::verbs {
 
@@ -43,10 +44,20 @@ LiveJson questions_of(const Context& context, const std::string& puzzle, const s
   return LiveJson::parse(out.str()).at("questions");
 }
 
+/// The page before anything is known, in the colours of all other pages.
+std::string page_before_all() {
+  const std::string place = "/* colours.css */";
+  std::string page(live::live_template());
+  for (const report::ViewAsset& asset : report::view_assets()) {
+    if (asset.name == "colours.css") page.replace(page.find(place), place.size(), asset.text);
+  }
+  return page;
+}
+
 }  // namespace
 
 LivePage::LivePage(const Context& context, int port) : context_(context), server_(port) {
-  server_.publish("", std::string(live::live_template()));
+  server_.publish("", page_before_all());
 }
 
 void LivePage::open(const cases::Manifest& puzzle) {
@@ -84,9 +95,11 @@ void LivePage::answer() {
       const LiveJson letter = LiveJson::parse(sent);
       const std::string id = letter.at("id"), given = letter.at("answer");
       if (letter.at("puzzle") != puzzle_.id) throw std::runtime_error("watch has gone on to another puzzle.");
-      const LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given});
-      questions_ = text_of(questions_of(context_, puzzle_.id, {}));
-      return text_of({{"questions", questions}});
+      LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given});
+      const std::string reply = text_of({{"questions", questions}});
+      for (LiveJson& question : questions) question.erase("answer");  // what was typed is this browser's alone
+      questions_ = text_of(questions);
+      return reply;
     } catch (const std::exception& error) {  // of what was sent, or of the answer: for the one who has sent it
       return text_of({{"error", error.what()}});
     }
