@@ -45,8 +45,8 @@ const char* use_of(const Storage& storage, const InFlight& mark, Range range) {
 // of a gradient, say, that backward makes only now. `partly`: each has elements that the other has not, as neighbours
 // have of which one is too long; then no wait() mends it.
 std::string race_advice(const std::string& call, const char* operation, const Lookup& lookup, bool reads, bool partly) {
-  std::string advice = lookup.could_follow ? "Let this come `after` its Work, or call wait() on that first."
-                                           : "Call wait() on its Work first.";
+  std::string advice = lookup.could_follow ? "Let this come `after` its Work, or call wait() on that before this line."
+                                           : "Call wait() on its Work before this line.";
   if (partly) {
     advice += " But if these elements belong to one of the two only, look where each begins and ends.";
   } else if (lookup.writes && reads) {

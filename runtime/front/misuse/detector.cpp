@@ -309,8 +309,10 @@ const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
            "start "
            "one of the two with _async.";
   }
-  return "\nWhat a rank of the cycle waits for, the next one would do only after its own call. Compare the orders in "
-         "which they send and receive: in one of them something must come earlier.";
+  return "\nWhat a rank of the cycle waits for, the next one has not done when it comes to wait itself. Look for that "
+         "call in the next one's code: if it comes later, one of them has to come earlier; if there is none, add it, "
+         "or "
+         "take away what waits for it.";
 }
 
 Failure deadlock(const Statuses& ranks) {

@@ -74,11 +74,13 @@ Reply PendingTable::drop(const Call& call) {
   const auto pending = find(call.id);
   if (!pending || pending->followed) return {};
   if (rank_.options().checks && !rank_.aborted()) {
-    rank_.defer(Misuse::leak,
-                fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
-                            "Keep every Work and wait for it before its data are used or the function returns.",
-                            rank_.id(), pending->describe(), to_text(pending->at)),
-                pending->at);
+    rank_.defer(
+        Misuse::leak,
+        fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
+                    "Keep every Work and wait for it before its data are used or the function returns. What nobody "
+                    "needs, do not start.",
+                    rank_.id(), pending->describe(), to_text(pending->at)),
+        pending->at);
   }
   // Its marks stay: the next use of the data finds out.
   return {};
@@ -109,9 +111,10 @@ void PendingTable::check_end() const {
     if (!first || pending->order < first->order) first = pending.get();
   }
   if (!first) return;
-  const std::string sentence =
-      fmt::format("leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for.", rank_.id(),
-                  first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
+  const std::string sentence = fmt::format(
+      "leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for. What nobody needs, do not "
+      "start.",
+      rank_.id(), first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
   throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
 }
 
