@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -61,10 +62,22 @@ PlacementRules with_bytes(const Case& kase, std::int64_t of_weight,
   return rules;
 }
 
-/// Work and memory as the cost says with sequence and batch in each other's place.
-PlacementRules with_shape_swapped(Case kase) {
-  std::swap(kase.model.sequence, kase.batch);
-  return placement_rules(kase);
+/// Work and memory as the cost says with sequence and batch in each other's place, in all queries or in those of one of
+/// the two.
+std::vector<Mistake> with_shape_swapped(const Case& kase) {
+  Case swapped = kase;
+  std::swap(swapped.model.sequence, swapped.batch);
+  const PlacementRules both = placement_rules(swapped);
+  PlacementRules work = placement_rules(kase), memory = work;
+  work.work = both.work;
+  memory.kept = both.kept;
+  return {{"shape_swapped", both}, {"shape_swapped", work}, {"shape_swapped", memory}};
+}
+
+/// A stage must need less than there is.
+PlacementRules without_the_last_byte(PlacementRules rules) {
+  --rules.memory;
+  return rules;
 }
 
 /// What leaves something out of the memory, so that stages do not fit.
@@ -97,6 +110,7 @@ std::vector<Mistake> mistakes_of_caution(const Case& kase) {
     return with_bytes(kase, 8, [&](const LayerBytes& layer) { return kept(layer) + held(layer); });
   };
   return {{"more_than_there_are", with_flight(right, [&](auto r) { return p - r; })},
+          {"full_stage_refused", without_the_last_byte(right)},
           {"", with_flight(right, [&](auto) { return std::min(p, m); })},
           {"", with_flight(right, [&](auto) { return m; })},
           {"", with_flight(right, [&](auto r) { return std::min(p - r + 1, m); })},
@@ -121,7 +135,6 @@ std::vector<Mistake> mistakes_of_work(const Case& kase) {
           {"ends_forgotten", ends_free},
           {"ends_forgotten", last_free},
           {"ends_forgotten", by_number},
-          {"shape_swapped", with_shape_swapped(kase)},
           {"", by_bytes}};
 }
 
@@ -146,6 +159,8 @@ void diagnose_placement(CheckContext& check, const Stages& stages, const std::ve
   double as_good = 1;
   if (stages == equal_stages(number_of_layers(kase), kase.ranks)) behind.insert("equally_many");
   if (stages == filled_up(right)) behind.insert("filled_up");
+  const std::vector<Stages> filled = filled_with_memory(right);
+  if (std::ranges::find(filled, stages) != filled.end()) behind.insert("memory_filled");
   const bool deliberate = !behind.empty();
   for (const Mistake& mistake : mistakes) {
     if (!goes_by(mistake.rules, stages)) continue;
@@ -235,7 +250,7 @@ SHARDLINGS_CHECK(fits) {
     if (check.at_most(what, needed, named("memory", Bytes(rules.memory)))) continue;
     check.detail(text_of(stages));
     std::vector<Mistake> mistakes = mistakes_of_memory(kase);
-    mistakes.push_back({"shape_swapped", with_shape_swapped(kase)});
+    std::ranges::move(with_shape_swapped(kase), std::back_inserter(mistakes));
     mistakes.push_back({"", mistakes_of_work(kase).front().rules});  // and the memory as well
     mistakes.back().rules.in_flight.assign(mistakes.back().rules.in_flight.size(), 1);
     return diagnose_placement(check, stages, mistakes);
@@ -251,6 +266,7 @@ SHARDLINGS_CHECK(placement) {
   check.detail(text_of(stages));
   std::vector<Mistake> mistakes = mistakes_of_work(check.kase());
   std::ranges::move(mistakes_of_caution(check.kase()), std::back_inserter(mistakes));
+  std::ranges::move(with_shape_swapped(check.kase()), std::back_inserter(mistakes));
   diagnose_placement(check, stages, mistakes);
 }
 

@@ -29,7 +29,18 @@ struct Flow {
   Work down{}, up{};
 };
 
+/// Beyond the end of these vectors somebody else's memory would be taken for a micro-batch.
+void require_micro_batch(const Flow& flow, const char* call, int i, Location at) {
+  const int m = flow.batch.num_micro();
+  if (i >= 0 && i < m) return;
+  const std::string place = std::string(at.file) + ":" + std::to_string(at.line);
+  const std::string text = place + ": " + call + ": there is no micro-batch " + std::to_string(i) + ": the step has " +
+                           std::to_string(m) + ", which are numbered from 0 to " + std::to_string(m - 1);
+  throw InvalidArgument(text.c_str(), at);
+}
+
 void forward(Flow& flow, int i, Location at) {
+  require_micro_batch(flow, "forward", i, at);
   Group& world = flow.rank.world();
   Tensor& in = flow.x[i];
   if (flow.stage.is_first()) {
@@ -48,6 +59,7 @@ void forward(Flow& flow, int i, Location at) {
 }
 
 void backward(Flow& flow, int i, Location at) {
+  require_micro_batch(flow, "backward", i, at);
   Group& world = flow.rank.world();
   const MicroBatch& micro = flow.batch.micro(i);
   Tensor grad;

@@ -32,6 +32,18 @@ Stages filled_from_behind(const PlacementRules& rules, std::int64_t most) {
   return stages;
 }
 
+/// The same from the first stage on; the last one takes what is left.
+Stages filled_from_the_front(const PlacementRules& rules, std::int64_t most) {
+  const Count p = std::ssize(rules.in_flight), layers = std::ssize(rules.work);
+  Stages filled;
+  for (Count r = 0, begin = 0; r < p; ++r, begin = filled.back().end) {
+    filled.push_back({begin, begin + 1});
+    Count& end = filled.back().end;  // the stages after it have a layer each
+    while (end < layers - (p - r - 1) && (r + 1 == p || takes(rules, r, {begin, end + 1}, most))) ++end;
+  }
+  return filled;
+}
+
 struct StageTime {
   Nanos forward, backward;
 };
@@ -127,15 +139,14 @@ double all_placements(const PlacementRules& rules) {
 }
 
 Stages filled_up(const PlacementRules& rules) {
-  const Count p = std::ssize(rules.in_flight), layers = std::ssize(rules.work);
-  const std::int64_t mean = rules.work_of({0, layers}) / p;
-  Stages filled;
-  for (Count r = 0, begin = 0; r < p; ++r, begin = filled.back().end) {
-    filled.push_back({begin, begin + 1});
-    Count& end = filled.back().end;  // the stages after it have a layer each
-    while (end < layers - (p - r - 1) && (r + 1 == p || takes(rules, r, {begin, end + 1}, mean))) ++end;
-  }
-  return filled;
+  return filled_from_the_front(rules, rules.work_of({0, std::ssize(rules.work)}) / std::ssize(rules.in_flight));
+}
+
+std::vector<Stages> filled_with_memory(const PlacementRules& rules) {
+  constexpr std::int64_t kAnyWork = std::numeric_limits<std::int64_t>::max();
+  Stages from_behind = filled_from_behind(rules, kAnyWork);
+  from_behind.front().begin = 0;
+  return {filled_from_the_front(rules, kAnyWork), from_behind};
 }
 
 Stages equal_stages(Count layers, int p) {

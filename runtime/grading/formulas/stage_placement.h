@@ -43,6 +43,9 @@ double placements_within(const PlacementRules& rules, std::int64_t most);
 double all_placements(const PlacementRules& rules);
 /// Each stage takes layers up to the mean work of all, as long as it fits, and the last one what is left.
 Stages filled_up(const PlacementRules& rules);
+/// Each stage takes layers as long as they fit, whatever their work is, and the last one to be filled what is left:
+/// from the first stage on, and from the last one on.
+std::vector<Stages> filled_with_memory(const PlacementRules& rules);
 /// As equally many layers on each of p stages as can be, the longer stages first.
 Stages equal_stages(Count layers, int p);
 

@@ -161,5 +161,19 @@ TEST(PlacementRules, AreWeightsWithGradientsAndWhatIsInFlight) {
   EXPECT_EQ(rules.memory, 1'000'000);
 }
 
+// Four layers of 10 bytes and one of 25, on three stages of 30 bytes that keep no micro-batch: work is not looked at.
+TEST(StagePlacement, FilledWithMemoryFromBothEnds) {
+  PlacementRules rules;
+  rules.work = {1, 1, 50, 1, 1};
+  rules.states = {10, 10, 10, 10, 25};
+  rules.kept.assign(5, 0);
+  rules.in_flight = {3, 2, 1};
+  rules.memory = 30;
+  const std::vector<Stages> filled = filled_with_memory(rules);
+  ASSERT_EQ(filled.size(), 2U);
+  EXPECT_EQ(filled[0], (Stages{{0, 3}, {3, 4}, {4, 5}}));
+  EXPECT_EQ(filled[1], (Stages{{0, 1}, {1, 4}, {4, 5}}));
+}
+
 }  // namespace
 }  // namespace shardlings::grading::formulas
