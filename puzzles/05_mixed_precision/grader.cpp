@@ -108,6 +108,8 @@ bool diagnose_scale(CheckContext& check, const Reference& expected) {
       {"clipped_scaled", clip_factor_of(kase, scale * norm)},
       {"not_scaled", clip_factor_of(kase, norm / scale) / scale},
       {"not_unscaled", clip_factor_of(kase, scale * norm) * scale},
+      {"not_unscaled", clip_factor_of(kase, norm) * scale},
+      {"not_unscaled", scale},
       {"averaged", clip_factor_of(kase, norm / ranks) / ranks},
       {"reduced_twice", clip_factor_of(kase, norm) * ranks},
   };
