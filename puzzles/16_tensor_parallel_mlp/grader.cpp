@@ -3,6 +3,7 @@
 #include "grading/judge/grader.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/parts.h"
 #include "case/data.h"
@@ -233,6 +234,22 @@ void diagnose_calls(CheckContext& check, int rank) {
   check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");
 }
 
+/// The two sums that are needed come when their summands are there: behind the two products of forward, and behind
+/// those that make grad_z and grad_x. The first call of as large a sum that comes at another time; else nowhere.
+Place place_of_surplus_sum(const CheckContext& check, int rank) {
+  constexpr int kOfForward = 2, kOfInputGradient = 2;
+  const Bytes sum = needed_calls(Mlp(check.kase()), rank).front().sent;
+  int products = 0, next = kOfForward;  // how many there are, and how many the next needed sum waits for
+  for (const front::Event& event : check.trace(rank).events) {
+    const std::string& name = check.trace(rank).names.at(event.name);
+    if (event.kind == EventKind::operation && name.starts_with("matmul")) ++products;
+    if (event.kind != EventKind::collective || name != "all_reduce" || event.bytes != sum) continue;
+    if (products < next) return place_of(event);
+    next = next == kOfForward ? kOfForward + kOfInputGradient : std::numeric_limits<int>::max();
+  }
+  return {};
+}
+
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
@@ -260,7 +277,8 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(communication) {
   const Mlp mlp(check.kase());
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Place where = place_of_unexpected(check, rank, needed_calls(mlp, rank));
+    const Place surplus = place_of_surplus_sum(check, rank);
+    const Place where = surplus.line > 0 ? surplus : place_of_unexpected(check, rank, needed_calls(mlp, rank));
     const std::int64_t calls = check.counters(rank).calls(Collective::all_reduce);
     const Formula<Count> reduces = named("one in forward", 1) + named("one in backward", 1);
     const bool held =
