@@ -21,8 +21,8 @@ using namespace shardlings;
 /// Memory  nothing beside `data` and `buffer`, on the host neither
 ///
 /// Calls that you need: group.send_recv(out, to, in, from), which sends and receives at once, and add(y, x): y += x.
-/// send, recv and the _async forms are as good. The built-in collectives (group.all_reduce and its like, split too) are
-/// what you are building, and not for use here.
+/// send, recv and the _async forms are as good. The built-in collectives (group.all_reduce and its like, split
+/// and barrier too) are what you are building, and not for use here.
 void ring_all_reduce(Rank& rank, Group& group, View data) {
   const int n = group.size();
   const int me = group.rank();

@@ -35,7 +35,8 @@ void ring_all_gather(Group& group, View data) {
 /// alpha, bw       [0] inside a node, [1] between nodes: latency in ns, bytes per ns
 ///
 /// Calls that you need: group.send(view, to), group.recv(view, from) and add(y, x) for the tree; the two halves above
-/// for the levels. Other messages are as good. Built-in collectives are not for use here, and split is one of them.
+/// for the levels. Other messages are as good. Built-in collectives are not for use here: split and barrier are two of
+/// them.
 
 // >>> your code (about 36 lines)
 /// By trees: of each node's ranks to its leader, of the leaders to rank 0 of the world, and back the same way. Nodes

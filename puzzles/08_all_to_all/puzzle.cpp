@@ -20,7 +20,7 @@ using namespace shardlings;
 ///
 /// Calls that you need: group.send_recv(out, to, in, from), which sends and receives at once, and copy(y, x). kNobody
 /// in the place of a rank sends or receives nothing, and View() is no data. Other messages are as good. Built-in
-/// collectives are not for use here, and split is one of them.
+/// collectives are not for use here: split and barrier are two of them.
 
 // >>> your code (about 24 lines)
 /// Sends part r of `in` to each rank r. Part r of `out` is afterwards what rank r has sent to this rank, and what this
