@@ -325,11 +325,6 @@ static_assert(std::is_sorted(std::begin(kMathNames), std::end(kMathNames)));
 static_assert(std::is_sorted(std::begin(kLibraryNames), std::end(kLibraryNames)));
 static_assert(std::is_sorted(std::begin(kLibraryClasses), std::end(kLibraryClasses)));
 
-bool is_math(string_view name) {
-  if (is_one_of(kMathNames, name)) return true;
-  return (name.ends_with('f') || name.ends_with('l')) && is_one_of(kMathNames, name.substr(0, name.size() - 1));
-}
-
 bool may_use_plain(string_view name) {
   constexpr string_view kChecked = "_chk";  // __memcpy_chk: with the size of the place where it goes
   if (name.starts_with("__") && name.ends_with(kChecked)) {
@@ -352,6 +347,11 @@ bool may_use_library(const MangledName& name) {
 }
 
 }  // namespace
+
+bool is_math(string_view name) {
+  if (is_one_of(kMathNames, name)) return true;
+  return (name.ends_with('f') || name.ends_with('l')) && is_one_of(kMathNames, name.substr(0, name.size() - 1));
+}
 
 bool is_public_name(string_view name) {
   return is_one_of(kPublicNames, name);

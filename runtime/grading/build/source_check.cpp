@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "grading/build/allowed_symbols.h"
 #include "grading/build/refused_headers.h"
 #include "grading/build/source_tokens.h"
 
@@ -180,6 +181,15 @@ Problem Inspector::inspect_name() {
   if (name == "__attribute__" || name == "__attribute" || name == "__declspec") {
     return refused(fmt::format(
         "{} is not for puzzles. Leave it out, or write a standard attribute, [[maybe_unused]] for example.", name));
+  }
+  constexpr string_view kBuiltIn = "__builtin_";
+  const string_view function = name.starts_with(kBuiltIn) ? string_view(name).substr(kBuiltIn.size()) : "";
+  if (is_math(function)) return std::nullopt;  // __builtin_sqrtf is sqrtf
+  if (!function.empty() && !is_among(kCompilerNames, name)) {
+    return refused(
+        fmt::format("{} is a function of the compiler's that is not for puzzles. Of those, arithmetic is "
+                    "(__builtin_sqrtf, __builtin_popcount). Write C++.",
+                    name));
   }
   if (compilers && !is_among(kCompilerNames, name)) {
     return refused(

@@ -98,6 +98,13 @@ TEST(SourceCheck, NamesOfTheCompilersAreRefused) {
   EXPECT_EQ(checked("int a_, _b; const char* f = __FILE__; int l = __LINE__; auto s = __func__; // __x asm"), "");
 }
 
+TEST(SourceCheck, ArithmeticOfTheCompilersIsThatOfTheLibrary) {
+  EXPECT_EQ(checked("float f(float x) { return __builtin_sqrtf(__builtin_fabsf(x)); }"), "");
+  EXPECT_EQ(checked("int f(unsigned x) { return __builtin_popcount(x); }"), "");
+  EXPECT_THAT(checked("\nvoid* f() { return __builtin_frame_address(0); }"),
+              StartsWith("p.cpp:2: __builtin_frame_address is a function of the compiler's that is not for puzzles."));
+}
+
 TEST(SourceCheck, TheRuntimesInsideIsRefused) {
   for (const char* source :
        {"auto p = v.port_;", "using ConstView::ref_;", "shardlings::detail::Port* p;", "namespace shardlings {}",
