@@ -114,7 +114,9 @@ model::ModelSpec read_model(TomlSection& section) {
 }
 
 Bytes mib_or(TomlSection& section, const std::string& key, Bytes otherwise) {
+  constexpr double kMost = 1e9;  // in bytes, still a whole number of 64 bits
   const double mib = section.number_or(key, static_cast<double>(otherwise.value()) / (1 << 20), 0);
+  if (mib > kMost) section.fail(key, fmt::format("'{}' must be a number of at most {}", key, kMost));
   return Bytes(static_cast<std::int64_t>(mib * (1 << 20)));
 }
 

@@ -172,6 +172,17 @@ void check_widths(const ModelSpec& spec) {
   }
 }
 
+/// So large that no sum of its weights or of their bytes leaves 64 bits, whatever a file says; nobody has larger ones.
+void check_sizes(const ModelSpec& spec) {
+  constexpr int kMostLayers = 1 << 12;
+  constexpr Count kMostOfASize = Count{1} << 22;
+  std::vector<Count> sizes = spec.widths;
+  sizes.insert(sizes.end(), {spec.hidden, spec.outputs, spec.sequence});
+  if (spec.layers <= kMostLayers && *std::max_element(sizes.begin(), sizes.end()) <= kMostOfASize) return;
+  throw std::invalid_argument("a model has at most " + std::to_string(kMostLayers) + " layers, and no size above " +
+                              std::to_string(kMostOfASize));
+}
+
 void check_llama(const ModelSpec& spec) {
   if (spec.blocks == ModelSpec::Blocks::llama) {
     if (spec.family != ModelSpec::Family::gpt) throw std::invalid_argument("only a gpt can have the layers of Llama");
@@ -192,6 +203,7 @@ ModelStructure make_structure(const ModelSpec& spec) {
   if (spec.layers < 1 || spec.hidden < 1 || spec.outputs < 1 || spec.sequence < 1) {
     throw std::invalid_argument("a model needs at least 1 layer, hidden size, output and position");
   }
+  check_sizes(spec);
   const bool gpt = spec.family == ModelSpec::Family::gpt;
   if (gpt && (spec.heads < 1 || spec.hidden % spec.heads != 0)) {
     throw std::invalid_argument("the hidden size " + std::to_string(spec.hidden) + " cannot be divided into " +

@@ -108,6 +108,10 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
             "puzzle.toml:12: a model of 3 layers has 2 widths (the last layer's is `outputs`), not 1");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mlp', layers = 2, widths = [0] }\n"),
             "puzzle.toml:12: model: 'widths' must be a list of whole numbers of at least 1");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "model = { family = 'mlp', hidden = 9223372036854775807 }\n"),
+            "puzzle.toml:12: a model has at most 4096 layers, and no size above 4194304");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "capacity_mib = 1e300\n"),
+            "puzzle.toml:12: 'capacity_mib' must be a number of at most 1000000000");
   EXPECT_EQ(error_of(kHead + kCheck + "after = ['memory']\n" + kCase),
             "puzzle.toml:10: 'memory' is no check that stands before 'output'");
   EXPECT_EQ(error_of(kHead + kCheck + kCheck + kCase), "puzzle.toml:11: there are two checks 'output'");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -89,6 +90,8 @@ TEST(ModelStructure, SplitsFollowMegatron) {
 TEST(ModelStructure, ImpossibleModelsAreRefused) {
   EXPECT_THROW(model::make_structure(mlp(0, 7, 5, 4)), std::invalid_argument);
   EXPECT_THROW(model::make_structure(mlp(1, 0, 5, 4)), std::invalid_argument);
+  EXPECT_THROW(model::make_structure(mlp(1, 7, std::numeric_limits<Count>::max(), 4)), std::invalid_argument);
+  EXPECT_THROW(model::make_structure(mlp(2'000'000'000, 7, 5, 4)), std::invalid_argument);
   EXPECT_THROW(model::make_structure(gpt(1, 7, 2, 5, 4)), std::invalid_argument);
   model::ModelSpec spec = mlp(3, 7, 5, 4);
   spec.widths = {3};
