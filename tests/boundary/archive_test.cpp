@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "boundary/doubting_port.h"
 #include "boundary/learner_function.h"
 
 namespace shardlings::boundary {
@@ -16,22 +17,6 @@ bool same(const Ref& a, const Ref& b) {
   return a.storage == b.storage && a.generation == b.generation && a.offset == b.offset && a.shape == b.shape &&
          a.dtype == b.dtype && a.micro == b.micro;
 }
-
-/// Knows no tensor at all.
-class Doubting final : public detail::HarnessPort {
- public:
-  std::uint64_t lend(std::span<const std::byte>) override { return 0; }
-  std::uint64_t lend(std::shared_ptr<const model::ModelStructure>) override { return 0; }
-  std::vector<float> values_of(const Ref&) override { return {}; }
-  void check(const Ref&) const override { throw InvalidArgument("no tensor of this rank", {}); }
-  Nanos now() const override { return Nanos(0); }
-
- protected:
-  detail::Reply answer(const detail::Call&) override { return {}; }
-  detail::TextId define(std::string_view) override { return 0; }
-  std::string text_of(detail::TextId) override { return ""; }
-  std::string error_text() override { return ""; }
-};
 
 Doubting g_port;  // of all tensors here, which are none: it takes their being dropped for granted
 
@@ -212,40 +197,6 @@ TEST(Archive, AsksWhetherATensorThatComesBackIsOne) {
   View empty, invented;
   EXPECT_NO_THROW(receiver(empty));
   EXPECT_THROW(receiver(invented), InvalidArgument);
-}
-
-// What comes back from a jail may be anything. Nothing but BadPack or the port's doubt may come of it.
-TEST(Archive, TakesAnyBytesOrRefusesThem) {
-  Random random(7);
-  int refused = 0;
-  for (int i = 0; i < 20000; ++i) {
-    std::string bytes;
-    if (i % 2 == 0) {
-      TrainState state;
-      state.weights.resize(static_cast<std::size_t>(random.below(4)));
-      Sender sender;
-      sender(state);
-      bytes = sender.take();
-      for (int n = random.below(4); n >= 0; --n) {
-        bytes[static_cast<std::size_t>(random.below(static_cast<int>(bytes.size())))] =
-            static_cast<char>(random.below(256));
-      }
-    } else {
-      bytes.resize(static_cast<std::size_t>(random.below(200)));
-      for (char& byte : bytes) byte = static_cast<char>(random.below(256));
-    }
-    TrainState arrived;
-    Receiver receiver(bytes, &g_port, g_port);
-    try {
-      receiver(arrived);
-    } catch (const BadPack&) {
-      ++refused;
-    } catch (const InvalidArgument&) {
-      ++refused;
-    }
-    Forgetter()(arrived);
-  }
-  EXPECT_GT(refused, 10000);
 }
 
 // --- What a learner's function is given, and what comes back of it.

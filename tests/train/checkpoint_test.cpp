@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
-#include <random>
 
 #include "train/trainings.h"
 
@@ -26,15 +24,6 @@ std::string error_of(const std::function<void()>& body) {
     return error.what();
   }
   return "";
-}
-
-Checkpoint filled(const Settings& settings, float value) {
-  Checkpoint checkpoint = empty_checkpoint(settings);
-  checkpoint.step = static_cast<int>(value);
-  for (Checkpoint::Layer& layer : checkpoint.layers) {
-    for (auto* numbers : {&layer.weights, &layer.m, &layer.v}) std::fill(numbers->begin(), numbers->end(), value);
-  }
-  return checkpoint;
 }
 
 TEST(Checkpoints, AnotherLayoutGoesOnWhereOneHasStopped) {
@@ -88,11 +77,6 @@ TEST(Checkpoints, OfAnotherModelOrTextAreRefused) {
               HasSubstr("cannot write"));
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 TEST(Checkpoints, OneWrongBitIsNoticed) {
   const Folder folder;
   const Settings settings = small_training({}, 1, 1);
@@ -142,26 +126,6 @@ TEST(Checkpoints, OfTheFirstFormatAreRead) {
   bytes.replace(bytes.find("checkpoint 1"), 12, "checkpoint 9");
   std::ofstream(folder.file("a"), std::ios::binary) << bytes;
   EXPECT_THAT(error_of([&] { load(folder.file("a"), settings, text); }), HasSubstr("by another version"));
-}
-
-TEST(Checkpoints, HostileFilesAreRefused) {
-  const Folder folder;
-  const Settings settings = small_training({}, 1, 1);
-  const Text text = Text::read(settings.text);
-  std::mt19937 random(3);
-  save(folder.file("a"), filled(settings, 1), settings, text);
-  const std::string whole = content_of(folder.file("a"));
-  for (int i = 0; i < 300; ++i) {
-    std::string other = whole.substr(0, i % 3 == 0 ? random() % whole.size() : whole.size());
-    for (int n = 0; n < 4 && !other.empty(); ++n) {
-      // Half of the bytes in the head, whose meaning they change.
-      const std::size_t at = random() % (n % 2 == 0 ? std::min<std::size_t>(other.size(), 200) : other.size());
-      other[at] = static_cast<char>(random());
-    }
-    if (other == whole) continue;
-    std::ofstream(folder.file("b"), std::ios::binary) << other;
-    EXPECT_THROW(load(folder.file("b"), settings, text), UnfitCheckpoint) << i;
-  }
 }
 
 TEST(Checkpoints, LeftoversOfKilledWritersGo) {

@@ -2,11 +2,15 @@
 /// Small trainings for tests.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "front/clock/cluster.h"
+#include "train/checkpoint.h"
 #include "train/text.h"
 #include "train/trainer.h"
 
@@ -57,6 +61,21 @@ inline Settings small_training(const Layout& layout, int micro_batches, int step
   model.eps = 1e-8F;
   model.clip = 1;
   return settings;
+}
+
+/// One in which all numbers are that one.
+inline Checkpoint filled(const Settings& settings, float value) {
+  Checkpoint checkpoint = empty_checkpoint(settings);
+  checkpoint.step = static_cast<int>(value);
+  for (Checkpoint::Layer& layer : checkpoint.layers) {
+    for (auto* numbers : {&layer.weights, &layer.m, &layer.v}) std::fill(numbers->begin(), numbers->end(), value);
+  }
+  return checkpoint;
+}
+
+inline std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 inline bool go_on(const StepReport& /*step*/) {

@@ -1,13 +1,18 @@
-// Whatever comes through a door, the front answers it: with a result or with an error of ours.
+// Whatever comes through a door, the front answers it: with a result or with an error of ours. This is what stands
+// between a jail and its broker.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <atomic>
 #include <exception>
+#include <iostream>
 #include <map>
 #include <vector>
 
 #include "api/harness_calls.h"
-#include "api/random_call.h"
+#include "api/port_server.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/random_call.h"
 #include "model/structure.h"
 #include "world/world.h"
 
@@ -38,18 +43,28 @@ std::vector<RankModel> models() {
   return all;
 }
 
-/// SHARDLINGS_FUZZ_SEED=7 makes other calls than those of every day.
-std::uint64_t first_seed() {
-  const char* seed = std::getenv("SHARDLINGS_FUZZ_SEED");
-  return seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1;
-}
-
 /// How calls ended.
 struct Tally {
-  std::map<Verb, int> answered;
-  int refused = 0;
+  std::map<Verb, std::int64_t> answered;
+  std::int64_t refused = 0;
   bool aborted = false;
+
+  std::int64_t calls() const {
+    std::int64_t sum = refused;
+    for (const auto& [verb, count] : answered) sum += count;
+    return sum;
+  }
 };
+
+/// Texts cross in messages of their own: asks for one, and for one that may have no number.
+void talk_about_texts(Port& port, RandomCalls& random) {
+  const std::string text = random.text();
+  const TextId id = PortServer::define(port, text);
+  if (id != 0) {
+    EXPECT_EQ(PortServer::text_of(port, id), text.c_str());  // up to a zero
+  }
+  PortServer::text_of(port, random.text_id());
+}
 
 /// Makes so many calls, or fewer if the run ends before: another rank's calls are as bad.
 Tally make_calls(Rank& rank, std::uint64_t seed, int calls) {
@@ -65,6 +80,7 @@ Tally make_calls(Rank& rank, std::uint64_t seed, int calls) {
   Tally tally;
   for (int i = 0; i < calls && !tally.aborted; ++i) {
     const Call call = random.next();
+    if (i % 64 == 0) talk_about_texts(port, random);
     if (call.verb == Verb::begin_measuring) continue;  // from then on the first wrong call would be the last one
     Port& door = i % 8 == 0 ? *port.harness() : port;
     try {
@@ -72,6 +88,7 @@ Tally make_calls(Rank& rank, std::uint64_t seed, int calls) {
       ++tally.answered[call.verb];
     } catch (const Aborted&) {
       tally.aborted = true;
+      ++tally.refused;
     } catch (const OutOfMemory&) {
       ++tally.refused;
       free_all();
@@ -101,27 +118,42 @@ bool is_usable(Rank& rank) {
   return false;
 }
 
-TEST(Fuzz, OfOneRankLeavesItUsable) {
-  Tally tally;
-  bool usable = false;
-  world::run(options(1), [&](Rank& rank) {
-    tally = make_calls(rank, first_seed(), 100'000);
-    usable = is_usable(rank);
-  });
-  EXPECT_TRUE(usable);
-  EXPECT_FALSE(tally.aborted);
-  EXPECT_GT(tally.refused, 10'000);
-  int answered = 0;
-  for (const auto& [verb, count] : tally.answered) answered += count;
-  EXPECT_GT(answered, 10'000);
-  EXPECT_GT(tally.answered.size(), 50U) << "verbs that were asked for rightly";
+/// A world is made for so many calls: what they leave in it grows.
+constexpr std::int64_t kCallsOfAWorld = 100'000;
+
+TEST(FuzzCalls, OfOneRankLeaveItUsable) {
+  std::int64_t refused = 0, made = 0;
+  std::map<Verb, std::int64_t> answered;
+  std::uint64_t seed = fuzz::seed(1);
+  for (std::int64_t left = fuzz::tries(kCallsOfAWorld); left > 0; left -= kCallsOfAWorld, ++seed) {
+    Tally tally;
+    bool usable = false;
+    world::run(options(1), [&](Rank& rank) {
+      tally = make_calls(rank, seed, static_cast<int>(std::min(left, kCallsOfAWorld)));
+      usable = is_usable(rank);
+    });
+    EXPECT_TRUE(usable) << "seed " << seed;
+    EXPECT_FALSE(tally.aborted) << "seed " << seed;
+    refused += tally.refused;
+    made += tally.calls();
+    for (const auto& [verb, count] : tally.answered) answered[verb] += count;
+  }
+  std::cout << made << " calls, " << refused << " of them refused\n";
+  EXPECT_GT(refused, made / 10);
+  EXPECT_GT(made - refused, made / 10);
+  EXPECT_GT(answered.size(), 50U) << "verbs that were asked for rightly";
 }
 
-TEST(Fuzz, OfSeveralRanksEndsTheRunAndNothingElse) {
-  for (std::uint64_t seed = first_seed(); seed < first_seed() + 40; ++seed) {
-    world::run(options(3),
-               [&](Rank& rank) { make_calls(rank, 100 * seed + static_cast<std::uint64_t>(rank.id()), 400); });
+TEST(FuzzCalls, OfSeveralRanksEndTheRunAndNothingElse) {
+  constexpr int kRanks = 3, kCalls = 400;
+  std::atomic<std::int64_t> made = 0;
+  const std::int64_t wanted = fuzz::tries(10'000);
+  for (std::uint64_t seed = fuzz::seed(1); made < wanted; ++seed) {
+    world::run(options(kRanks), [&](Rank& rank) {
+      made += make_calls(rank, 100 * seed + static_cast<std::uint64_t>(rank.id()), kCalls).calls();
+    });
   }
+  std::cout << made << " calls of " << kRanks << " ranks\n";
 }
 
 }  // namespace

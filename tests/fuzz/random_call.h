@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "api/call.h"
@@ -19,6 +20,9 @@ class RandomCalls {
   /// What was answered: its tensors, groups and Works appear in later calls.
   void learn(const Reply& reply);
   void learn_model(std::uint32_t id) { models_ = id; }
+  /// A text, often one of those before, and sometimes a long one; and what may be the number of one.
+  std::string text();
+  TextId text_id() { return static_cast<TextId>(one_in(2) ? below(40) : static_cast<int>(bits())); }
   /// Calls that free all that was made so far.
   std::vector<Call> releases();
 

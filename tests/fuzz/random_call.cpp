@@ -1,4 +1,4 @@
-#include "api/random_call.h"
+#include "fuzz/random_call.h"
 
 #include <algorithm>
 #include <limits>
@@ -122,6 +122,12 @@ void RandomCalls::learn(const Reply& reply) {
   }
   while (ids_.size() > 8) ids_.pop_front();
   if (reply.group_size > 0 && reply.group >= groups_) groups_ = reply.group + 1;
+}
+
+std::string RandomCalls::text() {
+  std::string text(static_cast<std::size_t>(below(one_in(16) ? 10'000 : 3)), ' ');
+  for (char& letter : text) letter = static_cast<char>(one_in(16) ? bits() : 'a' + bits() % 4);
+  return text;
 }
 
 std::vector<Call> RandomCalls::releases() {
