@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
+#include "grading/build/call_lines.h"
 #include "grading/build/source_copy.h"
 #include "grading/build/toolchain.h"
 #include "grading/build_fault.h"
@@ -195,7 +196,7 @@ verdict::Verdict grade_anew(const Job& job) {
     return fault.empty() ? judge::did_not_build(job.manifest, outcome.log) : judge::not_judged(job.manifest, fault);
   }
   job.options.progress(Phase::running);
-  grader.say("ready\n");
+  grader.say(judge::ready_line(build::call_lines(job.source.text)));
   verdict::Verdict verdict = verdict_after(job, grader.wait());
   verdict.build_log = outcome.log;  // warnings
   return verdict;

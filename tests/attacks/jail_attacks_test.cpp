@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "case/data.h"
 #include "case/manifest.h"
+#include "grading/build/call_lines.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/case_of_sum.h"
 #include "grading/run/supervisor.h"
@@ -234,6 +235,59 @@ TEST(AttacksOnJails, ForgedAnswersToEveryPuzzleHurtNobody) {
       EXPECT_TRUE(is_one_of("finished/failed/cpu_limit/memory_limit", name_of(result.ending)))
           << name_of(result.ending) << ", " << which;
     }
+  }
+  EXPECT_EQ(left_behind(), "");
+}
+
+/// Four barriers and a sum, each of which says itself in which line it stands.
+constexpr const char* kLiar = R"(
+void sum_up(Rank& rank, View data) {
+  tried();
+  // No call stands in this line, which is number 5.
+  const char* own = "made_up_lines.cpp";
+  const Location all[] = {PLACES};
+  for (int i = 0; i < 4; ++i) rank.world().barrier(all[i]);
+  rank.world().all_reduce(data, ReduceOp::sum, all[4]);
+})";
+
+AttackPrograms::Program liar(const std::string& places) {
+  return Surroundings::get().programs().of({"made_up_lines", {}, "#define PLACES " + places + kLiar, "startup.txt"});
+}
+
+wire::Result run_liar(const AttackPrograms::Program& program) {
+  const std::string text = read_whole_file(program.path.substr(0, program.path.rfind(".jail")));
+  const cases::Case kase = case_of(0);
+  run::Submission submission(build::load_toolchain(SHARDLINGS_TEST_BUILD).puzzle(kase.puzzle).broker, program.path);
+  submission.source = "made_up_lines.cpp";
+  submission.call_lines = build::call_lines(text);
+  wire::Result result = run::run_case(submission, kase, run::default_limits(kase.ranks));
+  EXPECT_TRUE(is_solved(result, kase)) << result.explanation;
+  return result;
+}
+
+std::vector<int> lines_of_collectives(const front::RankReport& rank) {
+  std::vector<int> lines;
+  for (const front::Event& event : rank.trace.events) {
+    if (event.kind == front::EventKind::collective) lines.push_back(event.at.line);
+  }
+  return lines;
+}
+
+// A line is for whoever reads the report: no check asks for it. So a program that names the wrong ones has the same
+// figures, and a line in which no call can stand is left out.
+TEST(AttacksOnJails, MadeUpLinesAreLeftOutAndGainNothing) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+  const wire::Result honest = run_liar(liar("{own, 8}, {own, 8}, {own, 8}, {own, 8}, {own, 9}"));
+  const wire::Result lies = run_liar(liar("{own, 5}, {own, 99}, {\"grader.cpp\", 8}, {own, -3}, {own, 8}"));
+  ASSERT_EQ(honest.report.ranks.size(), lies.report.ranks.size());
+  for (std::size_t rank = 0; rank < lies.report.ranks.size(); ++rank) {
+    const front::RankReport &told = lies.report.ranks[rank], &was = honest.report.ranks[rank];
+    EXPECT_EQ(lines_of_collectives(was), (std::vector<int>{8, 8, 8, 8, 9}));
+    EXPECT_EQ(lines_of_collectives(told), (std::vector<int>{0, 0, 0, 0, 8})) << "a line of its own with a call stays";
+    EXPECT_EQ(told.counters.end, was.counters.end);
+    EXPECT_EQ(told.counters.bytes_sent(), was.counters.bytes_sent());
+    EXPECT_EQ(told.counters.peak, was.counters.peak);
+    EXPECT_EQ(told.counters.calls(front::Collective::barrier), was.counters.calls(front::Collective::barrier));
   }
   EXPECT_EQ(left_behind(), "");
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
 #include "case/case_numbers.h"
 #include "grading/judge/grader_options.h"
@@ -106,11 +108,18 @@ void compare_checks(const cases::Manifest& manifest) {
   }
 }
 
-/// References are computed while the compiler runs; "ready" comes when the submission is there.
-bool submission_is_ready(const GraderOptions& options) {
-  if (!options.wait_for_submission) return true;
-  std::string word;
-  return std::getline(std::cin, word) && word == "ready";
+/// References are computed while the compiler runs; "ready" comes when the submission is there, and behind it what is
+/// known of its lines.
+std::optional<run::Submission> awaited_submission(const GraderOptions& options) {
+  run::Submission submission(options.submission, options.jail, options.least_tier);
+  submission.source = options.source;
+  if (!options.wait_for_submission) return submission;
+  std::string line, word;
+  std::getline(std::cin, line);
+  std::istringstream words(line);
+  if (!(words >> word) || word != kReady) return std::nullopt;
+  for (int number = 0; words >> number;) submission.call_lines.insert(number);
+  return submission;
 }
 
 Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::string& secret) {
@@ -121,10 +130,8 @@ Judge::SecretCases secret_cases(const cases::Manifest& manifest, const std::stri
   return names;
 }
 
-void run_and_judge(const GraderOptions& options, run::CaseRuns& runs, Judge& judge) {
+void run_and_judge(const GraderOptions& options, const run::Submission& submission, run::CaseRuns& runs, Judge& judge) {
   InterimVerdicts interim(options, judge, runs.size());
-  run::Submission submission(options.submission, options.jail, options.least_tier);
-  submission.source = options.source;
   runs.run(submission, [&](std::size_t index, int ended) {
     interim.judge_case(index);
     if (options.wait_for_submission) std::cout << progress_line(ended, static_cast<int>(runs.size())) << std::flush;
@@ -146,8 +153,9 @@ int run(int argc, char** argv) {
   register_tests(manifest, judge, runs);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   runs.start_references();
-  if (!submission_is_ready(options)) return kNoSubmission;
-  run_and_judge(options, runs, judge);
+  const std::optional<run::Submission> submission = awaited_submission(options);
+  if (!submission) return kNoSubmission;
+  run_and_judge(options, *submission, runs, judge);
   const int status = RUN_ALL_TESTS();
   const verdict::Verdict verdict = judge.verdict();
   write_verdict(verdict, options.verdict, options.traces);

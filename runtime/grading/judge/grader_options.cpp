@@ -1,6 +1,7 @@
 #include "grading/judge/grader_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -84,6 +85,10 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (options.predictions) arguments.emplace_back("--predictions");
   if (options.secret_on_input) arguments.emplace_back("--secret-on-input");
   return arguments;
+}
+
+std::string ready_line(const std::set<int>& call_lines) {
+  return fmt::format("{} {}\n", kReady, fmt::join(call_lines, " "));
 }
 
 std::string progress_line(int done, int total) {

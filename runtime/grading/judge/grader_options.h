@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,10 +35,15 @@ struct GraderOptions {
   /// The first line of the input holds a secret (secret_seeds.h). Not an argument: those are for everybody to see.
   bool secret_on_input = false;
   world::Backend backend = world::Backend::cpu;
-  /// Until a line "ready" (or anything else: give up) comes in. Then progress is printed, as progress_line() writes it.
+  /// Until a line of ready_line() (or anything else: give up) comes in. Then progress is printed, as progress_line()
+  /// writes it.
   bool wait_for_submission = false;
   bool predictions = false;  ///< print what there is to predict, as JSON, and end (predictions.h)
 };
+
+inline constexpr const char* kReady = "ready";
+/// The line that says that the submission is there, and in which lines of its source a call can stand.
+std::string ready_line(const std::set<int>& call_lines);
 
 /// A line among the grader's output that says how many of how many cases have ended.
 std::string progress_line(int done, int total);

@@ -61,8 +61,10 @@ std::string signal_advice(const Evidence& evidence, int signal) {
   }
   constexpr std::uint64_t kFirstPage = 4096;
   if (signal == SIGSEGV && evidence.crash_address && *evidence.crash_address < kFirstPage) {
-    return fmt::format("The address was {:#x}: an index or pointer into an empty vector, most likely.",
-                       *evidence.crash_address);
+    return fmt::format(
+        "The address was {:#x}, where nothing is: an index into an empty vector, one that is outside of "
+        "its vector, or something used after it was moved away are the usual reasons.",
+        *evidence.crash_address);
   }
   if (signal == SIGSEGV || signal == SIGBUS) {
     return "An index outside of its std::vector, something used after it was moved away, endless recursion, or a large "

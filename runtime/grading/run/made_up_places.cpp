@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "base/text.h"
@@ -11,46 +13,79 @@ namespace {
 
 constexpr std::string_view kHarness = "harness.cpp";
 
-bool is_made_up(std::string_view file, const std::string& source) {
-  const std::string_view name = base_name(file);
-  return !name.empty() && name != source && name != kHarness;
-}
+/// What is known of the learner's file.
+struct JudgedFile {
+  const std::string& name;
+  const std::set<int>& call_lines;
+
+  bool is_another(std::string_view file) const {
+    const std::string_view base = base_name(file);
+    return !base.empty() && base != name && base != kHarness;
+  }
+  /// Line 0 is said of what has no line.
+  bool has_no_call(std::string_view file, int line) const {
+    return base_name(file) == name && line != 0 && !call_lines.empty() && !call_lines.contains(line);
+  }
+  bool is_made_up(std::string_view file, int line) const { return is_another(file) || has_no_call(file, line); }
+};
 
 void clear(std::string& file, int& line) {
   file.clear();
   line = 0;
 }
 
-/// The sentence of a failure begins with its place.
-void leave_out(front::Failure& failure, const std::string& source) {
-  if (!is_made_up(failure.file, source)) return;
-  const std::string place = fmt::format("{}:{}", failure.file, failure.line);
-  for (std::size_t at = 0; (at = failure.message.find(place, at)) != std::string::npos;) {
-    failure.message.replace(at, place.size(), "somewhere");
-  }
-  failure.message += fmt::format(
-      "\nThe line is not known: the code gives its calls a Location of its own, and {} is not the file that is judged.",
-      failure.file);
-  clear(failure.file, failure.line);
+/// Where the number that begins at `at` ends.
+std::size_t end_of_number(const std::string& text, std::size_t at) {
+  return std::min(text.find_first_not_of("0123456789", at), text.size());
 }
 
-void leave_out(front::RankReport& rank, const std::string& source) {
-  if (is_made_up(rank.counters.peak_file, source)) clear(rank.counters.peak_file, rank.counters.peak_line);
+/// In a sentence, places in that file, all of them or those in which there is no call.
+void leave_out(std::string& sentence, const std::string& file, const JudgedFile& judged) {
+  for (std::size_t at = 0; (at = sentence.find(file + ":", at)) != std::string::npos;) {
+    const std::size_t number = at + file.size() + 1, end = end_of_number(sentence, number);
+    const int line = std::atoi(sentence.substr(number, end - number).c_str());
+    if (end == number || !judged.is_made_up(file, line)) {
+      at = end;
+    } else {
+      sentence.replace(at, end - at, "somewhere");
+    }
+  }
+}
+
+/// The sentence of a failure begins with its place, and those of other ranks' calls stand in it, too.
+void leave_out(front::Failure& failure, const JudgedFile& judged) {
+  const std::string whole = failure.message;
+  leave_out(failure.message, judged.name, judged);
+  if (judged.is_another(failure.file)) leave_out(failure.message, failure.file, judged);
+  const bool is_made_up = judged.is_made_up(failure.file, failure.line);
+  if (!is_made_up && failure.message == whole) return;
+  const std::string why = judged.is_another(failure.file)
+                              ? fmt::format("{} is not the file that is judged", failure.file)
+                              : fmt::format("in {} no call stands there", judged.name);
+  failure.message +=
+      fmt::format("\nThe line is not known: the code gives its calls a Location of its own, and {}.", why);
+  if (is_made_up) clear(failure.file, failure.line);
+}
+
+void leave_out(front::RankReport& rank, const JudgedFile& judged) {
+  if (judged.is_made_up(rank.counters.peak_file, rank.counters.peak_line))
+    clear(rank.counters.peak_file, rank.counters.peak_line);
   for (front::Event& event : rank.trace.events) {
-    if (is_made_up(event.at.file, source)) event.at = {};
+    if (judged.is_made_up(event.at.file, event.at.line)) event.at = {};
   }
   for (front::Shown& shown : rank.shows.kept) {
-    if (is_made_up(shown.file, source)) clear(shown.file, shown.line);
+    if (judged.is_made_up(shown.file, shown.line)) clear(shown.file, shown.line);
   }
 }
 
 }  // namespace
 
-void leave_out_made_up_places(const std::string& source, wire::Result& result) {
-  if (result.report.failure) leave_out(*result.report.failure, source);
-  for (front::RankReport& rank : result.report.ranks) leave_out(rank, source);
+void leave_out_made_up_places(const std::string& source, const std::set<int>& call_lines, wire::Result& result) {
+  const JudgedFile judged{source, call_lines};
+  if (result.report.failure) leave_out(*result.report.failure, judged);
+  for (front::RankReport& rank : result.report.ranks) leave_out(rank, judged);
   for (wire::LastWords& words : result.last_words) {
-    if (is_made_up(words.file, source)) clear(words.file, words.line);
+    if (judged.is_made_up(words.file, words.line)) clear(words.file, words.line);
   }
 }
 

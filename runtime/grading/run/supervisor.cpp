@@ -212,13 +212,14 @@ bool read_report(const CaseFile& file, const Header& header, std::size_t ranks, 
   return false;
 }
 
-/// `program`: with the learner's code in it, from a file of the name `source` if that is known.
-void conclude(const std::string& program, const std::string& source, const CaseFile& file, const ProcessEnd& end,
-              const ProcessLimits& limits, int ranks, wire::Result& result) {
+/// `submission`: what is known of the learner's file; where that is a jail, it is the program with their code in it.
+void conclude(const Submission& submission, const CaseFile& file, const ProcessEnd& end, const ProcessLimits& limits,
+              int ranks, wire::Result& result) {
+  const std::string& program = submission.jail.empty() ? submission.program : submission.jail;
   const Header header = header_of(file, ranks);
   result.last_words = last_words_of(file, static_cast<std::size_t>(ranks));
   const bool readable = header.end && read_report(file, header, static_cast<std::size_t>(ranks), result);
-  if (!source.empty()) leave_out_made_up_places(source, result);
+  if (!submission.source.empty()) leave_out_made_up_places(submission.source, submission.call_lines, result);
   const auto& failure = result.report.failure;
   // A tensor for which there was no room says more than that some other rank could not get a few bytes then; but not
   // where the machine gives less than a case may use.
@@ -306,8 +307,7 @@ wire::Result run_case(const Submission& submission, const cases::Case& kase, con
   result.stdout_truncated = end.output_truncated;
   result.seconds = end.seconds;
   result.walls = walls_of(file, submission);
-  conclude(submission.jail.empty() ? submission.program : submission.jail, submission.source, file, end, limits,
-           kase.ranks, result);
+  conclude(submission, file, end, limits, kase.ranks, result);
   return result;
 }
 
@@ -321,7 +321,7 @@ int Witness::file() const {
 
 wire::Result Witness::explain(const std::string& program, const ProcessEnd& end) const {
   wire::Result result;
-  conclude(program, "", *file_, end, {}, ranks_, result);
+  conclude(program, *file_, end, {}, ranks_, result);
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,8 @@ struct Submission {
   std::string jail{};    ///< then the program with the learner's code; else empty
   int least_tier = 0;    ///< of the jail's walls: where the system gives fewer, it is not run
   std::string source{};  ///< name of the learner's file: no report points at another one. Empty: that is not known
+  /// The lines of that file in which a call can stand: no report points at another one. Empty: they are not known.
+  std::set<int> call_lines{};
 
   Submission(std::string program_, std::string jail_ = "", int least_tier_ = 0)  // NOLINT: a program is a submission
       : program(std::move(program_)), jail(std::move(jail_)), least_tier(least_tier_) {}

@@ -8,7 +8,9 @@
 #include <limits>
 #include <random>
 
+#include "base/file.h"
 #include "grading/build/build_submission.h"
+#include "grading/build/call_lines.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/case_of_sum.h"
 #include "grading/run/ending.h"
@@ -86,7 +88,7 @@ TEST(Endings, AnAddressIsToldWhereItWasNoted) {
   evidence.crash_signal = SIGSEGV;
   evidence.crash_address = 0;
   run::describe_ending(evidence, result);
-  EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0: an index or pointer into an empty vector"));
+  EXPECT_THAT(result.explanation, HasSubstr("The address was 0x0, where nothing is: an index into an empty vector"));
 }
 
 TEST(Endings, SegmentationFault) {
@@ -96,7 +98,8 @@ TEST(Endings, SegmentationFault) {
   EXPECT_THAT(
       result.explanation,
       StartsWith("rank 1 crashed at puzzle.cpp:12 with a segmentation fault: it touched memory that is not its own.\n"
-                 "The address was 0x1: an index or pointer into an empty vector, most likely.\nAt that moment:\n"));
+                 "The address was 0x1, where nothing is: an index into an empty vector, one that is outside of its "
+                 "vector, or something used after it was moved away are the usual reasons.\nAt that moment:\n"));
   EXPECT_THAT(result.explanation, HasSubstr("\n  rank 1 was in or after barrier at puzzle.cpp:11"));
 }
 
@@ -151,6 +154,21 @@ TEST(Endings, NoPlaceIsInAFileThatIsNotTheLearners) {
   EXPECT_THAT(result.explanation,
               HasSubstr("The line is not known: the code gives its calls a Location of its own, and "
                         "grader.cpp is not the file that is judged."));
+}
+
+TEST(Endings, NoPlaceIsInALineOfTheLearnersWhereNoCallCanStand) {
+  const SubmissionFolder folder("  // no call\n  data.part({0, data.size() + 1}, Location{\"puzzle.cpp\", LINE});",
+                                "constexpr int LINE = 11;");
+  run::Submission submission = folder.build();
+  submission.source = "puzzle.cpp";
+  submission.call_lines = build::call_lines(read_whole_file(folder.source()));
+  const wire::Result result = run::run_case(submission, two_ranks(), run::default_limits(2));
+  ASSERT_EQ(result.ending, wire::Ending::failed) << result.explanation;
+  EXPECT_THAT(result.explanation, StartsWith("somewhere: part [0, 7) leaves a view of 6 elements\n"));
+  EXPECT_EQ(result.report.failure->line, 0);
+  EXPECT_THAT(result.explanation,
+              HasSubstr("The line is not known: the code gives its calls a Location of its own, and in puzzle.cpp no "
+                        "call stands there."));
 }
 
 TEST(Endings, ExceptionIsAFailureWithItsPlace) {
