@@ -43,11 +43,16 @@ struct Access {
   /// Takes over the storage that `ref` names.
   static Tensor adopt(Port* port, const Ref& ref) {
     Tensor t;
-    t.view_ = view(port, ref);
+    t.view_.port_ = port;
+    t.view_.ref_ = ref;
     return t;
   }
   /// Gives the storage up without freeing it: the caller owns it now.
-  static Ref release(Tensor&& t) { return std::exchange(t.view_, View()).ref_; }
+  static Ref release(Tensor&& t) {
+    const Ref ref = t.view_.ref_;
+    t.view_ = View();
+    return ref;
+  }
 
   static Work work(Port* port, std::uint64_t id) {
     Work w;

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
-
 #include "api/request.h"
 #include "base/extents.h"
 #include "base/text.h"
@@ -91,13 +89,16 @@ View View::reshaped(Shape shape, Location at) const {
   return Access::view(port_, reshaped_to(ref_, shape, at));
 }
 
-Tensor::Tensor(Tensor&& other) noexcept : view_(std::exchange(other.view_, View())) {}
+Tensor::Tensor(Tensor&& other) noexcept : view_(other.view_) {
+  other.view_ = View();
+}
 
 Tensor& Tensor::operator=(Tensor&& other) noexcept {
-  if (this != &other) {
-    const Tensor old(std::move(*this));  // freed at the end of this block, after the new one has arrived
-    view_ = std::exchange(other.view_, View());
-  }
+  if (this == &other) return *this;
+  const View old = view_;
+  view_ = other.view_;
+  other.view_ = View();
+  if (old) detail::Request(detail::args::drop{.tensor = old}, Location{}).release();  // after the new one has arrived
   return *this;
 }
 

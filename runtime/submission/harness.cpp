@@ -258,9 +258,18 @@ std::vector<std::pair<int, ConstView>> Harness::by_layer(const std::vector<Tenso
   return layers;
 }
 
+namespace {
+
+/// Where nothing is computed, nothing is published, and of thousands of ranks such texts take long.
+std::string name_of_layer(const Rank& rank, const std::string& name, int layer) {
+  return detail::harness::computes(rank) ? fmt::format("{}.{}", name, layer) : name;
+}
+
+}  // namespace
+
 void Harness::put_layers(const std::string& name, const std::vector<Tensor>& tensors) {
   for (const auto& [layer, tensor] : by_layer(tensors)) {
-    const std::string full_name = fmt::format("{}.{}", name, layer);
+    const std::string full_name = name_of_layer(rank_, name, layer);
     if (data_->own.tp.size() > 1 && tensor && tensor.size() == model().size(layer)) {
       put_stretch(full_name, layer, tensor, {0, tensor.size()});
     } else {
@@ -270,7 +279,7 @@ void Harness::put_layers(const std::string& name, const std::vector<Tensor>& ten
 }
 
 void Harness::put_part(const std::string& name, int layer, ConstView tensor, const Group& group) {
-  const std::string full_name = fmt::format("{}.{}", name, layer);
+  const std::string full_name = name_of_layer(rank_, name, layer);
   if (!tensor) return put(full_name, tensor);
   const Count whole = model().size(layer);
   const Range mine = group.mine(whole, kNoPlace);

@@ -19,14 +19,12 @@ Lane lane_of(Link link) {
 
 }  // namespace
 
-Traffic& GroupContext::traffic(Collective kind, const GroupInfo& group, Link link) {
-  const std::size_t place =
-      (reinterpret_cast<std::uintptr_t>(&group) / sizeof group + static_cast<std::size_t>(kind)) % known_.size();
-  Known& known = known_[place];
-  if (known.group != &group || known.kind != kind || known.link != link || known.traffic == nullptr) {
-    known = {&group, kind, link, &rank.counters().traffic[{kind, group.name, link}]};
-  }
-  return *known.traffic;
+GroupContext::Known& GroupContext::known(Collective kind, const GroupInfo& group, Link link) {
+  static_assert(sizeof group >= 64, "so different groups mostly have different places");
+  const std::size_t place = (reinterpret_cast<std::uintptr_t>(&group) / 64 + static_cast<std::size_t>(kind) +
+                             known_.size() / 2 * static_cast<std::size_t>(link)) %
+                            known_.size();
+  return known_[place];
 }
 
 CallRecord GroupOperation::record() {
@@ -58,33 +56,46 @@ Bytes GroupOperation::wire_bytes(Bytes seen) const {
                                                  : costs.on_wire(seen, signature.dtype);
 }
 
-void GroupOperation::count() {
+bool GroupOperation::is_like(const GroupContext::Known& last) const {
+  const back::Signature& other = last.signature;
+  return last.group == group && last.link == link && last.member == ticket.member && other.count == signature.count &&
+         other.kind == signature.kind && other.dtype == signature.dtype && other.root == signature.root;
+}
+
+GroupContext::Known GroupOperation::traffic() const {
   const auto on_wire = [&](const RingTraffic& seen) {
     return RingTraffic{wire_bytes(seen.sent), wire_bytes(seen.received)};
   };
-  RingTraffic moved = on_wire(ring_traffic_of(signature, ticket.member));
+  const auto counter = [&](Link of) { return &of_.rank.counters().traffic[{signature.kind, group->name, of}]; };
+  GroupContext::Known of{group, link, signature, ticket.member, counter(link), {}, nullptr, {}};
+  of.moved = on_wire(ring_traffic_of(signature, ticket.member));
   // What of a collective over several nodes stays inside them is counted there, and the call where its lane is.
   if (link == Link::inter_node && signature.kind != Collective::send_recv) {
     const RingTraffic crossing = on_wire(traffic_between_nodes(signature, ticket.member, group->placement));
-    const RingTraffic inside{moved.sent - crossing.sent, moved.received - crossing.received};
-    if (inside.sent > Bytes(0) || inside.received > Bytes(0)) {
-      Traffic& traffic = of_.traffic(signature.kind, *group, Link::intra_node);
-      traffic.sent += inside.sent;
-      traffic.received += inside.received;
-    }
-    moved = crossing;
+    of.inside = {of.moved.sent - crossing.sent, of.moved.received - crossing.received};
+    if (of.inside.sent > Bytes(0) || of.inside.received > Bytes(0)) of.within = counter(Link::intra_node);
+    of.moved = crossing;
   }
-  Traffic& traffic = of_.traffic(signature.kind, *group, link);
-  ++traffic.calls;
-  traffic.sent += moved.sent;
-  traffic.received += moved.received;
+  return of;
+}
+
+// A program moves as much again and again: what is known of the last operations is mostly what is asked for.
+void GroupOperation::count() {
+  GroupContext::Known& last = of_.known(signature.kind, *group, link);
+  if (!is_like(last)) last = traffic();
+  ++last.traffic->calls;
+  last.traffic->sent += last.moved.sent;
+  last.traffic->received += last.moved.received;
+  if (last.within == nullptr) return;
+  last.within->sent += last.inside.sent;
+  last.within->received += last.inside.received;
 }
 
 Times GroupOperation::settle(Location at) {
   if (!done_) {
     const Outcome outcome = agreed(at);
     const back::Marks marks = ticket.mover->finish(ticket.member, outcome.signature, outcome.handles);
-    done_ = {{outcome.start, arrival(outcome.end)}, outcome.label, marks};
+    done_.emplace(Done{{outcome.start, arrival(outcome.end)}, outcome.label, marks});
     of_.control.leave(of_.rank.id(), ticket);
     label_result();
   }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "front/group/control.h"
+#include "front/group/ring_traffic.h"
 #include "front/memory/rank_memory.h"
 #include "front/pending/pending_operation.h"
 #include "front/rank/rank_context.h"
@@ -24,25 +25,32 @@ struct GroupContext {
   std::array<Nanos, kLinks> egress{};   ///< when the rank's outgoing link is free
   std::array<Nanos, kLinks> ingress{};  ///< when its incoming link is
 
-  /// The rank's counter of one kind of traffic. The last ones asked for are known without a look into the table.
-  Traffic& traffic(Collective kind, const GroupInfo& group, Link link);
+  /// What an operation moves, and where that is counted: by the rank's counters.
+  struct Known {
+    const GroupInfo* group = nullptr;  ///< nullptr: nothing is known
+    Link link = Link::intra_node;
+    back::Signature signature;
+    int member = 0;
+    Traffic* traffic = nullptr;
+    RingTraffic moved;
+    Traffic* within = nullptr;  ///< what of a collective over several nodes stays inside them; nullptr: nothing does
+    RingTraffic inside;
+  };
+  /// Where what was found out of the last operations lies, of one of this kind; it may be about another one.
+  Known& known(Collective kind, const GroupInfo& group, Link link);
   /// Counters begin anew.
   void forget_traffic() { known_ = {}; }
 
  private:
-  struct Known {
-    const GroupInfo* group = nullptr;
-    Collective kind = Collective::barrier;
-    Link link = Link::intra_node;
-    Traffic* traffic = nullptr;
-  };
-  std::array<Known, 4> known_{};
+  std::array<Known, 8> known_{};
 };
 
 class GroupOperation final : public PendingOperation {
  public:
   explicit GroupOperation(GroupContext& of) : of_(of) {}
 
+  /// To be another one: nobody has waited for it.
+  void begin_anew() { done_.reset(); }
   /// What the other members are told of it; of a message that is sent, this takes the rank's outgoing link.
   CallRecord record();
   /// Counts its bytes and hands it over to the fabric and the control plane. `ticket` is set by now.
@@ -75,6 +83,8 @@ class GroupOperation final : public PendingOperation {
   };
 
   void count();
+  bool is_like(const GroupContext::Known& last) const;
+  GroupContext::Known traffic() const;
   /// Waits for the other members. Where they will never come, the trace says that this rank waited.
   Outcome agreed(Location at);
   /// Bytes as they cross links, of those that the program sees.

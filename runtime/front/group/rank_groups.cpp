@@ -14,7 +14,11 @@ using detail::Reply;
 namespace unpacked = detail::unpacked;
 
 RankGroups::RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pending, Control& control)
-    : shared_(rank, memory, control), pending_(pending), groups_{control.world(rank.id())}, not_learners_{0} {}
+    : shared_(rank, memory, control),
+      pending_(pending),
+      groups_{control.world(rank.id())},
+      not_learners_{0},
+      repeated_(shared_) {}
 
 const Membership& RankGroups::membership(const Call& call) const {
   if (call.group < groups_.size()) return groups_[call.group];
@@ -66,12 +70,12 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
 }
 
 void RankGroups::repeat(const Call& call, std::uint32_t group, const back::Signature& signature) {
-  GroupOperation operation(shared_);
-  begin(operation, groups_[group], call, signature);
-  operation.ticket = shared_.control.join(shared_.rank.id(), group);
-  operation.post(record_of(call, group, operation));
-  operation.settle(operation.at);
-  operation.pass_time(operation.at);
+  repeated_.begin_anew();
+  begin(repeated_, groups_[group], call, signature);
+  repeated_.ticket = shared_.control.join(shared_.rank.id(), group);
+  repeated_.post(record_of(call, group, repeated_));
+  repeated_.settle(repeated_.at);
+  repeated_.pass_time(repeated_.at);
 }
 
 RankGroups::Operation RankGroups::begin(const Call& call, const back::Signature& signature, const Operand& in,

@@ -73,6 +73,7 @@ class RankGroups final : public Collectives {
   std::vector<Membership> groups_;
   std::vector<std::uint64_t> not_learners_;  ///< collectives of each group that the harness has called
   CollectiveWatcher* watcher_ = nullptr;
+  GroupOperation repeated_;  ///< of repeat(): one at a time, and without tensors
 };
 
 }  // namespace shardlings::front

@@ -30,8 +30,8 @@ std::vector<int> in_order(const Meeting& split) {
 GroupInfo info_of(const Meeting& split, const std::vector<int>& members, const CostModel& costs) {
   const CallRecord& first = record_of(split, members.front());
   GroupInfo info;
-  info.name =
-      !first.name.empty() ? first.name : fmt::format("{}.split{}/{}", split.group->name, split.number, first.color);
+  info.name = !first.name.empty() ? std::string(first.name)
+                                  : fmt::format("{}.split{}/{}", split.group->name, split.number, first.color);
   info.number = first.groups;
   std::vector<int> ranks;
   ranks.reserve(members.size());

@@ -29,9 +29,21 @@ inline Range range_of(const Operand& x) {
   return {x.ref.offset, x.ref.offset + x.size()};
 }
 
+/// Where an operand lies, alone.
+struct Stretch {
+  std::uint32_t storage = 0;  ///< 0: it is empty
+  Range range;
+};
+inline Stretch stretch_of(const Operand& x) {
+  return {x.ref.storage, range_of(x)};
+}
+
 /// Whether the two share an element.
+inline bool overlap(const Stretch& a, const Stretch& b) {
+  return a.storage != 0 && a.storage == b.storage && intersect(a.range, b.range).size() > 0;
+}
 inline bool overlap(const Operand& a, const Operand& b) {
-  return a && b && a.ref.storage == b.ref.storage && intersect(range_of(a), range_of(b)).size() > 0;
+  return overlap(stretch_of(a), stretch_of(b));
 }
 
 }  // namespace shardlings::front

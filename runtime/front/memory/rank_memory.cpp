@@ -19,8 +19,8 @@ using detail::Ref;
 
 namespace {
 
-bool inside(const Ref& ref, const Storage& storage) {
-  const Count size = ref.shape.size();
+/// `size`: that of the reference's shape.
+bool inside(const Ref& ref, Count size, const Storage& storage) {
   return ref.offset >= 0 && size >= 0 && ref.offset + size <= storage.count && ref.dtype == storage.dtype;
 }
 
@@ -81,7 +81,7 @@ Memory RankMemory::memory_of(const Ref& ref) {
 
 bool RankMemory::holds(const Ref& ref) {
   const Storage* storage = storages_.find(ref.storage, ref.generation);
-  return storage != nullptr && !storage->dropped && inside(ref, *storage);
+  return storage != nullptr && !storage->dropped && inside(ref, ref.shape.size(), *storage);
 }
 
 Operand RankMemory::find(const Call& call, const Lookup& lookup) {
@@ -93,20 +93,14 @@ Operand RankMemory::find(const Call& call, const Lookup& lookup) {
                                     "overwritten)",
                                     rank_.called(call), lookup.index + 1));
   }
-  if (!inside(ref, *storage)) {
+  const Count size = ref.shape.size();
+  if (!inside(ref, size, *storage)) {
     rank_.invalid(
         call, fmt::format("{}: tensor argument {} is not inside its storage", rank_.called(call), lookup.index + 1));
   }
-  const Range range{ref.offset, ref.offset + ref.shape.size()};
-  if (!storage->in_flight.empty()) check_race(call, *storage, range, lookup);
-  Operand operand;
-  operand.ref = ref;
-  operand.kind = storage->kind;
-  operand.memory = storage->memory;
-  operand.label = storage->label;
-  if (ref.micro >= 0) operand.label.micro = ref.micro;
-  operand.data = static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype);
-  return operand;
+  if (!storage->in_flight.empty()) check_race(call, *storage, {ref.offset, ref.offset + size}, lookup);
+  return {static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype), ref, storage->kind, storage->memory,
+          label_in(ref, *storage)};
 }
 
 Operand RankMemory::on_device(const Call& call, const Lookup& lookup) {
@@ -165,8 +159,10 @@ void RankMemory::require_room(Bytes size, Kind kind, Location at) {
 }
 
 Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro) {
-  Storage storage;
-  storage.data = allocate_on_device(memory, otherwise);
+  void* const data = allocate_on_device(memory, otherwise);
+  const std::uint32_t index = storages_.take();
+  Storage& storage = storages_.at(index);
+  storage.data = data;
   storage.count = shape.size();
   storage.dtype = dtype;
   storage.kind = otherwise.kind;
@@ -174,16 +170,8 @@ Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwi
   storage.memory = memory;
   storage.label.micro = micro;
   storage.at = otherwise.at;
-  Operand made;
-  made.data = storage.data;
-  made.kind = storage.kind;
-  made.memory = memory;
-  made.label = storage.label;
-  made.ref.shape = shape;
-  made.ref.dtype = dtype;
-  made.ref.storage = storages_.insert(std::move(storage));
-  made.ref.generation = storages_.at(made.ref.storage).generation;
-  return made;
+  const Ref ref{.storage = index, .generation = storage.generation, .shape = shape, .dtype = dtype};
+  return {data, ref, storage.kind, memory, storage.label};
 }
 
 void RankMemory::repeat(const LedgerChange& change, Location at) {

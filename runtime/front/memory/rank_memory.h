@@ -76,6 +76,8 @@ class RankMemory {
 
   /// What fills a storage as a whole says what its data are about; a part of one does not.
   void label_whole(const Operand& operand, Label label);
+  /// What the data of a view that is not empty are about, as find() says.
+  Label label_of(const detail::Ref& ref) { return label_in(ref, storages_.at(ref.storage)); }
 
   /// All elements become `value`; takes no virtual time.
   void fill(const Operand& target, float value);
@@ -91,6 +93,9 @@ class RankMemory {
   void restart(Location at);
 
  private:
+  static Label label_in(const detail::Ref& ref, const Storage& storage) {
+    return {ref.micro >= 0 ? ref.micro : storage.label.micro, storage.label.layer};
+  }
   Operand on_device(const detail::Call& call, const Lookup& lookup);
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
   /// The storage alone: nothing is counted. `otherwise`: as below, and what the storage is.

@@ -1,12 +1,10 @@
 #include "front/memory/storage.h"
 
-#include <utility>
-
 namespace shardlings::front {
 
 StorageTable::StorageTable() : slots_(1) {}  // slot 0 is "nothing"
 
-std::uint32_t StorageTable::insert(Storage storage) {
+std::uint32_t StorageTable::take() {
   std::uint32_t index;
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(slots_.size());
@@ -15,9 +13,11 @@ std::uint32_t StorageTable::insert(Storage storage) {
     index = free_.back();
     free_.pop_back();
   }
-  storage.generation = slots_[index].generation + 1;
-  storage.alive = true;
-  slots_[index] = std::move(storage);
+  Storage& slot = slots_[index];
+  ++slot.generation;
+  slot.alive = true;
+  slot.dropped = false;
+  slot.label = {};
   return index;
 }
 

@@ -44,8 +44,9 @@ struct Storage {
 class StorageTable {
  public:
   StorageTable();
-  /// A fresh slot; `storage.generation` is set by the table. Returns its index (never 0).
-  std::uint32_t insert(Storage storage);
+  /// Takes a slot for a storage that is alive, and of which nothing else is known: at() has all but its generation to
+  /// be filled in. Returns its index (never 0).
+  std::uint32_t take();
   void erase(std::uint32_t index);
   /// nullptr if the id is stale or was never given out.
   Storage* find(std::uint32_t index, std::uint32_t generation);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "back/fabric/fabric.h"
 #include "base/units.h"
@@ -24,11 +26,15 @@ struct CallRecord {
   std::int32_t color = 0;    ///< split
   std::int32_t key = 0;      ///< split
   std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane
-  std::string name;          ///< split: of the group to be; empty otherwise
+  /// Split: of the group to be, a text of the rank's; empty otherwise. So a record is numbers and addresses, and copied
+  /// as such with every operation.
+  std::string_view name;
   /// Collectives: how many of the group's calls before this one were the harness's, of which no learner knows.
   std::uint64_t not_learners = 0;
   bool is_async = false;  ///< it returns at once, and is waited for elsewhere
 };
+
+static_assert(std::is_trivially_copyable_v<CallRecord>);
 
 /// Of one operation, by member.
 using CallRecords = std::span<const CallRecord>;

@@ -56,7 +56,7 @@ void mark_all(RankModels& of, const SavedEntry& saved) {
 }
 
 /// A result leaves the runtime: shaped as it is documented, labelled with its micro-batch.
-detail::Ref handed_out(RankModels& of, Tensor result, const Shape& shape, int micro) {
+detail::Ref handed_out(RankModels& of, Tensor&& result, const Shape& shape, int micro) {
   mark(of, result, {micro, -1});
   detail::Ref ref = Access::release(std::move(result));
   if (ref.storage != 0) ref.shape = shape;
@@ -159,18 +159,19 @@ Reply handle::layer_backward(RankModels& of, const Call& call) {
   const int l = given.layer;
   const Operand found = of.memory.reading(call, given.grad);
   check_grad(of, call, {structure, l}, x, found);
-  const Operand sum = of.memory.writing(call, given.grad_weights);
+  Operand sum = of.memory.writing(call, given.grad_weights);
   check_weights(of, call, {structure, l}, sum, "gradients of the weights");
   check_grad_types(of, call, l, weights, found, sum);
   SavedEntry entry = take_saved(of, call, x, label);
   of.memory.label_whole(sum, {-1, l});
+  sum.label = of.memory.label_of(sum.ref);
 
   LayerCall layer_call(of, call, structure);
   layer_call.uses_up(entry);
   layer_call.reads(weights);
   layer_call.reads(x);
   layer_call.takes(found);
-  layer_call.writes(of.memory.writing(call, given.grad_weights));  // which has its label by now
+  layer_call.writes(sum);
   const auto operations = [&, &structure = structure, micro = label.micro] {
     make_tensors(of, entry);
     Recording recording(layer_call);

@@ -38,10 +38,11 @@ LayerCall::LayerCall(RankModels& of, const Call& call, const model::LayerStructu
 // otherwise, too.
 void LayerCall::add(const Operand& x) {
   if (!plain_) return;
+  const Stretch where = stretch_of(x);
   const bool shares =
-      std::any_of(operands_.begin(), operands_.end(), [&](const Operand& other) { return overlap(other, x); });
-  require(!shares && x.memory == Memory::device && (!x || x.size() > 0));
-  operands_.add(x);
+      std::any_of(used_.begin(), used_.end(), [&](const Used& other) { return overlap(other.where, where); });
+  require(!shares && x.memory == Memory::device && (!x || where.range.size() > 0));
+  used_.add({where, x.label.micro});
   form_.arguments.add({x.shape(), x.dtype(), x.kind});
 }
 
@@ -56,7 +57,7 @@ void LayerCall::takes(const Operand& x) {
 void LayerCall::writes(const Operand& y) {
   if (plain_ && !is_lasting(y.kind)) {
     require(written_ < 0);
-    written_ = static_cast<int>(operands_.size());
+    written_ = static_cast<int>(used_.size());
   }
   add(y);
 }
@@ -82,15 +83,15 @@ void LayerCall::uses_up(const SavedEntry& entry) {
 void LayerCall::look_at_labels() {
   const Storage* to = labelled();
   if (to == nullptr) return;
-  for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const std::int32_t micro = operands_[i].label.micro;
+  for (std::size_t i = 0; i < used_.size(); ++i) {
+    const std::int32_t micro = used_[i].micro;
     if (micro < 0) continue;
     form_.labels |= 1U << i;
     if (static_cast<int>(i) == written_) continue;
     require(micro_ < 0 || micro_ == micro);
     micro_ = micro;
   }
-  const std::int32_t own = operand(written_).label.micro;
+  const std::int32_t own = used(written_).micro;
   require(own == to->label.micro);
   constexpr std::uint32_t kAnother = 1U << 31U;
   if (own >= 0 && own != micro_) form_.labels |= kAnother;
@@ -112,8 +113,8 @@ const Recipe* LayerCall::recipe_of_stack() {
   recipe_ = of_.recipes->find(form_);
   if (recipe_ == nullptr) {
     const model::Execution& execution = of_.rank.options().execution;
-    const StackCall call{*execution.stack, execution.recompute, of_.rank.costs(),
-                         layer_,           operand(1).shape(),  form_.divided};
+    const StackCall call{*execution.stack, execution.recompute,      of_.rank.costs(),
+                         layer_,           form_.arguments[1].shape, form_.divided};
     const bool is_forward = call_.verb == detail::Verb::layer_forward;
     recipe_ =
         of_.recipes->add(form_, is_forward ? stack_forward(call, form_.saves) : stack_backward(call, *form_.saved));
@@ -152,7 +153,7 @@ void LayerCall::make_steps(const Recipe& recipe, Location at) {
   }
 }
 
-Tensor LayerCall::repeat(const Recipe& recipe, Tensor taken, SavedEntry* saved) {
+Tensor LayerCall::repeat(const Recipe& recipe, Tensor&& taken, SavedEntry* saved) {
   const Location at = of_.rank.place(call_);
   make_steps(recipe, at);
   if (Storage* to = recipe.labels_written ? labelled() : nullptr) to->label.micro = micro_;
@@ -160,7 +161,7 @@ Tensor LayerCall::repeat(const Recipe& recipe, Tensor taken, SavedEntry* saved) 
     saved->recipe = &recipe;
     saved->at = at;
   }
-  if (recipe.returns_taken) return taken;
+  if (recipe.returns_taken) return std::move(taken);
   if (taken) of_.memory.free_counted(Access::release(std::move(taken)));
   const RecipeTensor& made = recipe.result;
   if (!made.there) return {};

@@ -38,18 +38,24 @@ class LayerCall {
   /// recipe, or since something is so unusual that they might do something else.
   const Recipe* recipe();
   /// Does what the operations would. `taken` is what the call uses up; `saved` is filled in, if the call leaves one.
-  Tensor repeat(const Recipe& recipe, Tensor taken = {}, SavedEntry* saved = nullptr);
+  Tensor repeat(const Recipe& recipe, Tensor&& taken = {}, SavedEntry* saved = nullptr);
 
  private:
   friend class Recording;
+
+  /// What is known of an argument beside its form.
+  struct Used {
+    Stretch where;
+    std::int32_t micro = -1;
+  };
 
   void make_steps(const Recipe& recipe, Location at);
 
   void add(const Operand& x);
   void may_use(int index, bool writes);
   /// What is written, if it belongs to a micro-batch as soon as one of that has been added to it.
-  Storage* labelled() { return written_ < 0 ? nullptr : &of_.memory.storages().at(operand(written_).ref.storage); }
-  const Operand& operand(int i) const { return operands_[static_cast<std::size_t>(i)]; }
+  Storage* labelled() { return written_ < 0 ? nullptr : &of_.memory.storages().at(used(written_).where.storage); }
+  const Used& used(int i) const { return used_[static_cast<std::size_t>(i)]; }
   void look_at_labels();
   bool is_of_stack() const;
   const Recipe* recipe_of_stack();
@@ -60,7 +66,7 @@ class LayerCall {
   const model::LayerStructure& layer_;
   bool plain_;  ///< it is what most calls are: without what would make operations do something else
   CallForm form_;
-  InlineList<Operand, CallForm::kMostArguments> operands_;
+  InlineList<Used, CallForm::kMostArguments> used_;
   const Recipe* recipe_ = nullptr;
   detail::Ref taken_;        ///< what the call uses up
   int written_ = -1;         ///< the argument of labelled()

@@ -30,16 +30,15 @@ bool CallForm::operator==(const CallForm& other) const {
 }
 
 int Recipes::number_of(const model::LayerStructure& layer) {
-  const auto [known, is_new] = numbers_.emplace(&layer, 0);
-  if (!is_new) return known->second;
+  if (const auto known = numbers_.find(&layer); known != numbers_.end()) return known->second;
   const auto like = [&](const model::LayerStructure* other) { return are_alike(*other, layer); };
   const auto found = std::find_if(layers_.begin(), layers_.end(), like);
-  known->second = static_cast<int>(found - layers_.begin());
+  const int number = static_cast<int>(found - layers_.begin());
   if (found == layers_.end()) {
     layers_.push_back(&layer);
     by_layer_.emplace_back();
   }
-  return known->second;
+  return numbers_[&layer] = number;
 }
 
 const Recipe* Recipes::find(const CallForm& form) const {

@@ -90,7 +90,8 @@ void RankContext::defer(Misuse misuse, const std::string& sentence, Location at)
 void RankContext::check_endless() {
   const std::int64_t most = options_.endless;
   if (most == 0 || calls_.noted() == 0) return;
-  if (calls_.noted() <= static_cast<std::uint64_t>(most) && trace_.size() <= static_cast<std::size_t>(most)) return;
+  const bool leaves_much = trace_.enabled() && trace_.size() > static_cast<std::size_t>(most);
+  if (calls_.noted() <= static_cast<std::uint64_t>(most) && !leaves_much) return;
   endless_ = true;
   const Location at = calls_.latest().front().at;
   throw Error(endless_text(id_, calls_).c_str(), at);

@@ -38,12 +38,12 @@ TEST(Ledger, TheCapacityIsTheLastByteThatFits) {
 
 TEST(StorageTable, AStaleIdIsNotFound) {
   StorageTable table;
-  const std::uint32_t index = table.insert({});
+  const std::uint32_t index = table.take();
   const std::uint32_t generation = table.at(index).generation;
   EXPECT_NE(table.find(index, generation), nullptr);
   table.erase(index);
   EXPECT_EQ(table.find(index, generation), nullptr);
-  EXPECT_EQ(table.insert({}), index);  // the slot is used again, with another generation
+  EXPECT_EQ(table.take(), index);  // the slot is used again, with another generation
   EXPECT_EQ(table.find(index, generation), nullptr);
   EXPECT_EQ(table.find(0, 0), nullptr);
   EXPECT_EQ(table.find(99, 1), nullptr);

@@ -14,6 +14,12 @@ inline front::RunReport sample_report() {
   report.ranks.resize(2);
   for (front::RankReport& rank : report.ranks) {
     rank.counters.peak = Bytes(99);
+    rank.counters.peak_file = "puzzle.cpp";
+    rank.counters.host.peak_by_kind[1] = Bytes(7);
+    rank.counters.copies[1] = {2, Bytes(8)};
+    rank.counters.busy[2] = Nanos(3);
+    rank.counters.waited_for_host = Nanos(-1);
+    rank.counters.traffic[{front::Collective::send_recv, "down", front::Link::inter_node}] = {3, Bytes(4), Bytes(5)};
     rank.trace.names = {"matmul", "all_reduce"};
     rank.trace.groups = {"world"};
     rank.trace.events.resize(5);
@@ -28,6 +34,7 @@ inline front::RunReport sample_report() {
     rank.shows.left_out = 5;
     rank.published = {{"w", {2, 2, {{0, 2}, {0, 2}}}, {1, 2, 3, 4}}};
   }
+  report.ranks[1].counters.operations = 6;
   report.failure = front::Failure{front::FailureKind::leak, 1, "leak: …", "puzzle.cpp", 7, Nanos(4)};
   return report;
 }

@@ -38,6 +38,8 @@ class FibersEngine final : public Engine {
 
   void run(int ranks, const std::function<void(int)>& body) override {
     body_ = &body;
+    exceptions_ = abi::__cxa_get_globals();
+    local_ = &rank_local();
     // A run that ended by an exception has left fibers behind, and what refers to them.
     runnable_.clear();
     sleepers_.assign(std::bit_ceil(2 * static_cast<std::size_t>(ranks)), nullptr);
@@ -112,30 +114,45 @@ class FibersEngine final : public Engine {
     engine->switch_back();
   }
 
-  /// From the scheduler to a fiber, until that calls switch_back().
+  /// From the scheduler to a fiber, until that or another one calls switch_back() with nobody to go on.
   void switch_to(Fiber& fiber) {
     running_ = &fiber;
-    const ExceptionState own = exchange_exceptions(fiber.exceptions);
-    void* const own_local = std::exchange(rank_local(), fiber.local);
+    const ExceptionState own = exchange_exceptions(exceptions_, fiber.exceptions);
+    void* const own_local = std::exchange(*local_, fiber.local);
     sanitizers::leave_thread(fiber.sanitizer, fiber.stack.bottom(), fiber.stack.size());
     fiber.context.go(scheduler_);
     sanitizers::back_on_thread(fiber.sanitizer);
-    fiber.exceptions = exchange_exceptions(own);
-    fiber.local = std::exchange(rank_local(), own_local);
+    running_->exceptions = exchange_exceptions(exceptions_, own);
+    running_->local = std::exchange(*local_, own_local);
     running_ = nullptr;
   }
 
-  /// From the running fiber to the scheduler.
+  /// From the running fiber to the scheduler, or straight to the one that the scheduler would choose.
   void switch_back() {
     Fiber& self = *running_;
+    if (!sanitizers::kListen && !self.finished) {
+      if (Fiber* next = take_runnable()) return switch_over(self, *next);
+    }
     sanitizers::leave_fiber(self.sanitizer, self.finished);
     scheduler_.go(self.context);
     sanitizers::arrived(self.sanitizer);
   }
 
+  /// From the running fiber to another one.
+  void switch_over(Fiber& self, Fiber& next) {
+    if (&next == &self) return;
+    self.exceptions = exchange_exceptions(exceptions_, next.exceptions);
+    self.local = std::exchange(*local_, next.local);
+    running_ = &next;
+    next.context.go(self.context);
+  }
+
   bool shuffles_;
   std::mt19937_64 random_;
   const std::function<void(int)>* body_ = nullptr;
+  // Of the thread that runs the fibers: to ask for them takes longer than the change from one fiber to the next.
+  void* exceptions_ = nullptr;
+  void** local_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::vector<Fiber*> runnable_;
   std::vector<Fiber*> sleepers_;  ///< a power of two of places: see sleepers_at()

@@ -16,9 +16,8 @@ struct ExceptionState {
   unsigned int uncaught = 0;
 };
 
-/// Sets the thread's state, and returns the one that it had.
-inline ExceptionState exchange_exceptions(const ExceptionState& next) {
-  void* globals = abi::__cxa_get_globals();
+/// Sets the state of the thread whose __cxa_get_globals() these are, and returns the one that it had.
+inline ExceptionState exchange_exceptions(void* globals, const ExceptionState& next) {
   ExceptionState before;
   std::memcpy(&before, globals, sizeof before);
   std::memcpy(globals, &next, sizeof next);

@@ -15,6 +15,9 @@
 
 namespace shardlings::back::sanitizers {
 
+/// They hear of changes between the thread and a fiber, and know of no others.
+inline constexpr bool kListen = kAddressSanitizer || kThreadSanitizer;
+
 #if SHARDLINGS_ADDRESS_SANITIZER
 
 /// Each side keeps its frames for variables that live longer than their block ("fake stack") while the other runs.
