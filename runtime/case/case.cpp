@@ -192,7 +192,8 @@ Json stack_to_json(const model::SoftwareStack& stack) {
                {"kept", Json::array()},
                {"workspace", stack.workspace},
                {"causal_flash", stack.causal_flash},
-               {"sequence_parallel", stack.sequence_parallel}};
+               {"sequence_parallel", stack.sequence_parallel},
+               {"optimizer_bytes", stack.optimizer_bytes}};
   for (const model::StackRow& row : stack.forward) json["forward"].push_back(row_to_json(row));
   for (const model::StackRow& row : stack.backward) json["backward"].push_back(row_to_json(row));
   for (const model::StackKept& kept : stack.kept) {
@@ -214,6 +215,7 @@ std::shared_ptr<const model::SoftwareStack> stack_from(const Json& object) {
   stack->workspace = at<model::Elements>(object, "workspace");
   stack->causal_flash = at<bool>(object, "causal_flash");
   stack->sequence_parallel = at<bool>(object, "sequence_parallel");
+  stack->optimizer_bytes = at<double>(object, "optimizer_bytes");
   return stack;
 }
 

@@ -82,6 +82,9 @@ struct SoftwareStack {
   Elements workspace{};         ///< most that backward has at once beside the gradient and what was kept
   bool causal_flash = false;    ///< flash attention leaves out the half of the scores that the mask hides
   bool sequence_parallel = false;
+  /// Bytes that its optimizer's step reads and writes for each of the rank's weights, all of which it updates, whatever
+  /// the program divides over replicas. 0: an update costs what the program's does.
+  double optimizer_bytes = 0;
 
   bool operator==(const SoftwareStack&) const = default;
 };

@@ -78,13 +78,14 @@ OnCluster cluster_in(TomlSection& section) {
 StackFile parse_stack(const toml::table& table, const std::string& file) {
   TomlSection root(table, file, "");
   root.has_only({"name", "source", "sequence_parallel", "scatters_messages", "causal_flash", "workspace", "forward",
-                 "backward", "kept", "on", "llama"});
+                 "backward", "kept", "on", "llama", "optimizer_bytes"});
   model::SoftwareStack stack;
   stack.name = root.text("name");
   root.text("source");
   stack.sequence_parallel = root.flag_or("sequence_parallel", false);
   stack.causal_flash = root.flag_or("causal_flash", false);
   stack.workspace = elements_in(root, "workspace");
+  stack.optimizer_bytes = root.number_or("optimizer_bytes", 0, 0);
   for (const TomlSection& row : root.sections("forward")) stack.forward.push_back(row_in(row));
   for (const TomlSection& row : root.sections("backward")) stack.backward.push_back(row_in(row));
   for (const TomlSection& kept : root.sections("kept")) stack.kept.push_back(kept_in(kept));

@@ -11,6 +11,7 @@
 #include "front/model/checks.h"
 #include "front/model/layer_call.h"
 #include "front/model/layers.h"
+#include "model/software_stack.h"
 
 namespace shardlings::front {
 
@@ -105,6 +106,14 @@ LayerInputs inputs_of(RankModels& of, const Call& call, const Given& given) {
   check_input(of, call, {structure, l}, x);
   check_types(of, call, {structure, l}, weights, x);
   return {structure, weights, x, {x.label.micro, l}};
+}
+
+/// How long a software stack's optimizer takes that does not divide its work; 0: as long as the program's.
+Nanos whole_update(RankModels& of, const LayerStructure& layer) {
+  const model::SoftwareStack* stack = of.rank.options().execution.stack.get();
+  if (stack == nullptr || stack->optimizer_bytes == 0) return Nanos(0);
+  const double traffic = stack->optimizer_bytes * static_cast<double>(layer.range.size());
+  return of.rank.costs().operation({Flops(0), Bytes(static_cast<std::int64_t>(traffic))});
 }
 
 /// What the mathematics of both directions are given.
@@ -262,7 +271,9 @@ Reply handle::layer_update(RankModels& of, const Call& call) {
   };
   as_one_call(of, call, EventKind::update, {-1, given.layer}, [&] {
     const Recipe* recipe = layer_call.recipe();
-    return recipe ? layer_call.repeat(*recipe) : operations();
+    Tensor none = recipe ? layer_call.repeat(*recipe) : operations();
+    of.meter.last_at_least(whole_update(of, structure.layers[static_cast<std::size_t>(given.layer)]));
+    return none;
   });
   return {};
 }

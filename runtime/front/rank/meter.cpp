@@ -53,6 +53,11 @@ void Meter::repeat(const Spent& spent) {
   spend(spent.time);
 }
 
+void Meter::last_at_least(Nanos time) {
+  const Nanos already = rank_.now() - layer_begin_;
+  if (time > already) spend(time - already);
+}
+
 void Meter::begin_layer_call(const Call& call) {
   rank_.calls().begin_composite(call);
   if (rank_.calls().depth() > 1) return;

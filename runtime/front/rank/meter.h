@@ -31,6 +31,8 @@ class Meter {
                       bool forward_again = false);
   /// Counts what operations have cost that are not made again, and moves the clock. They leave no event.
   void repeat(const Spent& spent);
+  /// The call of the model under way takes at least that long.
+  void last_at_least(Nanos time);
   /// Forgets what is under way.
   void restart();
 
