@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/harmless.h"
 #include "report/summary.h"
-#include "report/svg_canvas.h"
+#include "report/sweep_picture.h"
 #include "report/sweep_text.h"
 
 namespace shardlings::report {
@@ -27,13 +27,15 @@ body { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif; ma
   padding: 0 1rem; line-height: 1.4; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
 table { border-collapse: collapse; } caption { text-align: left; padding: .6rem 0; font-weight: 600; }
-th, td { padding: .35rem .7rem; text-align: right; font-variant-numeric: tabular-nums; }
+th, td { padding: .35rem .7rem; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.note { text-align: left; }
 th { font-weight: 600; } .map td { border: 2px solid transparent; background-clip: padding-box; }
 .t0 { background-color: #1d3f8a; color: #fff; } .t1 { background-color: #2f62c9; color: #fff; }
 .t2 { background-color: #7ba0e8; color: #10131a; } .t3 { background-color: #a9c2f2; color: #10131a; }
 .t4 { background-color: #cbdaf8; color: #10131a; } .t5 { background-color: #e9f0fd; color: #10131a; }
-.full { background-color: #e4e4e7; color: #3f3f46; } .map td.best { border-color: #9a5b00; font-weight: 700; }
-.scroll { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+.full { background-color: #e4e4e7; color: #3f3f46; } .map td.best { border-color: #d97706; font-weight: 700; }
+.scroll { overflow-x: auto; } svg { width: 100%; min-width: 40rem; height: auto; }
+@media (prefers-color-scheme: dark) { .full { background-color: #3f3f46; color: #d4d4d8; } }
 </style>
 )CSS";
 constexpr int kShades = 6;
@@ -41,7 +43,6 @@ constexpr int kShades = 6;
 /// Of all that came to an end, whether they fit or not.
 struct Extremes {
   Nanos shortest{std::numeric_limits<std::int64_t>::max()}, longest;
-  Bytes largest;
 };
 
 Extremes extremes_of(const std::vector<SweepResult>& results) {
@@ -50,7 +51,6 @@ Extremes extremes_of(const std::vector<SweepResult>& results) {
     if (!result.finished) continue;
     of.shortest = std::min(of.shortest, result.end);
     of.longest = std::max(of.longest, result.end);
-    of.largest = std::max(of.largest, result.peak);
   }
   return of;
 }
@@ -146,89 +146,33 @@ class Page {
   void add_frontier() {
     html_ +=
         "<h2>Time against memory</h2>\n<p>Each point is a combination; of those on the line none is both faster and "
-        "smaller. Points above the dashed line do not fit.</p>\n<div class=\"scroll\">";
-    html_ += picture();
-    html_ += "</div>\n";
-  }
-
-  static constexpr double kWidth = 900, kHeight = 420, kLeft = 90, kRight = 150, kTop = 24, kBottom = 48;
-
-  double x_of(Nanos time) const { return kLeft + time / extremes_.longest * (kWidth - kLeft - kRight); }
-  double y_of(Bytes size) const {
-    const double part =
-        static_cast<double>(size.value()) / static_cast<double>(std::max(Bytes(1), extremes_.largest).value());
-    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
-  }
-
-  std::string picture() const {
-    SvgCanvas canvas;
-    add_axes(canvas);
-    std::vector<std::size_t> line;
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (!points_[i].refusal.empty() || !results_[i].finished) continue;
-      if (results_[i].on_frontier) line.push_back(i);
-      add_point(canvas, i);
+        "smaller. Red ones, above the dashed line, do not fit; those at the upper edge need still more.</p>\n<div "
+        "class=\"scroll\">";
+    html_ += sweep_picture(page_);
+    html_ += "</div>\n<ol>\n";
+    for (const std::size_t i : on_the_frontier(page_)) {
+      html_ += fmt::format("<li>{}: {}, {}</li>\n", markup(combination_text(variables_, points_[i].values)),
+                           to_text(results_[i].end), brief(results_[i].peak));
     }
-    std::sort(line.begin(), line.end(),
-              [&](std::size_t a, std::size_t b) { return results_[a].end < results_[b].end; });
-    std::string path;
-    for (const std::size_t i : line)
-      path += point(path.empty() ? 'M' : 'L', x_of(results_[i].end), y_of(results_[i].peak));
-    if (line.size() > 1) canvas.path(path, "edge");
-    for (const std::size_t i : line) {
-      canvas.text(x_of(results_[i].end) + 8, y_of(results_[i].peak) - 6,
-                  combination_text(variables_, points_[i].values), "small ink");
-    }
-    return canvas.document(kWidth, kHeight, "Time against memory",
-                           "The time of a step and the peak of the fullest rank, for each combination");
-  }
-
-  void add_axes(SvgCanvas& canvas) const {
-    canvas.line(kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "grid");
-    canvas.line(kLeft, kTop, kLeft, kHeight - kBottom, "grid");
-    canvas.text(kLeft, kHeight - kBottom + 18, "0", "soft");
-    canvas.text(kWidth - kRight, kHeight - kBottom + 18, to_text(extremes_.longest), "soft", SvgCanvas::Anchor::end);
-    canvas.text((kLeft + kWidth - kRight) / 2, kHeight - 8, "time of a step", "soft", SvgCanvas::Anchor::middle);
-    canvas.text(kLeft - 8, kTop + 4, brief(extremes_.largest), "soft", SvgCanvas::Anchor::end);
-    canvas.text(kLeft - 8, kHeight - kBottom, "peak: 0", "soft", SvgCanvas::Anchor::end);
-    for (const SweepPoint& point : points_) {
-      if (!point.refusal.empty()) continue;
-      if (point.kase.capacity > extremes_.largest) return;
-      const double y = y_of(point.kase.capacity);
-      canvas.line(kLeft, y, kWidth - kRight, y, "budget");
-      canvas.text(kWidth - kRight + 6, y + 4, fmt::format("device: {}", brief(point.kase.capacity)), "small warn");
-      return;
-    }
-  }
-
-  void add_point(SvgCanvas& canvas, std::size_t i) const {
-    constexpr double kRadius = 5;
-    const SweepResult& result = results_[i];
-    canvas.open_group(fmt::format("{}: {}, {}", combination_text(variables_, points_[i].values), to_text(result.end),
-                                  brief(result.peak)));
-    canvas.rect({x_of(result.end) - kRadius, y_of(result.peak) - kRadius, 2 * kRadius, 2 * kRadius},
-                !result.fits         ? "over full"
-                : result.on_frontier ? "h0 full"
-                                     : "memory full",
-                kRadius);
-    canvas.close_group();
+    html_ += "</ol>\n";
   }
 
   void add_table() {
     html_ +=
         "<h2>All of them</h2>\n<div class=\"scroll\"><table>\n<tr><th scope=\"col\">combination</th><th "
-        "scope=\"col\">time</th><th scope=\"col\">peak</th><th scope=\"col\">sent</th><th scope=\"col\"></th></tr>\n";
+        "scope=\"col\">time</th><th scope=\"col\">peak</th><th scope=\"col\">sent</th><th "
+        "scope=\"col\">note</th></tr>\n";
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const SweepPoint& point = points_[i];
       const SweepResult& result = results_[i];
       html_ += fmt::format("<tr><th scope=\"row\">{}</th>", markup(combination_text(variables_, point.values)));
       if (!point.refusal.empty() || !result.finished) {
-        html_ += fmt::format("<td colspan=\"4\">{}</td></tr>\n",
+        html_ += fmt::format("<td colspan=\"4\" class=\"note\">{}</td></tr>\n",
                              markup(point.refusal.empty() ? result.ending : point.refusal));
         continue;
       }
       const char* note = is_best(i) ? "fastest that fits" : result.on_frontier ? "on the line" : "";
-      html_ += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", to_text(result.end),
+      html_ += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td class=\"note\">{}</td></tr>\n", to_text(result.end),
                            brief(result.peak), brief(result.sent), result.fits ? note : excess_text(point, result));
     }
     html_ += "</table></div>\n";
