@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/learner.h"
 
 namespace shardlings::cli {
@@ -145,6 +146,84 @@ TEST(Simulate, RunsBlocksAsASoftwareStackDoes) {
   const Answer unknown = shardlings({"simulate", "33", "--solution", "--stack", "megatron", "--cluster", "dgx_a100"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("there are: ours, megatron-2021"));
+}
+
+/// What the run says, but for how long it took and whether it was folded.
+json counted(const Learner& shardlings, const std::vector<std::string>& arguments, bool is_folded) {
+  const Answer answer = shardlings(arguments);
+  EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+  json run = json::parse(answer.out);
+  EXPECT_EQ(run.at("folded"), is_folded);
+  run.erase("folded");
+  run.erase("seconds");
+  return run;
+}
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Its replicas are ranks, and 64 divides each layer: they do the same.
+TEST(Simulate, FoldsReplicasThatAreEqual) {
+  const Learner shardlings;
+  const std::vector<std::string> run = {"simulate", "09",   "--solution", "--ranks", "64",
+                                        "--model",  kSmall, "--cluster",  "dgx_a100"};
+  EXPECT_EQ(counted(shardlings, with(run, {"--json", "--fold"}), true),
+            counted(shardlings, with(run, {"--json"}), false));
+  EXPECT_THAT(shardlings(with(run, {"--fold"})).out,
+              HasSubstr("folded: 18 of 64 replicas were run, and stand for the others"));
+  EXPECT_THAT(shardlings(with(run, {"--fold", "--svg", "some.svg"})).out,
+              HasSubstr("not folded: some ranks leave a trace"));
+}
+
+// With ZeRO-1 one replica's part may have an operation more than another's: docs/simulate.md says how far that goes.
+TEST(Simulate, FoldsReplicasOfAGridThatAreNearlyEqual) {
+  const Learner shardlings;
+  const std::vector<std::string> run = {"simulate", "33",         "--solution",      "--cluster",
+                                        "dgx_a100", "--parallel", "tp=2,pp=2,dp=16", "--model",
+                                        kSmall,     "--json"};
+  const json whole = counted(shardlings, run, false), folded = counted(shardlings, with(run, {"--fold"}), true);
+  EXPECT_EQ(folded.at("peak"), whole.at("peak"));
+  EXPECT_NEAR(folded.at("flops").get<double>() / whole.at("flops").get<double>(), 1, 0.0001);
+  EXPECT_NEAR(folded.at("end").get<double>() / whole.at("end").get<double>(), 1, 0.002);
+}
+
+// Parts of layers that 64 does not divide: then all are run, and the answer is that of the whole run.
+TEST(Simulate, RunsReplicasThatAreNotEqual) {
+  const Learner shardlings;
+  const std::vector<std::string> run = {"simulate", "09",        "--solution", "--ranks",
+                                        "64",       "--cluster", "dgx_a100",   "--fold"};
+  EXPECT_THAT(shardlings(run).out, HasSubstr("not folded: ranks 8 and 16 have the same place in their replicas"));
+  const std::vector<std::string> whole(run.begin(), run.end() - 1);
+  EXPECT_EQ(counted(shardlings, with(run, {"--json"}), false), counted(shardlings, with(whole, {"--json"}), false));
+  shardlings.blunder(kGrid, "wrong_group");
+  const std::vector<std::string> wrong = {"simulate", "33", "--parallel", "tp=2,pp=2,dp=16", "--model", kSmall};
+  const Answer plain = shardlings(wrong), folded = shardlings(with(wrong, {"--fold"}));
+  EXPECT_EQ(folded.status, 1);
+  EXPECT_EQ(folded.out, plain.out) << "a rank that fails does so with the same words";
+}
+
+// So many bytes more for each weight, of tables of the embedding two: as long, however many replicas divide the work of
+// the program's own optimizer.
+TEST(Simulate, UpdatesAllWeightsWhereTheStackDoesNotDivideThem) {
+  const Learner shardlings;
+  const std::string key = "optimizer_bytes = 60";
+  std::string slow = read_whole_file(SHARDLINGS_SOURCE "/runtime/front/clock/stacks/megatron-2021.toml");
+  ASSERT_NE(slow.find(key), std::string::npos);
+  shardlings.folder().write("slow.toml", slow.replace(slow.find(key), key.size(), "optimizer_bytes = 600060"));
+  const auto end = [&](const std::string& stack, const char* parallel) {
+    const Answer answer = shardlings({"simulate", "33", "--solution", "--json", "--cluster", "dgx_a100", "--model",
+                                      kSmall, "--stack", stack, "--parallel", parallel});
+    EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+    return json::parse(answer.out).at("end").get<double>();
+  };
+  constexpr double kWeights = 2 * 128 * 64 + 16 * 64 + 2 * 64 + 4 * (12 * 64 * 64 + 13 * 64);
+  const double least = 600'000 * kWeights / 2039;  // in nanoseconds, at the peak of 2039 GB/s
+  const double alone = end("slow.toml", "dp=1") - end("megatron-2021", "dp=1");
+  EXPECT_GT(alone, least);
+  EXPECT_LT(alone, 1.5 * least);
+  EXPECT_NEAR(end("slow.toml", "dp=4") - end("megatron-2021", "dp=4"), alone, 0.001 * alone);
 }
 
 constexpr const char* kSmallLlama =
