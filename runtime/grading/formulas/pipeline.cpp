@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/parts.h"
@@ -228,6 +229,39 @@ Formula<Nanos> step_time(const cases::Case& kase, const Pipeline& pipeline) {
   const Nanos latency = kase.cluster.links[0].latency;
   if (latency == Nanos(0)) return computing;
   return computing + 2 * ((has_chunks ? p * v : p) - 1) * named("alpha", latency);
+}
+
+Nanos end_along(const Pipeline& pipeline, const std::vector<Order>& orders, const std::vector<StageTime>& times,
+                Nanos latency) {
+  const int stages = pipeline.p * pipeline.v;
+  std::vector<std::vector<std::optional<Nanos>>> done[2];  // by direction, stage and micro-batch
+  for (auto& way : done) {
+    way.assign(static_cast<std::size_t>(stages),
+               std::vector<std::optional<Nanos>>(static_cast<std::size_t>(pipeline.m)));
+  }
+  std::vector<Nanos> now(orders.size());
+  std::vector<std::size_t> next(orders.size());
+  for (bool moves = true; moves;) {
+    moves = false;
+    for (std::size_t rank = 0; rank < orders.size(); ++rank) {
+      for (; next[rank] < orders[rank].size(); ++next[rank], moves = true) {
+        const auto [forward, micro, chunk] = orders[rank][next[rank]];
+        const int stage = pipeline.stage(static_cast<int>(rank), chunk), before = forward ? stage - 1 : stage + 1;
+        const auto own = static_cast<std::size_t>(stage), i = static_cast<std::size_t>(micro);
+        if (before >= 0 && before < stages) {
+          const std::optional<Nanos> sent = done[forward][static_cast<std::size_t>(before)][i];
+          if (!sent) break;
+          now[rank] = std::max(now[rank], *sent + latency);
+        }
+        now[rank] += forward ? times[own].forward : times[own].backward;
+        done[forward][own][i] = now[rank];
+      }
+    }
+  }
+  for (std::size_t rank = 0; rank < orders.size(); ++rank) {
+    if (next[rank] < orders[rank].size()) return Nanos(0);
+  }
+  return *std::max_element(now.begin(), now.end());
 }
 
 Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank) {

@@ -68,6 +68,17 @@ bool runs_empty(const Order& order);
 /// Where p v does not divide the layers (GPipe only) it is all stages once and m - 1 times the longest.
 judge::Formula<Nanos> step_time(const cases::Case& kase, const Pipeline& pipeline);
 
+/// Virtual times of a stage, or of one chunk of a rank.
+struct StageTime {
+  Nanos forward, backward;
+};
+
+/// When the last rank ends if each follows its order and starts every slot as soon as its message is there, on links
+/// that take any number of messages at once: each arrives `latency` after it was sent. `times` and `orders` are by
+/// stage and by rank. Nanos(0) if the orders wait for one another for ever.
+Nanos end_along(const Pipeline& pipeline, const std::vector<Order>& orders, const std::vector<StageTime>& times,
+                Nanos latency = Nanos(0));
+
 /// Bytes that a rank sends: each of its stages an output and a gradient for each micro-batch, where there is somebody
 /// to take it.
 judge::Formula<Bytes> message_bytes(const Pipeline& pipeline, int rank);

@@ -44,10 +44,6 @@ Stages filled_from_the_front(const PlacementRules& rules, std::int64_t most) {
   return filled;
 }
 
-struct StageTime {
-  Nanos forward, backward;
-};
-
 std::vector<StageTime> times_of(const cases::Case& kase, const Stages& stages) {
   const std::vector<model::LayerStructure> layers = model::make_structure(kase.model).layers;
   const Count tokens = kase.model.sequence * kase.batch;
@@ -161,28 +157,9 @@ Order one_f_one_b(const cases::Case& kase, int rank) {
 }
 
 Nanos end_of_1f1b(const cases::Case& kase, const Stages& stages) {
-  const std::vector<StageTime> times = times_of(kase, stages);
-  const auto p = static_cast<std::size_t>(kase.ranks), m = static_cast<std::size_t>(kase.micro_batches);
-  std::vector<std::vector<std::optional<Nanos>>> done[2];  // by direction, stage and micro-batch
-  for (auto& way : done) way.assign(p, std::vector<std::optional<Nanos>>(m));
-  std::vector<Nanos> now(p);
-  std::vector<std::size_t> next(p);
-  for (bool moves = true; moves;) {
-    moves = false;
-    for (std::size_t r = 0; r < p; ++r) {
-      const Order order = one_f_one_b(kase, static_cast<int>(r));
-      for (; next[r] < order.size(); ++next[r], moves = true) {
-        const auto [forward, micro, chunk] = order[next[r]];
-        const auto i = static_cast<std::size_t>(micro);
-        const bool receives = forward ? r > 0 : r + 1 < p;
-        const std::optional<Nanos> sent = receives ? done[forward][forward ? r - 1 : r + 1][i] : Nanos(0);
-        if (!sent) break;
-        now[r] = std::max(now[r], *sent) + (forward ? times[r].forward : times[r].backward);
-        done[forward][r][i] = now[r];
-      }
-    }
-  }
-  return *std::max_element(now.begin(), now.end());
+  std::vector<Order> orders;
+  for (int rank = 0; rank < kase.ranks; ++rank) orders.push_back(one_f_one_b(kase, rank));
+  return end_along({kase.ranks, kase.micro_batches, 1, {}}, orders, times_of(kase, stages));
 }
 
 }  // namespace shardlings::grading::formulas
