@@ -282,3 +282,17 @@ SHARDLINGS_PREDICTIONS("perceptron, 4 layers") {
               "The last layer has most activations below it, but saves nothing, and its gradients are "
               "those of a few logits.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("perceptron, 4 layers") {
+  Case kase = predict.kase();
+  const Count last = number_of_layers(kase) - 1;
+  for (kase.model.outputs = 1; static_cast<Count>(planned_peak(kase).first) != last;) ++kase.model.outputs;
+  predict.answer(1)
+      .count("outputs",
+             "How many outputs must the network have at least, for the peak to be in the first call of backward?",
+             named("outputs", kase.model.outputs), "outputs")
+      .unlike(kase.model.hidden,
+              "So many outputs make both gradients of weights equal. But the gradient of the logits "
+              "counts as well, and once for each token.")
+      .unlike(predict.kase().model.outputs, "With so many the second call is the peak: 64 < 204.");
+}

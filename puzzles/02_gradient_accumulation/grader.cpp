@@ -285,3 +285,16 @@ SHARDLINGS_PREDICTIONS("4 uneven micro-batches") {
       .unlike(budget(kase) - gradients, "The gradients of all layers are missing: micro-batches add to them.")
       .unlike(budget(together), "Those are the activations of all micro-batches at once. One at a time is enough.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 uneven micro-batches") {
+  const Formula<Count> first = named("tokens of rank 0", 7 + 3), second = named("tokens of rank 1", 12 + 2);
+  predict.answer(2)
+      .count("tokens",
+             "Two ranks have two micro-batches each: rank 0 of 7 and 3 tokens that count, rank 1 of 12 and 2. By which "
+             "number is each of the four losses divided?",
+             first + second, "tokens")
+      .unlike(first, "That is rank 0 alone: then its tokens count for more than those of rank 1.")
+      .unlike(second, "That is rank 1 alone: then its tokens count for less than those of rank 0.")
+      .unlike((first + second) / 4,
+              "That is the mean of a micro-batch: the sum of the gradients is divided by nothing else.");
+}

@@ -356,3 +356,32 @@ SHARDLINGS_PREDICTIONS("8 layers, k = 3") {
       .unlike(peak + named("output of the segment", Bytes(budget.output(0))),
               "The output of a segment's last layer is not needed: its gradient is there already.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("8 layers, k = 3") {
+  Case deep = predict.kase();
+  deep.model.layers = 12;
+  deep.model.outputs = deep.model.hidden;
+  const auto with = [&](Count every) {
+    Case kase = deep;
+    kase.numbers["every"] = static_cast<double>(every);
+    return kase;
+  };
+  const auto costs = [&](Count every) {
+    const Budget budget(with(every));
+    return std::pair(budget.worst().bytes(), planned_forwards(with(every)).value());
+  };
+  Count best = 1;
+  for (Count every = 2; every <= deep.model.layers; ++every) best = costs(every) < costs(best) ? every : best;
+  predict.answer(1)
+      .count("segment",
+             "With L = 12 layers, the last one as wide as the others: which k has the smallest peak? If there are two, "
+             "say the one with fewer calls of model.forward.",
+             named("k", best), "")
+      .unlike(2, "Its peak is as small. But its last segment is shorter, so one layer more runs forward again.")
+      .unlike(4, "Three checkpoints are fewer than four, but a segment of four layers is larger by more.");
+  predict
+      .count("forwards", "How many calls of model.forward are there with that k?", planned_forwards(with(best)),
+             "calls")
+      .unlike(planned_forwards(with(2)), "That is with k = 2, whose last segment has two layers.")
+      .unlike(2 * Letters(deep).l, "The last segment does not run a second time.");
+}

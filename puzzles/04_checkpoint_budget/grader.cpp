@@ -359,3 +359,11 @@ SHARDLINGS_PREDICTIONS("6 layers") {
               "That is the largest first, which frees more than is needed.")
       .unlike(flops_of(everything), "That is every layer. Only some have to be computed again.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("6 layers") {
+  const Formula<Count> layers = named("layers", 100);
+  predict.answer(1)
+      .count("entries", "100 layers have exactly as many bytes each. How many entries does the table have at most?",
+             layers + 1, "entries")
+      .unlike(layers, "That nothing is kept is a sum, too.");
+}

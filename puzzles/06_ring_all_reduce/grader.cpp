@@ -361,3 +361,15 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(size, "A part that arrives needs room until it is added.")
       .unlike(2 * size, "One part arrives at a time: it needs no room for all of them.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  const RingCost cost(predict.kase());
+  Case slow = predict.kase();
+  for (front::LinkSpeed& link : slow.cluster.links) link.bytes_per_second /= 10;
+  predict.answer(3)
+      .number("time",
+              "One link of the ring moves a tenth of the bytes per second, with the latency of the others. When do all "
+              "ranks have all sums?",
+              RingCost(slow).time())
+      .unlike(cost.time(), "That is with equal links. In every step some part crosses the slow one.");
+}

@@ -299,3 +299,16 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(peak.formula() - Formula<Bytes>(Bytes(peak.own)),
               "The gradients of activations are missing: what backward is given, and what it makes of it.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  const Formula<Count> n = named("N", 64), tensors = named("tensors", 12);
+  const Formula<Nanos> alpha = named("alpha", Nanos(9'600));
+  predict.answer(2)
+      .number("latency",
+              "N = 64, and a message has a latency of 9.6 us. How much of latency has a block of 12 tensors, with an "
+              "all-reduce for each?",
+              tensors * (2 * ((n - 1) * alpha)))
+      .unlike(2 * ((n - 1) * alpha), "That is one all-reduce for the whole block.")
+      .unlike(tensors * ((n - 1) * alpha), "An all-reduce goes round the ring twice.")
+      .unlike(tensors * alpha, "Each all-reduce has 2 (N-1) steps, and each step begins with the latency.");
+}

@@ -348,3 +348,23 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
       .unlike(peak + named("copies of the gradients", Bytes(weight_bytes(layer_bytes(kase)))),
               "A bucket is a stretch of the gradients: nothing is copied.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 micro-batches") {
+  const auto with_bucket = [&](Count least) {
+    Case kase = predict.kase();
+    kase.numbers["bucket"] = static_cast<double>(least);
+    return time_budget(kase);
+  };
+  const Count all = number_of_weights(predict.kase());
+  Count best = 1;
+  for (Count least = 2; least <= all; ++least)
+    best = with_bucket(least).value() < with_bucket(best).value() ? least : best;
+  predict.answer(1)
+      .count("bucket", "Which is the smallest `bucket` of those with which the step is shortest?",
+             named("bucket", best), "elements")
+      .unlike(all, "One bucket of all layers hides behind nothing.")
+      .unlike(1, "With a bucket for each layer, every layer pays the latency.");
+  predict.number("time", "How long does the step take with it?", with_bucket(best))
+      .unlike(with_bucket(all), "That is with one bucket of all layers, behind which nothing is left to compute.")
+      .unlike(with_bucket(1), "That is with a bucket for each layer: every one pays the latency.");
+}

@@ -345,3 +345,13 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(letter.l * (letter.f + letter.b), "That is computation alone. Nothing of the rest is hidden here.")
       .unlike(letter.l * (letter.f + letter.b) + rings, "The all-gathers of the new weights are missing.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  const Formula<Count> n = named("N", 8);
+  const Formula<Bytes> whole = named("weight and gradient", Bytes(4 + 4)), moments = named("moments", Bytes(4 + 4));
+  predict.answer(1)
+      .number("share", "With N = 8: how many bytes of states does a rank hold for each weight of the model?",
+              whole + moments / n)
+      .unlike(whole + moments, "That is with whole moments.")
+      .unlike((whole + moments) / n, "ZeRO-1 divides the moments alone.");
+}

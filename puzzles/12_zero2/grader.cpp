@@ -291,3 +291,14 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 micro-batches") {
               "The all-gathers are missing: no weight may change before the norm of all gradients is known, so nothing "
               "hides them.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 micro-batches") {
+  Case kase = predict.kase();
+  const auto times_zero1 = [&](int zero) { return step_bytes(kase, 0, zero).value() / step_bytes(kase, 0, 1).value(); };
+  for (kase.micro_batches = 1; times_zero1(2) < 2;) ++kase.micro_batches;
+  predict.answer(1)
+      .count("m", "For which m does ZeRO-2 send twice as much as ZeRO-1?", named("m", Count(kase.micro_batches)),
+             "micro-batches")
+      .unlike(2, "That makes two reduce-scatters and one gather, against one of each.")
+      .unlike(4, "That makes four reduce-scatters and one gather, against one of each.");
+}

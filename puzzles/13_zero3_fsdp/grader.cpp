@@ -139,3 +139,16 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
               "too: the weights of the layer below, and the gradient of the layer above.")
       .unlike(step_peak(kase, 0, 2).formula(), "That is ZeRO-2, with all weights whole.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  const Formula<Count> n = named("N", 512);
+  const Formula<Bytes> per_latency = named("alpha W", Bytes(480'000));
+  predict.answer(3)
+      .number(
+          "unit",
+          "On 512 ranks, with a latency of 9.6 us and 50 GB/s: how many bytes has a unit for which the latencies of "
+          "a gather and its transfer take the same time? (N counts for N-1.)",
+          n * per_latency)
+      .unlike(per_latency, "In each of N-1 steps a rank sends an N-th of the unit.")
+      .unlike(2 * (n * per_latency), "A gather goes round the ring once.");
+}

@@ -351,3 +351,15 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 nodes") {
       .unlike(first + letter.l * (letter.f + letter.b), "After the last backward gradients still have to be summed.")
       .unlike(letter.l * (letter.f + letter.b), "That is computation alone.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 nodes") {
+  const Formula<Count> r = named("R", 128), f = named("n_node", 8);
+  const Formula<Bytes> moments = named("moments", Bytes(8 * 6'700'000'000));
+  predict.answer(3)
+      .number("saved",
+              "6.7 billion weights with states in f32, on 128 nodes of 8 ranks: how much memory of each rank is saved "
+              "where the moments are divided over all ranks, and the rest over each node?",
+              share_of_others(r) * (moments / f))
+      .unlike(2 * (share_of_others(r) * (moments / f)), "Weights and gradients stay divided over the ranks of a node.")
+      .unlike(share_of_others(r) * moments, "The moments were divided over the 8 ranks of a node before.");
+}

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "grading/formulas/beyond_plan.h"
@@ -289,4 +290,21 @@ SHARDLINGS_PREDICTIONS("1 rank") {
       .unlike(
           letter.l * (letter.f + letter.b),
           "After the last backward its gradient still has to go to the host, be used there, and weights come back.");
+}
+
+SHARDLINGS_PREDICTIONS_AFTER("1 rank") {
+  const Letters letter(predict.kase());
+  const Formula<Nanos> step = longest_offload_path(predict.kase()).formula();
+  const Formula<Nanos> computing = letter.l * (letter.f + letter.b);
+  predict.answer(3)
+      .number("exposed", "How much of the step would the delayed update hide here, in which nothing is clipped?",
+              step - computing)
+      .unlike(step, "That is the whole step. Most of it is computing.");
+  const auto tokens = [](double bytes) { return named("tokens", Count(std::llround(bytes * 989e12 / (4 * 77e9)))); };
+  predict.answer(4)
+      .count("tokens",
+             "N = 1, and the gradients are f32. From how many tokens of a micro-batch on is backward slower than Adam?",
+             tokens(28), "tokens")
+      .unlike(tokens(26), "Those are gradients of bf16: Adam reads 4 bytes of an f32 one.")
+      .unlike(tokens(14), "Backward takes 4 operations for each weight and token.");
 }

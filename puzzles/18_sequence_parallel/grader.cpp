@@ -348,3 +348,14 @@ SHARDLINGS_PREDICTIONS("3 ranks, 2 micro-batches") {
       .unlike(peak.planned + peak.room - x, "One whole (s, b, h) is there at a time.")
       .unlike(peak.planned + peak.room + m * (x - x / t), "Of what is kept each rank has a t-th.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("3 ranks, 2 micro-batches") {
+  const Formula<Bytes> head = named("2 V h", Bytes(2 * std::int64_t{128'256} * 16'384));
+  predict.answer(5)
+      .number(
+          "head",
+          "Llama 3 405B has V = 128,256 and h = 16,384. How many bytes has the weight of the head, whole and in bf16?",
+          head)
+      .unlike(2 * head, "A number of bf16 has 2 bytes.")
+      .unlike(head / 8, "Each rank would need all of it, not an eighth.");
+}

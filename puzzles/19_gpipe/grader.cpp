@@ -88,3 +88,25 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
       .unlike((letter.m + p) * (letter.f + letter.b),
               "The first micro-batch waits p-1 times for its turn, not p times.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 stages, 8 micro-batches") {
+  const Case& kase = predict.kase();
+  const Letters letter(kase);
+  Case again = kase, deep = kase;
+  again.cluster.table.backward += again.cluster.table.forward;
+  deep.ranks = deep.model.layers = 2 * kase.ranks;
+  deep.cluster.table.forward = Nanos(kase.cluster.table.forward.value() / 2);
+  deep.cluster.table.backward = Nanos(kase.cluster.table.backward.value() / 2);
+  predict.answer(2)
+      .number("again",
+              "Each backward runs its stage's forward again, once its gradient is there. When does the step end?",
+              step_time(again, pipeline_of(again)))
+      .unlike(step_time(kase, pipeline_of(kase)), "That is without a second forward.")
+      .unlike(step_time(kase, pipeline_of(kase)) + letter.m * letter.f,
+              "That is where stages run it while they wait for the gradient. The last stage never waits.");
+  predict.answer(3)
+      .number("deep", "Eight stages of half the length, with the same m: when does the step end?",
+              step_time(deep, pipeline_of(deep)))
+      .unlike(step_time(kase, pipeline_of(kase)) / 2, "The bubble has more turns now: p-1 = 7 in place of 3.")
+      .unlike(step_time(kase, pipeline_of(kase)), "Each turn is half as long.");
+}

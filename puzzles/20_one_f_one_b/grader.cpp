@@ -93,3 +93,16 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
       .unlike(letter.m * (letter.f + letter.b) + (p - 1) * letter.f,
               "That is when the last rank ends. Its last gradient still has to go up through all the others.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 stages, 8 micro-batches") {
+  const Letters letter(predict.kase());
+  const Formula<Count> others = folded(named("p", Count(predict.kase().ranks)) - 1);
+  predict.answer(3)
+      .number("bubble",
+              "Backward is cut into two halves of t_F each, and those that compute gradients of weights fill the idle "
+              "time, as in ZB-H1. How long is the bubble?",
+              others * letter.f)
+      .unlike(others * (letter.f + letter.b), "That is the bubble of 1F1B. Gradients of inputs leave earlier now.")
+      .unlike(others * (letter.f + letter.f),
+              "That counts the half that is waited for. The other half fills its room.");
+}

@@ -74,3 +74,23 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 chunks, 8 micro-batches") {
       .unlike(p * v, "That is as if each chunk had p in flight. Rank 0 runs ahead of the last rank by more.")
       .unlike(letter.m * v, "That is all of them.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 chunks, 8 micro-batches") {
+  const cases::Case& kase = predict.kase();
+  const Letters letter(kase);
+  Pipeline uneven = pipeline_of(kase);
+  uneven.m = 6;
+  std::vector<Order> orders;
+  for (int rank = 0; rank < uneven.p; ++rank) orders.push_back(interleaved(uneven, rank));
+  const StageTime chunk{Nanos(kase.cluster.table.forward.value() / 2), Nanos(kase.cluster.table.backward.value() / 2)};
+  const Nanos end = end_along(uneven, orders, std::vector(static_cast<std::size_t>(uneven.p * uneven.v), chunk));
+  const Formula<Nanos> turn = (letter.f + letter.b) / 2;
+  const Formula<Nanos> work = named("m v", Count(uneven.m * uneven.v)) * turn;
+  predict.answer(1)
+      .number("end",
+              "p = 4, v = 2 and m = 6, chunks of 0.5 + 1 ms, sends that nobody waits for: when does the step end?",
+              named("1F1B of 6 micro-batches", end))
+      .unlike(work, "That is one rank's work, without any bubble.")
+      .unlike(work + named("p-1", Count(uneven.p - 1)) * turn,
+              "That is as if p divided m. The second group of micro-batches has only two, which leaves gaps.");
+}

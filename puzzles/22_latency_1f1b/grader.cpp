@@ -163,3 +163,27 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches, latency 0.25 ms") {
           (letter.m + p - 1) * (letter.f + letter.b),
           "The way of the first micro-batch down, and of the last gradient up, cannot be hidden: p-1 latencies each.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 stages, 8 micro-batches, latency 0.25 ms") {
+  const cases::Case& kase = predict.kase();
+  Pipeline pipeline = pipeline_of(kase);
+  pipeline.m = 32;
+  const std::vector stages(static_cast<std::size_t>(pipeline.p),
+                           StageTime{kase.cluster.table.forward, kase.cluster.table.backward});
+  const auto end_with = [&](int factor) {  // a warm-up of so many times p - r - 1
+    std::vector<Order> orders;
+    for (int r = 0; r < pipeline.p; ++r) orders.push_back(order_of(pipeline, factor * (pipeline.p - r - 1)));
+    return end_along(pipeline, orders, stages, Nanos(2'000'000));
+  };
+  int factor = 1;
+  while (end_with(factor + 1) < end_with(factor)) ++factor;
+  const Formula<Count> others = folded(named("p", Count(pipeline.p)) - 1);
+  predict.answer(1)
+      .count(
+          "in_flight",
+          "Let alpha be 2 ms, with stages of 1 + 2 ms and any number of messages on their way. How many micro-batches "
+          "are in flight on rank 0, with the shortest warm-up that hides the latency?",
+          named("factor", Count(factor)) * others + 1, "micro-batches")
+      .unlike(2 * others + 1, "That warm-up hides a round trip of one turn. Here 2 alpha is longer than F + B.")
+      .unlike(named("factor", Count(factor)) * others, "That is the warm-up. A turn begins with a forward, too.");
+}

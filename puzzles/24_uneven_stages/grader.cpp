@@ -313,3 +313,14 @@ SHARDLINGS_PREDICTIONS("GPT, 4 stages") {
       .unlike(named("1F1B with equally many layers", end_of_1f1b(kase, equal)),
               "That is with three layers on each stage.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("GPT, 4 stages") {
+  const Case& kase = predict.kase();
+  const Stages earlier = {{0, 3}, {3, 7}, {7, 10}, {10, 12}};  // the embedding and 2 blocks, 4, 3, 1 and the head
+  const auto end_of = [&](const Stages& stages) { return named("1F1B with these stages", end_of_1f1b(kase, stages)); };
+  predict.answer(1)
+      .number("end", "With more memory the stages may be 2, 4, 3 and 1 blocks. When does the step end then?",
+              end_of(earlier))
+      .unlike(end_of(best_stages(placement_rules(kase))),
+              "That is with 2, 3, 4 and 1 blocks. The slowest stage is as slow, but it is the second one now.");
+}

@@ -343,3 +343,24 @@ SHARDLINGS_PREDICTIONS("2 stages x 2, 4 chunks, 4 micro-batches") {
               "That is one rank's work. The pipeline has to fill and to drain, the first chunk to be gathered, and "
               "the last gradient to be scattered.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("2 stages x 2, 4 chunks, 4 micro-batches") {
+  const Pipeline pipeline = pipeline_in(predict.kase());
+  const Formula<Count> m = named("m", pipeline.m), v = named("v", pipeline.v), p = named("p", pipeline.p);
+  predict.answer(1)
+      .count("gathers",
+             "With 1F1B, and two units at most on a rank: how often does a rank gather in the step of this case?",
+             2 * (m * v) / p, "gathers")
+      .unlike(2 * v - 1, "That is breadth first, which gathers a chunk once in each direction.")
+      .unlike(2 * (m * v), "A chunk stays while p micro-batches go through it.")
+      .unlike(m * v / p, "That is one direction.");
+  const Formula<Count> width = named("h", 16'384);
+  predict.answer(3)
+      .count("tokens",
+             "h = 16,384, and a chunk is a block of 12 h x h weights: up to how many tokens of a replica in a step "
+             "does the "
+             "axis \"data\" send more than the axis \"pipeline\"?",
+             18 * width, "tokens")
+      .unlike(6 * width, "Weights are gathered twice, and gradients scattered once.")
+      .unlike(36 * width, "An activation goes down, and a gradient comes up.");
+}

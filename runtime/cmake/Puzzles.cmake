@@ -147,7 +147,8 @@ function(shardlings_add_puzzle folder out)
   foreach(part harness beside)
     target_precompile_headers(${part}_${id} REUSE_FROM shardlings_harness_headers)
   endforeach()
-  add_executable(grader_${id} ${folder}/grader.cpp)
+  file(GLOB questions CONFIGURE_DEPENDS ${folder}/questions.cpp)  # where grader.cpp would be too long with them
+  add_executable(grader_${id} ${folder}/grader.cpp ${questions})
   target_link_libraries(grader_${id} PRIVATE shardlings_grader shardlings_cold)
   target_precompile_headers(grader_${id} REUSE_FROM shardlings_grader_headers)
   set_target_properties(grader_${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/graders

@@ -13,14 +13,15 @@
 
 namespace shardlings::grading {
 
-verdict::Predictions ask_for_predictions(const std::string& puzzle_folder, const std::string& build_folder) {
+verdict::Predictions ask_for_predictions(const std::string& puzzle_folder, const std::string& build_folder,
+                                         verdict::When when) {
   const std::filesystem::path folder = std::filesystem::absolute(puzzle_folder).lexically_normal();
   const std::string id = folder.filename().string();
   const build::Toolchain toolchain = build::load_toolchain(build_folder);
   judge::GraderOptions options;
   options.manifest = folder.string();
   options.clusters = toolchain.clusters;
-  options.predictions = true;
+  options.predictions = when;
   run::ProcessOptions process;
   process.program = toolchain.puzzle(id).grader;
   process.arguments = judge::to_arguments(options);

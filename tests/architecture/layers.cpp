@@ -120,10 +120,13 @@ const std::vector<Rule>& rules() {
 
 // Files of a puzzle that are not the learner's.
 bool allowed_beside_puzzle(const std::string& path, const std::string& name) {
+  const bool own_header = name.find('/') == std::string::npos;
   if (ends_with(path, "/harness.cpp")) {
-    return name == "submission/harness.h" || name == "model/operation_flops.h";
+    return own_header || name == "submission/harness.h" || name == "model/operation_flops.h";
   }
-  if (!ends_with(path, "/grader.cpp")) return false;
+  if (ends_with(path, ".h")) return own_header || starts_with(name, "base/");
+  if (!ends_with(path, "/grader.cpp") && !ends_with(path, "/questions.cpp")) return false;
+  if (own_header) return true;
   return starts_with(name, "grading/") || starts_with(name, "case/") || starts_with(name, "base/") ||
          starts_with(name, "model/");
 }

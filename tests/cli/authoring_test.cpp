@@ -260,12 +260,26 @@ TEST_F(Verification, PredictionsAreComparedWithTheRunOfTheSolution) {
     const auto ignore = [](int, int, const std::string&) {};
     return author::verify_puzzles(project_, {puzzle_}, {1, author::Goals::check, ask}, grade, ignore).at(0).problems;
   };
-  EXPECT_THAT(asking([](const Manifest& puzzle) {
-                return grading::verdict::Predictions{puzzle.id, "", {}};
+  using grading::verdict::Predictions;
+  using grading::verdict::When;
+  EXPECT_THAT(asking([](const Manifest& puzzle, When) {
+                return Predictions{puzzle.id, "", {}};
               }),
               Contains(HasSubstr("0 numbers are asked for by predict")));
-  EXPECT_THAT(asking([](const Manifest&) -> grading::verdict::Predictions { throw std::runtime_error("mute"); }),
+  EXPECT_THAT(asking([](const Manifest&, When) -> Predictions { throw std::runtime_error("mute"); }),
               testing::ElementsAre("mute"));
+  grading::verdict::Question question;
+  question.id = "later";
+  question.value = 4096;
+  question.answer = 1;
+  question.mistakes = {{1, "", "One."}};
+  EXPECT_THAT(asking([&](const Manifest& puzzle, When when) {
+                Predictions asked{puzzle.id, "small", {}};
+                if (when == When::after) asked.questions = {question};
+                return asked;
+              }),
+              Contains(HasSubstr("later")))
+      << "the lesson's answer has no such number";
 }
 
 TEST_F(Verification, AGoalMustBeTheRunOfTheSolution) {

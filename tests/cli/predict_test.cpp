@@ -1,5 +1,7 @@
 // `./shardlings predict` as a program.
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +80,65 @@ TEST(Predict, AnswersProgramsInJson) {
 
   const json revealed = json::parse(shardlings({"predict", "09", "--json", "--reveal"}).out);
   EXPECT_EQ(revealed["questions"][0]["value"], 5712);
+}
+
+TEST(PredictAfter, IsForThoseWhoHavePassed) {
+  const Learner shardlings;
+  const Answer early = shardlings({"predict", "09", "--after"});
+  EXPECT_EQ(early.status, 1);
+  EXPECT_EQ(early.out, "");
+  EXPECT_THAT(early.err, AllOf(HasSubstr("09_data_parallel is not solved yet"), HasSubstr("./shardlings run 09")));
+  EXPECT_EQ(shardlings({"predict", "09", "--after", "latency=1ms"}).status, 1);
+  EXPECT_THAT(shardlings({"list", "--all"}).out, Not(HasSubstr("answered"))) << "nothing of it counts";
+  const Answer revealed = shardlings({"predict", "09", "--after", "--reveal"});
+  EXPECT_EQ(revealed.status, 0);
+  EXPECT_THAT(revealed.out, HasSubstr("alpha"));
+}
+
+TEST(PredictAfter, JudgesAndCountsWhatTheLessonAnswers) {
+  const Learner shardlings;
+  shardlings.solve(kPredicted);
+  EXPECT_THAT(shardlings({"run", "09"}).out, HasSubstr("./shardlings predict 09 --after"));
+  EXPECT_THAT(shardlings({"predict", "09", "--after"}).out,
+              AllOf(HasSubstr("latency in ms"), HasSubstr("latency=NUMBER"), Not(HasSubstr("9.6 us"))));
+
+  const Answer wrong = shardlings({"predict", "09", "--after", "latency=1.21ms"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, AllOf(HasSubstr("Too small. That is one all-reduce for the whole block."),
+                               HasSubstr("Answered so far: 0 of 1."), Not(HasSubstr("9.6 us"))));
+  const Answer right = shardlings({"predict", "09", "--after", "latency=14.5ms"});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.out, AllOf(HasSubstr("right"), HasSubstr("ms = "), HasSubstr("Answered so far: 1 of 1."),
+                               HasSubstr("./shardlings explain 09 --after")));
+  EXPECT_THAT(shardlings({"list", "--all"}).out, AllOf(HasSubstr("answered 1 of 1"), Not(HasSubstr("predicted"))));
+
+  const json list = json::parse(shardlings({"list", "--json"}).out);
+  const auto entry = std::find_if(list["puzzles"].begin(), list["puzzles"].end(),
+                                  [](const json& puzzle) { return puzzle["id"] == kPredicted; });
+  ASSERT_NE(entry, list["puzzles"].end());
+  EXPECT_EQ((*entry)["answered"], 1);
+  EXPECT_EQ((*entry)["to_answer"], 1);
+}
+
+TEST(PredictAfter, TellsTheNumberToWhoHasTriedThreeTimes) {
+  const Learner shardlings;
+  shardlings.solve(kPredicted);
+  ASSERT_EQ(shardlings({"run", "09"}).status, 0);
+  for (int tries = 0; tries < 2; ++tries) {
+    EXPECT_THAT(shardlings({"predict", "09", "--after", "latency=1ms"}).out, Not(HasSubstr("9.6 us")));
+  }
+  EXPECT_THAT(shardlings({"predict", "09", "--after", "latency=1ms"}).out, HasSubstr("9.6 us"));
+}
+
+TEST(PredictAfter, AnswersProgramsInJson) {
+  const Learner shardlings;
+  shardlings.solve(kPredicted);
+  ASSERT_EQ(shardlings({"run", "09"}).status, 0);
+  const json result = json::parse(shardlings({"predict", "09", "--after", "--json", "latency=14.5ms"}).out);
+  EXPECT_EQ(result["answered"], 1);
+  EXPECT_EQ(result["to_answer"], 1);
+  EXPECT_TRUE(result["questions"][0]["answered"]);
+  EXPECT_EQ(result["questions"][0]["value"], 14'515'200);
 }
 
 TEST(Predict, InATerminalAsksOneAfterTheOther) {

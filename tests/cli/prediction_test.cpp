@@ -104,18 +104,18 @@ TEST(Predicted, WhatWasRightOnceStaysRightAndWhatIsNotAskedAnyMoreGoes) {
   Question sent = question_in(Unit::bytes, 1), peak = sent;
   sent.id = "sent";
   peak.id = "peak";
-  PuzzleProgress progress;
+  PastAnswers past;
   const Predictions asked{"01_a", "small", {sent, peak}};
-  note_answer(progress, asked, "sent", false);
-  note_answer(progress, asked, "sent", true);
-  note_answer(progress, asked, "sent", false);
-  note_answer(progress, asked, "peak", false);
-  EXPECT_EQ(progress.predicted(), 1);
-  EXPECT_EQ(progress.predictions.at("sent").tries, 3);
-  EXPECT_EQ(progress.questions, 2);
-  note_answer(progress, {"01_a", "small", {peak}}, "peak", true);
-  EXPECT_EQ(progress.predicted(), 1);
-  EXPECT_EQ(progress.questions, 1);
+  note_answer(past, asked, "sent", false);
+  note_answer(past, asked, "sent", true);
+  note_answer(past, asked, "sent", false);
+  note_answer(past, asked, "peak", false);
+  EXPECT_EQ(past.right(), 1);
+  EXPECT_EQ(past.answers.at("sent").tries, 3);
+  EXPECT_EQ(past.asked, 2);
+  note_answer(past, {"01_a", "small", {peak}}, "peak", true);
+  EXPECT_EQ(past.right(), 1);
+  EXPECT_EQ(past.asked, 1);
 }
 
 }  // namespace

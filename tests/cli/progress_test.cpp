@@ -22,8 +22,8 @@ TEST(Progress, IsReadAsItWasWritten) {
   learner::update_progress(folder.path(), [](learner::Progress& progress) {
     learner::PuzzleProgress& puzzle = progress.puzzles["09_data_parallel"];
     puzzle = {"abc", 100, "def", false, 40, {{"not_averaged", "Summed, not averaged."}}, {"h1", "h2"}};
-    puzzle.predictions = {{"peak", {2, true}}, {"sent", {3, false}}};
-    puzzle.questions = 3;
+    puzzle.predicted = {{{"peak", {2, true}}, {"sent", {3, false}}}, 3};
+    puzzle.answered = {{{"scale", {1, true}}}, 2};
   });
   const learner::PuzzleProgress read = learner::load_progress(folder.path()).of("09_data_parallel");
   EXPECT_EQ(read.solved_hash, "abc");
@@ -35,10 +35,12 @@ TEST(Progress, IsReadAsItWasWritten) {
   EXPECT_EQ(read.diagnoses[0].id, "not_averaged");
   EXPECT_EQ(read.diagnoses[0].text, "Summed, not averaged.");
   EXPECT_THAT(read.hints, testing::ElementsAre("h1", "h2"));
-  EXPECT_EQ(read.questions, 3);
-  EXPECT_EQ(read.predicted(), 1);
-  EXPECT_EQ(read.predictions.at("peak").tries, 2);
-  EXPECT_FALSE(read.predictions.at("sent").right);
+  EXPECT_EQ(read.predicted.asked, 3);
+  EXPECT_EQ(read.predicted.right(), 1);
+  EXPECT_EQ(read.predicted.answers.at("peak").tries, 2);
+  EXPECT_FALSE(read.predicted.answers.at("sent").right);
+  EXPECT_EQ(read.answered.asked, 2);
+  EXPECT_TRUE(read.answered.was_right("scale"));
 }
 
 TEST(Progress, OfAnOlderVersionHasPredictedNothing) {
@@ -48,8 +50,18 @@ TEST(Progress, OfAnOlderVersionHasPredictedNothing) {
   const learner::Progress progress = learner::load_progress(folder.path());
   EXPECT_EQ(progress.warning, "");
   EXPECT_TRUE(progress.of("01_a").solved());
-  EXPECT_EQ(progress.of("01_a").predicted(), 0);
-  EXPECT_EQ(progress.of("01_a").questions, 0);
+  EXPECT_EQ(progress.of("01_a").predicted.right(), 0);
+  EXPECT_EQ(progress.of("01_a").predicted.asked, 0);
+  EXPECT_EQ(progress.of("01_a").answered.asked, 0);
+}
+
+TEST(Progress, OfAnOlderVersionKeepsItsPredictions) {
+  const TemporaryFolder folder;
+  folder.write("progress.json", R"({"format": 1, "puzzles": {"01_a": {"questions": 3,
+      "predictions": {"peak": {"tries": 2, "right": true}}}}})");
+  const learner::PastAnswers predicted = learner::load_progress(folder.path()).of("01_a").predicted;
+  EXPECT_EQ(predicted.asked, 3);
+  EXPECT_TRUE(predicted.was_right("peak"));
 }
 
 TEST(Progress, WithoutAFileThereIsNoneAndNoWarning) {

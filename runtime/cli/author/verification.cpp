@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/mutex.h"
 #include "cli/author/contract.h"
+#include "cli/author/lesson_numbers.h"
 #include "cli/author/variants.h"
 #include "cli/learner/goal_picture.h"
 #include "grading/verdict/goal.h"
@@ -21,8 +22,10 @@ namespace shardlings::cli::author {
 
 namespace fs = std::filesystem;
 using cases::Manifest;
+using grading::verdict::Predictions;
 using grading::verdict::Status;
 using grading::verdict::Verdict;
+using grading::verdict::When;
 
 namespace {
 
@@ -134,12 +137,19 @@ void verify_goal(const system::Project& project, const Task& task, Goals goals, 
   verify_goal_file(project.goal_picture_file(outcome.id), learner::goal_picture(*task.puzzle, goal), goals, outcome);
 }
 
-/// The solution's run has the numbers that learners are to predict.
-void verify_predictions(const Task& task, const Asker& ask, PuzzleOutcome& outcome) {
+/// The solution's run has the numbers that learners are to predict, and the lesson's answers those of its questions.
+void verify_predictions(const system::Project& project, const Task& task, const Asker& ask, PuzzleOutcome& outcome) {
   if (!outcome.solution_passed || !ask) return;
-  try {
-    const std::vector<std::string> problems = problems_of(ask(*task.puzzle), task.verdict);
+  const auto add = [&](const std::vector<std::string>& problems) {
     outcome.problems.insert(outcome.problems.end(), problems.begin(), problems.end());
+  };
+  try {
+    const std::string lesson = read_file(project.after_file(outcome.id)).value_or("");
+    const Predictions before = ask(*task.puzzle, When::before), after = ask(*task.puzzle, When::after);
+    add(problems_of(before, task.verdict));
+    add(problems_of_after(after));
+    add(numbers_missing(before, lesson));
+    add(answers_missing(after, lesson));
   } catch (const std::exception& error) {
     outcome.problems.emplace_back(error.what());
   }
@@ -292,7 +302,7 @@ PuzzleOutcome outcome_of(const system::Project& project, const Manifest& puzzle,
     if (task.role == FileRole::solution) {
       verify_solution(task, outcome);
       verify_goal(project, task, options.goals, outcome);
-      verify_predictions(task, options.ask, outcome);
+      verify_predictions(project, task, options.ask, outcome);
     }
     if (task.role == FileRole::stub) verify_stub(task, outcome);
     if (task.role == FileRole::mutant) verify_mutant(task, outcome);

@@ -75,13 +75,13 @@ enum class Goals { check, write };
 /// Told after each graded file: how many of how many are done, and which it was.
 using Progressed = std::function<void(int done, int total, const std::string& what)>;
 
-/// What a puzzle asks to be predicted. May throw.
-using Asker = std::function<grading::verdict::Predictions(const cases::Manifest& puzzle)>;
+/// What a puzzle asks to be predicted, before or after the pass. May throw.
+using Asker = std::function<grading::verdict::Predictions(const cases::Manifest& puzzle, grading::verdict::When when)>;
 
 struct VerificationOptions {
   int jobs = 2;  ///< files graded at once
   Goals goals = Goals::check;
-  Asker ask = {};  ///< if there is one, predictions are compared with the solution's run
+  Asker ask = {};  ///< if there is one, predictions are compared with the solution's run, and with the lesson
 };
 
 /// Verifies puzzles.

@@ -46,6 +46,7 @@ std::string congratulation(const Context& context, const Course& course, const M
                                                            verdict.points, verdict.max_points)) +
                      "\n" + gain_text(verdict);
   if (std::filesystem::exists(context.project.after_file(puzzle.id))) {
+    text += fmt::format("  Numbers that it leads to: ./shardlings predict {} --after\n", name);
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
   }
   text += fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);

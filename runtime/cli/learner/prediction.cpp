@@ -127,17 +127,14 @@ std::string number_of(const Question& question) {
   return says_more ? number + " = " + question.formula : number;
 }
 
-void note_answer(PuzzleProgress& progress, const grading::verdict::Predictions& asked, const std::string& id,
-                 bool right) {
+void note_answer(PastAnswers& past, const grading::verdict::Predictions& asked, const std::string& id, bool right) {
   // Questions may have changed since: those that are gone count no more.
-  std::erase_if(progress.predictions, [&](const auto& entry) {
+  std::erase_if(past.answers, [&](const auto& entry) {
     return std::none_of(asked.questions.begin(), asked.questions.end(),
                         [&](const Question& question) { return question.id == entry.first; });
   });
-  PastPrediction& past = progress.predictions[id];
-  ++past.tries;
-  past.right = past.right || right;
-  progress.questions = static_cast<int>(asked.questions.size());
+  past.note(id, right);
+  past.asked = static_cast<int>(asked.questions.size());
 }
 
 }  // namespace shardlings::cli::learner

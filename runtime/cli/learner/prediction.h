@@ -33,8 +33,7 @@ std::string why_wrong(const std::string& answer, const Question& question);
 /// "25.81 KiB (26432 B)" and how it comes about.
 std::string number_of(const Question& question);
 
-/// Notes an answer. What was right once stays right.
-void note_answer(PuzzleProgress& progress, const grading::verdict::Predictions& asked, const std::string& id,
-                 bool right);
+/// Notes an answer to one of the questions that are asked now; others are forgotten.
+void note_answer(PastAnswers& past, const grading::verdict::Predictions& asked, const std::string& id, bool right);
 
 }  // namespace shardlings::cli::learner

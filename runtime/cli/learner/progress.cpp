@@ -20,30 +20,33 @@ namespace {
 
 constexpr int kFormat = 1;
 
+using Answers = std::map<std::string, PastPrediction>;
+
+json to_json(const Answers& answers) {
+  json all = json::object();
+  for (const auto& [id, answer] : answers) all[id] = {{"tries", answer.tries}, {"right", answer.right}};
+  return all;
+}
+
+Answers answers_in(const json& value, const char* key) {
+  Answers answers;
+  const json all = value.value(key, json::object());
+  for (const auto& [id, answer] : all.items()) answers[id] = {answer.value("tries", 0), answer.value("right", false)};
+  return answers;
+}
+
 json to_json(const PastAnswers& past) {
-  json answers = json::object();
-  for (const auto& [id, answer] : past.answers) answers[id] = {{"tries", answer.tries}, {"right", answer.right}};
-  return {{"asked", past.asked}, {"answers", answers}};
+  return {{"asked", past.asked}, {"answers", to_json(past.answers)}};
 }
 
 PastAnswers answers_from_json(const json& value) {
-  PastAnswers past;
-  past.asked = value.value("asked", 0);
-  const json answers = value.value("answers", json::object());
-  for (const auto& [id, answer] : answers.items()) {
-    past.answers[id] = {answer.value("tries", 0), answer.value("right", false)};
-  }
-  return past;
+  return {answers_in(value, "answers"), value.value("asked", 0)};
 }
 
 json to_json(const PuzzleProgress& puzzle) {
   json diagnoses = json::array();
   for (const PastDiagnosis& diagnosis : puzzle.diagnoses) {
     diagnoses.push_back({{"id", diagnosis.id}, {"text", diagnosis.text}});
-  }
-  json predictions = json::object();
-  for (const auto& [id, past] : puzzle.predictions) {
-    predictions[id] = {{"tries", past.tries}, {"right", past.right}};
   }
   return {{"solved", puzzle.solved_hash},
           {"points", puzzle.points},
@@ -52,8 +55,9 @@ json to_json(const PuzzleProgress& puzzle) {
           {"last_points", puzzle.last_points},
           {"diagnoses", diagnoses},
           {"hints", puzzle.hints},
-          {"predictions", predictions},
-          {"questions", puzzle.questions},
+          {"predictions", to_json(puzzle.predicted.answers)},
+          {"questions", puzzle.predicted.asked},
+          {"answered", to_json(puzzle.answered)},
           {"explained", to_json(puzzle.explained)}};
 }
 
@@ -65,12 +69,9 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.last_passed = value.value("last_passed", false);
   puzzle.last_points = value.value("last_points", 0);
   puzzle.hints = value.value("hints", std::vector<std::string>());
-  puzzle.questions = value.value("questions", 0);
+  puzzle.predicted = {answers_in(value, "predictions"), value.value("questions", 0)};
+  puzzle.answered = answers_from_json(value.value("answered", json::object()));
   puzzle.explained = answers_from_json(value.value("explained", json::object()));
-  const json predictions = value.value("predictions", json::object());
-  for (const auto& [id, past] : predictions.items()) {
-    puzzle.predictions[id] = {past.value("tries", 0), past.value("right", false)};
-  }
   for (const json& diagnosis : value.value("diagnoses", json::array())) {
     puzzle.diagnoses.push_back({diagnosis.value("id", ""), diagnosis.value("text", "")});
   }
@@ -136,11 +137,6 @@ void PastAnswers::note(const std::string& id, bool is_right) {
   PastPrediction& past = answers[id];
   ++past.tries;
   past.right = past.right || is_right;
-}
-
-int PuzzleProgress::predicted() const {
-  return static_cast<int>(
-      std::count_if(predictions.begin(), predictions.end(), [](const auto& entry) { return entry.second.right; }));
 }
 
 const PuzzleProgress& Progress::of(const std::string& id) const {

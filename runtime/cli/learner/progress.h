@@ -18,7 +18,7 @@ struct PastDiagnosis {
   std::string text;
 };
 
-/// How one of a puzzle's numbers was predicted.
+/// How one question was answered.
 struct PastPrediction {
   int tries = 0;  ///< answers that were given
   bool right = false;
@@ -42,15 +42,11 @@ struct PuzzleProgress {
   std::string last_hash;    ///< content of the file at the last run; empty: never run
   bool last_passed = false;
   int last_points = 0;
-  std::vector<PastDiagnosis> diagnoses;                 ///< of the last run
-  std::vector<std::string> hints;                       ///< hashes of the hints that were given, in order
-  std::map<std::string, PastPrediction> predictions{};  ///< by the question's id, those that were answered
-  int questions = 0;                                    ///< that the puzzle asked the last time; 0: never looked at
-
-  PastAnswers explained{};  ///< of `explain-back`, about the last run
-
-  /// How many of them were predicted.
-  int predicted() const;
+  std::vector<PastDiagnosis> diagnoses;  ///< of the last run
+  std::vector<std::string> hints;        ///< hashes of the hints that were given, in order
+  PastAnswers predicted{};               ///< of `predict`
+  PastAnswers answered{};                ///< of `predict --after`
+  PastAnswers explained{};               ///< of `explain-back`, about the last run
   bool solved() const { return !solved_hash.empty(); }
 };
 

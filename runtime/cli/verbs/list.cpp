@@ -2,6 +2,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -94,8 +95,10 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"points", entry.progress.points},
                        {"max_points", entry.puzzle->max_points()},
                        {"hints_given", entry.progress.hints.size()},
-                       {"predicted", entry.progress.predicted()},
-                       {"to_predict", entry.progress.questions},
+                       {"predicted", entry.progress.predicted.right()},
+                       {"to_predict", entry.progress.predicted.asked},
+                       {"answered", entry.progress.answered.right()},
+                       {"to_answer", entry.progress.answered.asked},
                        {"explained", entry.progress.explained.right()},
                        {"to_explain", entry.progress.explained.asked}});
   }
@@ -125,16 +128,19 @@ std::string remark_of(const Context& context, const Entry& entry) {
 }
 
 /// "predicted 2 of 3", once something was answered.
-std::string predicted_of(const Context& context, const Entry& entry) {
-  if (entry.progress.predictions.empty()) return {};
-  return context.paint(Role::dim,
-                       fmt::format("predicted {} of {}", entry.progress.predicted(), entry.progress.questions));
+void add_count(const Context& context, const char* done, const learner::PastAnswers& past,
+               std::vector<std::string>& remarks) {
+  if (past.answers.empty()) return;
+  remarks.push_back(context.paint(Role::dim, fmt::format("{} {} of {}", done, past.right(), past.asked)));
 }
 
 /// What is to be said of a puzzle beside its points.
 std::string remarks_of(const Context& context, const Entry& entry) {
-  const std::string remark = remark_of(context, entry), predicted = predicted_of(context, entry);
-  return remark + (remark.empty() || predicted.empty() ? "" : ", ") + predicted;
+  std::vector<std::string> remarks;
+  if (std::string remark = remark_of(context, entry); !remark.empty()) remarks.push_back(std::move(remark));
+  add_count(context, "predicted", entry.progress.predicted, remarks);
+  add_count(context, "answered", entry.progress.answered, remarks);
+  return fmt::format("{}", fmt::join(remarks, ", "));
 }
 
 std::string puzzle_line(const Context& context, const Entry& entry, bool is_next) {

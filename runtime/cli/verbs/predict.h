@@ -14,9 +14,10 @@ struct PredictOptions {
   std::vector<std::string> answers;  ///< "peak=12.5KiB"
   bool reveal = false;
   bool json = false;
+  bool after = false;  ///< those that are asked after the pass
 };
 
-/// `predict`: numbers of a case before any code is written.
+/// `predict`: numbers of a case before any code is written, or of the lesson's questions after the pass.
 int predict(const Context& context, const PredictOptions& asked);
 
 }  // namespace shardlings::cli::verbs

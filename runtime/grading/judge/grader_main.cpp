@@ -143,7 +143,7 @@ int run(int argc, char** argv) {
   const GraderOptions options = parse_grader_options(argc, argv);
   const cases::Manifest manifest = cases::load_manifest(options.manifest, options.clusters);
   if (options.predictions) {
-    std::cout << to_json(predictions_of(manifest)) << std::flush;
+    std::cout << to_json(predictions_of(manifest, *options.predictions)) << std::flush;
     return 0;
   }
   compare_checks(manifest);

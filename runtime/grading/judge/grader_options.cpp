@@ -18,6 +18,9 @@ namespace {
 // "record separator": begins no line that a person or GoogleTest writes.
 constexpr char kProgressMark = '\x1e';
 
+constexpr const char* kBeforeOption = "--predictions";
+constexpr const char* kAfterOption = "--predictions-after";
+
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -36,12 +39,15 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
       {"--case", &options.case_name},        {"--source", &options.source}};
   const std::map<std::string, bool*> flags = {{"--wait-for-submission", &options.wait_for_submission},
-                                              {"--secret-on-input", &options.secret_on_input},
-                                              {"--predictions", &options.predictions}};
+                                              {"--secret-on-input", &options.secret_on_input}};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--strangers-code") {
       options.least_tier = 1;
+      continue;
+    }
+    if (name == kBeforeOption || name == kAfterOption) {
+      options.predictions = name == kAfterOption ? verdict::When::after : verdict::When::before;
       continue;
     }
     if (const auto flag = flags.find(name); flag != flags.end()) {
@@ -82,7 +88,9 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
   for (const std::string& number : options.set) arguments.insert(arguments.end(), {"--set", number});
-  if (options.predictions) arguments.emplace_back("--predictions");
+  if (options.predictions) {
+    arguments.emplace_back(*options.predictions == verdict::When::after ? kAfterOption : kBeforeOption);
+  }
   if (options.secret_on_input) arguments.emplace_back("--secret-on-input");
   return arguments;
 }

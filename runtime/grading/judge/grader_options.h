@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grading/verdict/prediction.h"
 #include "grading/verdict/verdict.h"
 #include "world/backend.h"
 
@@ -21,14 +22,14 @@ inline constexpr int kBroken = 4;        ///< the grader itself, or the puzzle's
 inline constexpr int kNotJudged = 5;     ///< the machine let not every case be judged; the verdict says why
 
 struct GraderOptions {
-  std::string submission;  ///< the program to run
-  std::string jail;        ///< if that is a broker: what it runs for each rank
-  int least_tier = 0;      ///< of the walls around that
-  std::string source;      ///< name of the learner's file
-  std::string manifest;    ///< the puzzle's folder
-  std::string clusters;    ///< folder of clusters
-  std::string verdict;     ///< file to write; empty: none
-  std::string traces;      ///< file to write; empty: none
+  std::string submission;               ///< the program to run
+  std::string jail;                     ///< if that is a broker: what it runs for each rank
+  int least_tier = 0;                   ///< of the walls around that
+  std::string source;                   ///< name of the learner's file
+  std::string manifest;                 ///< the puzzle's folder
+  std::string clusters;                 ///< folder of clusters
+  std::string verdict;                  ///< file to write; empty: none
+  std::string traces;                   ///< file to write; empty: none
   std::string case_name;
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;  ///< "bucket=300": other numbers of the cases (case_numbers.h)
@@ -38,7 +39,7 @@ struct GraderOptions {
   /// Until a line of ready_line() (or anything else: give up) comes in. Then progress is printed, as progress_line()
   /// writes it.
   bool wait_for_submission = false;
-  bool predictions = false;  ///< print what there is to predict, as JSON, and end (predictions.h)
+  std::optional<verdict::When> predictions;  ///< print what there is to predict then, as JSON, and end (predictions.h)
 };
 
 inline constexpr const char* kReady = "ready";

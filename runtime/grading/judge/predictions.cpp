@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <stdexcept>
 
 namespace shardlings::grading::judge {
@@ -12,20 +13,20 @@ struct Registered {
   PredictionFunction function = nullptr;
 };
 
-Registered& registered_predictions() {
-  static Registered predictions;  // filled before main(), read afterwards
-  return predictions;
+Registered& registered_predictions(verdict::When when) {
+  static std::array<Registered, 2> predictions;  // filled before main(), read afterwards
+  return predictions.at(static_cast<std::size_t>(when));
 }
 
 }  // namespace
 
-bool register_predictions(const char* case_name, PredictionFunction function) {
-  registered_predictions() = {case_name, function};
+bool register_predictions(verdict::When when, const char* case_name, PredictionFunction function) {
+  registered_predictions(when) = {case_name, function};
   return true;
 }
 
-verdict::Predictions predictions_of(const cases::Manifest& manifest) {
-  const Registered& registered = registered_predictions();
+verdict::Predictions predictions_of(const cases::Manifest& manifest, verdict::When when) {
+  const Registered& registered = registered_predictions(when);
   verdict::Predictions predictions{manifest.id, "", {}};
   if (registered.function == nullptr) return predictions;
   predictions.case_name = registered.case_name;

@@ -44,8 +44,13 @@ double distance(double answer, std::int64_t value) {
   return std::abs(answer - static_cast<double>(value)) / std::abs(static_cast<double>(value));
 }
 
+/// Nothing but the number itself is right.
+bool is_exact(std::int64_t value, Unit unit) {
+  return value == 0 || (unit == Unit::count && std::abs(value) < kCountedExactlyBelow);
+}
+
 bool is_beyond(const Question& question, std::int64_t mistaken) {
-  if (question.unit == Unit::count || question.value == 0) return mistaken != question.value;
+  if (is_exact(question.value, question.unit)) return mistaken != question.value;
   return distance(static_cast<double>(mistaken), question.value) > kMistakenBeyond;
 }
 
@@ -53,17 +58,24 @@ std::string amount_in(const Question& question, std::int64_t value) {
   return amount_text(value, question.unit, question.counted);
 }
 
-void check_question(const Question& question, const CaseVerdict& run, std::vector<std::string>& problems) {
-  const std::string name = fmt::format("the prediction {}", question.id);
-  if (question.of != Question::Of::none) {
-    const auto found = measured(question, run);
-    if (!found) {
-      problems.push_back(fmt::format("{}: the solution's run of \"{}\" has no counters", name, run.kase.name));
-    } else if (!is_within(static_cast<double>(*found), question.value, question.unit)) {
-      problems.push_back(fmt::format("{} says {}, and the solution's run has {}", name,
-                                     amount_in(question, question.value), amount_in(question, *found)));
-    }
+std::string name_in_messages(const Question& question) {
+  return fmt::format("the prediction {}", question.id);
+}
+
+void check_counter(const Question& question, const CaseVerdict& run, std::vector<std::string>& problems) {
+  const std::string name = name_in_messages(question);
+  if (question.of == Question::Of::none) return;
+  const auto found = measured(question, run);
+  if (!found) {
+    problems.push_back(fmt::format("{}: the solution's run of \"{}\" has no counters", name, run.kase.name));
+  } else if (!is_within(static_cast<double>(*found), question.value, question.unit)) {
+    problems.push_back(fmt::format("{} says {}, and the solution's run has {}", name,
+                                   amount_in(question, question.value), amount_in(question, *found)));
   }
+}
+
+void check_mistakes(const Question& question, std::vector<std::string>& problems) {
+  const std::string name = name_in_messages(question);
   if (question.mistakes.empty()) problems.push_back(name + " knows no mistake");
   for (const Misconception& mistake : question.mistakes) {
     if (misconception_of(question, static_cast<double>(mistake.value)) == &mistake) continue;
@@ -76,6 +88,13 @@ void check_question(const Question& question, const CaseVerdict& run, std::vecto
   }
 }
 
+void check_ids(const Predictions& predictions, std::vector<std::string>& problems) {
+  std::set<std::string> ids;
+  for (const Question& question : predictions.questions) {
+    if (!ids.insert(question.id).second) problems.push_back(fmt::format("two predictions are called {}", question.id));
+  }
+}
+
 Json to_json(const Question& question) {
   Json mistakes = Json::array();
   for (const Misconception& mistake : question.mistakes) {
@@ -83,7 +102,7 @@ Json to_json(const Question& question) {
   }
   return {{"id", question.id},       {"text", question.text},       {"unit", name_of(question.unit, question.counted)},
           {"value", question.value}, {"formula", question.formula}, {"of", kMeasuredWords.of(question.of)},
-          {"rank", question.rank},   {"mistakes", mistakes}};
+          {"rank", question.rank},   {"answer", question.answer},   {"mistakes", mistakes}};
 }
 
 Question question_from(const Json& json) {
@@ -97,6 +116,7 @@ Question question_from(const Json& json) {
   question.formula = json.at("formula").get<std::string>();
   question.of = kMeasuredWords.find(json.at("of").get<std::string>()).value_or(Question::Of::none);
   question.rank = json.at("rank").get<int>();
+  question.answer = json.at("answer").get<int>();
   for (const Json& mistake : json.at("mistakes")) {
     question.mistakes.push_back({mistake.at("value").get<std::int64_t>(), mistake.at("formula").get<std::string>(),
                                  mistake.at("reason").get<std::string>()});
@@ -107,7 +127,7 @@ Question question_from(const Json& json) {
 }  // namespace
 
 bool is_within(double answer, std::int64_t value, Unit unit) {
-  if (unit == Unit::count || value == 0) return answer == static_cast<double>(value);
+  if (is_exact(value, unit)) return answer == static_cast<double>(value);
   return distance(answer, value) <= kPredictedWithin;
 }
 
@@ -138,10 +158,25 @@ std::vector<std::string> problems_of(const Predictions& predictions, const Verdi
   if (asked > 0 && run == solution.cases.end()) {
     problems.push_back(fmt::format("the predictions' case \"{}\" did not run", predictions.case_name));
   }
-  std::set<std::string> ids;
+  check_ids(predictions, problems);
   for (const Question& question : predictions.questions) {
-    if (!ids.insert(question.id).second) problems.push_back(fmt::format("two predictions are called {}", question.id));
-    if (run != solution.cases.end()) check_question(question, *run, problems);
+    if (run == solution.cases.end()) continue;
+    check_counter(question, *run, problems);
+    check_mistakes(question, problems);
+  }
+  return problems;
+}
+
+std::vector<std::string> problems_of_after(const Predictions& predictions) {
+  std::vector<std::string> problems;
+  if (predictions.questions.empty())
+    problems.emplace_back("nothing is asked after the pass: one number at least should");
+  check_ids(predictions, problems);
+  for (const Question& question : predictions.questions) {
+    if (question.of != Question::Of::none) {
+      problems.push_back(name_in_messages(question) + " is asked after the pass, and names a counter of the run");
+    }
+    check_mistakes(question, problems);
   }
   return problems;
 }

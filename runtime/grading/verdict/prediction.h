@@ -1,6 +1,6 @@
 /// \file
-/// What a learner is asked to work out before any code is written: questions about one case, each with the number that
-/// the grader judges by, and the numbers that known mistakes would give.
+/// What a learner is asked to work out before any code is written, or after the pass: questions about one case, each
+/// with the number that the grader's formulas give, and the numbers that known mistakes would give.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,18 @@ struct Question {
   std::int64_t value = 0;
   std::string formula;  ///< in symbols and in numbers; may be empty
   Of of = Of::none;
-  int rank = -1;  ///< whose counter; -1: the largest of all ranks
+  int rank = -1;   ///< whose counter; -1: the largest of all ranks
+  int answer = 0;  ///< of a question after the pass: the number of the lesson's answer that tells more; else 0
   std::vector<Misconception> mistakes;
 };
 
 inline constexpr Words<Question::Of, 9> kMeasuredWords{
     {"none", "peak", "sent", "sent_out", "end", "forwards", "saved", "host_peak", "to_host"}};
 
-/// The questions of one puzzle; none if it asks nothing.
+/// When questions are put: before there is any code, or to those who have passed.
+enum class When : std::uint8_t { before, after };
+
+/// The questions that one puzzle puts at one time; none if it asks nothing then.
 struct Predictions {
   std::string puzzle;
   std::string case_name;
@@ -61,7 +65,10 @@ inline constexpr double kPredictedWithin = 0.01;
 /// And a known mistake must be so far from it at least.
 inline constexpr double kMistakenBeyond = 0.02;
 
-/// `answer` is `value`, but for that part of it; of counts exactly.
+/// Smaller counts are predicted exactly.
+inline constexpr std::int64_t kCountedExactlyBelow = 1000;
+
+/// `answer` is `value`, but for that part of it; of small counts exactly.
 bool is_within(double answer, std::int64_t value, Unit unit);
 /// The first known mistake that gives this answer; nullptr if none does.
 const Misconception* misconception_of(const Question& question, double answer);
@@ -72,6 +79,9 @@ std::optional<std::int64_t> measured(const Question& question, const CaseVerdict
 /// What is wrong with the questions, given a run of the solution on their case: a number that the run does not have, a
 /// mistake that cannot be told from the truth, and the like. Ready to print.
 std::vector<std::string> problems_of(const Predictions& predictions, const Verdict& solution);
+
+/// The same of questions after the pass, which are not about the run of the solution.
+std::vector<std::string> problems_of_after(const Predictions& predictions);
 
 std::string to_json(const Predictions& predictions);
 /// Reads what to_json wrote. Throws std::runtime_error.

@@ -9,6 +9,7 @@ namespace shardlings::grading::judge {
 namespace {
 
 using verdict::Question;
+using verdict::When;
 
 cases::Manifest manifest_with(const char* name, bool hidden) {
   cases::Manifest manifest;
@@ -29,8 +30,8 @@ void ask(PredictionContext& predict) {
 }
 
 TEST(Predictions, AreThoseOfTheGradersFormulasOnTheNamedCase) {
-  register_predictions("small", &ask);
-  const verdict::Predictions asked = predictions_of(manifest_with("small", false));
+  register_predictions(When::before, "small", &ask);
+  const verdict::Predictions asked = predictions_of(manifest_with("small", false), When::before);
   EXPECT_EQ(asked.puzzle, "01_a");
   EXPECT_EQ(asked.case_name, "small");
   ASSERT_EQ(asked.questions.size(), 3U);
@@ -49,12 +50,30 @@ TEST(Predictions, AreThoseOfTheGradersFormulasOnTheNamedCase) {
   EXPECT_EQ(asked.questions[2].mistakes[0].value, 5);
 }
 
+void ask_after(PredictionContext& predict) {
+  predict.answer(2).number("more", "And with more?", named("F", Nanos(9))).unlike(Nanos(1), "Earlier.");
+  predict.number("still", "And still?", named("W", Bytes(9))).unlike(Bytes(1), "Less.");
+  predict.answer(3).number("last", "And at last?", named("W", Bytes(9))).unlike(Bytes(1), "Less.");
+}
+
+TEST(Predictions, AfterThePassNameTheLessonsAnswerAndStandBesideTheOthers) {
+  register_predictions(When::before, "small", &ask);
+  register_predictions(When::after, "small", &ask_after);
+  EXPECT_EQ(predictions_of(manifest_with("small", false), When::before).questions.front().answer, 0);
+  const verdict::Predictions asked = predictions_of(manifest_with("small", false), When::after);
+  ASSERT_EQ(asked.questions.size(), 3U);
+  EXPECT_EQ(asked.questions[0].value, 9);
+  EXPECT_EQ(asked.questions[0].answer, 2);
+  EXPECT_EQ(asked.questions[1].answer, 2) << "until another one is named";
+  EXPECT_EQ(asked.questions[2].answer, 3);
+}
+
 TEST(Predictions, AreOfACaseThatLearnersKnow) {
-  register_predictions("small", &ask);
-  EXPECT_THROW(predictions_of(manifest_with("small", true)), std::runtime_error);
-  EXPECT_THROW(predictions_of(manifest_with("large", false)), std::runtime_error);
-  register_predictions("", nullptr);
-  EXPECT_TRUE(predictions_of(manifest_with("small", false)).questions.empty());
+  register_predictions(When::before, "small", &ask);
+  EXPECT_THROW(predictions_of(manifest_with("small", true), When::before), std::runtime_error);
+  EXPECT_THROW(predictions_of(manifest_with("large", false), When::before), std::runtime_error);
+  register_predictions(When::before, "", nullptr);
+  EXPECT_TRUE(predictions_of(manifest_with("small", false), When::before).questions.empty());
 }
 
 }  // namespace

@@ -53,9 +53,12 @@ TEST(Prediction, OfAnAmountIsRightWithinAHundredth) {
   EXPECT_FALSE(is_within(1, 0, Unit::bytes));
 }
 
-TEST(Prediction, OfACountIsRightExactly) {
+TEST(Prediction, OfASmallCountIsRightExactly) {
   EXPECT_TRUE(is_within(300, 300, Unit::count));
   EXPECT_FALSE(is_within(301, 300, Unit::count));
+  EXPECT_FALSE(is_within(998, 999, Unit::count));
+  EXPECT_TRUE(is_within(90'000, 89'909, Unit::count));
+  EXPECT_FALSE(is_within(91'000, 89'909, Unit::count));
 }
 
 TEST(Prediction, KnowsAMistakeByItsNumber) {
@@ -99,6 +102,18 @@ TEST(Prediction, HasTwoToFourQuestionsOfDifferentNamesOnACaseThatRan) {
   EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("two predictions are called sent"));
   asked = {"01_a", "large", {sent(), calls()}};
   EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("the predictions' case \"large\" did not run"));
+}
+
+TEST(Prediction, AfterThePassIsOfNoRun) {
+  Question later = calls();
+  later.answer = 1;
+  EXPECT_THAT(problems_of_after({"01_a", "small", {later}}), IsEmpty()) << "one is enough";
+  EXPECT_THAT(problems_of_after({"01_a", "small", {}}), ElementsAre(HasSubstr("nothing is asked after the pass")));
+  EXPECT_THAT(problems_of_after({"01_a", "small", {sent()}}), ElementsAre(HasSubstr("names a counter of the run")));
+  later.mistakes.clear();
+  EXPECT_THAT(problems_of_after({"01_a", "small", {later, later}}),
+              ElementsAre("two predictions are called calls", "the prediction calls knows no mistake",
+                          "the prediction calls knows no mistake"));
 }
 
 TEST(Prediction, IsReadAsItWasWritten) {

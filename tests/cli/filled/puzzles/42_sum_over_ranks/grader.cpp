@@ -49,3 +49,11 @@ SHARDLINGS_PREDICTIONS("2 ranks") {
   predict.peak("peak", 0, "How many bytes are alive on each rank?", data)
       .unlike(2 * data, "Sums take the data's memory.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("2 ranks") {
+  Case many = predict.kase();
+  many.ranks = 8;
+  predict.answer(1)
+      .number("many", "Filled. what the lesson's question 1 asks for", byte_budget(many))
+      .unlike(2 * byte_budget(many), "Filled. what somebody has overlooked who says so");
+}

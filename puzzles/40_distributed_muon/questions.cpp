@@ -1,0 +1,22 @@
+// What is asked after the pass about dealing matrices to ranks.
+
+#include "grading/formulas/deal.h"
+#include "grading/judge/grader.h"
+#include "grading/judge/predictions.h"
+
+using namespace shardlings;
+using namespace shardlings::grader;
+
+SHARDLINGS_PREDICTIONS_AFTER("3 ranks") {
+  const Costs pieces = {3, 3, 2, 2, 2};
+  const Count rule = busiest(pieces, dealt_to_least(pieces, costliest_first(pieces), 2), 2);
+  const Count best = busiest_of_best_deal(pieces, 2);
+  predict.answer(2)
+      .count("rule",
+             "Two ranks, and pieces of work of 3, 3, 2, 2, 2. How much has the busiest rank, if each piece goes to the "
+             "rank with least so far, the largest piece first?",
+             named("busiest by the rule", rule), "units")
+      .unlike(best, "That is the best deal, 3 + 3 and 2 + 2 + 2. The rule puts the two threes on different ranks.");
+  predict.count("best", "And in the best deal?", named("busiest at best", best), "units")
+      .unlike(rule, "That is what the rule gives. Put both threes on one rank.");
+}
