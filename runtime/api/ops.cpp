@@ -161,6 +161,38 @@ Tensor attention_backward(ConstView qkv, int heads, Tensor&& inner, ConstView gr
   used_up(std::move(inner));  // not before: if the call throws, it is still the caller's
   return r.adopt(reply.tensor[0]);
 }
+Tensor partial_attention(ConstView q, ConstView kv, AttentionPart part, Tensor* lse, Location at) {
+  Request r(args::partial_attention{.q = q,
+                                    .kv = kv,
+                                    .heads = part.heads,
+                                    .first_query = part.first_query,
+                                    .first_key = part.first_key,
+                                    .document = part.document,
+                                    .keeps_lse = lse != nullptr},
+            at);
+  const Reply reply = r.send();
+  if (lse != nullptr) *lse = r.adopt(reply.tensor[1]);
+  return r.adopt(reply.tensor[0]);
+}
+void partial_attention_backward_add(View grad_q, View grad_kv, ConstView q, ConstView kv, ConstView y, ConstView lse,
+                                    ConstView grad_y, AttentionPart part, Location at) {
+  Request(args::partial_attention_backward_add{.grad_q = grad_q,
+                                               .grad_kv = grad_kv,
+                                               .q = q,
+                                               .kv = kv,
+                                               .y = y,
+                                               .lse = lse,
+                                               .grad_y = grad_y,
+                                               .heads = part.heads,
+                                               .first_query = part.first_query,
+                                               .first_key = part.first_key,
+                                               .document = part.document},
+          at)
+      .send();
+}
+void merge_attention(View y, View lse, ConstView other_y, ConstView other_lse, Location at) {
+  Request(args::merge_attention{.y = y, .lse = lse, .other_y = other_y, .other_lse = other_lse}, at).send();
+}
 Tensor embedding(ConstView ids, ConstView table, Range rows, Location at) {
   return Request(args::embedding{.ids = ids, .table = table, .rows = rows}, at).result();
 }

@@ -11,5 +11,6 @@ inline constexpr Count kGeluBackwardFlops = 24;
 inline constexpr Count kNormFlops = 8;
 inline constexpr Count kNormBackwardFlops = 16;
 inline constexpr Count kLossFlops = 12;  ///< of cross-entropy and its gradient, for each logit
+inline constexpr Count kMergeFlops = 3;  ///< of two parts of an attention: two products and a sum
 
 }  // namespace shardlings::model

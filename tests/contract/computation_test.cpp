@@ -107,6 +107,18 @@ void layers(Rank& rank, DType dtype, Results& show) {
   Tensor context = attention(qkv, 2, &inner);
   show(context);
   show(attention_backward(qkv, 2, std::move(inner), context));
+  Tensor kv = numbers(rank, {10, 2, 4}, dtype, 15);
+  const AttentionPart part{.heads = 2, .first_query = 9, .first_key = 6, .document = 7};
+  Tensor lse, other_lse;
+  Tensor whole = partial_attention(x, kv, part, &lse);
+  const Tensor others = partial_attention(x, kv, {.heads = 2, .first_query = 11}, &other_lse);
+  merge_attention(whole, lse, others, other_lse);
+  show(whole);
+  show(lse);
+  Tensor grad_x = rank.zeros({6, 2, 8}, Kind::gradient, dtype), grad_kv = rank.zeros({10, 2, 4}, Kind::gradient, dtype);
+  partial_attention_backward_add(grad_x, grad_kv, x, kv, whole, lse, context, part);
+  show(grad_x);
+  show(grad_kv);
   Tensor table = numbers(rank, {10, 8}, dtype, 9);
   Tensor words = ids(rank, {6, 2}, 10);
   Tensor embedded = embedding(words, table, {0, 10});

@@ -61,6 +61,16 @@ enum class KernelId : std::uint16_t {
   attention,
   /// out: grad of qkv; in: qkv, probabilities, grad of y; n: s, b, heads, w
   attention_backward,
+  /// Causal, of some queries over some keys. out: y (n, b, heads d), lse (f32, (n, b, heads); may be null); in: q
+  /// (n, b, heads d), k, v (m, b, key heads d); n: n, m, b, heads, key heads, d, position of the first query minus that
+  /// of the first key
+  partial_attention,
+  /// out: grads of q, k, v, all +=; in: q, k, v, y, lse (f32), grad of y; n: as above, DType of the grads (f32, or
+  /// dtype)
+  partial_attention_backward_add,
+  /// out: y (rows, d), lse (f32, (rows)), joined with in: other y, its lse (f32); n: rows, d, DType of y (f32, or
+  /// dtype)
+  merge_attention,
   /// out[0] (count, h) = rows ids[i] - begin of in[1], or zeros; in[0]: ids (i32); n: count, h, begin, end
   embedding,
   /// out[0][ids[i] - begin] += in[1][i] where inside; in[0]: ids (i32); n: count, h, begin, end, DType of out

@@ -125,6 +125,33 @@ SHARDLINGS_API Tensor attention(ConstView qkv, int heads, Tensor* inner, Locatio
 /// Gradient of qkv, (s, b, 3 w), from that of the result, (s, b, w). Uses `inner` up. 8 b s^2 w flops.
 SHARDLINGS_API Tensor attention_backward(ConstView qkv, int heads, Tensor&& inner, ConstView grad,
                                          Location at = Location::current());
+/// Where the queries and keys of partial_attention() stand in their sequence. Positions lie between 0 and 2^30.
+struct AttentionPart {
+  int heads = 1;          ///< of the queries
+  Count first_query = 0;  ///< position of the first query; the others follow it
+  Count first_key = 0;    ///< position of the first key; the others follow it
+  Count document = 0;     ///< position at which the queries' document begins: no key before it is seen
+};
+/// Causal attention of n queries over m keys of the same b sequences, as flash attention makes it of its tiles (Dao et
+/// al. 2022, section 3.1). q is (n, b, h); kv is (2 m, b, u): m keys and, below them, their m values. Heads of keys are
+/// as wide as those of queries. If there are fewer of them, as many consecutive heads of queries share each (Ainslie et
+/// al. 2023, section 2.2). A query sees the keys at its own position and before it, as far as its document reaches.
+/// Returns softmax(q k^T / sqrt(head size)) v over the keys that are seen, (n, b, h). `lse`, if given, receives
+/// log(sum of exp(q k^T / sqrt(head size))) over them, (n, b, heads), f32. A query that sees no key gets 0, and
+/// -infinity in lse. 4 h b flops for each pair of a query and a key that it sees; other pairs cost nothing.
+/// throws: InvalidArgument also if heads do not fit, or positions leave their bounds.
+SHARDLINGS_API Tensor partial_attention(ConstView q, ConstView kv, AttentionPart part, Tensor* lse,
+                                        Location at = Location::current());
+/// Adds to the gradients of q and kv what these queries and keys contribute, from the gradient of y. `y` and `lse` are
+/// those over ALL keys that the queries see in any part (Dao et al. 2022, appendix B.2). grad_q and grad_kv have the
+/// type of q, or f32. 10 h b flops for each pair: q k^T is computed again.
+SHARDLINGS_API void partial_attention_backward_add(View grad_q, View grad_kv, ConstView q, ConstView kv, ConstView y,
+                                                   ConstView lse, ConstView grad_y, AttentionPart part,
+                                                   Location at = Location::current());
+/// Joins the attention of the same queries over two parts of the keys: y and lse become those over both. y may be f32
+/// where other_y is bf16, so that it is rounded once in the end. Zeros with -infinity are the attention over no key.
+SHARDLINGS_API void merge_attention(View y, View lse, ConstView other_y, ConstView other_lse,
+                                    Location at = Location::current());
 /// Row ids[i] - rows.begin of `table` (rows.size(), h) for every id (i32), or zeros where ids[i] is outside `rows`.
 /// The result is (s, b, h) for ids (s, b). `rows` says which rows of the vocabulary the table has: all of it, or a
 /// part.

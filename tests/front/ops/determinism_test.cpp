@@ -81,6 +81,18 @@ Floats everything(Rank& rank, Count shift) {
   Tensor inner, stats;
   keep(attention(qkv, 2, &inner));
   keep(attention_backward(qkv, 2, std::move(inner), x));
+  {
+    Tensor lse, other_lse, grad = rank.zeros(x_shape, Kind::gradient),
+                           grad_kv = rank.zeros({26, kB, kW}, Kind::gradient);
+    const ConstView kv = qkv.part({0, 2 * kS * kB * kW}).reshaped({2 * kS, kB, kW});
+    Tensor y = partial_attention(x, kv, {.heads = 3, .first_query = 4}, &lse);
+    const Tensor other = partial_attention(x, kv, {.heads = 3, .first_query = 20, .document = 5}, &other_lse);
+    merge_attention(y, lse, other, other_lse);
+    keep(y);
+    partial_attention_backward_add(grad, grad_kv, x, kv, y, lse, other, {.heads = 3, .first_query = 4});
+    keep(grad);
+    keep(grad_kv);
+  }
   keep(layer_norm(x, w.part({0, kW}), w.part({kW, 2 * kW}), &stats));
   keep(layer_norm_backward(x, w.part({0, kW}), stats, x, grad_w.part({0, kW}), grad_w.part({kW, 2 * kW})));
   keep(matmul(x, w, nt));

@@ -17,6 +17,7 @@ void add_row_kernels(KernelTable& table);
 void add_column_kernels(KernelTable& table);
 void add_norm_kernels(KernelTable& table);
 void add_attention_kernels(KernelTable& table);
+void add_partial_attention_kernels(KernelTable& table);
 void add_embedding_kernels(KernelTable& table);
 void add_loss_kernels(KernelTable& table);
 void add_optimizer_kernels(KernelTable& table);

@@ -14,6 +14,7 @@ KernelTable make_table() {
   add_column_kernels(table);
   add_norm_kernels(table);
   add_attention_kernels(table);
+  add_partial_attention_kernels(table);
   add_embedding_kernels(table);
   add_loss_kernels(table);
   add_optimizer_kernels(table);
