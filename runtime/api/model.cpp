@@ -109,6 +109,8 @@ LayerCost Model::cost(int l, Count sequence, Count batch, DType dtype, Location 
   cost.forward = model::forward_peak(layer, tokens, batch, true, dtype).value();
   cost.backward = model::backward_peak(layer, tokens, batch, dtype).value();
   cost.flops = model::forward_flops(layer, tokens, batch).value();
+  cost.backward_input = model::backward_input_peak(layer, tokens, batch, dtype).value();
+  cost.kept = model::kept_bytes(layer, tokens, dtype).value();
   return cost;
 }
 
@@ -137,6 +139,32 @@ Tensor Model::backward(int l, ConstView weights, ConstView x, Saved&& saved, Ten
   static_cast<void>(request.port());  // throws while `saved` is still the caller's
   static_cast<void>(Access::release(std::move(saved)));
   return request.result_using_up(std::move(grad));
+}
+
+Tensor Model::backward_input(int l, ConstView weights, ConstView x, Saved& saved, Tensor&& grad, Location at) const {
+  const ConstView used_up = grad;
+  const args::layer_backward_input given{.model = checked(model_, at).id,
+                                         .weights = weights,
+                                         .x = x,
+                                         .grad = used_up,
+                                         .layer = l,
+                                         .saved = Access::id(saved)};
+  Request request(given, at);
+  Port& port = request.port();  // throws while `saved` is still the caller's
+  static_cast<void>(Access::release(std::move(saved)));
+  static_cast<void>(Access::release(std::move(grad)));
+  const detail::Reply reply = request.send();
+  saved = Access::saved(&port, reply.id);
+  return Access::adopt(&port, reply.tensor[0]);
+}
+
+void Model::backward_weights(int l, ConstView x, Saved&& saved, View grad_weights, Location at) const {
+  const args::layer_backward_weights given{
+      .model = checked(model_, at).id, .grad_weights = grad_weights, .x = x, .layer = l, .saved = Access::id(saved)};
+  Request request(given, at);
+  static_cast<void>(request.port());  // throws while `saved` is still the caller's
+  static_cast<void>(Access::release(std::move(saved)));
+  request.send();
 }
 
 Tensor Model::loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss, Location at) const {

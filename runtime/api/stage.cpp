@@ -9,6 +9,7 @@
 #include "api/access.h"
 #include "api/invalid.h"
 #include "api/rank_model.h"
+#include "model/memory.h"
 
 namespace shardlings {
 using detail::throw_invalid;
@@ -86,15 +87,18 @@ Tensor Stage::forward(ConstView x, StageSaved* saved, Location at) const {
   return y;
 }
 
+void Stage::check_saved(const char* call, const StageSaved& saved, Location at) const {
+  if (saved.saved_.size() == weights_.size()) return;
+  const char* what = saved ? "the StageSaved is that of another stage"
+                           : "the StageSaved is empty: forward was not given it, or a backward has used it up already";
+  throw_invalid(fmt::format("{} of {}: {}", call, text_of(layers_), what), at);
+}
+
 Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at) const {
   check_made(at);
   StageSaved used = std::move(saved);
   Tensor gradient = std::move(grad);
-  if (used.saved_.size() != weights_.size()) {
-    const char* what = used ? "the StageSaved is that of another stage"
-                            : "the StageSaved is empty: forward was not given it, or a backward has used it up already";
-    throw_invalid(fmt::format("backward of {}: {}", text_of(layers_), what), at);
-  }
+  check_saved("backward", used, at);
   for (std::size_t i = weights_.size(); i-- > 0;) {
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
     const ConstView input = i > 0 ? ConstView(used.x_[i]) : x;
@@ -104,6 +108,34 @@ Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location 
     used.x_[i] = {};
   }
   return gradient;
+}
+
+Tensor Stage::backward_input(ConstView x, StageSaved& saved, Tensor&& grad, Location at) const {
+  check_made(at);
+  Tensor gradient = std::move(grad);
+  check_saved("backward_input", saved, at);
+  const auto& structures = detail::Access::rank_model(model_)->structure->layers;
+  for (std::size_t i = weights_.size(); i-- > 0;) {
+    const auto layer = static_cast<std::size_t>(layers_.begin) + i;
+    const int l = static_cast<int>(layer);
+    const ConstView input = i > 0 ? ConstView(saved.x_[i]) : x;
+    if (recomputes_) model_.forward(l, weights_[i], input, &saved.saved_[i], at);  // its output is not needed
+    gradient = model_.backward_input(l, weights_[i], input, saved.saved_[i], std::move(gradient), at);
+    if (!model::weights_read_x(structures[layer])) saved.x_[i] = {};
+  }
+  return gradient;
+}
+
+void Stage::backward_weights(ConstView x, StageSaved&& saved, Location at) const {
+  check_made(at);
+  StageSaved used = std::move(saved);
+  check_saved("backward_weights", used, at);
+  for (std::size_t i = weights_.size(); i-- > 0;) {
+    const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
+    const ConstView input = i > 0 ? ConstView(used.x_[i]) : x;
+    model_.backward_weights(layer, input, std::move(used.saved_[i]), grads_[i], at);
+    used.x_[i] = {};
+  }
 }
 
 }  // namespace shardlings

@@ -168,7 +168,8 @@ Json row_to_json(const model::StackRow& row) {
           {"moves", row.moves},
           {"masks", row.masks},
           {"exchange", model::kExchangeWords.of(row.exchange)},
-          {"inner", row.inner}};
+          {"inner", row.inner},
+          {"weights", row.weights}};
 }
 
 model::StackRow row_from(const Json& object) {
@@ -182,6 +183,7 @@ model::StackRow row_from(const Json& object) {
   row.masks = at<model::Elements>(object, "masks");
   row.exchange = value_at(object, "exchange", model::kExchangeWords);
   row.inner = at<bool>(object, "inner");
+  row.weights = object.contains("weights") && at<bool>(object, "weights");
   return row;
 }
 

@@ -49,11 +49,17 @@ const std::map<std::string, Setter>& of_every_case() {
 
 /// Those that a case has only if it has a model.
 const std::map<std::string, Setter>& of_models() {
-  static const std::map<std::string, Setter> setters = {
-      {"layers", of_model(&model::ModelSpec::layers)},       {"hidden", of_model(&model::ModelSpec::hidden)},
-      {"outputs", of_model(&model::ModelSpec::outputs)},     {"sequence", of_model(&model::ModelSpec::sequence)},
-      {"heads", of_model(&model::ModelSpec::heads)},         {"forward_ns", of_table(&front::CallTable::forward)},
-      {"backward_ns", of_table(&front::CallTable::backward)}};
+  static const std::map<std::string, Setter> setters = {{"layers", of_model(&model::ModelSpec::layers)},
+                                                        {"hidden", of_model(&model::ModelSpec::hidden)},
+                                                        {"outputs", of_model(&model::ModelSpec::outputs)},
+                                                        {"sequence", of_model(&model::ModelSpec::sequence)},
+                                                        {"heads", of_model(&model::ModelSpec::heads)},
+                                                        {"forward_ns", of_table(&front::CallTable::forward)},
+                                                        {"backward_ns", of_table(&front::CallTable::backward)},
+                                                        {"backward_weights_ns", [](Case& kase, double value) {
+                                                           kase.cluster.table.backward_weights =
+                                                               Nanos(static_cast<std::int64_t>(value));
+                                                         }}};
   return setters;
 }
 
@@ -126,6 +132,9 @@ void set_number(Case& kase, const NamedNumber& number) {
   check_value(kase, number);
   (*setter)(kase, number.value);
   check_model(kase, number);
+  if (kase.cluster.table.weights_part() > kase.cluster.table.backward) {
+    refuse(kase, number, "backward_weights_ns is a part of backward_ns, and cannot be more");
+  }
 }
 
 }  // namespace shardlings::cases

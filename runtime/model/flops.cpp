@@ -66,6 +66,26 @@ Flops backward_flops(const LayerStructure& layer, Count tokens, Count batch) {
   return Flops(0);
 }
 
+Flops backward_weights_flops(const LayerStructure& layer, Count tokens) {
+  using Type = LayerStructure::Type;
+  const Count in = layer.in, out = layer.out, product = 2 * tokens * in * out;
+  switch (layer.type) {
+    case Type::linear:
+    case Type::linear_gelu: return Flops(product + tokens * out);
+    case Type::embedding: return Flops(2 * tokens * out);
+    case Type::block: return Flops(tokens * (BlockProducts(layer, 0).weights + biases_of_block(layer)) + 4 * in);
+    case Type::head: return Flops(product + 2 * in);
+  }
+  return Flops(0);
+}
+
+Flops backward_input_flops(const LayerStructure& layer, Count tokens, Count batch) {
+  using Type = LayerStructure::Type;
+  // Norms alone have something to do in both halves: what they sum is added in the second.
+  const Count norms = layer.type == Type::block ? 2 : layer.type == Type::head ? 1 : 0;
+  return backward_flops(layer, tokens, batch) - backward_weights_flops(layer, tokens) + Flops(2 * norms * layer.in);
+}
+
 Flops loss_flops(Count outputs, Count tokens) {
   return Flops(kLossFlops * tokens * outputs);
 }

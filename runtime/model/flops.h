@@ -12,6 +12,19 @@
 /// | block       | 24 T h h + 4 T s h + 91 T h   | 48 T h h + 8 T s h + 139 T h     |
 /// | head        | 8 T in (norm) + 2 T in out    | 16 T in (norm) + 4 T in out      |
 ///
+/// In two halves:
+///
+/// | layer       | backward_input                | backward_weights          |
+/// |-------------|-------------------------------|---------------------------|
+/// | linear      | 2 T in out                    | 2 T in out + T out (bias) |
+/// | linear_gelu | 2 T in out + 24 T out         | 2 T in out + T out        |
+/// | embedding   | 0                             | 2 T out                   |
+/// | block       | 24 T h h + 8 T s h + 130 T h  | 24 T h h + 9 T h + 4 h    |
+/// | head        | 16 T in (norm) + 2 T in out   | 2 T in out + 2 in         |
+///
+/// The 4 h and 2 in add up what norms have summed in the first half; all else is backward's. The products are table 1
+/// of Qi et al. 2024 (arXiv 2401.10241): F s b h (24 h + 4 s), B s b h (24 h + 8 s), W 24 s b h h.
+///
 /// Of a block, the products are those of Narayanan et al. 2021 (section 5.1, there for b sequences: 24 b s h h +
 /// 4 b s s h; backward has each product twice, for the gradients of its two factors). The 91: two norms (16), biases
 /// (9), two sums with the input (2), the GELU of four times the width (64). The 139: two norms (32), biases (9), two
@@ -31,6 +44,9 @@ namespace shardlings::model {
 Flops forward_flops(const LayerStructure& layer, Count tokens, Count batch);
 /// The same of backward, of a layer that has saved all that backward needs: nothing is computed again.
 Flops backward_flops(const LayerStructure& layer, Count tokens, Count batch);
+/// Of its two halves.
+Flops backward_input_flops(const LayerStructure& layer, Count tokens, Count batch);
+Flops backward_weights_flops(const LayerStructure& layer, Count tokens);
 /// Of the loss and its gradient: 12 T outputs.
 Flops loss_flops(Count outputs, Count tokens);
 

@@ -29,6 +29,29 @@ Bytes saved_by_block(const LayerStructure& layer, Count tokens, Count batch, DTy
   return sum - wide(tokens, layer.in, dtype);
 }
 
+/// The sums of the gradients of a norm's two vectors.
+Bytes norm_sums(const LayerStructure& layer) {
+  return bytes_of(2 * layer.in, DType::f32);
+}
+
+Bytes kept_by_block(const LayerStructure& layer, Count tokens, DType dtype) {
+  const Bytes whole = wide(tokens, layer.in, dtype), attended = wide(tokens, layer.attended, dtype);
+  return 4 * whole + 4 * attended + 2 * wide(tokens, layer.wide, dtype) + 2 * norm_sums(layer);
+}
+
+Bytes input_peak_of_block(const LayerStructure& layer, Count tokens, Count batch, DType dtype) {
+  const Bytes whole = wide(tokens, layer.in, dtype), attended = wide(tokens, layer.attended, dtype);
+  const Bytes middle = wide(tokens, layer.wide, dtype), sums = norm_sums(layer);
+  const Bytes saved = saved_by_block(layer, tokens, batch, dtype);
+  // What is saved but for three activations, four attended ones, both sides of the GELU and the statistics.
+  const Bytes scores = saved - 3 * whole - 4 * attended - 2 * middle - 2 * statistics(tokens);
+  const Bytes at_gelu = saved + whole + 2 * middle;
+  const Bytes at_second_norm = 6 * whole + 4 * attended + 2 * middle + scores + 2 * statistics(tokens) + sums;
+  const Bytes in_attention = 4 * whole + 8 * attended + 2 * middle + scores + statistics(tokens) + sums;
+  const Bytes at_first_norm = kept_by_block(layer, tokens, dtype) + 2 * whole + statistics(tokens);
+  return std::max({at_gelu, at_second_norm, in_attention, at_first_norm});
+}
+
 }  // namespace
 
 Bytes output_bytes(const LayerStructure& layer, Count tokens, DType dtype) {
@@ -78,6 +101,34 @@ Bytes backward_peak(const LayerStructure& layer, Count tokens, Count batch, DTyp
     case Type::head: return std::max(output + input, 2 * input) + statistics(layer, tokens);
   }
   return Bytes(0);
+}
+
+Bytes kept_bytes(const LayerStructure& layer, Count tokens, DType dtype) {
+  const Bytes output = output_bytes(layer, tokens, dtype);
+  switch (layer.type) {
+    case Type::linear:
+    case Type::linear_gelu:
+    case Type::embedding: return output;
+    case Type::block: return kept_by_block(layer, tokens, dtype);
+    case Type::head: return output + input_bytes(layer, tokens, dtype) + norm_sums(layer);
+  }
+  return Bytes(0);
+}
+
+Bytes backward_input_peak(const LayerStructure& layer, Count tokens, Count batch, DType dtype) {
+  const Bytes input = input_bytes(layer, tokens, dtype), output = output_bytes(layer, tokens, dtype);
+  switch (layer.type) {
+    case Type::linear: return output + input;
+    case Type::linear_gelu: return std::max(3 * output, output + input);
+    case Type::embedding: return output;
+    case Type::block: return input_peak_of_block(layer, tokens, batch, dtype);
+    case Type::head: return output + 3 * input + statistics(tokens) + norm_sums(layer);
+  }
+  return Bytes(0);
+}
+
+bool weights_read_x(const LayerStructure& layer) {
+  return layer.type != Type::block && layer.type != Type::head;
 }
 
 Bytes loss_peak(const LayerStructure& head, Count vocabulary, Count tokens) {

@@ -24,6 +24,17 @@ BlockExtents extents_of(const LayerStructure& block, Count sequence, Count batch
   return of;
 }
 
+Elements elements_of(Width side) {
+  Elements elements{};
+  const auto has = [&](Extent extent, double times) { elements[static_cast<std::size_t>(extent)] += times; };
+  if (side == Width::hidden) has(Extent::hidden, 1);
+  if (side == Width::attended || side == Width::qkv) has(Extent::attended, 1);
+  if (side == Width::qkv) has(Extent::key_values, 2);
+  if (side == Width::wide || side == Width::into_middle) has(Extent::wide, 1);
+  if (side == Width::into_middle) has(Extent::gate, 1);
+  return elements;
+}
+
 Bytes bytes_of(const Elements& elements, const Elements& masks, const BlockExtents& extents, Bytes element) {
   double bytes = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {

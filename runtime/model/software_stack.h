@@ -60,8 +60,9 @@ struct StackRow {
   Elements moves{};                           ///< read and written, of 16 bits in mixed precision
   Elements masks{};                           ///< likewise, of one byte
   Exchange exchange = Exchange::none;
-  bool inner = false;  ///< of the inner attention, which selective recomputation repeats
-  bool llama = false;  ///< only Llama's blocks have it
+  bool inner = false;    ///< of the inner attention, which selective recomputation repeats
+  bool llama = false;    ///< only Llama's blocks have it
+  bool weights = false;  ///< of backward: for the gradients of weights, and so in its second half (backward_weights)
 
   bool operator==(const StackRow&) const = default;
 };
@@ -107,6 +108,8 @@ struct KernelCost {
 /// `element` is what an element of 16 or 32 bits weighs.
 KernelCost cost_of(const StackRow& row, const BlockExtents& extents, Bytes element, bool causal_flash);
 
+/// What a side of a product has as many elements as.
+Elements elements_of(Width side);
 Bytes bytes_of(const Elements& elements, const Elements& masks, const BlockExtents& extents, Bytes element);
 
 }  // namespace shardlings::model

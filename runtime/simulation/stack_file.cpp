@@ -34,8 +34,8 @@ Elements elements_in(TomlSection& section, const std::string& key) {
 }
 
 model::StackRow row_in(TomlSection section) {
-  section.has_only(
-      {"name", "product", "scores_products", "flash_products", "moves", "masks", "collective", "inner", "llama"});
+  section.has_only({"name", "product", "scores_products", "flash_products", "moves", "masks", "collective", "inner",
+                    "llama", "weights"});
   model::StackRow row;
   row.name = section.text("name");
   const std::vector<std::string> product = section.texts_or_none("product");
@@ -51,6 +51,7 @@ model::StackRow row_in(TomlSection section) {
   row.exchange = enum_of(section, "collective", section.text_or("collective", "none"), model::kExchangeWords);
   row.inner = section.flag_or("inner", false);
   row.llama = section.flag_or("llama", false);
+  row.weights = section.flag_or("weights", false);
   return row;
 }
 

@@ -88,5 +88,15 @@ TEST(CaseNumbers, OfAModelAreThoseOfCasesThatHaveOne) {
   EXPECT_THAT(refusal({"layers", 3}, kase), HasSubstr("has no number 'layers'"));
 }
 
+TEST(CaseNumbers, GiveAHalfOfABackwardNoMoreThanAllOfIt) {
+  Case kase = small_case();
+  kase.cluster.table.backward = Nanos(8);
+  set_number(kase, {"backward_weights_ns", 3});
+  EXPECT_EQ(kase.cluster.table.weights_part(), Nanos(3));
+  EXPECT_EQ(refusal({"backward_weights_ns", 8}, kase), "set");
+  EXPECT_THAT(refusal({"backward_weights_ns", 9}, kase), HasSubstr("backward_weights_ns is a part of backward_ns"));
+  EXPECT_THAT(refusal({"backward_ns", 2}, kase), HasSubstr("and cannot be more"));
+}
+
 }  // namespace
 }  // namespace shardlings::cases

@@ -190,8 +190,9 @@ TEST_P(Computation, OfEveryOperation) {
   }
 }
 
-/// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on.
-void train(Rank& rank, const model::ModelStructure& structure, Count sequence, Count batch) {
+/// Two steps of data-parallel training with gradient sums in flight while the backward pass goes on. `halves`: backward
+/// of each layer in two, the gradients of the weights after those of all inputs, from the first layer on.
+void train(Rank& rank, const model::ModelStructure& structure, Count sequence, Count batch, bool halves = false) {
   detail::RankModel own{std::make_shared<const model::ModelStructure>(structure), {}};
   detail::harness::add_model(rank, own);
   const Model model = Access::model(&own);
@@ -221,9 +222,18 @@ void train(Rank& rank, const model::ModelStructure& structure, Count sequence, C
     }
     Tensor grad = model.loss(std::move(x.back()), targets, sequence * batch * rank.size(), loss);
     std::vector<Work> sums;
-    for (int l = last - 1; l >= 0; --l) {
+    for (int l = last - 1; l >= 0 && halves; --l) {
       const auto i = static_cast<std::size_t>(l);
-      grad = model.backward(l, weights[i], x[i], std::move(saved[i]), std::move(grad), grads[i]);
+      grad = model.backward_input(l, weights[i], x[i], saved[i], std::move(grad));
+    }
+    for (int k = 0; k < last; ++k) {
+      const int l = halves ? k : last - 1 - k;
+      const auto i = static_cast<std::size_t>(l);
+      if (halves) {
+        model.backward_weights(l, x[i], std::move(saved[i]), grads[i]);
+      } else {
+        grad = model.backward(l, weights[i], x[i], std::move(saved[i]), std::move(grad), grads[i]);
+      }
       sums.push_back(rank.world().all_reduce_async(grads[i], ReduceOp::sum));
     }
     for (Work& work : sums) work.wait();
@@ -253,6 +263,29 @@ TEST_P(Computation, OfTrainingSteps) {
         support::expect_values(support::published(report, ranks - 1, name), support::published(report, 0, name), name);
       }
       EXPECT_EQ(report.ranks[0].counters.layer_backwards, 2 * static_cast<std::int64_t>(structure.layers.size()));
+    }
+  }
+}
+
+TEST_P(Computation, OfABackwardInHalvesIsThatOfAWhole) {
+  model::ModelSpec gpt;
+  gpt.family = model::ModelSpec::Family::gpt;
+  gpt.optimizer = model::ModelSpec::Optimizer::adam;
+  model::ModelSpec mlp;
+  mlp.layers = 3;
+  for (const model::ModelSpec& spec : {mlp, gpt}) {
+    const model::ModelStructure structure = model::make_structure(spec);
+    for (const int ranks : possible({2})) {
+      const auto trained = [&](bool halves) {
+        return run(
+            ranks, [&](Rank& rank) { train(rank, structure, spec.sequence, 3, halves); }, kCloseF32);
+      };
+      const RunReport whole = trained(false), halves = trained(true);
+      for (int l = 0; l < static_cast<int>(structure.layers.size()); ++l) {
+        const std::string name = "weights " + std::to_string(l);
+        support::expect_values(support::published(halves, 0, name), support::published(whole, 0, name), name);
+      }
+      EXPECT_EQ(halves.ranks[0].counters.layer_backwards, whole.ranks[0].counters.layer_backwards);
     }
   }
 }

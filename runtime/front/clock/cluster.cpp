@@ -90,6 +90,9 @@ std::set<std::string> read_sections(TomlSection& root, Cluster& cluster, bool wh
     if (read_section(root, name, fields, whole)) there.insert(name);
   });
   if (there.contains("table") || there.contains("roofline")) cluster.uses_table = there.contains("table");
+  if (cluster.table.weights_part() > cluster.table.backward) {
+    root.fail("table", "backward_weights_ns is a part of backward_ns, and cannot be more");
+  }
   return there;
 }
 

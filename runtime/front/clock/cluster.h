@@ -30,7 +30,12 @@ struct CallTable {
   Nanos backward;
   Nanos loss;
   Nanos update;
+  /// What backward_weights takes of `backward`; backward_input has the rest. Without a number it is half of it: of a
+  /// layer's products, which are most of the work, backward has each twice.
+  std::optional<Nanos> backward_weights{};
   bool per_sequence = false;  ///< forward and backward cost that much for each sequence of their micro-batch
+
+  Nanos weights_part() const { return backward_weights.value_or(Nanos(backward.value() / 2)); }
 };
 
 /// What a device can do, for the roofline (Williams et al. 2009): time = max(flops/peak, bytes/bandwidth) + launch.

@@ -22,6 +22,7 @@ void each_field(Trees& trees, auto visit) {
 void each_field(CallTable& table, auto visit) {
   visit("forward_ns", table.forward);
   visit("backward_ns", table.backward);
+  visit("backward_weights_ns", table.backward_weights);
   visit("loss_ns", table.loss);
   visit("update_ns", table.update);
   visit("per_sequence", table.per_sequence);

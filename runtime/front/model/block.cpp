@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "front/model/layers.h"
+#include "front/model/weight_gradients.h"
 
 namespace shardlings::front {
 namespace {
@@ -99,55 +100,51 @@ class Forward {
   Inner inner_;
 };
 
+/// The products of weighted_parts(), in the order in which backward comes to them.
+enum : std::uint8_t { from_middle, to_middle, projection, queries_keys_values };
+/// And its norms.
+enum : std::uint8_t { second_norm, first_norm };
+
 class Backward {
  public:
-  Backward(const LayerArguments& layer, Inner inner, const Entries<View>& grads)
-      : layer_(layer), w_(layer.weights), g_(grads), at_(layer.at), inner_(std::move(inner)) {}
+  Backward(const LayerArguments& layer, Inner inner, WeightGradients& weights)
+      : layer_(layer), w_(layer.weights), weights_(weights), at_(layer.at), inner_(std::move(inner)) {}
 
   Tensor run(Tensor grad) {
     Tensor grad_middle = feed_forward(grad);
     add(grad_middle, grad, at_);
-    grad = {};
+    weights_.done(from_middle, grad);
     Tensor grad_x = attend(grad_middle);
     add(grad_x, grad_middle, at_);
+    weights_.done(projection, grad_middle);
     return grad_x;
   }
 
  private:
   Tensor feed_forward(const Tensor& grad) {
-    sum_rows_add(g_.vector("fc2.bias"), grad, at_);
-    matmul_add(g_.matrix("fc2.weight"), grad, inner_.after_gelu, tn, at_);
-    inner_.after_gelu = {};
+    weights_.product(from_middle, grad, inner_.after_gelu);
     Tensor wide = matmul(grad, w_.matrix("fc2.weight"), nn, at_);
     wide = gelu_backward(inner_.before_gelu, wide, at_);
     inner_.before_gelu = {};
-    sum_rows_add(g_.vector("fc.bias"), wide, at_);
-    matmul_add(g_.matrix("fc.weight"), wide, inner_.normed2, tn, at_);
-    inner_.normed2 = {};
+    weights_.product(to_middle, wide, inner_.normed2);
     Tensor grad_normed = matmul(wide, w_.matrix("fc.weight"), nn, at_);
-    wide = {};
+    weights_.done(to_middle, wide);
     layer_.add_up(grad_normed);
-    Tensor grad_middle = layer_norm_backward(inner_.middle, w_.vector("ln2.weight"), inner_.stats2, grad_normed,
-                                             g_.vector("ln2.weight"), g_.vector("ln2.bias"), at_);
+    Tensor grad_middle = weights_.norm(second_norm, inner_.middle, inner_.stats2, grad_normed);
     inner_.middle = {};
     inner_.stats2 = {};
     return grad_middle;
   }
 
   Tensor attend(const Tensor& grad) {
-    sum_rows_add(g_.vector("proj.bias"), grad, at_);
-    matmul_add(g_.matrix("proj.weight"), grad, inner_.context, tn, at_);
-    inner_.context = {};
+    weights_.product(projection, grad, inner_.context);
     Tensor grad_qkv = attention_inputs(matmul(grad, w_.matrix("proj.weight"), nn, at_));
     inner_.qkv = {};
-    sum_rows_add(g_.joined("query.bias", "value.bias"), grad_qkv, at_);
-    matmul_add(g_.stacked("query.weight", "value.weight"), grad_qkv, inner_.normed1, tn, at_);
-    inner_.normed1 = {};
+    weights_.product(queries_keys_values, grad_qkv, inner_.normed1);
     Tensor grad_normed = matmul(grad_qkv, w_.stacked("query.weight", "value.weight"), nn, at_);
-    grad_qkv = {};
+    weights_.done(queries_keys_values, grad_qkv);
     layer_.add_up(grad_normed);
-    return layer_norm_backward(layer_.x, w_.vector("ln1.weight"), inner_.stats1, grad_normed, g_.vector("ln1.weight"),
-                               g_.vector("ln1.bias"), at_);
+    return weights_.norm(first_norm, layer_.x, inner_.stats1, grad_normed);
   }
 
   Tensor attention_inputs(const Tensor& grad_context) {
@@ -163,7 +160,7 @@ class Backward {
 
   const LayerArguments& layer_;
   const Entries<ConstView>& w_;
-  const Entries<View>& g_;
+  WeightGradients& weights_;
   Location at_;
   Inner inner_;
 };
@@ -179,13 +176,13 @@ Tensor block_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   return y;
 }
 
-Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights) {
   if (layer.recompute == model::Recompute::full) {
     Forward again(layer, Keeps::all);
     again.run();
-    return Backward(layer, again.take(), grads).run(std::move(grad));
+    return Backward(layer, again.take(), weights).run(std::move(grad));
   }
-  return Backward(layer, unpack(std::move(saved)), grads).run(std::move(grad));
+  return Backward(layer, unpack(std::move(saved)), weights).run(std::move(grad));
 }
 
 }  // namespace shardlings::front

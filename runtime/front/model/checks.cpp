@@ -46,16 +46,17 @@ void check_types(RankModels& of, const Call& call, LayerOf layer, const Operand&
                                     call_text(call, layer.number), name_of(weights.dtype()), name_of(x.dtype())));
 }
 
-void check_grad_types(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& grad,
-                      const Operand& grad_weights) {
-  if (grad.dtype() != weights.dtype()) {
-    of.rank.invalid(call, fmt::format("{}: the gradient is {}, but the layer's output was {}, as its weights are",
-                                      call_text(call, layer), name_of(grad.dtype()), name_of(weights.dtype())));
-  }
-  if (grad_weights.dtype() == DType::f32 || grad_weights.dtype() == weights.dtype()) return;
+void check_grad_type(RankModels& of, const Call& call, Count layer, const Operand& weights, const Operand& grad) {
+  if (grad.dtype() == weights.dtype()) return;
+  of.rank.invalid(call, fmt::format("{}: the gradient is {}, but the layer's output was {}, as its weights are",
+                                    call_text(call, layer), name_of(grad.dtype()), name_of(weights.dtype())));
+}
+
+void check_sum_type(RankModels& of, const Call& call, Count layer, DType weights, const Operand& grad_weights) {
+  if (grad_weights.dtype() == DType::f32 || grad_weights.dtype() == weights) return;
   of.rank.invalid(call,
                   fmt::format("{}: gradients of {} weights cannot be added to {}, only to f32 or to their own type",
-                              call_text(call, layer), name_of(weights.dtype()), name_of(grad_weights.dtype())));
+                              call_text(call, layer), name_of(weights), name_of(grad_weights.dtype())));
 }
 
 void check_input(RankModels& of, const Call& call, LayerOf layer, const Operand& x) {

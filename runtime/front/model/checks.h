@@ -23,8 +23,11 @@ void check_weights(RankModels& of, const detail::Call& call, LayerOf layer, cons
 void check_input(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& x);
 /// Weights and activations are of one type.
 void check_types(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& weights, const Operand& x);
-void check_grad_types(RankModels& of, const detail::Call& call, Count layer, const Operand& weights,
-                      const Operand& grad, const Operand& grad_weights);
+/// The gradient of a layer's output is of the type of its weights.
+void check_grad_type(RankModels& of, const detail::Call& call, Count layer, const Operand& weights,
+                     const Operand& grad);
+/// Gradients of weights of that type can be added to it.
+void check_sum_type(RankModels& of, const detail::Call& call, Count layer, DType weights, const Operand& grad_weights);
 void check_grad(RankModels& of, const detail::Call& call, LayerOf layer, const Operand& x, const Operand& grad);
 void check_loss(RankModels& of, const detail::Call& call, const Operand& logits, const Operand& targets,
                 const Operand& loss);

@@ -46,6 +46,11 @@ void LayerCall::add(const Operand& x) {
   form_.arguments.add({x.shape(), x.dtype(), x.kind});
 }
 
+void LayerCall::may_read(const Operand& x) {
+  require(x || written_ < 0);
+  add(x);
+}
+
 void LayerCall::takes(const Operand& x) {
   if (!plain_) return;
   add(x);
@@ -75,6 +80,7 @@ void LayerCall::may_use(int index, bool does_write) {
 void LayerCall::uses_up(const SavedEntry& entry) {
   require(entry.recipe != nullptr);
   form_.saved = entry.recipe;
+  input_ = entry.input;
 }
 
 // An operation takes the micro-batch of its results from the first argument that has one. Where that says something,
@@ -99,11 +105,10 @@ void LayerCall::look_at_labels() {
 
 bool LayerCall::is_of_stack() const {
   const bool has_recipe = layer_.llama || layer_.type == model::LayerStructure::Type::block;
-  return of_.rank.options().execution.stack != nullptr && has_recipe &&
-         (call_.verb == detail::Verb::layer_forward || call_.verb == detail::Verb::layer_backward);
+  return of_.rank.options().execution.stack != nullptr && has_recipe && is_pass_of_stack(call_.verb);
 }
 
-// Of the arguments the second one is the block's input.
+// Of forward's arguments the second one is the block's input.
 const Recipe* LayerCall::recipe_of_stack() {
   if (!plain_) {
     of_.rank.invalid(call_,
@@ -113,11 +118,10 @@ const Recipe* LayerCall::recipe_of_stack() {
   recipe_ = of_.recipes->find(form_);
   if (recipe_ == nullptr) {
     const model::Execution& execution = of_.rank.options().execution;
-    const StackCall call{*execution.stack, execution.recompute,      of_.rank.costs(),
-                         layer_,           form_.arguments[1].shape, form_.divided};
-    const bool is_forward = call_.verb == detail::Verb::layer_forward;
-    recipe_ =
-        of_.recipes->add(form_, is_forward ? stack_forward(call, form_.saves) : stack_backward(call, *form_.saved));
+    const Shape& x = form_.saved != nullptr ? input_ : form_.arguments[1].shape;
+    const StackCall call{*execution.stack, execution.recompute, of_.rank.costs(), layer_, x, form_.divided};
+    recipe_ = of_.recipes->add(form_, form_.saved != nullptr ? stack_pass_back(call, call_.verb, *form_.saved)
+                                                             : stack_forward(call, form_.saves));
   }
   of_.memory.require_room(recipe_->most, Kind::activation, of_.rank.place(call_));
   return recipe_;

@@ -18,15 +18,18 @@ class LayerCall {
   /// All have been checked, but for those of `may_use`, which are looked at only here.
   /// @{
   void reads(const Operand& x) { add(x); }
+  /// Read if it is there. Where it is not, what is written takes its label from a Saved, which no recipe knows: such a
+  /// call has one only if it writes to what belongs to no micro-batch. To be said after writes().
+  void may_read(const Operand& x);
   void writes(const Operand& y);
   void takes(const Operand& x);
   template <detail::FieldKind kind>
   void may_use(detail::Argument<kind> argument) {
     may_use(argument.index, kind == detail::FieldKind::writes);
   }
-  /// The Saved that backward uses up.
+  /// The Saved that a backward, or a half of it, uses up.
   void uses_up(const SavedEntry& entry);
-  /// Forward leaves a Saved behind.
+  /// The call leaves a Saved behind.
   void saves() { form_.saves = true; }
   /// Something else that the operations depend on.
   void depends_on(std::int64_t of_model) { form_.of_model = of_model; }
@@ -66,6 +69,7 @@ class LayerCall {
   const model::LayerStructure& layer_;
   bool plain_;  ///< it is what most calls are: without what would make operations do something else
   CallForm form_;
+  Shape input_;  ///< of the layer, where a Saved is used up: backward_weights need not be given it
   InlineList<Used, CallForm::kMostArguments> used_;
   const Recipe* recipe_ = nullptr;
   detail::Ref taken_;        ///< what the call uses up

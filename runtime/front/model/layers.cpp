@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "front/model/weight_gradients.h"
+
 namespace shardlings::front {
 namespace {
 
@@ -16,15 +18,15 @@ Tensor linear_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   return y;
 }
 
-Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad,
-                       const Entries<View>& grads) {
+Tensor linear_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights) {
   if (layer.structure.type == Type::linear_gelu) {
     grad = gelu_backward(saved[0], grad, layer.at);
     saved.clear();
   }
-  sum_rows_add(grads.vector("bias"), grad, layer.at);
-  matmul_add(grads.matrix("weight"), grad, layer.x, tn, layer.at);
-  return matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
+  weights.product_with_x(0, grad);
+  Tensor grad_x = matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
+  weights.done(0, grad);
+  return grad_x;
 }
 
 Tensor embedding_forward(const LayerArguments& layer) {
@@ -34,14 +36,6 @@ Tensor embedding_forward(const LayerArguments& layer) {
   const Range used{0, layer.x.shape()[0]};
   add_positions(y, layer.weights.matrix("position").rows_part(used, layer.at), layer.at);
   return y;
-}
-
-Tensor embedding_backward(const LayerArguments& layer, const Tensor& grad, const Entries<View>& grads) {
-  const View table = grads.matrix("token");
-  embedding_backward_add(table, layer.x, layer.structure.vocabulary, grad, layer.at);
-  const Range used{0, layer.x.shape()[0]};
-  sum_positions_add(grads.matrix("position").rows_part(used, layer.at), grad, layer.at);
-  return {};
 }
 
 Tensor head_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
@@ -56,14 +50,12 @@ Tensor head_forward(const LayerArguments& layer, std::vector<Tensor>* saved) {
   return logits;
 }
 
-Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
-  matmul_add(grads.matrix("weight"), grad, saved[0], tn, layer.at);
-  saved[0] = {};
+Tensor head_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights) {
+  weights.product(0, grad, saved[0]);
   Tensor grad_normed = matmul(grad, layer.weights.matrix("weight"), nn, layer.at);
-  grad = {};
+  weights.done(0, grad);
   layer.add_up(grad_normed);
-  return layer_norm_backward(layer.x, layer.weights.vector("norm.weight"), saved[1], grad_normed,
-                             grads.vector("norm.weight"), grads.vector("norm.bias"), layer.at);
+  return weights.norm(0, layer.x, saved[1], grad_normed);
 }
 
 }  // namespace
@@ -79,13 +71,13 @@ Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved) {
   return {};
 }
 
-Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads) {
+Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights) {
   switch (layer.structure.type) {
     case Type::linear:
-    case Type::linear_gelu: return linear_backward(layer, std::move(saved), std::move(grad), grads);
-    case Type::embedding: return embedding_backward(layer, grad, grads);
-    case Type::block: return block_backward(layer, std::move(saved), std::move(grad), grads);
-    case Type::head: return head_backward(layer, std::move(saved), std::move(grad), grads);
+    case Type::linear_gelu: return linear_backward(layer, std::move(saved), std::move(grad), weights);
+    case Type::embedding: return embedding_backward(layer, std::move(grad), weights);
+    case Type::block: return block_backward(layer, std::move(saved), std::move(grad), weights);
+    case Type::head: return head_backward(layer, std::move(saved), std::move(grad), weights);
   }
   return {};
 }

@@ -55,8 +55,11 @@ struct LayerArguments {
 
 /// Fills `saved` unless it is nullptr.
 Tensor forward_of(const LayerArguments& layer, std::vector<Tensor>* saved);
-/// Uses `saved` and `grad` up, as early as it can. Adds to `grads`.
-Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+class WeightGradients;
+/// Uses `saved` and `grad` up, as early as it can. What becomes of the gradients of the weights, `weights` says.
+Tensor backward_of(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights);
+/// Adds what a backward has kept for the gradients of the weights, and uses it up. Of `layer` no weights are needed.
+void backward_weights_of(const LayerArguments& layer, std::vector<Tensor> kept, const Entries<View>& grads);
 
 /// Which ids of a vocabulary are a rank's, and how many there are on all ranks.
 struct DividedVocabulary {
@@ -68,6 +71,7 @@ Tensor divided_loss(Group tp, const DividedVocabulary& ids, Tensor logits, Const
                     Location at);
 
 Tensor block_forward(const LayerArguments& layer, std::vector<Tensor>* saved);
-Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, const Entries<View>& grads);
+Tensor block_backward(const LayerArguments& layer, std::vector<Tensor> saved, Tensor grad, WeightGradients& weights);
+Tensor embedding_backward(const LayerArguments& layer, Tensor grad, WeightGradients& weights);
 
 }  // namespace shardlings::front

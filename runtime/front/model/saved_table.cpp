@@ -34,6 +34,10 @@ bool SavedTable::contains(std::uint64_t id) const {
   return place < slots_.size() && slots_[place].alive && slots_[place].generation == id >> kSlotBits;
 }
 
+const SavedEntry& SavedTable::look(std::uint64_t id) const {
+  return slots_[slot_of(id)].entry;
+}
+
 SavedEntry SavedTable::take(std::uint64_t id) {
   if (!contains(id)) return {};
   Slot& slot = slots_[slot_of(id)];

@@ -1,5 +1,5 @@
 /// \file
-/// What Saved ids stand for: the tensors that a layer's backward needs.
+/// What Saved ids stand for: the tensors that a layer's backward needs, or after its first half the second one.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,13 @@ struct SavedEntry {
   std::vector<Tensor> tensors;
   Label label;
   Shape input;  ///< of the x that forward was given
-  /// Of the forward that has saved it: then there are no tensors, but bytes that are counted. nullptr: there are.
+  /// backward_input has been here: what is left is what backward_weights needs.
+  bool for_weights = false;
+  DType dtype = DType::f32;  ///< of the weights, if for_weights
+  /// Of the call that has saved it: then there are no tensors, but bytes that are counted. nullptr: there are.
   const Recipe* recipe = nullptr;
-  Location at;  ///< where that forward stands
+  /// Where that call stands; reports tell it for all that is saved, also for what an earlier call had made.
+  Location at;
 };
 
 class SavedTable {
@@ -34,6 +38,8 @@ class SavedTable {
     }
   }
   bool contains(std::uint64_t id) const;
+  /// Of one that it contains.
+  const SavedEntry& look(std::uint64_t id) const;
   std::int64_t alive() const { return alive_; }
   std::int64_t peak() const { return peak_; }
   void reset_peak() { peak_ = alive(); }

@@ -27,6 +27,21 @@ class StackRecipe {
       if (!inner_alone || row.inner) add_row(row);
     }
   }
+  /// Of backward's rows those of the gradients of weights, or the others.
+  void add_half(bool of_weights) {
+    for (const StackRow& row : call_.stack.backward) {
+      if (row.weights == of_weights) add_row(row);
+    }
+  }
+  /// What the first half leaves for the second one: both sides of the products with weights.
+  Bytes kept_for_weights() const {
+    Bytes sum;
+    for (const StackRow& row : call_.stack.backward) {
+      if (!row.weights) continue;
+      for (const model::Width side : {row.in, row.out}) sum += bytes_of(elements_of(side), {}, extents_, element_);
+    }
+    return sum;
+  }
   /// What stays of the block, or of its inner attention alone.
   Bytes kept(bool inner, bool outer) const {
     Bytes sum;
@@ -34,6 +49,12 @@ class StackRecipe {
       if (kept.inner ? inner : outer) sum += bytes_of(kept.elements, kept.masks, extents_, element_);
     }
     return sum;
+  }
+  /// Of what forward has not kept, the rows of it that backward begins with; returns the bytes.
+  Bytes compute_again() {
+    if (call_.recompute == Recompute::off) return Bytes(0);
+    add(call_.stack.forward, call_.recompute == Recompute::selective);
+    return kept(true, call_.recompute == Recompute::full);
   }
   Bytes workspace() const { return bytes_of(call_.stack.workspace, {}, extents_, element_); }
   /// An activation of that width.
@@ -146,6 +167,62 @@ Recipe llama_head_backward(const StackCall& call, const Recipe& saved) {
   return made.finish(std::max(Bytes(0), input - made.output()), input - kept - made.output());
 }
 
+// The gradient that is given stays for the second half.
+Recipe llama_embedding_backward_input(const StackCall& call) {
+  StackRecipe made(call);
+  made.recipe().saved_bytes[kActivation] = made.output();
+  return made.finish(Bytes(0), Bytes(0));
+}
+
+// Beside what was saved the logits' gradient stays.
+Recipe llama_head_backward_input(const StackCall& call, const Recipe& saved) {
+  StackRecipe made(call);
+  const Bytes input = made.activation(call.layer.in);
+  made.add_product(call.layer.in, call.layer.out);
+  made.add_sum(call.layer.in);
+  made.add_move(call.layer.in, 3);
+  made.recipe().result = made.activation_of(call.layer.in);
+  made.recipe().saved_bytes[kActivation] = saved.saved_bytes[kActivation] + made.output();
+  return made.finish(2 * input, input);
+}
+
+Recipe stack_backward(const StackCall& call, const Recipe& saved) {
+  if (call.layer.type == model::LayerStructure::Type::embedding) return llama_embedding_backward(call);
+  if (call.layer.type == model::LayerStructure::Type::head) return llama_head_backward(call, saved);
+  StackRecipe made(call);
+  const Bytes again = made.compute_again();
+  made.add(call.stack.backward);
+  // The gradient of the block's input takes the place of that of its output.
+  made.recipe().returns_taken = true;
+  made.recipe().result = {true, call.x, DType::f32, Kind::activation};
+  return made.finish(again + made.workspace(), Bytes(0) - saved.saved_bytes[kActivation]);
+}
+
+// The gradient of the block's output is a side of a product: it is among what is kept.
+Recipe stack_backward_input(const StackCall& call, const Recipe& saved) {
+  if (call.layer.type == model::LayerStructure::Type::embedding) return llama_embedding_backward_input(call);
+  if (call.layer.type == model::LayerStructure::Type::head) return llama_head_backward_input(call, saved);
+  StackRecipe made(call);
+  const Bytes again = made.compute_again(), kept = made.kept_for_weights();
+  made.add_half(false);
+  made.recipe().result = {true, call.x, DType::f32, Kind::activation};
+  made.recipe().saved_bytes[kActivation] = kept;
+  const Bytes growth = kept - saved.saved_bytes[kActivation];
+  return made.finish(again + made.workspace() + std::max(Bytes(0), growth), growth);
+}
+
+Recipe stack_backward_weights(const StackCall& call, const Recipe& saved) {
+  StackRecipe made(call);
+  if (call.layer.type == model::LayerStructure::Type::embedding) {
+    made.add_move(call.layer.out, 3);
+  } else if (call.layer.type == model::LayerStructure::Type::head) {
+    made.add_product(call.layer.in, call.layer.out);
+  } else {
+    made.add_half(true);
+  }
+  return made.finish(Bytes(0), Bytes(0) - saved.saved_bytes[kActivation]);
+}
+
 }  // namespace
 
 Recipe stack_forward(const StackCall& call, bool saves) {
@@ -160,17 +237,15 @@ Recipe stack_forward(const StackCall& call, bool saves) {
   return made.finish(std::max(kept + made.output(), made.workspace()), kept + made.output());
 }
 
-Recipe stack_backward(const StackCall& call, const Recipe& saved) {
-  if (call.layer.type == model::LayerStructure::Type::embedding) return llama_embedding_backward(call);
-  if (call.layer.type == model::LayerStructure::Type::head) return llama_head_backward(call, saved);
-  StackRecipe made(call);
-  if (call.recompute != Recompute::off) made.add(call.stack.forward, call.recompute == Recompute::selective);
-  made.add(call.stack.backward);
-  const Bytes again = call.recompute == Recompute::off ? Bytes(0) : made.kept(true, call.recompute == Recompute::full);
-  // The gradient of the block's input takes the place of that of its output.
-  made.recipe().returns_taken = true;
-  made.recipe().result = {true, call.x, DType::f32, Kind::activation};
-  return made.finish(again + made.workspace(), Bytes(0) - saved.saved_bytes[kActivation]);
+Recipe stack_pass_back(const StackCall& call, detail::Verb verb, const Recipe& saved) {
+  if (verb == detail::Verb::layer_backward_input) return stack_backward_input(call, saved);
+  if (verb == detail::Verb::layer_backward_weights) return stack_backward_weights(call, saved);
+  return stack_backward(call, saved);
+}
+
+bool is_pass_of_stack(detail::Verb verb) {
+  return verb == detail::Verb::layer_forward || verb == detail::Verb::layer_backward ||
+         verb == detail::Verb::layer_backward_input || verb == detail::Verb::layer_backward_weights;
 }
 
 }  // namespace shardlings::front

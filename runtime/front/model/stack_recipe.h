@@ -22,7 +22,9 @@ struct StackCall {
 
 /// `saves`: a backward will come.
 Recipe stack_forward(const StackCall& call, bool saves);
-/// `saved` is the recipe of the forward before it, whose bytes go.
-Recipe stack_backward(const StackCall& call, const Recipe& saved);
+/// A backward or half of one, as the verb says; `saved` is the recipe of the call before it, whose bytes go.
+Recipe stack_pass_back(const StackCall& call, detail::Verb verb, const Recipe& saved);
+/// The calls of a layer that a software stack says the costs of: forward, backward and its halves.
+bool is_pass_of_stack(detail::Verb verb);
 
 }  // namespace shardlings::front

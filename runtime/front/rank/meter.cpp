@@ -5,20 +5,15 @@
 namespace shardlings::front {
 
 using detail::Call;
-using detail::Ref;
 
 namespace {
-
-// Of a layer's input: (s, b, h), or token ids (s, b). Without such a dimension it counts as one.
-Count sequences_of(const Ref& x) {
-  const bool has_sequences = x.shape.rank() == 3 || (x.shape.rank() == 2 && x.dtype == DType::i32);
-  return has_sequences ? x.shape[1] : 1;
-}
 
 Nanos time_of(const CallTable& table, EventKind kind, std::int64_t sequences) {
   switch (kind) {
     case EventKind::forward: return sequences * table.forward;
     case EventKind::backward: return sequences * table.backward;
+    case EventKind::backward_input: return sequences * (table.backward - table.weights_part());
+    case EventKind::backward_weights: return sequences * table.weights_part();
     case EventKind::loss: return table.loss;
     case EventKind::update: return table.update;
     default: return Nanos(0);
@@ -26,6 +21,10 @@ Nanos time_of(const CallTable& table, EventKind kind, std::int64_t sequences) {
 }
 
 }  // namespace
+
+Count sequences_of(const Shape& x, bool is_ids) {
+  return x.rank() == 3 || (x.rank() == 2 && is_ids) ? x[1] : 1;
+}
 
 void Meter::launch(const back::Kernel& kernel) {
   if (marks_.begin == 0) marks_.begin = rank_.device().mark(back::DeviceLane::compute);
@@ -66,16 +65,16 @@ void Meter::begin_layer_call(const Call& call) {
   layer_marks_.begin = rank_.device().mark(back::DeviceLane::compute);
 }
 
-void Meter::end_layer_call(EventKind kind, const char* name, const Call& call, Label label, bool forward_again) {
+void Meter::end_layer_call(const LayerWork& work, const Call& call) {
   rank_.calls().end_composite();
   if (rank_.calls().depth() > 0) return;
   const Cluster& cluster = rank_.costs().cluster();
   if (cluster.uses_table) {
-    const Count sequences = cluster.table.per_sequence ? sequences_of(call.tensor[1]) : 1;
-    spend(time_of(cluster.table, kind, sequences));
-    if (forward_again) spend(time_of(cluster.table, EventKind::forward, sequences));
+    const Count sequences = cluster.table.per_sequence ? work.sequences : 1;
+    spend(time_of(cluster.table, work.kind, sequences));
+    if (work.forward_again) spend(time_of(cluster.table, EventKind::forward, sequences));
   }
-  add_event(kind, name, call, label, layer_begin_, layer_flops_, layer_marks_);
+  add_event(work.kind, name_of(call.verb), call, work.label, layer_begin_, layer_flops_, layer_marks_);
 }
 
 void Meter::add_event(EventKind kind, const char* name, const Call& call, Label label, Nanos begin, Flops flops,

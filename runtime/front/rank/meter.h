@@ -15,6 +15,16 @@ struct Spent {
   std::int64_t operations = 0;
 };
 
+/// A call of the model, for its time and its event.
+struct LayerWork {
+  EventKind kind = EventKind::forward;
+  Label label;
+  Count sequences = 1;         ///< of the micro-batch, for a table that counts them
+  bool forward_again = false;  ///< a backward that has begun with a forward of its own takes the time of both
+};
+/// The sequences of a layer's input: (s, b, h), or token ids (s, b). Without such a dimension it counts as one.
+Count sequences_of(const Shape& x, bool is_ids);
+
 class Meter {
  public:
   explicit Meter(RankContext& rank) : rank_(rank) {}
@@ -24,11 +34,9 @@ class Meter {
   /// Counts one operation, moves the clock by its cost and records its event. Call after launch().
   void charge(const char* name, const detail::Call& call, Cost cost, Label label);
   /// A call of the model: the operations that it is made of (between begin and end) cost nothing more on clusters with
-  /// a table of calls. `forward_again`: a backward that has begun with a forward of its own, and takes the time of
-  /// both.
+  /// a table of calls.
   void begin_layer_call(const detail::Call& call);
-  void end_layer_call(EventKind kind, const char* name, const detail::Call& call, Label label,
-                      bool forward_again = false);
+  void end_layer_call(const LayerWork& work, const detail::Call& call);
   /// Counts what operations have cost that are not made again, and moves the clock. They leave no event.
   void repeat(const Spent& spent);
   /// The call of the model under way takes at least that long.

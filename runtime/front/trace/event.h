@@ -26,9 +26,11 @@ enum class EventKind : std::uint8_t {
   send,
   recv,  ///< communication
   wait,  ///< the program stood still for communication (peers, then transfer), for a copy or for the host
-  copy   ///< between the device's memory and the host's, or inside the host's
+  copy,  ///< between the device's memory and the host's, or inside the host's
+  backward_input,
+  backward_weights  ///< the halves of a backward
 };
-inline constexpr int kEventKinds = 10;
+inline constexpr int kEventKinds = 12;
 
 /// Which data an event or a saved activation is about; -1: none.
 struct Label {

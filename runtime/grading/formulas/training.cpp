@@ -39,6 +39,9 @@ std::vector<LayerBytes> layer_bytes(const cases::Case& kase, const model::ModelS
     bytes.forward = model::forward_peak(layer, tokens, kase.batch, false, dtype).value();
     bytes.forward_saving = model::forward_peak(layer, tokens, kase.batch, true, dtype).value();
     bytes.backward = model::backward_peak(layer, tokens, kase.batch, dtype).value();
+    bytes.backward_input = model::backward_input_peak(layer, tokens, kase.batch, dtype).value();
+    bytes.kept = model::kept_bytes(layer, tokens, dtype).value();
+    bytes.weights_read_x = model::weights_read_x(layer);
     all.push_back(bytes);
   }
   return all;

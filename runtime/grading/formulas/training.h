@@ -25,6 +25,9 @@ struct LayerBytes {
   std::int64_t forward = 0;         ///< the most that forward holds, output included, if nothing is saved
   std::int64_t forward_saving = 0;  ///< the same, saved[l] included
   std::int64_t backward = 0;        ///< the most that backward holds, with the gradient it is given and saved[l]
+  std::int64_t backward_input = 0;  ///< the same of backward_input, with what it keeps
+  std::int64_t kept = 0;            ///< what it leaves in saved[l] for backward_weights
+  bool weights_read_x = true;       ///< backward_weights reads x[l]
 };
 /// `dtype` is that of weights and activations.
 std::vector<LayerBytes> layer_bytes(const cases::Case& kase, DType dtype = DType::f32);

@@ -22,7 +22,8 @@ struct Entry {
   Split split = Split::whole;  ///< how the ranks of a tensor-parallel group divide it
 };
 
-/// What a layer's backward needs besides its input. Lives in device memory and is counted; dropping it frees.
+/// What a layer's backward needs besides its input; after backward_input, what backward_weights needs. Lives in device
+/// memory and is counted; dropping it frees.
 class SHARDLINGS_API Saved {
  public:
   Saved() = default;
@@ -33,7 +34,7 @@ class SHARDLINGS_API Saved {
   Saved(const Saved&) = delete;
   Saved& operator=(const Saved&) = delete;
   ~Saved();
-  /// A forward has filled it, be it with 0 bytes, and no backward has used it up.
+  /// A forward has filled it, be it with 0 bytes, and no backward or backward_weights has used it up.
   explicit operator bool() const { return id_ != 0; }
 
  private:
@@ -57,6 +58,11 @@ struct LayerCost {
   Count forward = 0;   ///< most bytes that forward with a Saved holds at once; the Saved and the output included
   Count backward = 0;  ///< most bytes that backward holds at once; the Saved and both gradients included
   Count flops = 0;     ///< floating-point operations of forward
+  /// Most bytes that backward_input holds at once; what was saved, what is kept, and both gradients included.
+  Count backward_input = 0;
+  /// Bytes of what backward_input leaves in the Saved. It is also the most that backward_weights holds, if gradients of
+  /// weights are f32.
+  Count kept = 0;
 };
 
 namespace detail {
@@ -107,6 +113,20 @@ class SHARDLINGS_API Model {
   /// weights to `grad_weights`. The returned gradient is an activation. For a layer of token ids it is empty.
   Tensor backward(int l, ConstView weights, ConstView x, Saved&& saved, Tensor&& grad, View grad_weights,
                   Location at = Location::current()) const;
+
+  /// The first half of backward: gradient of layer l's input from that of its output, which is used up. Another stage
+  /// waits for that one alone. Of the gradients of the weights nothing is added yet: `saved` then holds what they need,
+  /// the inputs of the layer's products and the gradients of their outputs, which is not what forward had left in it.
+  /// Both halves together compute what backward does, bit for bit. throws: InvalidArgument also for a Saved that has
+  /// been through backward_input already.
+  Tensor backward_input(int l, ConstView weights, ConstView x, Saved& saved, Tensor&& grad,
+                        Location at = Location::current()) const;
+
+  /// The second half: ADDS the gradient of the weights to `grad_weights`, and uses `saved` up. The order in which
+  /// micro-batches are added is that of these calls. `x` as in backward_input; a block and the head do not read it
+  /// again, and it may be empty there. throws: InvalidArgument also for a Saved that has not been through
+  /// backward_input.
+  void backward_weights(int l, ConstView x, Saved&& saved, View grad_weights, Location at = Location::current()) const;
 
   /// Adds the loss to `loss[0]`, divided by `tokens_of_step`, and returns its gradient in the logits' memory.
   Tensor loss(Tensor&& logits, ConstView targets, Count tokens_of_step, View loss,

@@ -9,11 +9,11 @@
 
 namespace shardlings {
 
-/// What backward of a stage needs besides the stage's input: the Saved of its layers and the activations between them.
-/// Lives in device memory and is counted; dropping it frees.
+/// What backward of a stage needs besides the stage's input: the Saved of its layers and the activations between them;
+/// after backward_input what backward_weights needs. Lives in device memory and is counted; dropping it frees.
 class SHARDLINGS_API StageSaved {
  public:
-  /// It holds something: a forward has filled it, and no backward has used it up.
+  /// It holds something: a forward has filled it, and no backward or backward_weights has used it up.
   explicit operator bool() const { return !saved_.empty(); }
 
  private:
@@ -54,9 +54,17 @@ class SHARDLINGS_API Stage {
   /// the weights. The returned gradient is an activation. For a stage that begins with token ids it is empty.
   Tensor backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location at = Location::current()) const;
 
+  /// The first half of backward, for all layers: gradient of the stage's input from that of its output (which is used
+  /// up). Adds nothing to the gradients of the weights: `saved` then holds what backward_weights needs for them.
+  Tensor backward_input(ConstView x, StageSaved& saved, Tensor&& grad, Location at = Location::current()) const;
+
+  /// The second half: ADDS to the gradients of the weights, from the last layer to the first, and uses `saved` up.
+  void backward_weights(ConstView x, StageSaved&& saved, Location at = Location::current()) const;
+
  private:
   friend struct detail::Access;
   void check_made(Location at) const;
+  void check_saved(const char* call, const StageSaved& saved, Location at) const;
 
   Model model_;
   Range layers_;

@@ -58,6 +58,13 @@ TEST(Clusters, TheClassroomHasRoundNumbers) {
   EXPECT_DOUBLE_EQ(classroom.host.bytes_per_second, 7e9) << "Adam, 28 bytes for a weight, takes as long as its copy";
 }
 
+TEST(Clusters, HalvesOfABackwardAreHalvesUnlessSaidOtherwise) {
+  CallTable table = load_cluster(SHARDLINGS_CLUSTERS, "classroom").table;
+  EXPECT_EQ(table.weights_part(), table.forward);
+  table.backward_weights = Nanos(7);
+  EXPECT_EQ(table.weights_part(), Nanos(7));
+}
+
 TEST(Clusters, StepsCountSequencesAndNoBytes) {
   const Cluster steps = load_cluster(SHARDLINGS_CLUSTERS, "steps");
   EXPECT_TRUE(steps.uses_table && steps.table.per_sequence);

@@ -38,6 +38,35 @@ void check_cost(const LayerCost& cost, const LayerStructure& structure, Sizes n)
   EXPECT_EQ(Bytes(cost.saved), saved_bytes(structure, n.tokens, n.batch, n.dtype));
   EXPECT_EQ(Bytes(cost.forward), forward_peak(structure, n.tokens, n.batch, true, n.dtype));
   EXPECT_EQ(Bytes(cost.backward), backward_peak(structure, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(Bytes(cost.backward_input), backward_input_peak(structure, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(Bytes(cost.kept), kept_bytes(structure, n.tokens, n.dtype));
+}
+
+/// The same of the two halves of backward, for weights and gradients of layer l.
+struct OfLayer {
+  int l;
+  ConstView weights;
+  View grads;
+};
+void check_halves(Rank& rank, const Model& model, const OfLayer& of, const LayerStructure& structure, const Tensor& x,
+                  Sizes n) {
+  Meter meter(rank);
+  Saved saved;
+  Tensor grad = model.forward(of.l, of.weights, x, &saved);
+  meter.restart();
+  const Flops before = counters_of(rank).flops;
+  grad = model.backward_input(of.l, of.weights, x, saved, std::move(grad));
+  const Flops first = counters_of(rank).flops - before;
+  EXPECT_EQ(first, model::backward_input_flops(structure, n.tokens, n.batch));
+  EXPECT_EQ(meter.peak(), backward_input_peak(structure, n.tokens, n.batch, n.dtype));
+  EXPECT_EQ(meter.held(),
+            kept_bytes(structure, n.tokens, n.dtype) + (grad ? input_bytes(structure, n.tokens, n.dtype) : Bytes(0)));
+  grad = {};
+  meter.restart();
+  model.backward_weights(of.l, x, std::move(saved), of.grads);
+  EXPECT_EQ(counters_of(rank).flops - before - first, model::backward_weights_flops(structure, n.tokens));
+  EXPECT_EQ(meter.peak(), kept_bytes(structure, n.tokens, n.dtype));
+  EXPECT_EQ(meter.held(), Bytes(0));
 }
 
 void check_layer(Rank& rank, OnDevice& on, int l, const LayerStructure& structure, const Tensor& x, Sizes n) {
@@ -80,6 +109,8 @@ void check_all_layers_in(DType dtype, const model::ModelSpec& spec, Count batch)
       SCOPED_TRACE("layer " + std::to_string(l));
       const LayerStructure& layer = structure.layers[static_cast<std::size_t>(l)];
       check_layer(rank, on, l, layer, x, n);
+      const auto at = static_cast<std::size_t>(l);
+      check_halves(rank, on.model, {l, on.state.weights[at], on.state.grads[at]}, layer, x, n);
       x = on.model.forward(l, on.state.weights[static_cast<std::size_t>(l)], x, nullptr);
     }
   });
@@ -110,6 +141,20 @@ TEST(LayerMemory, OfABlockIsTheTextbooks) {
   EXPECT_EQ(saved_bytes(structure.layers[1], tokens, batch), Bytes(15 * a + p + 16 * tokens));
   EXPECT_EQ(backward_peak(structure.layers[1], tokens, batch), Bytes(20 * a + p + 16 * tokens));
   EXPECT_EQ(saved_bytes(structure.layers[0], tokens, batch), Bytes(0));
+  EXPECT_EQ(kept_bytes(structure.layers[1], tokens), Bytes(16 * a + 2 * 8 * 12));
+  EXPECT_EQ(backward_input_peak(structure.layers[1], tokens, batch), Bytes(24 * a + p + 16 * tokens));
+}
+
+// Qi et al. 2024 (arXiv 2401.10241), table 1: products alone, the operations of F, B and W.
+TEST(LayerFlops, OfTheHalvesOfABlockAreThePapers) {
+  const Count s = 64, b = 2, h = 32;
+  const auto structure = model::make_structure(gpt(1, h, 4, 7, s));
+  const model::LayerStructure& block = structure.layers[1];
+  const Flops input = model::backward_input_flops(block, s * b, b),
+              weights = model::backward_weights_flops(block, s * b);
+  EXPECT_EQ(input, Flops(s * b * h * (24 * h + 8 * s) + 130 * s * b * h));
+  EXPECT_EQ(weights, Flops(24 * s * b * h * h + 9 * s * b * h + 4 * h));
+  EXPECT_EQ(model::forward_flops(block, s * b, b), Flops(s * b * h * (24 * h + 4 * s) + 91 * s * b * h));
 }
 
 TEST(LayerMemory, LossAndUpdateTakeNone) {

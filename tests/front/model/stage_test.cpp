@@ -41,6 +41,24 @@ void train_in_stages(Rank& rank, InStages& in, const cases::Case& kase, const ca
   for (std::size_t i = count; i-- > 0;) y = in.stages[i].backward(x[i], std::move(saved[i]), std::move(y));
 }
 
+/// The same with backward in two halves, the second of each stage after the first of all.
+void train_in_halves(Rank& rank, InStages& in, const cases::Case& kase, const cases::MicroData& data) {
+  const std::size_t count = in.stages.size();
+  std::vector<Tensor> x(count);
+  std::vector<StageSaved> saved(count);
+  Tensor y = inputs_of(rank, kase, data);
+  for (std::size_t i = 0; i < count; ++i) {
+    x[i] = std::move(y);
+    y = in.stages[i].forward(x[i], &saved[i]);
+  }
+  y = in.on.model.loss(std::move(y), targets_of(rank, kase, data), data.tokens, in.on.loss);
+  for (std::size_t i = count; i-- > 0;) {
+    y = in.stages[i].backward_input(x[i], saved[i], std::move(y));
+    EXPECT_TRUE(saved[i]);
+  }
+  for (std::size_t i = 0; i < count; ++i) in.stages[i].backward_weights(x[i], std::move(saved[i]));
+}
+
 class Stages : public testing::TestWithParam<int> {};
 
 TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
@@ -57,6 +75,10 @@ TEST_P(Stages, ComputeWhatTheWholeModelDoes) {
       train_in_stages(rank, cut, kase, data);
       EXPECT_EQ(get(cut.on.loss), get(whole.loss));
       EXPECT_EQ(get_layers(cut.on.state.grads), get_layers(whole.state.grads));
+      InStages halves(rank, structure, kase, GetParam());
+      for (Stage& stage : halves.stages) stage = GetParam() == 2 ? stage.recomputing() : stage;
+      train_in_halves(rank, halves, kase, data);
+      EXPECT_EQ(get_layers(halves.on.state.grads), get_layers(whole.state.grads));
     });
   }
 }
@@ -86,6 +108,26 @@ TEST(StageMemory, IsThatOfItsLayersAndNothingIsLeft) {
     EXPECT_EQ(live() - before, input_bytes(structure.layers[3], tokens)) << "the gradient of x";
     y = stage.forward(x, nullptr);
     EXPECT_EQ(live() - before, output_bytes(structure.layers.back(), tokens)) << "nothing is saved";
+  });
+}
+
+TEST(StageMemory, BetweenTheHalvesIsWhatTheWeightsNeed) {
+  const cases::Case kase = case_of(gpt(3, 12, 3, 7, 5), 2);
+  const auto structure = model::make_structure(kase.model);
+  const Count tokens = kase.batch * kase.model.sequence;
+  on_rank([&](Rank& rank) {
+    InStages in(rank, structure, kase, 1);
+    const Stage& stage = in.stages[0];
+    const Tensor x = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
+    const Bytes before = live_of(rank);
+    StageSaved saved;
+    Tensor y = stage.forward(x, &saved);
+    y = stage.backward_input(x, saved, std::move(y));
+    Bytes held;
+    for (const model::LayerStructure& layer : structure.layers) held += kept_bytes(layer, tokens);
+    EXPECT_EQ(live_of(rank) - before, held) << "no input of a block or the head";
+    stage.backward_weights(x, std::move(saved));
+    EXPECT_EQ(live_of(rank) - before, Bytes(0));
   });
 }
 
