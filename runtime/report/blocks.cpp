@@ -21,20 +21,22 @@ constexpr auto kLaneNames = std::to_array<LaneName>({{"", "program"},
                                                      {"host", "the host's processor"}});
 static_assert(kLaneNames.size() == front::kLanes, "every lane has a name");
 
-bool is_of_a_layer(const Event& event, EventKind least_kind) {
-  return event.label.layer >= 0 && event.kind == least_kind;
+bool is_pass(EventKind kind) {
+  return kind == EventKind::forward || kind == EventKind::backward || kind == EventKind::backward_input ||
+         kind == EventKind::backward_weights;
+}
+
+bool is_operation(EventKind kind) {
+  return kind == EventKind::operation;
 }
 
 /// Which ranks compute each layer: by its calls of the model or, where there are none, its operations.
 std::map<int, std::set<int>> ranks_by_layer(const std::vector<RankTrace>& traces) {
-  for (const auto& kinds :
-       {std::array{EventKind::forward, EventKind::backward}, std::array{EventKind::operation, EventKind::operation}}) {
+  for (const auto is_one : {is_pass, is_operation}) {
     std::map<int, std::set<int>> ranks;
     for (std::size_t rank = 0; rank < traces.size(); ++rank) {
       for (const Event& event : traces[rank].events) {
-        if (is_of_a_layer(event, kinds[0]) || is_of_a_layer(event, kinds[1])) {
-          ranks[event.label.layer].insert(static_cast<int>(rank));
-        }
+        if (event.label.layer >= 0 && is_one(event.kind)) ranks[event.label.layer].insert(static_cast<int>(rank));
       }
     }
     if (!ranks.empty()) return ranks;
@@ -108,7 +110,9 @@ Looks::Looks(const std::vector<RankTrace>& traces) : numbering_(numbering_in(tra
 Paint Looks::paint_of(const Event& event) {
   switch (event.kind) {
     case EventKind::forward: return Paint::forward;
-    case EventKind::backward: return Paint::backward;
+    case EventKind::backward:
+    case EventKind::backward_input: return Paint::backward;
+    case EventKind::backward_weights: return Paint::weights;
     case EventKind::loss: return Paint::loss;
     case EventKind::update: return Paint::update;
     case EventKind::collective: return Paint::collective;

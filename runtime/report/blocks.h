@@ -11,8 +11,20 @@
 
 namespace shardlings::report {
 
-/// What a block, or a cell of text, shows.
-enum class Paint : std::uint8_t { idle, forward, backward, loss, update, operation, collective, send, recv, exchange };
+/// What a block, or a cell of text, shows. A page's scripts have the same order: view/assets/data.js.
+enum class Paint : std::uint8_t {
+  idle,
+  forward,
+  backward,  ///< or the half of it for the gradient of the input
+  weights,   ///< the half of backward for the gradients of the weights
+  loss,
+  update,
+  operation,
+  collective,
+  send,
+  recv,
+  exchange
+};
 
 /// What the numbers inside the blocks count.
 enum class Numbering : std::uint8_t { none, micro_batch, layer };

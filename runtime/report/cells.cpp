@@ -18,9 +18,10 @@ struct Look {
 };
 
 // By Paint.
-constexpr std::array<Look, 10> kLooks{{{Role::plain, " ", " ", "idle"},
+constexpr std::array<Look, 11> kLooks{{{Role::plain, " ", " ", "idle"},
                                        {Role::forward, "█", "#", "forward"},
                                        {Role::backward, "▒", "=", "backward"},
+                                       {Role::weights, "░", "w", "weights"},
                                        {Role::update, "▚", "l", "loss"},
                                        {Role::update, "▞", "u", "update"},
                                        {Role::operation, "▓", "+", "operation"},

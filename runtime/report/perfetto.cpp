@@ -37,6 +37,8 @@ const char* category(EventKind kind) {
   switch (kind) {
     case EventKind::forward: return "forward";
     case EventKind::backward: return "backward";
+    case EventKind::backward_input: return "backward_input";
+    case EventKind::backward_weights: return "backward_weights";
     case EventKind::loss: return "loss";
     case EventKind::update: return "update";
     case EventKind::collective: return "collective";

@@ -16,6 +16,7 @@ const char* code_of(Role role) {
     case Role::place: return "36";
     case Role::forward: return "94";
     case Role::backward: return "92";
+    case Role::weights: return "96";
     case Role::update: return "33";
     case Role::operation:
     case Role::transfer:
@@ -33,6 +34,7 @@ const char* ground_of(Role role) {
   switch (role) {
     case Role::forward: return "30;104";
     case Role::backward: return "30;102";
+    case Role::weights: return "30;106";
     case Role::update: return "30;43";
     case Role::operation:
     case Role::transfer: return "30;47";

@@ -25,6 +25,7 @@ enum class Role : std::uint8_t {
   place,
   forward,
   backward,
+  weights,
   update,
   operation,
   transfer,

@@ -34,8 +34,9 @@ struct PaintName {
   Paint paint;
   const char* name;
 };
-constexpr std::array<PaintName, 8> kPaints{{{Paint::forward, "forward"},
+constexpr std::array<PaintName, 9> kPaints{{{Paint::forward, "forward"},
                                             {Paint::backward, "backward"},
+                                            {Paint::weights, "weights"},
                                             {Paint::loss, "loss"},
                                             {Paint::update, "update"},
                                             {Paint::operation, "operation"},
@@ -55,7 +56,11 @@ std::int64_t round_step(std::int64_t end) {
 
 /// Outlined, so that what goes forward or out stands out.
 bool is_shaded(Paint paint) {
-  return paint == Paint::backward || paint == Paint::loss || paint == Paint::recv;
+  return paint == Paint::backward || paint == Paint::weights || paint == Paint::loss || paint == Paint::recv;
+}
+
+bool is_striped(Paint paint) {
+  return paint == Paint::weights || paint == Paint::update || paint == Paint::operation;
 }
 
 std::string hue_class(int hue) {
@@ -196,7 +201,7 @@ class SvgTimeline {
     const bool link = block.paint >= Paint::collective;
     const double radius = width > 6 ? (link ? height / 2 : 2) : 0;
     canvas_.rect(box, hue_class(block.hue) + (full ? " full" : " shaded"), radius);
-    if (block.paint == Paint::update || block.paint == Paint::operation) canvas_.rect(box, "stripes", radius);
+    if (is_striped(block.paint)) canvas_.rect(box, "stripes", radius);
     number(block, left + width / 2, width, height, full);
     seen_[static_cast<std::size_t>(block.paint)] = true;
   }
@@ -233,8 +238,8 @@ class SvgTimeline {
     };
     for (const PaintName& paint : kPaints) {
       if (!seen_[static_cast<std::size_t>(paint.paint)]) continue;
-      entry(is_shaded(paint.paint) ? "plain shaded" : "plain full", paint.name,
-            paint.paint == Paint::update || paint.paint == Paint::operation, paint.paint >= Paint::collective);
+      entry(is_shaded(paint.paint) ? "plain shaded" : "plain full", paint.name, is_striped(paint.paint),
+            paint.paint >= Paint::collective);
     }
     if (!memory_.empty()) entry("memory", "memory", false);
     if (!memory_.empty() && peak_budget(kase_, totals_.peak_rank)) {

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 
 // A letter for each kind of cell, its digit where it has one, '|' where a block begins that looks like its neighbour.
 std::string row_text(const Row& row) {
-  constexpr std::string_view kLetters = ".FBLUOCsrx";
+  constexpr std::string_view kLetters = ".FBWLUOCsrx";
   std::string text;
   for (const Cell& cell : row.cells) {
     text += cell.begins ? '|' : cell.digit != 0 ? cell.digit : kLetters[static_cast<std::size_t>(cell.paint)];
@@ -60,6 +60,13 @@ TEST(Timeline, ShowsTheLargestShareWhereColumnsAreCoarse) {
   const Timeline timeline = lay_out({trace}, 10);
   EXPECT_FALSE(timeline.exact);
   EXPECT_THAT(texts(timeline), ElementsAre("FFFFFFUUUU"));
+}
+
+TEST(Timeline, TellsTheHalvesOfABackwardApart) {
+  const auto trace =
+      trace_of({event(EventKind::forward, Nanos(0), Nanos(2)), event(EventKind::backward_input, Nanos(2), Nanos(4)),
+                event(EventKind::backward_weights, Nanos(4), Nanos(6))});
+  EXPECT_THAT(texts(lay_out({trace}, 6)), ElementsAre("FFBBWW"));
 }
 
 TEST(Timeline, LeavesIdleTimeEmpty) {

@@ -35,15 +35,20 @@ function hueColour(hue) {
   return hue < 0 ? colours().plain : colours().hues[hue % HUES];
 }
 
-/** full: the colour itself; shaded: a light ground, framed; striped: the colour with stripes. */
+/** full: the colour itself; shaded: a light ground, framed; striped: the colour with stripes; hatched: both. */
 function formOf(paint) {
   switch (paint) {
     case Paint.backward:
     case Paint.recv: return 'shaded';
+    case Paint.weights: return 'hatched';
     case Paint.collective: return 'striped';
     case Paint.update: return 'dark';
     default: return 'full';
   }
+}
+
+function isLight(form) {
+  return form === 'shaded' || form === 'hatched';
 }
 
 /** A key under which everything of one look can be drawn at once. */
@@ -77,13 +82,13 @@ function stripes(context, colour) {
 function drawRectangles(context, paint, hue, rectangles) {
   const form = formOf(paint);
   const colour = form === 'dark' ? colours().update : hueColour(hue);
-  context.globalAlpha = form === 'shaded' ? 0.3 : 1;
-  context.fillStyle = form === 'striped' ? stripes(context, colour) : colour;
+  context.globalAlpha = isLight(form) ? 0.3 : 1;
+  context.fillStyle = form === 'striped' || form === 'hatched' ? stripes(context, colour) : colour;
   for (let i = 0; i < rectangles.length; i += 4) {
     context.fillRect(rectangles[i], rectangles[i + 1], rectangles[i + 2], rectangles[i + 3]);
   }
   context.globalAlpha = 1;
-  if (form !== 'shaded') return;
+  if (!isLight(form)) return;
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.beginPath();
@@ -96,7 +101,7 @@ function drawRectangles(context, paint, hue, rectangles) {
 
 /** The colour of text on an event. */
 function textColour(paint, hue) {
-  return formOf(paint) === 'shaded' ? hueColour(hue) : colours().on;
+  return isLight(formOf(paint)) ? hueColour(hue) : colours().on;
 }
 
 /** Which paints take time, and the names of what takes none. */
@@ -123,8 +128,8 @@ function fillLegend(element, kase) {
     drawRectangles(context, paint, hue, [0, 0, 22, 14]);
     return canvas;
   };
-  for (const paint of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    if (paints.has(paint)) entries.push(make('span', {}, sample(paint, -1), PAINT_NAMES[paint]));
+  for (const paint of PAINT_NAMES.keys()) {
+    if (paint !== Paint.idle && paints.has(paint)) entries.push(make('span', {}, sample(paint, -1), PAINT_NAMES[paint]));
   }
   const hues = new Map((kase.hues || []).map(([layer, hue]) => [hue, layer]));
   if (kase.colouring !== 'none') {

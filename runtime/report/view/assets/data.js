@@ -2,8 +2,8 @@
 // What the page carries: heads of runs, data of cases, and columns that are unpacked when a case is shown.
 
 // In the order of the program that wrote the page (enum Paint).
-const Paint = {idle: 0, forward: 1, backward: 2, loss: 3, update: 4, operation: 5, collective: 6, send: 7, recv: 8};
-const PAINT_NAMES = ['waiting', 'forward', 'backward', 'loss', 'update', 'operation', 'collective', 'send', 'receive'];
+const Paint = {idle: 0, forward: 1, backward: 2, weights: 3, loss: 4, update: 5, operation: 6, collective: 7, send: 8, recv: 9};
+const PAINT_NAMES = ['waiting', 'forward', 'backward', 'weights', 'loss', 'update', 'operation', 'collective', 'send', 'receive'];
 
 /** Reads the page's own elements: {puzzle, kinds, runs: [{role, name, …, cases: Map of name to case}]}. */
 function readPage() {

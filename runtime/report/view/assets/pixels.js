@@ -20,7 +20,9 @@ function packedLook(paint, hue) {
   const form = formOf(paint);
   const colour = packedColour(form === 'dark' ? colours().update : hueColour(hue));
   const ground = packedColour(colours().raised);
-  const look = form === 'shaded' ? [mixed(colour, ground, 0.42), mixed(colour, ground, 0.42)]
+  const light = mixed(colour, ground, 0.42);
+  const look = form === 'shaded' ? [light, light]
+    : form === 'hatched' ? [light, mixed(colour, ground, 0.2)]
     : form === 'striped' ? [colour, mixed(colour, ground, 0.45)] : [colour, colour];
   colours().packed.set(lookKey(paint, hue), look);
   return look;
