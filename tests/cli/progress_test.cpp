@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/folder.h"
+#include "cli/learner/outcome.h"
 
 namespace shardlings::cli {
 namespace {
@@ -24,6 +25,7 @@ TEST(Progress, IsReadAsItWasWritten) {
     puzzle = {"abc", 100, "def", false, 40, {{"not_averaged", "Summed, not averaged."}}, {"h1", "h2"}};
     puzzle.predicted = {{{"peak", {2, true}}, {"sent", {3, false}}}, 3};
     puzzle.answered = {{{"scale", {1, true}}}, 2};
+    puzzle.records = {{"room for 3", 38}};
   });
   const learner::PuzzleProgress read = learner::load_progress(folder.path()).of("09_data_parallel");
   EXPECT_EQ(read.solved_hash, "abc");
@@ -41,6 +43,32 @@ TEST(Progress, IsReadAsItWasWritten) {
   EXPECT_FALSE(read.predicted.answers.at("sent").right);
   EXPECT_EQ(read.answered.asked, 2);
   EXPECT_TRUE(read.answered.was_right("scale"));
+  EXPECT_THAT(read.records, testing::ElementsAre(testing::Pair("room for 3", 38)));
+}
+
+TEST(Progress, KeepsTheEarliestEndOfOpenCasesThatPassed) {
+  using grading::verdict::Bound;
+  const auto run_of = [](bool passed, std::int64_t end) {
+    const auto bound = [&](Bound::Relation relation, std::int64_t limit) {
+      return Bound{Bound::Of::other, -1, "time", relation, limit, end, grading::verdict::Unit::ns, "", "", true};
+    };
+    grading::verdict::CheckVerdict check;
+    check.bounds = {bound(Bound::Relation::at_most, 50), bound(Bound::Relation::at_least, 28)};
+    grading::verdict::CheckVerdict other;
+    other.bounds = {bound(Bound::Relation::at_most, 50)};
+    grading::verdict::Verdict verdict;
+    verdict.passed = passed;
+    verdict.cases.resize(3);
+    for (std::size_t i = 0; i < 3; ++i) verdict.cases[i].kase.name = i == 0 ? "open" : i == 1 ? "hidden" : "other";
+    verdict.cases[1].kase.hidden = true;
+    for (std::size_t i = 0; i < 3; ++i) verdict.cases[i].checks = {i == 2 ? other : check};
+    return verdict;
+  };
+  learner::PuzzleProgress progress;
+  learner::remember_run(progress, run_of(false, 30), "a");
+  EXPECT_TRUE(progress.records.empty());
+  for (const std::int64_t end : {40, 33, 38}) learner::remember_run(progress, run_of(true, end), "b");
+  EXPECT_THAT(progress.records, testing::ElementsAre(testing::Pair("open", 33)));
 }
 
 TEST(Progress, OfAnOlderVersionHasPredictedNothing) {

@@ -73,6 +73,9 @@ std::string links_text(const front::Cluster& cluster) {
 std::string times_text(const front::Cluster& cluster) {
   std::string text = fmt::format("a layer's forward takes {}, its backward {}", to_text(cluster.table.forward),
                                  to_text(cluster.table.backward));
+  if (cluster.table.backward_weights) {
+    text += fmt::format(" ({} of it for the gradients of its weights)", to_text(*cluster.table.backward_weights));
+  }
   return text + (cluster.table.per_sequence ? " for each sequence" : "");
 }
 

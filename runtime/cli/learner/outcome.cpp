@@ -1,7 +1,10 @@
 #include "cli/learner/outcome.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,13 +41,46 @@ std::string gain_text(const Verdict& verdict) {
                      to_text(plain));
 }
 
+/// A case that is open: how early the run ended, and a bound that no run can beat.
+struct OpenCase {
+  std::string name;
+  Nanos end, bound;
+};
+
+std::vector<OpenCase> open_cases(const Verdict& verdict) {
+  std::vector<OpenCase> open;
+  for (const auto& kase : verdict.cases) {
+    for (const auto& check : kase.checks) {
+      for (const grading::verdict::Bound& bound : check.bounds) {
+        const bool is_time = bound.unit == grading::verdict::Unit::ns;
+        if (kase.kase.hidden || !is_time || bound.relation != grading::verdict::Bound::Relation::at_least) continue;
+        open.push_back({kase.kase.name, Nanos(bound.found), Nanos(bound.bound)});
+      }
+    }
+  }
+  return open;
+}
+
+/// How near the runs of open cases came to what is possible, now and at best.
+std::string records_text(const Verdict& verdict, const PuzzleProgress& progress) {
+  std::string text;
+  for (const OpenCase& open : open_cases(verdict)) {
+    const auto best = progress.records.find(open.name);
+    text += fmt::format("  Case \"{}\": {}; no run can take less than {}", open.name, to_text(open.end),
+                        to_text(open.bound));
+    const bool was_better = best != progress.records.end() && Nanos(best->second) < open.end;
+    text += was_better ? fmt::format("; your best was {}.\n", to_text(Nanos(best->second))) : ".\n";
+  }
+  return text;
+}
+
 std::string congratulation(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                            const Progress& progress) {
   const std::string name = short_name(puzzle);
   std::string text = "\n" + context.tick() + " " +
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
-                     "\n" + gain_text(verdict);
+                     "\n" + gain_text(verdict) + records_text(verdict, progress.of(puzzle.id));
   if (std::filesystem::exists(context.project.after_file(puzzle.id))) {
     text += fmt::format("  Numbers that it leads to: ./shardlings predict {} --after\n", name);
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
@@ -73,7 +109,12 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
   progress.last_passed = verdict.passed;
   progress.last_points = verdict.points;
   progress.points = std::max(progress.points, verdict.points);
-  if (verdict.passed) progress.solved_hash = hash;
+  if (!verdict.passed) return;
+  progress.solved_hash = hash;
+  for (const OpenCase& open : open_cases(verdict)) {
+    std::int64_t& best = progress.records.emplace(open.name, open.end.value()).first->second;
+    best = std::min(best, open.end.value());
+  }
 }
 
 std::string closing_words(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,

@@ -58,7 +58,8 @@ json to_json(const PuzzleProgress& puzzle) {
           {"predictions", to_json(puzzle.predicted.answers)},
           {"questions", puzzle.predicted.asked},
           {"answered", to_json(puzzle.answered)},
-          {"explained", to_json(puzzle.explained)}};
+          {"explained", to_json(puzzle.explained)},
+          {"records", puzzle.records}};
 }
 
 PuzzleProgress puzzle_from_json(const json& value) {
@@ -72,6 +73,7 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.predicted = {answers_in(value, "predictions"), value.value("questions", 0)};
   puzzle.answered = answers_from_json(value.value("answered", json::object()));
   puzzle.explained = answers_from_json(value.value("explained", json::object()));
+  puzzle.records = value.value("records", std::map<std::string, std::int64_t>());
   for (const json& diagnosis : value.value("diagnoses", json::array())) {
     puzzle.diagnoses.push_back({diagnosis.value("id", ""), diagnosis.value("text", "")});
   }

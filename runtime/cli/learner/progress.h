@@ -5,6 +5,7 @@
 /// the new one; the one before is kept beside it in case somebody else damages the file.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -47,6 +48,11 @@ struct PuzzleProgress {
   PastAnswers predicted{};               ///< of `predict`
   PastAnswers answered{};                ///< of `predict --after`
   PastAnswers explained{};               ///< of `explain-back`, about the last run
+
+  /// The earliest end of a run that passed, in virtual nanoseconds: by case, of those that are open, since their check
+  /// says how early any run could end (a bound), and not how early this one must.
+  std::map<std::string, std::int64_t> records{};
+
   bool solved() const { return !solved_hash.empty(); }
 };
 
