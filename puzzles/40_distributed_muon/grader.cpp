@@ -12,6 +12,7 @@
 
 #include "base/parts.h"
 #include "case/data.h"
+#include "dealt.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/deal.h"
 #include "grading/formulas/muon_cost.h"
@@ -137,6 +138,42 @@ void diagnose_deal(CheckContext& check) {
   const Costs sizes = of_each(check.kase(), [](const MuonMatrix& matrix) { return matrix.size(); });
   if (busiest(sizes, owner, ranks) <= busiest(sizes, dealt_to_least(sizes, costliest_first(sizes), ranks), ranks)) {
     check.diagnose("dealt_by_size");
+  }
+}
+
+std::vector<Dealt> dealt(const CheckContext& check) {
+  const Output* output = check.output("owners_of_drawn");
+  std::vector<Dealt> all;
+  if (output == nullptr) return all;
+  auto next = output->values.begin();
+  for (const DrawnDeal& drawn : drawn_deals(check.kase().seed)) {
+    Dealt& one = all.emplace_back(Dealt{drawn.ranks, {}, {}});
+    for (const MatrixSize& matrix : drawn.matrices) {
+      if (next == output->values.end()) return {};
+      one.costs.push_back(MuonMatrix{matrix.rows, matrix.cols}.flops());
+      one.owner.push_back(static_cast<int>(*next++));
+    }
+  }
+  return all;
+}
+
+/// Of the drawn deals the one in which the busiest rank has most, compared with the best one.
+void check_drawn_deals(CheckContext& check) {
+  const std::vector<Dealt> all = dealt(check);
+  if (all.empty()) return;
+  const auto excess = [](const Dealt& one) {
+    return static_cast<double>(one.most()) / static_cast<double>(one.best());
+  };
+  const Dealt& worst =
+      *std::max_element(all.begin(), all.end(), [&](const Dealt& a, const Dealt& b) { return excess(a) < excess(b); });
+  const Formula<Flops> budget = called(fmt::format("4/3 x the best deal of {} other matrices", worst.costs.size()),
+                                       Formula<Flops>(Flops(worst.best() * 4 / 3)));
+  if (check.at_most(fmt::format("products of the busiest of {} ranks", worst.ranks), Flops(worst.most()), budget))
+    return;
+  check.detail(fmt::format("what the matrices cost: {}", fmt::join(worst.costs, ", ")));
+  check.detail(fmt::format("the ranks that deal() gives them to: {}", fmt::join(worst.owner, ", ")));
+  if (std::all_of(all.begin(), all.end(), [](const Dealt& one) { return one.most() == one.most_of_snake(); })) {
+    check.diagnose("dealt_to_and_fro");
   }
 }
 
@@ -319,7 +356,8 @@ SHARDLINGS_CHECK(work) {
   if (!check.at_most("products of all ranks", all, once, where)) return diagnose_products(check, all);
   const Flops best = in_all_steps(kase, named("best deal", Flops(busiest_of_best_deal(cost, kase.ranks)))).value();
   const Formula<Flops> budget = called("4/3 x the best deal", Formula<Flops>(Flops(best.value() * 4 / 3)));
-  if (!check.at_most("products of " + check.name_of(rank_of_most), most, budget, where)) diagnose_deal(check);
+  if (!check.at_most("products of " + check.name_of(rank_of_most), most, budget, where)) return diagnose_deal(check);
+  check_drawn_deals(check);
 }
 
 SHARDLINGS_CHECK(time) {

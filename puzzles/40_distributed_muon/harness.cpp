@@ -3,6 +3,8 @@
 
 #include "submission/harness.h"
 
+#include "deals.h"
+
 using namespace shardlings;
 using submission::Harness;
 
@@ -39,6 +41,17 @@ std::vector<int> owners(const std::vector<Shape>& shapes, int ranks) {
   return owner;
 }
 
+/// What the learner says of the matrices that are drawn, deal by deal.
+std::vector<float> owners_of_drawn(std::uint64_t seed) {
+  std::vector<float> all;
+  for (const DrawnDeal& drawn : drawn_deals(seed)) {
+    std::vector<Shape> shapes;
+    for (const MatrixSize& matrix : drawn.matrices) shapes.push_back({matrix.rows, matrix.cols});
+    for (const int owner : owners(shapes, drawn.ranks)) all.push_back(static_cast<float>(owner));
+  }
+  return all;
+}
+
 }  // namespace
 
 SHARDLINGS_HARNESS(h) {
@@ -53,6 +66,7 @@ SHARDLINGS_HARNESS(h) {
   state.optimizer.resize(shapes.size());
   std::vector<std::vector<Tensor>> grads;
   for (int step = 0; step < h.kase().steps; ++step) grads.push_back(gradients(h, shapes, step));
+  const std::vector<float> drawn = owners_of_drawn(h.kase().seed);
   h.begin();
   const std::vector<int> owner = owners(shapes, h.rank().size());
   for (std::vector<Tensor>& of_step : grads) {
@@ -66,4 +80,5 @@ SHARDLINGS_HARNESS(h) {
   for (const auto& of_matrix : state.optimizer) momentum.push_back(static_cast<float>(of_matrix.m.size()));
   h.put_of_rank("momentum", h.tensor(momentum, Kind::other));
   h.put("owners", h.tensor({owner.begin(), owner.end()}, Kind::other));
+  h.put("owners_of_drawn", h.tensor(drawn, Kind::other));
 }

@@ -124,7 +124,9 @@ bool allowed_beside_puzzle(const std::string& path, const std::string& name) {
   if (ends_with(path, "/harness.cpp")) {
     return own_header || name == "submission/harness.h" || name == "model/operation_flops.h";
   }
-  if (ends_with(path, ".h")) return own_header || starts_with(name, "base/");
+  if (ends_with(path, ".h")) {
+    return own_header || starts_with(name, "base/") || starts_with(name, "grading/formulas/");
+  }
   if (!ends_with(path, "/grader.cpp") && !ends_with(path, "/questions.cpp")) return false;
   if (own_header) return true;
   return starts_with(name, "grading/") || starts_with(name, "case/") || starts_with(name, "base/") ||

@@ -20,11 +20,12 @@ struct BuiltIn {
 };
 
 constexpr std::array kBuiltIn = {
-    BuiltIn{"not_finite",
-            "There are NaNs or infinities: memory from empty() was read before anything was written to it "
-            "(it is filled with NaN while grading).",
-            "Which tensor comes from empty(), and which of its elements has nothing been written to when they are read "
-            "first?"},
+    BuiltIn{
+        "not_finite",
+        "There are NaNs or infinities: either memory from empty() was read before anything was written to it (it is "
+        "filled with NaN while grading), or numbers have grown beyond all bounds.",
+        "Which tensor comes from empty(), and which of its elements has nothing been written to when they are read "
+        "first? If there is none: which factor makes numbers larger each time?"},
     BuiltIn{"all_zero",
             "The gradients are all zero: no backward pass has added to them, or they were cleared after it.",
             "Into which tensor does backward add, and is that the one that is judged? What clears it, and when?"},
