@@ -26,7 +26,9 @@ using namespace shardlings;
 ///            layer l saves is either kept there from the first forward pass, or left out and made again by a second
 ///            forward right before the layer's backward. The host's memory is not used
 /// Memory     never more than `budget`
-/// Recompute  the floating-point operations of all second forwards together: as few as any plan that fits has, or fewer
+/// Recompute  the floating-point operations of all second forwards together: at most those of giving up one layer after
+///            another, in the order of operations for each byte of saved[l], until the plan fits
+/// Bonus      as few of them as any plan that fits has, or fewer
 ///
 /// model.cost(l, s, b) tells, for tensors of f32, the bytes of x[l] (input) and of saved[l] (saved), the most that a
 /// backward holds at once (backward), and the operations of one forward (flops). backward counts the gradient that goes

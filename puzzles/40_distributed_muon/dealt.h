@@ -1,6 +1,7 @@
 // How the learner has dealt what deals.h draws: for the grader.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,5 +29,33 @@ struct Dealt {
     return grading::formulas::busiest(costs, snake, ranks);
   }
 };
+
+/// `owners` are those of all deals, one behind the other; a matrix costs `cost`.
+inline std::vector<Dealt> dealt(const std::vector<DrawnDeal>& deals, const std::vector<float>& owners,
+                                std::int64_t (*cost)(const MatrixSize&)) {
+  std::vector<Dealt> all;
+  std::size_t next = 0;
+  for (const DrawnDeal& drawn : deals) {
+    Dealt& one = all.emplace_back(Dealt{drawn.ranks, {}, {}});
+    for (const MatrixSize& matrix : drawn.matrices) {
+      one.costs.push_back(cost(matrix));
+      one.owner.push_back(static_cast<int>(owners.at(next++)));
+    }
+  }
+  return all;
+}
+
+/// The one that is farthest from the best deal of its matrices.
+inline const Dealt& worst_of(const std::vector<Dealt>& all) {
+  const auto excess = [](const Dealt& one) {
+    return static_cast<double>(one.most()) / static_cast<double>(one.best());
+  };
+  return *std::max_element(all.begin(), all.end(),
+                           [&](const Dealt& a, const Dealt& b) { return excess(a) < excess(b); });
+}
+
+inline bool all_to_and_fro(const std::vector<Dealt>& all) {
+  return std::all_of(all.begin(), all.end(), [](const Dealt& one) { return one.most() == one.most_of_snake(); });
+}
 
 }  // namespace shardlings

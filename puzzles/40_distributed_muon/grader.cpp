@@ -141,40 +141,22 @@ void diagnose_deal(CheckContext& check) {
   }
 }
 
-std::vector<Dealt> dealt(const CheckContext& check) {
-  const Output* output = check.output("owners_of_drawn");
-  std::vector<Dealt> all;
-  if (output == nullptr) return all;
-  auto next = output->values.begin();
-  for (const DrawnDeal& drawn : drawn_deals(check.kase().seed)) {
-    Dealt& one = all.emplace_back(Dealt{drawn.ranks, {}, {}});
-    for (const MatrixSize& matrix : drawn.matrices) {
-      if (next == output->values.end()) return {};
-      one.costs.push_back(MuonMatrix{matrix.rows, matrix.cols}.flops());
-      one.owner.push_back(static_cast<int>(*next++));
-    }
-  }
-  return all;
-}
-
 /// Of the drawn deals the one in which the busiest rank has most, compared with the best one.
 void check_drawn_deals(CheckContext& check) {
-  const std::vector<Dealt> all = dealt(check);
-  if (all.empty()) return;
-  const auto excess = [](const Dealt& one) {
-    return static_cast<double>(one.most()) / static_cast<double>(one.best());
-  };
-  const Dealt& worst =
-      *std::max_element(all.begin(), all.end(), [&](const Dealt& a, const Dealt& b) { return excess(a) < excess(b); });
+  const Output* output = check.output("owners_of_drawn");
+  if (output == nullptr) return;
+  const std::vector<Dealt> all = dealt(drawn_deals(check.kase().seed), output->values, [](const MatrixSize& size) {
+    return MuonMatrix{size.rows, size.cols}.flops();
+  });
+  const Dealt& worst = worst_of(all);
   const Formula<Flops> budget = called(fmt::format("4/3 x the best deal of {} other matrices", worst.costs.size()),
                                        Formula<Flops>(Flops(worst.best() * 4 / 3)));
-  if (check.at_most(fmt::format("products of the busiest of {} ranks", worst.ranks), Flops(worst.most()), budget))
+  if (check.at_most(fmt::format("products of the busiest of {} ranks", worst.ranks), Flops(worst.most()), budget)) {
     return;
+  }
   check.detail(fmt::format("what the matrices cost: {}", fmt::join(worst.costs, ", ")));
   check.detail(fmt::format("the ranks that deal() gives them to: {}", fmt::join(worst.owner, ", ")));
-  if (std::all_of(all.begin(), all.end(), [](const Dealt& one) { return one.most() == one.most_of_snake(); })) {
-    check.diagnose("dealt_to_and_fro");
-  }
+  if (all_to_and_fro(all)) check.diagnose("dealt_to_and_fro");
 }
 
 /// `all` operations of all ranks are more than needed.

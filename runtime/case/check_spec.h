@@ -24,6 +24,7 @@ struct CheckSpec {
   std::string title;  ///< what it asks for, one line
   int points = 0;
   std::vector<std::string> after;  ///< ids of checks without which this one cannot be judged
+  bool bonus = false;              ///< a puzzle passes without it, and its points come on top
 };
 
 }  // namespace shardlings::cases

@@ -51,7 +51,7 @@ Enum value_or(TomlSection& section, const std::string& key, Enum otherwise, cons
 
 CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   CheckSpec check;
-  section.has_only({"id", "kind", "title", "points", "after"});
+  section.has_only({"id", "kind", "title", "points", "after", "bonus"});
   check.id = section.text("id");
   if (!is_identifier(check.id)) section.fail("id", fmt::format("'{}' is no id: letters, digits and _ only", check.id));
   if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
@@ -62,6 +62,12 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   for (const std::string& id : check.after) {
     if (!manifest.check(id))
       section.fail("after", fmt::format("'{}' is no check that stands before '{}'", id, check.id));
+  }
+  check.bonus = section.flag_or("bonus", false);
+  if (check.bonus && manifest.checks.empty()) section.fail("bonus", "the first check cannot be a bonus");
+  for (const std::string& id : check.after) {
+    if (!check.bonus && manifest.check(id)->bonus)
+      section.fail("after", fmt::format("'{}' is a bonus, and '{}' is none: it would cost the pass", id, check.id));
   }
   return check;
 }
@@ -241,7 +247,7 @@ int leading_number(const std::string& id) {
 
 int Manifest::max_points() const {
   int points = 0;
-  for (const CheckSpec& spec : checks) points += spec.points;
+  for (const CheckSpec& spec : checks) points += spec.bonus ? 0 : spec.points;
   return points;
 }
 

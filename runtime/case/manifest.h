@@ -19,6 +19,7 @@
 /// title = "Weights and loss are those of one device"
 /// points = 40
 /// after = []                                       # ids of earlier checks without which this one says nothing
+/// bonus = true                                     # passing does not need it, its points come on top (default false)
 ///
 /// [[hints]]                                        # the ladder, in order; every level may occur more than once
 /// level = "concept"                                # concept, where, invariant or near-code
@@ -120,7 +121,7 @@ struct Manifest {
   std::vector<Case> cases;
   std::vector<Axis> axes;  ///< from the innermost to the outermost
 
-  int max_points() const;
+  int max_points() const;  ///< without those of bonus checks
   const CheckSpec* check(const std::string& id) const;
   /// The manifest's own sentence for a diagnosis; nullptr if it has none.
   const Diagnosis* diagnosis(const std::string& id) const;

@@ -165,7 +165,8 @@ class Report {
     const std::string points =
         failed || passed ? fmt::format("{}/{}", check.earned, check.spec.points) : fmt::format("{}", check.spec.points);
     if (failed) {
-      page_.with_right(style_.pick("✗", "FAIL"), check.spec.title, points, Role::bad, 0);
+      const std::string mark = check.spec.bonus ? style_.pick("○", "open") : style_.pick("✗", "FAIL");
+      page_.with_right(mark, check.spec.title, points, check.spec.bonus ? Role::warning : Role::bad, 0);
       if (shown_failures_ < detail_.failures) failures(check);
       ++shown_failures_;
     } else if (passed) {

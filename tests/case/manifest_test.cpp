@@ -140,6 +140,18 @@ TEST(Manifest, AHintOnAMistakeStandsWithIt) {
             "puzzle.toml:14: 'level' cannot be 'were'; did you mean 'where'?");
 }
 
+TEST(Manifest, ABonusIsNeededForNothing) {
+  const std::string bonus = "[[checks]]\nid='best'\nkind='rules'\ntitle='B'\npoints=25\nbonus=true\n";
+  const cases::Manifest manifest = parse(kHead + kCheck + bonus + kCase);
+  EXPECT_FALSE(manifest.check("output")->bonus);
+  EXPECT_TRUE(manifest.check("best")->bonus);
+  EXPECT_EQ(manifest.max_points(), 40) << "its points come on top";
+  EXPECT_EQ(error_of(kHead + bonus + kCheck + kCase), "puzzle.toml:10: the first check cannot be a bonus");
+  EXPECT_EQ(error_of(kHead + kCheck + bonus + "[[checks]]\nid='t'\nkind='time'\ntitle='T'\npoints=1\nafter=['best']\n" +
+                     kCase),
+            "puzzle.toml:21: 'best' is a bonus, and 't' is none: it would cost the pass");
+}
+
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
   EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
   EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));

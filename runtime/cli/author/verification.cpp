@@ -95,12 +95,18 @@ void grade_all(std::vector<Task>& tasks, int jobs, const Grader& grade, const Pr
   work();
 }
 
+/// All checks hold, a bonus included.
+bool is_perfect(const Verdict& verdict) {
+  return verdict.passed && std::all_of(verdict.checks.begin(), verdict.checks.end(),
+                                       [](const auto& check) { return check.passed == true; });
+}
+
 /// "output: expected …, found …" of the first failed check, or the status.
 std::string first_failure(const Verdict& verdict) {
   if (verdict.status == Status::not_judged) return "not judged: " + verdict.reason;
   for (const auto& kase : verdict.cases) {
     for (const auto& check : kase.checks) {
-      if (check.passed != false) continue;
+      if (check.passed != false) continue;  // a bonus is asked of solutions, too
       return fmt::format("case {}, check {}: expected {}, found {}", kase.kase.name, check.id, check.expected,
                          check.found);
     }
@@ -110,7 +116,7 @@ std::string first_failure(const Verdict& verdict) {
 }
 
 void verify_solution(const Task& task, PuzzleOutcome& outcome) {
-  outcome.solution_passed = task.error.empty() && task.verdict.passed;
+  outcome.solution_passed = task.error.empty() && is_perfect(task.verdict);
   if (outcome.solution_passed) return;
   outcome.problems.push_back("the solution does not pass: " +
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
@@ -162,10 +168,10 @@ void verify_stub(const Task& task, PuzzleOutcome& outcome) {
                              (task.error.empty() ? first_failure(task.verdict) : task.error));
 }
 
-/// Why a mutant is not caught; empty if it is.
+/// Why a mutant is not caught; empty if it is. One may pass that misses a bonus.
 std::string escape_of(const Task& task, const MutantOutcome& mutant) {
   if (!task.error.empty()) return task.error;
-  if (task.verdict.passed) return "it passes";
+  if (is_perfect(task.verdict)) return "it passes";
   if (task.verdict.status == Status::not_judged) return "it could not be judged: " + task.verdict.reason;
   if (task.verdict.status == Status::did_not_build) return "it does not build:\n" + task.verdict.build_log;
   const std::string found = mutant.found.empty() ? kNoCause : mutant.found;
@@ -188,7 +194,7 @@ void verify_mutant(const Task& task, PuzzleOutcome& outcome) {
 }
 
 void verify_right(const Task& task, PuzzleOutcome& outcome) {
-  const bool passed = task.error.empty() && task.verdict.passed && task.verdict.points == task.verdict.max_points;
+  const bool passed = task.error.empty() && is_perfect(task.verdict) && task.verdict.points >= task.verdict.max_points;
   if (!passed) {
     const std::string why = task.error.empty() ? "does not pass: " + first_failure(task.verdict) : task.error;
     report(task, why, outcome);

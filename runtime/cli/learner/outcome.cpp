@@ -74,13 +74,23 @@ std::string records_text(const Verdict& verdict, const PuzzleProgress& progress)
   return text;
 }
 
+/// What there is to win beyond the pass.
+std::string bonus_text(const Verdict& verdict) {
+  std::string text;
+  for (const grading::verdict::CheckSummary& check : verdict.checks) {
+    if (!check.spec.bonus || check.passed == true) continue;
+    text += fmt::format("  Still open, for {} points more. {}.\n", check.spec.points, check.spec.title);
+  }
+  return text;
+}
+
 std::string congratulation(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,
                            const Progress& progress) {
   const std::string name = short_name(puzzle);
   std::string text = "\n" + context.tick() + " " +
                      context.paint(Role::good, fmt::format("{} {} is solved: {} of {} points.", name, puzzle.title,
                                                            verdict.points, verdict.max_points)) +
-                     "\n" + gain_text(verdict) + records_text(verdict, progress.of(puzzle.id));
+                     "\n" + gain_text(verdict) + records_text(verdict, progress.of(puzzle.id)) + bonus_text(verdict);
   if (std::filesystem::exists(context.project.after_file(puzzle.id))) {
     text += fmt::format("  Numbers that it leads to: ./shardlings predict {} --after\n", name);
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);

@@ -276,7 +276,7 @@ verdict::Verdict Judge::verdict_when(const std::function<bool(std::size_t index)
   for (const cases::CheckSpec& spec : manifest_.checks) {
     verdict.checks.push_back(summary(spec, verdict.cases));
     verdict.points += verdict.checks.back().earned;
-    verdict.passed = verdict.passed && verdict.checks.back().passed == true;
+    verdict.passed = verdict.passed && (spec.bonus || verdict.checks.back().passed == true);
     for (const verdict::CaseVerdict& kase : verdict.cases) {
       for (const verdict::CheckVerdict& check : kase.checks) {
         const bool known = std::count(verdict.diagnoses.begin(), verdict.diagnoses.end(), check.diagnosis) > 0;

@@ -144,6 +144,7 @@ Json summary_to_json(const CheckSummary& summary) {
           {"kind", name_of(summary.spec.kind)},
           {"title", summary.spec.title},
           {"after", summary.spec.after},
+          {"bonus", summary.spec.bonus},
           {"passed", passed_to_json(summary.passed)},
           {"points", summary.spec.points},
           {"earned", summary.reason.empty() ? Json(summary.earned) : Json(nullptr)},
@@ -153,8 +154,9 @@ Json summary_to_json(const CheckSummary& summary) {
 
 CheckSummary summary_from(const Json& json) {
   CheckSummary summary;
-  summary.spec = {text_of(json, "id"), value_of(json, "kind", cases::kCheckKindWords), text_of(json, "title"),
-                  json.at("points").get<int>(), json.at("after").get<std::vector<std::string>>()};
+  summary.spec = {
+      text_of(json, "id"),          value_of(json, "kind", cases::kCheckKindWords),   text_of(json, "title"),
+      json.at("points").get<int>(), json.at("after").get<std::vector<std::string>>(), json.value("bonus", false)};
   summary.passed = passed_from(json);
   summary.earned = json.at("earned").is_null() ? 0 : json.at("earned").get<int>();
   summary.blocked_by = text_of(json, "blocked_by");

@@ -104,8 +104,8 @@ struct Verdict {
   Status status = Status::no_check_ran;
   std::string reason;  ///< of a verdict that is not judged: what happened, and what to do
   std::string build_log;
-  bool passed = false;
-  int points = 0, max_points = 0;  ///< of one that is not judged: 0, and no points
+  bool passed = false;             ///< all checks hold, but for those of a bonus
+  int points = 0, max_points = 0;  ///< of one that is not judged: 0, and no points; with a bonus, points may be more
   int concealed = 0;               ///< hidden cases that count and are not shown (feedback.h)
   std::vector<CheckSummary> checks;
   std::vector<CaseVerdict> cases;

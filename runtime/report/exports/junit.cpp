@@ -74,6 +74,9 @@ class Suite {
       open(name, fmt::format("<skipped message=\"{}\"/>", xml(reason)));
     } else if (*check.passed) {
       open(name, "");
+    } else if (is_bonus(check.id)) {
+      ++skipped_;
+      open(name, fmt::format("<skipped message=\"a bonus: {}\"/>", xml(headline(check))));
     } else {
       ++failures_;
       open(name, fmt::format("<failure message=\"{}\" type=\"{}\">{}</failure>", xml(headline(check)),
@@ -81,12 +84,17 @@ class Suite {
     }
   }
 
+  bool is_bonus(const std::string& id) const {
+    return std::any_of(verdict_.checks.begin(), verdict_.checks.end(),
+                       [&](const auto& check) { return check.spec.id == id && check.spec.bonus; });
+  }
+
   /// What has failed in cases that are not shown, and in no other.
   void concealed() {
     for (const grading::verdict::CheckSummary& check : verdict_.checks) {
       const auto shows = [&](const CaseVerdict& kase) { return failed_check(kase, check.spec.id) != nullptr; };
       const bool is_shown = std::any_of(verdict_.cases.begin(), verdict_.cases.end(), shows);
-      if (verdict_.concealed == 0 || check.passed != false || is_shown) continue;
+      if (verdict_.concealed == 0 || check.passed != false || check.spec.bonus || is_shown) continue;
       ++failures_;
       open(check.spec.id + " [hidden]",
            fmt::format("<failure message=\"{}\" type=\"check\"></failure>", "it does not hold on a hidden case"));

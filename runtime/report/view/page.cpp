@@ -47,10 +47,10 @@ const char* text_of(ViewRole role) {
 }
 
 Json summary_to_json(const grading::verdict::CheckSummary& check) {
-  return {{"id", check.spec.id},          {"kind", name_of(check.spec.kind)},
-          {"title", check.spec.title},    {"points", check.spec.points},
-          {"earned", check.earned},       {"passed", check.passed ? Json(*check.passed) : Json(nullptr)},
-          {"blockedBy", check.blocked_by}};
+  return {{"id", check.spec.id},           {"kind", name_of(check.spec.kind)},
+          {"title", check.spec.title},     {"points", check.spec.points},
+          {"earned", check.earned},        {"passed", check.passed ? Json(*check.passed) : Json(nullptr)},
+          {"blockedBy", check.blocked_by}, {"bonus", check.spec.bonus}};
 }
 
 /// The lines of the graded file; none where its text is not known.

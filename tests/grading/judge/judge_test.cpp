@@ -240,6 +240,23 @@ TEST_F(JudgeTest, PointsOnlyForWhatHoldsOnEveryCase) {
   EXPECT_EQ(all.cases[0].checks[0].passed, true);
 }
 
+TEST_F(JudgeTest, ABonusCostsNoPassAndAddsItsPoints) {
+  manifest_.checks[0].bonus = true;  // memory
+  add_case(42, 5000);
+  const verdict::Verdict without = verdict();
+  EXPECT_TRUE(without.passed);
+  EXPECT_EQ(without.points, 70);
+  EXPECT_EQ(without.max_points, 70);
+  EXPECT_EQ(without.checks[0].passed, false);
+  results_.clear(), cases_.clear();
+  add_case(42, 100);
+  EXPECT_EQ(verdict().points, 100);
+  EXPECT_EQ(verdict().max_points, 70);
+  results_.clear(), cases_.clear();
+  add_case(1, 100);
+  EXPECT_FALSE(verdict().passed) << "it makes up for nothing";
+}
+
 TEST_F(JudgeTest, DependentCheckIsBlocked) {
   add_case(42);
   add_case(1);

@@ -10,9 +10,9 @@ function fillChecks(element, run, kase) {
 function checkCard(summary, check, run) {
   const passed = check ? check.passed : summary.passed;
   const points = `${summary.earned} of ${summary.points} points`;
-  const header = make('header', {}, mark(passed), make('h3', {}, summary.title || summary.id),
+  const header = make('header', {}, mark(passed === false && summary.bonus ? null : passed), make('h3', {}, summary.title || summary.id),
     make('span', {class: 'points'}, points));
-  const card = make('article', {class: passed === false ? 'verdict bad' : 'verdict'}, header);
+  const card = make('article', {class: passed === false && !summary.bonus ? 'verdict bad' : 'verdict'}, header);
   if (!check) return card;
   if (passed === false) card.append(failure(check));
   if (passed === null) card.append(terms([['waits for', titleOfCheck(run, check.blockedBy)]]));

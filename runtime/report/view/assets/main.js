@@ -28,10 +28,12 @@ function fillHead() {
   result.className = run.passed ? 'good' : 'bad';
 }
 
-/** Whether all checks hold on a case; null where some were not judged. */
+/** Whether all checks hold on a case, but for those of a bonus; null where some were not judged. */
 function passedOn(kase) {
-  if (kase.checks.some((check) => check.passed === false)) return false;
-  return kase.checks.length > 0 && kase.checks.every((check) => check.passed === true) ? true : null;
+  const bonus = new Set(run.checks.filter((check) => check.bonus).map((check) => check.id));
+  const checks = kase.checks.filter((check) => !bonus.has(check.id));
+  if (checks.some((check) => check.passed === false)) return false;
+  return checks.length > 0 && checks.every((check) => check.passed === true) ? true : null;
 }
 
 function fillChoices() {
