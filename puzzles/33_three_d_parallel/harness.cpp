@@ -3,6 +3,8 @@
 
 #include "submission/harness.h"
 
+#include <limits>
+
 using namespace shardlings;
 
 SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, const GridShare& share, const Batch& batch,
@@ -17,12 +19,13 @@ SHARDLINGS_HARNESS(h) {
   const std::vector<Stage> chunks = h.stages(layers, state);
   const Batch batch = h.batch({.inputs = chunks.front().is_first(), .targets = chunks.back().is_last()});
   const GridShare share{chunks, state, down, up, dp, ends};
+  const float clip = h.kase().model.clip, limit = clip > 0 ? clip : std::numeric_limits<float>::max();
   Tensor loss = h.rank().zeros(1, Kind::other);
   h.begin();
   for (int step = 0; step < h.kase().steps; ++step) {
     h.clear(state.grads);
     fill(loss, 0);
-    train_step(h.rank(), h.model(), share, batch, h.kase().model.clip, loss);
+    train_step(h.rank(), h.model(), share, batch, limit, loss);
     if (step > 0 || h.kase().steps == 1) continue;
     h.put_parts("first step's grads", state.grads, dp);  // by what comes later, a mistake can hardly be told
     h.put_moments(state.optimizer, dp, "first step's ");

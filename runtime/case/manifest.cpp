@@ -201,6 +201,20 @@ std::vector<Axis> read_axes(TomlSection& section) {
   return axes;
 }
 
+Milestone read_milestone(TomlSection& section, const Manifest& manifest) {
+  section.has_only({"letter", "title", "cases"});
+  Milestone milestone{section.text("letter"), section.text("title"), section.texts_or_none("cases")};
+  const std::string next(1, static_cast<char>('a' + manifest.milestones.size()));
+  if (milestone.letter != next)
+    section.fail("letter", fmt::format("this milestone is '{}', not '{}'", next, milestone.letter));
+  for (const std::string& name : milestone.cases) {
+    if (!manifest.find_case(name)) section.fail("cases", fmt::format("there is no case '{}'", name));
+  }
+  if (!manifest.milestones.empty() && manifest.milestones.back().cases.empty())
+    section.fail("letter", fmt::format("the milestone before '{}' names no cases: it would be the whole puzzle", next));
+  return milestone;
+}
+
 void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
   for (TomlSection& section : root.sections("checks")) manifest.checks.push_back(read_check(section, manifest));
   for (TomlSection& section : root.sections("hints")) manifest.hints.push_back(read_hint(section));
@@ -212,6 +226,10 @@ void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
   for (TomlSection& section : root.sections("cases")) {
     manifest.cases.push_back(read_case(section, manifest, clusters));
   }
+  for (TomlSection& section : root.sections("milestones"))
+    manifest.milestones.push_back(read_milestone(section, manifest));
+  if (!manifest.milestones.empty() && !manifest.milestones.back().cases.empty())
+    root.fail("milestones", "the last one is the whole puzzle, and so names no cases");
   if (manifest.checks.empty())
     root.fail("checks", "there are no [[checks]]: a puzzle that nothing checks cannot be passed");
   if (manifest.cases.empty()) root.fail("cases", "there are no [[cases]]: nothing could be run");
@@ -256,6 +274,12 @@ const CheckSpec* Manifest::check(const std::string& wanted) const {
   return found == checks.end() ? nullptr : &*found;
 }
 
+const Milestone* Manifest::milestone(const std::string& letter) const {
+  const auto found = std::find_if(milestones.begin(), milestones.end(),
+                                  [&](const Milestone& milestone) { return milestone.letter == letter; });
+  return found == milestones.end() ? nullptr : &*found;
+}
+
 const Diagnosis* Manifest::diagnosis(const std::string& wanted) const {
   const auto found =
       std::find_if(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& d) { return d.id == wanted; });
@@ -279,8 +303,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only(
-      {"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses", "cases"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses",
+                 "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");

@@ -58,6 +58,11 @@
 /// link = { latency_ns = 0, bytes_per_second = 1e9 }      # both intra_node and inter_node
 /// inter_node = { bytes_per_second = 1e8 }                # after `link`: that between nodes alone
 /// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # both to_host and to_device
+///
+/// [[milestones]]                                   # steps of a size for one sitting (docs/authors/puzzles.md)
+/// letter = "a"                                     # ./shardlings run 09a
+/// title = "Replicas"
+/// cases = ["4 ranks"]                              # it is judged on these; the last one has none: it is all of them
 /// \endcode
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
 #pragma once
@@ -104,6 +109,13 @@ struct Axis {
   std::string number;  ///< which number of a case has its size; empty: none has, it is what is left of the ranks
 };
 
+/// A step on the way through a large puzzle: the checks of the puzzle, on some of its cases.
+struct Milestone {
+  std::string letter;  ///< "a": the first one
+  std::string title;
+  std::vector<std::string> cases;  ///< empty: all, which is the whole puzzle
+};
+
 struct Manifest {
   std::string id;      ///< name of the folder, "09_data_parallel"
   int number = 0;      ///< 9
@@ -119,13 +131,15 @@ struct Manifest {
   std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;
   std::vector<Case> cases;
-  std::vector<Axis> axes;  ///< from the innermost to the outermost
+  std::vector<Axis> axes;             ///< from the innermost to the outermost
+  std::vector<Milestone> milestones;  ///< in their order; the last one is the whole puzzle. Small puzzles have none
 
   int max_points() const;  ///< without those of bonus checks
   const CheckSpec* check(const std::string& id) const;
   /// The manifest's own sentence for a diagnosis; nullptr if it has none.
   const Diagnosis* diagnosis(const std::string& id) const;
   const Case* find_case(const std::string& name) const;
+  const Milestone* milestone(const std::string& letter) const;
 };
 
 /// Reads `puzzles/<id>/puzzle.toml`. Throws std::runtime_error: "puzzle.toml:12: …".

@@ -73,12 +73,13 @@ std::string key_of(const Job& job) {
       {SHARDLINGS_VERSION, job.source.name, job.source.text, read_whole_file((job.puzzle / "puzzle.toml").string()),
        job.toolchain.text, file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
        file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "",
-       std::to_string(job.options.least_tier), job.options.case_name, seed ? std::to_string(*seed) : "as declared",
-       fmt::format("{}", fmt::join(job.options.set, " ")), stamp_of(job.options.backend, job.toolchain.library)});
+       std::to_string(job.options.least_tier), fmt::format("{}", fmt::join(job.options.case_names, "\n")),
+       seed ? std::to_string(*seed) : "as declared", fmt::format("{}", fmt::join(job.options.set, " ")),
+       stamp_of(job.options.backend, job.toolchain.library)});
 }
 
 void check_case(const cases::Manifest& manifest, const std::string& name) {
-  if (name.empty() || manifest.find_case(name)) return;
+  if (manifest.find_case(name)) return;
   std::vector<std::string> known;
   for (const cases::Case& kase : manifest.cases) known.push_back(kase.name);
   throw std::runtime_error(fmt::format("{} has no case '{}'{}", manifest.id, name, suggestion(name, known)));
@@ -88,7 +89,7 @@ Job make_job(const GradeOptions& options) {
   Job job{options, build::load_toolchain(options.build_folder), normal(options.puzzle_folder), {}, {}, {}, {}};
   job.id = job.puzzle.filename().string();
   job.manifest = cases::load_manifest(job.puzzle.string(), job.toolchain.clusters);
-  check_case(job.manifest, options.case_name);
+  for (const std::string& name : options.case_names) check_case(job.manifest, name);
   if (options.jailed && options.backend != world::Backend::cpu) {
     throw std::runtime_error(
         fmt::format("jails are there on the CPU alone, and the backend is {}", name_of(options.backend)));
@@ -112,7 +113,7 @@ run::ProcessOptions grader_process(const Job& job) {
   grader.clusters = job.toolchain.clusters;
   grader.verdict = job.verdict().string();
   grader.traces = job.traces().string();
-  grader.case_name = job.options.case_name;
+  grader.case_names = job.options.case_names;
   grader.seed = job.options.seed;
   grader.set = job.options.set;
   grader.backend = job.options.backend;

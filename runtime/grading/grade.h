@@ -25,7 +25,7 @@ struct GradeOptions {
   std::string puzzle_folder;                     ///< puzzles/09_data_parallel
   std::string source;                            ///< the file to grade; empty: puzzle.cpp of the folder
   std::string build_folder;                      ///< CMake's
-  std::string case_name;                         ///< only this case; empty: all
+  std::vector<std::string> case_names;           ///< only these cases; empty: all
   std::optional<std::uint64_t> seed;             ///< instead of the seeds of the cases
   std::vector<std::string> set;                  ///< "bucket=300": other numbers of the cases, one of each
   std::string secret;                            ///< one line; hidden cases get seeds from it that are told to nobody

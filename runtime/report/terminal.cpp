@@ -75,8 +75,9 @@ class Report {
  private:
   void headline() {
     const std::string name = options_.title.empty() ? readable(verdict_.puzzle) : options_.title;
-    const std::string points = fmt::format("{} of {} points", verdict_.points, verdict_.max_points);
-    std::string state = points;
+    const std::string points =
+        options_.points ? fmt::format("{} of {} points", verdict_.points, verdict_.max_points) : "";
+    std::string state = options_.points ? points : "not passed";
     Role role = Role::bad;
     if (verdict_.status == Status::did_not_build) {
       state = "does not compile";
@@ -89,7 +90,7 @@ class Report {
       state = "not judged";
       role = Role::warning;
     } else if (verdict_.passed) {
-      state = "passed, " + points;
+      state = options_.points ? "passed, " + points : "passed";
       role = Role::good;
     }
     const std::string title = harmless_line(name, style_.charset());

@@ -19,6 +19,7 @@ struct TerminalOptions {
   bool verbose = false;  ///< every failed case, not only the first of each check; what the program printed
   bool timeline = true;  ///< the picture of one case
   std::string title;     ///< of the puzzle; empty: its id
+  bool points = true;    ///< false: a milestone was judged, whose points are not those of the puzzle
   const grading::verdict::Verdict* goal = nullptr;  ///< drawn below a run that takes too long; nullptr: unknown
 };
 

@@ -152,6 +152,25 @@ TEST(Manifest, ABonusIsNeededForNothing) {
             "puzzle.toml:21: 'best' is a bonus, and 't' is none: it would cost the pass");
 }
 
+TEST(Manifest, MilestonesAreCasesAndTheLastOneIsTheWhole) {
+  const std::string cases = kCase + "[[cases]]\nname = 'two'\n",
+                    a = "[[milestones]]\nletter='a'\ntitle='A'\ncases=['one']\n",
+                    b = "[[milestones]]\nletter='b'\ntitle='B'\n";
+  const cases::Manifest manifest = parse(kHead + kCheck + cases + a + b);
+  ASSERT_EQ(manifest.milestones.size(), 2U);
+  EXPECT_EQ(manifest.milestone("a")->cases, std::vector<std::string>{"one"});
+  EXPECT_EQ(manifest.milestone("b")->title, "B");
+  EXPECT_TRUE(manifest.milestone("b")->cases.empty());
+  EXPECT_EQ(manifest.milestone("c"), nullptr);
+  EXPECT_TRUE(parse(kHead + kCheck + cases).milestones.empty());
+  EXPECT_THAT(error_of(kHead + kCheck + cases + a), testing::HasSubstr("the last one is the whole puzzle"));
+  EXPECT_THAT(error_of(kHead + kCheck + cases + b), testing::HasSubstr("this milestone is 'a', not 'b'"));
+  EXPECT_THAT(error_of(kHead + kCheck + kCase + "[[milestones]]\nletter='a'\ntitle='A'\ncases=['two']\n" + b),
+              testing::HasSubstr("there is no case 'two'"));
+  EXPECT_THAT(error_of(kHead + kCheck + cases + "[[milestones]]\nletter='a'\ntitle='A'\n" + b),
+              testing::HasSubstr("the milestone before 'b' names no cases"));
+}
+
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
   EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
   EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));

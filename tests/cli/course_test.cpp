@@ -53,6 +53,26 @@ TEST(Course, ANumberIsNotAPartOfAName) {
   EXPECT_THAT(refusal("0"), HasSubstr("There is no puzzle \"0\""));
 }
 
+TEST(Course, ALetterNamesAMilestone) {
+  cases::Manifest large = small_puzzle(33, "three_d", "Three");
+  large.milestones = {{"a", "Groups", {"small"}}, {"b", "All", {}}};
+  const learner::Course puzzles({small_puzzle(9, "data_parallel", "Data parallel"), large});
+  EXPECT_EQ(puzzles.find("33a").id, "33_three_d");
+  EXPECT_EQ(learner::milestone_named(puzzles.find("33a"), "33a")->title, "Groups");
+  EXPECT_EQ(learner::milestone_named(puzzles.find("33"), "33"), nullptr);
+  EXPECT_EQ(learner::milestone_named(puzzles.find("09"), "33a"), nullptr);
+  const auto refused = [&](const char* name) {
+    try {
+      puzzles.find(name);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string("found");
+  };
+  EXPECT_EQ(refused("33c"), "Puzzle 33_three_d has the milestones 33a, 33b, and no 33c.");
+  EXPECT_EQ(refused("09a"), "Puzzle 09_data_parallel has no milestones: ./shardlings run 09");
+}
+
 TEST(Course, NearNamesAreOffered) {
   EXPECT_THAT(refusal("data_paralel"), HasSubstr("Did you mean data_parallel"));
   EXPECT_THAT(refusal("zzz"), testing::Not(HasSubstr("Did you mean")));

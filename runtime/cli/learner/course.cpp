@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,6 +82,30 @@ std::vector<Candidate> matches(const std::string& name, const std::vector<Candid
   return found;
 }
 
+/// "33" and "a" of "33a"; nothing where the name is of another form.
+std::optional<std::pair<std::string, std::string>> number_and_letter(const std::string& name) {
+  if (name.size() < 2 || name.back() < 'a' || name.back() > 'z') return std::nullopt;
+  const std::string number = name.substr(0, name.size() - 1);
+  return is_number(number) ? std::optional(std::pair(number, name.substr(name.size() - 1))) : std::nullopt;
+}
+
+/// "33" for "33a", if the puzzle has that milestone; every other name as it is.
+std::string without_milestone(const std::string& name, const std::vector<Manifest>& puzzles) {
+  const auto split = number_and_letter(name);
+  if (!split) return name;
+  for (const Manifest& puzzle : puzzles) {
+    if (puzzle.number != std::stoi(split->first)) continue;
+    if (puzzle.milestone(split->second)) return split->first;
+    std::vector<std::string> names;
+    for (const cases::Milestone& milestone : puzzle.milestones) names.push_back(split->first + milestone.letter);
+    throw UsageError(
+        names.empty()
+            ? fmt::format("Puzzle {} has no milestones: ./shardlings run {}", puzzle.id, split->first)
+            : fmt::format("Puzzle {} has the milestones {}, and no {}.", puzzle.id, fmt::join(names, ", "), name));
+  }
+  return name;
+}
+
 std::string no_such_puzzle(const std::string& name, const std::vector<Candidate>& candidates) {
   std::vector<std::string> ids;
   for (const Candidate& puzzle : candidates) {
@@ -109,8 +135,9 @@ void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failure
 
 }  // namespace
 
-const Manifest& Course::find(const std::string& name) const {
+const Manifest& Course::find(const std::string& asked) const {
   const auto candidates = candidates_of(puzzles_, faulty_);
+  const std::string name = without_milestone(asked, puzzles_);
   const auto found = matches(id_in_path(name, candidates), candidates);
   if (found.size() == 1 && found[0].faulty) throw MachineFault(to_text(*found[0].faulty));
   if (found.size() == 1) return *found[0].puzzle;
@@ -119,6 +146,11 @@ const Manifest& Course::find(const std::string& name) const {
   for (const Candidate& puzzle : found) ids.push_back(puzzle.id);
   throw UsageError(
       fmt::format("\"{}\" could be {}. Give a longer part of the name, or the number.", name, fmt::join(ids, " or ")));
+}
+
+const cases::Milestone* milestone_named(const Manifest& puzzle, const std::string& name) {
+  const auto split = number_and_letter(name);
+  return split && std::stoi(split->first) == puzzle.number ? puzzle.milestone(split->second) : nullptr;
 }
 
 const Manifest* Course::next(const Progress& progress) const {

@@ -20,8 +20,9 @@ class Course {
   const std::vector<cases::Manifest>& puzzles() const { return puzzles_; }
   /// What cannot be used: the course goes on without it.
   const std::vector<cases::FaultyPuzzle>& faulty() const { return faulty_; }
-  /// By number ("9", "09"), id, path, or a part of id or title that only one puzzle has.
-  /// Throws UsageError with the nearest names, and MachineFault with what is wrong if that puzzle is faulty.
+  /// By number ("9", "09", or with the letter of a milestone, "33a"), id, path, or a part of id or title that only one
+  /// puzzle has. Throws UsageError with the nearest names, and MachineFault with what is wrong if that puzzle is
+  /// faulty.
   const cases::Manifest& find(const std::string& name) const;
   /// The first puzzle that is not solved; nullptr when all are.
   const cases::Manifest* next(const Progress& progress) const;
@@ -41,6 +42,9 @@ void tell_of_faulty(const Context& context, const Course& course);
 
 /// The puzzle of that name or, for an empty name, the next one (the last one when all are solved).
 const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress);
+
+/// The milestone of the puzzle that a name such as "33a" asks for; nullptr for a name without a letter.
+const cases::Milestone* milestone_named(const cases::Manifest& puzzle, const std::string& name);
 
 /// "09": how puzzles are named in messages.
 std::string short_name(const cases::Manifest& puzzle);

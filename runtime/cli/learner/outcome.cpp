@@ -74,6 +74,21 @@ std::string records_text(const Verdict& verdict, const PuzzleProgress& progress)
   return text;
 }
 
+/// All checks that passing needs hold on all cases of the milestone.
+bool passes_milestone(const Verdict& verdict, const cases::Milestone& milestone) {
+  const auto is_bonus = [&](const std::string& id) {
+    return std::any_of(verdict.checks.begin(), verdict.checks.end(),
+                       [&](const auto& check) { return check.spec.id == id && check.spec.bonus; });
+  };
+  return std::all_of(milestone.cases.begin(), milestone.cases.end(), [&](const std::string& name) {
+    const auto kase = std::find_if(verdict.cases.begin(), verdict.cases.end(),
+                                   [&](const auto& judged) { return judged.kase.name == name; });
+    return kase != verdict.cases.end() && std::all_of(kase->checks.begin(), kase->checks.end(), [&](const auto& check) {
+             return check.passed == true || is_bonus(check.id);
+           });
+  });
+}
+
 /// What there is to win beyond the pass.
 std::string bonus_text(const Verdict& verdict) {
   std::string text;
@@ -125,6 +140,25 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
     std::int64_t& best = progress.records.emplace(open.name, open.end.value()).first->second;
     best = std::min(best, open.end.value());
   }
+}
+
+void remember_milestones(PuzzleProgress& progress, const Manifest& puzzle, const Verdict& verdict) {
+  for (const cases::Milestone& milestone : puzzle.milestones) {
+    if (!milestone.cases.empty() && passes_milestone(verdict, milestone)) progress.milestones.insert(milestone.letter);
+  }
+}
+
+std::string closing_words_of_milestone(const Context& context, const Manifest& puzzle,
+                                       const cases::Milestone& milestone, const Verdict& verdict) {
+  const std::string name = short_name(puzzle);
+  if (!verdict.passed) {
+    return verdict.status == Status::graded ? fmt::format("\nStuck? ./shardlings hint {}\n", name) : std::string();
+  }
+  const cases::Milestone& next = *(&milestone + 1);  // the last one is the whole puzzle, and this one is not
+  return fmt::format(
+      "\n{} {}\n  Points are for the whole puzzle.\n  Next: {}{} {}: ./shardlings run {}{}\n", context.tick(),
+      context.paint(Role::good, fmt::format("{}{} {} is done.", name, milestone.letter, milestone.title)), name,
+      next.letter, next.title, name, next.letter);
 }
 
 std::string closing_words(const Context& context, const Course& course, const Manifest& puzzle, const Verdict& verdict,

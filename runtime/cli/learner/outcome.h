@@ -16,6 +16,14 @@ void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& ver
 /// Enters a run of some cases only: it may explain a mistake, but solves nothing.
 void remember_diagnoses(PuzzleProgress& progress, const grading::verdict::Verdict& verdict);
 
+/// Notes which milestones this run has passed, whether it was of one of them or of all cases.
+void remember_milestones(PuzzleProgress& progress, const cases::Manifest& puzzle,
+                         const grading::verdict::Verdict& verdict);
+
+/// What stands below the report of a milestone: the next one, or where to find help.
+std::string closing_words_of_milestone(const Context& context, const cases::Manifest& puzzle,
+                                       const cases::Milestone& milestone, const grading::verdict::Verdict& verdict);
+
 /// What stands below the report: points and the next puzzle after a pass, where to find help otherwise.
 std::string closing_words(const Context& context, const Course& course, const cases::Manifest& puzzle,
                           const grading::verdict::Verdict& verdict, const Progress& progress);

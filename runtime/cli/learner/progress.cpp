@@ -55,6 +55,7 @@ json to_json(const PuzzleProgress& puzzle) {
           {"last_points", puzzle.last_points},
           {"diagnoses", diagnoses},
           {"hints", puzzle.hints},
+          {"milestones", puzzle.milestones},
           {"predictions", to_json(puzzle.predicted.answers)},
           {"questions", puzzle.predicted.asked},
           {"answered", to_json(puzzle.answered)},
@@ -70,6 +71,7 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.last_passed = value.value("last_passed", false);
   puzzle.last_points = value.value("last_points", 0);
   puzzle.hints = value.value("hints", std::vector<std::string>());
+  puzzle.milestones = value.value("milestones", std::set<std::string>());
   puzzle.predicted = {answers_in(value, "predictions"), value.value("questions", 0)};
   puzzle.answered = answers_from_json(value.value("answered", json::object()));
   puzzle.explained = answers_from_json(value.value("explained", json::object()));

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct PuzzleProgress {
   int last_points = 0;
   std::vector<PastDiagnosis> diagnoses;  ///< of the last run
   std::vector<std::string> hints;        ///< hashes of the hints that were given, in order
+  std::set<std::string> milestones{};    ///< letters of those that have passed
   PastAnswers predicted{};               ///< of `predict`
   PastAnswers answered{};                ///< of `predict --after`
   PastAnswers explained{};               ///< of `explain-back`, about the last run

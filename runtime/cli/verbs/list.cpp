@@ -77,6 +77,15 @@ json quizzes_json(const learner::Progress& progress) {
   return all;
 }
 
+json milestones_json(const Entry& entry) {
+  json all = json::array();
+  for (const cases::Milestone& milestone : entry.puzzle->milestones) {
+    const bool is_done = entry.progress.solved() || entry.progress.milestones.contains(milestone.letter);
+    all.push_back({{"letter", milestone.letter}, {"title", milestone.title}, {"passed", is_done}});
+  }
+  return all;
+}
+
 int print_json(const Context& context, const std::vector<Entry>& entries, const learner::Course& course,
                const learner::Progress& progress, const Manifest* next) {
   json puzzles = json::array(), faulty = json::array();
@@ -94,6 +103,7 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"solved", entry.progress.solved()},
                        {"points", entry.progress.points},
                        {"max_points", entry.puzzle->max_points()},
+                       {"milestones", milestones_json(entry)},
                        {"hints_given", entry.progress.hints.size()},
                        {"predicted", entry.progress.predicted.right()},
                        {"to_predict", entry.progress.predicted.asked},
@@ -149,6 +159,18 @@ std::string puzzle_line(const Context& context, const Entry& entry, bool is_next
                      remarks_of(context, entry));
 }
 
+/// "     17a Attention ✓, 17b Vocabulary": of a puzzle that is still to be solved.
+std::string milestones_line(const Context& context, const Entry& entry) {
+  if (entry.progress.solved() || entry.puzzle->milestones.empty()) return {};
+  std::vector<std::string> names;
+  for (const cases::Milestone& milestone : entry.puzzle->milestones) {
+    const bool is_done = entry.progress.milestones.contains(milestone.letter);
+    names.push_back(fmt::format("{}{} {}{}", learner::short_name(*entry.puzzle), milestone.letter, milestone.title,
+                                is_done ? " " + context.tick() : ""));
+  }
+  return context.fitted(fmt::format("     {}", fmt::join(names, ", "))) + "\n";
+}
+
 /// "quiz 4 of 7", once something of the chapter's was answered.
 std::string quiz_of(const Context& context, const std::string& title, const learner::Progress& progress) {
   const auto found = progress.quizzes.find(title.substr(0, title.find(' ')));
@@ -177,6 +199,7 @@ std::string text_of(const Context& context, const std::vector<Entry>& entries, c
             quiz_of(context, chapter.title, progress) + "\n";
     for (const Entry& entry : chapter.entries) {
       text += context.fitted(puzzle_line(context, entry, entry.puzzle == next)) + "\n";
+      text += milestones_line(context, entry);
     }
   }
   const Points points = points_of(entries);

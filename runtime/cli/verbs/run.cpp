@@ -46,12 +46,19 @@ std::string to_text(grading::Phase phase) {
 
 using Say = std::function<void(const std::string&)>;
 
+/// Those that were asked for; empty: all.
+std::vector<std::string> names_of_cases(const Manifest& puzzle, const RunOptions& options) {
+  if (!options.case_name.empty()) return {options.case_name};
+  const cases::Milestone* milestone = learner::milestone_named(puzzle, options.puzzle);
+  return milestone == nullptr ? std::vector<std::string>() : milestone->cases;
+}
+
 grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
                                     grading::run::Backend backend, const Say& say) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
-  grade.case_name = options.case_name;
+  grade.case_names = names_of_cases(puzzle, options);
   grade.seed = options.seed;
   grade.set = options.set;
   grade.backend = backend;
@@ -79,8 +86,11 @@ Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions&
 
 /// Those of the puzzle that were asked for.
 std::vector<cases::Case> chosen_cases(const Manifest& puzzle, const RunOptions& options) {
-  if (options.case_name.empty()) return puzzle.cases;
-  return {*puzzle.find_case(options.case_name)};
+  const std::vector<std::string> names = names_of_cases(puzzle, options);
+  if (names.empty()) return puzzle.cases;
+  std::vector<cases::Case> chosen;
+  for (const std::string& name : names) chosen.push_back(*puzzle.find_case(name));
+  return chosen;
 }
 
 /// The command that repeats a case names the file or the variant, if it was not the learner's own file, and numbers
@@ -154,7 +164,8 @@ std::string words_on_another_file(const Context& context, const RunOptions& opti
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
 learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
                            const Verdict& verdict, const std::string& hash) {
-  const bool whole = options.case_name.empty() && !options.seed && options.seed_file.empty();
+  const bool as_declared = options.case_name.empty() && !options.seed && options.seed_file.empty();
+  const bool whole = as_declared && names_of_cases(puzzle, options).empty();
   const bool counts =
       options.file.empty() && options.set.empty() && verdict.status != grading::verdict::Status::not_judged;
   if (!counts) return learner::load_progress(context.project.state());
@@ -166,6 +177,7 @@ learner::Progress remember(const Context& context, const Manifest& puzzle, const
       } else {
         learner::remember_diagnoses(past, verdict);
       }
+      if (as_declared) learner::remember_milestones(past, puzzle, verdict);
     });
   } catch (const std::runtime_error& error) {
     context.err << "Your progress could not be noted: " << error.what() << '\n';
@@ -187,6 +199,11 @@ void print_report(const Context& context, const RunOptions& options, const Manif
   report::TerminalOptions shown;
   shown.goal = goal ? &*goal : nullptr;
   shown.title = puzzle.title;
+  if (const cases::Milestone* milestone = learner::milestone_named(puzzle, options.puzzle);
+      milestone && !milestone->cases.empty()) {
+    shown.title = fmt::format("{}{} {}", learner::short_name(puzzle), milestone->letter, milestone->title);
+    shown.points = false;
+  }
   shown.width = context.width;
   shown.colour = context.colour;
   shown.charset = context.charset;
@@ -243,6 +260,7 @@ int run(const Context& context, const RunOptions& asked) {
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 
   const Verdict repeatable = with_file(verdict, options);
+  const cases::Milestone* milestone = learner::milestone_named(puzzle, options.puzzle);
   const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
                       options.seed_file.empty();
   if (options.json) {
@@ -250,8 +268,11 @@ int run(const Context& context, const RunOptions& asked) {
                                   is_own ? progress.of(puzzle.id).explained : learner::PastAnswers())
                 << '\n';
   } else if (!learner::takes_stdout(exports)) {
-    const std::string closing = is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
-                                       : words_on_another_file(context, options, puzzle, verdict);
+    const bool of_milestone = milestone != nullptr && !milestone->cases.empty();
+    const std::string closing = is_own && of_milestone
+                                    ? learner::closing_words_of_milestone(context, puzzle, *milestone, verdict)
+                                : is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
+                                         : words_on_another_file(context, options, puzzle, verdict);
     print_report(context, options, puzzle, repeatable, closing, static_cast<int>(course.faulty().size()));
   }
   // Who reads them knows nothing of this machine's files.

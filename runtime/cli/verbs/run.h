@@ -20,7 +20,7 @@ struct RunOptions {
   std::string file;                        ///< graded as that puzzle; empty: the learner's file
   std::string mutant;                      ///< instead of a file: the name of a wrong solution (author/variants.h)
   std::string right;                       ///< likewise: the name of another right solution
-  std::string case_name;                   ///< empty: all cases
+  std::string case_name;                   ///< empty: all cases, or those of the milestone that `puzzle` names ("33a")
   std::optional<std::uint64_t> seed;       ///< instead of the cases' own
   std::vector<std::string> set;            ///< "bucket=300": other numbers of the case
   std::string seed_file;                   ///< holds a secret for the seeds of hidden cases; empty: they have their own

@@ -64,7 +64,8 @@ class Watch {
       keys_.emplace();
       context_.out << kClear;
     }
-    open(puzzle);
+    const cases::Milestone* milestone = learner::milestone_named(puzzle, options.puzzle);
+    open(puzzle, milestone ? milestone->letter : "");
   }
 
   int loop() {
@@ -130,11 +131,14 @@ class Watch {
     };
   }
 
-  void open(const Manifest& puzzle) {
+  /// `milestone` is the letter of one, or empty: the whole puzzle.
+  void open(const Manifest& puzzle, const std::string& milestone) {
     id_ = puzzle.id;
     name_ = learner::short_name(puzzle);
+    milestone_ = milestone;
     const std::string file = context_.project.puzzle_file(id_);
-    screen_.title = fmt::format("{} {}  {}", name_, puzzle.title, system::shown_path(file));
+    const std::string& title = milestone.empty() ? puzzle.title : puzzle.milestone(milestone)->title;
+    screen_.title = fmt::format("{}{} {}  {}", name_, milestone_, title, system::shown_path(file));
     watcher_ = std::make_unique<system::FileWatcher>(file);
     puzzle_ = puzzle;
     if (page_) page_->open(puzzle);
@@ -162,7 +166,7 @@ class Watch {
       Context context{context_.project, out, out, context_.colour, context_.charset, context_.width};
       if (full_screen_) context.width = size.columns;
       RunOptions options;
-      options.puzzle = id_;
+      options.puzzle = milestone_.empty() ? id_ : name_ + milestone_;
       options.backend = backend_;
       if (full_screen_) options.max_lines = rows;
       if (full_screen_) options.whole = &whole;
@@ -302,12 +306,15 @@ class Watch {
       return;
     }
     const learner::Course course = learner::load_course(context_.project);
-    const Manifest* next = course.next_after(id_, learner::load_progress(context_.project.state()));
+    const bool on_the_way = !milestone_.empty() && milestone_ != puzzle_.milestones.back().letter;
+    const Manifest* next =
+        on_the_way ? &puzzle_ : course.next_after(id_, learner::load_progress(context_.project.state()));
     if (!next) return;
+    const char letter = on_the_way ? static_cast<char>(milestone_.front() + 1) : '\0';
     report_.clear();
     details_.clear();
     show_report();
-    open(*next);
+    open(Manifest(*next), on_the_way ? std::string(1, letter) : "");
   }
 
   void show() {
@@ -324,7 +331,7 @@ class Watch {
   Manifest puzzle_;
   terminal::SignalEvents signals_;
   std::optional<terminal::KeyMode> keys_;
-  std::string id_, name_;
+  std::string id_, name_, milestone_;
   std::unique_ptr<system::FileWatcher> watcher_;
   system::Job job_;
   std::optional<LivePage> page_;
@@ -332,7 +339,7 @@ class Watch {
   std::string report_, details_;  // of the last run: for the screen, and in full
   bool is_report_ = true;         // the body is one of the two
   bool shows_details_ = false;
-  bool can_go_on_ = false;  // the puzzle is solved
+  bool can_go_on_ = false;  // the puzzle is solved, or this milestone of it
   bool full_screen_ = false;
   bool done_ = false;
 };

@@ -72,6 +72,7 @@ Range GridRank::mine(Count l) const {
 }
 
 Count GridRank::table_size() const {
+  if (!structure.spec.tied) return 0;
   return entry_of(structure.layers.front(), "token").range.size();
 }
 

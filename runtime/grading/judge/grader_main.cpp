@@ -1,6 +1,7 @@
 // The main function of every grader: runs the submission on the puzzle's cases, registers a GoogleTest for each check
 // and case, and writes the verdict.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -82,14 +83,16 @@ std::string secret_of(const GraderOptions& options) {
 std::vector<cases::Case> chosen_cases(const cases::Manifest& manifest, const GraderOptions& options,
                                       const std::string& secret) {
   std::vector<cases::Case> cases;
+  const std::vector<std::string>& names = options.case_names;
   for (const cases::Case& kase : manifest.cases) {
-    if (!options.case_name.empty() && kase.name != options.case_name) continue;
+    if (!names.empty() && std::find(names.begin(), names.end(), kase.name) == names.end()) continue;
     cases.push_back(kase);
     if (options.seed) cases.back().seed = *options.seed;
     for (const std::string& text : options.set) set_number(cases.back(), cases::number_from("--set", text));
     if (!secret.empty() && kase.hidden) cases.back().seed = secret_seed(secret, manifest.id, kase.name);
   }
-  if (cases.empty()) throw std::runtime_error(fmt::format("{} has no case '{}'", manifest.id, options.case_name));
+  if (cases.empty())
+    throw std::runtime_error(fmt::format("{} has no case '{}'", manifest.id, fmt::join(names, "', '")));
   return cases;
 }
 

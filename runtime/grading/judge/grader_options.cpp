@@ -37,7 +37,7 @@ GraderOptions parse_grader_options(int argc, char** argv) {
   const std::map<std::string, std::string*> texts = {
       {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
       {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
-      {"--case", &options.case_name},        {"--source", &options.source}};
+      {"--source", &options.source}};
   const std::map<std::string, bool*> flags = {{"--wait-for-submission", &options.wait_for_submission},
                                               {"--secret-on-input", &options.secret_on_input}};
   for (int i = 1; i < argc; ++i) {
@@ -55,11 +55,13 @@ GraderOptions parse_grader_options(int argc, char** argv) {
       continue;
     }
     const auto text = texts.find(name);
-    if (text == texts.end() && name != "--seed" && name != "--backend" && name != "--set")
+    if (text == texts.end() && name != "--seed" && name != "--backend" && name != "--set" && name != "--case")
       throw std::runtime_error(fmt::format("unknown option {}", name));
     if (++i == argc) throw std::runtime_error(fmt::format("{} needs a value", name));
     if (name == "--set") {
       options.set.emplace_back(argv[i]);
+    } else if (name == "--case") {
+      options.case_names.emplace_back(argv[i]);
     } else if (name == "--seed") {
       options.seed = parse_seed(argv[i]);
     } else if (name == "--backend") {
@@ -84,7 +86,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
   if (!options.source.empty()) arguments.insert(arguments.end(), {"--source", options.source});
   if (!options.jail.empty()) arguments.insert(arguments.end(), {"--jail", options.jail});
   if (options.least_tier > 0) arguments.emplace_back("--strangers-code");
-  if (!options.case_name.empty()) arguments.insert(arguments.end(), {"--case", options.case_name});
+  for (const std::string& name : options.case_names) arguments.insert(arguments.end(), {"--case", name});
   if (options.seed) arguments.insert(arguments.end(), {"--seed", std::to_string(*options.seed)});
   if (options.wait_for_submission) arguments.emplace_back("--wait-for-submission");
   for (const std::string& number : options.set) arguments.insert(arguments.end(), {"--set", number});

@@ -30,7 +30,7 @@ struct GraderOptions {
   std::string clusters;                 ///< folder of clusters
   std::string verdict;                  ///< file to write; empty: none
   std::string traces;                   ///< file to write; empty: none
-  std::string case_name;
+  std::vector<std::string> case_names;  ///< only these; empty: all
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;  ///< "bucket=300": other numbers of the cases (case_numbers.h)
   /// The first line of the input holds a secret (secret_seeds.h). Not an argument: those are for everybody to see.
