@@ -44,11 +44,11 @@ Bytes input_peak_of_block(const LayerStructure& layer, Count tokens, Count batch
   const Bytes middle = wide(tokens, layer.wide, dtype), sums = norm_sums(layer);
   const Bytes saved = saved_by_block(layer, tokens, batch, dtype);
   // What is saved but for three activations, four attended ones, both sides of the GELU and the statistics.
-  const Bytes scores = saved - 3 * whole - 4 * attended - 2 * middle - 2 * statistics(tokens);
+  const Bytes scores = saved - 3 * whole - 4 * attended - 2 * middle - 2 * statistics(layer, tokens);
   const Bytes at_gelu = saved + whole + 2 * middle;
-  const Bytes at_second_norm = 6 * whole + 4 * attended + 2 * middle + scores + 2 * statistics(tokens) + sums;
-  const Bytes in_attention = 4 * whole + 8 * attended + 2 * middle + scores + statistics(tokens) + sums;
-  const Bytes at_first_norm = kept_by_block(layer, tokens, dtype) + 2 * whole + statistics(tokens);
+  const Bytes at_second_norm = 6 * whole + 4 * attended + 2 * middle + scores + 2 * statistics(layer, tokens) + sums;
+  const Bytes in_attention = 4 * whole + 8 * attended + 2 * middle + scores + statistics(layer, tokens) + sums;
+  const Bytes at_first_norm = kept_by_block(layer, tokens, dtype) + 2 * whole + statistics(layer, tokens);
   return std::max({at_gelu, at_second_norm, in_attention, at_first_norm});
 }
 
@@ -109,7 +109,7 @@ Bytes kept_bytes(const LayerStructure& layer, Count tokens, DType dtype) {
     case Type::linear:
     case Type::linear_gelu:
     case Type::embedding: return output;
-    case Type::block: return kept_by_block(layer, tokens, dtype);
+    case Type::block: return layer.llama ? Bytes(0) : kept_by_block(layer, tokens, dtype);
     case Type::head: return output + input_bytes(layer, tokens, dtype) + norm_sums(layer);
   }
   return Bytes(0);
@@ -121,8 +121,8 @@ Bytes backward_input_peak(const LayerStructure& layer, Count tokens, Count batch
     case Type::linear: return output + input;
     case Type::linear_gelu: return std::max(3 * output, output + input);
     case Type::embedding: return output;
-    case Type::block: return input_peak_of_block(layer, tokens, batch, dtype);
-    case Type::head: return output + 3 * input + statistics(tokens) + norm_sums(layer);
+    case Type::block: return layer.llama ? Bytes(0) : input_peak_of_block(layer, tokens, batch, dtype);
+    case Type::head: return output + 3 * input + statistics(layer, tokens) + norm_sums(layer);
   }
   return Bytes(0);
 }
