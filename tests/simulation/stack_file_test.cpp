@@ -56,6 +56,39 @@ TEST(StackFile, EveryFileIsRead) {
   EXPECT_GE(files, 3);
 }
 
+/// Operations of a stack's products with weights: of forward, of backward's first half, of its second half.
+struct Products {
+  Flops forward, input, weights;
+};
+
+Products products_of(const model::SoftwareStack& stack, const model::BlockExtents& extents) {
+  Products sum;
+  const auto flops = [&](const model::StackRow& row) { return cost_of(row, extents, Bytes(2), false).flops; };
+  for (const model::StackRow& row : stack.forward) sum.forward += row.in == model::Width::none ? Flops(0) : flops(row);
+  for (const model::StackRow& row : stack.backward) {
+    if (row.in != model::Width::none) (row.weights ? sum.weights : sum.input) += flops(row);
+  }
+  return sum;
+}
+
+// Backward has each product with a weight twice: for its input, and in the second half for the weight.
+TEST(StackFile, EveryStackTellsTheHalvesOfItsBackwardApart) {
+  model::ModelSpec spec;
+  spec.family = model::ModelSpec::Family::gpt;
+  spec.layers = 1;
+  spec.hidden = 64;
+  spec.heads = 4;
+  spec.sequence = 32;
+  const model::ModelStructure structure = model::make_structure(spec);
+  const model::BlockExtents extents = extents_of(structure.layers[1], 32, 2, 1, false);
+  for (const auto& entry : fs::directory_iterator(kStacks)) {
+    const Products products = products_of(*load_stack(kStacks, entry.path().stem().string()).stack, extents);
+    EXPECT_EQ(products.weights, products.forward) << entry.path();
+    EXPECT_EQ(products.input, products.forward) << entry.path();
+    EXPECT_EQ(products.weights, Flops(24 * 32 * 2 * 64 * 64)) << entry.path();
+  }
+}
+
 TEST(StackFile, SaysWhatIsWrongWithOne) {
   EXPECT_THAT(fault_of("megatron"), HasSubstr("there are: ours, megatron-2021, megatron-2022, torch-flash"));
   const std::string path = testing::TempDir() + "wrong_stack.toml";
