@@ -45,6 +45,10 @@ void parts_of(Archive& a, Linear& linear) {
   a(linear.weight, linear.bias, linear.grad_weight, linear.grad_bias);
 }
 template <class Archive>
+void parts_of(Archive& a, AttentionShare& share) {
+  a(share.sequence, share.q, share.kv, share.y, share.lse);
+}
+template <class Archive>
 void parts_of(Archive& a, OptimizerState& state) {
   a(state.m, state.v, state.step);
 }

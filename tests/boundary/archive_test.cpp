@@ -108,8 +108,9 @@ TEST(Archive, KeepsPlainThings) {
   MixedPrecision mixed;
   mixed.clean = 5;
   mixed.loss_scale = 1024;
+  const AttentionShare share{11, Random(6).view(), Random(7).view(), Random(8).view(), Random(9).view()};
   Sender sender;
-  sender(linear, step, part, ranges, group, shape, mixed, 3, Count{-4}, 2.5F, true);
+  sender(linear, step, part, ranges, group, shape, mixed, share, 3, Count{-4}, 2.5F, true);
   const std::string bytes = sender.take();
   Kept kept;
   Receiver receiver(bytes, nullptr, kept);
@@ -120,11 +121,12 @@ TEST(Archive, KeepsPlainThings) {
   Group g;
   Shape sh;
   MixedPrecision m;
+  AttentionShare a;
   int i = 0;
   Count c = 0;
   float f = 0;
   bool b = false;
-  receiver(l, s, p, r, g, sh, m, i, c, f, b);
+  receiver(l, s, p, r, g, sh, m, a, i, c, f, b);
   EXPECT_TRUE(same(Access::ref(l.weight), Access::ref(linear.weight)));
   EXPECT_TRUE(same(Access::ref(l.grad_bias), Access::ref(linear.grad_bias)));
   EXPECT_EQ(s.weight_decay, 0.4F);
@@ -137,6 +139,9 @@ TEST(Archive, KeepsPlainThings) {
   EXPECT_EQ(sh, shape);
   EXPECT_EQ(m.clean, 5);
   EXPECT_EQ(m.loss_scale, 1024);
+  EXPECT_EQ(a.sequence, 11);
+  EXPECT_TRUE(same(Access::ref(a.kv), Access::ref(share.kv)));
+  EXPECT_TRUE(same(Access::ref(a.lse), Access::ref(share.lse)));
   EXPECT_EQ(i, 3);
   EXPECT_EQ(c, -4);
   EXPECT_EQ(f, 2.5F);

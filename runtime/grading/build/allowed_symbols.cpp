@@ -12,6 +12,8 @@ using std::string_view;
 /// In order, as the other lists here. A test compares them with the headers and with what the library exports.
 constexpr string_view kPublicNames[] = {"Aborted",
                                         "AdamStep",
+                                        "AttentionPart",
+                                        "AttentionShare",
                                         "Axis",
                                         "Batch",
                                         "ConstView",

@@ -61,6 +61,15 @@ struct MixedPrecision {
   int clean = 0;         ///< steps without an overflow since that was changed last
 };
 
+/// This rank's positions of sequences that are divided over ranks, and their attention: n positions, b sequences.
+struct AttentionShare {
+  Count sequence = 0;  ///< positions of all ranks together
+  ConstView q;         ///< (n, b, h): queries
+  ConstView kv;        ///< (2 n, b, u): keys, below them the values; u is less than h where heads share keys
+  View y;              ///< (n, b, h): what attention makes of them
+  View lse;            ///< (n, b, heads), f32: log of the sum of exp(scores), of each query and head
+};
+
 /// What a rank in a grid has of a model, and the groups that it shares it with.
 struct GridShare {
   const std::vector<Stage>& chunks;  ///< of its pipeline's stages, in their order
