@@ -322,10 +322,23 @@ SHARDLINGS_CHECK(time) {
 
 SHARDLINGS_PREDICTIONS("4 ranks") {
   const Plan plan(predict.kase());
+  // A rank's own keys take another time than those of the others, which are all alike on the rank that ends last.
+  const auto steps = [&](const Pieces& of, int last) {
+    const auto step = [&](int back) {
+      const auto& mine = of[static_cast<std::size_t>(last)];
+      const auto& theirs = of[static_cast<std::size_t>(last - back)];
+      const Count rows = plan.merged(mine.first, theirs.first) + plan.merged(mine.first, theirs.second) +
+                         plan.merged(mine.second, theirs.first) + plan.merged(mine.second, theirs.second);
+      return plan.work(plan.pairs(mine, theirs)) + plan.merging(rows);
+    };
+    return named("own keys", step(0)) + (named("c", Count(plan.c)) - 1) * named("keys of another rank", step(1));
+  };
   const Nanos mean = plan.work(plan.all_pairs() / plan.c), in_row = plan.ring(neighbours(plan.c), false);
-  predict.end("time", "When does the run end with your deal?", named("ring", plan.ring(mirrored(plan.c), false)))
+  predict.end("time", "When does the run end with your deal?", steps(mirrored(plan.c), plan.c - 1))
       .unlike(named("consecutive pieces", in_row),
               "Consecutive pieces leave the last rank with nearly twice the mean. Which deal has the same for all?");
-  predict.number("consecutive", "When would it end with two consecutive pieces on each rank?", named("ring", in_row))
+  predict
+      .number("consecutive", "When would it end with two consecutive pieces on each rank?",
+              steps(neighbours(plan.c), plan.c - 1))
       .unlike(named("mean of the ranks", mean), "The end is that of the last rank, which sees the keys of all pieces.");
 }
