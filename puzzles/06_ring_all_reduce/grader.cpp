@@ -32,6 +32,7 @@ struct Mistake {
   int gather_steps_missing = 0;
   int added_to = 0;       ///< what arrives is added to the part that is so many further
   int gather_begins = 0;  ///< the second half begins with the part that is so many further
+  int stored_in = 0;      ///< what arrives in the second half is stored in the part that is so many further
   bool gather_adds = false;
   bool overwrites = false;  ///< what arrives in the first half replaces instead of being added
 };
@@ -42,6 +43,10 @@ constexpr Mistake kMistakes[] = {
     {.diagnosis = "reduce_step_missing", .reduce_steps_missing = 1},
     {.diagnosis = "wrong_part", .added_to = 1},
     {.diagnosis = "wrong_part", .added_to = -1},
+    {.diagnosis = "wrong_part", .added_to = 1, .stored_in = 1},
+    {.diagnosis = "wrong_part", .added_to = -1, .stored_in = -1},
+    {.diagnosis = "stored_in_wrong_part", .stored_in = 1},
+    {.diagnosis = "stored_in_wrong_part", .stored_in = -1},
     {.diagnosis = "wrong_start_of_gather", .gather_begins = -1},
     {.diagnosis = "wrong_start_of_gather", .gather_begins = 1},
     {.diagnosis = "added_in_gather", .gather_adds = true},
@@ -90,7 +95,7 @@ Replicas with_mistake(Replicas replicas, const Ring& ring, const Mistake& mistak
   for (int s = 0; s < n - 1 - mistake.gather_steps_missing; ++s) {
     const int begin = ring.first + 1 - s + mistake.gather_begins;
     const auto sent = [&](int i) { return i + begin; };
-    const auto filled = [&](int i) { return i + begin - 1; };
+    const auto filled = [&](int i) { return i + begin - 1 + mistake.stored_in; };
     if (!pass_on(replicas, ring, sent, filled, mistake.gather_adds)) return {};
   }
   return replicas;

@@ -24,11 +24,11 @@ using namespace shardlings;
 /// send, recv and the _async forms are as good. The built-in collectives (group.all_reduce and its like, split
 /// and barrier too) are what you are building, and not for use here.
 void ring_all_reduce(Rank& rank, Group& group, View data) {
-  const int n = group.size();
+  const int ranks = group.size();
   const int me = group.rank();
-  const int next = (me + 1) % n;
-  const int prev = (me + n - 1) % n;
-  const auto part = [&](int i) { return data.part(group.part(data.size(), ((i % n) + n) % n)); };
+  const int next = (me + 1) % ranks;
+  const int prev = (me + ranks - 1) % ranks;
+  const auto part = [&](int i) { return data.part(group.part(data.size(), ((i % ranks) + ranks) % ranks)); };
   Tensor buffer = rank.empty(part(0).size(), Kind::buffer);  // part 0 is the longest
 
   // >>> your code (about 8 lines)

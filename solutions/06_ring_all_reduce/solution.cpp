@@ -24,17 +24,17 @@ using namespace shardlings;
 /// send, recv and the _async forms are as good. The built-in collectives (group.all_reduce and its like, split
 /// and barrier too) are what you are building, and not for use here.
 void ring_all_reduce(Rank& rank, Group& group, View data) {
-  const int n = group.size();
+  const int ranks = group.size();
   const int me = group.rank();
-  const int next = (me + 1) % n;
-  const int prev = (me + n - 1) % n;
-  const auto part = [&](int i) { return data.part(group.part(data.size(), ((i % n) + n) % n)); };
+  const int next = (me + 1) % ranks;
+  const int prev = (me + ranks - 1) % ranks;
+  const auto part = [&](int i) { return data.part(group.part(data.size(), ((i % ranks) + ranks) % ranks)); };
   Tensor buffer = rank.empty(part(0).size(), Kind::buffer);  // part 0 is the longest
 
   // >>> your code (about 8 lines)
   // Reduce-scatter. In step s the part that I added to in step s-1 goes on to my neighbour, and the one before it comes
   // in from behind. It left its own rank s+1 hops ago and has collected all ranks on its way.
-  for (int s = 0; s < n - 1; ++s) {
+  for (int s = 0; s < ranks - 1; ++s) {
     const View sum = part(me - s - 1);
     const View got = buffer.part({0, sum.size()});
     group.send_recv(part(me - s), next, got, prev);
@@ -42,7 +42,7 @@ void ring_all_reduce(Rank& rank, Group& group, View data) {
   }
   // All-gather. part(me + 1) is the one that I added to last: it is complete, and I am the only one who has it. The
   // same ring again, without adding: what comes in is finished and goes where it belongs.
-  for (int s = 0; s < n - 1; ++s) group.send_recv(part(me + 1 - s), next, part(me - s), prev);
+  for (int s = 0; s < ranks - 1; ++s) group.send_recv(part(me + 1 - s), next, part(me - s), prev);
   // <<<
 }
 
