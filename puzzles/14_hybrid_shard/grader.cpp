@@ -254,15 +254,20 @@ void diagnose_time(CheckContext& check, int rank) {
   check.diagnose(inside.empty() ? time_mistake_between(check, rank) : inside);
 }
 
+Formula<Nanos> last_scatter(const Case& kase) {
+  return named("last reduce-scatter", Nanos(ring_times(node_of(kase)).front()));
+}
+
+/// Between nodes, of the parts of layer l.
+Formula<Nanos> reduction_of(const Case& kase, std::size_t l) {
+  const Count elements = part_bytes(node_of(kase), 0)[l] / kBytesOfF32;
+  return named(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas_of(kase), elements)));
+}
+
 /// The end of a step, after the last backward: the part of layer 0 is scattered, then reduced between nodes, where that
 /// of layer 1 may still be on its way.
 Formula<Nanos> time_after_backward(const Case& kase) {
-  const Case node = node_of(kase), replicas = replicas_of(kase);
-  const std::vector<std::int64_t> parts = part_bytes(node, 0);
-  const auto reduced = [&](std::size_t l) {
-    return named(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas, parts[l] / kBytesOfF32)));
-  };
-  return max(named("last reduce-scatter", Nanos(ring_times(node).front())), reduced(1)) + reduced(0);
+  return max(last_scatter(kase), reduction_of(kase, 1)) + reduction_of(kase, 0);
 }
 
 Formula<Nanos> planned_time(const Case& kase) {
@@ -283,7 +288,7 @@ SHARDLINGS_CHECK(output) {
 
 SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    if (!check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("F")) ||
+    if (!check.peak_at_most(rank, hybrid_peak(check.kase(), rank).formula("n_node")) ||
         !holds_two_units(check, node_of(check.kase()), rank)) {
       if (computes_for_others(check, rank)) return check.diagnose("batches_exchanged");
       if (parts_gathered_between_nodes(check)) return check.diagnose(mistake_of_gathers(check));
@@ -342,14 +347,20 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 nodes") {
   predict.sent("sent", 0, "How many bytes does rank 0 send in all?", bytes.inside + bytes.between)
       .unlike(bytes.inside, "That is inside the node alone.")
       .unlike(step_bytes(kase, 0, 3), "That is with the model divided over all ranks of all nodes.");
-  predict.peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?", peak.formula("F"))
+  predict
+      .peak("peak", 0, "How many bytes of device memory are alive on rank 0 at the worst moment?",
+            peak.formula("n_node"))
       .unlike(step_peak(kase, 0, 3).formula(),
               "Parts are N-ths there. A node has all of the model among its own ranks.")
-      .unlike(peak.formula("F") - named("two units of weights", Bytes(peak.gathered_weights)),
+      .unlike(peak.formula("n_node") - named("two units of weights", Bytes(peak.gathered_weights)),
               "The layer at work is whole, and so is the one that is gathered meanwhile.");
   predict.end("time", "When does the step end, with everything hidden that can be?", planned_time(kase))
       .unlike(first + letter.l * (letter.f + letter.b), "After the last backward gradients still have to be summed.")
-      .unlike(letter.l * (letter.f + letter.b), "That is computation alone.");
+      .unlike(letter.l * (letter.f + letter.b), "That is computation alone.")
+      .unlike(
+          first + letter.l * (letter.f + letter.b) + last_scatter(kase) + reduction_of(kase, 0),
+          "The part of layer 1 is reduced between nodes only when its reduce-scatter has been waited for, after the "
+          "last backward. So two all-reduces follow that, one behind the other.");
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks, 2 nodes") {

@@ -119,7 +119,7 @@ HybridBytes hybrid_bytes(const cases::Case& kase, int rank) {
     sent.emplace_back(Bytes(all_reduce_bytes(replicas, part / judge::kBytesOfF32, rank / node.ranks)));
   }
   const Formula<Count> share = share_of_others(named("R", replicas.ranks));
-  return {step_bytes(node, rank % node.ranks, 3, "F"),
+  return {step_bytes(node, rank % node.ranks, 3, "n_node"),
           simplest(2 * share * named("this rank's parts", Bytes(sum_of(parts))),
                    called("2 (R-1)/R of this rank's part of each layer", sum(sent)))};
 }

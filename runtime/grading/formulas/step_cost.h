@@ -43,17 +43,17 @@ StepPeak step_peak(const cases::Case& kase, int rank, int zero);
 judge::Formula<Bytes> step_bytes(const cases::Case& kase, int rank, int zero, const char* ranks = "N");
 
 /// \name Hybrid sharding
-/// Nodes of F ranks are replicas of one another; inside a node everything is divided as in ZeRO-3 (puzzle 14). R nodes.
+/// R nodes of n_node ranks are replicas of one another; inside a node everything is divided as in ZeRO-3 (puzzle 14).
 /// @{
-/// The training as one node sees it: F ranks, inside one node. Rank r of the world is rank r mod F there.
+/// The training as one node sees it: n_node ranks, inside one node. Rank r of the world is rank r mod n_node there.
 cases::Case node_of(const cases::Case& kase);
-/// As ranks with the same part see one another: R ranks, each on a node of its own. Rank r of the world is rank r / F
-/// there.
+/// As ranks with the same part see one another: R ranks, each on a node of its own. Rank r of the world is rank
+/// r / n_node there.
 cases::Case replicas_of(const cases::Case& kase);
-/// Like a node alone: that of ZeRO-3 on F ranks.
+/// Like a node alone: that of ZeRO-3 on n_node ranks.
 StepPeak hybrid_peak(const cases::Case& kase, int rank);
-/// Bytes that a rank sends in a step, by the class of links. Inside its node (F-1)/F (3 S less the last layer's),
-/// between nodes 2 (R-1)/R of its part of S: each exact for uneven parts.
+/// Bytes that a rank sends in a step, by the class of links. Inside its node (n_node-1)/n_node (3 S less the last
+/// layer's), between nodes 2 (R-1)/R of its part of S: each exact for uneven parts.
 struct HybridBytes {
   judge::Formula<Bytes> inside;
   judge::Formula<Bytes> between;
