@@ -271,6 +271,9 @@ SHARDLINGS_PREDICTIONS("perceptron, 4 layers") {
               "The gradients of activations are missing: the one that backward is given, and what it makes of it.")
       .unlike(peak - named("gradient of the layer's weights", Bytes(layers[peak_layer].weights)),
               "The gradient of the weights is missing: the running backward makes that of its layer.")
+      .unlike(peak - named("one activation", Bytes(layers[peak_layer].input)),
+              "One activation is missing: the running backward has the gradient that it was given and one more of that "
+              "size, beside the inputs of all layers up to its own and what they have saved.")
       .unlike(peak - named("weights", Bytes(weights)) - named("batch and loss", Bytes(batch_bytes(kase) + 4)),
               "Weights, batch and loss are missing: they are there all along.")
       .unlike(bytes_at(kase, layers.size() - 1, layers.back().weights),

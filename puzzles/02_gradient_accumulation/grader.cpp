@@ -152,20 +152,26 @@ Formula<Bytes> standing_bytes(const Case& kase) {
   return model + named("moments", Bytes(2 * weights.value())) + rest;
 }
 
-/// While backward of layer l runs, the activations of layers 0 to l are alive, of one micro-batch. Forward needs less.
-Formula<Bytes> budget(const Case& kase) {
+/// While backward of layer l runs, the activations of layers 0 to l are alive, of one micro-batch.
+Formula<Bytes> bytes_at(const Case& kase, std::size_t l) {
   const std::vector<LayerBytes> layers = layer_bytes(kase);
-  const Formula<Bytes> standing = standing_bytes(kase);
-  Formula<Bytes> peak = Bytes(0);
   std::int64_t kept = 0;
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    kept += layers[l].input + layers[l].saved;
-    const Formula<Bytes> bytes =
-        standing + named(fmt::format("activations of layers 0-{} for one micro-batch", l), Bytes(kept)) +
-        named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
-    if (bytes.value() >= peak.value()) peak = bytes;
+  for (std::size_t below = 0; below <= l; ++below) kept += layers[below].input + layers[below].saved;
+  return standing_bytes(kase) + named(fmt::format("activations of layers 0-{} for one micro-batch", l), Bytes(kept)) +
+         named(fmt::format("what backward of layer {} needs", l), Bytes(layers[l].backward - layers[l].saved));
+}
+
+/// The layer whose backward needs most. Forward needs less.
+std::size_t layer_of_peak(const Case& kase) {
+  std::size_t worst = 0;
+  for (std::size_t l = 1; l < layer_bytes(kase).size(); ++l) {
+    if (bytes_at(kase, l).value() >= bytes_at(kase, worst).value()) worst = l;
   }
-  return peak;
+  return worst;
+}
+
+Formula<Bytes> budget(const Case& kase) {
+  return bytes_at(kase, layer_of_peak(kase));
 }
 
 Formula<Nanos> planned_time(const Case& kase) {
@@ -274,7 +280,9 @@ SHARDLINGS_CHECK(work) {
 SHARDLINGS_PREDICTIONS("4 uneven micro-batches") {
   const Case& kase = predict.kase();
   const Letters letter(kase);
-  const Formula<Bytes> gradients = named("gradients", Bytes(weight_bytes(layer_bytes(kase))));
+  const std::vector<LayerBytes> layers = layer_bytes(kase);
+  const Formula<Bytes> gradients = named("gradients", Bytes(weight_bytes(layers)));
+  const std::size_t last = layers.size() - 1;
   Case together = kase;
   together.batch = kase.batch * kase.micro_batches;
   together.micro_batches = 1;
@@ -283,7 +291,19 @@ SHARDLINGS_PREDICTIONS("4 uneven micro-batches") {
       .unlike(letter.m * letter.l * (letter.f + letter.f), "Backward takes twice as long as forward.");
   predict.peak("peak", 0, "How many bytes of device memory are alive at the worst moment?", budget(kase))
       .unlike(budget(kase) - gradients, "The gradients of all layers are missing: micro-batches add to them.")
-      .unlike(budget(together), "Those are the activations of all micro-batches at once. One at a time is enough.");
+      .unlike(budget(together), "Those are the activations of all micro-batches at once. One at a time is enough.")
+      .unlike(budget(kase) - named("x[0]", Bytes(layers[0].input)),
+              "x[0] is missing: a copy of the micro-batch's inputs, beside the batch.")
+      .unlike(
+          bytes_at(kase, last - 1),
+          "That is the second call of backward, which had the peak in puzzle 01. Here the gradients of all layers are "
+          "there in both calls: look at the first one as well.");
+  predict
+      .count("layer", "Backward of which layer has the peak? (The first layer is 0.)",
+             Formula<Count>(static_cast<Count>(layer_of_peak(kase))), "")
+      .unlike(letter.l - 2,
+              "In puzzle 01 it was that one, since the gradient of its weights is larger than that of the last layer. "
+              "Here the gradients of all layers are there in both calls.");
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("4 uneven micro-batches") {

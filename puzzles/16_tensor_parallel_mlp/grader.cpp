@@ -338,7 +338,8 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
             "How many bytes of device memory are alive on a rank at the worst moment, if nothing is computed again?",
             peak)
       .unlike(peak - z,
-              "One more is alive: while grad_z is made there are z, a's gradient and what the GELU still needs.")
+              "While grad_z is made there are four tensors of the middle: z, a, the gradient of a, and grad_z itself. "
+              "Nobody reads a any more, but it belongs to the caller, so backward cannot free it.")
       .unlike(peak - x, "x, y and grad_y are all there, whole.");
 }
 

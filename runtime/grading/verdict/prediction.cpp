@@ -132,10 +132,13 @@ bool is_within(double answer, std::int64_t value, Unit unit) {
 }
 
 const Misconception* misconception_of(const Question& question, double answer) {
-  const auto found =
-      std::find_if(question.mistakes.begin(), question.mistakes.end(),
-                   [&](const Misconception& mistake) { return is_within(answer, mistake.value, question.unit); });
-  return found == question.mistakes.end() ? nullptr : &*found;
+  const Misconception* nearest = nullptr;
+  const auto off = [&](const Misconception& mistake) { return std::abs(answer - static_cast<double>(mistake.value)); };
+  for (const Misconception& mistake : question.mistakes) {
+    if (!is_within(answer, mistake.value, question.unit)) continue;
+    if (nearest == nullptr || off(mistake) < off(*nearest)) nearest = &mistake;
+  }
+  return nearest;
 }
 
 std::optional<std::int64_t> measured(const Question& question, const CaseVerdict& run) {

@@ -62,15 +62,15 @@ struct Predictions {
 
 /// An answer may be so far from the number, as a part of it.
 inline constexpr double kPredictedWithin = 0.01;
-/// And a known mistake must be so far from it at least.
-inline constexpr double kMistakenBeyond = 0.02;
+/// And a known mistake must be so far from it at least, or its own number would pass for right.
+inline constexpr double kMistakenBeyond = 0.012;
 
 /// Smaller counts are predicted exactly.
 inline constexpr std::int64_t kCountedExactlyBelow = 1000;
 
 /// `answer` is `value`, but for that part of it; of small counts exactly.
 bool is_within(double answer, std::int64_t value, Unit unit);
-/// The first known mistake that gives this answer; nullptr if none does.
+/// The known mistake that gives this answer, of several the one whose number is nearest; nullptr if none does.
 const Misconception* misconception_of(const Question& question, double answer);
 
 /// What the question's counter holds after a run; nothing if no counter has the number, or the case did not run.

@@ -68,6 +68,14 @@ TEST(Prediction, KnowsAMistakeByItsNumber) {
   EXPECT_EQ(misconception_of(question, 2025), nullptr);
 }
 
+TEST(Prediction, OfTwoMistakesTheNearerOneIsMeant) {
+  Question question = sent();
+  question.mistakes.push_back({2010, "2 W + 10", "Twice, and a little more."});
+  EXPECT_EQ(misconception_of(question, 2004)->reason, "Twice.");
+  EXPECT_EQ(misconception_of(question, 2006)->reason, "Twice, and a little more.");
+  EXPECT_EQ(misconception_of(question, 2025)->reason, "Twice, and a little more.");
+}
+
 TEST(Prediction, IsComparedWithTheCounterThatItNames) {
   const CaseVerdict run = run_with(1000).cases[0];
   Question question = sent();
@@ -86,11 +94,13 @@ TEST(Prediction, IsSoundIfTheSolutionHasTheNumberAndMistakesAreFarFromIt) {
   EXPECT_THAT(problems_of(asked, run_with(1000)), IsEmpty());
   EXPECT_THAT(problems_of(asked, run_with(1020)),
               ElementsAre("the prediction sent says 1000 B, and the solution's run has 1020 B"));
-  asked.questions[0].mistakes = {{1020, "", "Nearly."}};
-  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("a mistake gives 1020 B, too near")));
-  asked.questions[0].mistakes = {{2000, "", "Twice."}, {2010, "", "Nearly twice."}};
+  asked.questions[0].mistakes = {{1012, "", "Nearly."}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("a mistake gives 1012 B, too near")));
+  asked.questions[0].mistakes = {{1013, "", "Far enough."}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), IsEmpty());
+  asked.questions[0].mistakes = {{2000, "", "Twice."}, {2000, "", "Two of them."}};
   EXPECT_THAT(problems_of(asked, run_with(1000)),
-              ElementsAre("the prediction sent: two mistakes give 1.963 KiB (2010 B)"));
+              ElementsAre("the prediction sent: two mistakes give 1.953 KiB (2000 B)"));
   asked.questions[0].mistakes.clear();
   EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre("the prediction sent knows no mistake"));
 }
