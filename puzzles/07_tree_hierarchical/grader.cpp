@@ -371,8 +371,7 @@ SHARDLINGS_PREDICTIONS("levels, 5 nodes of 3") {
   predict.number("tree", "How long would the tree take for the same data?", plan.tree_time(n))
       .unlike(plan.tree_time(n) / 2, "That is one way: up to the root, or down again.");
   predict
-      .number("changeover", "At how many bytes do both take the same time, if parts come out even?",
-              named("changeover", plan.changeover()))
-      .unlike(named("elements", Bytes(plan.changeover().value() / kBytesOfF32)),
+      .number("changeover", "At how many bytes do both take the same time, if parts come out even?", plan.changeover())
+      .unlike(named("elements", Bytes(plan.changeover().value().value() / kBytesOfF32)),
               "Those are elements, of 4 bytes each.");
 }

@@ -363,7 +363,9 @@ SHARDLINGS_PREDICTIONS("broadcast, 5 ranks") {
   const Plan plan(predict.kase());
   const Count best = plan.best_chunks();
   const Formula<Bytes> others = share_of_others(plan.n()) * plan.size();
-  predict.count("chunks", "With how many chunks is the broadcast fastest?", named("q", best), "chunks")
+  const Formula<Count> fastest =
+      named("the q with the smallest (N-2 + q) (alpha + size / (q W)), near sqrt((N-2) size / (W alpha))", best);
+  predict.count("chunks", "With how many chunks is the broadcast fastest?", fastest, "chunks")
       .unlike(named("q", Count(std::llround(std::sqrt(plan.transfer(plan.elements) / plan.alpha())))),
               "That leaves the chain out: N-2 ranks must pass on before the last one gets anything.");
   predict.end("broadcast", "When does the last rank have the last chunk, then?", plan.chain_time(best))

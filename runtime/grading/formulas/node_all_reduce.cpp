@@ -1,10 +1,13 @@
 #include "grading/formulas/node_all_reduce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "base/parts.h"
+#include "base/text.h"
 #include "grading/formulas/training.h"
 
 namespace shardlings::grading::formulas {
@@ -64,13 +67,19 @@ Formula<Nanos> NodeAllReduce::levels_time(Count n) const {
          2 * (num_nodes() - 1) * hop("part/R", piece(n), Link::inter_node);
 }
 
-Bytes NodeAllReduce::changeover() const {
+Formula<Bytes> NodeAllReduce::changeover() const {
   const Count far = Count{1000} * ranks;  // parts of it come out even
-  const auto lead = [&](Count n) {
-    return static_cast<double>((levels_time(n).value() - tree_time(n).value()).value());
-  };
   const auto bytes = static_cast<double>(bytes_of_f32(far).value());
-  return Bytes(std::llround(bytes * lead(0) / (lead(0) - lead(far))));
+  const Nanos levels = levels_time(0).value(), tree = tree_time(0).value();  // latencies alone
+  const auto for_a_byte = [&](Nanos time, Nanos latencies) {
+    return static_cast<double>((time - latencies).value()) / bytes;
+  };
+  const double by_tree = for_a_byte(tree_time(far).value(), tree);
+  const double by_levels = for_a_byte(levels_time(far).value(), levels);
+  return named(fmt::format("(latencies by levels - of the tree) / (time of a byte by the tree - by levels) = "
+                           "({} - {}) / ({:.4g} ns - {:.4g} ns)",
+                           to_text(levels), to_text(tree), by_tree, by_levels),
+               Bytes(std::llround(static_cast<double>((levels - tree).value()) / (by_tree - by_levels))));
 }
 
 Formula<Bytes> NodeAllReduce::sent_inside(Count n) const {

@@ -42,7 +42,7 @@ struct NodeAllReduce {
   judge::Formula<Nanos> levels_time(Count n) const;
   bool tree_is_faster(Count n) const { return tree_time(n).value() < levels_time(n).value(); }
   /// The bytes for which both take the same time, where parts come out even: both times are straight lines then.
-  Bytes changeover() const;
+  judge::Formula<Bytes> changeover() const;
   /// @}
 
   /// \name Bytes of n elements

@@ -37,7 +37,7 @@ TEST(NodeAllReduce, HasOneNodeAtLeast) {
 
 TEST(NodeAllReduce, TakesEquallyLongAtTheChangeover) {
   const NodeAllReduce cost(nodes_of(15, 3));
-  const Count at = cost.changeover().value() / judge::kBytesOfF32 / 15 * 15;  // parts come out even
+  const Count at = cost.changeover().value().value() / judge::kBytesOfF32 / 15 * 15;  // parts come out even
   EXPECT_TRUE(cost.tree_is_faster(at - 15));
   EXPECT_FALSE(cost.tree_is_faster(at + 30));
 }

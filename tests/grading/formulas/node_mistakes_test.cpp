@@ -96,7 +96,7 @@ TEST(MistakeInLevels, OnePortIsNoRing) {
 
 TEST(MistakeInChoice, IsWhereTheChangeoverLies) {
   const NodeAllReduce plan(nodes_of(15, 3));
-  const Count n = plan.changeover().value() / 4;
+  const Count n = plan.changeover().value().value() / 4;
   const std::vector<Count> sizes = {n / 4, n / 2, 2 * n, 4 * n};
   EXPECT_EQ(mistake_in_choice(plan, sizes, {true, true, true, false}), "changeover_too_high");
   EXPECT_EQ(mistake_in_choice(plan, sizes, {true, false, false, false}), "changeover_too_low");
