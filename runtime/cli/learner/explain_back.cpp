@@ -60,10 +60,11 @@ std::optional<Question> about_work(const CaseVerdict& kase) {
                      fmt::format("Which {}, counted from 0, is at work on rank {} at {}?",
                                  has_micros ? "micro-batch" : "layer", rank, when),
                      Unit::count, value,
-                     fmt::format("it goes {} there from {} to {}", way, to_text(call.begin), to_text(call.end)));
+                     fmt::format("its {} runs there from {} to {}", way, to_text(call.begin), to_text(call.end)));
 }
 
-/// For whose message a rank waits longest.
+/// With whom a rank exchanges the message for which it waits longest. A send_recv has a partner on each side: of it the
+/// trace has the one that it sends to.
 std::optional<Question> about_waiting(const CaseVerdict& kase) {
   const Event* longest = nullptr;
   std::size_t of = 0;
@@ -80,12 +81,14 @@ std::optional<Question> about_waiting(const CaseVerdict& kase) {
     }
   }
   if (longest == nullptr) return std::nullopt;
+  const std::string& call = kase.traces[of].names[longest->name];
+  const bool sends = call.starts_with("send");
   return question_of(
       "waits_for",
-      fmt::format("Rank {} stands still from {} to {}, in {}. For a message with which rank does it wait?", of,
-                  to_text(longest->begin), to_text(longest->end), to_text(longest->at)),
-      Unit::count, longest->peer,
-      fmt::format("the wait is that of {} with rank {}", kase.traces[of].names[longest->name], longest->peer));
+      fmt::format("Rank {} stands still from {} to {}, in {}. {}", of, to_text(longest->begin), to_text(longest->end),
+                  to_text(longest->at),
+                  sends ? "To which rank does it send there?" : "From which rank does it receive there?"),
+      Unit::count, longest->peer, fmt::format("that is {} {} rank {}", call, sends ? "to" : "from", longest->peer));
 }
 
 std::optional<Question> about_last(const CaseVerdict& kase) {
@@ -103,6 +106,32 @@ std::optional<Question> about_peak(const CaseVerdict& kase) {
                      "its peak is " + to_text(bytes));
 }
 
+/// What rank 0 sends in the collective that takes longest.
+std::optional<Question> about_collective(const CaseVerdict& kase) {
+  const front::RankTrace& trace = kase.traces.front();
+  const Event* longest = nullptr;
+  for (const Event& event : trace.events) {
+    if (event.kind != EventKind::collective || event.name >= trace.names.size()) continue;
+    if (longest == nullptr || event.end - event.begin > longest->end - longest->begin) longest = &event;
+  }
+  if (longest == nullptr || longest->bytes == Bytes(0)) return std::nullopt;
+  const std::string& call = trace.names[longest->name];
+  return question_of("sends",
+                     fmt::format("Of rank 0 {} is under way from {} to {}, which {} has called. How many bytes does it "
+                                 "send in that call?",
+                                 call, to_text(longest->begin), to_text(longest->end), to_text(longest->at)),
+                     Unit::bytes, longest->bytes.value(), "so much it sends in this " + call);
+}
+
+std::optional<Question> about_calls(const CaseVerdict& kase) {
+  const auto& events = kase.traces.front().events;
+  const auto calls =
+      std::count_if(events.begin(), events.end(), [](const Event& e) { return e.kind == EventKind::collective; });
+  if (calls == 0) return std::nullopt;
+  return question_of("collectives", "In how many collectives does rank 0 take part?", Unit::count, calls,
+                     "so many are in its trace");
+}
+
 Question about_end(const CaseVerdict& kase) {
   Nanos end;
   for (const front::Counters& rank : kase.counters) end = std::max(end, rank.end);
@@ -115,7 +144,7 @@ std::vector<Question> questions_about(const CaseVerdict& kase) {
   constexpr std::size_t kMost = 3;
   std::vector<Question> questions;
   if (kase.counters.empty() || kase.traces.empty()) return questions;
-  for (const auto& about : {about_work, about_waiting, about_last, about_peak}) {
+  for (const auto& about : {about_work, about_waiting, about_last, about_peak, about_collective, about_calls}) {
     if (questions.size() == kMost) break;
     if (auto question = about(kase)) questions.push_back(std::move(*question));
   }
