@@ -64,9 +64,12 @@ TEST(Markdown, DropsMarksButNotInsideCode) {
   EXPECT_EQ(rendered("2 * 3 * 4 and 2(N-1)/N"), "2 * 3 * 4 and 2(N-1)/N\n");
 }
 
-TEST(Markdown, ShowsAddressesOfTheWebOnly) {
+TEST(Markdown, ShowsAddressesOfTheWebAndOfTheProjectsDocuments) {
   EXPECT_EQ(rendered("[paper](https://arxiv.org/abs/1) and [code](runtime/a.cpp)"),
             "paper (https://arxiv.org/abs/1) and code\n");
+  EXPECT_EQ(rendered("[the map](../../docs/map.md) and [clock](../../docs/reference/clock.md#trees)"),
+            "the map (docs/map.md) and clock (docs/reference/clock.md)\n");
+  EXPECT_EQ(rendered("[docs/map.md](../../docs/map.md#chapters)"), "docs/map.md\n");
 }
 
 TEST(Markdown, HangsLists) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 #include <vector>
 
 #include "base/terminal_text.h"
@@ -60,7 +61,15 @@ std::string enclosed(const std::string& text, std::size_t& at, const std::string
   return text.substr(begin, end - begin);
 }
 
-/// "[words](address)" as "words" or, where the address is one of the web, "words (address)".
+/// What a terminal can say of an address: one of the web as it is, and of a lesson's link to a document of the project,
+/// "../../docs/map.md#chapters", the document's path. Else nothing.
+std::string said_of(const std::string& address) {
+  constexpr std::string_view kToRoot = "../../";
+  if (address.starts_with("http")) return address;
+  return address.starts_with(kToRoot) ? address.substr(kToRoot.size(), address.find('#') - kToRoot.size()) : "";
+}
+
+/// "[words](address)" as "words" or, where the address tells a reader something, as "words (address)".
 std::string link(const std::string& text, std::size_t& at) {
   const auto middle = text.find("](", at);
   const auto end = middle == std::string::npos ? middle : text.find(')', middle);
@@ -68,7 +77,8 @@ std::string link(const std::string& text, std::size_t& at) {
   const std::string words = text.substr(at + 1, middle - at - 1);
   const std::string address = text.substr(middle + 2, end - middle - 2);
   at = end + 1;
-  return address.starts_with("http") && address != words ? words + " (" + address + ")" : words;
+  const std::string said = said_of(address);
+  return said.empty() || said == words ? words : words + " (" + said + ")";
 }
 
 /// "![words](address)" as "words".
