@@ -118,8 +118,12 @@ bool judge_claim(const Context& context, const quiz::Post& post, const std::stri
   if (claim == nullptr) return false;
   const bool is_found = !claim->why.empty();
   note_in_quiz(context, kPost, post.wrong(), answer, is_found);
-  context.out << (is_found ? context.tick() : context.cross()) << ' '
-              << context.wrapped(answer + ": " + (is_found ? claim->why : "this claim is right."));
+  std::string lead = (is_found ? context.tick() : context.cross()) + " ";
+  const std::string said = answer + ": " + (is_found ? claim->why : "this claim is right.");
+  for (const std::string& line : fill_lines(said, context.width - 2)) {
+    context.out << lead << context.wrapped(line);
+    lead = "  ";
+  }
   return true;
 }
 
