@@ -1,4 +1,5 @@
-// Judges gradient buckets: numbers of one device, a bucket for each all-reduce, once per step, hidden, no copies of them.
+// Judges gradient buckets: numbers of one device, a bucket for each all-reduce, once per step, hidden, no copies of
+// them.
 
 #include "grading/judge/grader.h"
 

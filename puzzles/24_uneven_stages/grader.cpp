@@ -138,8 +138,8 @@ std::vector<Mistake> mistakes_of_work(const Case& kase) {
           {"", by_bytes}};
 }
 
-/// The stages are among the best by these rules: they fit, and none that fit have a faster slowest stage. All placements
-/// are asked: best_stages() wants rules by which a later stage needs no more than an earlier one.
+/// The stages are among the best by these rules: they fit, and none that fit have a faster slowest stage. All
+/// placements are asked: best_stages() wants rules by which a later stage needs no more than an earlier one.
 bool goes_by(const PlacementRules& rules, const Stages& stages) {
   return rules.fit(stages) && placements_within(rules, rules.slowest_of(stages) - 1) == 0;
 }

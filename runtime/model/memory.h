@@ -55,7 +55,8 @@
 /// 4 A + 8 Q + 2 M + P + 8 T + V and K + 2 A + 8 T. A divided head has Y of its own part of the
 /// vocabulary. Then loss holds Y and three numbers for each token, or later two and one for each id of the vocabulary.
 ///
-/// Llama's blocks have formulas of their own: model/llama.h. For their backward in two halves there is none: 0. Its head has one number of statistics for each row, 4 T.
+/// Llama's blocks have formulas of their own: model/llama.h. For their backward in two halves there is none: 0. Its
+/// head has one number of statistics for each row, 4 T.
 #pragma once
 
 #include "base/units.h"

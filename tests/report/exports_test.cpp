@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/golden.h"
 #include "report/exports/gradescope.h"
 #include "report/exports/junit.h"
+#include "report/golden.h"
 #include "report/verdicts.h"
 
 namespace shardlings::report {

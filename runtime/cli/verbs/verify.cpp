@@ -120,11 +120,11 @@ static int verify(const Context& context, const VerifyOptions& options) {
   };
   terminal::ProgressLine line(context);
   line.show("verifying");
-  const author::VerificationOptions how = {
-      options.jobs, options.goals ? author::Goals::write : author::Goals::check,
-      [&](const Manifest& puzzle, grading::verdict::When when) {
-        return grading::ask_for_predictions(puzzle.folder, context.project.build, when);
-      }};
+  const author::VerificationOptions how = {options.jobs, options.goals ? author::Goals::write : author::Goals::check,
+                                           [&](const Manifest& puzzle, grading::verdict::When when) {
+                                             return grading::ask_for_predictions(puzzle.folder, context.project.build,
+                                                                                 when);
+                                           }};
   const auto outcomes =
       author::verify_puzzles(context.project, puzzles, how, grade, [&](int done, int total, const std::string& what) {
         line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));

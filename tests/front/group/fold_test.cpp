@@ -46,7 +46,8 @@ TEST(Fold, CountsWhatAWholeRunDoes) {
   };
   // A node holds a replica, several, a part of one, and neither.
   for (const Layout& layout : {Layout{4, 16, 4}, {2, 32, 8}, {16, 8, 8}, {1, 64, 8}, {4, 32, 6}}) {
-    const int each = layout.each, replicas = layout.replicas, node = layout.node;  // clang captures no structured binding
+    const int each = layout.each, replicas = layout.replicas,
+              node = layout.node;  // clang captures no structured binding
     const auto run = [&](int folded) {
       return world::run(options_of(each * replicas, node, folded), [&](Rank& rank) { body(rank, each); });
     };
