@@ -144,7 +144,7 @@ Verdict graded(const Tree& tree, const std::string& id, const std::string& name,
   options.clusters = tree.clusters;
   options.verdict = (folder / "verdict.json").string();
   options.traces = (folder / "traces.bin").string();
-  options.case_name = case_name;
+  if (!case_name.empty()) options.case_names = {case_name};
   options.backend = backend;
   grading::run::ProcessOptions process;
   process.program = tree.graders + "/grader_" + id;
