@@ -113,13 +113,13 @@ TEST(Grade, AFunctionWithOtherParametersIsToldFromOneThatIsMissing) {
 TEST(Grade, OneCaseWithAnotherSeed) {
   const SubmissionFolder folder(kRightSum);
   GradeOptions options = folder.graded_anew();
-  options.case_name = "2 ranks";
+  options.case_names = {"2 ranks"};
   options.seed = 99;
   const verdict::Verdict verdict = grade_puzzle(options);
   ASSERT_EQ(verdict.cases.size(), 1U);
   EXPECT_EQ(verdict.cases[0].kase.seed, 99U);
   EXPECT_TRUE(verdict.passed);
-  options.case_name = "2 rank";
+  options.case_names = {"2 rank"};
   EXPECT_THAT([&] { grade_puzzle(options); },
               testing::ThrowsMessage<std::runtime_error>("50_sum has no case '2 rank'; did you mean '2 ranks'?"));
 }
