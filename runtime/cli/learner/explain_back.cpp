@@ -116,11 +116,11 @@ std::optional<Question> about_collective(const CaseVerdict& kase) {
   }
   if (longest == nullptr || longest->bytes == Bytes(0)) return std::nullopt;
   const std::string& call = trace.names[longest->name];
-  return question_of("sends",
-                     fmt::format("Of rank 0 {} is under way from {} to {}, which {} has called. How many bytes does it "
-                                 "send in that call?",
-                                 call, to_text(longest->begin), to_text(longest->end), to_text(longest->at)),
-                     Unit::bytes, longest->bytes.value(), "so much it sends in this " + call);
+  return question_of(
+      "sends",
+      fmt::format("Rank 0 calls {} in {}, and it runs from {} to {}. How many bytes does the rank send for it?", call,
+                  to_text(longest->at), to_text(longest->begin), to_text(longest->end)),
+      Unit::bytes, longest->bytes.value(), "what the rank sends in this " + call);
 }
 
 std::optional<Question> about_calls(const CaseVerdict& kase) {
@@ -129,7 +129,7 @@ std::optional<Question> about_calls(const CaseVerdict& kase) {
       std::count_if(events.begin(), events.end(), [](const Event& e) { return e.kind == EventKind::collective; });
   if (calls == 0) return std::nullopt;
   return question_of("collectives", "In how many collectives does rank 0 take part?", Unit::count, calls,
-                     "so many are in its trace");
+                     "the calls in its trace");
 }
 
 Question about_end(const CaseVerdict& kase) {
