@@ -151,49 +151,6 @@ TEST(Command, RefusesAMapOfMemoryThatItCannotDraw) {
   EXPECT_THAT(refusal({"--model", "gpt2", "--recompute", "some"}), HasSubstr("off, full or selective"));
 }
 
-TEST(Command, ExportsForOtherPrograms) {
-  const Learner shardlings;
-  shardlings.blunder(kFirst, "padding_counted");
-  const std::string xml = shardlings.folder() / "results.xml", points = shardlings.folder() / "results.json";
-  const Answer both = shardlings({"run", "01", "--export", "junit=" + xml, "--export", "gradescope=" + points});
-  EXPECT_EQ(both.status, 1);
-  EXPECT_THAT(both.out, HasSubstr("padding")) << "the report is there as ever";
-  EXPECT_THAT(read_file(xml).value_or(""), AllOf(HasSubstr("<testsuite"), HasSubstr("<failure")));
-  EXPECT_EQ(json::parse(read_file(points).value_or(""))["tests"][0]["status"], "failed");
-
-  const Answer alone = shardlings({"run", "01", "--export", "gradescope"});
-  EXPECT_EQ(json::parse(alone.out)["tests"][0]["status"], "failed") << "and nothing else on standard output";
-
-  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"run", "01", "--export", "pdf"},
-                                                {"run", "01", "--export", "junit="},
-                                                {"run", "01", "--export", "junit", "--json"},
-                                                {"run", "01", "--export", "junit", "--export", "gradescope"}}) {
-    const Answer answer = shardlings(wrong);
-    EXPECT_EQ(answer.status, 2);
-    EXPECT_THAT(answer.err, HasSubstr("junit=results.xml"));
-  }
-  EXPECT_EQ(shardlings({"run", "01", "--export", "junit=/no/such/folder/results.xml"}).status, 2);
-}
-
-TEST(Command, ExportsForClassroom50WhatItsRunnerSays) {
-  const Learner shardlings;
-  shardlings.solve(kFirst);
-  const std::string file = shardlings.folder() / "result.json";
-  const std::vector<std::string> grade = {"run", "01", "--export", "classroom50=" + file};
-  const Answer unknown = shardlings(grade, {"CLASSROOM=course"});
-  EXPECT_EQ(unknown.status, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("the variable ASSIGNMENT is not set"));
-  EXPECT_FALSE(read_file(file)) << "nothing has been graded";
-
-  const Answer known = shardlings(grade, {"CLASSROOM=course", "ASSIGNMENT=first", "OWNER=ada",
-                                          "SUBMISSION_TAG=submit/1", "COMMIT_URL=https://c", "RELEASE_URL=https://r"});
-  EXPECT_EQ(known.status, 0) << known.err;
-  const json result = json::parse(read_file(file).value_or(""));
-  EXPECT_EQ(result["score"], 100);
-  EXPECT_EQ(result["review"], "https://c") << "where there is no other";
-  EXPECT_EQ(result["datetime"].get<std::string>().size(), std::string("2026-06-01T14:32:01Z").size());
-}
-
 TEST(Command, RunsOneCaseOrAnotherFile) {
   const Learner shardlings;
   shardlings.solve(kFirst);

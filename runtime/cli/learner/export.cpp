@@ -69,7 +69,7 @@ bool takes_stdout(const std::vector<Export>& exports) {
   return std::any_of(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; });
 }
 
-void write_exports(const std::vector<Export>& exports, const grading::verdict::Verdict& verdict, std::ostream& out) {
+void write_exports(const std::vector<Export>& exports, const Verdict& verdict, std::ostream& out) {
   for (const auto& [format, file] : exports) {
     const std::string text = formats().at(format)(verdict);
     if (file == "-") {

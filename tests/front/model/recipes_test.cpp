@@ -190,13 +190,10 @@ void expect_same_outcome(const DryOutcome& made, const DryOutcome& repeated) {
 }
 
 /// All amounts of memory that are ever alive on a rank.
-std::set<std::int64_t> levels_of(int ranks, bool halves) {
+std::set<std::int64_t> levels_of(int ranks, const std::function<void(Rank&)>& step) {
   world::Options options = dry_options(ranks, false);
   options.trace = true;
-  const front::RunReport report = world::run(options, [&](Rank& rank) {
-    DryScene scene(rank, dry_gpt(), DType::f32, Kind::gradient);
-    train(scene, 2, halves);
-  });
+  const front::RunReport report = world::run(options, step);
   std::set<std::int64_t> levels;
   for (const front::RankReport& rank : report.ranks) {
     for (const front::MemoryPoint& point : rank.trace.memory) {
@@ -211,17 +208,17 @@ std::set<std::int64_t> levels_of(int ranks, bool halves) {
 /// With too little memory by one byte at each of its levels, where calls are made of operations and where they are
 /// repeated.
 void expect_same_where_memory_runs_out(int ranks, bool halves) {
-  for (const std::int64_t level : levels_of(ranks, halves)) {
+  const auto step = [&](Rank& rank) {
+    DryScene scene(rank, dry_gpt(), DType::f32, Kind::gradient);
+    train(scene, 2, halves);
+  };
+  for (const std::int64_t level : levels_of(ranks, step)) {
     SCOPED_TRACE(fmt::format("{} ranks, {} bytes", ranks, level - 1));
     const auto run = [&](bool recipes) {
       world::Options options = dry_options(ranks, recipes);
       options.capacity = Bytes(level - 1);
-      DryOutcome outcome{{}, world::run(options, [&](Rank& rank) {
-                           DryScene scene(rank, dry_gpt(), DType::f32, Kind::gradient);
-                           train(scene, 2, halves);
-                         })};
-      // What stays between two halves is told with the line of the first one, where calls are repeated. So of the
-      // message the first line counts: which allocation, where, and what is in use.
+      DryOutcome outcome{{}, world::run(options, step)};
+      // Repeated calls tell what stays between halves with the line of the first one: the message's first line counts.
       if (auto& failure = outcome.report.failure; halves && failure) {
         failure->message = failure->message.substr(0, failure->message.find('\n'));
       }
@@ -233,8 +230,7 @@ void expect_same_where_memory_runs_out(int ranks, bool halves) {
 
 TEST(Recipes, MemoryRunsOutAtEachAllocationAsItDoesWithout) {
   for (const int ranks : {1, 2}) {
-    expect_same_where_memory_runs_out(ranks, false);
-    expect_same_where_memory_runs_out(ranks, true);
+    for (const bool halves : {false, true}) expect_same_where_memory_runs_out(ranks, halves);
   }
 }
 
