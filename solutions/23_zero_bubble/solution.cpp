@@ -24,7 +24,7 @@ using namespace shardlings;
 /// Limit   at no time more than `most` micro-batches that have had their F and not yet their W
 /// Time    if most = p: as little as any order within the limit can take
 ///         if most > p: at least half of what memory for more than p can save at best
-///         if most < p: no longer than 1F1B with whole backwards takes within the limit
+///         if most < p: no longer than 1F1B takes with W right behind B and a warm-up of min(most - 1, p - 1 - r)
 /// Wire    for each micro-batch and boundary: its activation once, its gradient once, each as one message
 /// Memory  beside the micro-batches within the limit nothing stays on the device but messages, and nothing on the host
 void train_step(Rank& rank, const Model& model, const Stage& stage, const Batch& batch, int most, View loss) {
