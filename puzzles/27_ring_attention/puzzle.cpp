@@ -22,7 +22,7 @@ using namespace shardlings;
 /// Forward:
 /// Result  y and lse: for this rank's queries what one device would have, with the keys of all positions that they see
 /// Wire    the bytes of one all-gather of all keys and values, and no more
-/// Memory  beside what is given: keys and values of two ranks, and y and lse of one part. Nothing lies on the host
+/// Memory  beside what is given: keys and values of two ranks, and one partial y and lse. Nothing lies on the host
 /// Time    while a rank computes with some keys, the next ones are on their way
 ///
 /// Backward:
