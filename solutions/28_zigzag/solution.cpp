@@ -25,7 +25,7 @@ using namespace shardlings;
 ///          its own position and before it, in its own document
 /// Targets  targets_of: for each position of `piece` the position of the token that it has to predict: the next one of
 ///          its document; -1 where there is none
-/// Balance  without documents the rank that has most to do has at most 1/0.95 of the mean
+/// Balance  with one document the rank that has most to do has at most 1/0.95 of the mean
 /// Time     the run ends as soon as the ranks have computed what there is, in steps of which each is as long as that of
 ///          the rank that has most to do in it
 
