@@ -240,3 +240,15 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
       .unlike(work, "That is one rank's work. The last rank cannot begin before the first micro-batch has come to it.")
       .unlike(work + (p - 1) * (f + b), "So much of the bubble cannot be filled by forwards. But a W fits into it.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 stages, 8 micro-batches") {
+  const Formula<Count> p = named("p", Count(8));
+  const Formula<Nanos> f = named("F", Nanos(1'000'000)), work = named("m (F + B + W)", Nanos(48'000'000));
+  predict.answer(1)
+      .number("least",
+              "With 8 stages, 16 micro-batches and 1 ms for each of F, B and W: how long does the step take at least, "
+              "whatever the memory?",
+              work + (p - 1) * f)
+      .unlike(work, "That is one rank's work, and the last rank begins later than the first one.")
+      .unlike(work + (p - 1) * (3 * f), "That is 1F1B. Its bubble is filled with W.");
+}

@@ -300,3 +300,13 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(named("mean of the ranks' operations", Nanos(all.value() / ring.ranks)) + named("one hop", ring.hop(0)),
               "The first rank sees the keys of its own positions alone, the last rank those of all.");
 }
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  constexpr Count kRanks = 8;
+  const Formula<Count> all = named("c (c - 1)", kRanks * (kRanks - 1));
+  predict.answer(3)
+      .count("hops", "How many hops of keys does the forward of 8 ranks need, if none is made for nothing?",
+             named("c (c - 1) / 2", kRanks * (kRanks - 1) / 2), "hops")
+      .unlike(all, "Nobody behind rank r needs to pass its keys on to ranks with smaller numbers.")
+      .unlike(all - (kRanks - 1), "Those to rank 0 are left out. Which other ranks get keys that they do not need?");
+}

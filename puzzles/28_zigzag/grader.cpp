@@ -320,18 +320,21 @@ SHARDLINGS_CHECK(time) {
   }
 }
 
+/// What rank `last` computes with the keys of the rank so many places before it.
+static Nanos step_of(const Plan& plan, const Pieces& of, int last, int back) {
+  const auto& mine = of[static_cast<std::size_t>(last)];
+  const auto& theirs = of[static_cast<std::size_t>(last - back)];
+  const Count rows = plan.merged(mine.first, theirs.first) + plan.merged(mine.first, theirs.second) +
+                     plan.merged(mine.second, theirs.first) + plan.merged(mine.second, theirs.second);
+  return plan.work(plan.pairs(mine, theirs)) + plan.merging(rows);
+}
+
 SHARDLINGS_PREDICTIONS("4 ranks") {
   const Plan plan(predict.kase());
   // A rank's own keys take another time than those of the others, which are all alike on the rank that ends last.
   const auto steps = [&](const Pieces& of, int last) {
-    const auto step = [&](int back) {
-      const auto& mine = of[static_cast<std::size_t>(last)];
-      const auto& theirs = of[static_cast<std::size_t>(last - back)];
-      const Count rows = plan.merged(mine.first, theirs.first) + plan.merged(mine.first, theirs.second) +
-                         plan.merged(mine.second, theirs.first) + plan.merged(mine.second, theirs.second);
-      return plan.work(plan.pairs(mine, theirs)) + plan.merging(rows);
-    };
-    return named("own keys", step(0)) + (named("c", Count(plan.c)) - 1) * named("keys of another rank", step(1));
+    return named("own keys", step_of(plan, of, last, 0)) +
+           (named("c", Count(plan.c)) - 1) * named("keys of another rank", step_of(plan, of, last, 1));
   };
   const Nanos mean = plan.work(plan.all_pairs() / plan.c), in_row = plan.ring(neighbours(plan.c), false);
   predict.end("time", "When does the run end with your deal?", steps(mirrored(plan.c), plan.c - 1))
@@ -341,4 +344,15 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .number("consecutive", "When would it end with two consecutive pieces on each rank?",
               steps(neighbours(plan.c), plan.c - 1))
       .unlike(named("mean of the ranks", mean), "The end is that of the last rank, which sees the keys of all pieces.");
+}
+
+SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
+  const Plan plan(predict.kase());
+  const auto step = [&](const Pieces& of, int back) { return step_of(plan, of, plan.c - 1, back); };
+  predict.answer(2)
+      .number("hop", "How long may a hop take on these 4 ranks, so that nobody waits for keys with your deal?",
+              named("keys of another rank", step(mirrored(plan.c), 1)))
+      .unlike(named("consecutive pieces", step(neighbours(plan.c), 1)),
+              "The last rank of puzzle 27 has so much to do in a step. With your deal all have half of it.")
+      .unlike(named("own keys", step(mirrored(plan.c), 0)), "Only the first hop travels beside the own keys.");
 }
