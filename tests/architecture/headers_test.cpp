@@ -76,7 +76,13 @@ class StandardHeaders {
   ProgramRun run_;
 };
 
-TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
+/// A share of the headers: each is compiled by itself, which takes minutes for all of them.
+class HeadersOfShare : public testing::TestWithParam<std::size_t> {
+ protected:
+  static constexpr std::size_t kShares = 4;
+};
+
+TEST_P(HeadersOfShare, IncludeWhatTheyNeedOfTheProject) {
   std::vector<Source> headers = sources("runtime", {".h"});
   const std::set<std::string> of_vendors = headers_of_vendors(headers);
   std::erase_if(headers, [&](const Source& header) { return of_vendors.count(header.path) > 0; });
@@ -85,8 +91,9 @@ TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
   ASSERT_EQ(standard.run().status, 0) << standard.run().output;
   const std::set<std::string> proved_by_others = included_first(headers);
   std::vector<Violation> violations;
+  std::size_t number = 0;
   for (const Source& header : headers) {
-    if (proved_by_others.count(header.path) > 0) continue;
+    if (proved_by_others.count(header.path) > 0 || number++ % kShares != GetParam()) continue;
     const std::string own = project_folder() + "/" + header.path;
     std::string arguments = "-fsyntax-only -x c++";
     for (const std::string& name : {standard.path(), own, own})
@@ -94,8 +101,11 @@ TEST(Headers, IncludeWhatTheyNeedOfTheProject) {
     const ProgramRun run = compile(arguments.append(" /dev/null"));
     if (run.status != 0) violations.push_back({header.path, 1, "does not compile alone:\n" + run.output});
   }
+  EXPECT_GT(number, kShares);
   EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, HeadersOfShare, testing::Range<std::size_t>(0, 4));
 
 }  // namespace
 }  // namespace shardlings::architecture
