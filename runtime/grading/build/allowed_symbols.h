@@ -11,7 +11,7 @@ namespace shardlings::grading::build {
 /// A class, a function or an operator that the public headers declare in namespace shardlings.
 bool is_public_name(std::string_view name);
 
-/// A function of <cmath>, as C names it: "sqrtf".
+/// A function of cmath, as C names it: "sqrtf".
 bool is_math(std::string_view name);
 
 /// A symbol that an object may leave undefined: the public API's, or one of the C and C++ library's that only computes,
