@@ -106,7 +106,7 @@ test('search finds words of lessons, of the glossary and of the API', async () =
 });
 
 test('search quotes nothing of what a lesson tells after the pass', async () => {
-  const {page} = await open('search.html?q=In%20production%20Horovod');
+  const {page} = await open('search.html?q=Horovod');
   const quotes = await page.evaluate(() => [...document.querySelectorAll('#results li')]
     .filter((item) => /after the pass/.test(item.querySelector('small')?.textContent))
     .map((item) => item.querySelector('p') !== null));
