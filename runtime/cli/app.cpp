@@ -20,6 +20,7 @@
 #include "base/machine_fault.h"
 #include "base/suggest.h"
 #include "base/terminal_text.h"
+#include "base/version.h"
 #include "cli/error.h"
 #include "cli/verbs/verbs.h"
 
@@ -221,10 +222,6 @@ grammar::Grammar grammar_of_app() {
   Wish wish;
   describe(app, wish);
   return grammar_of(std::as_const(app));
-}
-
-const char* version() {
-  return SHARDLINGS_VERSION;
 }
 
 int run_app(const std::string& program, const std::vector<std::string>& arguments, std::ostream& out,

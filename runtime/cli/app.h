@@ -18,7 +18,4 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
 /// The verbs and options that run_app() takes.
 grammar::Grammar grammar_of_app();
 
-/// The version of the project.
-const char* version();
-
 }  // namespace shardlings::cli

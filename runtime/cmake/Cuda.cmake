@@ -29,9 +29,6 @@ if(SHARDLINGS_NVCC)
   check_language(CUDA)  # also that nvcc gets on with the host's compiler
 endif()
 if(CMAKE_CUDA_COMPILER AND CUDAToolkit_FOUND AND TARGET CUDA::cublas)
-  if(SHARDLINGS_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-    set(CMAKE_CUDA_COMPILER_LAUNCHER ${SHARDLINGS_CCACHE})
-  endif()
   enable_language(CUDA)
   # The standard is that of C++; older versions of CMake do not know nvcc's flag for it.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

@@ -1,9 +1,4 @@
-# How everything here is compiled: warnings, sanitizers, a fast linker and a compiler cache where there is one.
-
-find_program(SHARDLINGS_CCACHE ccache)
-if(SHARDLINGS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SHARDLINGS_CCACHE})
-endif()
+# How everything here is compiled: warnings, sanitizers, a fast linker where there is one.
 
 set(SHARDLINGS_LINKER "")
 foreach(linker mold lld gold)

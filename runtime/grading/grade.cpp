@@ -21,6 +21,7 @@
 #include "base/machine_fault.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "case/manifest.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/call_lines.h"
@@ -70,7 +71,7 @@ std::string key_of(const Job& job) {
   const build::Toolchain::Puzzle& puzzle = job.toolchain.puzzle(job.id);
   const auto& seed = job.options.seed;
   return content_key(
-      {SHARDLINGS_VERSION, job.source.name, job.source.text, read_whole_file((job.puzzle / "puzzle.toml").string()),
+      {version(), job.source.name, job.source.text, read_whole_file((job.puzzle / "puzzle.toml").string()),
        job.toolchain.text, file_stamp(job.toolchain.library), file_stamp(puzzle.grader), file_stamp(puzzle.harness),
        file_stamp(puzzle.beside), job.options.jailed ? file_stamp(puzzle.broker) : "",
        std::to_string(job.options.least_tier), fmt::format("{}", fmt::join(job.options.case_names, "\n")),

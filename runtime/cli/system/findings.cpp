@@ -126,8 +126,6 @@ std::vector<Finding> useful() {
   return {
       {"fast linker", false, first_found({"mold", "ld.lld", "ld.gold"}),
        "Linking is slower: some tenths of a second more between saving and the verdict.", apt("mold")},
-      {"ccache", false, version_of(program_path("ccache")), "Building again takes as long as the first time.",
-       apt("ccache")},
       {"gdb", false, version_of(program_path("gdb")), "./shardlings debug does not work; everything else does.",
        apt("gdb")},
       {"file events", false, file_events(), "watch looks at the file twenty times a second instead of being told.",

@@ -1,5 +1,6 @@
 #include <ostream>
 
+#include "base/version.h"
 #include "cli/app.h"
 #include "cli/error.h"
 #include "cli/grammar/man_page.h"

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/text.h"
+#include "base/version.h"
 #include "grading/judge/diagnosis.h"
 #include "grading/judge/needless_calls.h"
 #include "grading/verdict/one_cause.h"
@@ -59,7 +60,7 @@ verdict::Verdict empty_verdict(const cases::Manifest& manifest) {
   verdict::Verdict verdict;
   verdict.puzzle = manifest.id;
   verdict.max_points = manifest.max_points();
-  verdict.version = SHARDLINGS_VERSION;
+  verdict.version = version();
   return verdict;
 }
 
