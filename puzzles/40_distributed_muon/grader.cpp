@@ -159,6 +159,22 @@ void check_drawn_deals(CheckContext& check) {
   if (all_to_and_fro(all)) check.diagnose("dealt_to_and_fro");
 }
 
+/// Each rank has worked on the matrices that deal() gives it, since the budgets of time and memory believe that.
+void check_as_dealt(CheckContext& check, const Costs& cost) {
+  const Deal owner = owners(check);
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    std::int64_t dealt = 0;
+    for (std::size_t i = 0; i < owner.size(); ++i) dealt += owner[i] == rank ? cost[i] : 0;
+    const Formula<Flops> budget =
+        in_all_steps(check.kase(), named("of the matrices that deal() gives it", Flops(dealt)));
+    if (check.at_most("products of " + check.name_of(rank), product_flops(check, rank), budget,
+                      check.place_of_first(rank, EventKind::operation))) {
+      continue;
+    }
+    return check.diagnose("other_deal");
+  }
+}
+
 /// `all` operations of all ranks are more than needed.
 void diagnose_products(CheckContext& check, Flops all) {
   const Case& kase = check.kase();
@@ -340,6 +356,7 @@ SHARDLINGS_CHECK(work) {
   const Formula<Flops> budget = called("4/3 x the best deal", Formula<Flops>(Flops(best.value() * 4 / 3)));
   if (!check.at_most("products of " + check.name_of(rank_of_most), most, budget, where)) return diagnose_deal(check);
   check_drawn_deals(check);
+  if (!check.failed()) check_as_dealt(check, cost);
 }
 
 SHARDLINGS_CHECK(time) {

@@ -303,13 +303,16 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "axes", "checks", "hints", "diagnoses",
-                 "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "products", "axes", "checks", "hints",
+                 "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
   manifest.host_reads = root.flag_or("host_reads", false);
+  for (const std::string& word : root.texts_or_none("products")) {
+    manifest.products.push_back(value_of(root, "products", word, kProductWords));
+  }
   if (auto axes = root.section("axes")) manifest.axes = read_axes(*axes);
   read_lists(root, Clusters(clusters_folder), manifest);
   return manifest;

@@ -8,6 +8,9 @@
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
 /// host_reads = true                                # its code may read numbers of tensors (default false)
+/// products = ["matmul"]                            # products of matrices that it makes itself, out of matmul,
+///                                                  # attention, partial_attention (default: only the model's layers
+///                                                  do)
 /// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case that has the size of each
 /// axis,
 ///                                                  # or "ranks" for what is left of them; v: chunks of a pipeline's
@@ -78,6 +81,10 @@
 
 namespace shardlings::cases {
 
+/// Operations that multiply matrices, each with its backward and its adding forms. A layer cannot be computed without.
+enum class Product : std::uint8_t { matmul, attention, partial_attention };
+inline constexpr Words<Product, 3> kProductWords{{"matmul", "attention", "partial_attention"}};
+
 /// How much a hint gives away.
 enum class HintLevel : std::uint8_t {
   concept_,  ///< "concept", which is a word of C++
@@ -127,6 +134,9 @@ struct Manifest {
   /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host
   /// computes with them is neither counted nor timed.
   bool host_reads = false;
+  /// What the learner's code may multiply itself. Everything else is the model's layers' affair: whatever else a puzzle
+  /// counts and times are their calls, and mathematics beside them would be neither.
+  std::vector<Product> products;
   std::vector<CheckSpec> checks;
   std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;

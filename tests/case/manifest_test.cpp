@@ -171,6 +171,14 @@ TEST(Manifest, MilestonesAreCasesAndTheLastOneIsTheWhole) {
               testing::HasSubstr("the milestone before 'b' names no cases"));
 }
 
+TEST(Manifest, ListsTheProductsThatALearnerMakes) {
+  EXPECT_TRUE(parse(kHead + kCheck + kCase).products.empty());
+  EXPECT_EQ(parse(kHead + "products=['matmul', 'partial_attention']\n" + kCheck + kCase).products,
+            (std::vector{cases::Product::matmul, cases::Product::partial_attention}));
+  EXPECT_THAT(error_of(kHead + "products=['matmull']\n" + kCheck + kCase),
+              testing::HasSubstr("'products' cannot be 'matmull'; did you mean 'matmul'?"));
+}
+
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
   EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
   EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));

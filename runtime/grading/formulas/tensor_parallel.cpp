@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/shared_diagnosis.h"
+#include "grading/judge/needless_calls.h"
 
 namespace shardlings::grading::formulas {
 namespace {
@@ -154,8 +155,7 @@ wire::Place place_of_unexpected(const judge::CheckContext& check, int rank, std:
 Flops product_flops(const judge::CheckContext& check, int rank) {
   Flops flops;
   for (const front::Event& event : check.events(rank, front::EventKind::operation)) {
-    const std::string& name = check.trace(rank).names.at(event.name);
-    if (name.starts_with("matmul") || name.starts_with("attention")) flops += event.flops;
+    if (judge::product_of(check.trace(rank).names.at(event.name))) flops += event.flops;
   }
   return flops;
 }

@@ -66,6 +66,11 @@ constexpr std::array kBuiltIn = {
         "read() brings a number to the host, but here the device computes everything: take the call out. To look at "
         "numbers while you work there is show(), which costs nothing.",
         "What do you decide by that number? Can the device compute with it, without your program seeing it?"},
+    BuiltIn{
+        "other_product",
+        "Matrices were multiplied by an operation that this puzzle has no use for. What it counts and times are the "
+        "calls that its lesson names: make those.",
+        "Which call of the model, or of the lesson, does what you have put together here from single operations?"},
     BuiltIn{"barrier",
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
             "out; where it stood for a wait, wait for that Work.",

@@ -173,7 +173,10 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
     return;
   }
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
-  if (!manifest_.host_reads && spec.id == carrier(manifest_).id) refuse_host_reads(context);
+  if (spec.id == carrier(manifest_).id) {
+    if (!manifest_.host_reads) refuse_host_reads(context);
+    refuse_products(context, manifest_.products);
+  }
   if (spec.kind == cases::CheckKind::communication) refuse_barriers(context);
   context.finish();
 }

@@ -2,6 +2,11 @@
 /// Calls that no budget counts and no result needs.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "case/manifest.h"
 #include "grading/judge/grader.h"
 
 namespace shardlings::grading::judge {
@@ -14,5 +19,13 @@ void refuse_host_reads(CheckContext& check);
 /// Fails a check that has passed if any rank has called a barrier: it sends no byte, and where it does not wait in vain
 /// it hides that a wait is missing.
 void refuse_barriers(CheckContext& check);
+
+/// Which kind of product of matrices the operation of that name is; nothing for one that multiplies none.
+std::optional<cases::Product> product_of(const std::string& operation);
+
+/// Fails a check that has passed if any rank has multiplied matrices by operations that are not among `allowed`: where
+/// the model's layers do that, a layer that is put together from operations would escape what is counted of layers, and
+/// on a cluster with a table of times it would cost nothing.
+void refuse_products(CheckContext& check, const std::vector<cases::Product>& allowed);
 
 }  // namespace shardlings::grading::judge

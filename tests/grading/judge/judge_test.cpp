@@ -83,21 +83,21 @@ class JudgeTest : public testing::Test {
   std::vector<wire::Result> results_;
 };
 
-/// Rank 0 calls read() at puzzle.cpp:18.
-void read_a_number(wire::Result& result) {
+/// Rank 0 calls this operation at puzzle.cpp:18.
+void call(wire::Result& result, const char* operation) {
   front::RankTrace& trace = result.report.ranks[0].trace;
   front::Event event;
   event.kind = front::EventKind::operation;
   event.name = static_cast<decltype(event.name)>(trace.names.size());
   event.at = {"/a/puzzle.cpp", 18};
-  trace.names.emplace_back("read");
+  trace.names.emplace_back(operation);
   trace.events.push_back(event);
 }
 
 TEST_F(JudgeTest, RefusesNumbersOnTheHostOnceTheResultIsRight) {
   add_case(42);
   add_case(41);
-  for (wire::Result& result : results_) read_a_number(result);
+  for (wire::Result& result : results_) call(result, "read");
   const verdict::Verdict refused = verdict();
   const verdict::CheckVerdict& right = refused.cases[0].checks[1];
   EXPECT_EQ(right.passed, false);
@@ -106,6 +106,21 @@ TEST_F(JudgeTest, RefusesNumbersOnTheHostOnceTheResultIsRight) {
   EXPECT_EQ(right.where.line, 18);
   EXPECT_EQ(refused.cases[1].checks[1].found, "41 points") << "what is wrong comes first";
   manifest_.host_reads = true;
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
+}
+
+TEST_F(JudgeTest, RefusesProductsThatThePuzzleDoesNotList) {
+  add_case(42);
+  call(results_[0], "add");
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
+  call(results_[0], "partial_attention_backward_add");
+  manifest_.products = {cases::Product::matmul, cases::Product::attention};
+  const verdict::CheckVerdict refused = verdict().cases[0].checks[1];
+  EXPECT_EQ(refused.passed, false);
+  EXPECT_EQ(refused.found, "rank 0 called partial_attention_backward_add() once");
+  EXPECT_EQ(refused.where.line, 18);
+  EXPECT_EQ(refused.expected, "right results by the calls of the lesson");
+  manifest_.products.push_back(cases::Product::partial_attention);
   EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
 }
 
