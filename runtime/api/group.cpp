@@ -20,6 +20,30 @@ Port* checked(Port* port, Location at) {
   return port;
 }
 
+/// Where each rank's rows begin among those of all of them, and behind the last one the end. Throws if `rows` are not
+/// as many as `view` has, in `members` parts.
+std::vector<Count> beginnings(const char* name, ConstView view, const char* of, const std::vector<Count>& rows,
+                              int members, Location at) {
+  const auto refuse = [&](const std::string& what) { detail::throw_invalid("all_to_all_rows: " + what, at); };
+  if (!view) refuse(fmt::format("`{}` is empty (moved from, or never allocated)", name));
+  if (std::ssize(rows) != members) {
+    refuse(fmt::format("`{}` has {} numbers; the group has {} ranks", of, rows.size(), members));
+  }
+  std::vector<Count> begins{0};
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    // The difference cannot overflow: what has been added up is no more than the view's rows.
+    if (rows[r] < 0 || rows[r] > view.rows() - begins.back()) {
+      refuse(fmt::format("`{}` says {} rows for rank {}; `{}` has {} rows, of which {} are left", of, rows[r], r, name,
+                         view.rows(), view.rows() - begins.back()));
+    }
+    begins.push_back(begins.back() + rows[r]);
+  }
+  if (begins.back() != view.rows()) {
+    refuse(fmt::format("`{}` has {} rows, but the numbers of `{}` add up to {}", name, view.rows(), of, begins.back()));
+  }
+  return begins;
+}
+
 }  // namespace
 
 Range Group::part(Count n, int r, Location at) const {
@@ -78,6 +102,33 @@ void Group::all_to_all(ConstView in, View out, Location at) {
 }
 Work Group::all_to_all_async(ConstView in, View out, Location at) {
   return Request(checked(port_, at), args::all_to_all{.group = id_, .in = in, .out = out}, at).start();
+}
+// Parts of which only two ranks know the size are messages: a fabric's collective has one size that all members know.
+void Group::all_to_all_rows(ConstView in, const std::vector<Count>& sends, View out, const std::vector<Count>& receives,
+                            Location at) {
+  checked(port_, at);
+  const std::vector<Count> from_begins = beginnings("in", in, "sends", sends, size_, at);
+  const std::vector<Count> to_begins = beginnings("out", out, "receives", receives, size_, at);
+  const auto rows_of = [&](auto view, const std::vector<Count>& begins, int r) {
+    const auto i = static_cast<std::size_t>(r);
+    return view.rows_part({begins[i], begins[i + 1]}, at);
+  };
+  const View own = rows_of(out, to_begins, rank_);
+  const ConstView mine = rows_of(in, from_begins, rank_);
+  if (own.rows() != mine.rows()) {
+    detail::throw_invalid(fmt::format("all_to_all_rows: this is rank {} of the group; it sends {} rows to itself and "
+                                      "receives {} from itself",
+                                      rank_, mine.rows(), own.rows()),
+                          at);
+  }
+  std::vector<Work> under_way;
+  for (int step = 1; step < size_; ++step) {  // with another partner each: no link takes two messages at a time
+    const int to = (rank_ + step) % size_, from = (rank_ - step + size_) % size_;
+    under_way.push_back(recv_async(rows_of(out, to_begins, from), from, at));
+    under_way.push_back(send_async(rows_of(in, from_begins, to), to, at));
+  }
+  if (own.size() > 0) copy(own, mine, at);
+  for (Work& work : under_way) work.wait(at);
 }
 void Group::send(ConstView data, int to, Location at) {
   Request(checked(port_, at), args::send{.group = id_, .data = data, .to = to}, at).send();

@@ -35,6 +35,10 @@ void mark_layer(const Rank& rank, ConstView tensor, int layer) {
   Request(args::mark_layer{.tensor = tensor, .layer = layer}, kNoPlace).send_through(of(rank));
 }
 
+void script_read(const Rank& rank, float value) {
+  Request(args::script_read{.value = value}, kNoPlace).send_through(of(rank));
+}
+
 void add_model(const Rank& rank, RankModel& model) {
   HarnessPort& port = of(rank);
   const bool divided = static_cast<bool>(model.tp);

@@ -30,6 +30,9 @@ bool computes(const Rank& rank);
 /// Says which layer a tensor belongs to, for the numbers in timelines.
 void mark_layer(const Rank& rank, ConstView tensor, int layer);
 
+/// Where nothing is computed: the number that the next read() gives, the one after those of earlier calls.
+void script_read(const Rank& rank, float value);
+
 /// Makes a model's structure known to the rank, which its calls then name by `model.id`.
 void add_model(const Rank& rank, RankModel& model);
 

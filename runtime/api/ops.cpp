@@ -110,6 +110,9 @@ void exp_minus_row(View x, ConstView row, Location at) {
 void divide_rows(View x, ConstView row, Location at) {
   Request(args::divide_rows{.x = x, .row = row}, at).send();
 }
+void scale_rows(View x, ConstView row, Location at) {
+  Request(args::scale_rows{.x = x, .row = row}, at).send();
+}
 Tensor pick(ConstView x, ConstView ids, Range columns, Location at) {
   return Request(args::pick{.x = x, .ids = ids, .columns = columns}, at).result();
 }

@@ -49,6 +49,11 @@ void parts_of(Archive& a, AttentionShare& share) {
   a(share.sequence, share.q, share.kv, share.y, share.lse);
 }
 template <class Archive>
+void parts_of(Archive& a, ExpertShare& share) {
+  a(share.ep, share.replicas, share.x, share.token, share.factor, share.counts, share.weights, share.grads, share.y,
+    share.grad_y, share.grad_x);
+}
+template <class Archive>
 void parts_of(Archive& a, OptimizerState& state) {
   a(state.m, state.v, state.step);
 }

@@ -18,6 +18,7 @@ detail::Reply refuse(RankFront& front, const detail::Call& call);
 detail::Reply load(RankFront& front, const detail::Call& call);
 detail::Reply add_model(RankFront& front, const detail::Call& call);
 detail::Reply publish(RankFront& front, const detail::Call& call);
+detail::Reply script_read(RankFront& front, const detail::Call& call);
 detail::Reply begin_measuring(RankFront& front, const detail::Call& call);
 detail::Reply end_measuring(RankFront& front, const detail::Call& call);
 }  // namespace handle

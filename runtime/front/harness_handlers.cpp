@@ -62,6 +62,11 @@ Reply handle::publish(RankFront& front, const Call& call) {
   return {};
 }
 
+Reply handle::script_read(RankFront& front, const Call& call) {
+  front.rank().script_read(unpacked::script_read(call).value);
+  return {};
+}
+
 Reply handle::begin_measuring(RankFront& front, const Call& call) {
   front.begin_measuring(front.rank().place(call));
   return {};

@@ -219,6 +219,19 @@ Tensor Harness::normals(int which, Shape whole, Range rows, Kind kind) {
   });
 }
 
+Tensor Harness::ids(const std::vector<std::int32_t>& values, Kind kind) {
+  return detail::harness::load<std::int32_t>(rank_, values, Shape(std::ssize(values)), DType::i32, kind);
+}
+
+bool Harness::computes() const {
+  return detail::harness::computes(rank_);
+}
+
+void Harness::script_reads(const std::vector<float>& values) {
+  if (computes()) return;
+  for (const float value : values) detail::harness::script_read(rank_, value);
+}
+
 Tensor Harness::integers(Count n, Kind kind) {
   return tensor(cases::integers_of(kase_, rank_.id(), n), kind);
 }

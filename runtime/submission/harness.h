@@ -142,6 +142,13 @@ class SHARDLINGS_API Harness {
   Tensor normals(int which, Shape shape, Kind kind);
   /// Rows [rows.begin, rows.end) of the first dimension of such a tensor, and never more.
   Tensor normals(int which, Shape whole, Range rows, Kind kind);
+  /// Host values as an i32 tensor of the device: rows of a table, or tokens.
+  Tensor ids(const std::vector<std::int32_t>& values, Kind kind);
+  /// What rank.read() will give the learner's code in a simulation, one number after another. Elsewhere it gives what
+  /// was computed, and this does nothing. A harness can know such numbers only if the case determines them.
+  void script_reads(const std::vector<float>& values);
+  /// False in a simulation: nothing is computed there.
+  bool computes() const;
   /// `n` small integers, different on each rank: sums of them are exact in any order. As integers_of(kase, rank, n).
   Tensor integers(Count n, Kind kind);
 

@@ -84,6 +84,7 @@ void rows(Rank& rank, DType dtype, Results& show) {
   exp_minus_row(x, top);
   Tensor sums = row_sum(x);
   divide_rows(x, sums);
+  scale_rows(x, top);
   add_at(x, which, {0, 9}, -1.0F);
   show(x);
   show(slice_cols(x, {2, 5}));

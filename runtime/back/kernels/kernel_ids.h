@@ -46,6 +46,7 @@ enum class KernelId : std::uint16_t {
   row_sum,           ///< out[0] (rows) = sum of each row of in[0]
   exp_minus_row,     ///< out[0] = exp(out[0] - in[0][row])
   divide_rows,       ///< out[0] /= in[0][row]
+  scale_rows,        ///< out[0] *= in[0][row]
   pick,              ///< out[0][i] = in[0][i, ids[i] - begin] or 0; in[1]: ids (i32); n[2], n[3]: begin, end
   add_at,            ///< out[0][i, ids[i] - begin] += f[0] where inside; in[0]: ids (i32); n[2], n[3]: begin, end
   softmax,           ///< out[0] = softmax of each row of in[0]

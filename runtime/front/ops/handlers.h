@@ -49,6 +49,7 @@ detail::Reply row_max(OpContext& of, const detail::Call& call);
 detail::Reply row_sum(OpContext& of, const detail::Call& call);
 detail::Reply exp_minus_row(OpContext& of, const detail::Call& call);
 detail::Reply divide_rows(OpContext& of, const detail::Call& call);
+detail::Reply scale_rows(OpContext& of, const detail::Call& call);
 detail::Reply pick(OpContext& of, const detail::Call& call);
 detail::Reply add_at(OpContext& of, const detail::Call& call);
 detail::Reply softmax(OpContext& of, const detail::Call& call);

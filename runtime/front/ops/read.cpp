@@ -9,7 +9,12 @@ Reply handle::read_scalar(OpContext& of, const Call& call) {
   const unpacked::read_scalar given(call);
   const Operand from = of.memory.find(call, {.index = given.scalar.index});
   if (from.size() != 1) of.rank.invalid(call, "read: only a single element can be read by the host");
-  if (!of.rank.device().computes()) {
+  Reply reply;
+  if (of.rank.device().computes()) {
+    reply.scalar = of.memory.download(from)[0];
+  } else if (const auto scripted = of.rank.next_scripted_read()) {
+    reply.scalar = *scripted;
+  } else {
     of.rank.invalid(call,
                     "read: a simulation computes no numbers, so there is none to read, and what the program does "
                     "after it cannot be known. Only code whose calls do not depend on numbers can be simulated");
@@ -19,8 +24,6 @@ Reply handle::read_scalar(OpContext& of, const Call& call) {
     ++of.rank.counters().host_reads;
   }
   of.meter.charge("read", call, {}, from.label);
-  Reply reply;
-  reply.scalar = of.memory.download(from)[0];
   return reply;
 }
 

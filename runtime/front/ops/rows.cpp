@@ -84,6 +84,9 @@ Reply handle::exp_minus_row(OpContext& of, const Call& call) {
 Reply handle::divide_rows(OpContext& of, const Call& call) {
   return with_row_vector<unpacked::divide_rows>(of, call, KernelId::divide_rows, 1);
 }
+Reply handle::scale_rows(OpContext& of, const Call& call) {
+  return with_row_vector<unpacked::scale_rows>(of, call, KernelId::scale_rows, 1);
+}
 
 Reply handle::pick(OpContext& of, const Call& call) {
   const unpacked::pick given(call);

@@ -78,6 +78,13 @@ void RankContext::restart() {
   if (trace_.enabled()) device_->start_measuring();
 }
 
+std::optional<float> RankContext::next_scripted_read() {
+  if (scripted_reads_.empty()) return std::nullopt;
+  const float next = scripted_reads_.front();
+  scripted_reads_.pop_front();
+  return next;
+}
+
 void RankContext::invalid(const detail::Call& call, const std::string& sentence) const {
   const Location at = place(call);
   throw InvalidArgument(fmt::format("{}: rank {}: {}", to_text(at), id_, sentence).c_str(), at);

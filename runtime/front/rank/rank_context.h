@@ -2,9 +2,11 @@
 /// What all parts of one rank's front share: its device, its clock, what is counted and recorded, and what goes wrong.
 #pragma once
 
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -57,6 +59,14 @@ class RankContext {
   void restart();
   /// @}
 
+  /// \name What a program reads where nothing is computed
+  /// @{
+  /// The next read() that nobody has said a number for gives this one.
+  void script_read(float value) { scripted_reads_.push_back(value); }
+  /// The number of the next read(); nothing if nobody has said one.
+  std::optional<float> next_scripted_read();
+  /// @}
+
   /// \name What goes wrong
   /// @{
   /// Where a call stands in the source.
@@ -92,6 +102,7 @@ class RankContext {
   Bytes live_;
   Nanos now_;
   std::exception_ptr deferred_;
+  std::deque<float> scripted_reads_;
   bool endless_ = false;
 };
 

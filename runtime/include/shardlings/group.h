@@ -13,6 +13,8 @@
 /// ..._async call has the same bytes and the same sums as the blocking one, in the same order among the group's calls.
 #pragma once
 
+#include <vector>
+
 #include "shardlings/tensor.h"
 
 namespace shardlings {
@@ -118,6 +120,16 @@ class SHARDLINGS_API Group {
   void all_to_all(ConstView in, View out, Location at = Location::current());
   /// Starts all_to_all().
   Work all_to_all_async(ConstView in, View out, Location at = Location::current());
+
+  /// Sends sends[0] rows of `in` (Shape::rows()) to rank 0, the next sends[1] to rank 1, and so on; receives
+  /// receives[r] rows from every rank r into `out`, in the order of the senders. Both sides have to know each number: a
+  /// message of another size than the one that is expected is a mismatch. All rows are there on return. It is a send
+  /// and a receive for every other rank, all started at once, and a copy of what stays: so no two ranks need to agree
+  /// on more than the numbers between them. wire: what is sent to others. throws: InvalidArgument also if there are not
+  /// N numbers, one is negative, they do not add up to the rows of `in` and of `out`, or sends and receives of this
+  /// rank to itself differ.
+  void all_to_all_rows(ConstView in, const std::vector<Count>& sends, View out, const std::vector<Count>& receives,
+                       Location at = Location::current());
 
   /// Sends to rank `to` of the group. Rendezvous: complete only when the receiver has posted its receive and the data
   /// have arrived there, latency included.

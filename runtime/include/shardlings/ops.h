@@ -89,6 +89,8 @@ SHARDLINGS_API Tensor row_sum(ConstView x, Location at = Location::current());
 SHARDLINGS_API void exp_minus_row(View x, ConstView row, Location at = Location::current());
 /// x[i][j] /= row[i].
 SHARDLINGS_API void divide_rows(View x, ConstView row, Location at = Location::current());
+/// x[i][j] *= row[i].
+SHARDLINGS_API void scale_rows(View x, ConstView row, Location at = Location::current());
 /// Element `ids[i] - columns.begin` of row i, or 0 where ids[i] is outside `columns` (or negative): (rows).
 SHARDLINGS_API Tensor pick(ConstView x, ConstView ids, Range columns, Location at = Location::current());
 /// Adds `value` to element `ids[i] - columns.begin` of row i, where ids[i] is inside `columns`.
@@ -154,9 +156,10 @@ SHARDLINGS_API void merge_attention(View y, View lse, ConstView other_y, ConstVi
                                     Location at = Location::current());
 /// Row ids[i] - rows.begin of `table` (rows.size(), h) for every id (i32), or zeros where ids[i] is outside `rows`.
 /// The result is (s, b, h) for ids (s, b). `rows` says which rows of the vocabulary the table has: all of it, or a
-/// part.
+/// part. So it gathers rows by index, whatever they are: tokens that are dealt to experts, too.
 SHARDLINGS_API Tensor embedding(ConstView ids, ConstView table, Range rows, Location at = Location::current());
-/// Adds row i of grad (s, b, h) to row ids[i] - rows.begin of grad_table, for ids inside `rows`.
+/// Adds row i of grad (s, b, h) to row ids[i] - rows.begin of grad_table, for ids inside `rows`. Rows with the same id
+/// are added in the order of i, on every backend.
 SHARDLINGS_API void embedding_backward_add(View grad_table, ConstView ids, Range rows, ConstView grad,
                                            Location at = Location::current());
 /// x (s, b, h) += positions (s, h), the same for every b.

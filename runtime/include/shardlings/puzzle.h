@@ -70,6 +70,22 @@ struct AttentionShare {
   View lse;            ///< (n, b, heads), f32: log of the sum of exp(scores), of each query and head
 };
 
+/// What a rank has of a layer of E experts: T tokens of its own, h wide, and E/e experts. The router has sent each
+/// token to some experts: a row is one token on its way to one of them, and n rows go out from this rank.
+struct ExpertShare {
+  Group ep;                   ///< e ranks that have all experts together; rank r of it those from r E/e on
+  Group replicas;             ///< the ranks with the same experts as this one, itself among them
+  ConstView x;                ///< (T, h): tokens
+  ConstView token;            ///< (n) i32: the token of each row; rows are ordered by expert, then by token
+  ConstView factor;           ///< (n): what the router multiplies the expert's result with
+  std::vector<Count> counts;  ///< E numbers: rows of this rank for each expert; n in all
+  std::vector<View> weights;  ///< E/e times (h, h): expert i of this rank is relu(row weights[i]T)
+  std::vector<View> grads;    ///< of the weights, E/e times (h, h); zeros at first
+  View y;                     ///< (T, h): what the experts make of the tokens; zeros at first
+  ConstView grad_y;           ///< (T, h): gradient of y
+  View grad_x;                ///< (T, h): gradient of x; zeros at first
+};
+
 /// What a rank in a grid has of a model, and the groups that it shares it with.
 struct GridShare {
   const std::vector<Stage>& chunks;  ///< of its pipeline's stages, in their order

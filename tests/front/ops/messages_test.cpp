@@ -52,6 +52,11 @@ TEST(Messages, NameShapes) {
       "divide_rows: row is (8), but must have 4 elements: one for each row of x");
   expect_error(
       [](Rank& r) {
+        scale_rows(zeros(r, {4, 8}), zeros(r, 5));
+      },
+      "scale_rows: row is (5), but must have 4 elements: one for each row of x");
+  expect_error(
+      [](Rank& r) {
         slice_cols(zeros(r, {4, 8}), {4, 9});
       },
       "slice_cols: columns [4, 9) are not inside x, which is (4, 8)");

@@ -94,6 +94,8 @@ TEST_P(Values, RowsAndColumns) {
     expect_close(get(sum), sums, kRounded, "row_sum");
     divide_rows(e, sum);
     expect_close(get(e), plain::softmax(x_, rows_, cols_), kRounded, "divide_rows");
+    scale_rows(e, sum);
+    expect_close(get(e), exps, kRounded, "scale_rows");
   });
 }
 

@@ -48,6 +48,18 @@ SHARDLINGS_KERNEL void divide_rows(const Kernel& k, Workspace&) {
   });
 }
 
+SHARDLINGS_KERNEL void scale_rows(const Kernel& k, Workspace&) {
+  by_float(k.dtype, [&](auto type) {
+    using T = decltype(type);
+    const Count cols = k.n[1];
+    for (Count r = 0; r < k.n[0]; ++r) {
+      T* y = out<T>(k, 0) + r * cols;
+      const float row = load(in<T>(k, 0)[r]);
+      map(y, y, cols, [row](float x) { return x * row; });
+    }
+  });
+}
+
 /// Where in a row an id's element is, or -1.
 inline Count column_of(const Kernel& k, std::int32_t id) {
   const Count begin = k.n[2];
@@ -114,6 +126,7 @@ void add_row_kernels(KernelTable& table) {
   table[KernelId::row_sum] = row_sum;
   table[KernelId::exp_minus_row] = exp_minus_row;
   table[KernelId::divide_rows] = divide_rows;
+  table[KernelId::scale_rows] = scale_rows;
   table[KernelId::pick] = pick;
   table[KernelId::add_at] = add_at;
   table[KernelId::softmax] = softmax;

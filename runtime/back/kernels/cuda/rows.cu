@@ -34,6 +34,9 @@ struct ExpMinus {
 struct Divided {
   __device__ float operator()(float x, float row) const { return x / row; }
 };
+struct Multiplied {
+  __device__ float operator()(float x, float row) const { return x * row; }
+};
 
 /// y[r][i] = f(y[r][i], row[r])
 template <class C, class F, class T>
@@ -135,6 +138,7 @@ void add_row_kernels(KernelTable& table) {
   table[KernelId::row_sum] = row_sum;
   table[KernelId::exp_minus_row] = by_row<ExpMinus>;
   table[KernelId::divide_rows] = by_row<Divided>;
+  table[KernelId::scale_rows] = by_row<Multiplied>;
   table[KernelId::pick] = pick;
   table[KernelId::add_at] = add_at;
 }
