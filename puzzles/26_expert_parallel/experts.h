@@ -1,0 +1,155 @@
+// What a layer of experts computes, forward and backward, on all ranks together, and what known mistakes make of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "case/data.h"
+#include "grading/reference/noise.h"
+#include "routing.h"
+
+namespace shardlings {
+
+/// Over which ranks the gradients of experts are added up.
+enum class ExpertSum : std::uint8_t { replicas, own, world, ep };
+
+struct ExpertRule {
+  bool factor_in_forward = true;
+  bool factor_in_backward = true;
+  bool rows_by_rank = true;  ///< false: rows that arrive are taken to be ordered by expert, then by rank
+  ExpertSum sum = ExpertSum::replicas;
+};
+
+/// y and grad_x of the tokens of all ranks, one behind the other; grads of each rank's experts, rank by rank.
+template <class Real>
+struct ExpertNumbers {
+  std::vector<Real> y, grad_x, grads;
+};
+
+template <class Real>
+class ExpertTraining {
+ public:
+  /// `routes` by rank. All inputs are shaken.
+  ExpertTraining(const ExpertSizes& sizes, const std::vector<std::vector<int>>& routes, std::uint64_t shake)
+      : sizes_(sizes), h_(static_cast<std::size_t>(sizes.hidden)) {
+    const auto drawn = [&](ExpertDrawn what, int number, Count rows) {
+      const std::vector<float> numbers = cases::normals_of(sizes.kase, which(what, number), rows * sizes.hidden);
+      std::vector<Real> shaken(numbers.begin(), numbers.end());
+      grading::reference::shake_all(shaken, shake, static_cast<std::uint64_t>(which(what, number)));
+      return shaken;
+    };
+    for (int rank = 0; rank < sizes.ranks; ++rank) {
+      x_.push_back(drawn(ExpertDrawn::x, rank, sizes.tokens(rank)));
+      grad_y_.push_back(drawn(ExpertDrawn::grad_y, rank, sizes.tokens(rank)));
+      rows_.push_back(rows_of(sizes, rank, routes[static_cast<std::size_t>(rank)]));
+    }
+    for (int i = 0; i < sizes.experts; ++i) weights_.push_back(drawn(ExpertDrawn::weights, i, sizes.hidden));
+  }
+
+  ExpertNumbers<Real> run(const ExpertRule& rule) const {
+    const auto size = static_cast<std::size_t>(sizes_.first_token(sizes_.ranks)) * h_;
+    const std::size_t of_rank = static_cast<std::size_t>(sizes_.experts_of_rank()) * h_ * h_;
+    ExpertNumbers<Real> numbers{std::vector<Real>(size), std::vector<Real>(size), {}};
+    std::vector<std::vector<Real>> own;  // gradients from the rows that have arrived on each rank
+    for (int rank = 0; rank < sizes_.ranks; ++rank) {
+      own.emplace_back(of_rank);
+      for (const Arrived& row : arrived(rank, rule)) compute(row, rule, numbers, own.back());
+    }
+    for (int rank = 0; rank < sizes_.ranks; ++rank) {
+      std::vector<Real> sum(of_rank);
+      for (int other = 0; other < sizes_.ranks; ++other) {
+        if (!adds(rule.sum, rank, other)) continue;
+        for (std::size_t i = 0; i < of_rank; ++i) sum[i] += own[static_cast<std::size_t>(other)][i];
+      }
+      numbers.grads.insert(numbers.grads.end(), sum.begin(), sum.end());
+    }
+    return numbers;
+  }
+
+ private:
+  struct Arrived {
+    int source = 0;  ///< rank
+    int expert = 0;  ///< by which it is computed, of all
+    const RoutedRow* row = nullptr;
+  };
+
+  bool adds(ExpertSum sum, int rank, int other) const {
+    switch (sum) {
+      case ExpertSum::replicas: return rank % sizes_.e == other % sizes_.e;
+      case ExpertSum::own: return rank == other;
+      case ExpertSum::ep: return rank / sizes_.e == other / sizes_.e;
+      case ExpertSum::world: return true;
+    }
+    return false;
+  }
+
+  /// By the rank that they come from, and those of one rank by expert.
+  std::vector<Arrived> arrived(int rank, const ExpertRule& rule) const {
+    const int own = sizes_.experts_of_rank(), first = rank % sizes_.e * own;
+    std::vector<Arrived> rows;
+    for (int source = rank / sizes_.e * sizes_.e; source < (rank / sizes_.e + 1) * sizes_.e; ++source) {
+      for (const RoutedRow& row : rows_[static_cast<std::size_t>(source)]) {
+        if (row.expert / own * own == first) rows.push_back({source, row.expert, &row});
+      }
+    }
+    if (rule.rows_by_rank) return rows;
+    std::vector<int> sorted;
+    for (const Arrived& row : rows) sorted.push_back(row.expert);
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].expert = sorted[i];
+    return rows;
+  }
+
+  void compute(const Arrived& at, const ExpertRule& rule, ExpertNumbers<Real>& numbers,
+               std::vector<Real>& grads) const {
+    const std::vector<Real>& w = weights_[static_cast<std::size_t>(at.expert)];
+    const auto token = static_cast<std::size_t>(at.row->token);
+    const std::size_t here = (static_cast<std::size_t>(sizes_.first_token(at.source)) + token) * h_;
+    const Real* x = &x_[static_cast<std::size_t>(at.source)][token * h_];
+    const Real* grad_y = &grad_y_[static_cast<std::size_t>(at.source)][token * h_];
+    Real* grad_w = &grads[static_cast<std::size_t>(at.expert % sizes_.experts_of_rank()) * h_ * h_];
+    const Real factor = at.row->factor;
+    for (std::size_t o = 0; o < h_; ++o) {
+      Real sum = 0;
+      for (std::size_t i = 0; i < h_; ++i) sum += x[i] * w[o * h_ + i];
+      if (sum <= 0) continue;
+      numbers.y[here + o] += rule.factor_in_forward ? factor * sum : sum;
+      const Real grad = rule.factor_in_backward ? factor * grad_y[o] : grad_y[o];
+      for (std::size_t i = 0; i < h_; ++i) {
+        grad_w[o * h_ + i] += grad * x[i];
+        numbers.grad_x[here + i] += grad * w[o * h_ + i];
+      }
+    }
+  }
+
+  const ExpertSizes& sizes_;
+  std::size_t h_;
+  std::vector<std::vector<Real>> x_, grad_y_, weights_;
+  std::vector<std::vector<RoutedRow>> rows_;
+};
+
+/// The right numbers, and how far f32 arithmetic may be from them.
+struct ExpertReference {
+  explicit ExpertReference(const ExpertSizes& sizes) {
+    std::vector<std::vector<int>> routes;
+    for (int rank = 0; rank < sizes.ranks; ++rank) routes.push_back(right_routes(sizes, rank));
+    exact = ExpertTraining<double>(sizes, routes, 0).run({});
+    std::vector<ExpertNumbers<float>> runs;
+    for (std::uint64_t shake = 0; shake < grading::reference::kRuns; ++shake) {
+      runs.push_back(ExpertTraining<float>(sizes, routes, shake).run({}));
+    }
+    const auto tolerances = [&](auto part) {
+      std::vector<const std::vector<float>*> of_runs;
+      for (const auto& run : runs) of_runs.push_back(&(run.*part));
+      return of_runs;
+    };
+    using Run = ExpertNumbers<float>;
+    tolerance.y = grading::reference::tolerances_of(exact.y, tolerances(&Run::y));
+    tolerance.grad_x = grading::reference::tolerances_of(exact.grad_x, tolerances(&Run::grad_x));
+    tolerance.grads = grading::reference::tolerances_of(exact.grads, tolerances(&Run::grads));
+  }
+
+  ExpertNumbers<double> exact, tolerance;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,163 @@
+// What the router says of each token, and the rule by which tokens get to experts: harness and grader have the same.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "base/random.h"
+#include "case/case.h"
+#include "shardlings/group.h"
+
+namespace shardlings {
+
+/// The sizes of a case.
+struct ExpertSizes {
+  explicit ExpertSizes(const cases::Case& of)
+      : kase(of),
+        ranks(of.ranks),
+        e(static_cast<int>(of.integer("e"))),
+        experts(static_cast<int>(of.integer("experts"))),
+        k(static_cast<int>(of.integer("chosen"))),
+        hidden(of.integer("hidden")) {}
+
+  int replicas() const { return ranks / e; }
+  int experts_of_rank() const { return experts / e; }
+  /// T. With `uneven` the ranks have different numbers of tokens.
+  Count tokens(int rank) const { return kase.integer("tokens") + kase.integer("uneven") * (rank * 5 % 4); }
+  /// Tokens of all ranks before this one.
+  Count first_token(int rank) const {
+    Count first = 0;
+    for (int r = 0; r < rank; ++r) first += tokens(r);
+    return first;
+  }
+  /// cf k T / E, rounded up: of one rank's tokens for one expert (Fedus et al. 2022, equation 3, with k choices).
+  Count capacity(int rank) const {
+    const double even = static_cast<double>(k * tokens(rank)) / experts;
+    return static_cast<Count>(std::ceil(kase.number("capacity_factor") * even - 1e-9));
+  }
+
+  const cases::Case& kase;
+  int ranks, e, experts, k;
+  Count hidden;
+};
+
+/// (T, E), row by row. They are multiples of 1/8, so that some are equal; with `skew` some experts are favourites.
+inline std::vector<float> scores_of(const ExpertSizes& sizes, int rank) {
+  constexpr std::uint64_t kStream = 26;
+  constexpr std::uint32_t kValues = 24;
+  const auto numbers = static_cast<std::size_t>(sizes.tokens(rank) * sizes.experts);
+  const auto skew = sizes.kase.integer("skew");
+  std::vector<float> scores(numbers);
+  for (std::size_t i = 0; i < numbers; ++i) {
+    const auto expert = static_cast<Count>(i) % sizes.experts;
+    const Count favour = skew * (sizes.experts - 1 - 3 * expert % sizes.experts) / sizes.experts;
+    const std::uint64_t at = static_cast<std::uint64_t>(rank) << 32U | i;
+    scores[i] = static_cast<float>(below_at(kValues, sizes.kase.seed, at, kStream) + favour) / 8;
+  }
+  return scores;
+}
+
+/// What a router might do with scores instead of the rule.
+struct RoutingRule {
+  bool best = true;              ///< false: the lowest scores
+  bool ties_to_lower = true;     ///< of equal scores the expert with the lower number
+  bool choice_by_choice = true;  ///< all first choices, then all second ones; false: token by token
+  bool drops = true;             ///< false: experts take all rows
+  bool goes_on_to_next = false;  ///< where an expert is full, to the best one that is not
+  bool one_capacity = true;      ///< false: each choice has the capacity for itself
+  bool last_first = false;       ///< the last token first
+};
+
+/// The experts of token t by its scores, the first choice first.
+inline std::vector<int> ranked(const std::vector<float>& scores, int experts, Count t, const RoutingRule& rule) {
+  std::vector<int> order(static_cast<std::size_t>(experts));
+  std::iota(order.begin(), order.end(), 0);
+  if (!rule.ties_to_lower) std::reverse(order.begin(), order.end());
+  const auto score = [&](int expert) { return scores[static_cast<std::size_t>(t * experts + expert)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return rule.best ? score(a) > score(b) : score(a) < score(b); });
+  return order;
+}
+
+/// (T, k): the expert of each choice of each token, kNobody where it is full. Top k (Shazeer et al. 2017, section 2.1);
+/// all first choices before any second one (Lepikhin et al. 2021, algorithm 1).
+inline std::vector<int> routes_of(const std::vector<float>& scores, int experts, int k, Count capacity,
+                                  const RoutingRule& rule = {}) {
+  const Count tokens = std::ssize(scores) / experts;
+  std::vector<int> routes(static_cast<std::size_t>(tokens * k), kNobody);
+  std::vector<Count> taken(static_cast<std::size_t>(experts));
+  const auto admit = [&](Count t, int j) {
+    const std::vector<int> order = ranked(scores, experts, t, rule);
+    const auto choice = static_cast<std::size_t>(t * k + j);
+    const auto is_free = [&](int expert) { return !rule.drops || taken[static_cast<std::size_t>(expert)] < capacity; };
+    const int wanted = order[static_cast<std::size_t>(j)];
+    int given = is_free(wanted) ? wanted : kNobody;
+    for (const int next : order) {
+      const auto first = routes.begin() + t * k;
+      const bool is_new = std::find(first, first + k, next) == first + k;
+      if (given == kNobody && rule.goes_on_to_next && is_new && is_free(next)) given = next;
+    }
+    routes[choice] = given;
+    if (given != kNobody) ++taken[static_cast<std::size_t>(given)];
+  };
+  const auto token = [&](Count i) { return rule.last_first ? tokens - 1 - i : i; };
+  for (int j = 0; rule.choice_by_choice && j < k; ++j) {
+    if (!rule.one_capacity) std::fill(taken.begin(), taken.end(), 0);
+    for (Count i = 0; i < tokens; ++i) admit(token(i), j);
+  }
+  for (Count i = 0; !rule.choice_by_choice && i < tokens; ++i) {
+    for (int j = 0; j < k; ++j) admit(token(i), j);
+  }
+  return routes;
+}
+
+inline std::vector<int> right_routes(const ExpertSizes& sizes, int rank, const RoutingRule& rule = {}) {
+  return routes_of(scores_of(sizes, rank), sizes.experts, sizes.k, sizes.capacity(rank), rule);
+}
+
+/// A token on its way to an expert.
+struct RoutedRow {
+  int expert = 0;
+  std::int32_t token = 0;
+  float factor = 0;  ///< the softmax of the scores of the token's k choices (Jiang et al. 2024, section 2.1)
+};
+
+/// Rows of one rank, by expert, then by token. `routes` may be any that name experts.
+inline std::vector<RoutedRow> rows_of(const ExpertSizes& sizes, int rank, const std::vector<int>& routes) {
+  const std::vector<float> scores = scores_of(sizes, rank);
+  const int k = sizes.k;
+  std::vector<RoutedRow> rows;
+  for (Count t = 0; t < sizes.tokens(rank); ++t) {
+    std::vector<int> order = ranked(scores, sizes.experts, t, {});
+    const auto power = [&](int expert) {
+      return std::exp(scores[static_cast<std::size_t>(t * sizes.experts + expert)]);
+    };
+    float sum = 0;
+    for (int j = 0; j < k; ++j) sum += power(order[static_cast<std::size_t>(j)]);
+    for (int j = 0; j < k; ++j) {
+      const int expert = routes[static_cast<std::size_t>(t * k + j)];
+      if (expert != kNobody) rows.push_back({expert, static_cast<std::int32_t>(t), power(expert) / sum});
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const RoutedRow& a, const RoutedRow& b) { return a.expert < b.expert; });
+  return rows;
+}
+
+/// Rows for each expert.
+inline std::vector<Count> counts_of(int experts, const std::vector<RoutedRow>& rows) {
+  std::vector<Count> counts(static_cast<std::size_t>(experts));
+  for (const RoutedRow& row : rows) ++counts[static_cast<std::size_t>(row.expert)];
+  return counts;
+}
+
+/// Which of the case's normal numbers is which.
+enum class ExpertDrawn : int { weights = 0, x = 10'000, grad_y = 20'000 };
+inline int which(ExpertDrawn drawn, int number) {
+  return static_cast<int>(drawn) + number;
+}
+
+}  // namespace shardlings
