@@ -53,16 +53,16 @@ TEST(Verbs, OfTheHarnessAreThose) {
   for (const Verb verb : all_verbs()) {
     if (spec_of(verb).by == Caller::harness) names.insert(name_of(verb));
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"load", "mark_layer", "add_model", "begin_measuring", "end_measuring", "publish"}));
+  EXPECT_EQ(names, (std::set<std::string>{"load", "mark_layer", "add_model", "begin_measuring", "end_measuring",
+                                          "script_read", "publish"}));
 }
 
 TEST(Verbs, ThatDestructorsCallAreThose) {
   for (const Verb verb : all_verbs()) {
     const bool released = verb == Verb::drop || verb == Verb::drop_saved || verb == Verb::drop_work;
     EXPECT_EQ(spec_of(verb).released, released) << name_of(verb);
-    const bool uncounted =
-        verb == Verb::add_model || verb == Verb::show || verb == Verb::refuse || verb == Verb::publish;
+    const bool uncounted = verb == Verb::add_model || verb == Verb::show || verb == Verb::refuse ||
+                           verb == Verb::script_read || verb == Verb::publish;
     EXPECT_EQ(spec_of(verb).uncounted, uncounted) << name_of(verb);
   }
 }
