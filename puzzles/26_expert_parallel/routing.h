@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -13,7 +15,7 @@
 
 namespace shardlings {
 
-/// The sizes of a case.
+/// The sizes of a case. Throws std::runtime_error for experts that cannot be divided so, or chosen.
 struct ExpertSizes {
   explicit ExpertSizes(const cases::Case& of)
       : kase(of),
@@ -21,7 +23,16 @@ struct ExpertSizes {
         e(static_cast<int>(of.integer("e"))),
         experts(static_cast<int>(of.integer("experts"))),
         k(static_cast<int>(of.integer("chosen"))),
-        hidden(of.integer("hidden")) {}
+        hidden(of.integer("hidden")) {
+    if (e < 1 || ranks % e != 0 || experts % e != 0) {
+      throw std::runtime_error("e = " + std::to_string(e) + " has to divide the " + std::to_string(ranks) +
+                               " ranks and the " + std::to_string(experts) + " experts");
+    }
+    if (k < 1 || k > experts) {
+      throw std::runtime_error("a token cannot choose " + std::to_string(k) + " of " + std::to_string(experts) +
+                               " experts");
+    }
+  }
 
   int replicas() const { return ranks / e; }
   int experts_of_rank() const { return experts / e; }
