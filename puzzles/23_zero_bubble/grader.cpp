@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "grading/formulas/beyond_plan.h"
@@ -112,9 +113,43 @@ void diagnose_time(CheckContext& check, const PassPlan& plan) {
   if (most_held(found.back()) < std::min(plan.most, p)) check.diagnose("weights_too_early");
 }
 
+/// Whether inputs stay after their W. Between two Ws that follow one another nothing need be sent or waited for: where
+/// all such pairs show that memory has grown by an input more than it should have, inputs stay, and where none does,
+/// they go. Nothing where there are no such pairs, or they disagree.
+std::optional<bool> inputs_stay(const CheckContext& check, const Pipeline& pipeline) {
+  int grown = 0, level = 0;
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    const std::vector<FoundPass> passes = passes_found(check, pipeline, rank);
+    const PassMemory needed = memory_along(check.kase(), rank, order_of(passes));
+    const auto first = static_cast<std::size_t>(pipeline.layers_of(rank, 0).begin);
+    for (std::size_t k = 1; k < passes.size() && k < needed.after.size(); ++k) {
+      if (passes[k - 1].pass != Pass::weights || passes[k].pass != Pass::weights) continue;
+      const std::int64_t found = (passes[k].last.live_after - passes[k - 1].last.live_after).value();
+      const std::int64_t excess = found - (needed.after[k] - needed.after[k - 1]);
+      if (excess == pipeline.layers[first].input) ++grown;
+      if (excess <= 0) ++level;
+    }
+  }
+  if (grown > 0 && level > 0) return std::nullopt;
+  return grown + level > 0 ? std::optional(grown > 0) : std::nullopt;
+}
+
+/// What there is too much of after pass k: outputs, gradients or logits, and not inputs.
+bool is_of_messages(const CheckContext& check, const Pipeline& pipeline, int rank, std::size_t k, std::int64_t excess) {
+  const PassOrder order = order_on(check, rank);
+  const LayerBytes& first = pipeline.layers[static_cast<std::size_t>(pipeline.layers_of(rank, 0).begin)];
+  const LayerBytes& last = pipeline.layers[static_cast<std::size_t>(pipeline.layers_of(rank, 0).end - 1)];
+  // Right behind the first forward a copy of the input looks like an output, where both are as large.
+  if (k <= 1 && (excess % last.output != 0 || excess % first.input == 0)) return false;
+  if (order[k - 1] != Pass::input && order[k] != Pass::input) return false;
+  const auto freed = std::count(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), Pass::weights);
+  return !inputs_stay(check, pipeline).value_or(excess <= freed * first.input);
+}
+
 /// The first pass after which more is alive than is needed later, and what the course of that says.
 void diagnose_memory(CheckContext& check, int rank) {
-  const std::vector<FoundPass> passes = passes_found(check, pipeline_of(check.kase()), rank);
+  const Pipeline pipeline = pipeline_of(check.kase());
+  const std::vector<FoundPass> passes = passes_found(check, pipeline, rank);
   const PassMemory needed = memory_along(check.kase(), rank, order_of(passes));
   for (std::size_t k = 0; k < passes.size() && k < needed.after.size(); ++k) {
     const std::int64_t excess = passes[k].last.live_after.value() - needed.after[k];
@@ -123,9 +158,8 @@ void diagnose_memory(CheckContext& check, int rank) {
                              letters_of({passes[k].pass}), passes[k].micro, to_text(passes[k].last.at),
                              check.name_of(rank), to_text(Bytes(excess))));
     if (k == 0) return;
-    const Pass before = passes[k - 1].pass;
-    if (before == Pass::weights) return check.diagnose("inputs_kept");
-    if (before == Pass::input || passes[k].pass == Pass::input) check.diagnose("outputs_kept");
+    if (inputs_stay(check, pipeline) == true) return check.diagnose("inputs_kept");
+    if (is_of_messages(check, pipeline, rank, k, excess)) check.diagnose("outputs_kept");
     return;
   }
 }

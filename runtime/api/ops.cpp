@@ -91,6 +91,17 @@ Tensor relu_backward(ConstView x, ConstView grad, Location at) {
 void random_normal(View y, std::uint64_t seed, Count first, float deviation, Location at) {
   Request(args::random_normal{.y = y, .seed = seed, .first = first, .deviation = deviation}, at).send();
 }
+void dropout(View x, float rate, Draws draws, Location at) {
+  Request(args::dropout{.x = x,
+                        .seed = draws.seed,
+                        .stream = draws.stream,
+                        .first = draws.first,
+                        .by_position = draws.by_position,
+                        .by_sequence = draws.by_sequence,
+                        .rate = rate},
+          at)
+      .send();
+}
 
 void add_bias(View x, ConstView bias, Location at) {
   Request(args::add_bias{.x = x, .bias = bias}, at).send();

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 namespace shardlings {
 
@@ -44,10 +46,26 @@ constexpr double unit_interval(std::uint32_t word) {
   return (static_cast<double>(word) + 0.5) * 0x1p-32;
 }
 
+/// So many of the 2^32 words stand for numbers below `rate`, if word x stands for x / 2^32: those that are smaller than
+/// the result.
+constexpr std::uint64_t words_below(float rate) {
+  return static_cast<std::uint64_t>(static_cast<double>(rate) * 0x1p32);
+}
+
 /// Number `index` of a stream, uniform in 0 … bound-1 (multiply and shift: Lemire 2019, without rejection).
 constexpr std::uint32_t below_at(std::uint32_t bound, std::uint64_t seed, std::uint64_t index,
                                  std::uint64_t stream = 0) {
   return static_cast<std::uint32_t>((std::uint64_t{random_word_at(seed, index, stream)} * bound) >> 32U);
+}
+
+/// The numbers 0 to n-1, n < 2^32, in an order that depends on n and the seed alone (Durstenfeld 1964, algorithm 235). It
+/// draws from a stream of its own, of the seed.
+inline std::vector<std::int64_t> shuffled_numbers(std::uint32_t n, std::uint64_t seed) {
+  constexpr std::uint64_t kStream = ~std::uint64_t{0};
+  std::vector<std::int64_t> order(n);
+  for (std::uint32_t i = 0; i < n; ++i) order[i] = i;
+  for (std::uint32_t left = n; left > 1; --left) std::swap(order[left - 1], order[below_at(left, seed, left, kStream)]);
+  return order;
 }
 
 /// Standard normal numbers 4 block to 4 block + 3 of a stream (Box and Muller 1958), rounded from double.

@@ -54,6 +54,18 @@ void parts_of(Archive& a, ExpertShare& share) {
     share.grad_y, share.grad_x);
 }
 template <class Archive>
+void parts_of(Archive& a, Draws& draws) {
+  a(draws.seed, draws.stream, draws.first, draws.by_position, draws.by_sequence);
+}
+template <class Archive>
+void parts_of(Archive& a, DataRun& run) {
+  a(run.seed, run.sequences, run.batch, run.layers);
+}
+template <class Archive>
+void parts_of(Archive& a, DroppedLayer& dropped) {
+  a(dropped.layer, dropped.inner, dropped.sequence, dropped.width);
+}
+template <class Archive>
 void parts_of(Archive& a, OptimizerState& state) {
   a(state.m, state.v, state.step);
 }

@@ -65,6 +65,9 @@ void elementwise(Rank& rank, DType dtype, Results& show) {
   show(gelu_backward(x, y));
   show(relu(x));
   show(relu_backward(x, y));
+  Tensor dropped = numbers(rank, {4, 3, 5}, dtype, 16);
+  dropout(dropped, 0.4F, {.seed = 9, .stream = 3, .first = 2, .by_position = 7, .by_sequence = 100});
+  show(dropped);
   copy(y.part({3, 9}), x.part({0, 6}));
   fill(y.part({20, 22}), 0.5F);
   show(y);

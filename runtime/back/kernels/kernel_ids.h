@@ -33,6 +33,9 @@ enum class KernelId : std::uint16_t {
   gelu_backward,  ///< out[0] = in[1] gelu'(in[0]); n: count
   relu,           ///< out[0] = max(in[0], 0); n: count
   relu_backward,  ///< out[0] = in[0] > 0 ? in[1] : 0; n: count
+  /// out[0] (s, b, w) *= f[0], or = 0 where the number drawn is below f[1]; n: s, b, w, seed and stream (their bits),
+  /// first, by_position, by_sequence, as Draws has them
+  dropout,
 
   /// out[0] (m, n) = op(in[0]) op(in[1]), or +=
   /// n: m, n, k, 1 if in[0] is transposed, 1 if in[1] is, 1 to add, DType of out (f32, or dtype)

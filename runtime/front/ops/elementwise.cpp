@@ -1,5 +1,6 @@
 // Operations element by element.
 #include "base/dtype.h"
+#include "base/extents.h"
 #include "front/host/host_lanes.h"
 #include "front/ops/op.h"
 #include "model/operation_flops.h"
@@ -11,6 +12,8 @@ using detail::Call;
 using detail::Reply;
 
 namespace {
+
+constexpr Count kMostDraws = Count{1} << 60;  // so that sums of some do not overflow
 
 template <class Given>
 Reply unary(OpContext& of, const Call& call, KernelId id, Count flops) {
@@ -152,6 +155,31 @@ Reply handle::random_normal(OpContext& of, const Call& call) {
   op.require(given.first >= 0, "the first element's number is {}, but must not be negative", given.first);
   op.scalars({given.deviation});
   return op.run(KernelId::random_normal, {y.size(), static_cast<Count>(given.seed), given.first}, 0);
+}
+
+Reply handle::dropout(OpContext& of, const Call& call) {
+  const unpacked::dropout given(call);
+  Op op(of, call);
+  const Operand x = op.writes(given.x);
+  op.computes_on(x, "x");
+  op.require(x.shape().rank() == 3, "x is {}, but must be (s, b, w)", x.shape());
+  op.require(given.rate >= 0 && given.rate < 1, "the rate is {}, but must be at least 0 and less than 1", given.rate);
+  const Count s = x.shape()[0], b = x.shape()[1], w = x.shape()[2];
+  op.require(given.first >= 0 && given.by_position >= 0 && given.by_sequence >= 0,
+             "first, by_position and by_sequence are {}, {} and {}, but must not be negative", given.first,
+             given.by_position, given.by_sequence);
+  for (const Count part :
+       {given.first, bounded_product({s, given.by_position}), bounded_product({b, given.by_sequence})}) {
+    op.require(part < kMostDraws,
+               "x is {}, from number {} on, with {} from one position to the next and {} from one "
+               "sequence to the next: numbers must be less than 2^60",
+               x.shape(), given.first, given.by_position, given.by_sequence);
+  }
+  op.scalars({1 / (1 - given.rate), given.rate});
+  return op.run(KernelId::dropout,
+                {s, b, w, static_cast<Count>(given.seed), static_cast<Count>(given.stream), given.first,
+                 given.by_position, given.by_sequence},
+                model::kDropoutFlops * x.size());
 }
 
 }  // namespace shardlings::front

@@ -21,6 +21,7 @@ detail::Reply gelu_backward(OpContext& of, const detail::Call& call);
 detail::Reply relu(OpContext& of, const detail::Call& call);
 detail::Reply relu_backward(OpContext& of, const detail::Call& call);
 detail::Reply random_normal(OpContext& of, const detail::Call& call);
+detail::Reply dropout(OpContext& of, const detail::Call& call);
 detail::Reply embedding(OpContext& of, const detail::Call& call);
 detail::Reply embedding_backward_add(OpContext& of, const detail::Call& call);
 detail::Reply add_positions(OpContext& of, const detail::Call& call);

@@ -70,6 +70,20 @@ SHARDLINGS_API Tensor relu_backward(ConstView x, ConstView grad, Location at = L
 /// throws: InvalidArgument also for a negative `first`.
 SHARDLINGS_API void random_normal(View y, std::uint64_t seed, Count first, float deviation,
                                   Location at = Location::current());
+/// Which random numbers a tensor of shape (s, b, w) draws: its element (i, j, k) draws number
+/// first + i by_position + j by_sequence + k of a stream. So a part can draw what it would draw inside the whole.
+struct Draws {
+  std::uint64_t seed = 0;    ///< with `stream` it says which numbers: those of any other pair look independent
+  std::uint64_t stream = 0;  ///< for instance one for each layer and step
+  Count first = 0;           ///< the number that element (0, 0, 0) draws
+  Count by_position = 0;     ///< how far it is from one position to the next
+  Count by_sequence = 0;     ///< how far it is from one sequence to the next
+};
+/// Dropout (Srivastava et al. 2014), where x is (s, b, w): an element becomes 0 where its number is below `rate`, and is
+/// divided by 1 - rate elsewhere. Numbers are uniform in [0, 1). The same call on a gradient is its backward, so nobody
+/// has to keep a mask.
+/// throws: InvalidArgument also for a rate outside [0, 1), and for numbers that are negative or 2^60 or more.
+SHARDLINGS_API void dropout(View x, float rate, Draws draws, Location at = Location::current());
 /// @}
 
 /// \name Rows and columns

@@ -96,6 +96,26 @@ struct GridShare {
   Group ends;                        ///< first and last rank of the pipeline; empty on those in between
 };
 
+/// What all ranks of a run are told alike about its data and its random numbers.
+struct DataRun {
+  std::uint64_t seed = 0;  ///< of the run
+  Count sequences = 0;     ///< of the data set, numbered from 0
+  Count batch = 0;         ///< sequences of a step, of all replicas together
+  int layers = 0;          ///< of the whole model
+};
+
+/// An activation before its dropout. On one device it is (s, B, w), with B sequences in the step.
+struct DroppedLayer {
+  int layer = 0;       ///< number among this rank's layers, from 0
+  bool inner = false;  ///< whether it is divided over tensor parallelism, by w; otherwise its ranks all have the same
+  Count sequence = 0;  ///< s
+  Count width = 0;     ///< w of the whole
+};
+
+/// The numbers 0 to n-1 in an order that depends on n and the seed alone, and looks random (Durstenfeld 1964). Costs
+/// nothing. throws: InvalidArgument for a negative n, and for 2^32 or more.
+SHARDLINGS_API std::vector<Count> shuffled(Count n, std::uint64_t seed, Location at = Location::current());
+
 /// Marks the hole of a puzzle. throws: NotImplemented, always.
 [[noreturn]] SHARDLINGS_API void not_implemented(Location at = Location::current());
 

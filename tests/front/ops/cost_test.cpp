@@ -37,6 +37,7 @@ TEST(Cost, WhatIsOnlyWrittenCountsOnce) {
 
 TEST(Cost, WhatIsChangedWhereItLiesIsReadAndWritten) {
   EXPECT_EQ(time_of([](Rank&, View, View y) { scale(y, 2); }), 2 * kSize);
+  EXPECT_EQ(time_of([](Rank&, View, View y) { dropout(y.reshaped({10, 10, 10}), 0.5F, {}); }), 2 * kSize);
   EXPECT_EQ(time_of([](Rank&, View x, View y) { add(y, x); }), 3 * kSize);
 }
 

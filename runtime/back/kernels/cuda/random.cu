@@ -1,5 +1,5 @@
-// Normal numbers from a counter: element i is a function of seed and i alone, so that shards agree with the whole, and
-// the GPU with the CPU.
+// Random numbers from a counter: each is a function of seed, stream and its number alone, so that shards agree with the
+// whole, and the GPU with the CPU.
 #include "base/random.h"
 
 #include "back/kernels/cuda/element.h"
@@ -46,10 +46,50 @@ void random_normal(const Kernel& k, const LaneContext& lane) {
   });
 }
 
+/// What dropout() is told: see KernelId::dropout.
+struct DropoutPlan {
+  Count b, w;
+  std::uint64_t seed, stream;
+  Count first, by_position, by_sequence;
+  std::uint64_t dropped_below;
+  float factor;
+};
+
+/// Each element draws by itself: at most four threads make the same four words, beside a memory that is slower.
+template <class T>
+__global__ void dropout_kernel(T* x, Count n, DropoutPlan plan) {
+  const Count step = static_cast<Count>(gridDim.x) * blockDim.x;
+  for (Count i = static_cast<Count>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    const Count row = i / plan.w;
+    const Count number = plan.first + row / plan.b * plan.by_position + row % plan.b * plan.by_sequence + i % plan.w;
+    const std::uint32_t word = random_word_at(plan.seed, static_cast<std::uint64_t>(number), plan.stream);
+    store(x[i], word < plan.dropped_below ? 0.0F : load(x[i]) * plan.factor);
+  }
+}
+
+void dropout(const Kernel& k, const LaneContext& lane) {
+  const Count n = k.n[0] * k.n[1] * k.n[2];
+  if (n == 0) return;
+  const DropoutPlan plan{k.n[1],
+                         k.n[2],
+                         static_cast<std::uint64_t>(k.n[3]),
+                         static_cast<std::uint64_t>(k.n[4]),
+                         k.n[5],
+                         k.n[6],
+                         k.n[7],
+                         words_below(k.f[1]),
+                         k.f[0]};
+  by_float(k.dtype, [&](auto type) {
+    using T = decltype(type);
+    enqueue(lane, grid_for(n), dropout_kernel<T>, out<T>(k, 0), n, plan);
+  });
+}
+
 }  // namespace
 
 void add_random_kernels(KernelTable& table) {
   table[KernelId::random_normal] = random_normal;
+  table[KernelId::dropout] = dropout;
 }
 
 }  // namespace shardlings::back::cuda

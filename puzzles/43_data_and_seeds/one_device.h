@@ -1,0 +1,235 @@
+// What one device reads and draws, step by step, and the weights that it ends with: for the grader.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "base/parts.h"
+#include "base/random.h"
+#include "case/data.h"
+#include "grading/reference/noise.h"
+
+namespace shardlings {
+
+/// Which of the case's tensors is which: harness.cpp draws the same ones.
+enum Drawn : int { kInputs, kTargets, kMatrices, kOthers = 1000 };
+
+/// What a case of this puzzle says.
+struct DataCase {
+  explicit DataCase(const cases::Case& of)
+      : kase(of),
+        s(of.model.sequence),
+        width(of.model.hidden),
+        middle(of.integer("middle")),
+        layers(of.model.layers),
+        sequences(of.integer("sequences")),
+        batch(of.integer("batch")),
+        steps(of.steps + of.integer("steps_later")),
+        rate(static_cast<float>(of.number("rate"))) {}
+
+  Count matrix() const { return middle * width; }
+
+  const cases::Case& kase;
+  Count s, width, middle, layers;
+  Count sequences, batch;  ///< of the data set, and of a step
+  Count steps;             ///< in both grids
+  float rate;
+};
+
+/// A rank's place in a grid of d x p x t.
+struct GridPlace {
+  int d = 1, p = 1, t = 1;  ///< sizes of the grid
+  int dp = 0, pp = 0, tp = 0;
+};
+
+/// In step `step`: the case's second grid follows the first one.
+inline GridPlace place_in_grid(const DataCase& of, int rank, Count step) {
+  const bool later = step >= of.kase.steps;
+  GridPlace place;
+  place.t = static_cast<int>(of.kase.integer(later ? "t_later" : "t"));
+  place.p = static_cast<int>(of.kase.integer(later ? "p_later" : "p"));
+  place.d = of.kase.ranks / (place.t * place.p);
+  place.tp = rank % place.t;
+  place.pp = rank / place.t % place.p;
+  place.dp = rank / (place.t * place.p);
+  return place;
+}
+
+/// The step that begins at a cursor.
+struct StepRead {
+  Count cursor = 0;
+  std::vector<Count> sequences;  ///< in the order of one device
+
+  Count size() const { return static_cast<Count>(sequences.size()); }
+};
+
+/// What an epoch reads, if the run's seed is increased by `more`.
+inline std::vector<Count> order_of(const DataCase& of, std::uint64_t more) {
+  return shuffled_numbers(static_cast<std::uint32_t>(of.sequences), of.kase.seed + more);
+}
+
+inline StepRead step_from(const DataCase& of, Count cursor) {
+  const Count begin = cursor % of.sequences, end = std::min(begin + of.batch, of.sequences);
+  const std::vector<Count> order = order_of(of, static_cast<std::uint64_t>(cursor / of.sequences));
+  return {cursor, {order.begin() + begin, order.begin() + end}};
+}
+
+inline std::vector<StepRead> all_steps(const DataCase& of) {
+  std::vector<StepRead> steps;
+  Count cursor = of.kase.integer("cursor");
+  for (Count step = 0; step < of.steps; ++step) {
+    steps.push_back(step_from(of, cursor));
+    cursor += steps.back().size();
+  }
+  return steps;
+}
+
+/// What dropout multiplies by the elements of an activation of `width` columns, a row for each token of the step.
+inline std::vector<float> mask_by_row(const DataCase& of, std::uint64_t stream, Count rows, Count width) {
+  std::vector<float> mask;
+  for (Count i = 0; i < rows * width; ++i) {
+    const std::uint32_t word = random_word_at(of.kase.seed, static_cast<std::uint64_t>(i), stream);
+    mask.push_back(word < words_below(of.rate) ? 0.0F : 1 / (1 - of.rate));
+  }
+  return mask;
+}
+
+inline std::uint64_t stream_of(const DataCase& of, Count cursor, Count layer, bool inner) {
+  return static_cast<std::uint64_t>(2 * (cursor * of.layers + layer) + (inner ? 0 : 1));
+}
+
+/// Weights as they are drawn: `others` is 0, or kOthers times the number of a replica whose own they are.
+inline std::vector<float> first_weights(const DataCase& of, int others = 0) {
+  std::vector<float> weights;
+  for (int m = 0; m < 2 * static_cast<int>(of.layers); ++m) {
+    for (const float x : cases::normals_of(of.kase, others + kMatrices + m, of.matrix())) {
+      weights.push_back(x * (0.5F / std::sqrt(static_cast<float>(of.width))));
+    }
+  }
+  return weights;
+}
+
+/// The training of one device, in one number type.
+template <class Real>
+class OneDevice {
+ public:
+  using Row = std::vector<Real>;
+  using Table = std::vector<Real>;
+
+  OneDevice(const DataCase& of, std::uint64_t shake) : of_(of) {
+    const Count tokens = of.sequences * of.s * of.width;
+    const auto shaken = [&](const std::vector<float>& drawn, std::uint64_t stream) {
+      Table table(drawn.begin(), drawn.end());
+      grading::reference::shake_all(table, shake, stream);
+      return table;
+    };
+    inputs_ = shaken(cases::normals_of(of.kase, kInputs, tokens), 0);
+    targets_ = shaken(cases::normals_of(of.kase, kTargets, tokens), 1);
+    weights_ = shaken(first_weights(of), 2);
+  }
+
+  std::vector<Real> run() {
+    for (const StepRead& step : all_steps(of_)) train(step);
+    return std::move(weights_);
+  }
+
+ private:
+  struct Layer {
+    Row x, z, a;
+  };
+  /// Masks of a layer in a step.
+  struct Masks {
+    std::vector<float> inner, output;
+  };
+
+  Real* up(Table& of, Count layer) const { return of.data() + 2 * layer * of_.matrix(); }
+  Real* down(Table& of, Count layer) const { return of.data() + (2 * layer + 1) * of_.matrix(); }
+
+  void train(const StepRead& step) {
+    const Count rows = step.size() * of_.s;
+    std::vector<Masks> masks;
+    for (Count layer = 0; layer < of_.layers; ++layer) {
+      masks.push_back({mask_by_row(of_, stream_of(of_, step.cursor, layer, true), rows, of_.middle),
+                       mask_by_row(of_, stream_of(of_, step.cursor, layer, false), rows, of_.width)});
+    }
+    grads_.assign(weights_.size(), Real(0));
+    for (Count row = 0; row < rows; ++row) {
+      const Count sequence = step.sequences[static_cast<std::size_t>(row / of_.s)];
+      token(row, (sequence * of_.s + row % of_.s) * of_.width, rows, masks);
+    }
+    const auto lr = static_cast<Real>(of_.kase.model.lr);
+    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] -= lr * grads_[i];
+  }
+
+  /// One token, forward and backward: row `row` of the step, whose numbers begin at `at` in the tables.
+  void token(Count row, Count at, Count rows, const std::vector<Masks>& masks) {
+    Row x(inputs_.begin() + at, inputs_.begin() + at + of_.width);
+    std::vector<Layer> saved;
+    for (Count layer = 0; layer < of_.layers; ++layer) forward(row, layer, masks, x, saved);
+    for (Count c = 0; c < of_.width; ++c) {
+      Real& g = x[static_cast<std::size_t>(c)];
+      g = (g - targets_[static_cast<std::size_t>(at + c)]) / static_cast<Real>(rows);
+    }
+    for (Count layer = of_.layers - 1; layer >= 0; --layer) backward(row, layer, masks, saved, x);
+  }
+
+  void forward(Count row, Count layer, const std::vector<Masks>& masks, Row& x, std::vector<Layer>& saved) {
+    const Masks& mask = masks[static_cast<std::size_t>(layer)];
+    const Real *w = up(weights_, layer), *v = down(weights_, layer);
+    Layer own{x, Row(static_cast<std::size_t>(of_.middle)), Row(static_cast<std::size_t>(of_.middle))};
+    Row y(x.size());
+    for (Count k = 0; k < of_.middle; ++k) {
+      Real z = 0;
+      for (Count c = 0; c < of_.width; ++c) z += w[k * of_.width + c] * own.x[static_cast<std::size_t>(c)];
+      const Real a = gelu(z) * static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
+      for (Count c = 0; c < of_.width; ++c) y[static_cast<std::size_t>(c)] += a * v[k * of_.width + c];
+      own.z[static_cast<std::size_t>(k)] = z;
+      own.a[static_cast<std::size_t>(k)] = a;
+    }
+    for (std::size_t c = 0; c < y.size(); ++c) {
+      x[c] += y[c] * static_cast<Real>(mask.output[static_cast<std::size_t>(row * of_.width) + c]);
+    }
+    saved.push_back(std::move(own));
+  }
+
+  void backward(Count row, Count layer, const std::vector<Masks>& masks, const std::vector<Layer>& saved, Row& g) {
+    const Masks& mask = masks[static_cast<std::size_t>(layer)];
+    const Layer& own = saved[static_cast<std::size_t>(layer)];
+    const Real *w = up(weights_, layer), *v = down(weights_, layer);
+    Real *grad_w = up(grads_, layer), *grad_v = down(grads_, layer);
+    Row gy = g;
+    for (std::size_t c = 0; c < gy.size(); ++c) {
+      gy[c] *= static_cast<Real>(mask.output[static_cast<std::size_t>(row * of_.width) + c]);
+    }
+    for (Count k = 0; k < of_.middle; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      Real ga = 0;
+      for (Count c = 0; c < of_.width; ++c) {
+        ga += gy[static_cast<std::size_t>(c)] * v[k * of_.width + c];
+        grad_v[k * of_.width + c] += own.a[at] * gy[static_cast<std::size_t>(c)];
+      }
+      const Real gz =
+          slope(own.z[at]) * ga * static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
+      for (Count c = 0; c < of_.width; ++c) {
+        grad_w[k * of_.width + c] += gz * own.x[static_cast<std::size_t>(c)];
+        g[static_cast<std::size_t>(c)] += gz * w[k * of_.width + c];
+      }
+    }
+  }
+
+  static Real inner(Real x) { return std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (x + Real(0.044715) * x * x * x); }
+  static Real gelu(Real x) { return x / 2 * (1 + std::tanh(inner(x))); }
+  static Real slope(Real x) {
+    const Real tanh = std::tanh(inner(x));
+    const Real by_x = std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (1 + 3 * Real(0.044715) * x * x);
+    return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * by_x;
+  }
+
+  const DataCase& of_;
+  Table inputs_, targets_, weights_, grads_;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,74 @@
+// Puzzle 43: data and seeds.
+//
+// Which sequences each rank of a grid reads, and which random numbers it draws, so that any grid trains as one device
+// would. The lesson is README.md beside this file; `./shardlings explain 43` shows it in the terminal.
+
+#include <shardlings/puzzle.h>
+
+#include <algorithm>
+#include <vector>
+
+using namespace shardlings;
+
+/// grid has the axes "dp" (replicas of the model), "pp" (its layers: stage r has grid.along("pp").part(run.layers, r))
+/// and "tp" (parts of each layer). All ranks have the same `run`. A cursor counts the sequences that the run has read
+/// since it began: by all replicas together, and over all epochs. One device, which is to be equalled, does this:
+///
+/// Epoch    number e = cursor / run.sequences reads every sequence once, in the order shuffled(run.sequences,
+///          run.seed + e). A step reads the next run.batch of that order; the last one of an epoch reads what is left
+/// Dropout  before that of a layer's activation (s, B, w), with B sequences in the step, element (i, j, k) draws number
+///          (j s + i) w + k of the stream 2 (cursor layers + l) + site, under run.seed. Here l is the layer's number in
+///          the whole model, site is 0 for the inner activation of a layer and 1 for its output
+///
+/// Of the sequences of a step, in their order, replica r has grid.along("dp").part(B, r); of the w columns of an inner
+/// activation rank r has grid.along("tp").part(w, r). Of a layer's output every rank of "tp" has all columns.
+///
+/// sequences_of_step  the numbers of the sequences that this rank's replica reads in the step that begins at the
+///                    cursor, in their order; none where there are fewer than replicas
+/// next_cursor        where the next step begins. A run may go on from it in another grid
+/// draws_of           what this rank's part of activation x, shape (s, own sequences, own columns), draws in that step:
+///                    number first + i by_position + j by_sequence + k for its element (i, j, k)
+/// share_weights      `weights`, of this rank's layers and columns, are right on replica 0. Afterwards they are so on
+///                    all replicas. No rank sends more than the bytes of its weights once
+
+// >>> your code (about 20 lines)
+/// What the step at the cursor reads of its epoch.
+Range step_at(const DataRun& run, Count cursor) {
+  const Count begin = cursor % run.sequences;
+  return {begin, std::min(begin + run.batch, run.sequences)};
+}
+
+std::vector<Count> sequences_of_step(const DataRun& run, const Grid& grid, Count cursor) {
+  const auto epoch = static_cast<std::uint64_t>(cursor / run.sequences);
+  const std::vector<Count> order = shuffled(run.sequences, run.seed + epoch);
+  const Range step = step_at(run, cursor), mine = grid.along("dp").mine(step.size());
+  const auto begin = order.begin() + step.begin;
+  return {begin + mine.begin, begin + mine.end};
+}
+
+Count next_cursor(const DataRun& run, [[maybe_unused]] const Grid& grid, Count cursor) {
+  return cursor + step_at(run, cursor).size();
+}
+
+Draws draws_of(const DataRun& run, const Grid& grid, Count cursor, const DroppedLayer& x) {
+  // Where this rank's part begins in the activation of one device: at its replica's first sequence, its first column.
+  const Count sequence = grid.along("dp").mine(step_at(run, cursor).size()).begin;
+  const Count column = x.inner ? grid.along("tp").mine(x.width).begin : 0;
+  const Count layer = grid.along("pp").mine(run.layers).begin + x.layer;
+  const Count stream = 2 * (cursor * run.layers + layer) + (x.inner ? 0 : 1);
+  const Count by_sequence = x.sequence * x.width;
+  return {run.seed, static_cast<std::uint64_t>(stream), sequence * by_sequence + column, x.width, by_sequence};
+}
+
+void share_weights(const Grid& grid, View weights) {
+  grid.along("dp").broadcast(weights, 0);
+}
+// <<<
+
+// What it costs: one broadcast at the beginning of the run, and nothing after it. No mask is kept, and no order is
+// sent: whoever knows seed and cursor can work out what anybody reads and draws.
+//
+// What production does differently: Megatron-LM gives the ranks of tensor parallelism a generator each, with other
+// seeds for what is divided, and saves its state in checkpoints; so masks depend on the layout. PyTorch's DTensor
+// counts offsets into one stream, as here. torchtitan and MosaicML's StreamingDataset save a cursor by which a run can
+// go on with another number of ranks.
