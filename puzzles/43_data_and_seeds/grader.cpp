@@ -289,7 +289,9 @@ SHARDLINGS_CHECK(masks) {
   const DataCase of(check.kase());
   const bool held =
       all_masks(of, right_numbering, [&](const Mask& mask) { return check.identical(mask.name, mask.values); });
-  if (!held) diagnose_masks(check, of);
+  if (held) return;
+  check.detail("row: the position; column: the sequence of the step, times the columns of one device, plus the column");
+  diagnose_masks(check, of);
 }
 
 SHARDLINGS_CHECK(weights) {
