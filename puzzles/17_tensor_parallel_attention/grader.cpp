@@ -219,9 +219,23 @@ std::vector<front::Event> operations_of_head(const CheckContext& check, int rank
   return {last.base() - 1, std::find_if(last.base(), events.end(), is("layer_norm_backward"))};
 }
 
+/// What is alive when the last block has all that it keeps, and nothing of the head is there yet.
+Bytes live_at_last_gelu(const CheckContext& check, int rank) {
+  Bytes live;
+  for (const front::Event& event : check.events(rank, EventKind::operation)) {
+    if (check.trace(rank).names.at(event.name) == "gelu") live = event.live_after;
+  }
+  return live;
+}
+
 void diagnose_memory(CheckContext& check, int rank) {
   if (diagnose_rows(check)) return;
-  const DividedPeak peak = divided_peak(DividedGpt(check.kase(), rank));
+  const DividedGpt gpt(check.kase(), rank);
+  const DividedPeak peak = divided_peak(gpt);
+  if (!gpt.with_vocabulary) {
+    if (live_at_last_gelu(check, rank) > peak.kept) check.diagnose("kept_too_much");
+    return;
+  }
   const std::vector<front::Event> head = operations_of_head(check, rank);
   if (head.empty()) return;
   if (head.front().live_after > peak.before.value()) return check.diagnose("kept_too_much");
@@ -233,23 +247,10 @@ void diagnose_memory(CheckContext& check, int rank) {
 
 /// Where something is multiplied once more than needed.
 Place place_of_surplus_work(const CheckContext& check, const DividedGpt& gpt) {
-  if (num_calls(check, gpt.rank, "attention") > gpt.blocks) {
-    return place_of_call(check, gpt.rank, "attention", gpt.blocks);
+  if (num_calls(check, gpt.rank, "attention") > gpt.divided_blocks()) {
+    return place_of_call(check, gpt.rank, "attention", gpt.divided_blocks());
   }
-  return place_of_product(check, gpt.rank, 12 * gpt.blocks + 3);
-}
-
-Formula<Count> num_sums(const DividedGpt& gpt) {
-  return 4 * named("L", gpt.blocks) + named("embedding and head", 2) + named("for the loss", 3);
-}
-
-std::vector<Call> needed_calls(const DividedGpt& gpt) {
-  const auto sum_of = [&](Count count) {
-    return Call{Collective::all_reduce, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank))};
-  };
-  std::vector<Call> expected(static_cast<std::size_t>(4 * gpt.blocks + 2), sum_of(gpt.tokens * gpt.width));
-  expected.insert(expected.end(), 3, sum_of(gpt.tokens));
-  return expected;
+  return place_of_product(check, gpt.rank, divided_products(gpt));
 }
 
 /// So few bytes are no piece of anything: what is summed once more is a number, such as the loss.
@@ -264,41 +265,51 @@ void diagnose_calls(CheckContext& check, const DividedGpt& gpt) {
   const std::int64_t logits = all_gather_bytes(gpt.tokens * gpt.vocabulary, gpt.ranks, gpt.rank);
   const std::int64_t activations = all_reduce_bytes(gpt.tokens * gpt.width, gpt.ranks, gpt.rank);
   for (const Collective kind : {Collective::all_gather, Collective::all_reduce, Collective::broadcast}) {
-    if (largest_sent(check, gpt.rank, kind) > std::max(activations, logits - 1)) {
+    if (gpt.with_vocabulary && largest_sent(check, gpt.rank, kind) > std::max(activations, logits - 1)) {
       return check.diagnose("logits_on_the_wire");
     }
   }
-  if (num_collectives(check, gpt.rank) <= num_sums(gpt).value()) return;
-  if (check.counters(gpt.rank).calls(Collective::all_reduce) < num_sums(gpt).value()) {
+  if (num_collectives(check, gpt.rank) <= divided_sums(gpt).value()) return;
+  if (check.counters(gpt.rank).calls(Collective::all_reduce) < divided_sums(gpt).value()) {
     return check.diagnose("sum_without_all_reduce");
   }
   const bool in_pieces =
-      difference_of_calls(check, gpt.rank, needed_calls(gpt)).is_in_pieces() && !sums_one_number(check, gpt.rank);
+      difference_of_calls(check, gpt.rank, divided_calls(gpt)).is_in_pieces() && !sums_one_number(check, gpt.rank);
   check.diagnose(in_pieces ? "sum_in_pieces" : "reduced_too_often");
+}
+
+/// What `embed` returns is right.
+bool embeds(CheckContext& check) {
+  const Case& kase = check.kase();
+  const std::vector<double> rows = embedded_rows(kase, TakenBegin::right);
+  if (check.equal("embedded", rows, 0.0)) return true;
+  const Layers found = by_rank(check, "embedded");
+  if (check.ranks() > 1 && !found.empty()) {
+    const auto is = [&](const std::vector<double>& mistaken) { return alike(found[0], mistaken); };
+    const char* cause = is(embedded_rows(kase, TakenBegin::none))                    ? "ids_not_shifted"
+                        : is(embedded_rows(kase, TakenBegin::own_length_times_rank)) ? "parts_of_one_length"
+                        : is(embedded_rows(kase, TakenBegin::shortest_times_rank))   ? "parts_of_one_length"
+                        : is(largest_of_rows(rows))                                  ? "largest_taken"
+                                                                                     : nullptr;
+    if (cause != nullptr) {
+      check.diagnose(cause);
+      return false;
+    }
+  }
+  diagnose_sum(check, "embedded", rows, "embedding_partial");
+  return false;
 }
 
 }  // namespace
 
 SHARDLINGS_CHECK(output) {
-  const Case& kase = check.kase();
-  const std::vector<double> rows = embedded_rows(kase, TakenBegin::right);
-  if (!check.equal("embedded", rows, 0.0)) {
-    const Layers found = by_rank(check, "embedded");
-    if (check.ranks() > 1 && !found.empty()) {
-      if (alike(found[0], embedded_rows(kase, TakenBegin::none))) return check.diagnose("ids_not_shifted");
-      if (alike(found[0], embedded_rows(kase, TakenBegin::own_length_times_rank)) ||
-          alike(found[0], embedded_rows(kase, TakenBegin::shortest_times_rank))) {
-        return check.diagnose("parts_of_one_length");
-      }
-      if (alike(found[0], largest_of_rows(rows))) return check.diagnose("largest_taken");
+  const DividedGpt gpt(check.kase());
+  if (gpt.with_vocabulary && !embeds(check)) return;
+  if (gpt.with_attention) {
+    const PartReference attention = attention_of_block_1(check.kase());
+    if (!check.equal("attention of block 1", attention.output, attention.output_tolerance)) {
+      return diagnose_attention(check, attention.output);
     }
-    diagnose_sum(check, "embedded", rows, "embedding_partial");
-    return;
-  }
-  const DividedGpt gpt(kase);
-  const PartReference attention = attention_of_block_1(kase);
-  if (!check.equal("attention of block 1", attention.output, attention.output_tolerance)) {
-    return diagnose_attention(check, attention.output);
   }
   const Reference& expected = check.reference();
   if (!check.equal_scalar("loss", expected.loss, expected.loss_tolerance)) return diagnose_loss(check, expected.loss);
@@ -310,17 +321,17 @@ SHARDLINGS_CHECK(output) {
       return diagnose_gradient(check, gradient.name, output, right);
     }
   }
-  check_large_logits(check);
+  if (gpt.with_vocabulary) check_large_logits(check);
 }
 
 SHARDLINGS_CHECK(communication) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const DividedGpt gpt(check.kase(), rank);
-    const Place where = place_of_unexpected(check, rank, needed_calls(gpt));
+    const Place where = place_of_unexpected(check, rank, divided_calls(gpt));
     bool held = check.at_most("sent by " + check.name_of(rank), check.counters(rank).bytes_sent(),
                               divided_wire_bytes(gpt), where);
     if (held && gpt.ranks > 1) {
-      held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), num_sums(gpt),
+      held = check.at_most("collectives of " + check.name_of(rank), num_collectives(check, rank), divided_sums(gpt),
                            "calls", where);
     }
     if (!held) return diagnose_calls(check, gpt);
@@ -332,6 +343,7 @@ SHARDLINGS_CHECK(memory) {
     const DividedPeak peak = divided_peak(DividedGpt(check.kase(), rank));
     if (!check.peak_at_most(rank, peak.before + peak.at_head)) return diagnose_memory(check, rank);
   }
+  if (!DividedGpt(check.kase()).with_attention) return;
   if (!check.equal("elements left in kept", std::vector<double>(static_cast<std::size_t>(check.ranks())), 0.0)) {
     check.diagnose("kept_left");
   }
@@ -341,9 +353,10 @@ SHARDLINGS_CHECK(work) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const DividedGpt gpt(check.kase(), rank);
     const Count block = 4 * gpt.width_part() * gpt.width + 2 * gpt.middle_part() * gpt.width;
-    const Count matrices = gpt.blocks * block + gpt.part(gpt.vocabulary) * gpt.width;
+    const Count of_head = gpt.with_vocabulary ? gpt.vocabulary_part() * gpt.width : 0;
+    const Count matrices = gpt.divided_blocks() * block + of_head;
     const Formula<Count> inside =
-        named("L", gpt.blocks) * named("2 b s s h/t", 2 * gpt.tokens * gpt.sequence * gpt.width_part());
+        named("L", gpt.divided_blocks()) * named("2 b s s h/t", 2 * gpt.tokens * gpt.sequence * gpt.width_part());
     if (check.at_most("matrix products of " + check.name_of(rank), product_flops(check, rank),
                       named("3 products", 3) * (named("s b", gpt.tokens) * named("matrices/t", matrices) + inside) *
                           Formula<Flops>(Flops(2)),
@@ -351,8 +364,8 @@ SHARDLINGS_CHECK(work) {
       continue;
     }
     if (diagnose_rows(check)) return;
-    if (num_calls(check, rank, "attention") > gpt.blocks) return check.diagnose("attention_computed_twice");
-    if (num_products(check, rank) > 12 * gpt.blocks + 3) check.diagnose("computed_twice");
+    if (num_calls(check, rank, "attention") > gpt.divided_blocks()) return check.diagnose("attention_computed_twice");
+    if (num_products(check, rank) > divided_products(gpt)) check.diagnose("computed_twice");
     return;
   }
 }

@@ -1,9 +1,13 @@
 // A GPT on t ranks. Attention, embedding and loss are the learner's; layer norms, residuals and the MLP stand here.
+// In a case with the number `only_attention`, embedding and head are whole on every rank and not the learner's; in one
+// with `only_vocabulary` the blocks are. So either half of the puzzle runs without the other one.
 
 #include "submission/harness.h"
 
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 using namespace shardlings;
 using submission::Harness;
@@ -205,56 +209,185 @@ class Block {
   std::vector<Tensor> kept_;
 };
 
-/// The loss of logits whose exponentials no f32 can hold: it tells whether the largest of all is subtracted.
-void put_large_loss(Harness& h, Group& tp, LinearShard& head, ConstView targets) {
-  const model::ModelSpec& model = h.kase().model;
-  Tensor x = h.normals(0, {model.sequence, h.kase().batch, model.hidden}, Kind::other);
-  scale(x, static_cast<float>(h.integer("enlarged")));
+/// A layer that is not this case's subject: whole on every rank, and computed by the model.
+class WholeLayer {
+ public:
+  WholeLayer(Harness& h, const Group&, int number)
+      : h_(h),
+        model_(h.model()),
+        number_(number),
+        weights_(h.weights(number)),
+        grads_(h.rank().zeros(weights_.shape(), Kind::gradient)) {
+    h.mark_layer(grads_, number);
+  }
+
+  Tensor forward(Tensor x) {
+    x_ = std::move(x);
+    return forward_of(x_);
+  }
+  /// Of an x that somebody else holds, such as the ids of a batch.
+  Tensor forward_of(ConstView x) { return model_.forward(number_, weights_, x, &saved_); }
+
+  Tensor backward(Tensor grad) {
+    Tensor grad_x = backward_of(x_, std::move(grad));
+    x_ = {};
+    return grad_x;
+  }
+  Tensor backward_of(ConstView x, Tensor grad) {
+    return model_.backward(number_, weights_, x, std::move(saved_), std::move(grad), grads_);
+  }
+
+  /// Under the names that the divided layer has for its parts.
+  void put_gradients() {
+    for (const Entry& entry : model_.entries(number_)) {
+      std::string name = entry.name;
+      Range range = entry.range;
+      if (name.starts_with("key.") || name.starts_with("value.")) continue;  // they lie behind the queries
+      if (name.starts_with("query.")) {
+        name.replace(0, std::string("query").size(), "qkv");
+        range.end = range.begin + 3 * range.size();
+      }
+      if (number_ == model_.num_layers() - 1 && name == "weight") name = "head.weight";
+      h_.put("layer " + std::to_string(number_) + ": gradient of " + name, grads_.part(range));
+    }
+  }
+
+ private:
+  Harness& h_;
+  Model model_;
+  int number_;
+  Tensor weights_, grads_, x_;
+  Saved saved_;
+};
+
+/// Embedding, head and loss, divided by the vocabulary: the learner's.
+class DividedEnds {
+ public:
+  DividedEnds(Harness& h, Group& tp, const Batch& batch)
+      : h_(h),
+        tp_(tp),
+        batch_(batch),
+        last_(h.model().num_layers() - 1),
+        tokens_(h, 0, "token", tp.mine(vocabulary())),
+        positions_(h, 0, "position", {0, h.kase().model.sequence}),
+        norm_(norm_of(h, last_, "norm.")),
+        head_(h.linear(last_, "", {tp.mine(vocabulary()), {0, h.kase().model.hidden}})) {}
+
+  Tensor forward() {
+    Tensor x = embed(tp_, tokens_.weight, vocabulary(), batch_.inputs);
+    h_.put("embedded", x);
+    add_positions(x, positions_.weight);
+    return x;
+  }
+
+  /// Adds the loss, and returns the gradient of x.
+  Tensor loss_backward(Tensor x, View loss) {
+    Tensor stats, normed = norm_forward(norm_, x, stats);
+    h_.put("input of the head", normed);
+    Tensor grad = vocab_loss(tp_, head_.linear(), vocabulary(), normed, batch_.targets, batch_.tokens_of_step(), loss);
+    h_.put("gradient behind the head", grad);
+    normed = {};
+    return norm_backward(norm_, x, stats, grad);
+  }
+
+  void backward(Tensor grad) {
+    sum_positions_add(positions_.grad, grad);
+    embedding_backward_add(tokens_.grad, batch_.inputs, tp_.mine(vocabulary()), grad);
+  }
+
+  void put_gradients() {
+    tokens_.put_gradient(h_, "layer 0: gradient of token", vocabulary());
+    positions_.put_gradient(h_, "layer 0: gradient of position", h_.kase().model.sequence);
+    const std::string layer = "layer " + std::to_string(last_) + ": gradient of ";
+    h_.put_gradients(layer + "norm", norm_);
+    h_.put_gradients(layer + "head", head_);
+    put_large_loss();
+  }
+
+ private:
+  Count vocabulary() const { return h_.kase().model.outputs; }
+
+  /// The loss of logits whose exponentials no f32 can hold: it tells whether the largest of all is subtracted.
+  void put_large_loss() {
+    const model::ModelSpec& model = h_.kase().model;
+    Tensor x = h_.normals(0, {model.sequence, h_.kase().batch, model.hidden}, Kind::other);
+    scale(x, static_cast<float>(h_.integer("enlarged")));
+    Tensor loss = h_.rank().zeros(1, Kind::other);
+    fill(loss, 1);  // to be added to
+    vocab_loss(tp_, head_.linear(), model.outputs, x, batch_.targets, batch_.targets.size(), loss);
+    h_.put("1 + loss of large logits", loss);
+  }
+
+  Harness& h_;
+  Group& tp_;
+  const Batch& batch_;
+  int last_;
+  Table tokens_, positions_;
+  LinearShard norm_, head_;
+};
+
+/// The same, whole on every rank.
+class WholeEnds {
+ public:
+  WholeEnds(Harness& h, Group& tp, const Batch& batch)
+      : model_(h.model()), batch_(batch), embedding_(h, tp, 0), head_(h, tp, model_.num_layers() - 1) {}
+
+  Tensor forward() { return embedding_.forward_of(batch_.inputs); }
+  Tensor loss_backward(Tensor x, View loss) {
+    Tensor logits = head_.forward(std::move(x));
+    return head_.backward(model_.loss(std::move(logits), batch_.targets, batch_.tokens_of_step(), loss));
+  }
+  void backward(Tensor grad) { embedding_.backward_of(batch_.inputs, std::move(grad)); }
+  void put_gradients() {
+    embedding_.put_gradients();
+    head_.put_gradients();
+  }
+
+ private:
+  Model model_;
+  const Batch& batch_;
+  WholeLayer embedding_, head_;
+};
+
+/// Which rows the learner has chosen for the first block, and what was left in `kept`.
+void put_choices(Harness& h, const std::vector<Block>& blocks) {
+  h.put_of_rank("rows of qkv", h.tensor(blocks.front().chosen_rows(), Kind::other));
+  Count left = 0;
+  for (const Block& block : blocks) left += block.left();
+  h.put_of_rank("elements left in kept", h.tensor({static_cast<float>(left)}, Kind::other));
+}
+
+/// A step of the model with these ends and layers between them.
+template <class Ends, class Layer>
+void run_step(Harness& h) {
+  Group& tp = h.rank().world();
+  const Batch batch = h.batch();
   Tensor loss = h.rank().zeros(1, Kind::other);
-  fill(loss, 1);  // to be added to
-  vocab_loss(tp, head.linear(), model.outputs, x, targets, targets.size(), loss);
-  h.put("1 + loss of large logits", loss);
+  Ends ends(h, tp, batch);
+  std::vector<Layer> layers;
+  for (int l = 1; l < h.model().num_layers() - 1; ++l) layers.emplace_back(h, tp, l);
+  h.begin();
+  Tensor x = ends.forward();
+  for (Layer& layer : layers) x = layer.forward(std::move(x));
+  Tensor grad = ends.loss_backward(std::move(x), loss);
+  for (std::size_t i = layers.size(); i-- > 0;) grad = layers[i].backward(std::move(grad));
+  ends.backward(std::move(grad));
+  h.end();
+  h.put("loss", loss);
+  for (Layer& layer : layers) layer.put_gradients();
+  if constexpr (std::is_same_v<Layer, Block>) put_choices(h, layers);
+  ends.put_gradients();
 }
 
 }  // namespace
 
 SHARDLINGS_HARNESS(h) {
-  Group& tp = h.rank().world();
-  const int last = h.model().num_layers() - 1;
-  const Count width = h.kase().model.hidden, vocabulary = h.kase().model.outputs;
-  const Batch batch = h.batch();
-  Tensor loss = h.rank().zeros(1, Kind::other);
-  Table tokens(h, 0, "token", tp.mine(vocabulary)), positions(h, 0, "position", {0, h.kase().model.sequence});
-  std::vector<Block> blocks;
-  for (int l = 1; l < last; ++l) blocks.emplace_back(h, tp, l);
-  LinearShard norm = norm_of(h, last, "norm."), head = h.linear(last, "", {tp.mine(vocabulary), {0, width}});
-  h.begin();
-  Tensor x = embed(tp, tokens.weight, vocabulary, batch.inputs);
-  h.put("embedded", x);
-  add_positions(x, positions.weight);
-  for (Block& block : blocks) x = block.forward(std::move(x));
-  Tensor stats, normed = norm_forward(norm, x, stats);
-  h.put("input of the head", normed);
-  Tensor grad = vocab_loss(tp, head.linear(), vocabulary, normed, batch.targets, batch.tokens_of_step(), loss);
-  h.put("gradient behind the head", grad);
-  normed = {};
-  grad = norm_backward(norm, x, stats, grad);
-  x = {};
-  stats = {};
-  for (std::size_t i = blocks.size(); i-- > 0;) grad = blocks[i].backward(std::move(grad));
-  sum_positions_add(positions.grad, grad);
-  embedding_backward_add(tokens.grad, batch.inputs, tp.mine(vocabulary), grad);
-  h.end();
-  h.put("loss", loss);
-  tokens.put_gradient(h, "layer 0: gradient of token", vocabulary);
-  positions.put_gradient(h, "layer 0: gradient of position", h.kase().model.sequence);
-  for (Block& block : blocks) block.put_gradients();
-  const std::string layer = "layer " + std::to_string(last) + ": gradient of ";
-  h.put_gradients(layer + "norm", norm);
-  h.put_gradients(layer + "head", head);
-  h.put_of_rank("rows of qkv", h.tensor(blocks.front().chosen_rows(), Kind::other));
-  Count left = 0;
-  for (const Block& block : blocks) left += block.left();
-  h.put_of_rank("elements left in kept", h.tensor({static_cast<float>(left)}, Kind::other));
-  put_large_loss(h, tp, head, batch.targets);
+  const auto is_so = [&](const char* number) { return h.kase().numbers.count(number) > 0; };
+  if (is_so("only_attention")) {
+    run_step<WholeEnds, Block>(h);
+  } else if (is_so("only_vocabulary")) {
+    run_step<DividedEnds, WholeLayer>(h);
+  } else {
+    run_step<DividedEnds, Block>(h);
+  }
 }

@@ -43,6 +43,23 @@ TEST(Milestones, AreJudgedAloneByAFileThatCanDoNoMore) {
   EXPECT_EQ(puzzle["milestones"][1]["passed"], false);
 }
 
+TEST(Milestones, Of17AreItsHalvesInEitherOrder) {
+  constexpr const char* kHalves = "17_tensor_parallel_attention";
+  const Learner shardlings;
+  shardlings.blunder(kHalves, "attention_only");
+  EXPECT_EQ(shardlings({"run", "17a"}).status, 0) << "the vocabulary is not called";
+  EXPECT_EQ(shardlings({"run", "17b"}).status, 1);
+  shardlings.blunder(kHalves, "bias_gradient_reduced");
+  EXPECT_EQ(shardlings({"run", "17b"}).status, 0) << "attention is not called";
+  const Answer wrong = shardlings({"run", "17a"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("The gradient of proj.bias is t times too large"));
+  const json puzzle = listed(shardlings, kHalves);
+  EXPECT_EQ(puzzle["milestones"][0]["passed"], true);
+  EXPECT_EQ(puzzle["milestones"][1]["passed"], true);
+  EXPECT_EQ(puzzle["solved"], false);
+}
+
 TEST(Milestones, TheLastOneIsTheWholePuzzle) {
   const Learner shardlings;
   shardlings.solve(kLarge);

@@ -60,6 +60,13 @@ TEST(VariantFile, ReadsSeveralEditsAndSeveralStanzas) {
   EXPECT_THAT(texts_of(file.variants[1].edits[0].after), ElementsAre("d", "e"));
 }
 
+TEST(VariantFile, ReadsTheMilestoneThatAMutantPasses) {
+  const VariantFile file = parse_variants("== one -> x (passes b)\nWhy.\n-a\n", "m.txt");
+  ASSERT_THAT(file.problems, IsEmpty());
+  EXPECT_EQ(file.variants[0].milestone, "b");
+  EXPECT_EQ(file.variants[0].diagnosis, "x");
+}
+
 TEST(VariantFile, ReadsAVariantWithoutADiagnosis) {
   const VariantFile file = parse_variants("== other_order\nRight as well.\n-a\n+b\n", "right.txt");
   EXPECT_THAT(file.problems, IsEmpty());
@@ -116,6 +123,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "m.txt:4: one: a blank line ends a stanza; + or - stands for one that comes or goes"},
         std::pair{"== one -> x\nWhy.\n-a\nBecause.\n", "m.txt:4: one: a line of an edit begins with -, + or a space"},
         std::pair{"== one -> x\n\nWhy.\n-a\n", "m.txt:2: one: a blank line ends a stanza"},
+        std::pair{
+            "== one -> x (passes the first)\nWhy.\n-a\n",
+            "m.txt:1: behind the diagnosis stands nothing, or \"(whole hole)\", or \"(passes a)\" of a milestone"},
         std::pair{"== one -> x (whole hole)\nWhy.\n+a\n-b\n",
                   "m.txt:4: one: a whole hole has lines that come, and no others"},
         std::pair{"== one -> x (whole hole)\nWhy.\n+a\n...\n+b\n",

@@ -30,6 +30,7 @@ struct Variant {
   std::string name;
   std::string diagnosis;    ///< the one that it must get; empty if the heading names none
   std::string sentence;     ///< what is different
+  std::string milestone;    ///< the letter of one that it passes all the same: "== name -> diagnosis (passes a)"
   bool whole_hole = false;  ///< nothing of the hole stays: there is one edit, whose `after` is the new hole
   std::vector<Edit> edits;  ///< from the top of the solution to its end
   std::string file;         ///< the file of variants, as messages name it

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kHeading = "== ";
 constexpr std::string_view kArrow = " -> ";
 constexpr std::string_view kWholeHole = " (whole hole)";
+constexpr std::string_view kPasses = " (passes ";
 constexpr std::string_view kBetween = "...";
 
 /// A heading and what stands below it, without comments and without the blank lines that end it.
@@ -65,6 +66,7 @@ class StanzaReader {
     text.erase(0, kHeading.size());
     variant_.whole_hole = text.ends_with(kWholeHole);
     if (variant_.whole_hole) text.erase(text.size() - kWholeHole.size());
+    read_milestone(text);
     const bool arrow = text.find(kArrow) != std::string::npos;
     const std::string diagnosis = cut_off(text, kArrow);
     if (!is_name(text) || (arrow && !is_name(diagnosis))) {
@@ -72,6 +74,17 @@ class StanzaReader {
     }
     variant_.name = text;
     variant_.diagnosis = diagnosis;
+  }
+
+  /// "(passes a)": cuts it off.
+  void read_milestone(std::string& text) {
+    if (!text.ends_with(')')) return;
+    std::string letter = cut_off(text, kPasses);
+    if (letter.size() != 2 || !std::islower(static_cast<unsigned char>(letter[0]))) {
+      refuse(variant_.line,
+             "behind the diagnosis stands nothing, or \"(whole hole)\", or \"(passes a)\" of a milestone");
+    }
+    variant_.milestone = letter.substr(0, 1);
   }
 
   void read_sentence(const Edit::Line& line) {

@@ -28,6 +28,9 @@ std::string folder_of(VariantKind kind) {
 void check_mutant(const Variant& mutant, const Manifest& puzzle) {
   const auto refuse = [&](const std::string& what) { throw VariantError(mutant, mutant.line, what); };
   if (mutant.diagnosis.empty()) refuse("the heading names no diagnosis: == name -> diagnosis");
+  const bool is_step = mutant.milestone.empty() || (puzzle.milestone(mutant.milestone) != nullptr &&
+                                                    !puzzle.milestone(mutant.milestone)->cases.empty());
+  if (!is_step) refuse(fmt::format("puzzle.toml has no milestone {} with cases of its own", mutant.milestone));
   if (mutant.diagnosis == kNoCause) return;
   const bool built_in = !grading::judge::diagnosis_text(puzzle, mutant.diagnosis).empty();
   if (puzzle.diagnosis(mutant.diagnosis) || built_in) return;
@@ -37,6 +40,9 @@ void check_mutant(const Variant& mutant, const Manifest& puzzle) {
 }
 
 void check_right(const Variant& variant) {
+  if (!variant.milestone.empty()) {
+    throw VariantError(variant, variant.line, "a variant that is right passes every milestone: == name");
+  }
   if (variant.diagnosis.empty()) return;
   throw VariantError(variant, variant.line, "a variant that is right has no diagnosis: == name");
 }

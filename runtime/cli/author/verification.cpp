@@ -15,6 +15,7 @@
 #include "cli/author/lesson_numbers.h"
 #include "cli/author/variants.h"
 #include "cli/learner/goal_picture.h"
+#include "cli/learner/outcome.h"
 #include "grading/verdict/goal.h"
 #include "grading/verdict/run_file.h"
 
@@ -190,6 +191,10 @@ void verify_mutant(const Task& task, PuzzleOutcome& outcome) {
   const std::string escape = escape_of(task, mutant);
   mutant.caught = escape.empty();
   if (!mutant.caught) report(task, escape, outcome);
+  const cases::Milestone* milestone = task.puzzle->milestone(task.variant.milestone);
+  if (task.error.empty() && milestone != nullptr && !learner::passes_milestone(task.verdict, *milestone)) {
+    report(task, fmt::format("does not pass the milestone {}, as its heading says", milestone->letter), outcome);
+  }
   outcome.mutants.push_back(mutant);
 }
 

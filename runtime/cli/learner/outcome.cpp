@@ -74,7 +74,8 @@ std::string records_text(const Verdict& verdict, const PuzzleProgress& progress)
   return text;
 }
 
-/// All checks that passing needs hold on all cases of the milestone.
+}  // namespace
+
 bool passes_milestone(const Verdict& verdict, const cases::Milestone& milestone) {
   const auto is_bonus = [&](const std::string& id) {
     return std::any_of(verdict.checks.begin(), verdict.checks.end(),
@@ -88,6 +89,8 @@ bool passes_milestone(const Verdict& verdict, const cases::Milestone& milestone)
            });
   });
 }
+
+namespace {
 
 /// What there is to win beyond the pass.
 std::string bonus_text(const Verdict& verdict) {

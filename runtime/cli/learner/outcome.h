@@ -16,6 +16,9 @@ void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& ver
 /// Enters a run of some cases only: it may explain a mistake, but solves nothing.
 void remember_diagnoses(PuzzleProgress& progress, const grading::verdict::Verdict& verdict);
 
+/// All checks that passing needs hold on all cases of the milestone.
+bool passes_milestone(const grading::verdict::Verdict& verdict, const cases::Milestone& milestone);
+
 /// Notes which milestones this run has passed, whether it was of one of them or of all cases.
 void remember_milestones(PuzzleProgress& progress, const cases::Manifest& puzzle,
                          const grading::verdict::Verdict& verdict);

@@ -1,9 +1,10 @@
 #include "grading/formulas/divided_gpt.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "case/data.h"
-#include "grading/formulas/tensor_parallel.h"
+#include "model/memory.h"
 
 namespace shardlings::grading::formulas {
 namespace {
@@ -46,15 +47,23 @@ std::vector<double> weights_of_heads(const cases::Case& kase, const DividedGpt& 
 /// All weights of a rank: large ones in parts, vectors of h whole.
 Count weights_of_rank(const DividedGpt& gpt) {
   const Count block = gpt.width_part() * (4 * gpt.width + 3) + gpt.middle_part() * (2 * gpt.width + 1) + 6 * gpt.width;
-  return 2 * gpt.part(gpt.vocabulary) * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
+  return 2 * gpt.vocabulary_part() * gpt.width + gpt.sequence * gpt.width + gpt.blocks * block + 2 * gpt.width;
 }
 
 /// Bytes of what a block keeps from forward to backward, its input included.
 std::int64_t kept_bytes(const DividedGpt& gpt) {
   const Count statistics = 4 * gpt.tokens;
-  const Count probabilities = gpt.batch * gpt.part(gpt.heads) * gpt.sequence * gpt.sequence;
+  const Count probabilities = gpt.batch * gpt.heads_part() * gpt.sequence * gpt.sequence;
   return judge::kBytesOfF32 * (4 * gpt.tokens * gpt.width + 4 * gpt.tokens * gpt.width_part() +
                                2 * gpt.tokens * gpt.middle_part() + statistics + probabilities);
+}
+
+/// The most that head and loss hold at once beside their input, where they are whole on each rank.
+Bytes whole_head_bytes(const DividedGpt& gpt) {
+  const Bytes saved = model::saved_bytes(gpt.last(), gpt.tokens, gpt.batch);
+  return std::max({model::forward_peak(gpt.last(), gpt.tokens, gpt.batch, true),
+                   saved + model::loss_peak(gpt.last(), gpt.vocabulary, gpt.tokens),
+                   model::backward_peak(gpt.last(), gpt.tokens, gpt.batch)});
 }
 
 }  // namespace
@@ -134,25 +143,58 @@ std::vector<double> attention_cut(const cases::Case& kase, const std::function<C
 
 DividedPeak divided_peak(const DividedGpt& gpt) {
   const std::int64_t x = judge::kBytesOfF32 * gpt.tokens * gpt.width, row = judge::kBytesOfF32 * gpt.tokens;
-  return {.before = 2 * judge::named("weights", Bytes(judge::kBytesOfF32 * weights_of_rank(gpt))) +
-                    judge::named("batch and loss", Bytes(2 * row + judge::kBytesOfF32)) +
-                    judge::named("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt))) +
-                    judge::named("x, normed x", Bytes(2 * x + 2 * row)),
-          .at_head = judge::named("logits/t", Bytes(row * gpt.part(gpt.vocabulary))) +
-                     judge::named("grad_x, 3 rows", Bytes(x + 3 * row))};
+  const judge::Formula<Bytes> kept = 2 * judge::named("weights", Bytes(judge::kBytesOfF32 * weights_of_rank(gpt))) +
+                                     judge::named("batch and loss", Bytes(2 * row + judge::kBytesOfF32)) +
+                                     judge::named("kept by blocks", Bytes(gpt.blocks * kept_bytes(gpt)));
+  if (!gpt.with_vocabulary) {
+    return {.before = kept + judge::named("x", Bytes(x)),
+            .at_head = judge::named("the whole head", whole_head_bytes(gpt)),
+            .kept = kept.value()};
+  }
+  return {.before = kept + judge::named("x, normed x", Bytes(2 * x + 2 * row)),
+          .at_head = judge::named("logits/t", Bytes(row * gpt.vocabulary_part())) +
+                     judge::named("grad_x, 3 rows", Bytes(x + 3 * row)),
+          .kept = kept.value()};
+}
+
+judge::Formula<Count> divided_large_sums(const DividedGpt& gpt) {
+  if (!gpt.with_attention) return judge::named("embedding and head", 2);
+  const judge::Formula<Count> of_blocks = 4 * judge::named("L", gpt.blocks);
+  return gpt.with_vocabulary ? of_blocks + 2 : of_blocks;
+}
+
+judge::Formula<Count> divided_sums(const DividedGpt& gpt) {
+  if (!gpt.with_vocabulary) return divided_large_sums(gpt);
+  const judge::Formula<Count> of_vocabulary = judge::named("embedding and head", 2) + judge::named("for the loss", 3);
+  return gpt.with_attention ? 4 * judge::named("L", gpt.blocks) + of_vocabulary : of_vocabulary;
+}
+
+std::vector<Call> divided_calls(const DividedGpt& gpt) {
+  const auto sum_of = [&](Count count) {
+    return Call{front::Collective::all_reduce, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank))};
+  };
+  std::vector<Call> calls(static_cast<std::size_t>(divided_large_sums(gpt).value()), sum_of(gpt.tokens * gpt.width));
+  if (gpt.with_vocabulary) calls.insert(calls.end(), 3, sum_of(gpt.tokens));
+  return calls;
+}
+
+Count divided_products(const DividedGpt& gpt) {
+  return 12 * gpt.divided_blocks() + (gpt.with_vocabulary ? 3 : 0);
 }
 
 judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt) {
   const Count large = gpt.tokens * gpt.width;
   const judge::Formula<Count> share = share_of_others(judge::named("t", gpt.ranks));
-  const judge::Formula<Count> reduces = folded(4 * judge::named("L", gpt.blocks) + 2);
+  const judge::Formula<Count> reduces = folded(divided_large_sums(gpt));
   const auto sent = [&](const char* name, Count count) {
     return judge::named(name, Bytes(all_reduce_bytes(count, gpt.ranks, gpt.rank)));
   };
+  const judge::Formula<Bytes> of_large = judge::named("4 s b h", Bytes(judge::kBytesOfF32 * large));
+  if (!gpt.with_vocabulary) {
+    return simplest(2 * share * (reduces * of_large), reduces * sent("an all-reduce of s b h", large));
+  }
   const judge::Formula<Bytes> row = sent("one of s b", gpt.tokens);
-  return simplest(2 * share *
-                      (reduces * judge::named("4 s b h", Bytes(judge::kBytesOfF32 * large)) +
-                       3 * judge::named("4 s b", Bytes(judge::kBytesOfF32 * gpt.tokens))),
+  return simplest(2 * share * (reduces * of_large + 3 * judge::named("4 s b", Bytes(judge::kBytesOfF32 * gpt.tokens))),
                   reduces * sent("an all-reduce of s b h", large) +
                       max(3 * row, row + sent("one of 2 s b", 2 * gpt.tokens)));  // two of the three at once
 }

@@ -9,18 +9,22 @@
 #include "base/parts.h"
 #include "case/case.h"
 #include "grading/formulas/divided_head.h"
+#include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/formula.h"
 #include "grading/reference/part_reference.h"
 #include "model/structure.h"
 
 namespace shardlings::grading::formulas {
 
-/// The case's extents. Parts are those of one rank.
+/// The case's extents. Parts are those of one rank; of blocks or of the vocabulary, where the case says that they are
+/// whole on every rank, they are all of it.
 struct DividedGpt {
   explicit DividedGpt(const cases::Case& kase, int of_rank = 0)
       : structure(model::make_structure(kase.model)),
         ranks(kase.ranks),
         rank(of_rank),
+        with_attention(kase.numbers.count("only_vocabulary") == 0),
+        with_vocabulary(kase.numbers.count("only_attention") == 0),
         blocks(kase.model.layers),
         heads(kase.model.heads),
         batch(kase.batch),
@@ -29,13 +33,19 @@ struct DividedGpt {
         width(kase.model.hidden),
         vocabulary(kase.model.outputs) {}
   Count part(Count n) const { return part_of(n, ranks, rank).size(); }
-  Count width_part() const { return part(heads) * (width / heads); }
-  Count middle_part() const { return part(4 * width); }
+  Count heads_part() const { return with_attention ? part(heads) : heads; }
+  Count width_part() const { return heads_part() * (width / heads); }
+  Count middle_part() const { return with_attention ? part(4 * width) : 4 * width; }
+  Count vocabulary_part() const { return with_vocabulary ? part(vocabulary) : vocabulary; }
+  /// Blocks that are divided.
+  Count divided_blocks() const { return with_attention ? blocks : 0; }
   const model::LayerStructure& last() const { return structure.layers.back(); }
   int last_number() const { return static_cast<int>(structure.layers.size()) - 1; }
 
   model::ModelStructure structure;
   int ranks, rank;
+  bool with_attention;   ///< blocks are divided by heads, and the learner's
+  bool with_vocabulary;  ///< embedding and head are divided by the vocabulary, and the learner's
   Count blocks, heads, batch, sequence, tokens, width, vocabulary;
 };
 
@@ -43,10 +53,19 @@ struct DividedGpt {
 /// top.
 struct DividedPeak {
   judge::Formula<Bytes> before, at_head;
+  Bytes kept;  ///< of `before` all but the head's input: weights, gradients, batch, and what blocks keep
 };
 DividedPeak divided_peak(const DividedGpt& gpt);
 
-/// What a rank sends: all-reduces of (s, b, h), four for each block and two more, and three of (s, b) for the loss.
+/// All-reduces of (s, b, h): four for each block that is divided, two for the vocabulary.
+judge::Formula<Count> divided_large_sums(const DividedGpt& gpt);
+/// All of its all-reduces.
+judge::Formula<Count> divided_sums(const DividedGpt& gpt);
+/// The same one by one.
+std::vector<Call> divided_calls(const DividedGpt& gpt);
+/// Matrix products of a rank outside of attention: twelve for each block, three for the head.
+Count divided_products(const DividedGpt& gpt);
+/// What a rank sends: those of divided_large_sums, and three of (s, b) for the loss where the vocabulary is divided.
 judge::Formula<Bytes> divided_wire_bytes(const DividedGpt& gpt);
 
 /// A layer's first weights.

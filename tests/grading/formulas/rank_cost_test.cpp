@@ -65,6 +65,40 @@ TEST(DividedGpt, HoldsLogitsOfItsVocabularyAtThePeak) {
   EXPECT_EQ(divided_wire_bytes(gpt).value(), Bytes(6 * x + 3 * row)) << "2 (t-1)/t is 1: 4 L + 2 sums, 3 for the loss";
 }
 
+/// Two ranks, one block of width 4, 3 positions, 6 tokens.
+cases::Case small_gpt(const char* part) {
+  cases::Case kase;
+  kase.ranks = 2;
+  kase.batch = 1;
+  kase.numbers = {{part, 1}};
+  kase.model.family = model::ModelSpec::Family::gpt;
+  kase.model.layers = 1;
+  kase.model.hidden = 4;
+  kase.model.outputs = 6;
+  kase.model.heads = 2;
+  kase.model.sequence = 3;
+  return kase;
+}
+
+TEST(DividedGpt, OfAttentionAloneHoldsTheWholeHead) {
+  const DividedGpt gpt(small_gpt("only_attention"));
+  const std::int64_t x = 4 * 3 * 4, row = 4 * 3;
+  EXPECT_EQ(divided_peak(gpt).at_head.value(), Bytes(row * 6 + x + 2 * row)) << "logits, normed x, statistics";
+  EXPECT_EQ(divided_wire_bytes(gpt).value(), Bytes(4 * x)) << "2 (t-1)/t is 1: 4 L sums";
+  EXPECT_EQ(divided_calls(gpt).size(), 4U);
+  EXPECT_EQ(divided_products(gpt), 12);
+}
+
+TEST(DividedGpt, OfTheVocabularyAloneHoldsWholeBlocks) {
+  const DividedGpt gpt(small_gpt("only_vocabulary"));
+  EXPECT_EQ(gpt.width_part(), 4);
+  EXPECT_EQ(gpt.vocabulary_part(), 3);
+  const std::int64_t x = 4 * 3 * 4, row = 4 * 3;
+  EXPECT_EQ(divided_wire_bytes(gpt).value(), Bytes(2 * x + 3 * row)) << "2 (t-1)/t is 1: two sums, 3 for the loss";
+  EXPECT_EQ(divided_calls(gpt).size(), 5U);
+  EXPECT_EQ(divided_products(gpt), 3);
+}
+
 TEST(SequenceMlp, SendsFiveHalvesOfARingForEachMicroBatch) {
   cases::Case kase;
   kase.ranks = 3;
