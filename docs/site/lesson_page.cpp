@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/file.h"
@@ -57,6 +59,18 @@ std::string ladder_of(const Manifest& puzzle, Surroundings around) {
          hints_of(puzzle, 0, around) + "</section>\n";
 }
 
+/// The goal's picture shows what "Predict" asks, so a reader opens it on purpose.
+void fold_goal(std::string& body) {
+  const std::string end_of_heading = "</h2>\n";
+  const std::size_t section = body.find("<h2 id=\"the-goal\"");
+  if (section == std::string::npos) return;
+  const std::size_t begin = body.find(end_of_heading, section) + end_of_heading.size();
+  const std::size_t end = std::min(body.find("<h2 ", begin), body.size());
+  body.insert(end, "</details>\n");
+  body.insert(begin,
+              "<details class=\"goal\">\n<summary>The goal as a picture: it answers what “Predict” asks</summary>\n");
+}
+
 }  // namespace
 
 Page lesson_page(const Repository& repository, const Manifest& puzzle) {
@@ -65,6 +79,7 @@ Page lesson_page(const Repository& repository, const Manifest& puzzle) {
   const std::string end = "</h1>\n";
   const std::size_t heading = page.body.find(end);
   page.body.insert(heading + end.size(), beginning_of(puzzle));
+  fold_goal(page.body);
   page.body += ladder_of(puzzle, repository.surroundings(folder + "/README.md", page.address));
   page.sections.push_back({2, "hints", "Hints", ""});
 

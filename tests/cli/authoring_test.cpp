@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 constexpr const char* kStub = "void f() {\n  // >>> your code (about 1 line)\n  not_implemented();\n  // <<<\n}\n";
 constexpr const char* kLesson =
-    "# 01 A\n\n## What you are given\n## Targets\n![A](goal.svg)\n## Predict\n## What to implement\n"
+    "# 01 A\n\n## What you are given\n## Targets\n## Predict\n## The goal\n![A](goal.svg)\n## What to implement\n"
     "## What is checked\n";
 constexpr const char* kAfter =
     "# 01 A: after the pass\n## What it costs\n## Common mistakes\n## In production\n## At scale\n"

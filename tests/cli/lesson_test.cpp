@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::IsEmpty;
 
 constexpr const char* kFirstPart =
-    "# 01 A\n\n## What you are given\n## Targets\n![A](goal.svg)\n## Predict\n## What to implement\n"
+    "# 01 A\n\n## What you are given\n## Targets\n## Predict\n## The goal\n![A](goal.svg)\n## What to implement\n"
     "## What is checked\n";
 constexpr const char* kSecondPart =
     "# 01 A: after the pass\n## What it costs\n## Common mistakes\n## In production\n## At scale\n"
@@ -42,7 +42,7 @@ class LessonRules : public testing::Test {
 };
 
 TEST_F(LessonRules, TheLessonHasItsSectionsInTheirOrder) {
-  const std::string lesson = kFirstPart, targets = "## Targets\n![A](goal.svg)\n";
+  const std::string lesson = kFirstPart, targets = "## Targets\n";
   const auto with = [&](const std::string& text) {
     folder_.write("puzzles/01_a/README.md", text);
     return problems();
@@ -53,6 +53,16 @@ TEST_F(LessonRules, TheLessonHasItsSectionsInTheirOrder) {
   std::string swapped = lesson;
   swapped.erase(swapped.find(targets), targets.size());
   EXPECT_THAT(with(swapped + targets), Contains("the lesson has in another order: \"## Predict\""));
+}
+
+TEST_F(LessonRules, ThePictureOfTheGoalStandsBehindWhatItAnswers) {
+  std::string lesson = kFirstPart;
+  const std::string picture = "![A](goal.svg)\n", predict = "## Predict\n";
+  lesson.erase(lesson.find(picture), picture.size());
+  lesson.insert(lesson.find(predict), picture);
+  folder_.write("puzzles/01_a/README.md", lesson);
+  EXPECT_THAT(problems(), testing::ElementsAre("the lesson shows its goal under \"## Targets\", and not under "
+                                               "\"## The goal\": it answers what \"## Predict\" asks"));
 }
 
 TEST_F(LessonRules, WhatGivesTheAnswerAwayIsShownAfterThePass) {

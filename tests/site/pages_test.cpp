@@ -86,6 +86,21 @@ int count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
+TEST_F(Pages, TheGoalsPictureLiesInAFoldBehindWhatItAnswers) {
+  std::size_t lessons = 0;
+  for (const Page& page : *pages_) {
+    const std::size_t picture = page.body.find("<img src=\"" + fs::path(page.address).stem().string() + ".svg\"");
+    if (picture == std::string::npos) continue;
+    ++lessons;
+    const std::size_t fold = page.body.rfind("<details", picture);
+    EXPECT_LT(page.body.find("id=\"predict\""), picture) << page.address;
+    ASSERT_NE(fold, std::string::npos) << page.address;
+    EXPECT_EQ(page.body.compare(fold, 23, "<details class=\"goal\">\n", 0, 23), 0) << page.address;
+    EXPECT_GT(page.body.find("</details>", fold), picture) << page.address;
+  }
+  EXPECT_EQ(lessons, repository_->puzzles().size());
+}
+
 TEST_F(Pages, HaveEveryPuzzleWithItsCommandHintsAndSecondPart) {
   ASSERT_GT(repository_->puzzles().size(), 20U);
   for (const cases::Manifest& puzzle : repository_->puzzles()) {

@@ -28,8 +28,8 @@ namespace {
 constexpr std::size_t kLongestStub = 80;
 
 /// Sections that every lesson has, in this order; others may stand between them.
-constexpr std::array kBefore = {"## What you are given", "## Targets", "## Predict", "## What to implement",
-                                "## What is checked"};
+constexpr std::array kBefore = {"## What you are given", "## Targets",           "## Predict",
+                                "## The goal",           "## What to implement", "## What is checked"};
 /// Those of its second part, which give the answer away.
 constexpr std::array kAfter = {"## What it costs", "## Common mistakes",       "## In production",
                                "## At scale",      "## Questions and answers", "## Further reading"};
@@ -124,6 +124,19 @@ void check_sections(const std::string& part, const std::string& text, std::span<
   }
 }
 
+/// The goal's picture shows what is to be predicted, so it stands behind the questions, under a heading of its own.
+void check_place_of_goal(const std::string& lesson, std::vector<std::string>& problems) {
+  std::string section;
+  for (const std::string& line : lines_of(lesson)) {
+    if (line.starts_with("## ")) section = line;
+    if (line.find(learner::kGoalAddress) == std::string::npos || section == "## The goal") continue;
+    problems.push_back(
+        fmt::format("the lesson shows its goal under \"{}\", and not under \"## The goal\": it answers "
+                    "what \"## Predict\" asks",
+                    section));
+  }
+}
+
 void check_lesson(const std::string& lesson, std::vector<std::string>& problems) {
   if (trimmed(lesson).empty()) {
     problems.push_back("there is no lesson, README.md");
@@ -131,6 +144,7 @@ void check_lesson(const std::string& lesson, std::vector<std::string>& problems)
     problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");
   }
   check_sections("the lesson", lesson, kBefore, problems);
+  check_place_of_goal(lesson, problems);
   const std::vector<std::string> lines = lines_of(lesson);
   for (const char* section : kAfter) {
     if (std::find(lines.begin(), lines.end(), section) == lines.end()) continue;
@@ -149,6 +163,17 @@ void check_after(const std::string& lesson, const std::string& after, std::vecto
     problems.push_back(fmt::format("after.md does not begin with \"{}\"", heading));
   }
   check_sections("after.md", after, kAfter, problems);
+}
+
+/// Of each step a mutant shows that it can be passed by somebody who has no more than that.
+void check_milestones(const Manifest& puzzle, const VariantFile& mutants, std::vector<std::string>& problems) {
+  for (const cases::Milestone& milestone : puzzle.milestones) {
+    const bool shown = std::any_of(mutants.variants.begin(), mutants.variants.end(),
+                                   [&](const Variant& mutant) { return mutant.milestone == milestone.letter; });
+    if (shown || milestone.cases.empty()) continue;
+    problems.push_back(
+        fmt::format("no mutant passes the milestone {0}: == name -> diagnosis (passes {0})", milestone.letter));
+  }
 }
 
 }  // namespace
@@ -189,6 +214,7 @@ std::vector<std::string> static_problems(const system::Project& project, const M
     problems.push_back(
         fmt::format("there are {} mutants; at least {} must be caught", mutants.variants.size(), kMutantsPerPuzzle));
   }
+  check_milestones(puzzle, mutants, problems);
   const auto blanks = blanks_left(project, puzzle.id);
   if (!blanks.empty()) {
     problems.push_back(fmt::format("{} blanks ({}) are left, the first in {}", blanks.size(), kBlank, blanks[0]));
