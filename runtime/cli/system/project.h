@@ -29,6 +29,8 @@ struct Project {
   std::string map_file() const { return root + "/docs/map.md"; }
   /// The quizzes of the chapters.
   std::string quizzes() const { return root + "/docs/quiz"; }
+  /// Puzzles that are not there yet.
+  std::string planned_file() const { return root + "/docs/planned.toml"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.

@@ -9,6 +9,7 @@
 #include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/learner/planned.h"
 #include "cli/terminal/pager.h"
 #include "cli/verbs/list.h"
 #include "cli/verbs/verbs.h"
@@ -37,22 +38,30 @@ std::vector<Entry> entries_of(const Context& context, const learner::Course& cou
   return entries;
 }
 
-/// The entries of one chapter.
+/// The entries of one chapter, and what it will have.
 struct Chapter {
   std::string title;
   std::vector<Entry> entries;
+  std::vector<learner::PlannedPuzzle> planned;
 
   bool has(const Manifest* puzzle) const {
     return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.puzzle == puzzle; });
   }
 };
 
-std::vector<Chapter> chapters_of(const std::vector<Entry>& entries) {
+std::vector<Chapter> chapters_of(const std::vector<Entry>& entries,
+                                 const std::vector<learner::PlannedPuzzle>& planned) {
   std::vector<Chapter> chapters;
   for (const Entry& entry : entries) {
     if (chapters.empty() || chapters.back().title != entry.puzzle->chapter)
-      chapters.push_back({entry.puzzle->chapter, {}});
+      chapters.push_back({entry.puzzle->chapter, {}, {}});
     chapters.back().entries.push_back(entry);
+  }
+  for (const learner::PlannedPuzzle& puzzle : planned) {
+    auto at = std::find_if(chapters.begin(), chapters.end(),
+                           [&](const Chapter& chapter) { return chapter.title >= puzzle.chapter; });
+    if (at == chapters.end() || at->title != puzzle.chapter) at = chapters.insert(at, {puzzle.chapter, {}, {}});
+    at->planned.push_back(puzzle);
   }
   return chapters;
 }
@@ -86,6 +95,14 @@ json milestones_json(const Entry& entry) {
   return all;
 }
 
+json planned_json(const std::vector<learner::PlannedPuzzle>& planned) {
+  json all = json::array();
+  for (const learner::PlannedPuzzle& puzzle : planned) {
+    all.push_back({{"number", puzzle.number}, {"title", puzzle.title}, {"chapter", puzzle.chapter}});
+  }
+  return all;
+}
+
 int print_json(const Context& context, const std::vector<Entry>& entries, const learner::Course& course,
                const learner::Progress& progress, const Manifest* next) {
   json puzzles = json::array(), faulty = json::array();
@@ -113,9 +130,13 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"to_explain", entry.progress.explained.asked}});
   }
   const Points points = points_of(entries);
-  const json all = {
-      {"puzzles", puzzles},       {"faulty", faulty},          {"quizzes", quizzes_json(progress)},
-      {"points", points.reached}, {"max_points", points.most}, {"next", next ? json(next->id) : json(nullptr)}};
+  const json all = {{"puzzles", puzzles},
+                    {"planned", planned_json(learner::load_planned(context.project, course))},
+                    {"faulty", faulty},
+                    {"quizzes", quizzes_json(progress)},
+                    {"points", points.reached},
+                    {"max_points", points.most},
+                    {"next", next ? json(next->id) : json(nullptr)}};
   context.out << all.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
   return kPassed;
 }
@@ -178,18 +199,43 @@ std::string quiz_of(const Context& context, const std::string& title, const lear
   return context.paint(Role::dim, fmt::format("  quiz {} of {}", found->second.right(), found->second.asked));
 }
 
-/// "3 Data parallel and sharding     2 of 7 solved": a chapter whose puzzles are not listed.
+/// "3 Data parallel and sharding     2 of 7 solved, 2 planned": a chapter whose puzzles are not listed.
 std::string closed_line(const Context& context, const Chapter& chapter) {
+  const std::string planned = chapter.planned.empty() ? "" : fmt::format("{} planned", chapter.planned.size());
+  if (chapter.entries.empty()) {
+    return fmt::format("  {} {:>9}  {}", padded(chapter.title, 30), "", context.paint(Role::dim, planned));
+  }
   const Points points = points_of(chapter.entries);
   const bool is_solved = points.solved == std::ssize(chapter.entries);
-  return fmt::format("{} {} {:>4}/{}  {} of {} solved", is_solved ? context.tick() : " ", padded(chapter.title, 30),
-                     points.reached, points.most, points.solved, chapter.entries.size());
+  return fmt::format("{} {} {:>4}/{:<3}  {} of {} solved{}", is_solved ? context.tick() : " ",
+                     padded(chapter.title, 30), points.reached, points.most, points.solved, chapter.entries.size(),
+                     planned.empty() ? "" : context.paint(Role::dim, ", " + planned));
 }
 
-std::string text_of(const Context& context, const std::vector<Entry>& entries, const learner::Progress& progress,
+/// "     planned: 39 Gathers in 8 bits, 43 Data and seeds", in lines of the terminal's width.
+std::string planned_lines(const Context& context, const Chapter& chapter) {
+  if (chapter.planned.empty()) return {};
+  std::vector<std::string> names;
+  for (const learner::PlannedPuzzle& puzzle : chapter.planned) {
+    names.push_back(fmt::format("{} {}", puzzle.number, puzzle.title));
+  }
+  std::string text;
+  constexpr int kIndent = 5;
+  for (const std::string& line :
+       fill_lines(fmt::format("planned: {}", fmt::join(names, ", ")), context.width - kIndent)) {
+    text += spaces(kIndent) + context.paint(Role::dim, line) + "\n";
+  }
+  return text;
+}
+
+std::string text_of(const Context& context, const std::vector<Chapter>& chapters, const learner::Progress& progress,
                     const Manifest* next, bool all) {
   std::string text;
-  for (const Chapter& chapter : chapters_of(entries)) {
+  Points points;
+  for (const Chapter& chapter : chapters) {
+    const Points of_chapter = points_of(chapter.entries);
+    points.reached += of_chapter.reached;
+    points.most += of_chapter.most;
     if (!all && !chapter.has(next)) {
       text += context.fitted(closed_line(context, chapter) + quiz_of(context, chapter.title, progress)) + "\n";
       continue;
@@ -201,8 +247,8 @@ std::string text_of(const Context& context, const std::vector<Entry>& entries, c
       text += context.fitted(puzzle_line(context, entry, entry.puzzle == next)) + "\n";
       text += milestones_line(context, entry);
     }
+    text += planned_lines(context, chapter);
   }
-  const Points points = points_of(entries);
   text += fmt::format("\n{} of {} points.", points.reached, points.most);
   if (next) text += fmt::format(" Next: {}. Go on with ./shardlings watch", next->id);
   if (const auto post = progress.quizzes.find("post"); post != progress.quizzes.end()) {
@@ -230,7 +276,8 @@ int list(const Context& context, const ListOptions& options) {
   const auto entries = entries_of(context, course, progress);
   const Manifest* next = course.next(progress);
   if (options.json) return print_json(context, entries, course, progress, next);
-  terminal::print_paged(context, text_of(context, entries, progress, next, options.all));
+  const auto chapters = chapters_of(entries, learner::load_planned(context.project, course));
+  terminal::print_paged(context, text_of(context, chapters, progress, next, options.all));
   print_faulty(context, course);
   return kPassed;
 }
