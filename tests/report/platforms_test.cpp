@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/exports/autolab.h"
 #include "report/exports/classroom50.h"
+#include "report/exports/gradescope.h"
 #include "report/exports/prairielearn.h"
 #include "report/exports/submitty.h"
 #include "report/golden.h"
@@ -104,6 +105,30 @@ TEST(Classroom50, GivesNoPointsWhereNothingCouldBeJudged) {
 }
 
 // What a submission prints reaches every form.
+// A platform colours what it lists as passed or failed.
+TEST(Platforms, ListABonusOnceItIsWon) {
+  const auto open = samples::platform_texts(samples::verdict_with_bonus(false));
+  for (const auto& [name, text] : samples::platform_texts(samples::verdict_with_bonus(true))) {
+    const bool lists_what_holds = name != "submitty";
+    if (lists_what_holds) {
+      EXPECT_THAT(text, HasSubstr("As cheap as any plan")) << name;
+    }
+    EXPECT_THAT(open.at(name), Not(HasSubstr("\"failed\""))) << name;
+    EXPECT_THAT(open.at(name), Not(HasSubstr("\"passed\": false"))) << name;
+    EXPECT_THAT(open.at(name), Not(HasSubstr("\"passed\":false"))) << name;
+    EXPECT_THAT(open.at(name), Not(HasSubstr("information"))) << name;
+    if (name == "classroom50") continue;  // it has no text for the whole
+    EXPECT_THAT(open.at(name), HasSubstr("Still open, for 25 points more: As cheap as any plan.")) << name;
+  }
+}
+
+TEST(Platforms, GiveNoMoreThanAllPointsWhereTheyCannot) {
+  const auto won = samples::verdict_with_bonus(true);
+  EXPECT_EQ(nlohmann::json::parse(to_prairielearn(won))["score"], 1.0);
+  EXPECT_EQ(nlohmann::json::parse(to_submitty(won))["data"]["score"], 1.0);
+  EXPECT_EQ(nlohmann::json::parse(to_gradescope(won))["score"], won.max_points + 25);
+}
+
 TEST(Platforms, ShowNothingThatMovesACursor) {
   for (const auto& [name, text] : samples::platform_texts(samples::hostile_verdict())) {
     EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << name;

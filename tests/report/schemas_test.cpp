@@ -42,9 +42,10 @@ json value_of(const std::string& name, const std::string& text) {
 
 TEST(Schemas, HoldForEveryKindOfVerdict) {
   for (const auto& verdict :
-       {samples::verdict_with_failure(samples::pipeline_case(2, 2, false)),
-        samples::passed_verdict(samples::layers_case(2)), samples::unbuilt_verdict(), samples::unimplemented_verdict(),
-        samples::not_judged_verdict(), samples::deadlock_verdict(), samples::hostile_verdict()}) {
+       {samples::verdict_with_failure(samples::pipeline_case(2, 2, false)), samples::verdict_with_bonus(false),
+        samples::verdict_with_bonus(true), samples::passed_verdict(samples::layers_case(2)), samples::unbuilt_verdict(),
+        samples::unimplemented_verdict(), samples::not_judged_verdict(), samples::deadlock_verdict(),
+        samples::hostile_verdict()}) {
     for (const auto& [name, text] : samples::platform_texts(verdict)) {
       EXPECT_EQ(faults(name, value_of(name, text)), "") << name << ' ' << verdict.puzzle;
     }

@@ -218,6 +218,24 @@ Verdict passed_verdict(CaseVerdict kase) {
   return graded(std::move(kase));
 }
 
+Verdict verdict_with_bonus(bool is_won) {
+  Verdict verdict = graded(layers_case(2));
+  CheckSummary bonus = verdict.checks[0];
+  bonus.spec.id = "cheapest";
+  bonus.spec.title = "As cheap as any plan";
+  bonus.spec.points = 25;
+  bonus.spec.bonus = true;
+  bonus.passed = is_won;
+  bonus.earned = is_won ? 25 : 0;
+  verdict.checks.push_back(bonus);
+  verdict.points += bonus.earned;
+  CheckVerdict& check = verdict.cases[0].checks.emplace_back();
+  check.id = bonus.spec.id;
+  check.passed = is_won;
+  if (!is_won) check.expected = "1024 operations", check.found = "2048 operations";
+  return verdict;
+}
+
 Verdict unbuilt_verdict() {
   Verdict verdict = graded({});
   verdict.cases.clear();

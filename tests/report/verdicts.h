@@ -34,6 +34,8 @@ grading::verdict::CaseVerdict with_budget(grading::verdict::CaseVerdict kase, By
 grading::verdict::Verdict verdict_with_failure(grading::verdict::CaseVerdict kase);
 /// All five hold.
 grading::verdict::Verdict passed_verdict(grading::verdict::CaseVerdict kase);
+/// Passed, with a bonus of 25 points that is still open, or won.
+grading::verdict::Verdict verdict_with_bonus(bool is_won);
 grading::verdict::Verdict unbuilt_verdict();
 /// A check has failed on its first case, and the machine did not let the second one be run.
 grading::verdict::Verdict not_judged_verdict();

@@ -15,6 +15,7 @@ std::string to_classroom50(const Verdict& verdict, const ClassroomSubmission& su
   ExportJson tests = ExportJson::array();
   for (const CheckSummary& check : verdict.checks) {
     if (!judged) break;
+    if (is_open_bonus(check)) continue;
     tests.push_back({{"test-name", harmless_line(check.spec.title, Charset::unicode)},
                      {"passed", check.passed.value_or(false)},
                      {"score", check.earned},

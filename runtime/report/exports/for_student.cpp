@@ -1,5 +1,7 @@
 #include "report/exports/for_student.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/choice.h"
@@ -29,11 +31,24 @@ std::string check_text(const Verdict& verdict, const CheckSummary& check) {
   return harmless(raw_check_text(verdict, check), Charset::unicode);
 }
 
+bool is_open_bonus(const CheckSummary& check) {
+  return check.spec.bonus && !check.passed.value_or(false);
+}
+
+double share_of_points(const Verdict& verdict) {
+  return verdict.max_points > 0 ? std::min(1.0, double(verdict.points) / verdict.max_points) : 0;
+}
+
 std::string overall_text(const Verdict& verdict) {
   std::string text = fmt::format("{}: {} of {} points", verdict.puzzle, verdict.points, verdict.max_points);
   if (verdict.status == Status::did_not_build) text += "\nThe source does not compile:\n" + verdict.build_log;
   if (verdict.status == Status::not_implemented) text += "\nNot implemented yet.";
   if (verdict.status == Status::no_check_ran) text += "\nNo check ran; this is not a pass.";
+  for (const CheckSummary& check : verdict.checks) {
+    if (!verdict.passed || !is_open_bonus(check)) continue;
+    text += fmt::format("\nStill open, for {} points more: {}.\n{}", check.spec.points, check.spec.title,
+                        raw_check_text(verdict, check));
+  }
   return harmless(text, Charset::unicode);
 }
 

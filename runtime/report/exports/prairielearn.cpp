@@ -35,6 +35,7 @@ ExportJson not_gradable(const std::string& why) {
 ExportJson tests_of(const Verdict& verdict) {
   ExportJson tests = ExportJson::array();
   for (const CheckSummary& check : verdict.checks) {
+    if (is_open_bonus(check)) continue;
     tests.push_back({{"name", harmless(check.spec.title, Charset::unicode)},
                      {"description", name_of(check.spec.kind)},
                      {"points", check.earned},
@@ -59,9 +60,8 @@ ExportJson images_of(const Verdict& verdict) {
 std::string to_prairielearn(const Verdict& verdict) {
   if (verdict.status == Status::not_judged) return json_text(not_gradable(not_judged_text(verdict)));
   if (verdict.status == Status::did_not_build) return json_text(not_gradable(overall_text(verdict)));
-  const double score = verdict.max_points > 0 ? double(verdict.points) / verdict.max_points : 0;
   ExportJson json = {{"gradable", true},
-                     {"score", score},
+                     {"score", share_of_points(verdict)},
                      {"message", cut(overall_text(verdict))},
                      {"images", images_of(verdict)},
                      {"tests", tests_of(verdict)}};

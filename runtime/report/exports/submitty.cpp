@@ -17,15 +17,16 @@ std::string to_submitty(const Verdict& verdict) {
   ExportJson messages = ExportJson::array();
   messages.push_back({{"message", overall_text(verdict)}, {"status", verdict.passed ? "success" : "failure"}});
   for (const CheckSummary& check : verdict.checks) {
-    if (check.passed.value_or(false)) continue;
+    if (check.passed.value_or(false) || is_open_bonus(check)) continue;
     const std::string title = harmless_line(check.spec.title, Charset::unicode);
     messages.push_back(
         {{"message", title + "\n" + check_text(verdict, check)}, {"status", check.passed ? "failure" : "information"}});
   }
-  const double score = verdict.max_points > 0 ? double(verdict.points) / verdict.max_points : 0;
-  return json_text(
-      {{"status", "success"},
-       {"data", {{"score", score}, {"message", messages}, {"status", verdict.passed ? "success" : "failure"}}}});
+  return json_text({{"status", "success"},
+                    {"data",
+                     {{"score", share_of_points(verdict)},
+                      {"message", messages},
+                      {"status", verdict.passed ? "success" : "failure"}}}});
 }
 
 }  // namespace shardlings::report
