@@ -8,10 +8,12 @@
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/grid_step.h"
 #include "grading/formulas/pipeline.h"
+#include "grading/formulas/ring_attention.h"
 #include "grading/formulas/ring_cost.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
 #include "memory_map/memory_map.h"
+#include "model/attention_pairs.h"
 
 namespace shardlings::cli::quiz {
 
@@ -117,6 +119,25 @@ Amount pipeline_idle(const Numbers& numbers) {
   return plain(Unit::ns, end.value - computed);
 }
 
+/// Of the ring of puzzle 27.
+Amount ring_attention(const Numbers& numbers, const std::function<Amount(const formulas::RingAttention&)>& what) {
+  const Case kase = case_of(numbers);
+  return what(formulas::RingAttention(kase));
+}
+
+/// Pairs of a query of these positions and a key of all `sequence`.
+Count pairs_of(Range queries, Count sequence) {
+  return model::seen_pairs(queries, {0, sequence});
+}
+
+/// Of a rank with two pieces of 2c, as puzzle 28 deals them.
+Amount zigzag_pairs(const Numbers& numbers) {
+  const Count sequence = number(numbers, "sequence", 1);
+  const int ranks = static_cast<int>(number(numbers, "ranks", 1)), rank = rank_of(numbers), pieces = 2 * ranks;
+  return plain(Unit::count, pairs_of(part_of(sequence, pieces, rank), sequence) +
+                                pairs_of(part_of(sequence, pieces, pieces - 1 - rank), sequence));
+}
+
 using OfNumbers = std::function<Amount(const Numbers&)>;
 
 OfNumbers kept_with(model::Recompute recompute) {
@@ -152,6 +173,25 @@ const std::map<std::string, OfNumbers>& table() {
        }},
       {"activation_all_reduce_time",
        [](const Numbers& n) { return plain(Unit::ns, formulas::all_reduce_time(case_of(n), activation_of(n))); }},
+      {"ring_attention_sent",
+       [](const Numbers& n) { return ring_attention(n, [](const auto& ring) { return amount(ring.sent()); }); }},
+      {"ring_attention_on_top",
+       [](const Numbers& n) {
+         return ring_attention(n, [](const auto& ring) {
+           return plain(Unit::bytes, (ring.peak().value() - ring.given().value()).value());
+         });
+       }},
+      {"ring_attention_hop",
+       [](const Numbers& n) {
+         return ring_attention(n, [](const auto& ring) { return plain(Unit::ns, ring.hop(0).value()); });
+       }},
+      {"consecutive_pairs",
+       [](const Numbers& n) {
+         return ring_attention(n, [&](const auto& ring) {
+           return plain(Unit::count, pairs_of(ring.positions(rank_of(n)), ring.sequence));
+         });
+       }},
+      {"zigzag_pairs", zigzag_pairs},
       {"in_flight", [](const Numbers& n) { return amount(formulas::one_f_one_b_in_flight(pipeline(n), rank_of(n))); }},
       {"gpipe_in_flight",
        [](const Numbers& n) {
