@@ -54,6 +54,10 @@ test('it follows the file, judges predictions, and keeps what was typed', async 
   const frame = page.frameLocator('#frame');
   await frame.locator('#result').filter({hasText: 'Passed'}).waitFor();
   assert.match(await frame.locator('#difference').innerText(), /the same as the goal/);
+  const question = page.locator('#questions-after form').first();
+  await question.locator('input').fill('1');
+  await question.locator('button').click();
+  await page.waitForFunction(() => /Too small/.test(document.querySelector('#questions-after output').textContent));
   await picture(page, 'live-passed', false);
   assert.deepEqual(complaints, []);
   await page.close();

@@ -197,6 +197,29 @@ TEST(WatchPage, JudgesPredictionsAsTheVerbDoes) {
   EXPECT_TRUE(json::parse(page.ask("POST", page.path() + "answer", headers, "no letter").body).contains("error"));
 }
 
+TEST(WatchPage, AsksTheQuestionsAfterThePassOnceThereIsOne) {
+  const Learner learner;
+  const ServedPage page(learner);
+  const auto sent = [&](const std::string& answer) {
+    const json letter = {{"puzzle", "01_training_step"}, {"id", "bytes"}, {"answer", answer}, {"after", true}};
+    return json::parse(page.ask("POST", page.path() + "answer", "Host: " + page.host() + "\r\n", letter.dump()).body);
+  };
+  const json before = page.state_where([](const json& now) { return !now.at("questions").empty(); });
+  EXPECT_TRUE(before.at("after").empty());
+  EXPECT_THAT(sent("1").at("error").get<std::string>(), HasSubstr("is not solved yet"));
+  learner.solve("01_training_step");
+  const json solved = page.state_where([](const json& now) { return !now.at("after").empty(); });
+  ASSERT_TRUE(solved.is_object()) << "a pass opens them";
+  const json verb = json::parse(learner({"predict", "01", "--after", "--json"}).out).at("questions");
+  EXPECT_EQ(solved.at("after"), verb);
+  const std::string id = verb.at(0).at("id");
+  const json letter = {{"puzzle", "01_training_step"}, {"id", id}, {"answer", "1"}, {"after", true}};
+  const json judged =
+      json::parse(page.ask("POST", page.path() + "answer", "Host: " + page.host() + "\r\n", letter.dump()).body);
+  EXPECT_FALSE(judged.at("questions").at(0).at("answer").at("right").get<bool>());
+  EXPECT_THAT(learner({"list"}).out, HasSubstr("answered 0 of"));
+}
+
 TEST(WatchPage, AnswersOnlyThoseWhoKnowItsUrl) {
   const Learner learner;
   const ServedPage page(learner);

@@ -31,7 +31,7 @@ std::string with_unit(const Question& question) {
 
 Answer judged(const Question& question, const std::string& given) {
   const double number = number_in(given, question);
-  return {&question, given, number, is_within(number, question.value, question.unit)};
+  return {&question, given, number, is_right(question, number, written_as(given))};
 }
 
 const Question& question_of(const Questionnaire& asked, const std::string& id) {
@@ -134,6 +134,7 @@ json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& an
     json entry = {{"id", question.id},
                   {"text", question.text},
                   {"unit", name_of(question.unit, question.counted)},
+                  {"asked_in", unit_asked(question)},
                   {asked.done, asked.was_right(question)}};
     bool answered = false;
     for (const Answer& answer : answers) {

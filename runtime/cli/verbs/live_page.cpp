@@ -37,11 +37,23 @@ std::string printed_by(const Context& context, const std::function<int(const Con
   return out.str();
 }
 
-/// The questions of a puzzle as `predict --json` has them, with the answers judged; empty if it asks none.
-LiveJson questions_of(const Context& context, const std::string& puzzle, const std::vector<std::string>& answers) {
+/// The questions of a puzzle as `predict --json` has them, or `predict --after --json`, with the answers judged. Throws
+/// where it asks none, or not yet.
+LiveJson questions_of(const Context& context, const std::string& puzzle, const std::vector<std::string>& answers,
+                      bool after) {
   std::ostringstream out, complaints;
-  predict(Context{context.project, out, complaints}, {puzzle, answers, false, true});
+  predict(Context{context.project, out, complaints}, {puzzle, answers, false, true, after});
+  if (out.str().empty()) throw std::runtime_error(complaints.str());
   return LiveJson::parse(out.str()).at("questions");
+}
+
+/// The same without answers; none where none are asked.
+std::string questions_text(const Context& context, const std::string& puzzle, bool after) {
+  try {
+    return text_of(questions_of(context, puzzle, {}, after));
+  } catch (const std::exception&) {
+    return "[]";
+  }
 }
 
 /// The page before anything is known, in the colours of all other pages.
@@ -95,10 +107,11 @@ void LivePage::answer() {
       const LiveJson letter = LiveJson::parse(sent);
       const std::string id = letter.at("id"), given = letter.at("answer");
       if (letter.at("puzzle") != puzzle_.id) throw std::runtime_error("watch has gone on to another puzzle.");
-      LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given});
+      const bool is_after = letter.value("after", false);
+      LiveJson questions = questions_of(context_, puzzle_.id, {id + "=" + given}, is_after);
       const std::string reply = text_of({{"questions", questions}});
       for (LiveJson& question : questions) question.erase("answer");  // what was typed is this browser's alone
-      questions_ = text_of(questions);
+      (is_after ? questions_after_ : questions_) = text_of(questions);
       return reply;
     } catch (const std::exception& error) {  // of what was sent, or of the answer: for the one who has sent it
       return text_of({{"error", error.what()}});
@@ -108,11 +121,8 @@ void LivePage::answer() {
 
 void LivePage::read_texts() {
   lesson_ = printed_by(context_, [this](const Context& context) { return explain(context, {puzzle_.id}); });
-  try {
-    questions_ = text_of(questions_of(context_, puzzle_.id, {}));
-  } catch (const std::exception&) {
-    questions_ = "[]";  // it asks for none
-  }
+  questions_ = questions_text(context_, puzzle_.id, false);
+  questions_after_ = questions_text(context_, puzzle_.id, true);
 }
 
 void LivePage::announce() {
@@ -122,6 +132,7 @@ void LivePage::announce() {
                             {"status", status_},
                             {"lesson", lesson_},
                             {"questions", LiveJson::parse(questions_)},
+                            {"after", LiveJson::parse(questions_after_)},
                             {"report", report_},
                             {"run", has_run_ ? runs_ : 0}}));
 }

@@ -36,7 +36,9 @@ class LivePage {
   const Context& context_;
   live::PageServer server_;
   cases::Manifest puzzle_;
-  std::string status_, lesson_, questions_ = "[]", report_;
+  std::string status_, lesson_, report_;
+  std::string questions_ = "[]";
+  std::string questions_after_ = "[]";  ///< those that a pass opens
   int runs_ = 0;  ///< pages of runs so far: a new one is fetched by a new number
   bool has_run_ = false;
 };
