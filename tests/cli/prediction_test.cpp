@@ -84,6 +84,7 @@ TEST(Predicted, AWrongNumberGetsTheReasonOfItsMistake) {
   EXPECT_EQ(why_wrong("3000", question), "Too large.");
   EXPECT_THAT(why_wrong("1KiB", question), HasSubstr("other thousands"));
   EXPECT_EQ(why_wrong("1024", question), "Too large.") << "nobody has counted in thousands";
+  EXPECT_THAT(why_wrong("1008", question), HasSubstr("Too large. You are less than 1 % off"));
   Question which = question_in(Unit::count, 2);
   which.mistakes = {{3, "", "It saves nothing."}};
   EXPECT_EQ(why_wrong("3", which), "It saves nothing.");

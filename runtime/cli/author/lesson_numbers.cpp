@@ -60,7 +60,8 @@ double power_of(const std::string& word) {
 /// The text is an answer that is right.
 bool is_right(const std::string& text, const Question& question, double times = 1) {
   try {
-    return is_within(learner::number_in(text, question) * times, question.value, question.unit);
+    return is_within(learner::number_in(text, question) * times, question.value, question.unit,
+                     learner::written_as(text));
   } catch (const UsageError&) {
     return false;
   }

@@ -20,7 +20,8 @@ std::vector<PlannedPuzzle> load_planned(const system::Project& project, const Co
   std::vector<PlannedPuzzle> planned;
   for (TomlSection& section : root.sections("puzzles")) {
     section.has_only({"number", "title", "chapter"});
-    PlannedPuzzle puzzle{static_cast<int>(section.integer("number", 1)), section.text("title"), section.text("chapter")};
+    PlannedPuzzle puzzle{static_cast<int>(section.integer("number", 1)), section.text("title"),
+                         section.text("chapter")};
     const auto& known = course.puzzles();
     const bool is_there = std::any_of(known.begin(), known.end(),
                                       [&](const cases::Manifest& each) { return each.number == puzzle.number; });

@@ -14,6 +14,7 @@
 namespace shardlings::cli::learner {
 
 using grading::verdict::Unit;
+using grading::verdict::Written;
 
 namespace {
 
@@ -73,10 +74,10 @@ double factor_of(const std::string& word, const std::string& answer, const Quest
 /// Bytes of which a K were 1000 in place of 1024, or the other way round. Plain bytes are never mixed up: a number that
 /// is off by two or five percent is then a mistake of another kind.
 std::string mixed_up_units(const std::string& answer, double number, const Question& question) {
-  if (question.unit != Unit::bytes || answer.find_first_of("kKmMgG") == std::string::npos) return {};
+  if (question.unit != Unit::bytes || written_as(answer) == Written::in_full) return {};
   for (const double ratio : {1.024, 1.048576}) {
     for (const double meant : {number * ratio, number / ratio}) {
-      if (is_within(meant, question.value, question.unit)) {
+      if (is_within(meant, question.value, question.unit, Written::rounded)) {
         return "It would be right in the other thousands: a KB are 1000 bytes, a KiB are 1024.";
       }
     }
@@ -102,6 +103,10 @@ double number_in(const std::string& answer, const Question& question) {
   return number * factor_of(word, answer, question);
 }
 
+Written written_as(const std::string& answer) {
+  return answer.find_first_of("kKmMgG") == std::string::npos ? Written::in_full : Written::rounded;
+}
+
 std::string echo_of(double number, const Question& question) {
   const double rounded = std::round(number);
   if (std::abs(rounded) > 1e15)
@@ -114,9 +119,14 @@ std::string why_wrong(const std::string& answer, const Question& question) {
   const double number = number_in(answer, question);
   const std::string size = number > static_cast<double>(question.value) ? "Too large." : "Too small.";
   const bool which = question.unit == Unit::count && question.counted.empty();  // of several: it has no size
-  const auto* mistake = misconception_of(question, number);
+  const auto* mistake = misconception_of(question, number, written_as(answer));
   if (which) return mistake ? mistake->reason : "It is another one.";
   if (mistake) return size + " " + mistake->reason;
+  if (is_within(number, question.value, question.unit, Written::rounded)) {
+    return size +
+           " You are less than 1 % off: something small is missing, or counted too often. Bytes that are written "
+           "in full are judged exactly; rounded ones have a KB or KiB.";
+  }
   const std::string mixed_up = mixed_up_units(answer, number, question);
   return mixed_up.empty() ? size : mixed_up;
 }

@@ -23,6 +23,15 @@ std::string unit_asked(const Question& question);
 /// that says what was expected.
 double number_in(const std::string& answer, const Question& question);
 
+/// Bytes in K, M or G were rounded.
+grading::verdict::Written written_as(const std::string& answer);
+
+/// What is said before the first question: how exact an answer is to be.
+inline constexpr const char* kRuleOfAnswers =
+    "Times may be off by 1 %, and so may bytes in KB or KiB. Counts, and bytes written in full, are exact while they "
+    "are "
+    "small. An empty line goes on to the next one.";
+
 /// "25.81 KiB (26432 B)", "13.69 ms", "3 calls": as it was understood.
 std::string echo_of(double number, const Question& question);
 

@@ -124,7 +124,7 @@ learner::Questionnaire Prediction::questionnaire() {
   asked.name = "Puzzle " + puzzle_.id;
   asked.command = command();
   asked.done = when_ == When::before ? "predicted" : "answered";
-  asked.rule = "An answer within 1 % is right; an empty line goes on to the next one.";
+  asked.rule = learner::kRuleOfAnswers;
   asked.questions = asked_.questions;
   asked.print_heading = [this] { print_heading(); };
   asked.note = [this](const learner::Answer& answer) { note(answer); };
@@ -190,7 +190,7 @@ void add_predict(CommandLine& line) {
   auto [options, verb] =
       line.verb<PredictOptions>("predict", "work out what a case will cost, before any code", predict);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
-  verb.positional("ANSWER", options.answers, "peak=12.5KiB: judged at once, within 1 %; without one, asks");
+  verb.positional("ANSWER", options.answers, "peak=12.5KiB: judged at once; without one, asks");
   verb.flag("--after", options.after, "after the pass: the numbers in the lesson's questions");
   verb.flag("--reveal", options.reveal, "show the right numbers and their formulas");
   verb.flag("--json", options.json, kJsonMeaning);

@@ -59,7 +59,7 @@ learner::Questionnaire questionnaire_of(const Context& context, const QuizOption
   asked.name = "The quiz of chapter " + options.chapter;
   asked.command = fmt::format("./shardlings quiz {} --seed {}", options.chapter, options.seed);
   asked.done = "answered";
-  asked.rule = "An answer within 1 % is right; an empty line goes on to the next question, and shows the answer.";
+  asked.rule = std::string(learner::kRuleOfAnswers) + " It shows the answer, too.";
   asked.questions = chapter.questions;
   const int count = static_cast<int>(chapter.questions.size());
   asked.print_heading = [&context, &options, &chapter] {

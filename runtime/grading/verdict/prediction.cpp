@@ -45,12 +45,14 @@ double distance(double answer, std::int64_t value) {
 }
 
 /// Nothing but the number itself is right.
-bool is_exact(std::int64_t value, Unit unit) {
-  return value == 0 || (unit == Unit::count && std::abs(value) < kCountedExactlyBelow);
+bool is_exact(std::int64_t value, Unit unit, Written written) {
+  if (value == 0) return true;
+  if (unit == Unit::count) return std::abs(value) < kCountedExactlyBelow;
+  return unit == Unit::bytes && written == Written::in_full && std::abs(value) < kBytesExactlyBelow;
 }
 
 bool is_beyond(const Question& question, std::int64_t mistaken) {
-  if (is_exact(question.value, question.unit)) return mistaken != question.value;
+  if (is_exact(question.value, question.unit, Written::in_full)) return mistaken != question.value;
   return distance(static_cast<double>(mistaken), question.value) > kMistakenBeyond;
 }
 
@@ -126,19 +128,27 @@ Question question_from(const Json& json) {
 
 }  // namespace
 
-bool is_within(double answer, std::int64_t value, Unit unit) {
-  if (is_exact(value, unit)) return answer == static_cast<double>(value);
-  return distance(answer, value) <= kPredictedWithin;
+bool is_within(double answer, std::int64_t value, Unit unit, Written written) {
+  if (!is_exact(value, unit, written)) return distance(answer, value) <= kPredictedWithin;
+  const double off = std::abs(answer - static_cast<double>(value));
+  return unit == Unit::bytes ? off < 1 : off == 0;  // "1333.3" bytes are 1333
 }
 
-const Misconception* misconception_of(const Question& question, double answer) {
+const Misconception* misconception_of(const Question& question, double answer, Written written) {
   const Misconception* nearest = nullptr;
-  const auto off = [&](const Misconception& mistake) { return std::abs(answer - static_cast<double>(mistake.value)); };
+  const auto off = [&](std::int64_t value) { return std::abs(answer - static_cast<double>(value)); };
+  const bool is_near_truth = is_within(answer, question.value, question.unit, Written::rounded);
   for (const Misconception& mistake : question.mistakes) {
-    if (!is_within(answer, mistake.value, question.unit)) continue;
-    if (nearest == nullptr || off(mistake) < off(*nearest)) nearest = &mistake;
+    if (!is_within(answer, mistake.value, question.unit, is_near_truth ? written : Written::rounded)) continue;
+    if (is_near_truth && off(question.value) <= off(mistake.value)) continue;
+    if (nearest == nullptr || off(mistake.value) < off(nearest->value)) nearest = &mistake;
   }
   return nearest;
+}
+
+bool is_right(const Question& question, double answer, Written written) {
+  return is_within(answer, question.value, question.unit, written) &&
+         misconception_of(question, answer, written) == nullptr;
 }
 
 std::optional<std::int64_t> measured(const Question& question, const CaseVerdict& run) {

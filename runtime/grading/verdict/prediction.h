@@ -60,18 +60,26 @@ struct Predictions {
   std::vector<Question> questions;
 };
 
-/// An answer may be so far from the number, as a part of it.
+/// Times, rates, and what is large or was rounded by whoever wrote it may be so far from the number, as a part of it.
 inline constexpr double kPredictedWithin = 0.01;
-/// And a known mistake must be so far from it at least, or its own number would pass for right.
-inline constexpr double kMistakenBeyond = 0.012;
+/// A known mistake must be so far from it at least, or the two could not be told apart in three figures.
+inline constexpr double kMistakenBeyond = 0.002;
 
-/// Smaller counts are predicted exactly.
+/// Smaller counts are predicted exactly, since a forgotten call is the mistake that is looked for.
 inline constexpr std::int64_t kCountedExactlyBelow = 1000;
+/// And so are fewer bytes, if they are written in full: what is forgotten is often smaller than a hundredth.
+inline constexpr std::int64_t kBytesExactlyBelow = 100'000;
 
-/// `answer` is `value`, but for that part of it; of small counts exactly.
-bool is_within(double answer, std::int64_t value, Unit unit);
-/// The known mistake that gives this answer, of several the one whose number is nearest; nullptr if none does.
-const Misconception* misconception_of(const Question& question, double answer);
+/// How an answer was written: "12800", or "12.5KiB", whose figures were rounded.
+enum class Written : std::uint8_t { in_full, rounded };
+
+/// `answer` is `value`, exactly or within a hundredth, as said above.
+bool is_within(double answer, std::int64_t value, Unit unit, Written written = Written::in_full);
+/// The known mistake that gives this answer, of several the one whose number is nearest; nullptr if none does. Within a
+/// hundredth of the right number a mistake is meant only where its own number is nearer.
+const Misconception* misconception_of(const Question& question, double answer, Written written = Written::in_full);
+/// The answer is the number, and not rather that of a known mistake.
+bool is_right(const Question& question, double answer, Written written = Written::in_full);
 
 /// What the question's counter holds after a run; nothing if no counter has the number, or the case did not run.
 std::optional<std::int64_t> measured(const Question& question, const CaseVerdict& run);

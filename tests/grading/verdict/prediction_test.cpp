@@ -45,12 +45,35 @@ Verdict run_with(std::int64_t bytes) {
 }
 
 TEST(Prediction, OfAnAmountIsRightWithinAHundredth) {
-  EXPECT_TRUE(is_within(1010, 1000, Unit::bytes));
+  EXPECT_TRUE(is_within(1010, 1000, Unit::bytes, Written::rounded));
   EXPECT_TRUE(is_within(990, 1000, Unit::ns));
-  EXPECT_FALSE(is_within(1010.1, 1000, Unit::bytes));
-  EXPECT_FALSE(is_within(989, 1000, Unit::bytes));
+  EXPECT_FALSE(is_within(1010.1, 1000, Unit::bytes, Written::rounded));
+  EXPECT_FALSE(is_within(989, 1000, Unit::ns));
   EXPECT_TRUE(is_within(0, 0, Unit::bytes));
-  EXPECT_FALSE(is_within(1, 0, Unit::bytes));
+  EXPECT_FALSE(is_within(1, 0, Unit::bytes, Written::rounded));
+}
+
+TEST(Prediction, OfFewBytesThatAreWrittenInFullIsRightExactly) {
+  EXPECT_TRUE(is_within(12'820, 12'820, Unit::bytes));
+  EXPECT_TRUE(is_within(12'820.4, 12'820, Unit::bytes)) << "a formula's third of a byte";
+  EXPECT_FALSE(is_within(12'821, 12'820, Unit::bytes));
+  EXPECT_TRUE(is_within(12'821, 12'820, Unit::bytes, Written::rounded));
+  EXPECT_TRUE(is_within(100'999, 100'000, Unit::bytes));
+}
+
+TEST(Prediction, IsNotThatOfAMistakeWhoseNumberIsNearer) {
+  Question question = sent();
+  question.value = 12'820;
+  question.mistakes = {{12'884, "", "Of N parts a rank keeps one."}};
+  EXPECT_FALSE(is_right(question, 12'884));
+  EXPECT_EQ(misconception_of(question, 12'884)->reason, "Of N parts a rank keeps one.");
+  EXPECT_EQ(misconception_of(question, 12'860), nullptr) << "neither one nor the other";
+  EXPECT_FALSE(is_right(question, 12'880, Written::rounded)) << "12.88KB";
+  EXPECT_TRUE(is_right(question, 12'800, Written::rounded)) << "12.8KB";
+  EXPECT_TRUE(is_right(question, 12'820));
+  question.unit = Unit::ns;
+  EXPECT_TRUE(is_right(question, 12'830));
+  EXPECT_FALSE(is_right(question, 12'870));
 }
 
 TEST(Prediction, OfASmallCountIsRightExactly) {
@@ -94,9 +117,10 @@ TEST(Prediction, IsSoundIfTheSolutionHasTheNumberAndMistakesAreFarFromIt) {
   EXPECT_THAT(problems_of(asked, run_with(1000)), IsEmpty());
   EXPECT_THAT(problems_of(asked, run_with(1020)),
               ElementsAre("the prediction sent says 1000 B, and the solution's run has 1020 B"));
-  asked.questions[0].mistakes = {{1012, "", "Nearly."}};
-  EXPECT_THAT(problems_of(asked, run_with(1000)), ElementsAre(HasSubstr("a mistake gives 1012 B, too near")));
-  asked.questions[0].mistakes = {{1013, "", "Far enough."}};
+  EXPECT_THAT(problems_of(asked, run_with(1001)), ElementsAre(HasSubstr("the solution's run has 1001 B")));
+  asked.questions[0].mistakes = {{1000, "", "No mistake."}};
+  EXPECT_THAT(problems_of(asked, run_with(1000)), testing::Contains(HasSubstr("a mistake gives 1000 B, too near")));
+  asked.questions[0].mistakes = {{1001, "", "Far enough."}};
   EXPECT_THAT(problems_of(asked, run_with(1000)), IsEmpty());
   asked.questions[0].mistakes = {{2000, "", "Twice."}, {2000, "", "Two of them."}};
   EXPECT_THAT(problems_of(asked, run_with(1000)),
