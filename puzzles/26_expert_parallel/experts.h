@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "case/data.h"
-#include "grading/reference/noise.h"
 #include "routing.h"
 
 namespace shardlings {
@@ -29,21 +27,19 @@ struct ExpertNumbers {
 template <class Real>
 class ExpertTraining {
  public:
-  /// `routes` by rank. All inputs are shaken.
-  ExpertTraining(const ExpertSizes& sizes, const std::vector<std::vector<int>>& routes, std::uint64_t shake)
+  /// `routes` by rank; draw(which, n) gives the n numbers of an input.
+  template <class Draw>
+  ExpertTraining(const ExpertSizes& sizes, const std::vector<std::vector<int>>& routes, const Draw& draw)
       : sizes_(sizes), h_(static_cast<std::size_t>(sizes.hidden)) {
-    const auto drawn = [&](ExpertDrawn what, int number, Count rows) {
-      const std::vector<float> numbers = cases::normals_of(sizes.kase, which(what, number), rows * sizes.hidden);
-      std::vector<Real> shaken(numbers.begin(), numbers.end());
-      grading::reference::shake_all(shaken, shake, static_cast<std::uint64_t>(which(what, number)));
-      return shaken;
-    };
     for (int rank = 0; rank < sizes.ranks; ++rank) {
-      x_.push_back(drawn(ExpertDrawn::x, rank, sizes.tokens(rank)));
-      grad_y_.push_back(drawn(ExpertDrawn::grad_y, rank, sizes.tokens(rank)));
+      const Count size = sizes.tokens(rank) * sizes.hidden;
+      x_.push_back(draw(which(ExpertDrawn::x, rank), size));
+      grad_y_.push_back(draw(which(ExpertDrawn::grad_y, rank), size));
       rows_.push_back(rows_of(sizes, rank, routes[static_cast<std::size_t>(rank)]));
     }
-    for (int i = 0; i < sizes.experts; ++i) weights_.push_back(drawn(ExpertDrawn::weights, i, sizes.hidden));
+    for (int i = 0; i < sizes.experts; ++i) {
+      weights_.push_back(draw(which(ExpertDrawn::weights, i), sizes.hidden * sizes.hidden));
+    }
   }
 
   ExpertNumbers<Real> run(const ExpertRule& rule) const {
@@ -126,30 +122,6 @@ class ExpertTraining {
   std::size_t h_;
   std::vector<std::vector<Real>> x_, grad_y_, weights_;
   std::vector<std::vector<RoutedRow>> rows_;
-};
-
-/// The right numbers, and how far f32 arithmetic may be from them.
-struct ExpertReference {
-  explicit ExpertReference(const ExpertSizes& sizes) {
-    std::vector<std::vector<int>> routes;
-    for (int rank = 0; rank < sizes.ranks; ++rank) routes.push_back(right_routes(sizes, rank));
-    exact = ExpertTraining<double>(sizes, routes, 0).run({});
-    std::vector<ExpertNumbers<float>> runs;
-    for (std::uint64_t shake = 0; shake < grading::reference::kRuns; ++shake) {
-      runs.push_back(ExpertTraining<float>(sizes, routes, shake).run({}));
-    }
-    const auto tolerances = [&](auto part) {
-      std::vector<const std::vector<float>*> of_runs;
-      for (const auto& run : runs) of_runs.push_back(&(run.*part));
-      return of_runs;
-    };
-    using Run = ExpertNumbers<float>;
-    tolerance.y = grading::reference::tolerances_of(exact.y, tolerances(&Run::y));
-    tolerance.grad_x = grading::reference::tolerances_of(exact.grad_x, tolerances(&Run::grad_x));
-    tolerance.grads = grading::reference::tolerances_of(exact.grads, tolerances(&Run::grads));
-  }
-
-  ExpertNumbers<double> exact, tolerance;
 };
 
 }  // namespace shardlings

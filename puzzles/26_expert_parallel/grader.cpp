@@ -3,11 +3,13 @@
 
 #include "grading/judge/grader.h"
 
+#include "case/data.h"
 #include "experts.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/predictions.h"
+#include "grading/reference/noise.h"
 #include "routing.h"
 
 using namespace shardlings;
@@ -132,14 +134,44 @@ void diagnose_routes(CheckContext& check, const ExpertSizes& sizes) {
 
 // ---- Numbers ----
 
+/// Of the right routes, with all inputs shaken.
+template <class Real>
+ExpertTraining<Real> training_of(const Case& kase, const ExpertSizes& sizes, std::uint64_t shake) {
+  std::vector<std::vector<int>> routes;
+  for (int rank = 0; rank < sizes.ranks; ++rank) routes.push_back(right_routes(sizes, rank));
+  return ExpertTraining<Real>(sizes, routes, [&](int which, Count n) {
+    const std::vector<float> drawn = normals_of(kase, which, n);
+    std::vector<Real> numbers(drawn.begin(), drawn.end());
+    shake_all(numbers, shake, static_cast<std::uint64_t>(which));
+    return numbers;
+  });
+}
+
+/// The right numbers, and how far f32 arithmetic may be from them.
+struct ExpertReference {
+  ExpertReference(const Case& kase, const ExpertSizes& sizes) : exact(training_of<double>(kase, sizes, 0).run({})) {
+    std::vector<ExpertNumbers<float>> runs;
+    for (std::uint64_t shake = 0; shake < kRuns; ++shake)
+      runs.push_back(training_of<float>(kase, sizes, shake).run({}));
+    const auto of_runs = [&](auto part) {
+      std::vector<const std::vector<float>*> parts;
+      for (const auto& run : runs) parts.push_back(&(run.*part));
+      return parts;
+    };
+    using Run = ExpertNumbers<float>;
+    tolerance = {tolerances_of(exact.y, of_runs(&Run::y)), tolerances_of(exact.grad_x, of_runs(&Run::grad_x)),
+                 tolerances_of(exact.grads, of_runs(&Run::grads))};
+  }
+
+  ExpertNumbers<double> exact, tolerance;
+};
+
 /// Names the mistake that gives this one of the three, and does not leave it right.
 bool diagnose_as_rule(CheckContext& check, const ExpertSizes& sizes, const char* name,
                       std::vector<double> ExpertNumbers<double>::*part) {
   const Output* found = check.output(name);
   if (found == nullptr || !found->complete) return false;
-  std::vector<std::vector<int>> routes;
-  for (int rank = 0; rank < sizes.ranks; ++rank) routes.push_back(right_routes(sizes, rank));
-  const ExpertTraining<double> training(sizes, routes, 0);
+  const ExpertTraining<double> training = training_of<double>(check.kase(), sizes, 0);
   const std::vector<double> right = training.run({}).*part;
   const std::vector<double> numbers(found->values.begin(), found->values.end());
   const std::pair<const char*, ExpertRule> mistakes[] = {
@@ -190,7 +222,7 @@ SHARDLINGS_CHECK(routing) {
 
 SHARDLINGS_CHECK(output) {
   const ExpertSizes sizes(check.kase());
-  const ExpertReference right(sizes);
+  const ExpertReference right(check.kase(), sizes);
   const auto is_right = [&](const char* name, auto part) {
     if (check.equal(name, right.exact.*part, right.tolerance.*part)) return true;
     diagnose_as_rule(check, sizes, name, part);

@@ -10,20 +10,25 @@
 #include <vector>
 
 #include "base/random.h"
-#include "case/case.h"
+#include "base/units.h"
 #include "shardlings/group.h"
 
 namespace shardlings {
 
 /// The sizes of a case. Throws std::runtime_error for experts that cannot be divided so, or chosen.
 struct ExpertSizes {
-  explicit ExpertSizes(const cases::Case& of)
-      : kase(of),
-        ranks(of.ranks),
+  template <class Case>
+  explicit ExpertSizes(const Case& of)
+      : ranks(of.ranks),
         e(static_cast<int>(of.integer("e"))),
         experts(static_cast<int>(of.integer("experts"))),
         k(static_cast<int>(of.integer("chosen"))),
-        hidden(of.integer("hidden")) {
+        hidden(of.integer("hidden")),
+        fewest_tokens(of.integer("tokens")),
+        uneven(of.integer("uneven")),
+        skew(of.integer("skew")),
+        capacity_factor(of.number("capacity_factor")),
+        seed(of.seed) {
     if (e < 1 || ranks % e != 0 || experts % e != 0) {
       throw std::runtime_error("e = " + std::to_string(e) + " has to divide the " + std::to_string(ranks) +
                                " ranks and the " + std::to_string(experts) + " experts");
@@ -37,7 +42,7 @@ struct ExpertSizes {
   int replicas() const { return ranks / e; }
   int experts_of_rank() const { return experts / e; }
   /// T. With `uneven` the ranks have different numbers of tokens.
-  Count tokens(int rank) const { return kase.integer("tokens") + kase.integer("uneven") * (rank * 5 % 4); }
+  Count tokens(int rank) const { return fewest_tokens + uneven * (rank * 5 % 4); }
   /// Tokens of all ranks before this one.
   Count first_token(int rank) const {
     Count first = 0;
@@ -47,12 +52,13 @@ struct ExpertSizes {
   /// cf k T / E, rounded up: of one rank's tokens for one expert (Fedus et al. 2022, equation 3, with k choices).
   Count capacity(int rank) const {
     const double even = static_cast<double>(k * tokens(rank)) / experts;
-    return static_cast<Count>(std::ceil(kase.number("capacity_factor") * even - 1e-9));
+    return static_cast<Count>(std::ceil(capacity_factor * even - 1e-9));
   }
 
-  const cases::Case& kase;
   int ranks, e, experts, k;
-  Count hidden;
+  Count hidden, fewest_tokens, uneven, skew;
+  double capacity_factor;
+  std::uint64_t seed;
 };
 
 /// (T, E), row by row. They are multiples of 1/8, so that some are equal; with `skew` some experts are favourites.
@@ -60,13 +66,12 @@ inline std::vector<float> scores_of(const ExpertSizes& sizes, int rank) {
   constexpr std::uint64_t kStream = 26;
   constexpr std::uint32_t kValues = 24;
   const auto numbers = static_cast<std::size_t>(sizes.tokens(rank) * sizes.experts);
-  const auto skew = sizes.kase.integer("skew");
   std::vector<float> scores(numbers);
   for (std::size_t i = 0; i < numbers; ++i) {
     const auto expert = static_cast<Count>(i) % sizes.experts;
-    const Count favour = skew * (sizes.experts - 1 - 3 * expert % sizes.experts) / sizes.experts;
+    const Count favour = sizes.skew * (sizes.experts - 1 - 3 * expert % sizes.experts) / sizes.experts;
     const std::uint64_t at = static_cast<std::uint64_t>(rank) << 32U | i;
-    scores[i] = static_cast<float>(below_at(kValues, sizes.kase.seed, at, kStream) + favour) / 8;
+    scores[i] = static_cast<float>(below_at(kValues, sizes.seed, at, kStream) + favour) / 8;
   }
   return scores;
 }
