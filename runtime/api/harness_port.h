@@ -32,6 +32,8 @@ class HarnessPort : public Port {
   virtual std::vector<float> values_of(const Ref& ref) = 0;
   /// Throws InvalidArgument unless the rank has these elements of a tensor: for what others say is one.
   virtual void check(const Ref& ref) const = 0;
+  /// Between begin_measuring and end_measuring.
+  virtual bool measures() const = 0;
   /// The rank's virtual clock.
   virtual Nanos now() const = 0;
 

@@ -40,7 +40,7 @@ std::string_view base_name(std::string_view path) {
 }
 
 std::string to_text(Location at) {
-  if (at.line == 0) return "somewhere";
+  if (at.line <= 0) return "somewhere";
   return fmt::format("{}:{}", base_name(at.file), at.line);
 }
 

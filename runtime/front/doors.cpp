@@ -119,6 +119,10 @@ bool Doors::Harness::computes() const {
   return doors_.front_.rank().device().computes();
 }
 
+bool Doors::Harness::measures() const {
+  return doors_.front_.is_measuring();
+}
+
 Nanos Doors::Harness::now() const {
   return doors_.front_.rank().now();
 }

@@ -72,6 +72,7 @@ class Doors {
     bool computes() const override;
     std::vector<float> values_of(const detail::Ref& ref) override;
     void check(const detail::Ref& ref) const override;
+    bool measures() const override;
     Nanos now() const override;
 
    private:

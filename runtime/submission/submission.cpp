@@ -123,11 +123,13 @@ void run_here(Run& run) {
 struct JailArguments {
   std::string program;  ///< with the learner's code, which one process runs for each rank
   int least_tier = 0;
+  std::string source;  ///< base name of the learner's file
 };
 
 void run_with_jails(Run& run, const JailArguments& jail) {
   const std::int64_t each = jail_bytes(run.kase.ranks);
   boundary::Jails jails({.program = jail.program,
+                         .source = jail.source,
                          .ranks = run.kase.ranks,
                          .least_tier = jail.least_tier,
                          .memory_bytes = each,
@@ -164,7 +166,7 @@ int run_or_tell(wire::MappedFile& file, world::Backend backend, HarnessFunction 
 }  // namespace
 
 int submission_main(int argc, char** argv, HarnessFunction harness) try {
-  const auto backend = argc == 3 || argc == 5 ? world::backend_from(argv[2]) : std::nullopt;
+  const auto backend = argc == 3 || argc == 6 ? world::backend_from(argv[2]) : std::nullopt;
   if (!backend) {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;
@@ -173,7 +175,7 @@ int submission_main(int argc, char** argv, HarnessFunction harness) try {
   file.header().hello = wire::FileHeader::kHello;
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
   std::optional<JailArguments> jail;
-  if (argc == 5) jail = {argv[3], std::atoi(argv[4])};
+  if (argc == 6) jail = {argv[3], std::atoi(argv[4]), argv[5]};
   return run_or_tell(file, *backend, harness, jail);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "shardlings: %s\n", error.what());

@@ -8,7 +8,7 @@ namespace shardlings::submission {
 
 using HarnessFunction = void (*)(Harness&);
 
-/// `submission <file descriptor> <backend> [<jail program>]`: runs the case in the file (see memory_file.h) and appends
+/// `submission <file descriptor> <backend> [<jail program> <least tier> <name of the learner's file>]`: runs the case in the file (see memory_file.h) and appends
 /// the result. The status is 0 if a result was written; the supervisor believes the end mark only.
 SHARDLINGS_API int submission_main(int argc, char** argv, HarnessFunction harness);
 

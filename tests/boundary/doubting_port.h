@@ -19,6 +19,7 @@ class Doubting final : public detail::HarnessPort {
   std::uint64_t lend(std::shared_ptr<const model::ModelStructure>) override { return 0; }
   std::vector<float> values_of(const detail::Ref&) override { return {}; }
   void check(const detail::Ref&) const override { throw InvalidArgument("no tensor of this rank", {}); }
+  bool measures() const override { return true; }
   Nanos now() const override { return Nanos(0); }
 
  protected:

@@ -70,6 +70,7 @@ class FarPort final : public detail::HarnessPort {
     return values;
   }
   void check(const detail::Ref&) const override {}
+  bool measures() const override { return true; }
   Nanos now() const override {
     mailbox_.post(topic_of(Ask::now), {});
     await();

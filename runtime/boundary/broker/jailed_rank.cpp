@@ -3,7 +3,9 @@
 #include <stdexcept>
 
 #include "api/port_server.h"
+#include "api/verbs.h"
 #include "base/machine_fault.h"
+#include "base/text.h"
 
 namespace shardlings::boundary {
 
@@ -14,6 +16,9 @@ namespace {
 // A harness calls the learner's functions by their bare names, as they are written in the lesson. Which rank a call is
 // of says the thread that it comes from: each rank has one.
 thread_local JailedRank* t_jail = nullptr;
+
+constexpr std::string_view kHarness = "harness.cpp";
+constexpr std::int32_t kNowhere = -1;  ///< the line of a learner's call that stands nowhere
 
 [[noreturn]] void throw_damaged() {
   throw std::runtime_error(
@@ -76,8 +81,44 @@ Returned JailedRank::invoke(std::string_view message) {
   }
 }
 
+// What a call says of its place is the jail's to make up. Only places in the learner's file are let in; line 0 would
+// say that the harness has called, which no budget counts.
+void JailedRank::clear_place(detail::PackedLocation& at) {
+  if (at.line <= 0 || !is_source(at.file)) at = {is_text(at.file) ? 0 : at.file, kNowhere};
+}
+
+// A number that no text has is not kept, since there are too many, and stays what it is: that call is refused.
+bool JailedRank::is_text(detail::TextId file) const {
+  return file == 0 || !PortServer::text_of(*port_, file).empty();
+}
+
+bool JailedRank::is_source(detail::TextId file) {
+  if (const auto known = is_source_.find(file); known != is_source_.end()) return known->second;
+  const std::string name = PortServer::text_of(*port_, file);
+  const std::string_view base = base_name(name);
+  const bool is = source_.empty() ? !base.empty() && base != kHarness : base == source_;
+  if (!name.empty()) is_source_.emplace(file, is);
+  return is;
+}
+
+/// A call in its place that is answered with an error.
+detail::Call JailedRank::refused(const detail::Call& call) const {
+  detail::Call wrong;
+  wrong.verb = detail::Verb::refuse;
+  wrong.at = call.at;
+  wrong.text = PortServer::define(*port_,
+                                  "this function is asked for an answer, beside the run that is counted and "
+                                  "timed: it may not call the runtime");
+  return wrong;
+}
+
 void JailedRank::answer_call() {
-  mailbox_.post_plain(Topic::reply, PortServer::answer(*port_, mailbox_.plain<detail::Call>()));
+  auto call = mailbox_.plain<detail::Call>();
+  const bool is_verb = static_cast<int>(call.verb) < detail::kVerbs;
+  const bool is_released = is_verb && detail::spec_of(call.verb).released;
+  if (!is_released) clear_place(call.at);
+  const bool counts = is_released || port_->harness()->measures();
+  mailbox_.post_plain(Topic::reply, PortServer::answer(*port_, counts ? call : refused(call)));
 }
 
 }  // namespace shardlings::boundary

@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "boundary/archive.h"
 #include "boundary/mailbox.h"
@@ -24,9 +26,10 @@ struct Returned {
 /// Used by its rank's thread, but for abandon().
 class JailedRank {
  public:
-  /// `on_end` is told how the jail has ended when a call waits in vain for it; it does not return.
-  JailedRank(void* memory, std::function<void(WaitStatus)> on_end)
-      : mailbox_(memory, Side::broker), on_end_(std::move(on_end)) {}
+  /// `on_end` is told how the jail has ended when a call waits in vain for it; it does not return. `source` is the base
+  /// name of the learner's file, in which the jail's calls stand; empty if that is not known.
+  JailedRank(void* memory, std::function<void(WaitStatus)> on_end, std::string source = "")
+      : mailbox_(memory, Side::broker), on_end_(std::move(on_end)), source_(std::move(source)) {}
   JailedRank(const JailedRank&) = delete;
   JailedRank& operator=(const JailedRank&) = delete;
 
@@ -49,9 +52,15 @@ class JailedRank {
  private:
   friend class OnThisThread;
   void answer_call();
+  void clear_place(detail::PackedLocation& at);
+  bool is_source(detail::TextId file);
+  bool is_text(detail::TextId file) const;
+  detail::Call refused(const detail::Call& call) const;
 
   Mailbox mailbox_;
   std::function<void(WaitStatus)> on_end_;
+  std::string source_;
+  std::unordered_map<detail::TextId, bool> is_source_;  ///< of the names of files that its calls have named
   std::atomic<bool> gone_{false};
   std::atomic<WaitStatus> status_{0};
   std::atomic<int> start_error_{0};

@@ -58,8 +58,9 @@ Jails::Jails(const JailOptions& options, CrashNote& note, std::int64_t& killed_p
       killed_peak_(killed_peak),
       cgroup_({.memory_bytes = options.memory_of_all, .processes = options.ranks + 1}) {
   for (int rank = 0; rank < options.ranks; ++rank) {
-    ranks_.emplace_back(mailboxes_.emplace_back().begin(),
-                        [this, rank](WaitStatus status) { end_alike(rank, status); });
+    ranks_.emplace_back(
+        mailboxes_.emplace_back().begin(), [this, rank](WaitStatus status) { end_alike(rank, status); },
+        options.source);
   }
   start(options);
   await_walls();

@@ -98,7 +98,7 @@ bool finishes_within(judge::CheckContext& check, const judge::Formula<Nanos>& li
 
 LateCall first_late(const std::vector<Event>& transfers, const std::vector<Event>& computing) {
   for (std::size_t i = 0; i < std::min(transfers.size(), computing.size()); ++i) {
-    if (transfers[i].posted > computing[i].end) return {judge::place_of(transfers[i])};
+    if (transfers[i].posted > computing[i].end) return {judge::place_of(transfers[i]), true};
   }
   return {};
 }

@@ -16,8 +16,9 @@ bool finishes_within(judge::CheckContext& check, const judge::Formula<Nanos>& li
 
 /// What a rank called later than it could.
 struct LateCall {
-  wire::Place place;  ///< nowhere: nothing was
-  explicit operator bool() const { return place.line > 0; }
+  wire::Place place;
+  bool found = false;  ///< a place says nothing: a call may stand nowhere
+  explicit operator bool() const { return found; }
 };
 /// The first of `transfers` that was started after the end of the call of `computing` with the same number: the i-th
 /// transfer is of what the i-th call computes.

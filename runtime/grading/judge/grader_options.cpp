@@ -98,7 +98,9 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
 }
 
 std::string ready_line(const std::set<int>& call_lines) {
-  return fmt::format("{} {}\n", kReady, fmt::join(call_lines, " "));
+  // Line 0 holds no call. It says that the lines are known, even where there is none: of a file whose calls are all
+  // made by a macro.
+  return fmt::format("{} 0 {}\n", kReady, fmt::join(call_lines, " "));
 }
 
 std::string progress_line(int done, int total) {

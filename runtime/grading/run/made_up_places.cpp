@@ -26,7 +26,10 @@ struct JudgedFile {
   bool has_no_call(std::string_view file, int line) const {
     return base_name(file) == name && line != 0 && !call_lines.empty() && !call_lines.contains(line);
   }
-  bool is_made_up(std::string_view file, int line) const { return is_another(file) || has_no_call(file, line); }
+  /// A negative line is what the broker makes of a place that it has not let in.
+  bool is_made_up(std::string_view file, int line) const {
+    return line < 0 || is_another(file) || has_no_call(file, line);
+  }
 };
 
 void clear(std::string& file, int& line) {
@@ -39,17 +42,37 @@ std::size_t end_of_number(const std::string& text, std::size_t at) {
   return std::min(text.find_first_not_of("0123456789", at), text.size());
 }
 
+/// Where "31", "31 and 32" or "31 to 40" ends, of which the first number begins at `at`.
+std::size_t end_of_numbers(const std::string& text, std::size_t at) {
+  const std::size_t first = end_of_number(text, at);
+  for (const std::string_view between : {" and ", " to "}) {
+    if (text.compare(first, between.size(), between) != 0) continue;
+    const std::size_t second = first + between.size(), end = end_of_number(text, second);
+    if (end > second) return end;
+  }
+  return first;
+}
+
 /// In a sentence, places in that file, all of them or those in which there is no call.
 void leave_out(std::string& sentence, const std::string& file, const JudgedFile& judged) {
-  for (std::size_t at = 0; (at = sentence.find(file + ":", at)) != std::string::npos;) {
-    const std::size_t number = at + file.size() + 1, end = end_of_number(sentence, number);
-    const int line = std::atoi(sentence.substr(number, end - number).c_str());
-    if (end == number || !judged.is_made_up(file, line)) {
-      at = end;
-    } else {
-      sentence.replace(at, end - at, "somewhere");
+  const std::string mark = file + ":";
+  std::string kept;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = sentence.find(mark, at)) != std::string::npos;) {
+    const std::size_t number = at + mark.size(), first = end_of_number(sentence, number),
+                      end = end_of_numbers(sentence, number);
+    const auto is_made_up = [&](std::size_t begin, std::size_t behind) {
+      return judged.is_made_up(file, std::atoi(sentence.substr(begin, behind - begin).c_str()));
+    };
+    const std::size_t second = std::min(sentence.find_first_of("0123456789", first), end);
+    const bool leaves_out = first > number && (is_made_up(number, first) || (end > first && is_made_up(second, end)));
+    if (leaves_out) {
+      kept.append(sentence, done, at - done).append("somewhere");
+      done = end;
     }
+    at = std::max(end, number);
   }
+  sentence = kept.append(sentence, done);
 }
 
 /// The sentence of a failure begins with its place, and those of other ranks' calls stand in it, too.

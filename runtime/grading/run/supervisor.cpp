@@ -295,7 +295,8 @@ wire::Result run_case(const Submission& submission, const cases::Case& kase, con
   options.program = submission.program;
   options.arguments = {"3", name_of(backend)};
   if (!submission.jail.empty()) {
-    options.arguments.insert(options.arguments.end(), {submission.jail, std::to_string(submission.least_tier)});
+    options.arguments.insert(options.arguments.end(),
+                             {submission.jail, std::to_string(submission.least_tier), submission.source});
   }
   options.environment =
       capabilities_of(backend).needs_gpu ? gpu_environment(folder.path()) : clean_environment(folder.path());

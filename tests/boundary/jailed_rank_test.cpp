@@ -1,0 +1,115 @@
+#include "boundary/broker/jailed_rank.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/access.h"
+#include "boundary/mailbox.h"
+
+namespace shardlings::boundary {
+namespace {
+
+using detail::Call;
+using detail::PackedLocation;
+using detail::Verb;
+using testing::HasSubstr;
+
+/// A port that keeps the calls that come through, and knows texts.
+class Keeping final : public detail::HarnessPort {
+ public:
+  std::uint64_t lend(std::span<const std::byte>) override { return 0; }
+  std::uint64_t lend(std::shared_ptr<const model::ModelStructure>) override { return 0; }
+  std::vector<float> values_of(const detail::Ref&) override { return {}; }
+  void check(const detail::Ref&) const override {}
+  bool measures() const override { return measuring; }
+  Nanos now() const override { return Nanos(0); }
+  HarnessPort* harness() override { return this; }
+
+  bool measuring = true;
+  std::vector<Call> calls;
+  std::vector<std::string> texts = {"", "/home/me/mine.cpp", "/home/course/harness.cpp", "grader.cpp", "mine.cpp/"};
+
+ protected:
+  detail::Reply answer(const Call& call) override {
+    calls.push_back(call);
+    return {};
+  }
+  detail::TextId define(std::string_view text) override {
+    texts.emplace_back(text);
+    return static_cast<detail::TextId>(texts.size() - 1);
+  }
+  std::string text_of(detail::TextId id) override { return id < texts.size() ? texts[id] : ""; }
+  std::string error_text() override { return ""; }
+};
+
+/// A rank whose learner's function makes these calls, one after another, and returns.
+void play(Keeping& port, const std::vector<Call>& calls) {
+  std::vector<std::byte> memory(Mailbox::kBytes);
+  JailedRank jailed(
+      memory.data(), [](WaitStatus) { FAIL() << "nobody ended"; }, "mine.cpp");
+  Rank rank = detail::Access::rank(&port, detail::Access::group(&port, 0, 0, 1));
+  const OnThisThread here(jailed, rank);
+  std::thread jail([&] {
+    Mailbox mailbox(memory.data(), Side::jail);
+    for (const Call& call : calls) {
+      mailbox.await();
+      mailbox.post_plain(Topic::call, call);
+    }
+    mailbox.await();
+    mailbox.post(Topic::returned, "");
+  });
+  jailed.invoke("");
+  jail.join();
+}
+
+Call call_at(detail::TextId file, int line) {
+  Call call;
+  call.verb = Verb::fill;
+  call.at = {file, line};
+  return call;
+}
+
+// Line 0 says that the harness has called: it is counted nowhere.
+TEST(JailedRank, LetsInPlacesOfTheLearnersFileAlone) {
+  Keeping port;
+  play(port, {call_at(1, 31), call_at(1, 0), call_at(1, -5), call_at(0, 31), call_at(2, 31), call_at(3, 31),
+              call_at(4, 31), call_at(1, 32)});
+  std::vector<std::pair<detail::TextId, int>> places;
+  for (const Call& call : port.calls) places.emplace_back(call.at.file, call.at.line);
+  const std::pair<detail::TextId, int> nowhere(0, -1);
+  EXPECT_EQ(places, (std::vector<std::pair<detail::TextId, int>>{
+                        {1, 31}, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, {1, 32}}));
+}
+
+TEST(JailedRank, LeavesTheNumberOfATextThatNobodyDefinedToBeRefused) {
+  Keeping port;
+  play(port, {call_at(4711, 31)});
+  ASSERT_EQ(port.calls.size(), 1U);
+  EXPECT_EQ(port.calls[0].at.file, 4711U);
+}
+
+// A function that is asked how many chunks there should be could compute the whole result, uncounted.
+TEST(JailedRank, RefusesCallsOfAFunctionThatIsNotMeasured) {
+  Keeping port;
+  port.measuring = false;
+  Call drop = call_at(0, 0);
+  drop.verb = Verb::drop;
+  play(port, {call_at(1, 31), drop});
+  ASSERT_EQ(port.calls.size(), 2U);
+  EXPECT_EQ(port.calls[0].verb, Verb::refuse);
+  EXPECT_EQ(port.calls[0].at.line, 31);
+  EXPECT_THAT(port.texts.at(port.calls[0].text), HasSubstr("may not call the runtime"));
+  EXPECT_EQ(port.calls[1].verb, Verb::drop) << "what was made before may be dropped";
+}
+
+}  // namespace
+}  // namespace shardlings::boundary
