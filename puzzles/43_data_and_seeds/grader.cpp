@@ -8,10 +8,9 @@
 #include <algorithm>
 #include <functional>
 
+#include "grading/formulas/data_numbering.h"
+#include "grading/formulas/data_run.h"
 #include "grading/judge/predictions.h"
-#include "grading/reference/noise.h"
-#include "numberings.h"
-#include "one_device.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -320,15 +319,8 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(training) {
-  const DataCase of(check.kase());
-  const std::vector<double> exact = OneDevice<double>(of, 0).run();
-  std::vector<std::vector<float>> runs;
-  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) {
-    runs.push_back(OneDevice<float>(of, shake).run());
-  }
-  std::vector<const std::vector<float>*> all;
-  for (const std::vector<float>& run : runs) all.push_back(&run);
-  check.equal("weights in the end", exact, reference::tolerances_of(exact, all));
+  const TrainedWeights right = trained_by_one_device(DataCase(check.kase()));
+  check.equal("weights in the end", right.exact, right.tolerance);
 }
 
 SHARDLINGS_PREDICTIONS("8 ranks, then 8 in another grid") {

@@ -1,116 +1,15 @@
-// What one device reads and draws, step by step, and the weights that it ends with: for the grader.
-#pragma once
+#include "grading/formulas/data_run.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
-#include <vector>
+#include <utility>
 
-#include "base/parts.h"
-#include "base/random.h"
 #include "case/data.h"
 #include "grading/reference/noise.h"
 
-namespace shardlings {
-
-/// Which of the case's tensors is which: harness.cpp draws the same ones.
-enum Drawn : int { kInputs, kTargets, kMatrices, kOthers = 1000 };
-
-/// What a case of this puzzle says.
-struct DataCase {
-  explicit DataCase(const cases::Case& of)
-      : kase(of),
-        s(of.model.sequence),
-        width(of.model.hidden),
-        middle(of.integer("middle")),
-        layers(of.model.layers),
-        sequences(of.integer("sequences")),
-        batch(of.integer("batch")),
-        steps(of.steps + of.integer("steps_later")),
-        rate(static_cast<float>(of.number("rate"))) {}
-
-  Count matrix() const { return middle * width; }
-
-  const cases::Case& kase;
-  Count s, width, middle, layers;
-  Count sequences, batch;  ///< of the data set, and of a step
-  Count steps;             ///< in both grids
-  float rate;
-};
-
-/// A rank's place in a grid of d x p x t.
-struct GridPlace {
-  int d = 1, p = 1, t = 1;  ///< sizes of the grid
-  int dp = 0, pp = 0, tp = 0;
-};
-
-/// In step `step`: the case's second grid follows the first one.
-inline GridPlace place_in_grid(const DataCase& of, int rank, Count step) {
-  const bool later = step >= of.kase.steps;
-  GridPlace place;
-  place.t = static_cast<int>(of.kase.integer(later ? "t_later" : "t"));
-  place.p = static_cast<int>(of.kase.integer(later ? "p_later" : "p"));
-  place.d = of.kase.ranks / (place.t * place.p);
-  place.tp = rank % place.t;
-  place.pp = rank / place.t % place.p;
-  place.dp = rank / (place.t * place.p);
-  return place;
-}
-
-/// The step that begins at a cursor.
-struct StepRead {
-  Count cursor = 0;
-  std::vector<Count> sequences;  ///< in the order of one device
-
-  Count size() const { return static_cast<Count>(sequences.size()); }
-};
-
-/// What an epoch reads, if the run's seed is increased by `more`.
-inline std::vector<Count> order_of(const DataCase& of, std::uint64_t more) {
-  return shuffled_numbers(static_cast<std::uint32_t>(of.sequences), of.kase.seed + more);
-}
-
-inline StepRead step_from(const DataCase& of, Count cursor) {
-  const Count begin = cursor % of.sequences, end = std::min(begin + of.batch, of.sequences);
-  const std::vector<Count> order = order_of(of, static_cast<std::uint64_t>(cursor / of.sequences));
-  return {cursor, {order.begin() + begin, order.begin() + end}};
-}
-
-inline std::vector<StepRead> all_steps(const DataCase& of) {
-  std::vector<StepRead> steps;
-  Count cursor = of.kase.integer("cursor");
-  for (Count step = 0; step < of.steps; ++step) {
-    steps.push_back(step_from(of, cursor));
-    cursor += steps.back().size();
-  }
-  return steps;
-}
-
-/// What dropout multiplies by the elements of an activation of `width` columns, a row for each token of the step.
-inline std::vector<float> mask_by_row(const DataCase& of, std::uint64_t stream, Count rows, Count width) {
-  std::vector<float> mask;
-  for (Count i = 0; i < rows * width; ++i) {
-    const std::uint32_t word = random_word_at(of.kase.seed, static_cast<std::uint64_t>(i), stream);
-    mask.push_back(word < words_below(of.rate) ? 0.0F : 1 / (1 - of.rate));
-  }
-  return mask;
-}
-
-inline std::uint64_t stream_of(const DataCase& of, Count cursor, Count layer, bool inner) {
-  return static_cast<std::uint64_t>(2 * (cursor * of.layers + layer) + (inner ? 0 : 1));
-}
-
-/// Weights as they are drawn: `others` is 0, or kOthers times the number of a replica whose own they are.
-inline std::vector<float> first_weights(const DataCase& of, int others = 0) {
-  std::vector<float> weights;
-  for (int m = 0; m < 2 * static_cast<int>(of.layers); ++m) {
-    for (const float x : cases::normals_of(of.kase, others + kMatrices + m, of.matrix())) {
-      weights.push_back(x * (0.5F / std::sqrt(static_cast<float>(of.width))));
-    }
-  }
-  return weights;
-}
+namespace shardlings::grading::formulas {
+namespace {
 
 /// The training of one device, in one number type.
 template <class Real>
@@ -123,7 +22,7 @@ class OneDevice {
     const Count tokens = of.sequences * of.s * of.width;
     const auto shaken = [&](const std::vector<float>& drawn, std::uint64_t stream) {
       Table table(drawn.begin(), drawn.end());
-      grading::reference::shake_all(table, shake, stream);
+      reference::shake_all(table, shake, stream);
       return table;
     };
     inputs_ = shaken(cases::normals_of(of.kase, kInputs, tokens), 0);
@@ -232,4 +131,71 @@ class OneDevice {
   Table inputs_, targets_, weights_, grads_;
 };
 
-}  // namespace shardlings
+}  // namespace
+
+GridPlace place_in_grid(const DataCase& of, int rank, Count step) {
+  const bool later = step >= of.kase.steps;
+  GridPlace place;
+  place.t = static_cast<int>(of.kase.integer(later ? "t_later" : "t"));
+  place.p = static_cast<int>(of.kase.integer(later ? "p_later" : "p"));
+  place.d = of.kase.ranks / (place.t * place.p);
+  place.tp = rank % place.t;
+  place.pp = rank / place.t % place.p;
+  place.dp = rank / (place.t * place.p);
+  return place;
+}
+
+std::vector<Count> order_of(const DataCase& of, std::uint64_t more) {
+  return shuffled_numbers(static_cast<std::uint32_t>(of.sequences), of.kase.seed + more);
+}
+
+StepRead step_from(const DataCase& of, Count cursor) {
+  const Count begin = cursor % of.sequences, end = std::min(begin + of.batch, of.sequences);
+  const std::vector<Count> order = order_of(of, static_cast<std::uint64_t>(cursor / of.sequences));
+  return {cursor, {order.begin() + begin, order.begin() + end}};
+}
+
+std::vector<StepRead> all_steps(const DataCase& of) {
+  std::vector<StepRead> steps;
+  Count cursor = of.kase.integer("cursor");
+  for (Count step = 0; step < of.steps; ++step) {
+    steps.push_back(step_from(of, cursor));
+    cursor += steps.back().size();
+  }
+  return steps;
+}
+
+std::vector<float> mask_by_row(const DataCase& of, std::uint64_t stream, Count rows, Count width) {
+  std::vector<float> mask;
+  for (Count i = 0; i < rows * width; ++i) {
+    const std::uint32_t word = random_word_at(of.kase.seed, static_cast<std::uint64_t>(i), stream);
+    mask.push_back(word < words_below(of.rate) ? 0.0F : 1 / (1 - of.rate));
+  }
+  return mask;
+}
+
+std::uint64_t stream_of(const DataCase& of, Count cursor, Count layer, bool inner) {
+  return static_cast<std::uint64_t>(2 * (cursor * of.layers + layer) + (inner ? 0 : 1));
+}
+
+std::vector<float> first_weights(const DataCase& of, int others) {
+  std::vector<float> weights;
+  for (int m = 0; m < 2 * static_cast<int>(of.layers); ++m) {
+    for (const float x : cases::normals_of(of.kase, others + kMatrices + m, of.matrix())) {
+      weights.push_back(x * (0.5F / std::sqrt(static_cast<float>(of.width))));
+    }
+  }
+  return weights;
+}
+
+TrainedWeights trained_by_one_device(const DataCase& of) {
+  std::vector<std::vector<float>> runs;
+  for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) runs.push_back(OneDevice<float>(of, shake).run());
+  std::vector<const std::vector<float>*> all;
+  for (const std::vector<float>& run : runs) all.push_back(&run);
+  TrainedWeights weights{OneDevice<double>(of, 0).run(), {}};
+  weights.tolerance = reference::tolerances_of(weights.exact, all);
+  return weights;
+}
+
+}  // namespace shardlings::grading::formulas

@@ -1,50 +1,16 @@
-// Which numbers the dropouts of a run draw, by the rule of one device and by those of known mistakes: for the grader.
-#pragma once
+#include "grading/formulas/data_numbering.h"
 
 #include <fmt/format.h>
 
-#include <functional>
-#include <string>
-#include <vector>
+namespace shardlings::grading::formulas {
 
-#include "one_device.h"
-
-namespace shardlings {
-
-/// A rank's part of an activation before its dropout.
-struct DrawnPart {
-  GridPlace place;
-  Count cursor = 0;
-  Count size = 0;            ///< sequences of the step
-  Range sequences, columns;  ///< of the step, of all columns
-  Count layer = 0;           ///< of the whole model
-  Count layer_of_rank = 0;   ///< among the rank's own
-  bool inner = false;
-  Count width = 0;
-};
-
-/// Which numbers it draws, and where each element of the part has its own.
-struct Numbering {
-  std::uint64_t more = 0;  ///< by which the seed is larger
-  Count stream = 0, first = 0, by_position = 0, by_sequence = 0;
-};
-
-using NumberingRule = std::function<Numbering(const DataCase&, const DrawnPart&)>;
-
-inline Numbering right_numbering(const DataCase& of, const DrawnPart& part) {
+Numbering right_numbering(const DataCase& of, const DrawnPart& part) {
   const Count by_sequence = of.s * part.width;
   return {0, static_cast<Count>(stream_of(of, part.cursor, part.layer, part.inner)),
           part.sequences.begin * by_sequence + part.columns.begin, part.width, by_sequence};
 }
 
-struct Mask {
-  std::string name;
-  std::vector<float> values;  ///< (s, B w)
-};
-
-/// One mask of all ranks by a rule.
-inline Mask mask_by(const DataCase& of, Count step, const StepRead& read, Count layer, bool inner,
-                    const NumberingRule& rule) {
+Mask mask_by(const DataCase& of, Count step, const StepRead& read, Count layer, bool inner, const NumberingRule& rule) {
   const Count width = inner ? of.middle : of.width, all = read.size() * width;
   Mask mask{fmt::format("mask of step {}, layer {}, {}", step, layer, inner ? "inner" : "output"),
             std::vector<float>(static_cast<std::size_t>(of.s * all))};
@@ -72,8 +38,7 @@ inline Mask mask_by(const DataCase& of, Count step, const StepRead& read, Count 
   return mask;
 }
 
-/// Calls `look` with each mask until it returns false. Whether it never did.
-inline bool all_masks(const DataCase& of, const NumberingRule& rule, const std::function<bool(const Mask&)>& look) {
+bool all_masks(const DataCase& of, const NumberingRule& rule, const std::function<bool(const Mask&)>& look) {
   Count number = 0;
   for (const StepRead& read : all_steps(of)) {
     for (Count layer = 0; layer < of.layers; ++layer) {
@@ -86,13 +51,7 @@ inline bool all_masks(const DataCase& of, const NumberingRule& rule, const std::
   return true;
 }
 
-/// A mistake and the numbers that it draws.
-struct KnownNumbering {
-  const char* diagnosis;
-  NumberingRule rule;
-};
-
-inline std::vector<KnownNumbering> known_numberings() {
+std::vector<KnownNumbering> known_numberings() {
   const auto changed = [](auto change) {
     return [change](const DataCase& of, const DrawnPart& part) {
       Numbering numbers = right_numbering(of, part);
@@ -138,4 +97,4 @@ inline std::vector<KnownNumbering> known_numberings() {
   };
 }
 
-}  // namespace shardlings
+}  // namespace shardlings::grading::formulas
