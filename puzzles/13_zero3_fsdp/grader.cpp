@@ -147,7 +147,7 @@ SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
       .number(
           "unit",
           "On 512 ranks, with a latency of 9.6 us and 50 GB/s: how many bytes has a unit for which the latencies of "
-          "a gather and its transfer take the same time? (N counts for N-1.)",
+          "a gather and its transfer take the same time?",
           n * per_latency)
       .unlike(per_latency, "In each of N-1 steps a rank sends an N-th of the unit.")
       .unlike(2 * (n * per_latency), "A gather goes round the ring once.");

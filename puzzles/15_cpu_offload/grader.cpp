@@ -302,9 +302,11 @@ SHARDLINGS_PREDICTIONS_AFTER("1 rank") {
       .unlike(step, "That is the whole step. Most of it is computing.");
   const auto tokens = [](double bytes) { return named("tokens", Count(std::llround(bytes * 989e12 / (4 * 77e9)))); };
   predict.answer(4)
-      .count("tokens",
-             "N = 1, and the gradients are f32. From how many tokens of a micro-batch on is backward slower than Adam?",
-             tokens(28), "tokens")
+      .count(
+          "tokens",
+          "One rank, f32 gradients, a device of 989 TFLOP/s, and a host whose memory gives 77 GB/s to Adam. From how "
+          "many tokens of a micro-batch on is backward slower than Adam?",
+          tokens(28), "tokens")
       .unlike(tokens(26), "Those are gradients of bf16: Adam reads 4 bytes of an f32 one.")
       .unlike(tokens(14), "Backward takes 4 operations for each weight and token.");
 }

@@ -348,10 +348,11 @@ SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
     return named("t", Count(std::llround(1 + 12.0 / all_reduces * 8192 * 450e9 / 990e12)));
   };
   predict.answer(1)
-      .count("t",
-             "h = 8192, bf16, 990 TFLOP/s and 450 GB/s: at which t do products and messages of a layer take the same "
-             "time? (The nearest whole number.)",
-             ranks(2), "ranks")
+      .count(
+          "t",
+          "h = 8192, f = 4h, bf16, 990 TFLOP/s and 450 GB/s: at which t do products and messages of a layer take the "
+          "same time, forward and backward together? (The nearest whole number.)",
+          ranks(2), "ranks")
       .unlike(ranks(2) - 1, "That is t - 1, the parts that a rank sends.")
       .unlike(ranks(1), "There are two all-reduces, one in forward and one in backward.")
       .unlike(ranks(4), "Two all-reduces of 2 (t-1)/t of (s, b, h) each, in bf16: 8 (t-1)/t s b h bytes.");

@@ -73,7 +73,7 @@ void diagnose_limit(CheckContext& check, int rank) {
   if (leading_forwards(order) == m && m > 2 && r + 1 == check.ranks()) return check.diagnose("all_forward_first");
   if (inputs_before_weights(order) == m && m > 2) return check.diagnose("weights_at_the_end");
   const int most = static_cast<int>(check.kase().integer("most"));
-  if (leading_forwards(order) > most) return check.diagnose("warm_up_too_long");
+  if (leading_forwards(order) > most) return check.diagnose("forwards_over_limit");
   check.diagnose("over_the_limit");
 }
 

@@ -296,7 +296,9 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
               "Nobody has to send its own keys' gradient round the whole ring: its own contribution can stay at home.")
       .unlike(3 * (folded(c - 1) * wide), "There are fewer heads of keys than of queries: keys are u wide, not h.");
   const Formula<Bytes> all_keys = named("keys and values of all ranks", ring.ranks * ring.keys(0));
-  predict.peak("peak", ring.ranks - 1, "How many bytes does the last rank hold at its peak?", ring.peak())
+  predict
+      .peak("peak", ring.ranks - 1,
+            "How many bytes does the last rank hold at its peak, if nothing is waited for too early?", ring.peak())
       .unlike(ring.given() + 2 * all_keys, "No rank has to hold the keys of all ranks, or gradients of them.")
       .unlike(ring.given() + 2 * named("kv of a rank", ring.keys(0)),
               "In backward, gradients come, are added to, and leave, beside the keys.");
@@ -318,6 +320,6 @@ SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   predict.answer(3)
       .count("hops", "How many hops of keys does the forward of 8 ranks need, if none is made for nothing?",
              named("c (c - 1) / 2", kRanks * (kRanks - 1) / 2), "hops")
-      .unlike(all, "Nobody behind rank r needs to pass its keys on to ranks with smaller numbers.")
+      .unlike(all, "Ranks before r never see the keys of rank r: they need not travel on to them.")
       .unlike(all - (kRanks - 1), "Those to rank 0 are left out. Which other ranks get keys that they do not need?");
 }

@@ -348,13 +348,11 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   Case fast = predict.kase();
-  for (front::LinkSpeed& link : fast.cluster.links) link.bytes_per_second *= 2;
+  for (front::LinkSpeed& link : fast.cluster.links) link.bytes_per_second *= 4;
   const Count best = Plan(fast).best_chunks(), before = Plan(predict.kase()).best_chunks();
   predict.answer(3)
-      .count("chunks", "Links move twice as many bytes per second. With how many chunks is the run fastest now?",
+      .count("chunks", "Links move four times as many bytes per second. With how many chunks is the run fastest now?",
              named("q", best), "chunks")
       .unlike(before, "That is with the links of the case. A shorter transfer needs fewer launches to hide behind.")
-      .unlike(std::llround(static_cast<double>(before) / std::sqrt(2.0)),
-              "So says the square root. But so many chunks of a rank's positions are not equally long, and the longest "
-              "one sets the pace.");
+      .unlike(before / 4, "The best number goes by the square root of the transfer.");
 }

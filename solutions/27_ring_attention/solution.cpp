@@ -118,7 +118,8 @@ void ring_backward(Rank& rank, const AttentionShare& share, ConstView grad_y, Vi
 // <<<
 
 // What it costs: each of the three rounds sends (c-1) 2 b s/c u elements. Keys and values go round twice, since
-// forward cannot keep them; gradients go round once. That is what gathering everything costs, at 2/c of the memory.
+// forward cannot keep them; gradients go round once. That is what gathering everything costs, with 2/c of the memory in
+// forward and 5/(2c) of it in backward.
 //
 // What production does differently: Megatron-LM and torchtitan do not give a rank consecutive positions, since then the
 // last rank computes twice as much as the mean (puzzle 28). Where heads share keys, keys are small, and Llama 3 gathers
