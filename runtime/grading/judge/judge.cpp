@@ -251,11 +251,13 @@ verdict::CaseVerdict Judge::case_verdict(std::size_t index, Numbers numbers) con
   return verdict;
 }
 
-/// Those that stood in all cases that have come to their end.
+/// Those that stood in all cases that have come to their end. One that was not run had none, and needed none.
 boundary::Walls Judge::walls_when(const std::function<bool(std::size_t index)>& has_ended) const {
   std::optional<boundary::Walls> walls;
   for (std::size_t index = 0; index < runs_.size(); ++index) {
-    if (has_ended(index)) walls = common(walls.value_or(runs_.result(index).walls), runs_.result(index).walls);
+    const wire::Result& result = runs_.result(index);
+    if (!has_ended(index) || result.ending == wire::Ending::not_run) continue;
+    walls = common(walls.value_or(result.walls), result.walls);
   }
   return walls.value_or(boundary::Walls());
 }

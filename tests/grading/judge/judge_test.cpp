@@ -124,6 +124,15 @@ TEST_F(JudgeTest, RefusesProductsThatThePuzzleDoesNotList) {
   EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
 }
 
+TEST_F(JudgeTest, WallsAreThoseOfCasesThatWereRun) {
+  add_case(42);
+  add_case(42);
+  results_[0].walls.own_process = true;
+  EXPECT_FALSE(verdict().walls.own_process) << "they did not stand in the second case";
+  results_[1].ending = wire::Ending::not_run;
+  EXPECT_TRUE(verdict().walls.own_process);
+}
+
 TEST_F(JudgeTest, EverythingHolds) {
   add_case(42);
   const verdict::Verdict all = verdict();
