@@ -338,6 +338,8 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(plain.formula(), "That is plain data parallelism, with whole moments on every rank.")
       .unlike(whole + named("moments/N", Bytes(peak.optimizer)), "Those are the states alone. A backward is running.");
   predict.sent("sent", 0, "How many bytes does rank 0 send in the step?", wire_bytes(kase, 0))
+      .unlike(2 * (share_of_others(letter.n) * weights),
+              "The squares of the norm are summed over the ranks: that is one number more.")
       .unlike(share_of_others(letter.n) * weights, "There are two halves: gradients are scattered, weights gathered.")
       .unlike(2 * (2 * (share_of_others(letter.n) * weights)),
               "A reduce-scatter and an all-gather are two halves of one all-reduce, not two all-reduces.");

@@ -232,6 +232,15 @@ test('ranks of a grid have coordinates, and a goal is compared group by group', 
   await page.close();
 });
 
+test('what is the same on several ranks is one row of a check', async () => {
+  const {page} = await browser.open(urls.grid);
+  const measured = await page.locator('#checks td:first-child, #checks th[scope=row]').allTextContents();
+  assert.ok(measured.includes('sent by rank 0 in group down and up (ranks 0 to 7 alike)'), measured.join('\n'));
+  assert.ok(measured.includes('peak memory of ranks 0 and 4, each'), measured.join('\n'));
+  assert.equal(new Set(measured).size, measured.length, 'no row stands twice');
+  await page.close();
+});
+
 test('what is printed is whole', async () => {
   const {page} = await browser.open(urls.grid);
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));

@@ -35,18 +35,25 @@ function failure(check) {
     ['more', check.details.join('\n')]]);
 }
 
-/** Bounds that differ in the number of the rank alone become one row. */
+/** Bounds that differ in the number of the rank alone become one row, where the first of them stands. */
 function joined(bounds) {
-  const rows = [];
-  for (const bound of bounds) {
-    const rank = /^(.*)\brank (\d+)$/.exec(bound.what);
-    const key = rank && JSON.stringify([rank[1], bound.found, bound.bound, bound.relation, bound.formula]);
-    const last = rows[rows.length - 1];
-    if (key && last && last.key === key && last.ranks.at(-1) + 1 === Number(rank[2])) last.ranks.push(Number(rank[2]));
-    else rows.push({...bound, key, start: rank ? rank[1] : '', ranks: rank ? [Number(rank[2])] : []});
+  const rows = new Map();
+  for (const [index, bound] of bounds.entries()) {
+    const rank = /^(.*?\brank )(\d+)\b(.*)$/.exec(bound.what);
+    const key = rank ? JSON.stringify([rank[1], rank[3], bound.found, bound.bound, bound.relation, bound.formula]) : index;
+    if (!rows.has(key)) rows.set(key, {...bound, before: rank ? rank[1] : '', behind: rank ? rank[3] : '', ranks: []});
+    if (rank) rows.get(key).ranks.push(Number(rank[2]));
   }
-  return rows.map((row) => row.ranks.length < 2 ? row
-    : {...row, what: `${row.start}ranks ${row.ranks[0]} to ${row.ranks[row.ranks.length - 1]}, each`});
+  return [...rows.values()].map((row) => (row.ranks.length < 2 ? row : {...row, what: ofAll(row)}));
+}
+
+/** "sent by ranks 0 to 3, each"; within a sentence "memory that rank 0 has used (ranks 0 to 3 alike)". */
+function ofAll(row) {
+  const {ranks} = row;
+  const last = ranks[ranks.length - 1];
+  const isRun = last - ranks[0] === ranks.length - 1;
+  const names = isRun ? `ranks ${ranks[0]} to ${last}` : `ranks ${ranks.slice(0, -1).join(', ')} and ${last}`;
+  return row.behind === '' ? `${row.before.replace(/rank $/, '')}${names}, each` : `${row.what} (${names} alike)`;
 }
 
 function boundsTable(bounds, title) {

@@ -98,7 +98,9 @@ function drawStuck(panel, scale, {lane, i}) {
   const text = `waits: ${stuckText(kase, i)}`;
   context.font = '600 10px ui-sans-serif, system-ui, "DejaVu Sans", sans-serif';
   const width = context.measureText(text).width + 6;
-  const left = Math.max(scale.left + 2, Math.min(place.x + 4, end - width - 18));
+  // Beside a goal that goes on for longer there is no room before the end, where the blocks are, but behind it.
+  const isBehind = place.x + width + 22 > end && end + 8 + width <= scale.right;
+  const left = isBehind ? end + 8 : Math.max(scale.left + 2, Math.min(place.x + 4, end - width - 18));
   context.fillStyle = colours().raised;
   context.fillRect(left, place.y - 7, width, 14);
   context.fillStyle = colours().bad;
