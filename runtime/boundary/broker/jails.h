@@ -17,7 +17,7 @@ namespace shardlings::boundary {
 
 struct JailOptions {
   std::string program;  ///< the learner's code, linked with jail/
-  std::string source;   ///< base name of the learner's file; empty: that is not known
+  std::string source{};  ///< base name of the learner's file; empty: that is not known
   int ranks = 1;
   int least_tier = 0;              ///< of the walls around them; where the system gives fewer, there are none
   std::int64_t memory_bytes = 0;   ///< address space of each
