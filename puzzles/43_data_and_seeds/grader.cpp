@@ -141,13 +141,14 @@ void diagnose_sequences(CheckContext& check, const DataCase& of, const std::vect
   const auto by = [&](auto more) { return is(shuffled_by(of, more)); };
   const auto rank_of = [](const Step& step) { return static_cast<std::uint64_t>(step.rank); };
   const auto replica_of = [](const Step& step) { return static_cast<std::uint64_t>(step.place.dp); };
+  // First, since rank and replica are 0 where there is one of them.
+  if (by([](const Step&, std::uint64_t) { return std::uint64_t{0}; })) return check.diagnose("same_order_each_epoch");
   if (by([&](const Step& step, std::uint64_t epoch) { return epoch + rank_of(step); }) ||
       by([&](const Step& step, std::uint64_t epoch) { return epoch + replica_of(step); }) ||
       by([&](const Step& step, std::uint64_t) { return rank_of(step); }) ||
       by([&](const Step& step, std::uint64_t) { return replica_of(step); })) {
     return check.diagnose("shuffled_by_rank");
   }
-  if (by([](const Step&, std::uint64_t) { return std::uint64_t{0}; })) return check.diagnose("same_order_each_epoch");
   if (is([&](const Step& step) {
         const StepRead right = step_from(of, step.cursor);
         return part(right.sequences, part_of(right.size(), check.ranks(), step.rank));
