@@ -58,8 +58,8 @@ constexpr std::uint32_t below_at(std::uint32_t bound, std::uint64_t seed, std::u
   return static_cast<std::uint32_t>((std::uint64_t{random_word_at(seed, index, stream)} * bound) >> 32U);
 }
 
-/// The numbers 0 to n-1, n < 2^32, in an order that depends on n and the seed alone (Durstenfeld 1964, algorithm 235). It
-/// draws from a stream of its own, of the seed.
+/// The numbers 0 to n-1, n < 2^32, in an order that depends on n and the seed alone (Durstenfeld 1964, algorithm 235).
+/// It draws from a stream of its own, of the seed.
 inline std::vector<std::int64_t> shuffled_numbers(std::uint32_t n, std::uint64_t seed) {
   constexpr std::uint64_t kStream = ~std::uint64_t{0};
   std::vector<std::int64_t> order(n);

@@ -79,10 +79,10 @@ struct Draws {
   Count by_position = 0;     ///< how far it is from one position to the next
   Count by_sequence = 0;     ///< how far it is from one sequence to the next
 };
-/// Dropout (Srivastava et al. 2014), where x is (s, b, w): an element becomes 0 where its number is below `rate`, and is
-/// divided by 1 - rate elsewhere. Numbers are uniform in [0, 1). The same call on a gradient is its backward, so nobody
-/// has to keep a mask.
-/// throws: InvalidArgument also for a rate outside [0, 1), and for numbers that are negative or 2^60 or more.
+/// Dropout (Srivastava et al. 2014), where x is (s, b, w): an element becomes 0 where its number is below `rate`, and
+/// is divided by 1 - rate elsewhere. Numbers are uniform in [0, 1). The same call on a gradient is its backward, so
+/// nobody has to keep a mask. throws: InvalidArgument also for a rate outside [0, 1), and for numbers that are negative
+/// or 2^60 or more.
 SHARDLINGS_API void dropout(View x, float rate, Draws draws, Location at = Location::current());
 /// @}
 
