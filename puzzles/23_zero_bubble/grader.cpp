@@ -73,7 +73,7 @@ void diagnose_limit(CheckContext& check, int rank) {
   if (leading_forwards(order) == m && m > 2 && r + 1 == check.ranks()) return check.diagnose("all_forward_first");
   if (inputs_before_weights(order) == m && m > 2) return check.diagnose("weights_at_the_end");
   const int most = static_cast<int>(check.kase().integer("most"));
-  if (leading_forwards(order) > most) return check.diagnose("forwards_over_limit");
+  if (leading_forwards(order) > most) return check.diagnose("warm_up_over_limit");
   check.diagnose("over_the_limit");
 }
 
@@ -258,10 +258,11 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
   const Formula<Nanos> work = m * (f + b + w);
   const PassOrder last = zero_bubble_order(plan, plan.p() - 1);
   predict
-      .count("forwards", "How many micro-batches go forward on rank 0 before its first B?",
-             Formula<Count>(leading_forwards(zero_bubble_order(plan, 0))), "micro-batches")
+      .count("forwards", "How many micro-batches go forward on rank 1 before its first B?",
+             Formula<Count>(leading_forwards(zero_bubble_order(plan, 1))), "micro-batches")
       .unlike(m, "That is GPipe: there is memory for p of them.")
-      .unlike(p - 1, "A turn of the steady state begins with a forward, too: one more than the warm-up.");
+      .unlike(p, "There is memory for p of them, but when can its first gradient be there?")
+      .unlike(p - 2, "A turn of the steady state begins with a forward, too: one more than the warm-up.");
   predict
       .count("inputs",
              "How often does the last rank run B before its first W, if it puts W off as long as the memory allows?",
