@@ -1,0 +1,229 @@
+#include "cli/submissions/class_grading.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <ctime>
+#include <deque>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/kept_files.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "cli/app.h"
+#include "cli/error.h"
+#include "cli/system/job.h"
+#include "grading/build/toolchain.h"
+#include "grading/grade.h"
+
+namespace shardlings::cli::submissions {
+
+namespace fs = std::filesystem;
+using grading::verdict::Verdict;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+/// One file to grade, and the place of its mark in the gradebook.
+struct Task {
+  const cases::Manifest* puzzle = nullptr;
+  std::string student, file, kept;  ///< kept: where its verdict is kept
+  std::size_t row = 0, column = 0;
+};
+
+/// Names a verdict by all that it depends on, so that a file that was handed in again, or a puzzle that was mended, is
+/// graded anew. The texts of submissions are hashed by a function for which nobody can find two with one hash.
+std::string key_of(const system::Project& project, const ClassGrading& grading, const Task& task,
+                   const grading::build::Toolchain& toolchain) {
+  const grading::build::Toolchain::Puzzle& built = toolchain.puzzle(task.puzzle->id);
+  const std::string secret = grading.secret.empty() ? "" : students_secret(grading.secret, task.student);
+  return sha256(content_key({version(), task.student, task.puzzle->id,
+                             read_file(project.puzzle_folder(task.puzzle->id) + "/puzzle.toml").value_or(""),
+                             toolchain.text, file_stamp(toolchain.library), file_stamp(built.grader),
+                             file_stamp(built.harness), file_stamp(built.broker), std::to_string(grading.least_tier)}) +
+                sha256(read_file(task.file).value_or("")) + sha256("kept " + secret));
+}
+
+Mark not_judged(const cases::Manifest& puzzle, const std::string& reason) {
+  Mark mark;
+  mark.puzzle = puzzle.id;
+  mark.outcome = Outcome::not_judged;
+  mark.max_points = puzzle.max_points();
+  mark.reason = reason;
+  return mark;
+}
+
+std::optional<Mark> kept_mark(const Task& task) {
+  const auto text = read_file(task.kept);
+  if (!text) return std::nullopt;
+  try {
+    return mark_of(grading::verdict::verdict_from_json(*text));
+  } catch (const std::exception&) {
+    return std::nullopt;  // a damaged one is made anew
+  }
+}
+
+/// The work of one process: the verdict as JSON.
+system::Job::Work work_of(const system::Project& project, const ClassGrading& grading, const Task& task) {
+  grading::GradeOptions options;
+  options.puzzle_folder = project.puzzle_folder(task.puzzle->id);
+  options.build_folder = project.build;
+  options.source = fs::absolute(task.file).string();
+  options.jailed = true;
+  options.least_tier = grading.least_tier;
+  options.traces = false;
+  if (!grading.secret.empty()) options.secret = students_secret(grading.secret, task.student);
+  return [options](const system::Job::Say&, std::string& text) {
+    text = to_json(grading::grade_puzzle(options));
+    return kPassed;
+  };
+}
+
+/// What a process has left behind, kept where it is a judgement.
+Mark finished_mark(const Task& task, const system::Job& job) {
+  if (job.status() != kPassed) {
+    const std::string said = trimmed(job.text());
+    return not_judged(*task.puzzle, said.empty() ? "the grading ended without a word" : said);
+  }
+  try {
+    const Verdict verdict = grading::verdict::verdict_from_json(job.text());
+    Mark mark = mark_of(verdict);
+    if (mark.outcome != Outcome::not_judged) write_file_atomically(task.kept, job.text(), Outlives::kill);
+    return mark;
+  } catch (const std::exception& error) {
+    return not_judged(*task.puzzle, error.what());
+  }
+}
+
+/// The marks of one student as far as they are known without grading; what is to be graded goes to `tasks`.
+Row row_of(const ClassGrading& grading, const Student& student, std::size_t row, std::vector<Task>& tasks) {
+  Row marks{student.id, student.name, {}};
+  for (const cases::Manifest& puzzle : grading.puzzles) {
+    Mark mark;
+    mark.puzzle = puzzle.id;
+    mark.max_points = puzzle.max_points();
+    std::vector<const Handed*> handed;
+    for (const Handed& file : student.files) {
+      if (file.puzzle == puzzle.id) handed.push_back(&file);
+    }
+    if (handed.size() > 1) {
+      mark = not_judged(puzzle, fmt::format("there are {} files for it, and it is not known which one counts: {} and "
+                                            "{}. Leave one of them.",
+                                            handed.size(), handed[0]->file, handed[1]->file));
+    } else if (handed.size() == 1) {
+      const Handed& file = *handed.front();
+      mark.file = fs::path(file.file).lexically_relative(grading.folder).string();
+      mark.submitted = file.modified;
+      mark.late = file.late || (grading.due && file.modified > *grading.due);
+      tasks.push_back({&puzzle, student.id, file.file, "", row, marks.marks.size()});
+    }
+    marks.marks.push_back(mark);
+  }
+  return marks;
+}
+
+/// Fills the outcome in; what is known of the file stays.
+void put(Gradebook& book, const Task& task, Mark mark) {
+  Mark& place = book.rows[task.row].marks[task.column];
+  mark.file = place.file;
+  mark.submitted = place.submitted;
+  mark.late = place.late;
+  place = std::move(mark);
+}
+
+struct Running {
+  const Task* task;
+  std::unique_ptr<system::Job> job;
+};
+
+void wait_for_news(const std::deque<Running>& running) {
+  std::vector<pollfd> descriptors;
+  for (const Running& one : running) descriptors.push_back({one.job->descriptor(), POLLIN, 0});
+  poll(descriptors.data(), descriptors.size(), -1);
+}
+
+}  // namespace
+
+std::string to_text(const Progress& progress) {
+  std::string text = fmt::format("graded {} of {}", progress.done, progress.all);
+  if (progress.kept > 0) text += fmt::format(", {} of them before", progress.kept);
+  const int now = progress.done - progress.kept;
+  if (now == 0 || progress.done == progress.all) return text;
+  const double left = progress.taken.count() / now * (progress.all - progress.done);
+  return text + (left < 90 ? fmt::format("; about {:.0f} s left", std::max(left, 1.0))
+                           : fmt::format("; about {:.0f} min left", left / 60));
+}
+
+std::string pace_of(const Progress& progress, int students) {
+  constexpr int kLargeClass = 500;
+  const int now = progress.done - progress.kept;
+  if (now == 0 || students == 0) return {};
+  const double class_of_now = students * static_cast<double>(now) / progress.all;
+  return fmt::format("{:.1f} s for {}; at this pace {} such students take {:.1f} min", progress.taken.count(), now,
+                     kLargeClass, progress.taken.count() / class_of_now * kLargeClass / 60);
+}
+
+std::string students_secret(const std::string& secret, const std::string& student) {
+  return sha256(sha256(secret) + "student\n" + student);
+}
+
+std::optional<std::int64_t> time_from(const std::string& text) {
+  std::tm parts{};
+  const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S%z", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const std::int64_t offset = parts.tm_gmtoff;  // timegm() sets it to zero
+  return std::int64_t{timegm(&parts)} - offset;
+}
+
+Gradebook grade_class(const system::Project& project, const ClassGrading& grading, const Submissions& submissions,
+                      const std::function<void(const Progress&)>& say) {
+  Gradebook book;
+  for (const cases::Manifest& puzzle : grading.puzzles) book.puzzles.push_back(puzzle.id);
+  book.weights = grading.weights;
+  book.due = grading.due_text;
+  std::vector<Task> tasks;
+  for (const Student& student : submissions.students) {
+    book.rows.push_back(row_of(grading, student, book.rows.size(), tasks));
+  }
+  fs::create_directories(grading.kept);
+  fs::permissions(grading.kept, fs::perms::owner_all);  // names and texts of students are nobody else's affair
+  const grading::build::Toolchain toolchain = grading::build::load_toolchain(project.build);
+  Progress progress{0, static_cast<int>(tasks.size()), 0, {}};
+  std::deque<const Task*> waiting;
+  for (Task& task : tasks) {
+    task.kept = fmt::format("{}/{}.json", grading.kept, key_of(project, grading, task, toolchain));
+    if (auto mark = kept_mark(task)) {
+      put(book, task, *mark);
+      ++progress.kept;
+    } else {
+      waiting.push_back(&task);
+    }
+  }
+  progress.done = progress.kept;
+  const Clock::time_point begin = Clock::now();
+  std::deque<Running> running;
+  while (!waiting.empty() || !running.empty()) {
+    for (; !waiting.empty() && running.size() < static_cast<std::size_t>(grading.at_once); waiting.pop_front()) {
+      running.push_back({waiting.front(), std::make_unique<system::Job>()});
+      running.back().job->start(work_of(project, grading, *waiting.front()));
+    }
+    wait_for_news(running);
+    std::erase_if(running, [&](Running& one) {
+      if (!one.job->take()) return false;
+      put(book, *one.task, finished_mark(*one.task, *one.job));
+      ++progress.done;
+      progress.taken = Clock::now() - begin;
+      say(progress);
+      return true;
+    });
+  }
+  if (tasks.empty() || progress.kept == progress.done) say(progress);
+  return book;
+}
+
+}  // namespace shardlings::cli::submissions

@@ -1,0 +1,172 @@
+#include "cli/submissions/students.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <system_error>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "cli/error.h"
+
+namespace shardlings::cli::submissions {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with more entries is somebody's joke, or a build folder that was handed in: the rest is not looked at.
+constexpr int kMostEntries = 20'000;
+constexpr int kMostFolders = 12;  ///< in one another
+
+bool is_archive(const std::string& name) {
+  static const std::regex kArchive(R"(.*\.(zip|tar|tgz|tbz2|txz|7z|rar|tar\.(gz|bz2|xz|zst)))", std::regex::icase);
+  return std::regex_match(name, kArchive);
+}
+
+/// What platforms and systems leave beside submissions.
+bool is_nobodys(const std::string& name) {
+  return name.starts_with('.') || name == "__MACOSX" || name == "submission_metadata.yml" || name == "Thumbs.db";
+}
+
+/// Canvas numbers attempts: puzzle-1.cpp.
+std::string without_attempt(const std::string& stem) {
+  static const std::regex kAttempt(R"((.+)-\d{1,3})");
+  std::smatch parts;
+  return std::regex_match(stem, parts, kAttempt) ? parts[1].str() : stem;
+}
+
+/// The puzzle that "09", "9", "puzzle09", "09_data_parallel" or another word after the number names.
+const cases::Manifest* puzzle_called(const std::string& word, const std::vector<cases::Manifest>& puzzles) {
+  static const std::regex kNumbered(R"((?:puzzle[_-]?)?0*(\d{1,3})(?:_[A-Za-z0-9_]*)?)", std::regex::icase);
+  std::smatch parts;
+  for (const cases::Manifest& puzzle : puzzles) {
+    if (word == puzzle.id) return &puzzle;
+  }
+  if (!std::regex_match(word, parts, kNumbered)) return nullptr;
+  const int number = std::stoi(parts[1].str());
+  const auto found = std::find_if(puzzles.begin(), puzzles.end(),
+                                  [number](const cases::Manifest& puzzle) { return puzzle.number == number; });
+  return found == puzzles.end() ? nullptr : &*found;
+}
+
+/// When the file itself, not what a link leads to, was changed; 0 if nobody can say.
+std::int64_t modified_at(const std::string& file) {
+  struct stat about {};
+  return lstat(file.c_str(), &about) == 0 ? std::int64_t{about.st_mtim.tv_sec} : 0;
+}
+
+void take_file(Student& student, const std::string& path, const std::string& inside, bool late,
+               const std::vector<cases::Manifest>& puzzles) {
+  if (fs::path(inside).extension() != ".cpp") return;
+  if (const cases::Manifest* puzzle = puzzle_of(inside, puzzles)) {
+    student.files.push_back({puzzle->id, path, modified_at(path), late});
+  } else {
+    student.left_out.push_back(path);
+  }
+}
+
+void take_folder(Student& student, const fs::path& folder, const std::vector<cases::Manifest>& puzzles) {
+  std::error_code error;
+  int entries = 0;
+  fs::recursive_directory_iterator at(folder, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (++entries > kMostEntries) {
+      student.left_out.push_back(fmt::format("{}: what comes after {} entries", folder.string(), kMostEntries));
+      return;
+    }
+    const bool is_folder = at->symlink_status(error).type() == fs::file_type::directory;
+    if (is_folder && (is_nobodys(at->path().filename().string()) || at.depth() >= kMostFolders)) {
+      at.disable_recursion_pending();
+    }
+    if (at->symlink_status(error).type() != fs::file_type::regular) continue;
+    if (is_archive(at->path().filename().string())) student.left_out.push_back(at->path().string());
+    take_file(student, at->path().string(), at->path().lexically_relative(folder).string(), false, puzzles);
+  }
+  if (error) throw UsageError(fmt::format("{} cannot be read whole: {}.", folder.string(), error.message()));
+}
+
+}  // namespace
+
+EntryName entry_name(std::string_view name, bool is_folder) {
+  static const std::regex kGradescope(R"(submission_(\d+))");
+  static const std::regex kMoodle(R"((.+)_(\d+)_assignsubmission_(?:file|onlinetext)_?(.*))");
+  static const std::regex kCanvas(R"(([^_]+)_(LATE_)?(\d+)_(\d+)_(.+))");
+  const std::string text(name);
+  std::smatch parts;
+  if (std::regex_match(text, parts, kMoodle)) return {parts[2], parts[1], is_folder ? "" : parts[3].str(), false};
+  if (is_folder) {
+    if (std::regex_match(text, parts, kGradescope)) return {parts[1], "", "", false};
+    return {text, "", "", false};
+  }
+  if (std::regex_match(text, parts, kCanvas)) return {parts[3], parts[1], parts[5], parts[2].matched};
+  return {"", "", text, false};
+}
+
+const cases::Manifest* puzzle_of(const std::string& path, const std::vector<cases::Manifest>& puzzles) {
+  const fs::path file(path);
+  const std::string stem = without_attempt(file.stem().string());
+  if (stem != "puzzle") return puzzle_called(stem, puzzles);
+  const fs::path folders = file.parent_path();
+  for (auto at = folders.end(); at != folders.begin();) {
+    if (const cases::Manifest* puzzle = puzzle_called((--at)->string(), puzzles)) return puzzle;
+  }
+  return puzzles.size() == 1 && folders.empty() ? &puzzles.front() : nullptr;
+}
+
+Submissions read_submissions(const std::string& folder, const std::vector<cases::Manifest>& puzzles) {
+  std::map<std::string, Student> students;
+  Submissions all;
+  std::string archives;
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const fs::file_type type = at->symlink_status(error).type();
+    if (is_nobodys(name)) continue;
+    const EntryName entry = entry_name(name, type == fs::file_type::directory);
+    if (is_archive(name)) {
+      archives += "\n  " + name;
+    } else if (entry.student.empty() || (type != fs::file_type::directory && type != fs::file_type::regular)) {
+      all.left_out.push_back(at->path().string());
+    } else {
+      Student& student = students[entry.student];
+      student.id = entry.student;
+      if (!entry.name.empty()) student.name = entry.name;
+      if (type == fs::file_type::directory) {
+        take_folder(student, at->path(), puzzles);
+      } else {
+        take_file(student, at->path().string(), entry.file, entry.late, puzzles);
+      }
+    }
+  }
+  if (error) throw UsageError(fmt::format("{} cannot be read: {}.", folder, error.message()));
+  if (!archives.empty()) {
+    throw UsageError(
+        fmt::format("{} holds archives, which are not opened. Unpack each into a folder that is named by "
+                    "its student, and move it elsewhere:{}",
+                    folder, archives));
+  }
+  if (students.empty()) {
+    throw UsageError(
+        fmt::format("{} holds no student's work: a folder for each student is expected, or files with the "
+                    "names that Canvas or Moodle give.",
+                    folder));
+  }
+  const auto before = [](const Handed& a, const Handed& b) {
+    return std::tie(a.puzzle, a.file) < std::tie(b.puzzle, b.file);
+  };
+  for (auto& [id, student] : students) {
+    std::sort(student.files.begin(), student.files.end(), before);
+    std::sort(student.left_out.begin(), student.left_out.end());
+    all.students.push_back(std::move(student));
+  }
+  std::sort(all.left_out.begin(), all.left_out.end());
+  return all;
+}
+
+}  // namespace shardlings::cli::submissions

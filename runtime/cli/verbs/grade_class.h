@@ -1,0 +1,37 @@
+/// \file
+/// `grade FOLDER`: the submissions of a class.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/context.h"
+
+namespace shardlings::cli::verbs {
+
+struct ClassOptions {
+  std::vector<std::string> puzzles;  ///< "09", "01-13"; empty: those that anybody has handed in
+  std::vector<std::string> weights;  ///< "09=30"
+  std::string due;                   ///< "2026-12-01T18:00:00Z"; empty: none
+  std::string out;                   ///< folder of results; empty: beside that of the submissions
+  int jobs = 1;
+
+  /// Is anything asked for that only a class has?
+  bool any() const { return !puzzles.empty() || !weights.empty() || !due.empty() || !out.empty() || jobs != 1; }
+};
+
+void add_class_options(VerbOptions& verb, ClassOptions& options);
+
+/// What is the same for every submission.
+struct ClassRules {
+  std::string seed_file;  ///< empty: none
+  int least_tier = 1;
+  bool json = false;  ///< the gradebook on standard output
+};
+
+/// Grades the folder and writes results.csv and results.json. kPassed: all was judged; kNotJudged: some was not.
+int grade_class(const Context& context, const std::string& folder, const ClassOptions& options,
+                const ClassRules& rules);
+
+}  // namespace shardlings::cli::verbs

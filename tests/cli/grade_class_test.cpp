@@ -1,0 +1,122 @@
+// `grade FOLDER`: a class, through the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/error.h"
+#include "cli/learner.h"
+
+namespace shardlings::cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ClassOfStudents : public testing::Test {
+ protected:
+  ClassOfStudents() {
+    const TemporaryFolder& folder = shardlings_.folder();
+    const std::string solution = folder.read(std::string("solutions/") + kFirst + "/solution.cpp");
+    folder.write("class/ada/01.cpp", solution);
+    folder.write("class/ben/01_training_step/puzzle.cpp", folder.read(Learner::file_of(kFirst)));
+    folder.write("class/doecleo_LATE_31_7_01.cpp", "this is no C++");
+    folder.write("class/dan/readme.txt", "I have nothing yet.");
+  }
+  Answer grade(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"grade", shardlings_.folder() / "class", "--trust"});
+    return shardlings_(options);
+  }
+  json results() const { return json::parse(shardlings_.folder().read("class.graded/results.json")); }
+  /// The only mark of a student.
+  static json mark_of(const json& book, const std::string& student) {
+    for (const json& row : book["students"]) {
+      if (row["student"] == student) return row["marks"].at(0);
+    }
+    return {};
+  }
+
+  Learner shardlings_;
+};
+
+TEST_F(ClassOfStudents, GetsATableWithAnOutcomeForEach) {
+  const Answer answer = grade({"-j", "2", "--weights", "01=10", "--due", "2001-01-01T00:00:00Z"});
+  EXPECT_EQ(answer.status, kPassed) << answer.out << answer.err;
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("4 students, 1 puzzles"), HasSubstr("500 such students")));
+  const json book = results();
+  EXPECT_EQ(book["students"].size(), 4U);
+  EXPECT_EQ(mark_of(book, "ada")["outcome"], "passed");
+  EXPECT_EQ(mark_of(book, "ada")["late"], true);
+  EXPECT_EQ(mark_of(book, "ben")["outcome"], "not_implemented");
+  EXPECT_EQ(mark_of(book, "31")["outcome"], "did_not_build");
+  EXPECT_EQ(mark_of(book, "dan")["outcome"], "missing");
+  EXPECT_EQ(mark_of(book, "dan")["late"], false);
+  EXPECT_THAT(shardlings_.folder().read("class.graded/results.csv"),
+              AllOf(HasSubstr("ada,,10,10,"), HasSubstr("dan,,0,10,,0,missing")));
+}
+
+TEST_F(ClassOfStudents, IsGradedOnFromWhereItWasAndAnewWhatHasChanged) {
+  ASSERT_EQ(grade({}).status, kPassed);
+  const json first = results();
+  EXPECT_THAT(grade({}).out, Not(HasSubstr("at this pace")));  // nothing was left to grade
+  EXPECT_EQ(results(), first);
+  shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
+  EXPECT_THAT(grade({}).out, HasSubstr("s for 1;"));
+  EXPECT_EQ(mark_of(results(), "ben")["outcome"], "passed");
+}
+
+TEST_F(ClassOfStudents, HasHiddenSeedsThatNobodyIsTold) {
+  shardlings_.folder().write("secret", "seven words that nobody would ever guess");
+  const Answer answer = grade({"--seed-file", shardlings_.folder() / "secret"});
+  EXPECT_EQ(answer.status, kPassed) << answer.err;
+  EXPECT_EQ(mark_of(results(), "ada")["outcome"], "passed");
+  std::string whole = answer.out + answer.err + results().dump();
+  int kept = 0;
+  for (const auto& file : std::filesystem::directory_iterator(shardlings_.folder() / "class.graded/kept")) {
+    const std::string verdict = shardlings_.folder().read("class.graded/kept/" + file.path().filename().string());
+    for (const json& kase : json::parse(verdict)["cases"]) {
+      EXPECT_EQ(kase["seed"].is_null(), kase["case"].value("hidden", false)) << kase["name"];
+    }
+    whole += verdict;
+    ++kept;
+  }
+  EXPECT_EQ(kept, 3);
+  EXPECT_THAT(whole, Not(HasSubstr("seven words")));
+}
+
+TEST_F(ClassOfStudents, LosesNoPointsByTwoFilesOrByTheMachine) {
+  shardlings_.folder().write("class/ada/puzzle01.cpp", "another");
+  const Answer answer = grade({"--json"});
+  EXPECT_EQ(answer.status, kNotJudged);
+  const json book = json::parse(answer.out);
+  EXPECT_EQ(mark_of(book, "ada")["outcome"], "not_judged");
+  EXPECT_TRUE(mark_of(book, "ada")["points"].is_null());
+  EXPECT_THAT(mark_of(book, "ada")["reason"].get<std::string>(), HasSubstr("puzzle01.cpp"));
+  EXPECT_EQ(mark_of(book, "31")["outcome"], "did_not_build");
+}
+
+TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{{"--due", "tomorrow"},
+                                                                                       {"--weights", "01"},
+                                                                                       {"--weights", "01=many"},
+                                                                                       {"--weights", "01=-1"},
+                                                                                       {"--weights", "02=5"},
+                                                                                       {"--puzzles", "02-01"},
+                                                                                       {"--puzzles", "nothing"},
+                                                                                       {"--case", "1 rank"},
+                                                                                       {"--seed-file", "nowhere"},
+                                                                                       {"--export", "junit"}}) {
+    const Answer answer = grade(options);
+    EXPECT_EQ(answer.status, kWrongUse) << options[0] << " " << options[1];
+    EXPECT_THAT(answer.err, HasSubstr(options[0])) << options[1];
+  }
+  EXPECT_EQ(shardlings_({"grade", "01", "class/ada/01.cpp", "--due", "2001-01-01T00:00:00Z"}).status, kWrongUse);
+  EXPECT_FALSE(std::filesystem::exists(shardlings_.folder() / "class.graded"));
+}
+
+}  // namespace
+}  // namespace shardlings::cli

@@ -1,0 +1,162 @@
+// A folder of submissions: whose they are, of which puzzles, and the table that comes of it.
+#include "cli/submissions/students.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/error.h"
+#include "cli/folder.h"
+#include "cli/submissions/class_grading.h"
+#include "cli/submissions/gradebook.h"
+
+namespace shardlings::cli::submissions {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+void expect_entry(const std::string& name, bool is_folder, const EntryName& expected) {
+  const EntryName entry = entry_name(name, is_folder);
+  EXPECT_EQ(entry.student, expected.student) << name;
+  EXPECT_EQ(entry.name, expected.name) << name;
+  EXPECT_EQ(entry.file, expected.file) << name;
+  EXPECT_EQ(entry.late, expected.late) << name;
+}
+
+TEST(EntryNames, AreThoseOfThePlatforms) {
+  expect_entry("ada", true, {"ada", "", "", false});
+  expect_entry("submission_123456", true, {"123456", "", "", false});
+  expect_entry("Ada Lovelace_77_assignsubmission_file_", true, {"77", "Ada Lovelace", "", false});
+  expect_entry("Ada Lovelace_77_assignsubmission_file_09.cpp", false, {"77", "Ada Lovelace", "09.cpp", false});
+  expect_entry("lovelaceada_12_345_puzzle09.cpp", false, {"12", "lovelaceada", "puzzle09.cpp", false});
+  expect_entry("lovelaceada_LATE_12_345_09-1.cpp", false, {"12", "lovelaceada", "09-1.cpp", true});
+  expect_entry("09.cpp", false, {"", "", "09.cpp", false});
+}
+
+class PuzzleOfPath : public testing::Test {
+ protected:
+  std::string of(const std::string& path) const {
+    const cases::Manifest* puzzle = puzzle_of(path, puzzles_);
+    return puzzle == nullptr ? "none" : puzzle->id;
+  }
+  std::vector<cases::Manifest> puzzles_{small_puzzle(1, "step", "Step"), small_puzzle(9, "parallel", "Parallel")};
+};
+
+TEST_F(PuzzleOfPath, IsNamedByTheFileOrByAFolder) {
+  for (const char* path : {"09.cpp", "9.cpp", "09_parallel.cpp", "puzzle09.cpp", "week 3/puzzle_9.cpp", "09-2.cpp",
+                           "puzzles/09_parallel/puzzle.cpp", "09/src/puzzle.cpp", "09/puzzle-1.cpp"}) {
+    EXPECT_EQ(of(path), "09_parallel") << path;
+  }
+}
+
+TEST_F(PuzzleOfPath, IsNoneForWhatElseLiesThere) {
+  for (const char* path : {"puzzle.cpp", "puzzles/09_parallel/grader.cpp", "solutions/09_parallel/solution.cpp",
+                           "10.cpp", "9000000000009.cpp", "main.cpp"}) {
+    EXPECT_EQ(of(path), "none") << path;
+  }
+}
+
+TEST_F(PuzzleOfPath, IsTheOnlyPuzzleForAFileThatNamesNone) {
+  puzzles_.erase(puzzles_.begin());
+  EXPECT_EQ(of("puzzle.cpp"), "09_parallel");
+  EXPECT_EQ(of("elsewhere/puzzle.cpp"), "none");
+}
+
+TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
+  const TemporaryFolder folder;
+  folder.write("secret/09.cpp", "somebody else's");
+  folder.write("all/ada/09.cpp", "");
+  folder.write("all/ada/notes.cpp", "");
+  folder.write("all/ben_LATE_5_6_09.cpp", "");
+  folder.write("all/stray.txt", "");
+  std::filesystem::create_directory_symlink(folder / "secret", folder / "all/ada/linked");
+  std::filesystem::create_directory_symlink(folder / "secret", folder / "all/eve");
+  std::filesystem::create_symlink(folder / "secret/09.cpp", folder / "all/ada/01.cpp");
+  const Submissions all = read_submissions(folder / "all", puzzles_);
+  ASSERT_EQ(all.students.size(), 2U);
+  EXPECT_EQ(all.students[0].id, "5");
+  EXPECT_TRUE(all.students[0].files.at(0).late);
+  EXPECT_EQ(all.students[1].id, "ada");
+  ASSERT_EQ(all.students[1].files.size(), 1U);
+  EXPECT_EQ(all.students[1].files[0].file, folder / "all/ada/09.cpp");
+  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/notes.cpp"));
+  EXPECT_THAT(all.left_out, ElementsAre(folder / "all/eve", folder / "all/stray.txt"));
+}
+
+TEST_F(PuzzleOfPath, NeedsFoldersAndNoArchives) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(read_submissions(folder / "nowhere", puzzles_), UsageError);
+  EXPECT_THROW(read_submissions(folder.path(), puzzles_), UsageError);
+  folder.write("ada/09.cpp", "");
+  folder.write("ben.tar.gz", "");
+  try {
+    read_submissions(folder.path(), puzzles_);
+    FAIL() << "an archive was passed over";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("ben.tar.gz"));
+  }
+}
+
+Mark mark(Outcome outcome, int points) {
+  Mark mark;
+  mark.puzzle = "09_parallel";
+  mark.outcome = outcome;
+  mark.points = points;
+  mark.max_points = 50;
+  return mark;
+}
+
+TEST(Gradebooks, AddPointsUpButForWhatWasNotJudged) {
+  Gradebook book{{"01_step", "09_parallel"}, {}, "", {}};
+  const Row judged{"1", "Ada", {mark(Outcome::passed, 50), mark(Outcome::failed, 25)}};
+  const Row faulty{"2", "Ben", {mark(Outcome::passed, 50), mark(Outcome::not_judged, 0)}};
+  EXPECT_EQ(total_of(book, judged), 75);
+  EXPECT_EQ(total_of(book, faulty), std::nullopt);
+  book.weights = {10, 4};
+  EXPECT_EQ(total_of(book, judged), 12);
+  EXPECT_EQ(most_of(book, judged), 14);
+}
+
+TEST(Gradebooks, AsCsvAreCellsThatASpreadsheetDoesNotCompute) {
+  const Gradebook book{
+      {"09_parallel"},
+      {},
+      "",
+      {{"1", "=HYPERLINK(\"x\"),", {mark(Outcome::failed, 25)}}, {"2", "Ben", {mark(Outcome::not_judged, 0)}}}};
+  EXPECT_EQ(to_csv(book),
+            "student,name,total,most,late,09_parallel,09_parallel outcome\n"
+            "1,\"'=HYPERLINK(\"\"x\"\"),\",25,50,,25,failed\n"
+            "2,Ben,,50,,,not_judged\n");
+}
+
+TEST(ClassProgress, EstimatesFromWhatIsGradedNow) {
+  using std::chrono::seconds;
+  EXPECT_EQ(to_text(Progress{0, 30, 0, seconds(0)}), "graded 0 of 30");
+  EXPECT_EQ(to_text(Progress{12, 30, 6, seconds(12)}), "graded 12 of 30, 6 of them before; about 36 s left");
+  EXPECT_EQ(to_text(Progress{10, 110, 0, seconds(60)}), "graded 10 of 110; about 10 min left");
+  EXPECT_EQ(to_text(Progress{30, 30, 0, seconds(60)}), "graded 30 of 30");
+  EXPECT_EQ(pace_of(Progress{30, 30, 0, seconds(12)}, 10),
+            "12.0 s for 30; at this pace 500 such students take 10.0 min");
+  EXPECT_THAT(pace_of(Progress{30, 30, 30, seconds(0)}, 10), IsEmpty());
+}
+
+TEST(DueTimes, HaveAZone) {
+  EXPECT_EQ(time_from("1970-01-02T00:00:00Z"), 86400);
+  EXPECT_EQ(time_from("1970-01-02T01:00:00+01:00"), 86400);
+  for (const char* text : {"1970-01-02T00:00:00", "1970-01-02", "tomorrow", "1970-01-02T00:00:00Z and more", ""}) {
+    EXPECT_EQ(time_from(text), std::nullopt) << text;
+  }
+}
+
+TEST(StudentsSecrets, AreEachTheirOwn) {
+  EXPECT_EQ(students_secret("words", "ada"), students_secret("words", "ada"));
+  EXPECT_NE(students_secret("words", "ada"), students_secret("words", "ben"));
+  EXPECT_NE(students_secret("words", "ada"), students_secret("others", "ada"));
+  EXPECT_THAT(students_secret("words", "ada"), testing::Not(HasSubstr("words")));
+}
+
+}  // namespace
+}  // namespace shardlings::cli::submissions
