@@ -172,6 +172,16 @@ TEST(WatchPage, FollowsEverySaveWithLessonVerdictAndPictures) {
   EXPECT_NE(passed.at("lesson"), failed.at("lesson")) << "a pass opens the second part";
 }
 
+TEST(WatchPage, ShowsNoGoalToThoseWhoHaveWrittenNothing) {
+  const Learner learner;
+  const ServedPage page(learner);
+  const json stub = page.state_of_status("not yet");
+  ASSERT_TRUE(stub.is_object());
+  EXPECT_EQ(stub.at("run"), 0);
+  EXPECT_EQ(page.get("run").status, 404);
+  EXPECT_THAT(stub.at("report").get<std::string>(), HasSubstr("not implemented yet"));
+}
+
 TEST(WatchPage, JudgesPredictionsAsTheVerbDoes) {
   const Learner learner;
   const ServedPage page(learner);

@@ -144,7 +144,7 @@ json questions_as_json(const Questionnaire& asked, const std::vector<Answer>& an
       if (!answer.right) entry["answer"]["why"] = why_wrong(answer.given, question);
     }
     if (asked.explains_all || (answered && !asked.explanation(question).empty())) {
-      entry.update({{"value", question.value}, {"formula", question.formula}});
+      entry.update({{"value", question.value}, {"formula", question.formula}, {"told", number_of(question)}});
     }
     list.push_back(entry);
   }

@@ -7,6 +7,7 @@
 
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/learner/last_run.h"
 #include "cli/live/template.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/predict.h"
@@ -25,7 +26,7 @@ std::string text_of(const LiveJson& value) {
 
 /// What a verb prints, without colours and for a column of the page; what it complains about in place of it.
 std::string printed_by(const Context& context, const std::function<int(const Context&)>& verb) {
-  constexpr int kColumns = 76;
+  constexpr int kColumns = 74;
   std::ostringstream out;
   Context page{context.project, out, out};
   page.width = kColumns;
@@ -89,7 +90,8 @@ void LivePage::show_run(const std::string& status, const std::string& report, bo
   report_ = report;
   has_run_ = false;  // where nothing was judged or kept, the report says why
   try {
-    if (is_judged) {
+    // Of a hole that nobody has filled a run shows nothing but the goal beside it, and that answers what is asked.
+    if (is_judged && learner::last_run(context_, puzzle_).status != grading::verdict::Status::not_implemented) {
       server_.publish("run", page_of_last_run(context_, puzzle_));
       has_run_ = true;
       ++runs_;

@@ -13,7 +13,7 @@ function cardsOf(kase) {
   const share = totals.transfer > 0 ? totals.overlapped / totals.transfer : 0;
   const cards = [
     {name: 'Virtual time', value: timeText(totals.end), number: totals.end, less: true, text: timeText,
-      note: kase.ending !== 'finished' ? 'until nobody went on' : several ? `rank ${totals.slowestRank} ends last` : ''},
+      note: kase.ending !== 'finished' ? 'until it broke off' : several ? `rank ${totals.slowestRank} ends last` : ''},
     {name: several ? 'Idle (bubble)' : 'Idle', value: percentText(totals.idle), number: totals.idle, less: true,
       step: pointsText, note: several ? 'of the ranks’ time nothing is computed' : 'of the time nothing is computed',
       left: !totals.computes},
