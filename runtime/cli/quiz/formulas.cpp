@@ -13,7 +13,6 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
 #include "memory_map/memory_map.h"
-#include "model/attention_pairs.h"
 
 namespace shardlings::cli::quiz {
 
@@ -125,17 +124,13 @@ Amount ring_attention(const Numbers& numbers, const std::function<Amount(const f
   return what(formulas::RingAttention(kase));
 }
 
-/// Pairs of a query of these positions and a key of all `sequence`.
-Count pairs_of(Range queries, Count sequence) {
-  return model::seen_pairs(queries, {0, sequence});
-}
-
 /// Of a rank with two pieces of 2c, as puzzle 28 deals them.
 Amount zigzag_pairs(const Numbers& numbers) {
-  const Count sequence = number(numbers, "sequence", 1);
-  const int ranks = static_cast<int>(number(numbers, "ranks", 1)), rank = rank_of(numbers), pieces = 2 * ranks;
-  return plain(Unit::count, pairs_of(part_of(sequence, pieces, rank), sequence) +
-                                pairs_of(part_of(sequence, pieces, pieces - 1 - rank), sequence));
+  const Case kase = case_of(numbers);
+  const formulas::RingAttention ring(kase);
+  const int rank = rank_of(numbers), pieces = 2 * ring.ranks;
+  return plain(Unit::count, ring.pairs(part_of(ring.sequence, pieces, rank)) +
+                                ring.pairs(part_of(ring.sequence, pieces, pieces - 1 - rank)));
 }
 
 using OfNumbers = std::function<Amount(const Numbers&)>;
@@ -187,9 +182,8 @@ const std::map<std::string, OfNumbers>& table() {
        }},
       {"consecutive_pairs",
        [](const Numbers& n) {
-         return ring_attention(n, [&](const auto& ring) {
-           return plain(Unit::count, pairs_of(ring.positions(rank_of(n)), ring.sequence));
-         });
+         return ring_attention(
+             n, [&](const auto& ring) { return plain(Unit::count, ring.pairs(ring.positions(rank_of(n)))); });
        }},
       {"zigzag_pairs", zigzag_pairs},
       {"in_flight", [](const Numbers& n) { return amount(formulas::one_f_one_b_in_flight(pipeline(n), rank_of(n))); }},

@@ -139,6 +139,10 @@ RingAttention::RingAttention(const cases::Case& of)
       width(of.model.hidden),
       key_width(width / heads * key_heads) {}
 
+Count RingAttention::pairs(Range queries) const {
+  return model::seen_pairs(queries, {0, sequence});
+}
+
 Bytes RingAttention::keys(int rank) const {
   return Bytes(2 * kBytesOfF32 * positions(rank).size() * batch * key_width);
 }

@@ -19,6 +19,8 @@ struct RingAttention {
   Range positions(int rank) const { return part_of(sequence, ranks, rank); }
   /// Whose keys and values rank `rank` looks at in step `step` of a round, which begins with its own.
   int owner(int rank, int step) const { return (rank - step % ranks + ranks) % ranks; }
+  /// Pairs of these queries and the keys that they see, of whichever rank.
+  Count pairs(Range queries) const;
   /// Keys and values of a rank's positions, or their gradients.
   Bytes keys(int rank) const;
 
