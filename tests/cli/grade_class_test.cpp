@@ -69,6 +69,19 @@ TEST_F(ClassOfStudents, IsGradedOnFromWhereItWasAndAnewWhatHasChanged) {
   EXPECT_EQ(mark_of(results(), "ben")["outcome"], "passed");
 }
 
+TEST_F(ClassOfStudents, IsComparedWithAnEarlierGrading) {
+  ASSERT_EQ(grade({}).status, kPassed);
+  const std::string results_file = shardlings_.folder() / "class.graded/results.json";
+  EXPECT_THAT(grade({"--diff", results_file}).out, HasSubstr("0 marks have changed"));
+  shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
+  const Answer answer = grade({"--diff", results_file});
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("1 marks have changed"),
+                                HasSubstr("ben 01_training_step: not_implemented, 0"), HasSubstr("another file")));
+  EXPECT_EQ(results()["changes"].at(0)["student"], "ben");
+  shardlings_.folder().write("no results.json", "{}");
+  EXPECT_EQ(grade({"--diff", shardlings_.folder() / "no results.json"}).status, kWrongUse);
+}
+
 TEST_F(ClassOfStudents, HasHiddenSeedsThatNobodyIsTold) {
   shardlings_.folder().write("secret", "seven words that nobody would ever guess");
   const Answer answer = grade({"--seed-file", shardlings_.folder() / "secret"});
@@ -100,16 +113,19 @@ TEST_F(ClassOfStudents, LosesNoPointsByTwoFilesOrByTheMachine) {
 }
 
 TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
-  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{{"--due", "tomorrow"},
-                                                                                       {"--weights", "01"},
-                                                                                       {"--weights", "01=many"},
-                                                                                       {"--weights", "01=-1"},
-                                                                                       {"--weights", "02=5"},
-                                                                                       {"--puzzles", "02-01"},
-                                                                                       {"--puzzles", "nothing"},
-                                                                                       {"--case", "1 rank"},
-                                                                                       {"--seed-file", "nowhere"},
-                                                                                       {"--export", "junit"}}) {
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--due", "tomorrow"},
+                                             {"--weights", "01"},
+                                             {"--weights", "01=many"},
+                                             {"--weights", "01=-1"},
+                                             {"--weights", "02=5"},
+                                             {"--puzzles", "02-01"},
+                                             {"--puzzles", "nothing"},
+                                             {"--case", "1 rank"},
+                                             {"--seed-file", "nowhere"},
+                                             {"--diff", "nowhere"},
+                                             {"--out", shardlings_.folder() / "class/out"},
+                                             {"--export", "junit"}}) {
     const Answer answer = grade(options);
     EXPECT_EQ(answer.status, kWrongUse) << options[0] << " " << options[1];
     EXPECT_THAT(answer.err, HasSubstr(options[0])) << options[1];

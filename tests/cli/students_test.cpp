@@ -8,6 +8,7 @@
 
 #include "cli/error.h"
 #include "cli/folder.h"
+#include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
 #include "cli/submissions/gradebook.h"
 
@@ -130,6 +131,46 @@ TEST(Gradebooks, AsCsvAreCellsThatASpreadsheetDoesNotCompute) {
             "student,name,total,most,late,09_parallel,09_parallel outcome\n"
             "1,\"'=HYPERLINK(\"\"x\"\"),\",25,50,,25,failed\n"
             "2,Ben,,50,,,not_judged\n");
+}
+
+std::string change_of(Mark old, Mark now) {
+  const Gradebook before{{"09_parallel"}, {}, "", {{"1", "Ada", {std::move(old)}}}};
+  const Gradebook after{{"09_parallel"}, {}, "", {{"1", "Ada", {std::move(now)}}}};
+  const std::vector<Change> changes = changes_between(gradebook_from_json(to_json(before)), after);
+  return changes.empty() ? "none" : changes.at(0).before + " -> " + changes.at(0).now + ": " + changes.at(0).why;
+}
+
+TEST(Changes, SayWhatIsOtherwiseAndWhy) {
+  Mark failed = mark(Outcome::failed, 25);
+  failed.failed = {"wire"};
+  failed.content = "a";
+  Mark passed = mark(Outcome::passed, 50);
+  passed.content = "a";
+  EXPECT_EQ(change_of(failed, failed), "none");
+  EXPECT_EQ(change_of(failed, passed),
+            "failed, 25 of 50 -> passed, 50 of 50: the same file; does not fail any more: wire");
+  passed.content = "b";
+  EXPECT_EQ(change_of(passed, failed), "passed, 50 of 50 -> failed, 25 of 50: another file; fails now: wire");
+  EXPECT_EQ(change_of(mark(Outcome::missing, 0), passed), "missing, 0 of 50 -> passed, 50 of 50: a file was handed in");
+  Mark faulty = mark(Outcome::not_judged, 0);
+  faulty.reason = "no disk";
+  EXPECT_EQ(change_of(passed, faulty), "passed, 50 of 50 -> not_judged: it could not be judged now: no disk");
+  faulty.content = "b";
+  EXPECT_EQ(change_of(faulty, passed),
+            "not_judged -> passed, 50 of 50: it could not be judged before: no disk; the same file");
+}
+
+TEST(Changes, AreAlsoWhoCameAndWhoWent) {
+  const Gradebook before{{"09_parallel"}, {}, "", {{"1", "Ada", {mark(Outcome::passed, 50)}}}};
+  const Gradebook after{{"09_parallel"}, {}, "", {{"0", "Ben", {mark(Outcome::passed, 50)}}}};
+  const std::vector<Change> changes = changes_between(before, after);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].student, "0");
+  EXPECT_EQ(changes[0].before, "");
+  EXPECT_EQ(changes[1].student, "1");
+  EXPECT_EQ(changes[1].now, "");
+  EXPECT_THROW(gradebook_from_json("{}"), std::runtime_error);
+  EXPECT_THROW(gradebook_from_json("no JSON"), std::runtime_error);
 }
 
 TEST(ClassProgress, EstimatesFromWhatIsGradedNow) {

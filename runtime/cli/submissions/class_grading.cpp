@@ -32,7 +32,7 @@ namespace {
 /// One file to grade, and the place of its mark in the gradebook.
 struct Task {
   const cases::Manifest* puzzle = nullptr;
-  std::string student, file, kept;  ///< kept: where its verdict is kept
+  std::string student, file, content, kept;  ///< content: the file's SHA-256; kept: where its verdict is kept
   std::size_t row = 0, column = 0;
 };
 
@@ -46,7 +46,7 @@ std::string key_of(const system::Project& project, const ClassGrading& grading, 
                              read_file(project.puzzle_folder(task.puzzle->id) + "/puzzle.toml").value_or(""),
                              toolchain.text, file_stamp(toolchain.library), file_stamp(built.grader),
                              file_stamp(built.harness), file_stamp(built.broker), std::to_string(grading.least_tier)}) +
-                sha256(read_file(task.file).value_or("")) + sha256("kept " + secret));
+                task.content + sha256("kept " + secret));
 }
 
 Mark not_judged(const cases::Manifest& puzzle, const std::string& reason) {
@@ -118,9 +118,10 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
     } else if (handed.size() == 1) {
       const Handed& file = *handed.front();
       mark.file = fs::path(file.file).lexically_relative(grading.folder).string();
+      mark.content = sha256(read_file(file.file).value_or(""));
       mark.submitted = file.modified;
       mark.late = file.late || (grading.due && file.modified > *grading.due);
-      tasks.push_back({&puzzle, student.id, file.file, "", row, marks.marks.size()});
+      tasks.push_back({&puzzle, student.id, file.file, mark.content, "", row, marks.marks.size()});
     }
     marks.marks.push_back(mark);
   }
@@ -131,6 +132,7 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
 void put(Gradebook& book, const Task& task, Mark mark) {
   Mark& place = book.rows[task.row].marks[task.column];
   mark.file = place.file;
+  mark.content = place.content;
   mark.submitted = place.submitted;
   mark.late = place.late;
   place = std::move(mark);

@@ -56,6 +56,7 @@ ordered_json json_of(const Mark& mark) {
   all["points"] = mark.outcome == Outcome::not_judged ? ordered_json() : ordered_json(mark.points);
   all["max_points"] = mark.max_points;
   all["file"] = mark.file;
+  all["sha256"] = mark.content;
   all["submitted"] = mark.submitted == 0 ? ordered_json() : ordered_json(mark.submitted);
   all["late"] = mark.late;
   all["failed"] = mark.failed;
@@ -131,6 +132,16 @@ std::string to_json(const Gradebook& book) {
     student["marks"] = ordered_json::array();
     for (const Mark& mark : row.marks) student["marks"].push_back(json_of(mark));
     all["students"].push_back(std::move(student));
+  }
+  if (book.changes) {
+    all["changes"] = ordered_json::array();
+    for (const Change& one : *book.changes) {
+      all["changes"].push_back({{"student", one.student},
+                                {"puzzle", one.puzzle},
+                                {"before", one.before},
+                                {"now", one.now},
+                                {"why", one.why}});
+    }
   }
   return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -22,6 +22,7 @@ struct Mark {
   Outcome outcome = Outcome::missing;
   int points = 0, max_points = 0;      ///< points: 0 where there is no verdict, too; `outcome` tells which
   std::string file;                    ///< below the folder of submissions; empty: missing
+  std::string content;                 ///< its SHA-256; empty: missing
   std::int64_t submitted = 0;          ///< seconds since 1970; 0: unknown
   bool late = false;                   ///< after the date that is due, or as the platform says
   std::vector<std::string> failed;     ///< ids of checks that do not hold
@@ -34,11 +35,19 @@ struct Row {
   std::vector<Mark> marks;  ///< in the order of Gradebook::puzzles
 };
 
+/// A mark that is another one than in an earlier grading. In words: "failed, 60 of 100".
+struct Change {
+  std::string student, puzzle;
+  std::string before, now;  ///< empty: it was, or is, not there
+  std::string why;
+};
+
 struct Gradebook {
   std::vector<std::string> puzzles;  ///< ids
   std::vector<double> weights;       ///< of each of them; empty: points are added up as they are
   std::string due;                   ///< as it was given; empty: none
   std::vector<Row> rows;
+  std::optional<std::vector<Change>> changes{};  ///< since an earlier grading, where one was named
 };
 
 /// What the verdict says, for its place in the table.

@@ -47,7 +47,8 @@ static int grade(const Context& context, const StrangersFile& asked) {
   }
   if (asked.of_class.any()) {
     throw UsageError(
-        "--puzzles, --weights, --due, --out and --jobs are for a folder of submissions: ./shardlings grade FOLDER");
+        "--puzzles, --weights, --due, --diff, --out and --jobs are for a folder of submissions: ./shardlings grade "
+        "FOLDER");
   }
   RunOptions options = asked.run;
   options.jail = true;

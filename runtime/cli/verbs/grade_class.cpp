@@ -13,6 +13,7 @@
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/hidden_cases.h"
+#include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
 #include "cli/terminal/progress_line.h"
 #include "report/harmless.h"
@@ -115,7 +116,10 @@ void tell(const Context& context, const std::string& text) {
 void tell_of_left_out(const Context& context, const submissions::Submissions& all) {
   for (const std::string& path : all.left_out) tell(context, "left out: " + path + " names no student");
   for (const submissions::Student& student : all.students) {
-    for (const std::string& path : student.left_out) tell(context, "left out: " + path + " names no puzzle");
+    if (student.left_out.empty()) continue;
+    const std::size_t more = student.left_out.size() - 1;
+    tell(context, fmt::format("left out: {} names no puzzle{}", student.left_out.front(),
+                              more == 0 ? "" : fmt::format(", and {} more files of {}", more, student.id)));
   }
 }
 
@@ -126,6 +130,29 @@ int count_of(const Gradebook& book, Outcome outcome) {
                                             [outcome](const Mark& mark) { return mark.outcome == outcome; }));
   }
   return count;
+}
+
+/// The grading to compare with. It may be the one that this one replaces.
+std::optional<Gradebook> earlier_of(const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  const auto text = read_file(file);
+  if (!text) throw UsageError(fmt::format("--diff: {} is no file that can be read.", file));
+  try {
+    return submissions::gradebook_from_json(*text);
+  } catch (const std::runtime_error& error) {
+    throw UsageError(fmt::format("--diff: {} is no results.json of an earlier grading: {}", file, error.what()));
+  }
+}
+
+void print_changes(const Context& context, const Gradebook& book) {
+  if (!book.changes) return;
+  context.out << fmt::format("{} marks have changed\n", book.changes->size());
+  for (const submissions::Change& one : *book.changes) {
+    const std::string text =
+        fmt::format("  {} {}: {} -> {} ({})", one.student, one.puzzle, one.before.empty() ? "nothing" : one.before,
+                    one.now.empty() ? "nothing" : one.now, one.why);
+    context.out << report::harmless_line(text, context.charset) << '\n';
+  }
 }
 
 void print_summary(const Context& context, const Gradebook& book, const std::string& pace, const std::string& out) {
@@ -144,6 +171,7 @@ void print_summary(const Context& context, const Gradebook& book, const std::str
       context.out << report::harmless_line(text, context.charset) << '\n';
     }
   }
+  print_changes(context, book);
   if (!pace.empty()) context.out << pace << '\n';
   context.out << fmt::format("{0}/results.csv, {0}/results.json\n", system::shown_path(out));
 }
@@ -173,6 +201,13 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   grading.at_once = options.jobs;
   grading.least_tier = rules.least_tier;
   const std::string out = options.out.empty() ? grading.folder + ".graded" : without_slash(options.out);
+  if ((out + "/").starts_with(grading.folder + "/")) {
+    throw UsageError(
+        fmt::format("--out {}: results among the submissions would be taken for a student's. Name a folder "
+                    "elsewhere.",
+                    options.out));
+  }
+  const std::optional<Gradebook> earlier = earlier_of(options.diff);
   grading.kept = out + "/kept";
   // What one finds after a grading that was killed is never an older one's.
   for (const char* name : {"/results.csv", "/results.json"}) fs::remove(out + name);
@@ -187,6 +222,7 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
       line.show(to_text(progress));
     });
   }
+  if (earlier) book.changes = changes_between(*earlier, book);
   write_file_atomically(out + "/results.json", to_json(book));
   write_file_atomically(out + "/results.csv", to_csv(book));
   if (rules.json) {
@@ -202,6 +238,7 @@ void add_class_options(VerbOptions& verb, ClassOptions& options) {
             "of a folder: these puzzles, as in 09 or 01-13; without it: those that anybody has handed in");
   verb.each("--weights", options.weights, "PUZZLE=NUMBER", "of a folder: what all points of a puzzle count in the sum");
   verb.text("--due", options.due, "of a folder: what is late, as in 2026-12-01T18:00:00Z; points stay as they are");
+  verb.text("--diff", options.diff, "of a folder: whose marks have changed since this results.json, and why");
   verb.text("--out", options.out, "of a folder: where results go; without it: FOLDER.graded");
   verb.number("-j,--jobs", options.jobs, "of a folder: submissions graded at once", {1, 64});
 }

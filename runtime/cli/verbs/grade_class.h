@@ -14,11 +14,14 @@ struct ClassOptions {
   std::vector<std::string> puzzles;  ///< "09", "01-13"; empty: those that anybody has handed in
   std::vector<std::string> weights;  ///< "09=30"
   std::string due;                   ///< "2026-12-01T18:00:00Z"; empty: none
+  std::string diff;                  ///< results.json of an earlier grading; empty: none
   std::string out;                   ///< folder of results; empty: beside that of the submissions
   int jobs = 1;
 
   /// Is anything asked for that only a class has?
-  bool any() const { return !puzzles.empty() || !weights.empty() || !due.empty() || !out.empty() || jobs != 1; }
+  bool any() const {
+    return !puzzles.empty() || !weights.empty() || !due.empty() || !out.empty() || !diff.empty() || jobs != 1;
+  }
 };
 
 void add_class_options(VerbOptions& verb, ClassOptions& options);
