@@ -120,7 +120,6 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
                                              {"--weights", "01=-1"},
                                              {"--weights", "02=5"},
                                              {"--puzzles", "02-01"},
-                                             {"--puzzles", "nothing"},
                                              {"--case", "1 rank"},
                                              {"--seed-file", "nowhere"},
                                              {"--diff", "nowhere"},
@@ -130,6 +129,9 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
     EXPECT_EQ(answer.status, kWrongUse) << options[0] << " " << options[1];
     EXPECT_THAT(answer.err, HasSubstr(options[0])) << options[1];
   }
+  const Answer unknown = grade({"--puzzles", "nothing"});
+  EXPECT_EQ(unknown.status, kWrongUse);
+  EXPECT_THAT(unknown.err, HasSubstr("no puzzle \"nothing\""));
   EXPECT_EQ(shardlings_({"grade", "01", "class/ada/01.cpp", "--due", "2001-01-01T00:00:00Z"}).status, kWrongUse);
   EXPECT_FALSE(std::filesystem::exists(shardlings_.folder() / "class.graded"));
 }
