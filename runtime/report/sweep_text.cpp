@@ -87,15 +87,28 @@ void add_list(const std::vector<SweepVariable>& variables, const std::vector<Swe
   }
 }
 
-/// With the one that needs least, and how much that is too much.
-std::string none_fits(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
-                      const std::vector<SweepResult>& results) {
-  std::string text = "None of them fits into the devices' memory.";
-  const SweepResult* smallest = nullptr;
+/// Why none is the fastest: they failed, or are too large: the one that needs least, and how much that is too much.
+std::string why_none(const std::vector<SweepVariable>& variables, const std::vector<SweepPoint>& points,
+                     const std::vector<SweepResult>& results) {
+  const SweepResult *smallest = nullptr, *failed = nullptr;
+  std::size_t failures = 0;
   for (const SweepResult& result : results) {
+    const bool possible = points[static_cast<std::size_t>(&result - results.data())].refusal.empty();
     if (result.finished && (smallest == nullptr || result.peak < smallest->peak)) smallest = &result;
+    if (result.finished || !possible) continue;
+    if (failed == nullptr) failed = &result;
+    ++failures;
   }
-  if (smallest == nullptr) return text;
+  std::string failure;
+  if (failed != nullptr) {
+    const SweepPoint& point = points[static_cast<std::size_t>(failed - results.data())];
+    failure = fmt::format("{} of them failed, {} first: {}", failures, combination_text(variables, point.values),
+                          failed->ending);
+  }
+  // How much memory one takes that did not come to its end is not known.
+  if (smallest == nullptr) return "None of them came to its end. " + failure;
+  std::string text = failed == nullptr ? "None of them fits into the devices' memory."
+                                       : failure + "\nNone of the others fits into the devices' memory.";
   const SweepPoint& point = points[static_cast<std::size_t>(smallest - results.data())];
   return text + fmt::format(" The nearest is {}: {} on the fullest rank, {} too much.",
                             combination_text(variables, point.values), brief(smallest->peak),
@@ -125,7 +138,7 @@ std::vector<std::string> sweep_lines(const std::vector<SweepVariable>& variables
     lines.emplace_back("+: the fullest rank needs more than its device has; the time is that of a device with enough");
   }
   if (fastest < 0) {
-    lines.push_back(none_fits(variables, points, results));
+    lines.push_back(why_none(variables, points, results));
     return lines;
   }
   const auto best = static_cast<std::size_t>(fastest);
@@ -161,6 +174,7 @@ std::string sweep_json(const std::vector<SweepVariable>& variables, const std::v
       }
     }
     one["possible"] = points[i].refusal.empty();
+    if (!results[i].folding.empty()) one["folding"] = results[i].folding;
     if (!points[i].refusal.empty()) one["why"] = points[i].refusal;
     if (points[i].refusal.empty()) {
       one["finished"] = results[i].finished;

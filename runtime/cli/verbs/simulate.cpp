@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/author/variants.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/last_run.h"
@@ -161,7 +162,9 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   if (!point.refusal.empty()) return of;
   cases::Case kase = point.kase;
   kase.capacity = simulation::kUnlimited;
-  const wire::Result result = simulation.run(kase).result;
+  const Simulated simulated = simulation.run(kase);
+  const wire::Result& result = simulated.result;
+  of.folding = simulated.folding;
   of.finished = result.ending == wire::Ending::finished;
   of.ending = result.explanation.substr(0, result.explanation.find('\n'));
   if (!of.finished) return of;
@@ -174,6 +177,37 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   return of;
 }
 
+/// What all points of a sweep have in common is told by one that there can be: points_of() has seen that there is one.
+const cases::Case& a_possible_case(const std::vector<simulation::SweepPoint>& points) {
+  const auto is_possible = [](const simulation::SweepPoint& point) { return point.refusal.empty(); };
+  return std::find_if(points.begin(), points.end(), is_possible)->kase;
+}
+
+/// "folded: …" or "not folded: …", once for all points of which it is said, with the first of them.
+std::vector<std::string> folding_lines(const std::vector<simulation::SweepVariable>& variables,
+                                       const std::vector<simulation::SweepPoint>& points,
+                                       const std::vector<simulation::SweepResult>& results) {
+  std::vector<std::string> texts, lines;
+  std::vector<std::size_t> first, counts;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].folding.empty()) continue;
+    const auto known = std::find(texts.begin(), texts.end(), results[i].folding);
+    if (known == texts.end()) {
+      texts.push_back(results[i].folding);
+      first.push_back(i);
+      counts.push_back(1);
+    } else {
+      ++counts[static_cast<std::size_t>(known - texts.begin())];
+    }
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string where = report::combination_text(variables, points[first[i]].values);
+    if (counts[i] > 1) where += fmt::format(" and {} more", counts[i] - 1);
+    lines.push_back(fmt::format("{}: {}", where, texts[i]));
+  }
+  return lines;
+}
+
 void print_sweep(const Simulation& simulation, const std::vector<simulation::SweepVariable>& variables,
                  const std::vector<simulation::SweepPoint>& points, const std::vector<simulation::SweepResult>& results,
                  int fastest) {
@@ -182,12 +216,13 @@ void print_sweep(const Simulation& simulation, const std::vector<simulation::Swe
     context.out << report::sweep_json(variables, points, results) << '\n';
     return;
   }
-  const cases::Case& first = points.front().kase;
+  const cases::Case& first = a_possible_case(points);
   context.out << fmt::format("{}, {}: time of a step\n", system::shown_path(simulation.path), execution_of(first));
   const report::Style style(context.colour, context.charset);
   for (const std::string& text : report::sweep_lines(variables, points, results, fastest, style)) {
     context.out << text << '\n';
   }
+  for (const std::string& text : folding_lines(variables, points, results)) context.out << text << '\n';
 }
 
 /// JSON stands alone on the standard output, so what is said of the page goes to the other one.
@@ -196,7 +231,7 @@ void write_page(const Simulation& simulation, const std::vector<simulation::Swee
                 int fastest) {
   if (simulation.options.page.empty()) return;
   const Context& context = simulation.context;
-  const cases::Case& first = points.front().kase;
+  const cases::Case& first = a_possible_case(points);
   const Context speaking{context.project, simulation.options.json ? context.err : context.out, context.err};
   const std::string title =
       fmt::format("{} {}: a sweep", learner::short_name(simulation.puzzle), simulation.puzzle.title);
@@ -222,7 +257,8 @@ int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
   }
   line.end();
   const int fastest = simulation::mark_frontier(results);
-  print_sweep(simulation, variables, points, results, fastest);
+  // A page on the standard output stands alone there.
+  if (simulation.options.page != "-") print_sweep(simulation, variables, points, results, fastest);
   write_page(simulation, variables, points, results, fastest);
   const bool any = std::any_of(results.begin(), results.end(), [](const auto& result) { return result.finished; });
   return any ? kPassed : kFailed;
@@ -234,13 +270,19 @@ int simulate(const Context& context, const SimulateOptions& options) {
   if (!options.page.empty() && options.sweep.empty()) {
     throw UsageError("--page is for a sweep; the page of one run: --export FILE, then ./shardlings view --run FILE");
   }
+  if (options.json && options.page == "-") {
+    throw UsageError("--json and --page - both want the standard output; give the page a file");
+  }
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   const std::string own =
       options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
-  Simulation simulation{context, options, puzzle,
-                        std::filesystem::absolute(options.file.empty() ? own : options.file).string()};
+  std::string file = options.file.empty() ? own : options.file;
+  if (!options.mutant.empty()) {
+    file = author::write_variant_named(context.project, puzzle, author::VariantKind::mutant, options.mutant);
+  }
+  Simulation simulation{context, options, puzzle, std::filesystem::absolute(file).string()};
   terminal::ProgressLine line(context);
   if (!is_built(simulation, line)) return kFailed;
   return options.sweep.empty() ? simulate_one(simulation, line) : simulate_many(simulation, line);
@@ -280,6 +322,9 @@ void add_simulate(CommandLine& line) {
   verb.text("--file", options.file, "another file as that puzzle");
   verb.flag("--solution", options.solution, "the puzzle's solution in place of your file");
   verb.excludes("--solution", "--file");
+  verb.text("--mutant", options.mutant, "for authors: simulate the wrong solution of that name");
+  verb.excludes("--mutant", "--file");
+  verb.excludes("--mutant", "--solution");
 }
 
 }  // namespace shardlings::cli::verbs

@@ -14,6 +14,7 @@ struct SimulateOptions {
   std::string puzzle;
   std::string file;       ///< empty: the learner's own
   bool solution = false;  ///< simulate that
+  std::string mutant;     ///< instead of a file: the name of a wrong solution (author/variants.h)
   bool json = false;
   std::string sweep;  ///< empty: one case
   std::string page;   ///< of a sweep: the file of its page; empty: none
