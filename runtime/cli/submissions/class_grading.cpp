@@ -15,7 +15,7 @@
 #include "base/kept_files.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "cli/app.h"
+#include "base/version.h"
 #include "cli/error.h"
 #include "cli/system/job.h"
 #include "grading/build/toolchain.h"
