@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "at_work.h"
 #include "base/parts.h"
 #include "case/data.h"
 #include "dealt.h"
@@ -234,25 +235,6 @@ bool keeps_others_momentum(const CheckContext& check, int rank) {
     if (owner[i] != rank && sizes->values[first + i] > 0) return true;
   }
   return false;
-}
-
-/// What is alive beside weights, gradients and optimizer states.
-Bytes at_work(const front::MemoryPoint& point) {
-  Bytes sum;
-  for (const Kind kind : {Kind::activation, Kind::buffer, Kind::other})
-    sum += point.live[static_cast<std::size_t>(kind)];
-  return sum;
-}
-
-/// The least of it from one time to another: nothing is made and dropped again unseen, so this much stays.
-Bytes staying(const std::vector<front::MemoryPoint>& curve, Nanos from, Nanos to) {
-  Bytes before;
-  std::optional<Bytes> least;
-  for (const front::MemoryPoint& point : curve) {
-    if (point.time < from) before = at_work(point);
-    if (point.time >= from && point.time <= to) least = std::min(least.value_or(at_work(point)), at_work(point));
-  }
-  return least.value_or(before);
 }
 
 /// What stays at work between two matrices of the rank: the one during which its memory is fullest, and the one before

@@ -1,8 +1,10 @@
+/// \file
+/// The version of this project.
 #pragma once
 
 namespace shardlings {
 
-/// The version of this project, as CMakeLists.txt says it: `"1.2.0"`.
+/// As CMakeLists.txt says it: "1.2.0".
 const char* version();
 
 }  // namespace shardlings

@@ -1,0 +1,31 @@
+// What a curve of memory tells of the tensors that are neither weights, gradients nor optimizer states: for the grader.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "grading/formulas/training.h"
+
+namespace shardlings {
+
+/// What is alive beside weights, gradients and optimizer states.
+inline Bytes at_work(const front::MemoryPoint& point) {
+  Bytes sum;
+  for (const Kind kind : {Kind::activation, Kind::buffer, Kind::other})
+    sum += point.live[static_cast<std::size_t>(kind)];
+  return sum;
+}
+
+/// The least of it from one time to another: nothing is made and dropped again unseen, so this much stays.
+inline Bytes staying(const std::vector<front::MemoryPoint>& curve, Nanos from, Nanos to) {
+  Bytes before;
+  std::optional<Bytes> least;
+  for (const front::MemoryPoint& point : curve) {
+    if (point.time < from) before = at_work(point);
+    if (point.time >= from && point.time <= to) least = std::min(least.value_or(at_work(point)), at_work(point));
+  }
+  return least.value_or(before);
+}
+
+}  // namespace shardlings
