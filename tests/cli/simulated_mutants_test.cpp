@@ -26,7 +26,8 @@ std::string kind_of(const std::string& text) {
   for (const char* kind : {"mismatch", "deadlock", "leak", "race"}) {
     if (text.find(kind) != std::string::npos) return kind;
   }
-  std::string sentence = text.substr(0, text.find('\n'));
+  const std::size_t begin = text.find_first_not_of('\n', text.find('\n'));  // behind the line on the layout
+  std::string sentence = text.substr(begin, text.find('\n', begin) - begin);
   std::erase_if(sentence, [](char c) { return c >= '0' && c <= '9'; });
   return sentence;
 }

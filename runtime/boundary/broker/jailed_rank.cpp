@@ -101,6 +101,13 @@ bool JailedRank::is_source(detail::TextId file) {
   return is;
 }
 
+/// The sentence of a wrong call begins with the place that the jail has told.
+detail::TextId JailedRank::without_place(detail::TextId sentence, detail::PackedLocation place) const {
+  const std::string file = PortServer::text_of(*port_, place.file), text = PortServer::text_of(*port_, sentence);
+  const std::string told = to_text(Location{file.c_str(), place.line});
+  return text.starts_with(told + ": ") ? PortServer::define(*port_, "somewhere" + text.substr(told.size())) : sentence;
+}
+
 /// A call in its place that is answered with an error.
 detail::Call JailedRank::refused(const detail::Call& call) const {
   detail::Call wrong;
@@ -116,7 +123,11 @@ void JailedRank::answer_call() {
   auto call = mailbox_.plain<detail::Call>();
   const bool is_verb = static_cast<int>(call.verb) < detail::kVerbs;
   const bool is_released = is_verb && detail::spec_of(call.verb).released;
+  const detail::PackedLocation told = call.at;
   if (!is_released) clear_place(call.at);
+  if (is_verb && call.verb == detail::Verb::refuse && call.at.line == kNowhere) {
+    call.text = without_place(call.text, told);
+  }
   const bool counts = is_released || port_->harness()->measures();
   mailbox_.post_plain(Topic::reply, PortServer::answer(*port_, counts ? call : refused(call)));
 }

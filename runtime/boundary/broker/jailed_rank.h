@@ -55,6 +55,7 @@ class JailedRank {
   void clear_place(detail::PackedLocation& at);
   bool is_source(detail::TextId file);
   bool is_text(detail::TextId file) const;
+  detail::TextId without_place(detail::TextId sentence, detail::PackedLocation place) const;
   detail::Call refused(const detail::Call& call) const;
 
   Mailbox mailbox_;

@@ -84,7 +84,8 @@ void leave_out(front::Failure& failure, const JudgedFile& judged) {
   if (!is_made_up && failure.message == whole) return;
   const std::string why = judged.is_another(failure.file)
                               ? fmt::format("{} is not the file that is judged", failure.file)
-                              : fmt::format("in {} no call stands there", judged.name);
+                          : failure.line < 0 ? fmt::format("that is no line of {}", judged.name)
+                                             : fmt::format("in {} no call stands there", judged.name);
   failure.message +=
       fmt::format("\nThe line is not known: the code gives its calls a Location of its own, and {}.", why);
   if (is_made_up) clear(failure.file, failure.line);
