@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/ring_attention.h"
 #include "grading/formulas/sharding.h"
@@ -23,26 +22,7 @@ using front::EventKind;
 
 namespace {
 
-/// Which of the case's tensors is which: harness.cpp draws the same ones.
-enum Drawn : int { kQueries, kKeys, kValues, kGradient };
-
 using Numbers = std::vector<double>;
-
-GroupedInputs inputs_of(const RingAttention& ring) {
-  const Count tokens = ring.sequence * ring.batch;
-  const auto drawn = [&](Drawn which, Count width) { return normals_of(ring.kase, which, tokens * width); };
-  GroupedInputs in;
-  in.sequence = ring.sequence;
-  in.batch = ring.batch;
-  in.heads = ring.heads;
-  in.key_heads = ring.key_heads;
-  in.head_size = ring.width / ring.heads;
-  in.q = drawn(kQueries, ring.width);
-  in.k = drawn(kKeys, ring.key_width);
-  in.v = drawn(kValues, ring.key_width);
-  if (ring.backward) in.grad_y = drawn(kGradient, ring.width);
-  return in;
-}
 
 /// The rank that has this position.
 int rank_of(const RingAttention& ring, Count position) {
@@ -229,7 +209,8 @@ void diagnose_memory(CheckContext& check, const RingAttention& ring) {
   };
   // By more than keys it grows if partial results stay. Where those are no larger, nothing tells the two apart.
   const Bytes keys = ring.keys(rank), longest = ring.keys(0);
-  const Bytes partial(kBytesOfF32 * ring.positions(rank).size() * ring.batch * (ring.width + ring.heads));
+  const Bytes partial(kBytesOfF32 * ring.positions(rank).size() * ring.cost.batch *
+                      (ring.cost.width + ring.cost.heads));
   if (grows(forward, 1)) {
     const Bytes growth = forward[2].live_after - forward[1].live_after;
     if (growth <= longest && (partial < keys || partial > longest)) check.diagnose("keys_kept");
@@ -261,7 +242,7 @@ void diagnose_time(CheckContext& check, const RingAttention& ring) {
 
 SHARDLINGS_CHECK(output) {
   const RingAttention ring(check.kase());
-  const GroupedInputs in = inputs_of(ring);
+  const GroupedInputs in = grouped_inputs(ring.kase, ring.backward);
   const GroupedReference right = grouped_reference(in, causal);
   if (!check.equal("y", right.exact.y, right.tolerance.y)) {
     const Output* found = check.output("y");
@@ -303,7 +284,7 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
   const RingAttention ring(predict.kase());
   const Formula<Count> c = ring.c();
   const Formula<Bytes> block = ring.block();
-  const Formula<Bytes> wide = named("2 b s/c h of 4 bytes", ring.width / ring.key_width * block.value());
+  const Formula<Bytes> wide = named("2 b s/c h of 4 bytes", ring.cost.width / ring.cost.key_width * block.value());
   predict.sent("sent", 0, "How many bytes does each rank send, forward and backward together?", ring.sent())
       .unlike(2 * (folded(c - 1) * block),
               "Gradients of keys and values travel, too: their sum is needed where they belong.")

@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "case/data.h"
 #include "grading/formulas/ring_attention.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
@@ -26,21 +24,13 @@ using front::EventKind;
 
 namespace {
 
-/// Which of the case's tensors is which: harness.cpp draws the same ones.
-enum Drawn : int { kQueries, kKeys, kValues };
-
 using Numbers = std::vector<double>;
 /// By rank: the numbers of its two pieces, the smaller one first.
 using Pieces = std::vector<std::pair<int, int>>;
 
 struct Plan {
   explicit Plan(const Case& of)
-      : kase(of),
-        c(of.ranks),
-        sequence(of.model.sequence),
-        length(sequence / (2 * c)),
-        width(of.model.hidden),
-        key_width(width / of.model.heads * of.integer("kv_heads")) {
+      : kase(of), cost(of), c(of.ranks), sequence(of.model.sequence), length(sequence / (2 * c)) {
     documents.push_back(0);
     for (Count i = 1; i < of.integer("documents"); ++i) documents.push_back(of.integer(fmt::format("document_{}", i)));
   }
@@ -82,11 +72,6 @@ struct Plan {
     }
     return most;
   }
-  Flops flops(Count pairs) const { return Flops(4 * pairs * kase.batch * width); }
-  Nanos seconds(double flops) const {
-    return Nanos(std::llround(flops / kase.cluster.roofline.flops_per_second * 1e9));
-  }
-  Nanos work(Count pairs) const { return seconds(static_cast<double>(flops(pairs).value())); }
   /// Queries that see a key of the other piece, with others of their document.
   Count merged(int queries, int keys) const {
     const Range rows{queries * length, (queries + 1) * length}, of_keys{keys * length, (keys + 1) * length};
@@ -98,14 +83,16 @@ struct Plan {
     }
     return sum;
   }
-  Nanos merging(Count rows) const {
-    return seconds(static_cast<double>(model::kMergeFlops * rows * kase.batch * width));
+  /// The same for all pieces of two ranks.
+  Count merged(const std::pair<int, int>& mine, const std::pair<int, int>& theirs) const {
+    return merged(mine.first, theirs.first) + merged(mine.first, theirs.second) + merged(mine.second, theirs.first) +
+           merged(mine.second, theirs.second);
   }
-  Nanos hop() const {
-    const front::LinkSpeed& link = kase.cluster.links.front();
-    const auto bytes = static_cast<double>(4 * length * kase.batch * key_width * kBytesOfF32);
-    return link.latency + Nanos(std::llround(bytes / link.bytes_per_second * 1e9));
+  /// What a rank computes in a step in which `rows` of its queries have something to merge.
+  Nanos step(const std::pair<int, int>& mine, const std::pair<int, int>& theirs, Count rows) const {
+    return cost.forward(pairs(mine, theirs)) + cost.merging(rows);
   }
+  Nanos hop() const { return cost.hop(cost.keys(2 * length)); }
   /// Steps of a ring, each as long as the rank that has most to do in it, and no shorter than a hop. With `every` also
   /// what sees nothing is merged, as it may be.
   Nanos ring(const Pieces& of, bool every) const {
@@ -115,10 +102,7 @@ struct Plan {
       for (int rank = 0; rank < c; ++rank) {
         const auto& mine = of[static_cast<std::size_t>(rank)];
         const auto& theirs = of[static_cast<std::size_t>((rank - step + c) % c)];
-        const Count rows = every ? 4 * length
-                                 : merged(mine.first, theirs.first) + merged(mine.first, theirs.second) +
-                                       merged(mine.second, theirs.first) + merged(mine.second, theirs.second);
-        longest = std::max(longest, work(pairs(mine, theirs)) + merging(rows));
+        longest = std::max(longest, step(mine, theirs, every ? 4 * length : merged(mine, theirs)));
       }
       sum += step + 1 < c ? std::max(longest, hop()) : longest;
     }
@@ -126,8 +110,9 @@ struct Plan {
   }
 
   const Case& kase;
+  AttentionCost cost;
   int c;
-  Count sequence, length, width, key_width;
+  Count sequence, length;
   std::vector<Count> documents;
 };
 
@@ -155,25 +140,10 @@ Pieces pieces_found(const CheckContext& check) {
   return pieces;
 }
 
-GroupedInputs inputs_of(const Plan& plan) {
-  const Count tokens = plan.sequence * plan.kase.batch;
-  const auto drawn = [&](Drawn which, Count width) { return normals_of(plan.kase, which, tokens * width); };
-  GroupedInputs in;
-  in.sequence = plan.sequence;
-  in.batch = plan.kase.batch;
-  in.heads = plan.kase.model.heads;
-  in.key_heads = plan.kase.integer("kv_heads");
-  in.head_size = plan.width / in.heads;
-  in.q = drawn(kQueries, plan.width);
-  in.k = drawn(kKeys, plan.key_width);
-  in.v = drawn(kValues, plan.key_width);
-  return in;
-}
-
 // ---- What known mistakes would have computed ----
 
 void diagnose_y(CheckContext& check, const Plan& plan, const Numbers& found) {
-  const GroupedInputs in = inputs_of(plan);
+  const GroupedInputs in = grouped_inputs(plan.kase, false);
   const Pieces pieces = pieces_found(check);
   if (pieces.size() != static_cast<std::size_t>(plan.c)) return;
   const auto y_of = [&](const Sees& sees) { return grouped_attention(in, sees).y; };
@@ -273,8 +243,8 @@ void diagnose_deal(CheckContext& check, const Plan& plan) {
 
 SHARDLINGS_CHECK(output) {
   const Plan plan(check.kase());
-  const GroupedReference right =
-      grouped_reference(inputs_of(plan), [&](Count query, Count key) { return plan.sees(query, key); });
+  const GroupedReference right = grouped_reference(grouped_inputs(plan.kase, false),
+                                                   [&](Count query, Count key) { return plan.sees(query, key); });
   if (!check.equal("y", right.exact.y, right.tolerance.y)) {
     const Output* found = check.output("y");
     if (found != nullptr) diagnose_y(check, plan, {found->values.begin(), found->values.end()});
@@ -301,7 +271,8 @@ SHARDLINGS_CHECK(balance) {
   for (int rank = 1; rank < plan.c; ++rank) {
     if (attention(rank) > attention(busiest)) busiest = rank;
   }
-  const Flops mean = plan.flops(plan.all_pairs() / plan.c), even = plan.flops(plan.most_pairs(mirrored(plan.c)));
+  const Flops mean = plan.cost.flops(plan.all_pairs() / plan.c),
+              even = plan.cost.flops(plan.most_pairs(mirrored(plan.c)));
   // Documents of unequal lengths are even for no deal of equal pieces: then the deal is asked for that is even without.
   const Formula<Flops> budget = plan.has_one_document()
                                     ? named("mean of the ranks / 0.95", Flops(mean.value() * 100 / 95))
@@ -324,9 +295,7 @@ SHARDLINGS_CHECK(time) {
 static Nanos step_of(const Plan& plan, const Pieces& of, int last, int back) {
   const auto& mine = of[static_cast<std::size_t>(last)];
   const auto& theirs = of[static_cast<std::size_t>(last - back)];
-  const Count rows = plan.merged(mine.first, theirs.first) + plan.merged(mine.first, theirs.second) +
-                     plan.merged(mine.second, theirs.first) + plan.merged(mine.second, theirs.second);
-  return plan.work(plan.pairs(mine, theirs)) + plan.merging(rows);
+  return plan.step(mine, theirs, plan.merged(mine, theirs));
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {
@@ -336,7 +305,7 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
     return named("own keys", step_of(plan, of, last, 0)) +
            (named("c", Count(plan.c)) - 1) * named("keys of another rank", step_of(plan, of, last, 1));
   };
-  const Nanos mean = plan.work(plan.all_pairs() / plan.c), in_row = plan.ring(neighbours(plan.c), false);
+  const Nanos mean = plan.cost.forward(plan.all_pairs() / plan.c), in_row = plan.ring(neighbours(plan.c), false);
   predict.end("time", "When does the run end with your deal?", steps(mirrored(plan.c), plan.c - 1))
       .unlike(named("consecutive pieces", in_row),
               "Consecutive pieces leave the last rank with nearly twice the mean. Which deal has the same for all?");

@@ -303,8 +303,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "products", "axes", "checks", "hints",
-                 "diagnoses", "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "products", "axes", "interleaved",
+                 "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
@@ -314,6 +314,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
     manifest.products.push_back(value_of(root, "products", word, kProductWords));
   }
   if (auto axes = root.section("axes")) manifest.axes = read_axes(*axes);
+  manifest.interleaved = root.flag_or("interleaved", false);
   read_lists(root, Clusters(clusters_folder), manifest);
   return manifest;
 }

@@ -9,12 +9,11 @@
 /// answer_lines = 8                                 # size of the solution's hole
 /// host_reads = true                                # its code may read numbers of tensors (default false)
 /// products = ["matmul"]                            # products of matrices that it makes itself, out of matmul,
-///                                                  # attention, partial_attention (default: only the model's layers
-///                                                  do)
-/// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case that has the size of each
-/// axis,
-///                                                  # or "ranks" for what is left of them; v: chunks of a pipeline's
-///                                                  rank
+///                                                  # attention, partial_attention (default: none)
+/// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case with the size of each axis, or
+///                                                  # "ranks" for what is left; v: chunks of a pipeline's rank
+/// interleaved = true                               # with v > 1 it wants micro-batches in multiples of pp (default
+///                                                  # false)
 ///
 /// [[checks]]                                       # in the order of the report
 /// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _
@@ -141,7 +140,9 @@ struct Manifest {
   std::vector<Hint> hints;  ///< the ladder
   std::vector<Diagnosis> diagnoses;
   std::vector<Case> cases;
-  std::vector<Axis> axes;             ///< from the innermost to the outermost
+  std::vector<Axis> axes;  ///< from the innermost to the outermost
+  /// Several chunks of a rank take turns, stages of them at a time: micro-batches come in multiples of the stages then.
+  bool interleaved = false;
   std::vector<Milestone> milestones;  ///< in their order; the last one is the whole puzzle. Small puzzles have none
 
   int max_points() const;  ///< without those of bonus checks

@@ -223,6 +223,22 @@ std::optional<OnCluster> use_stack(const Manifest& puzzle, const Wish& wish, con
   return on == nullptr ? std::nullopt : std::optional(*on);
 }
 
+/// Where the chunks of a rank take turns, micro-batches come in multiples of the stages. What the wish says nothing of
+/// becomes one.
+void check_turns(const Manifest& puzzle, const Wish& wish, Case& kase) {
+  const auto stages = static_cast<int>(size_of(puzzle, kase, "pp"));
+  if (!puzzle.interleaved || size_of(puzzle, kase, "v") == 1 || kase.micro_batches % stages == 0) return;
+  const bool is_set = std::any_of(wish.set.begin(), wish.set.end(),
+                                  [](const std::string& text) { return text.starts_with("micro_batches="); });
+  const bool is_said = wish.micro_batches > 0 || wish.global_batch > 0 || is_set;
+  if (is_said) {
+    refuse(
+        fmt::format("With several chunks on a rank micro-batches come in multiples of the {} stages, and there are {}",
+                    stages, kase.micro_batches));
+  }
+  kase.micro_batches += stages - kase.micro_batches % stages;
+}
+
 /// That the harness can divide the model so: said here, before thousands of ranks say it.
 void check_division(const Manifest& puzzle, const Case& kase) {
   if (!kase.has_model() || puzzle.axes.empty()) return;
@@ -265,6 +281,7 @@ WishedCase wished_case(const Manifest& puzzle, const Wish& wish, const Files& fi
   if (wish.batch > 0) kase.batch = wish.batch;
   use_global_batch(wish, kase);
   use_numbers(wish, kase);
+  check_turns(puzzle, wish, kase);
   kase.name = name_of(wish, kase);
   if (kase.ranks % kase.num_batches() != 0) {
     refuse(fmt::format("{} ranks cannot share {} batches evenly", kase.ranks, kase.batches));

@@ -27,10 +27,10 @@ using namespace shardlings;
 ///
 /// Backward:
 /// Result  grad_q and grad_kv: of this rank's positions, from the gradients of ALL queries
-/// Wire    the bytes of one all-gather of all keys and values and of one reduce-scatter of their gradients, and no more
-/// Memory  beside what is given: keys and values of two ranks, and gradients of the keys and values of three. Nothing
-///         lies on the host
-/// Time    only one message is waited for: while others travel, a rank computes
+/// Wire    keys and values as in forward, and of their gradients no hop that the sums do not need
+/// Memory  beside what is given: keys and values of two ranks, and of their gradients what comes in, what this rank has
+///         just computed, and what goes out. Nothing lies on the host
+/// Time    a rank waits for a message only when it has nothing left to compute
 
 /// Room for the keys and values of rank `owner`, or for their gradients.
 Tensor room(Rank& rank, const AttentionShare& share, int owner) {

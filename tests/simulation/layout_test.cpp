@@ -160,6 +160,14 @@ TEST(Layout, SaysWhatDoesNotFit) {
   EXPECT_THAT(refusal(grid(), {.base = "no such case"}), HasSubstr("has no case 'no such case'"));
 }
 
+TEST(Layout, ChunksThatTakeTurnsWantMultiplesOfTheStages) {
+  EXPECT_EQ(case_of(grid(), {.parallel = "pp=3", .set = {"layers=12"}}, kFiles).micro_batches % 3, 1);
+  EXPECT_EQ(case_of(grid(), {.parallel = "pp=3,v=2", .model = "llama-405b"}, kFiles).micro_batches, 6);
+  EXPECT_EQ(case_of(grid(), {.parallel = "pp=2,v=2", .micro_batches = 6}, kFiles).micro_batches, 6);
+  EXPECT_THAT(refusal(grid(), {.parallel = "pp=2,v=2", .micro_batches = 5}),
+              HasSubstr("multiples of the 2 stages, and there are 5"));
+}
+
 TEST(Layout, KnowsHowAModelCanBeDivided) {
   EXPECT_THAT(refusal(grid(), {.parallel = "tp=4"}), HasSubstr("2 heads cannot be divided over 4 ranks"));
   EXPECT_THAT(refusal(grid(), {.parallel = "pp=2,v=3"}), HasSubstr("are too few for 6 stages"));

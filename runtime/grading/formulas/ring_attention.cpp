@@ -128,23 +128,56 @@ void run_backward(const RingAttention& ring, RingClocks& clocks) {
 
 }  // namespace
 
-RingAttention::RingAttention(const cases::Case& of)
+AttentionCost::AttentionCost(const cases::Case& of)
     : kase(of),
-      ranks(of.ranks),
-      backward(of.integer("backward") > 0),
-      sequence(of.model.sequence),
       batch(of.batch),
       heads(of.model.heads),
       key_heads(of.integer("kv_heads")),
       width(of.model.hidden),
       key_width(width / heads * key_heads) {}
 
+Flops AttentionCost::flops(Count pairs) const {
+  return Flops(2 * kForwardProducts * pairs * batch * width);
+}
+
+Nanos AttentionCost::forward(Count pairs) const {
+  return computing(flops(pairs).value());
+}
+
+Nanos AttentionCost::backward(Count pairs) const {
+  return computing(2 * kBackwardProducts * pairs * batch * width);
+}
+
+Nanos AttentionCost::merging(Count positions) const {
+  return computing(model::kMergeFlops * positions * batch * width);
+}
+
+Nanos AttentionCost::adding(Count positions) const {
+  return computing(2 * positions * batch * key_width);
+}
+
+Bytes AttentionCost::keys(Count positions) const {
+  return Bytes(2 * kBytesOfF32 * positions * batch * key_width);
+}
+
+Nanos AttentionCost::hop(Bytes bytes) const {
+  const front::LinkSpeed& link = kase.cluster.links.front();
+  return link.latency + seconds(static_cast<double>(bytes.value()), link.bytes_per_second);
+}
+
+Nanos AttentionCost::computing(Count operations) const {
+  return seconds(static_cast<double>(operations), kase.cluster.roofline.flops_per_second);
+}
+
+RingAttention::RingAttention(const cases::Case& of)
+    : kase(of), cost(of), ranks(of.ranks), backward(of.integer("backward") > 0), sequence(of.model.sequence) {}
+
 Count RingAttention::pairs(Range queries) const {
   return model::seen_pairs(queries, {0, sequence});
 }
 
 Bytes RingAttention::keys(int rank) const {
-  return Bytes(2 * kBytesOfF32 * positions(rank).size() * batch * key_width);
+  return cost.keys(positions(rank).size());
 }
 
 Formula<Bytes> RingAttention::block() const {
@@ -157,43 +190,38 @@ Formula<Bytes> RingAttention::sent() const {
 }
 
 Formula<Bytes> RingAttention::given() const {
-  const Count n = positions(0).size() * batch;
-  const Formula<Bytes> queries = named("q and y", Bytes(2 * kBytesOfF32 * n * width));
-  const Formula<Bytes> sums = named("lse", Bytes(kBytesOfF32 * n * heads));
+  const Count n = positions(0).size() * cost.batch;
+  const Formula<Bytes> queries = named("q and y", Bytes(2 * kBytesOfF32 * n * cost.width));
+  const Formula<Bytes> sums = named("lse", Bytes(kBytesOfF32 * n * cost.heads));
   const Formula<Bytes> own = named("kv", keys(0));
   if (!backward) return queries + own + sums;
   return queries + own + sums + named("grad_y, grad_q", queries.value()) + named("grad_kv", keys(0));
 }
 
 Formula<Bytes> RingAttention::peak() const {
-  const Count n = positions(0).size() * batch;
-  if (ranks == 1) return given() + named("y and lse of a part", Bytes(kBytesOfF32 * n * (width + heads)));
+  const Count n = positions(0).size() * cost.batch;
+  if (ranks == 1) return given() + named("y and lse of a part", Bytes(kBytesOfF32 * n * (cost.width + cost.heads)));
   const Formula<Bytes> two = 2 * named("kv of a rank", keys(0));
-  const Formula<Bytes> forward = two + named("y and lse of a part", Bytes(kBytesOfF32 * n * (width + heads)));
+  const Formula<Bytes> forward = two + named("y and lse of a part", Bytes(kBytesOfF32 * n * (cost.width + cost.heads)));
   if (!backward) return given() + forward;
   return given() + max(forward, two + 3 * named("grad_kv of a rank", keys(0)));
 }
 
 Nanos RingAttention::work(int rank, int of, bool back) const {
-  const Count products = back ? kBackwardProducts : kForwardProducts;
   const Count pairs = model::seen_pairs(positions(rank), positions(of));
-  const front::Roofline& roof = kase.cluster.roofline;
-  return seconds(static_cast<double>(2 * products * pairs * batch * width), roof.flops_per_second);
+  return back ? cost.backward(pairs) : cost.forward(pairs);
 }
 
 Nanos RingAttention::merging(int rank) const {
-  return seconds(static_cast<double>(model::kMergeFlops * positions(rank).size() * batch * width),
-                 kase.cluster.roofline.flops_per_second);
+  return cost.merging(positions(rank).size());
 }
 
 Nanos RingAttention::adding(int of) const {
-  return seconds(static_cast<double>(2 * positions(of).size() * batch * key_width),
-                 kase.cluster.roofline.flops_per_second);
+  return cost.adding(positions(of).size());
 }
 
 Nanos RingAttention::hop(int of) const {
-  const front::LinkSpeed& link = kase.cluster.links.front();
-  return link.latency + seconds(static_cast<double>(keys(of).value()), link.bytes_per_second);
+  return cost.hop(keys(of));
 }
 
 Nanos RingAttention::computing(bool back) const {

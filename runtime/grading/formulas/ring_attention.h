@@ -11,8 +11,33 @@
 
 namespace shardlings::grading::formulas {
 
-/// Of a case with the numbers `kv_heads`, heads of keys, and `backward`: 1 if there is a backward pass. The model gives
-/// sequence, width h and heads; c is the number of ranks. Rank r has consecutive positions, those of rank 0 first.
+/// What parts of attention cost on a rank of a case with the number `kv_heads`, heads of keys. The model gives width h
+/// and heads. Pairs are those of a query and a key that it sees; all numbers are of the whole batch.
+struct AttentionCost {
+  explicit AttentionCost(const cases::Case& of);
+
+  /// Of the two products of forward.
+  Flops flops(Count pairs) const;
+  Nanos forward(Count pairs) const;
+  Nanos backward(Count pairs) const;
+  /// Joining two partial results of so many positions.
+  Nanos merging(Count positions) const;
+  /// Adding two gradients of the keys and values of so many positions.
+  Nanos adding(Count positions) const;
+  /// Keys and values of so many positions, or their gradients.
+  Bytes keys(Count positions) const;
+  /// One message over the case's first link.
+  Nanos hop(Bytes bytes) const;
+
+  const cases::Case& kase;
+  Count batch, heads, key_heads, width, key_width;
+
+ private:
+  Nanos computing(Count operations) const;
+};
+
+/// Of a case that has the number `backward`, too: 1 if there is a backward pass. The model gives the sequence; c is the
+/// number of ranks. Rank r has consecutive positions, those of rank 0 first.
 struct RingAttention {
   explicit RingAttention(const cases::Case& of);
 
@@ -45,9 +70,10 @@ struct RingAttention {
   judge::Formula<Nanos> time() const;
 
   const cases::Case& kase;
+  AttentionCost cost;
   int ranks;
   bool backward;
-  Count sequence, batch, heads, key_heads, width, key_width;
+  Count sequence;
 };
 
 }  // namespace shardlings::grading::formulas

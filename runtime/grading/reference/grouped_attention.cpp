@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "case/data.h"
 #include "grading/reference/noise.h"
 
 namespace shardlings::grading::reference {
@@ -118,6 +119,26 @@ std::vector<double> tolerance(const std::vector<double>& exact, const std::vecto
 }
 
 }  // namespace
+
+GroupedInputs grouped_inputs(const cases::Case& kase, bool with_gradient) {
+  // Which of the case's tensors is which: the harnesses of 27 and 28 draw the same ones.
+  enum Drawn : int { kQueries, kKeys, kValues, kGradient };
+  const model::ModelSpec& model = kase.model;
+  GroupedInputs in;
+  in.sequence = model.sequence;
+  in.batch = kase.batch;
+  in.heads = model.heads;
+  in.key_heads = kase.integer("kv_heads");
+  in.head_size = model.hidden / model.heads;
+  const auto drawn = [&](Drawn which, Count width) {
+    return cases::normals_of(kase, which, in.sequence * in.batch * width);
+  };
+  in.q = drawn(kQueries, model.hidden);
+  in.k = drawn(kKeys, in.key_heads * in.head_size);
+  in.v = drawn(kValues, in.key_heads * in.head_size);
+  if (with_gradient) in.grad_y = drawn(kGradient, model.hidden);
+  return in;
+}
 
 GroupedNumbers grouped_attention(const GroupedInputs& inputs, const Sees& sees, const Sees& adds) {
   Numbers<double> of = Pass<double>(inputs, sees, 0, adds).run();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "case/case.h"
 #include "shardlings/tensor.h"
 
 namespace shardlings::grading::reference {
@@ -16,6 +17,10 @@ struct GroupedInputs {
   std::vector<float> q, k, v;
   std::vector<float> grad_y;  ///< empty: no gradients are asked for
 };
+
+/// The inputs of a case that divides attention (puzzles 27 and 28), as its harness draws them: queries, keys, values
+/// and, where it is asked for, the gradient of y. The case's number `kv_heads` says how many heads of keys there are.
+GroupedInputs grouped_inputs(const cases::Case& kase, bool with_gradient);
 
 /// In double. lse is (s, b, heads).
 struct GroupedNumbers {
