@@ -89,7 +89,7 @@ struct Plan {
            merged(mine.second, theirs.second);
   }
   /// What a rank computes in a step in which `rows` of its queries have something to merge.
-  Nanos step(const std::pair<int, int>& mine, const std::pair<int, int>& theirs, Count rows) const {
+  Nanos computing(const std::pair<int, int>& mine, const std::pair<int, int>& theirs, Count rows) const {
     return cost.forward(pairs(mine, theirs)) + cost.merging(rows);
   }
   Nanos hop() const { return cost.hop(cost.keys(2 * length)); }
@@ -102,7 +102,7 @@ struct Plan {
       for (int rank = 0; rank < c; ++rank) {
         const auto& mine = of[static_cast<std::size_t>(rank)];
         const auto& theirs = of[static_cast<std::size_t>((rank - step + c) % c)];
-        longest = std::max(longest, step(mine, theirs, every ? 4 * length : merged(mine, theirs)));
+        longest = std::max(longest, computing(mine, theirs, every ? 4 * length : merged(mine, theirs)));
       }
       sum += step + 1 < c ? std::max(longest, hop()) : longest;
     }
@@ -295,7 +295,7 @@ SHARDLINGS_CHECK(time) {
 static Nanos step_of(const Plan& plan, const Pieces& of, int last, int back) {
   const auto& mine = of[static_cast<std::size_t>(last)];
   const auto& theirs = of[static_cast<std::size_t>(last - back)];
-  return plan.step(mine, theirs, plan.merged(mine, theirs));
+  return plan.computing(mine, theirs, plan.merged(mine, theirs));
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -52,6 +53,21 @@ bool pass_on(int signal) {
   return false;
 }
 
+/// The thread that has crashed first; 0: none has. Not in Shared, which is set as a whole.
+std::atomic<pid_t> g_noting{0};
+
+/// Whether this thread is the first one that crashes. Another one waits, since the process ends with the first signal
+/// that takes its default course, and ranks that make the same mistake crash within microseconds of one another. It
+/// waits for a second at most, in case that the first one crashes again while it notes.
+bool is_first_to_crash() {
+  pid_t first = 0;
+  if (g_noting.compare_exchange_strong(first, gettid()) || first == gettid()) return true;
+  constexpr int kMilliseconds = 1000;
+  const timespec millisecond = {0, 1'000'000};
+  for (int i = 0; i < kMilliseconds; ++i) nanosleep(&millisecond, nullptr);
+  return false;
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const int rank = g_shared.one_thread ? the_running_rank() : rank_of_stack(&error);
@@ -59,7 +75,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     errno = error;
     return;
   }
-  take_note(*g_shared.note, {signal, rank, info, context, g_shared.program});
+  if (is_first_to_crash()) take_note(*g_shared.note, {signal, rank, info, context, g_shared.program});
   ::signal(signal, SIG_DFL);
   raise(signal);  // blocked while the handler runs, so it takes effect on return
 }
