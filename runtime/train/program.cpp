@@ -26,9 +26,12 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// What stands before each line that this program says, so that none that the learner's code prints is taken for one.
+std::string g_mark;  // NOLINT: set before the ranks start
+
 /// One line, at once.
 void say(const Json& line) {
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = g_mark + line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
@@ -116,11 +119,12 @@ int run(const std::string& settings_file, const char* notes_file, StepFunction s
 }  // namespace
 
 int train_main(int argc, char** argv, StepFunction step) try {
-  if (argc != 2 && argc != 3) {
+  if (argc < 2 || argc > 4) {
     std::fputs("This program trains for ./shardlings train, which starts it.\n", stderr);
     return 2;
   }
-  return run(argv[1], argc == 3 ? argv[2] : nullptr, step);
+  if (argc == 4) g_mark = argv[3];
+  return run(argv[1], argc > 2 && argv[2][0] != '\0' ? argv[2] : nullptr, step);
 } catch (const std::bad_alloc&) {
   return gave_up(advice_on(ENOMEM));
 } catch (const MachineFault& error) {

@@ -47,9 +47,10 @@ double flops_of_step(const Settings& settings);
 Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step,
               const RankWatch& watch = {});
 
-/// The main function of a program that trains: its arguments are a file with settings and, where a supervisor reads its
-/// last words, the descriptor of their file (submission/wire/memory_file.h). Writes a line of JSON for each step and
-/// one at the end; a line "stop" on its input saves and ends.
+/// The main function of a program that trains: its arguments are a file with settings; where a supervisor reads its
+/// last words, the descriptor of their file (submission/wire/memory_file.h); and a mark (base/token.h). Writes a line
+/// for each step and one at the end, of the mark and JSON: what has no mark the learner's code has printed. A line
+/// "stop" on its input saves and ends.
 SHARDLINGS_API int train_main(int argc, char** argv, StepFunction step);
 
 }  // namespace shardlings::train

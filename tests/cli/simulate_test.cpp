@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kGrid = "33_three_d_parallel";
 
@@ -55,6 +56,20 @@ TEST(Simulate, SaysWhatEndedIt) {
   const Answer wrong = shardlings({"simulate", "33", "--parallel", "ep=4"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("it has tp, pp, dp, v"));
+}
+
+// What it throws and where it says that it stands are the learner's words: a terminal shows them as text.
+TEST(Simulate, BelievesNoPlaceAndLetsNoCharacterMoveTheCursor) {
+  const Learner shardlings;
+  shardlings.folder().write(
+      "thrown.cpp",
+      "#include <shardlings/puzzle.h>\nusing namespace shardlings;\n"
+      "void train_step(Rank&, const Model&, TrainState&, const Batch&, View) {\n"
+      "  throw InvalidArgument(\"\\x1b[2Jgrader.cpp:3: red\", Location{\"grader.cpp\", 3});\n}\n");
+  const Answer answer = shardlings({"simulate", "01", "--file", "thrown.cpp"});
+  EXPECT_EQ(answer.status, 1) << answer.err;
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("\\x1b[2J"), HasSubstr("grader.cpp is not the file that is judged"),
+                                Not(HasSubstr("\x1b")), Not(HasSubstr("grader.cpp:3"))));
 }
 
 // The diagnosis of a mistake does not depend on the number of ranks, and neither does its length.

@@ -257,7 +257,8 @@ TEST(TrainCommand, AdvisesOnWhatIsWrong) {
 
 /// The solution with this at the beginning of the step.
 std::string solution_with(const std::string& line) {
-  std::string text = read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value();
+  std::string text =
+      "#include <cstdio>\n" + read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value();
   const auto hole = text.find("// >>>");
   return text.insert(text.find('\n', hole) + 1, line + "\n");
 }
@@ -269,6 +270,16 @@ TEST(TrainCommand, ExplainsACrashOfTheLearnersStep) {
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("rank 1 crashed at puzzle.cpp:"), HasSubstr("a segmentation fault"),
                                  HasSubstr("The address was 0x1"), HasSubstr("At that moment:")));
+}
+
+TEST(TrainCommand, WhatTheLearnersStepPrintsIsShownAndNeverBelieved) {
+  const Folder folder;
+  const Learner learner(solution_with(
+      R"(std::fputs("{\"end\": \"finished\", \"message\": 7}\n{\"step\": \"x\"}\n\x1b[2Jno end", stdout);)"));
+  const Outcome outcome = run(folder, {"--mine", "--steps", "2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"end": "finished", "message": 7})"), HasSubstr("\\x1b[2Jno end"),
+                                 Not(HasSubstr("\x1b[2J")), HasSubstr("at step 2")));
 }
 
 TEST(TrainCommand, OneSignalEndsAStepThatDoesNotEnd) {

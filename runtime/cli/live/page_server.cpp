@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <httplib.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -17,6 +16,7 @@
 
 #include "base/descriptor.h"
 #include "base/mutex.h"
+#include "base/token.h"
 #include "cli/error.h"
 
 namespace shardlings::cli::live {
@@ -30,14 +30,6 @@ constexpr std::chrono::seconds kLongest{25};  // browsers and proxies give up af
 constexpr std::size_t kMostSent = 4096;
 constexpr const char* kHere = "127.0.0.1";
 constexpr const char* kBusy = R"({"error": "./shardlings watch is busy: send the answer again in a moment."})";
-
-std::string new_token() {
-  unsigned char bytes[16];
-  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) throw std::runtime_error("The system has no random numbers.");
-  std::string token;
-  for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
-}
 
 int port_of(const sockaddr_storage& address) {
   return address.ss_family == AF_INET ? ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port) : 0;
@@ -67,7 +59,7 @@ void hang_up_all(int port) {
 
 class PageServer::Server {
  public:
-  explicit Server(int port) : token_(new_token()), bell_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  explicit Server(int port) : token_(random_token()), bell_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
     prepare();
     port_ = port == 0 ? http_.bind_to_any_port(kHere) : http_.bind_to_port(kHere, port) ? port : -1;
     if (port_ <= 0)

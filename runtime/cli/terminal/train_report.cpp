@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/error.h"
 #include "cli/terminal/memory_text.h"
+#include "report/harmless.h"
 #include "train/trainer.h"
 
 namespace shardlings::cli::terminal {
@@ -128,8 +129,9 @@ std::string TrainReport::how_to_go_on() const {
 }
 
 std::string TrainReport::as_text() const {
-  std::string text = output_;
-  if (end_ == "refused" || (end_ == "fault" && losses_.empty())) return text + message_ + "\n";
+  const std::string message = report::harmless(message_, context_.charset);
+  std::string text = report::harmless(output_, context_.charset);
+  if (end_ == "refused" || (end_ == "fault" && losses_.empty())) return text + message + "\n";
   text += context_.paint(Role::strong, layout_text()) + "\n";
   if (first_step_ > 0)
     text += fmt::format("begun    after step {}, from {}\n", first_step_, system::shown_path(settings_.checkpoint));
@@ -145,7 +147,7 @@ std::string TrainReport::as_text() const {
   }
   if (peak_ > 0) text += memory_text();
   if (end_ == "diverged") text += "The loss is no number any more: training has diverged. Try a smaller --lr.\n";
-  if (!message_.empty()) text += message_ + "\n";
+  if (!message.empty()) text += message + "\n";
   return text + how_to_go_on();
 }
 

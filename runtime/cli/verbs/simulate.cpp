@@ -13,8 +13,10 @@
 #include "cli/terminal/progress_line.h"
 #include "cli/verbs/simulate.h"
 #include "cli/verbs/verbs.h"
+#include "grading/build/call_lines.h"
 #include "grading/build/kept_build.h"
 #include "grading/run/supervisor.h"
+#include "report/harmless.h"
 #include "report/simulation_text.h"
 #include "report/sweep_page.h"
 #include "report/sweep_text.h"
@@ -80,7 +82,7 @@ struct Simulation {
   const SimulateOptions& options;
   const cases::Manifest& puzzle;
   std::string path;
-  std::string program{};
+  grading::run::Submission submission{""};
 
   /// Without a trace, but for the ranks of `traced`: of thousands of ranks it would take gigabytes.
   /// What cannot be folded is run whole: a program whose replicas are not equal, or that fails.
@@ -100,7 +102,7 @@ struct Simulation {
 
   wire::Result run_once(const cases::Case& kase) const {
     const auto backend = grading::run::Backend::dry;
-    return run_case(program, kase, grading::run::default_limits(kase.ranks, backend), backend);
+    return run_case(submission, kase, grading::run::default_limits(kase.ranks, backend), backend);
   }
 };
 
@@ -108,13 +110,15 @@ struct Simulation {
 bool is_built(Simulation& simulation, terminal::ProgressLine& line) {
   const system::Project& project = simulation.context.project;
   const std::string& id = simulation.puzzle.id;
-  const build::BuildOutcome outcome =
-      build::kept_build({project.build, "simulated", id, project.puzzle_folder(id)},
-                        build::copy_source(simulation.path), {}, [&line] { line.show("building"); });
-  simulation.program = outcome.program;
+  const build::SourceCopy source = build::copy_source(simulation.path);
+  const build::BuildOutcome outcome = build::kept_build({project.build, "simulated", id, project.puzzle_folder(id)},
+                                                        source, {}, [&line] { line.show("building"); });
+  simulation.submission.program = outcome.program;
+  simulation.submission.source = source.name;
+  simulation.submission.call_lines = build::call_lines(source.text);
   if (outcome.built) return true;
   line.end();
-  simulation.context.out << outcome.log;
+  simulation.context.out << report::harmless(outcome.log, simulation.context.charset);
   return false;
 }
 
@@ -138,7 +142,7 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   }
   context.out << heading(kase, simulation.path) << '\n';
   if (result.ending != wire::Ending::finished) {
-    context.out << shortened(result.explanation) << '\n';
+    context.out << report::harmless(shortened(result.explanation), context.charset) << '\n';
     if (result.report.failure && result.report.failure->kind == front::FailureKind::not_implemented) {
       context.out << "Fill the hole first, or simulate the project's own solution: --solution\n";
     }
@@ -166,7 +170,8 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   const wire::Result& result = simulated.result;
   of.folding = simulated.folding;
   of.finished = result.ending == wire::Ending::finished;
-  of.ending = result.explanation.substr(0, result.explanation.find('\n'));
+  of.ending =
+      report::harmless_line(result.explanation.substr(0, result.explanation.find('\n')), simulation.context.charset);
   if (!of.finished) return of;
   for (const front::RankReport& rank : result.report.ranks) {
     of.end = std::max(of.end, rank.counters.end);

@@ -15,6 +15,7 @@
 #include "base/kept_files.h"
 #include "base/machine_fault.h"
 #include "base/mutex.h"
+#include "base/token.h"
 #include "cli/error.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
@@ -221,19 +222,27 @@ std::string program_of(const Context& context, const TrainOptions& options, cons
       "./shardlings train --mine");
 }
 
-/// What the program that trains has said so far.
+/// What the program that trains has said so far. Its own lines have a mark; the others the learner's code has printed.
 class Conversation {
  public:
   Conversation(const Context& context, const Settings& settings, bool quiet)
       : report_(context, settings), line_(context), quiet_(quiet) {}
 
+  const std::string& mark() const { return mark_; }
+
   /// Output of the program.
   void listen(std::string_view output) {
+    constexpr std::size_t kLongest = 1 << 16;  // a line of the program's own is far shorter
     pending_.append(output);
-    for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n')) {
-      take(pending_.substr(0, end));
-      pending_.erase(0, end + 1);
+    std::size_t done = 0;
+    for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n', done)) {
+      take(std::string_view(pending_).substr(done, end - done));
+      done = end + 1;
     }
+    pending_.erase(0, done);
+    if (pending_.size() <= kLongest) return;
+    report_.add_output(pending_);
+    pending_.clear();
   }
 
   terminal::TrainReport& finish() {
@@ -256,10 +265,13 @@ class Conversation {
     last_step_ = Clock::now();
   }
 
-  void take(const std::string& text) {
-    const json line = json::parse(text, nullptr, false);
+  void take(std::string_view text) {
+    const std::size_t at = text.find(mark_);
+    if (at != 0) report_.add_output(std::string(text.substr(0, at)));
+    if (at == std::string_view::npos) return;
+    const json line = json::parse(text.substr(at + mark_.size()), nullptr, false);
     if (!line.is_object()) {
-      report_.add_output(text);
+      report_.add_output(std::string(text));
     } else if (line.contains("end")) {
       report_.end(line);
     } else {
@@ -271,6 +283,7 @@ class Conversation {
 
   terminal::TrainReport report_;
   terminal::ProgressLine line_;
+  std::string mark_ = random_token();
   std::string pending_;
   bool quiet_;
   mutable Mutex mutex_;
@@ -315,9 +328,8 @@ grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEv
                                       const std::string& settings_file, int notes) {
   grading::run::ProcessOptions process;
   process.program = program;
-  process.arguments = {settings_file};
+  process.arguments = {settings_file, notes >= 0 ? "3" : "", conversation.mark()};
   process.file = notes;
-  if (notes >= 0) process.arguments.emplace_back("3");
   process.environment = grading::run::clean_environment("/");
   process.has_input = true;
   process.kept_output = 0;

@@ -55,7 +55,7 @@ std::vector<CallLog::Repeated> CallLog::latest() const {
 }
 
 void CallLog::forget() {
-  noted_ = 0;
+  noted_ = unplaced_ = 0;
   last_ = "";
   last_place_ = {};
   if (entry_ == nullptr) return;

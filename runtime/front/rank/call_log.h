@@ -31,6 +31,10 @@ class CallLog {
   /// What is called now, and where. The harness's own calls have no place in the source, and are nothing that a learner
   /// knows of: they are not noted.
   void note(const char* name, Location at, Nanos now);
+  /// A call without a place, in the time that is measured: then it is the learner's, who may give none.
+  void count_unplaced() {
+    if (depth_ == 0) ++unplaced_;
+  }
   /// How many bytes all tensors of the rank have now.
   void note_tensors(Bytes alive);
   /// What came before the learner's function is of no interest in a report about it.
@@ -46,8 +50,9 @@ class CallLog {
   /// What the learner's code called last, and where; empty before its first call.
   const char* last() const { return last_; }
   Location last_place() const { return last_place_; }
-  /// How many calls the learner's code has made.
+  /// How many calls the learner's code has made: those that have a place, and all.
   std::uint64_t noted() const { return noted_; }
+  std::uint64_t made() const { return noted_ + unplaced_; }
   /// How many of the latest calls are kept.
   static constexpr std::size_t kLatest = 256;
   /// The latest ones by line and name, the most frequent first.
@@ -59,6 +64,7 @@ class CallLog {
   BlackBoxEntry* entry_;
   std::uint64_t order_ = 0;
   std::uint64_t noted_ = 0;  ///< of the learner's code
+  std::uint64_t unplaced_ = 0;
   int depth_ = 0;
   const char* composite_ = "";  ///< the learner's call, while depth_ > 0
   const char* last_ = "";

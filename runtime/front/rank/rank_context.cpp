@@ -29,6 +29,12 @@ std::string loop_text(const std::vector<CallLog::Repeated>& latest) {
 
 std::string endless_text(int rank, const CallLog& calls) {
   const std::vector<CallLog::Repeated> latest = calls.latest();
+  if (latest.empty()) {
+    return fmt::format(
+        "endless loop: rank {} makes calls for ever, and gives them no place in the source.\nIt was stopped after {} "
+        "calls, many times more than a run takes. What should end this loop?",
+        rank, calls.made() - 1);
+  }
   int all = 0;
   for (const CallLog::Repeated& repeated : latest) all += repeated.times;
   std::string text =
@@ -41,7 +47,7 @@ std::string endless_text(int rank, const CallLog& calls) {
   return text + fmt::format(
                     "\nIt was stopped after {} calls, many times more than a run takes. What should end this "
                     "loop?",
-                    calls.noted() - 1);
+                    calls.made() - 1);
 }
 
 /// The latest calls are told of if there are too many of them, or too many records in the trace.
@@ -96,12 +102,12 @@ void RankContext::defer(Misuse misuse, const std::string& sentence, Location at)
 
 void RankContext::check_endless() {
   const std::int64_t most = options_.endless;
-  if (most == 0 || calls_.noted() == 0) return;
+  if (most == 0 || calls_.made() == 0) return;
   const bool leaves_much = trace_.enabled() && trace_.size() > static_cast<std::size_t>(most);
-  if (calls_.noted() <= static_cast<std::uint64_t>(most) && !leaves_much) return;
+  if (calls_.made() <= static_cast<std::uint64_t>(most) && !leaves_much) return;
   endless_ = true;
-  const Location at = calls_.latest().front().at;
-  throw Error(endless_text(id_, calls_).c_str(), at);
+  const std::vector<CallLog::Repeated> latest = calls_.latest();
+  throw Error(endless_text(id_, calls_).c_str(), latest.empty() ? Location{} : latest.front().at);
 }
 
 void RankContext::throw_deferred() {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/parts.h"
 #include "case/data.h"
@@ -135,10 +136,15 @@ std::vector<front::Event> collectives(const judge::CheckContext& check, int rank
 }
 
 bool overlaps(const std::vector<front::Event>& transfers, const std::vector<front::Event>& computing) {
+  // Of the work by its beginnings, with the latest end up to each: a trace may have tens of thousands of events.
+  std::vector<std::pair<Nanos, Nanos>> work;
+  for (const front::Event& event : computing) work.emplace_back(event.begin, event.end);
+  std::sort(work.begin(), work.end());
+  for (std::size_t i = 1; i < work.size(); ++i) work[i].second = std::max(work[i].second, work[i - 1].second);
   return std::any_of(transfers.begin(), transfers.end(), [&](const front::Event& transfer) {
-    return std::any_of(computing.begin(), computing.end(), [&](const front::Event& work) {
-      return work.begin < transfer.end && transfer.begin < work.end;
-    });
+    const auto later =
+        std::partition_point(work.begin(), work.end(), [&](const auto& one) { return one.first < transfer.end; });
+    return later != work.begin() && transfer.begin < std::prev(later)->second;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "api/harness_calls.h"
 #include "shardlings/puzzle.h"
 #include "world/world.h"
 
@@ -84,6 +85,21 @@ TEST(EndlessLoop, ThatRecordsNothingIsStoppedByItsCalls) {
     for (;;) rank.world().send({}, kNobody, line(31));
   });
   expect_endless(report, 0, 31, "endless loop: rank 0 repeats puzzle.cpp:31 for ever.\n");
+}
+
+TEST(EndlessLoop, OfCallsWithoutAPlaceIsStoppedWhereItIsMeasured) {
+  const RunReport report = run([](Rank& rank) {
+    Tensor x = rank.zeros(4, Kind::other, DType::f32, Location{});
+    for (int i = 0; i < 2 * kMost; ++i) fill(x, 1, Location{});  // as a harness does, whose calls have no place
+    detail::harness::begin_measuring(rank);
+    for (;;) fill(x, 1, Location{});
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, FailureKind::endless_loop);
+  EXPECT_EQ(report.failure->line, 0);
+  EXPECT_THAT(report.failure->message,
+              StartsWith("endless loop: rank 0 makes calls for ever, and gives them no place in the source.\n"
+                         "It was stopped after "));
 }
 
 TEST(EndlessLoop, CannotBeCaught) {

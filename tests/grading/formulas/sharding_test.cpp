@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/random.h"
 #include "front/clock/cost.h"
 #include "front/group/placement.h"
 #include "front/group/ring_traffic.h"
@@ -115,6 +116,29 @@ TEST_P(Sharding, GradientsOfMicroBatchesAddUp) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Sharding, testing::Range(1, 10));
+
+TEST(Overlaps, IsAskedOfEachPair) {
+  std::uint64_t drawn = 0;
+  const auto events = [&](std::size_t n) {
+    std::vector<front::Event> all(n);
+    for (front::Event& event : all) {
+      event.begin = Nanos(static_cast<std::int64_t>(below_at(40, 7, drawn++)));
+      event.end = event.begin + Nanos(static_cast<std::int64_t>(below_at(4, 7, drawn++)));
+    }
+    return all;
+  };
+  int overlapping = 0;
+  for (std::size_t turn = 0; turn < 500; ++turn) {
+    const std::vector<front::Event> transfers = events(turn % 4), work = events(turn % 5);
+    bool expected = false;
+    for (const front::Event& a : transfers) {
+      for (const front::Event& b : work) expected = expected || (b.begin < a.end && a.begin < b.end);
+    }
+    EXPECT_EQ(formulas::overlaps(transfers, work), expected) << "turn " << turn;
+    if (expected) ++overlapping;
+  }
+  EXPECT_GT(overlapping, 50);
+}
 
 TEST(FromParts, TakesEachPartFromItsOwner) {
   cases::Case kase;
