@@ -13,6 +13,9 @@ endif()
 if(SHARDLINGS_LINKER)
   list(APPEND SHARDLINGS_LINK_FLAGS -fuse-ld=${SHARDLINGS_LINKER})
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND SHARDLINGS_LINK_FLAGS -fno-use-linker-plugin)  # for LTO, which is not used: a quarter of the linker's time
+endif()
 
 add_library(shardlings_submission OBJECT ${CMAKE_SOURCE_DIR}/runtime/submission/submission_main.cpp)
 target_link_libraries(shardlings_submission PRIVATE shardlings_options)

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +13,6 @@
 #include <csignal>
 #include <utility>
 
-#include "base/file.h"
 #include "base/machine_fault.h"
 
 namespace shardlings::boundary {
@@ -21,11 +22,20 @@ namespace {
   throw MachineFault(with_advice(what, error));
 }
 
-/// The program as a file in memory: a jail needs no right to the folder in which it was built.
+/// The program as a file in memory: a jail needs no right to the folder in which it was built, and has none to any file
+/// on a disk.
 int copy_program(const std::string& path) {
-  const int file = memfd_create("jail", MFD_CLOEXEC);
-  if (file < 0 || !write_all(file, read_whole_file(path))) fail("there is no memory for the jails' program");
-  return file;
+  const Descriptor from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status = {};
+  if (from.get() < 0 || fstat(from.get(), &status) != 0) fail("cannot read " + path);
+  Descriptor to(memfd_create("jail", MFD_CLOEXEC));
+  off_t done = 0;
+  while (to.get() >= 0 && done < status.st_size) {
+    const ssize_t sent = sendfile(to.get(), from.get(), &done, static_cast<std::size_t>(status.st_size - done));
+    if (sent <= 0) break;
+  }
+  if (to.get() < 0 || done != status.st_size) fail("there is no memory for the jails' program");
+  return to.release();
 }
 
 }  // namespace

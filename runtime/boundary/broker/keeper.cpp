@@ -126,9 +126,10 @@ bool keep_free(int& descriptor) {
 
 /// Everything that the broker has open is closed where a program starts.
 bool put_descriptors_in_order(JailPlan& plan) {
-  constexpr int kMost = 1024;
   bool good = keep_free(plan.program) && keep_free(plan.notes);
   for (int& mailbox : plan.mailboxes) good = good && keep_free(mailbox);
+  if (close_range(kMailboxDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return good;
+  constexpr int kMost = 1024;  // before Linux 5.11
   for (int other = kMailboxDescriptor + 1; other < kMost; ++other) fcntl(other, F_SETFD, FD_CLOEXEC);
   return good;
 }
