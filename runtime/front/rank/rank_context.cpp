@@ -27,9 +27,14 @@ std::string loop_text(const std::vector<CallLog::Repeated>& latest) {
   return fmt::format("{} {} {}", first, lines.size() == 2 ? "and" : "to", *lines.rbegin());
 }
 
+/// The lines that are known, if any, are not those of the loop.
+bool is_without_lines(const CallLog& calls) {
+  return calls.made() > 2 * calls.noted() || calls.latest().empty();
+}
+
 std::string endless_text(int rank, const CallLog& calls) {
   const std::vector<CallLog::Repeated> latest = calls.latest();
-  if (latest.empty()) {
+  if (is_without_lines(calls)) {
     return fmt::format(
         "endless loop: rank {} makes calls for ever, and gives them no place in the source.\nIt was stopped after {} "
         "calls, many times more than a run takes. What should end this loop?",
@@ -106,8 +111,8 @@ void RankContext::check_endless() {
   const bool leaves_much = trace_.enabled() && trace_.size() > static_cast<std::size_t>(most);
   if (calls_.made() <= static_cast<std::uint64_t>(most) && !leaves_much) return;
   endless_ = true;
-  const std::vector<CallLog::Repeated> latest = calls_.latest();
-  throw Error(endless_text(id_, calls_).c_str(), latest.empty() ? Location{} : latest.front().at);
+  const Location at = is_without_lines(calls_) ? Location{} : calls_.latest().front().at;
+  throw Error(endless_text(id_, calls_).c_str(), at);
 }
 
 void RankContext::throw_deferred() {

@@ -92,6 +92,7 @@ TEST(EndlessLoop, OfCallsWithoutAPlaceIsStoppedWhereItIsMeasured) {
     Tensor x = rank.zeros(4, Kind::other, DType::f32, Location{});
     for (int i = 0; i < 2 * kMost; ++i) fill(x, 1, Location{});  // as a harness does, whose calls have no place
     detail::harness::begin_measuring(rank);
+    fill(x, 1, line(30));
     for (;;) fill(x, 1, Location{});
   });
   ASSERT_TRUE(report.failure);
