@@ -84,9 +84,9 @@ bool is_dtype(DType dtype) {
 bool is_small(const Shape& shape) {
   static_assert(kMostElements == Count{1} << 56 && Shape::kMaxDims == 4);
   constexpr int kBits[] = {56, 56, 28, 18, 14};  // by the number of extents
-  std::uint64_t all = 0;
-  for (int i = 0; i < shape.rank(); ++i) all |= static_cast<std::uint64_t>(shape[i]);  // negative ones have high bits
-  return all >> kBits[shape.rank()] == 0;
+  // Negative ones have high bits. What stands behind the last extent is zero in any shape of ours.
+  const Count all = shape[0] | shape[1] | shape[2] | shape[3];
+  return static_cast<std::uint64_t>(all) >> kBits[shape.rank()] == 0;
 }
 
 bool is_sound(const Ref& ref) {

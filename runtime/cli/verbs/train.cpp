@@ -9,17 +9,14 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/kept_files.h"
 #include "base/machine_fault.h"
-#include "base/mutex.h"
-#include "base/token.h"
 #include "cli/error.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
-#include "cli/terminal/train_report.h"
+#include "cli/terminal/train_conversation.h"
 #include "cli/verbs/verbs.h"
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
@@ -57,7 +54,6 @@ struct TrainOptions {
 };
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 using train::Settings;
 using Clock = std::chrono::steady_clock;
 
@@ -222,82 +218,13 @@ std::string program_of(const Context& context, const TrainOptions& options, cons
       "./shardlings train --mine");
 }
 
-/// What the program that trains has said so far. Its own lines have a mark; the others the learner's code has printed.
-class Conversation {
- public:
-  Conversation(const Context& context, const Settings& settings, bool quiet)
-      : report_(context, settings), line_(context), quiet_(quiet) {}
-
-  const std::string& mark() const { return mark_; }
-
-  /// Output of the program.
-  void listen(std::string_view output) {
-    constexpr std::size_t kLongest = 1 << 16;  // a line of the program's own is far shorter
-    pending_.append(output);
-    std::size_t done = 0;
-    for (auto end = pending_.find('\n'); end != std::string::npos; end = pending_.find('\n', done)) {
-      take(std::string_view(pending_).substr(done, end - done));
-      done = end + 1;
-    }
-    pending_.erase(0, done);
-    if (pending_.size() <= kLongest) return;
-    report_.add_output(pending_);
-    pending_.clear();
-  }
-
-  terminal::TrainReport& finish() {
-    line_.end();
-    return report_;
-  }
-
-  /// Whether no step has ended for far longer than one takes, counted from a moment. May be asked by another thread.
-  bool is_silent(Clock::time_point since) const {
-    constexpr std::chrono::seconds kLeast{5};
-    constexpr int kTimes = 4;
-    const MutexLock lock(mutex_);
-    return Clock::now() - std::max(since, last_step_) > std::max<Clock::duration>(kLeast, kTimes * longest_step_);
-  }
-
- private:
-  void note_step() {
-    const MutexLock lock(mutex_);
-    longest_step_ = std::max(longest_step_, Clock::now() - last_step_);
-    last_step_ = Clock::now();
-  }
-
-  void take(std::string_view text) {
-    const std::size_t at = text.find(mark_);
-    if (at != 0) report_.add_output(std::string(text.substr(0, at)));
-    if (at == std::string_view::npos) return;
-    const json line = json::parse(text.substr(at + mark_.size()), nullptr, false);
-    if (!line.is_object()) {
-      report_.add_output(std::string(text));
-    } else if (line.contains("end")) {
-      report_.end(line);
-    } else {
-      note_step();
-      report_.add_step(line);
-      if (!quiet_) line_.show(report_.progress());
-    }
-  }
-
-  terminal::TrainReport report_;
-  terminal::ProgressLine line_;
-  std::string mark_ = random_token();
-  std::string pending_;
-  bool quiet_;
-  mutable Mutex mutex_;
-  Clock::time_point last_step_ GUARDED_BY(mutex_) = Clock::now();
-  Clock::duration longest_step_ GUARDED_BY(mutex_){};
-};
-
 /// Passes the wish to stop on to the program that trains, as long as this lives: it ends the step at work and saves. A
 /// second wish means that the user does not want to wait; and a step that takes far longer than others does not end.
 /// Then this process ends, and the program with it; its checkpoint is whole.
 class StopOnSignal {
  public:
   StopOnSignal(const Context& context, terminal::SignalEvents& signals, grading::run::Process& process,
-               const Conversation& conversation)
+               const terminal::TrainConversation& conversation)
       : thread_([&context, &signals, &process, &conversation](const std::stop_token& ending) {
           int wish = 0;
           Clock::time_point since;
@@ -324,7 +251,7 @@ class StopOnSignal {
 };
 
 grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
-                                      Conversation& conversation, const std::string& program,
+                                      terminal::TrainConversation& conversation, const std::string& program,
                                       const std::string& settings_file, int notes) {
   grading::run::ProcessOptions process;
   process.program = program;
@@ -356,7 +283,7 @@ static int train(const Context& context, const TrainOptions& options) {
   const std::string program = program_of(context, options, folder.path());
   write_file_atomically(settings_file, to_json(settings));
   terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
-  Conversation conversation(context, settings, options.json);
+  terminal::TrainConversation conversation(context, settings, options.json);
   const grading::run::Witness witness(case_of_ranks(settings));
   const grading::run::ProcessEnd end =
       run_training(context, signals, conversation, program, settings_file, witness.file());

@@ -43,7 +43,7 @@ inline bool overlap(const Stretch& a, const Stretch& b) {
   return a.storage != 0 && a.storage == b.storage && intersect(a.range, b.range).size() > 0;
 }
 inline bool overlap(const Operand& a, const Operand& b) {
-  return overlap(stretch_of(a), stretch_of(b));
+  return a.ref.storage == b.ref.storage && overlap(stretch_of(a), stretch_of(b));  // mostly they differ
 }
 
 }  // namespace shardlings::front

@@ -21,12 +21,15 @@ class Entries {
   Entries(const model::LayerStructure& structure, V flat, Location at) : structure_(structure), flat_(flat), at_(at) {}
 
   V vector(std::string_view name) const { return flat_.part(entry_of(structure_, name).range, at_); }
-  V matrix(std::string_view name) const { return stacked(name, name); }
+  V matrix(std::string_view name) const {
+    const auto& entry = entry_of(structure_, name);
+    return flat_.part(entry.range, at_).reshaped({entry.rows, entry.cols}, at_);
+  }
   /// Matrices of equally many columns that lie one behind the other, as a single one.
   V stacked(std::string_view first, std::string_view last) const {
-    const Count cols = entry_of(structure_, first).cols;
-    const V all = joined(first, last);
-    return all.reshaped({all.size() / cols, cols}, at_);
+    const auto& entry = entry_of(structure_, first);
+    const V all = flat_.part({entry.range.begin, entry_of(structure_, last).range.end}, at_);
+    return all.reshaped({all.size() / entry.cols, entry.cols}, at_);
   }
   V joined(std::string_view first, std::string_view last) const {
     return flat_.part({entry_of(structure_, first).range.begin, entry_of(structure_, last).range.end}, at_);

@@ -137,8 +137,9 @@ void Op::overlap_error(const Argument& output, const char* other) {
 void Op::check_overlaps() {
   for (const Argument& y : out_) {
     for (const Argument& x : in_) {
+      if (!overlap(x.operand, y.operand)) continue;
       const bool same = aliases_ && range_of(x.operand) == range_of(y.operand);
-      if (overlap(x.operand, y.operand) && !same) overlap_error(y, x.what);
+      if (!same) overlap_error(y, x.what);
     }
     for (const Argument* before = out_.begin(); before != &y; ++before) {
       if (overlap(before->operand, y.operand)) overlap_error(y, before->what);
