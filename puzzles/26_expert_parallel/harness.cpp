@@ -16,31 +16,44 @@ SHARDLINGS_LEARNER_FUNCTION(expert_layer, void(Rank& rank, const ExpertShare& sh
 
 namespace {
 
-/// What the learner says, if it can be an answer.
-std::vector<int> asked_routes(const ExpertSizes& sizes, int rank) {
-  const std::vector<int> routes = route(scores_of(sizes, rank), sizes.experts, sizes.k, sizes.capacity(rank));
-  const auto refuse = [](const std::string& message) { throw InvalidArgument(message.c_str(), detail::kNoPlace); };
+std::vector<int> routes_of(const ExpertSizes& sizes, int rank) {
+  return route(scores_of(sizes, rank), sizes.experts, sizes.k, sizes.capacity(rank));
+}
+
+/// Why that can be no answer; empty if it can.
+std::string fault_in(const std::vector<int>& routes, const ExpertSizes& sizes, int rank) {
   const Count tokens = sizes.tokens(rank);
   if (std::ssize(routes) != tokens * sizes.k) {
-    refuse("route returns " + std::to_string(routes.size()) + " numbers; there are " + std::to_string(tokens) +
-           " tokens with " + std::to_string(sizes.k) + " choices each");
+    return "route returns " + std::to_string(routes.size()) + " numbers; there are " + std::to_string(tokens) +
+           " tokens with " + std::to_string(sizes.k) + " choices each";
   }
   for (std::size_t i = 0; i < routes.size(); ++i) {
     if (routes[i] == kNobody || (routes[i] >= 0 && routes[i] < sizes.experts)) continue;
-    refuse("route sends token " + std::to_string(i / static_cast<std::size_t>(sizes.k)) + " to expert " +
+    return "route sends token " + std::to_string(i / static_cast<std::size_t>(sizes.k)) + " to expert " +
            std::to_string(routes[i]) + "; experts are 0 to " + std::to_string(sizes.experts - 1) +
-           ", and kNobody is none of them");
+           ", and kNobody is none of them";
   }
+  return "";
+}
+
+/// What the learner says.
+std::vector<int> asked_routes(const ExpertSizes& sizes, int rank) {
+  std::vector<int> routes = routes_of(sizes, rank);
+  const std::string fault = fault_in(routes, sizes, rank);
+  if (!fault.empty()) throw InvalidArgument(fault.c_str(), detail::kNoPlace);
   return routes;
 }
 
-/// A simulation computes no numbers, but the case determines how many rows come in: rank by rank, by its experts.
+/// A simulation computes no numbers, but how many rows come in is known: rank by rank, by its experts, as the learner's
+/// function sends them there.
 std::vector<float> counts_to_read(const ExpertSizes& sizes, const Rank& rank, const Group& ep) {
   std::vector<float> counts;
   const int own = sizes.experts_of_rank();
   for (int r = 0; r < sizes.e; ++r) {
     const int source = rank.id() - ep.rank() + r;
-    const std::vector<Count> of = counts_of(sizes.experts, rows_of(sizes, source, right_routes(sizes, source)));
+    const std::vector<int> routes = routes_of(sizes, source);
+    if (!fault_in(routes, sizes, source).empty()) break;  // that rank says so, and the run ends
+    const std::vector<Count> of = counts_of(sizes.experts, rows_of(sizes, source, routes));
     for (int i = 0; i < own; ++i)
       counts.push_back(static_cast<float>(of[static_cast<std::size_t>(ep.rank() * own + i)]));
   }

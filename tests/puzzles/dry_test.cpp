@@ -90,7 +90,8 @@ TEST_P(Dry, RecipesChangeNothing) {
 }
 
 /// "id/mutant". Those of puzzle 33 that are misuse, which depends on what ranks do together, and one more; with
-/// SHARDLINGS_DRY_MUTANTS=all every mutant of every puzzle, which takes minutes.
+/// SHARDLINGS_DRY_MUTANTS=all every mutant of every puzzle, which takes minutes. Not the one that reads other numbers
+/// than those that its harness gives a simulation to read.
 std::vector<std::string> mutants() {
   const char* wish = std::getenv("SHARDLINGS_DRY_MUTANTS");
   const bool all = wish != nullptr && std::string(wish) == "all";
@@ -100,7 +101,7 @@ std::vector<std::string> mutants() {
   for (const std::string& id : all ? puzzle_ids() : std::vector<std::string>{"33_three_d_parallel"}) {
     for (const std::string& name :
          support::names_of_mutants(SHARDLINGS_SOURCE_FOLDER "/solutions", id, all ? std::set<std::string>() : misuse)) {
-      list.push_back(id + "/" + name);
+      if (name != "counts_are_own") list.push_back(id + "/" + name);
     }
   }
   return list;

@@ -43,7 +43,8 @@ int ring_steps(back::Collective kind, int members) {
 
 }  // namespace
 
-CostModel::CostModel(Cluster cluster) : cluster_(std::move(cluster)) {
+CostModel::CostModel(Cluster cluster)
+    : cluster_(std::move(cluster)), is_plain_(!cluster_.mixed && !cluster_.activation_share) {
   const Efficiency& reached = cluster_.efficiency;
   Roofline& roof = cluster_.roofline;
   roof.flops_per_second *= reached.matmul.value_or(1);
@@ -54,7 +55,7 @@ CostModel::CostModel(Cluster cluster) : cluster_(std::move(cluster)) {
   cluster_.efficiency = {};
 }
 
-Bytes CostModel::weight(Count n, DType dtype, Kind kind) const {
+Bytes CostModel::weighed(Count n, DType dtype, Kind kind) const {
   const Bytes whole = front::weight(n, dtype, kind, cluster_.mixed, cluster_.f32_gradients);
   return kind == Kind::activation ? share_of(whole, cluster_.activation_share) : whole;
 }

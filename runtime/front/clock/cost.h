@@ -26,7 +26,9 @@ class CostModel {
   const Cluster& cluster() const { return cluster_; }
 
   /// What a tensor of that kind weighs in the cluster's precision; of activations a rank may have a part.
-  Bytes weight(Count n, DType dtype, Kind kind) const;
+  Bytes weight(Count n, DType dtype, Kind kind) const {
+    return is_plain_ ? bytes_of(n, dtype) : weighed(n, dtype, kind);
+  }
   /// The same of data on a link, whatever they are for: so many bytes as the program sees them.
   Bytes on_wire(Bytes seen, DType dtype) const {
     return cluster_.mixed ? weight(seen.value() / size_of(dtype), dtype, Kind::buffer) : seen;
@@ -53,6 +55,7 @@ class CostModel {
   int node_of(int world_rank) const { return world_rank / cluster_.ranks_per_node; }
 
  private:
+  Bytes weighed(Count n, DType dtype, Kind kind) const;
   /// What one member passes on in a second, in a ring over all of the group's ports: min(W inside, rails W between).
   double ring_bandwidth(const Spread& spread) const;
   Bytes whole_of(const back::Signature& signature) const;
@@ -72,6 +75,7 @@ class CostModel {
   Nanos doubling(const back::Signature& signature, const Spread& spread) const;
 
   Cluster cluster_;
+  bool is_plain_;  ///< everything weighs what a program sees of it: asked for with each argument of each operation
 };
 
 }  // namespace shardlings::front

@@ -13,10 +13,11 @@ struct Operand {
   detail::Ref ref;
   Kind kind = Kind::other;
   Memory memory = Memory::device;
-  Label label;  ///< of the view if it has one, else of its storage
+  Label label;         ///< of the view if it has one, else of its storage
+  Count elements = 0;  ///< ref.shape.size(), which is asked for many times in each operation
 
   const Shape& shape() const { return ref.shape; }
-  Count size() const { return ref.shape.size(); }
+  Count size() const { return elements; }
   Count rows() const { return ref.shape.rows(); }
   Count cols() const { return ref.shape.cols(); }
   DType dtype() const { return ref.dtype; }

@@ -99,8 +99,12 @@ Operand RankMemory::find(const Call& call, const Lookup& lookup) {
         call, fmt::format("{}: tensor argument {} is not inside its storage", rank_.called(call), lookup.index + 1));
   }
   if (!storage->in_flight.empty()) check_race(call, *storage, {ref.offset, ref.offset + size}, lookup);
-  return {static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype), ref, storage->kind, storage->memory,
-          label_in(ref, *storage)};
+  return {static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype),
+          ref,
+          storage->kind,
+          storage->memory,
+          label_in(ref, *storage),
+          size};
 }
 
 Operand RankMemory::on_device(const Call& call, const Lookup& lookup) {
@@ -171,7 +175,7 @@ Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwi
   storage.label.micro = micro;
   storage.at = otherwise.at;
   const Ref ref{.storage = index, .generation = storage.generation, .shape = shape, .dtype = dtype};
-  return {data, ref, storage.kind, memory, storage.label};
+  return {data, ref, storage.kind, memory, storage.label, storage.count};
 }
 
 void RankMemory::repeat(const LedgerChange& change, Location at) {

@@ -20,25 +20,37 @@ class Entries {
  public:
   Entries(const model::LayerStructure& structure, V flat, Location at) : structure_(structure), flat_(flat), at_(at) {}
 
-  V vector(std::string_view name) const { return flat_.part(entry_of(structure_, name).range, at_); }
+  V vector(std::string_view name) const { return flat_.part(entry(name).range, at_); }
   V matrix(std::string_view name) const {
-    const auto& entry = entry_of(structure_, name);
-    return flat_.part(entry.range, at_).reshaped({entry.rows, entry.cols}, at_);
+    const auto& one = entry(name);
+    return flat_.part(one.range, at_).reshaped({one.rows, one.cols}, at_);
   }
   /// Matrices of equally many columns that lie one behind the other, as a single one.
   V stacked(std::string_view first, std::string_view last) const {
-    const auto& entry = entry_of(structure_, first);
-    const V all = flat_.part({entry.range.begin, entry_of(structure_, last).range.end}, at_);
-    return all.reshaped({all.size() / entry.cols, entry.cols}, at_);
+    const Count cols = entry(first).cols;
+    const V all = joined(first, last);
+    return all.reshaped({all.size() / cols, cols}, at_);
   }
   V joined(std::string_view first, std::string_view last) const {
-    return flat_.part({entry_of(structure_, first).range.begin, entry_of(structure_, last).range.end}, at_);
+    return flat_.part({entry(first).range.begin, entry(last).range.end}, at_);
   }
 
  private:
+  /// They are asked for in their order, there or back, some twenty times in each call: mostly it is a neighbour.
+  const auto& entry(std::string_view name) const {
+    const auto& entries = structure_.entries;
+    for (const std::size_t i : {latest_, latest_ + 1, latest_ - 1}) {
+      if (i < entries.size() && entries[i].name[0] == name[0] && entries[i].name == name) return entries[latest_ = i];
+    }
+    const auto& found = entry_of(structure_, name);
+    latest_ = static_cast<std::size_t>(&found - entries.data());
+    return found;
+  }
+
   const model::LayerStructure& structure_;
   V flat_;
   Location at_;
+  mutable std::size_t latest_ = 0;
 };
 
 /// What all functions of a layer are given.
