@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "report/harmless.h"
+#include "report/plain_page.h"
 #include "report/summary.h"
 #include "report/sweep_picture.h"
 #include "report/sweep_text.h"
@@ -21,22 +22,13 @@ using simulation::SweepResult;
 using simulation::SweepVariable;
 
 /// Each shade brings its own ink, so that both colour schemes can read it (WCAG 2.1, 1.4.3).
-constexpr const char* kPageStyle = R"CSS(<style>
-:root { color-scheme: light dark; }
-body { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif; margin: 2rem auto; max-width: 62rem;
-  padding: 0 1rem; line-height: 1.4; }
-h1 { font-size: 1.3rem; } h2 { font-size: 1.05rem; margin-top: 2rem; }
-table { border-collapse: collapse; } caption { text-align: left; padding: .6rem 0; font-weight: 600; }
-th, td { padding: .35rem .7rem; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.note { text-align: left; }
-th { font-weight: 600; } .map td { border: 2px solid transparent; background-clip: padding-box; }
+constexpr const char* kMapStyle = R"CSS(.map td { border: 2px solid transparent; background-clip: padding-box; }
 .t0 { background-color: #1d3f8a; color: #fff; } .t1 { background-color: #2f62c9; color: #fff; }
 .t2 { background-color: #7ba0e8; color: #10131a; } .t3 { background-color: #a9c2f2; color: #10131a; }
 .t4 { background-color: #cbdaf8; color: #10131a; } .t5 { background-color: #e9f0fd; color: #10131a; }
 .full { background-color: #e4e4e7; color: #3f3f46; } .map td.best { border-color: #d97706; font-weight: 700; }
-.scroll { overflow-x: auto; } svg { width: 100%; min-width: 40rem; height: auto; }
+svg { width: 100%; min-width: 40rem; height: auto; }
 @media (prefers-color-scheme: dark) { .full { background-color: #3f3f46; color: #d4d4d8; } }
-</style>
 )CSS";
 constexpr int kShades = 6;
 
@@ -79,15 +71,10 @@ class Page {
         extremes_(extremes_of(results_)) {}
 
   std::string html() {
-    const std::string title = markup(page_.title);
-    html_ = fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-        "content=\"width=device-width\">\n<title>{0}</title>\n{1}</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n",
-        title, kPageStyle, markup(page_.subtitle));
     add_maps();
     add_frontier();
     add_table();
-    return html_ + "</body>\n</html>\n";
+    return plain_page(page_.title, page_.subtitle, kMapStyle, html_);
   }
 
  private:

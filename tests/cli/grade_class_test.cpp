@@ -8,6 +8,7 @@
 
 #include "cli/error.h"
 #include "cli/learner.h"
+#include "support/mutants.h"
 
 namespace shardlings::cli {
 namespace {
@@ -67,6 +68,20 @@ TEST_F(ClassOfStudents, IsGradedOnFromWhereItWasAndAnewWhatHasChanged) {
   shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
   EXPECT_THAT(grade({}).out, HasSubstr("s for 1;"));
   EXPECT_EQ(mark_of(results(), "ben")["outcome"], "passed");
+}
+
+// Of two that made the same mistake the page says that it is the most frequent one, and whose.
+TEST_F(ClassOfStudents, HasAPageThatSaysWhereItFails) {
+  const TemporaryFolder& folder = shardlings_.folder();
+  const std::string wrong = support::text_of_mutant(SHARDLINGS_SOURCE "/solutions", kFirst, "never_updated");
+  folder.write("class/<b>eve/01.cpp", wrong);
+  folder.write("class/fay/01.cpp", wrong);
+  ASSERT_EQ(grade({}).status, kPassed);
+  const std::string page = folder.read("class.graded/class.html");
+  EXPECT_THAT(page, AllOf(HasSubstr("6 students, 1 puzzle<"), HasSubstr("1 passed, 2 failed, 1 not implemented, "),
+                          HasSubstr("2 of 6: Weights after the step"), HasSubstr("&lt;b&gt;eve, fay"),
+                          HasSubstr("<td class=\"passed\" title=\"passed\">100</td>")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<b>eve")), Not(HasSubstr("<script"))));
 }
 
 TEST_F(ClassOfStudents, IsComparedWithAnEarlierGrading) {

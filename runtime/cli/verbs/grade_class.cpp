@@ -15,6 +15,7 @@
 #include "cli/learner/hidden_cases.h"
 #include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
+#include "cli/submissions/class_page.h"
 #include "cli/terminal/progress_line.h"
 #include "report/harmless.h"
 
@@ -173,7 +174,7 @@ void print_summary(const Context& context, const Gradebook& book, const std::str
   }
   print_changes(context, book);
   if (!pace.empty()) context.out << pace << '\n';
-  context.out << fmt::format("{0}/results.csv, {0}/results.json\n", system::shown_path(out));
+  context.out << fmt::format("{0}/results.csv, {0}/results.json, {0}/class.html\n", system::shown_path(out));
 }
 
 }  // namespace
@@ -210,7 +211,7 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   const std::optional<Gradebook> earlier = earlier_of(options.diff);
   grading.kept = out + "/kept";
   // What one finds after a grading that was killed is never an older one's.
-  for (const char* name : {"/results.csv", "/results.json"}) fs::remove(out + name);
+  for (const char* name : {"/results.csv", "/results.json", "/class.html"}) fs::remove(out + name);
 
   submissions::Progress last;
   Gradebook book;
@@ -225,6 +226,8 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   if (earlier) book.changes = changes_between(*earlier, book);
   write_file_atomically(out + "/results.json", to_json(book));
   write_file_atomically(out + "/results.csv", to_csv(book));
+  write_file_atomically(out + "/class.html",
+                        class_page(book, grading.puzzles, "Class: " + fs::path(grading.folder).filename().string()));
   if (rules.json) {
     context.out << to_json(book);
   } else {

@@ -33,7 +33,7 @@ struct ClassRules {
   bool json = false;  ///< the gradebook on standard output
 };
 
-/// Grades the folder and writes results.csv and results.json. kPassed: all was judged; kNotJudged: some was not.
+/// Grades the folder and writes results.csv, results.json and class.html. kPassed: all was judged; kNotJudged: some was not.
 int grade_class(const Context& context, const std::string& folder, const ClassOptions& options,
                 const ClassRules& rules);
 
