@@ -82,6 +82,10 @@ TEST_F(ClassOfStudents, HasAPageThatSaysWhereItFails) {
                           HasSubstr("2 of 6: Weights after the step"), HasSubstr("&lt;b&gt;eve, fay"),
                           HasSubstr("<td class=\"passed\" title=\"passed\">100</td>")));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<b>eve")), Not(HasSubstr("<script"))));
+  const std::size_t picture = page.find("kept/");
+  ASSERT_NE(picture, std::string::npos);
+  EXPECT_THAT(folder.read("class.graded/" + page.substr(picture, page.find('"', picture) - picture)),
+              AllOf(HasSubstr("<svg"), HasSubstr("eve: perceptron, 4 layers"), Not(HasSubstr("<b>eve"))));
 }
 
 TEST_F(ClassOfStudents, IsComparedWithAnEarlierGrading) {
@@ -106,10 +110,11 @@ TEST_F(ClassOfStudents, HasHiddenSeedsThatNobodyIsTold) {
   int kept = 0;
   for (const auto& file : std::filesystem::directory_iterator(shardlings_.folder() / "class.graded/kept")) {
     const std::string verdict = shardlings_.folder().read("class.graded/kept/" + file.path().filename().string());
+    whole += verdict;
+    if (file.path().extension() != ".json") continue;  // a picture
     for (const json& kase : json::parse(verdict)["cases"]) {
       EXPECT_EQ(kase["seed"].is_null(), kase["case"].value("hidden", false)) << kase["name"];
     }
-    whole += verdict;
     ++kept;
   }
   EXPECT_EQ(kept, 3);

@@ -20,6 +20,7 @@
 #include "cli/system/job.h"
 #include "grading/build/toolchain.h"
 #include "grading/grade.h"
+#include "report/svg.h"
 
 namespace shardlings::cli::submissions {
 
@@ -68,6 +69,21 @@ std::optional<Mark> kept_mark(const Task& task) {
   }
 }
 
+/// Beside the verdict: the timeline of the puzzle's first case, the same for everybody.
+std::string picture_of(const Task& task) {
+  return fs::path(task.kept).replace_extension(".svg").string();
+}
+
+void draw(const Task& task, const Verdict& verdict) {
+  const cases::Case& first = task.puzzle->cases.front();
+  if (first.hidden || verdict.status != grading::verdict::Status::graded) return;
+  const std::string& name = first.name;
+  const auto shown = std::find_if(verdict.cases.begin(), verdict.cases.end(),
+                                  [&name](const grading::verdict::CaseVerdict& one) { return one.kase.name == name; });
+  if (shown == verdict.cases.end() || shown->traces.empty()) return;
+  write_file_atomically(picture_of(task), report::timeline_svg(*shown, task.student + ": " + name), Outlives::kill);
+}
+
 /// The work of one process: the verdict as JSON.
 system::Job::Work work_of(const system::Project& project, const ClassGrading& grading, const Task& task) {
   grading::GradeOptions options;
@@ -76,10 +92,11 @@ system::Job::Work work_of(const system::Project& project, const ClassGrading& gr
   options.source = fs::absolute(task.file).string();
   options.jailed = true;
   options.least_tier = grading.least_tier;
-  options.traces = false;
   if (!grading.secret.empty()) options.secret = students_secret(grading.secret, task.student);
-  return [options](const system::Job::Say&, std::string& text) {
-    text = to_json(grading::grade_puzzle(options));
+  return [options, task](const system::Job::Say&, std::string& text) {
+    const Verdict verdict = grading::grade_puzzle(options);
+    draw(task, verdict);
+    text = to_json(verdict);
     return kPassed;
   };
 }
@@ -135,6 +152,8 @@ void put(Gradebook& book, const Task& task, Mark mark) {
   mark.content = place.content;
   mark.submitted = place.submitted;
   mark.late = place.late;
+  const fs::path picture = picture_of(task);
+  if (fs::exists(picture)) mark.picture = (picture.parent_path().filename() / picture.filename()).string();
   place = std::move(mark);
 }
 

@@ -28,6 +28,8 @@ constexpr const char* kClassStyle = R"CSS(body { max-width: 90rem; }
 .bar { display: inline-block; height: .7em; background-color: #2f62c9; margin-right: .5em; vertical-align: baseline; }
 h3 { font-size: 1rem; margin: 1.5rem 0 0; } h4 { font-size: .9rem; margin: .8rem 0 0; } ul { list-style: none; padding-left: 0; }
 li { margin: .3rem 0; } details summary { cursor: pointer; } .who { color: GrayText; }
+.timelines { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1rem; }
+figure { margin: 0; } figure img { width: 100%; border: 1px solid GrayText; } figcaption { font-size: .85rem; }
 )CSS";
 
 /// What stands in a cell.
@@ -140,6 +142,21 @@ std::vector<std::pair<std::string, std::string>> told_of(const Gradebook& book, 
   return told;
 }
 
+/// All pictures of a puzzle, so that one sees who does it in another way.
+std::string timelines_of(const Gradebook& book, std::size_t column) {
+  std::string figures;
+  for (const Row& row : book.rows) {
+    const Mark& mark = row.marks[column];
+    if (mark.picture.empty()) continue;
+    figures += fmt::format(
+        "<figure><img src=\"{}\" loading=\"lazy\" alt=\"Timeline of {}\"><figcaption>{}: {}</figcaption></figure>\n",
+        markup(mark.picture), markup(row.student), markup(row.student), markup(cell_words(mark)));
+  }
+  if (figures.empty()) return "";
+  return "<details><summary>Timelines side by side</summary>\n<div class=\"timelines\">\n" + figures +
+         "</div></details>\n";
+}
+
 }  // namespace
 
 Stumbles stumbles_of(const Gradebook& book, const cases::Manifest& puzzle) {
@@ -165,6 +182,7 @@ std::string class_page(const Gradebook& book, const std::vector<cases::Manifest>
     if (!stumbles.diagnoses.empty()) {
       body += "<h4>Mistakes that were named</h4>\n" + list_of(stumbles.diagnoses, book.rows.size());
     }
+    body += timelines_of(book, i);
   }
   const auto several = [](std::size_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

@@ -23,8 +23,9 @@ struct Stumbles {
 };
 Stumbles stumbles_of(const Gradebook& book, const cases::Manifest& puzzle);
 
-/// The HTML: nothing to be fetched, nothing that runs. Names and ids are the students' words, and shown as text.
-/// `title`: the folder that was graded. `puzzles`: those of the gradebook, in its order.
+/// The HTML, with pictures from files beside it (Mark::picture): nothing else to be fetched, nothing that runs. Names
+/// and ids are the students' words, and shown as text. `title`: the folder that was graded. `puzzles`: those of the
+/// gradebook, in its order.
 std::string class_page(const Gradebook& book, const std::vector<cases::Manifest>& puzzles, const std::string& title);
 
 }  // namespace shardlings::cli::submissions

@@ -28,6 +28,7 @@ struct Mark {
   std::vector<std::string> failed;     ///< ids of checks that do not hold
   std::vector<std::string> diagnoses;  ///< ids, the most important first
   std::string reason;                  ///< of what was not judged
+  std::string picture;                 ///< file with a timeline, below the folder of results; empty: none was drawn
 };
 
 struct Row {
