@@ -29,19 +29,11 @@ struct PackedLocation {
 
 /// One request of a rank. What each verb uses of it, and in which order, stands in verbs.def; arguments.h packs it.
 struct Call {
-  /// Without tensors. Of their places only what says so is written: to write all would be a twentieth of what a call
-  /// costs.
-  Call() {
-    for (Ref& ref : tensor) ref.storage = ref.generation = 0;
-  }
-
   Verb verb = Verb::count_;
   std::uint8_t blocking = 1;  ///< 1: wait in the same call; 0: start only
   std::uint8_t num_tensors = 0;
   PackedLocation at;
-  union {
-    Ref tensor[kMaxTensors];
-  };
+  Ref tensor[kMaxTensors];
   std::int64_t number[kMaxNumbers] = {};
   float scalar[kMaxScalars] = {};
   std::uint64_t id = 0;  ///< of a Work or a Saved, or of what the harness has lent
