@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cli/error.h"
+#include "cli/submissions/archive.h"
 
 namespace shardlings::cli::submissions {
 
@@ -22,11 +23,6 @@ namespace {
 /// A folder with more entries is somebody's joke, or a build folder that was handed in: the rest is not looked at.
 constexpr int kMostEntries = 20'000;
 constexpr int kMostFolders = 12;  ///< in one another
-
-bool is_archive(const std::string& name) {
-  static const std::regex kArchive(R"(.*\.(zip|tar|tgz|tbz2|txz|7z|rar|tar\.(gz|bz2|xz|zst)))", std::regex::icase);
-  return std::regex_match(name, kArchive);
-}
 
 /// What platforms and systems leave beside submissions.
 bool is_nobodys(const std::string& name) {
@@ -70,7 +66,31 @@ void take_file(Student& student, const std::string& path, const std::string& ins
   }
 }
 
-void take_folder(Student& student, const fs::path& folder, const std::vector<cases::Manifest>& puzzles) {
+/// Opens archives into a folder beside the submissions, each into one of its own.
+class Archives {
+ public:
+  Archives(std::string submissions, std::string unpacked)
+      : submissions_(std::move(submissions)), unpacked_(std::move(unpacked)) {}
+
+  /// The folder with what came out. If not all did, the student hears of it.
+  fs::path open(Student& student, const fs::path& archive) const {
+    const std::string inside = archive.lexically_relative(submissions_).string();
+    const fs::path folder = fs::path(unpacked_) / inside;
+    fs::create_directories(unpacked_);
+    fs::permissions(unpacked_, fs::perms::owner_all);  // texts of students are nobody else's affair
+    fs::remove_all(folder);
+    const std::string why = unpack(archive.string(), folder.string());
+    if (!why.empty()) student.left_out.push_back(fmt::format("{}: {}", archive.string(), why));
+    return folder;
+  }
+
+ private:
+  std::string submissions_, unpacked_;
+};
+
+/// `archives`: nullptr for what came out of one: those in one another are not opened.
+void take_folder(Student& student, const fs::path& folder, const std::vector<cases::Manifest>& puzzles,
+                 const Archives* archives) {
   std::error_code error;
   int entries = 0;
   fs::recursive_directory_iterator at(folder, error);
@@ -84,7 +104,9 @@ void take_folder(Student& student, const fs::path& folder, const std::vector<cas
       at.disable_recursion_pending();
     }
     if (at->symlink_status(error).type() != fs::file_type::regular) continue;
-    if (is_archive(at->path().filename().string())) student.left_out.push_back(at->path().string());
+    if (is_archive(at->path().filename().string()) && archives != nullptr) {
+      take_folder(student, archives->open(student, at->path()), puzzles, nullptr);
+    }
     take_file(student, at->path().string(), at->path().lexically_relative(folder).string(), false, puzzles);
   }
   if (error) throw UsageError(fmt::format("{} cannot be read whole: {}.", folder.string(), error.message()));
@@ -118,39 +140,38 @@ const cases::Manifest* puzzle_of(const std::string& path, const std::vector<case
   return puzzles.size() == 1 && folders.empty() ? &puzzles.front() : nullptr;
 }
 
-Submissions read_submissions(const std::string& folder, const std::vector<cases::Manifest>& puzzles) {
+Submissions read_submissions(const std::string& folder, const std::string& unpacked,
+                             const std::vector<cases::Manifest>& puzzles) {
   std::map<std::string, Student> students;
   Submissions all;
-  std::string archives;
+  const Archives archives(folder, unpacked);
   std::error_code error;
   fs::directory_iterator at(folder, error);
   for (; !error && at != fs::directory_iterator(); at.increment(error)) {
     const std::string name = at->path().filename().string();
     const fs::file_type type = at->symlink_status(error).type();
     if (is_nobodys(name)) continue;
-    const EntryName entry = entry_name(name, type == fs::file_type::directory);
-    if (is_archive(name)) {
-      archives += "\n  " + name;
-    } else if (entry.student.empty() || (type != fs::file_type::directory && type != fs::file_type::regular)) {
+    const bool packed = type == fs::file_type::regular && is_archive(name);
+    EntryName entry = entry_name(name, type == fs::file_type::directory);
+    if (packed && entry.student.empty()) entry = entry_name(without_archive_suffix(name), true);
+    if (entry.student.empty() || (type != fs::file_type::directory && type != fs::file_type::regular)) {
       all.left_out.push_back(at->path().string());
-    } else {
-      Student& student = students[entry.student];
-      student.id = entry.student;
-      if (!entry.name.empty()) student.name = entry.name;
-      if (type == fs::file_type::directory) {
-        take_folder(student, at->path(), puzzles);
-      } else {
-        take_file(student, at->path().string(), entry.file, entry.late, puzzles);
-      }
+      continue;
     }
+    Student& student = students[entry.student];
+    student.id = entry.student;
+    if (!entry.name.empty()) student.name = entry.name;
+    const std::size_t before = student.files.size();
+    if (packed) {
+      take_folder(student, archives.open(student, at->path()), puzzles, nullptr);
+    } else if (type == fs::file_type::directory) {
+      take_folder(student, at->path(), puzzles, &archives);
+    } else {
+      take_file(student, at->path().string(), entry.file, entry.late, puzzles);
+    }
+    for (std::size_t i = before; i < student.files.size(); ++i) student.files[i].late |= entry.late;
   }
   if (error) throw UsageError(fmt::format("{} cannot be read: {}.", folder, error.message()));
-  if (!archives.empty()) {
-    throw UsageError(
-        fmt::format("{} holds archives, which are not opened. Unpack each into a folder that is named by "
-                    "its student, and move it elsewhere:{}",
-                    folder, archives));
-  }
   if (students.empty()) {
     throw UsageError(
         fmt::format("{} holds no student's work: a folder for each student is expected, or files with the "

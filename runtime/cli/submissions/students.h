@@ -48,7 +48,9 @@ struct Submissions {
 /// the only one of `puzzles`, if there is only one. nullptr: for none of them.
 const cases::Manifest* puzzle_of(const std::string& path, const std::vector<cases::Manifest>& puzzles);
 
-/// Reads the folder. Throws UsageError where it cannot be read, holds nobody's work, or holds archives.
-Submissions read_submissions(const std::string& folder, const std::vector<cases::Manifest>& puzzles);
+/// Reads the folder. An archive is a student's folder, or lies in one; C++ files in it are put below `unpacked`. Throws
+/// UsageError where the folder cannot be read, or holds nobody's work.
+Submissions read_submissions(const std::string& folder, const std::string& unpacked,
+                             const std::vector<cases::Manifest>& puzzles);
 
 }  // namespace shardlings::cli::submissions

@@ -186,7 +186,15 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   submissions::ClassGrading grading;
   grading.folder = without_slash(asked);
   grading.puzzles = chosen_puzzles(course, options.puzzles);
-  const submissions::Submissions all = submissions::read_submissions(grading.folder, grading.puzzles);
+  const std::string out = options.out.empty() ? grading.folder + ".graded" : without_slash(options.out);
+  if ((out + "/").starts_with(grading.folder + "/")) {
+    throw UsageError(
+        fmt::format("--out {}: results among the submissions would be taken for a student's. Name a folder "
+                    "elsewhere.",
+                    options.out));
+  }
+  const submissions::Submissions all =
+      submissions::read_submissions(grading.folder, out + "/unpacked", grading.puzzles);
   tell_of_left_out(context, all);
   if (options.puzzles.empty()) grading.puzzles = handed_in(grading.puzzles, all);
   if (grading.puzzles.empty()) {
@@ -201,13 +209,6 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   if (!rules.seed_file.empty()) grading.secret = learner::secret_of(rules.seed_file);
   grading.at_once = options.jobs;
   grading.least_tier = rules.least_tier;
-  const std::string out = options.out.empty() ? grading.folder + ".graded" : without_slash(options.out);
-  if ((out + "/").starts_with(grading.folder + "/")) {
-    throw UsageError(
-        fmt::format("--out {}: results among the submissions would be taken for a student's. Name a folder "
-                    "elsewhere.",
-                    options.out));
-  }
   const std::optional<Gradebook> earlier = earlier_of(options.diff);
   grading.kept = out + "/kept";
   // What one finds after a grading that was killed is never an older one's.

@@ -1,0 +1,91 @@
+#include "cli/submissions/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+
+namespace shardlings::cli::submissions {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kBlock = 64 * 1024;
+
+using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
+
+/// The path of a C++ file below the folder; nothing for one that leads out of it, and for what is no such file.
+std::optional<fs::path> inside_path(archive_entry* entry, const ArchiveLimits& limits) {
+  const char* name = archive_entry_pathname_utf8(entry);
+  if (name == nullptr) name = archive_entry_pathname(entry);
+  if (name == nullptr || archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry) != nullptr)
+    return {};
+  const fs::path path = fs::path(name).lexically_normal();
+  if (path.extension() != ".cpp" || path.is_absolute() || path.native().size() > limits.path_characters) return {};
+  for (const fs::path& part : path) {
+    if (part == "..") return {};
+  }
+  return path;
+}
+
+/// What the file holds; nothing if it is too large or cannot be read.
+std::optional<std::string> content_of(archive* reader, const ArchiveLimits& limits) {
+  std::string content;
+  std::string block(kBlock, '\0');
+  for (;;) {
+    const la_ssize_t size = archive_read_data(reader, block.data(), block.size());
+    if (size == 0) return content;
+    if (size < 0 || static_cast<std::int64_t>(content.size()) + size > limits.file_bytes) return {};
+    content.append(block, 0, static_cast<std::size_t>(size));
+  }
+}
+
+void write_with_time(const fs::path& file, const std::string& content, archive_entry* entry) {
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  write_file_atomically(file.string(), content, Outlives::kill);
+  if (archive_entry_mtime_is_set(entry) == 0) return;
+  const timespec time = {archive_entry_mtime(entry), archive_entry_mtime_nsec(entry)};
+  const timespec both[] = {time, time};
+  utimensat(AT_FDCWD, file.c_str(), both, AT_SYMLINK_NOFOLLOW);
+}
+
+std::string said_by(archive* reader) {
+  const char* text = archive_error_string(reader);
+  return text == nullptr ? "it is damaged" : text;
+}
+
+}  // namespace
+
+std::string unpack(const std::string& archive_file, const std::string& folder, const ArchiveLimits& limits) {
+  const Reader reader(archive_read_new(), &archive_read_free);
+  archive_read_support_filter_all(reader.get());
+  archive_read_support_format_all(reader.get());
+  if (archive_read_open_filename(reader.get(), archive_file.c_str(), kBlock) != ARCHIVE_OK)
+    return said_by(reader.get());
+  fs::create_directories(folder);
+  archive_entry* entry = nullptr;
+  for (int entries = 1;; ++entries) {
+    const int status = archive_read_next_header(reader.get(), &entry);
+    if (status == ARCHIVE_EOF) return "";
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return said_by(reader.get());
+    if (entries > limits.entries) return fmt::format("it holds more than {} entries", limits.entries);
+    if (archive_filter_bytes(reader.get(), 0) > limits.all_bytes) {
+      return fmt::format("it holds more than {} MiB", limits.all_bytes >> 20);
+    }
+    const std::optional<fs::path> path = inside_path(entry, limits);
+    if (!path) continue;
+    if (const auto content = content_of(reader.get(), limits)) write_with_time(folder / *path, *content, entry);
+  }
+}
+
+}  // namespace shardlings::cli::submissions

@@ -1,0 +1,29 @@
+/// \file
+/// Archives that students hand in. They are strangers' work: what comes out of one are C++ files of a bounded size and
+/// number, below one folder, and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace shardlings::cli::submissions {
+
+/// By its name: "work.zip", "work.tar.gz", … Case does not matter.
+bool is_archive(const std::string& name);
+/// "work" of "work.tar.gz".
+std::string without_archive_suffix(const std::string& name);
+
+/// More than that no submission has.
+struct ArchiveLimits {
+  int entries = 20'000;
+  std::int64_t file_bytes = 1 << 20;     ///< of a C++ file: larger ones are left out
+  std::int64_t all_bytes = 256LL << 20;  ///< that come out of the decompressor, whatever they are
+  std::size_t path_characters = 1'000;
+};
+
+/// Writes the C++ files of an archive below `folder`, which is made, with the times that the archive gives them. Links,
+/// devices, and paths that lead out of the folder are left out. Returns why it could not be read whole, for example
+/// "it holds more than 20000 entries", or nothing; what came before that is there.
+std::string unpack(const std::string& archive, const std::string& folder, const ArchiveLimits& limits = {});
+
+}  // namespace shardlings::cli::submissions

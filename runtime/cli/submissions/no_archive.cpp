@@ -1,0 +1,11 @@
+// For builds without libarchive.
+#include "cli/submissions/archive.h"
+
+namespace shardlings::cli::submissions {
+
+std::string unpack(const std::string&, const std::string&, const ArchiveLimits&) {
+  return "this command was built without archives; on Debian or Ubuntu: apt-get install libarchive-dev, and build "
+         "again";
+}
+
+}  // namespace shardlings::cli::submissions
