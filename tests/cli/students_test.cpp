@@ -48,7 +48,7 @@ class PuzzleOfPath : public testing::Test {
 
 TEST_F(PuzzleOfPath, IsNamedByTheFileOrByAFolder) {
   for (const char* path : {"09.cpp", "9.cpp", "09_parallel.cpp", "puzzle09.cpp", "week 3/puzzle_9.cpp", "09-2.cpp",
-                           "puzzles/09_parallel/puzzle.cpp", "09/src/puzzle.cpp", "09/puzzle-1.cpp"}) {
+                           "puzzle-09.cpp", "puzzles/09_parallel/puzzle.cpp", "09/src/puzzle.cpp", "09/puzzle-1.cpp"}) {
     EXPECT_EQ(of(path), "09_parallel") << path;
   }
 }
@@ -64,6 +64,7 @@ TEST_F(PuzzleOfPath, IsTheOnlyPuzzleForAFileThatNamesNone) {
   puzzles_.erase(puzzles_.begin());
   EXPECT_EQ(of("puzzle.cpp"), "09_parallel");
   EXPECT_EQ(of("elsewhere/puzzle.cpp"), "none");
+  EXPECT_EQ(of("puzzle-01.cpp"), "none");
 }
 
 TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
@@ -179,7 +180,8 @@ TEST(ClassProgress, EstimatesFromWhatIsGradedNow) {
 TEST(DueTimes, HaveAZone) {
   EXPECT_EQ(time_from("1970-01-02T00:00:00Z"), 86400);
   EXPECT_EQ(time_from("1970-01-02T01:00:00+01:00"), 86400);
-  for (const char* text : {"1970-01-02T00:00:00", "1970-01-02", "tomorrow", "1970-01-02T00:00:00Z and more", ""}) {
+  for (const char* text :
+       {"1970-01-02T00:00:00", "1970-01-02", "tomorrow", "1970-01-02T00:00:00Z and more", "1971-02-29T00:00:00Z", ""}) {
     EXPECT_EQ(time_from(text), std::nullopt) << text;
   }
 }

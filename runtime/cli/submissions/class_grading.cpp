@@ -198,7 +198,10 @@ std::optional<std::int64_t> time_from(const std::string& text) {
   const char* end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S%z", &parts);
   if (end == nullptr || *end != '\0') return std::nullopt;
   const std::int64_t offset = parts.tm_gmtoff;  // timegm() sets it to zero
-  return std::int64_t{timegm(&parts)} - offset;
+  const int day = parts.tm_mday;
+  const std::int64_t seconds = timegm(&parts);
+  if (parts.tm_mday != day) return std::nullopt;  // there is no such day, as the 31st of February
+  return seconds - offset;
 }
 
 Gradebook grade_class(const system::Project& project, const ClassGrading& grading, const Submissions& submissions,

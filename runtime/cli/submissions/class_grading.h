@@ -47,8 +47,8 @@ std::string students_secret(const std::string& secret, const std::string& studen
 /// "2026-12-01T18:00:00Z" or "…+01:00" in seconds since 1970; nothing for any other form, and for one without a zone.
 std::optional<std::int64_t> time_from(const std::string& text);
 
-/// Grades what is not kept yet. `say` is told of each that comes to its end. Throws std::runtime_error where verdicts
-/// cannot be kept.
+/// Grades what is not kept yet. `say` is told of each that comes to its end. A verdict that cannot be written to `kept`
+/// is not judged, for that reason. Throws std::filesystem::filesystem_error where that folder cannot be made.
 Gradebook grade_class(const system::Project& project, const ClassGrading& grading, const Submissions& submissions,
                       const std::function<void(const Progress&)>& say);
 

@@ -29,9 +29,9 @@ bool is_nobodys(const std::string& name) {
   return name.starts_with('.') || name == "__MACOSX" || name == "submission_metadata.yml" || name == "Thumbs.db";
 }
 
-/// Canvas numbers attempts: puzzle-1.cpp.
+/// Canvas numbers attempts: puzzle-1.cpp. A number with a zero before it is a puzzle's: puzzle-09.cpp.
 std::string without_attempt(const std::string& stem) {
-  static const std::regex kAttempt(R"((.+)-\d{1,3})");
+  static const std::regex kAttempt(R"((.+)-[1-9]\d{0,2})");
   std::smatch parts;
   return std::regex_match(stem, parts, kAttempt) ? parts[1].str() : stem;
 }

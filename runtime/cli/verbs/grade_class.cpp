@@ -119,7 +119,7 @@ void tell_of_left_out(const Context& context, const submissions::Submissions& al
   for (const submissions::Student& student : all.students) {
     if (student.left_out.empty()) continue;
     const std::size_t more = student.left_out.size() - 1;
-    tell(context, fmt::format("left out: {} names no puzzle{}", student.left_out.front(),
+    tell(context, fmt::format("left out: {} names no puzzle that is graded{}", student.left_out.front(),
                               more == 0 ? "" : fmt::format(", and {} more files of {}", more, student.id)));
   }
 }
