@@ -8,8 +8,9 @@ namespace shardlings::submission {
 
 using HarnessFunction = void (*)(Harness&);
 
-/// `submission <file descriptor> <backend> [<jail program> <least tier> <name of the learner's file>]`: runs the case in the file (see memory_file.h) and appends
-/// the result. The status is 0 if a result was written; the supervisor believes the end mark only.
+/// Runs the case in a file (see memory_file.h) and appends the result. Arguments: the file's descriptor and the
+/// backend; with jails also the program of a jail, the least tier, and the base name of the learner's file. The status
+/// is 0 if a result was written; the supervisor believes the end mark only.
 SHARDLINGS_API int submission_main(int argc, char** argv, HarnessFunction harness);
 
 }  // namespace shardlings::submission
