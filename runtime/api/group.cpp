@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/request.h"
+#include "base/dtype.h"
 #include "base/parts.h"
 
 namespace shardlings {
@@ -109,6 +110,11 @@ void Group::all_to_all_rows(ConstView in, const std::vector<Count>& sends, View 
   checked(port_, at);
   const std::vector<Count> from_begins = beginnings("in", in, "sends", sends, size_, at);
   const std::vector<Count> to_begins = beginnings("out", out, "receives", receives, size_, at);
+  if (in.dtype() != out.dtype()) {
+    detail::throw_invalid(fmt::format("all_to_all_rows: `in` is {} and `out` is {}: the types must be the same",
+                                      shardlings::name_of(in.dtype()), shardlings::name_of(out.dtype())),
+                          at);
+  }
   const auto rows_of = [&](auto view, const std::vector<Count>& begins, int r) {
     const auto i = static_cast<std::size_t>(r);
     return view.rows_part({begins[i], begins[i + 1]}, at);

@@ -49,7 +49,9 @@ constexpr double unit_interval(std::uint32_t word) {
 /// So many of the 2^32 words stand for numbers below `rate`, if word x stands for x / 2^32: those that are smaller than
 /// the result.
 constexpr std::uint64_t words_below(float rate) {
-  return static_cast<std::uint64_t>(static_cast<double>(rate) * 0x1p32);
+  const double words = static_cast<double>(rate) * 0x1p32;  // exactly: a float has 24 bits
+  const auto whole = static_cast<std::uint64_t>(words);
+  return static_cast<double>(whole) < words ? whole + 1 : whole;
 }
 
 /// Number `index` of a stream, uniform in 0 … bound-1 (multiply and shift: Lemire 2019, without rejection).

@@ -49,6 +49,15 @@ TEST(Random, BelowReachesEveryNumber) {
   EXPECT_EQ(seen, (std::set<std::uint32_t>{0, 1, 2, 3, 4, 5, 6}));
 }
 
+// Word x stands for x / 2^32: of a rate below 2^-8, r 2^32 need not be whole.
+TEST(Random, WordsBelowARateAreThoseThatStandForLess) {
+  for (const float rate : {0.0F, 1e-10F, 1e-3F, 0.3F, 1.0F}) {
+    const std::uint64_t words = words_below(rate);
+    EXPECT_GE(static_cast<double>(words) * 0x1p-32, static_cast<double>(rate));
+    EXPECT_LT((static_cast<double>(words) - 1) * 0x1p-32, static_cast<double>(rate));
+  }
+}
+
 TEST(Data, WeightsDependOnTheSeedAndTheLayer) {
   cases::Case kase = case_of(mlp(3, 8, 8, 4), 2);
   const auto weights = cases::weights_of(kase, 0);

@@ -95,7 +95,7 @@ TEST_F(ClassOfStudents, IsComparedWithAnEarlierGrading) {
   shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
   const Answer answer = grade({"--diff", results_file});
   EXPECT_THAT(answer.out, AllOf(HasSubstr("1 marks have changed"),
-                                HasSubstr("ben 01_training_step: not_implemented, 0"), HasSubstr("another file")));
+                                HasSubstr("ben 01_training_step: not implemented, 0"), HasSubstr("another file")));
   EXPECT_EQ(results()["changes"].at(0)["student"], "ben");
   shardlings_.folder().write("no results.json", "{}");
   EXPECT_EQ(grade({"--diff", shardlings_.folder() / "no results.json"}).status, kWrongUse);
@@ -130,6 +130,19 @@ TEST_F(ClassOfStudents, LosesNoPointsByTwoFilesOrByTheMachine) {
   EXPECT_TRUE(mark_of(book, "ada")["points"].is_null());
   EXPECT_THAT(mark_of(book, "ada")["reason"].get<std::string>(), HasSubstr("puzzle01.cpp"));
   EXPECT_EQ(mark_of(book, "31")["outcome"], "did_not_build");
+}
+
+// What the machine could not read may hold anything, and a copy of the repository holds all stubs.
+TEST_F(ClassOfStudents, LosesNoPointsByADamagedArchiveOrByPuzzlesThatNobodySet) {
+  const TemporaryFolder& folder = shardlings_.folder();
+  folder.write("class/gus.zip", "PK and nothing more");
+  folder.write("class/dan/puzzles/09_data_parallel/puzzle.cpp", folder.read(Learner::file_of("09_data_parallel")));
+  EXPECT_EQ(grade({}).status, kNotJudged);
+  const json book = results();
+  EXPECT_EQ(book["puzzles"], json({kFirst}));
+  EXPECT_EQ(mark_of(book, "gus")["outcome"], "not_judged");
+  EXPECT_THAT(mark_of(book, "gus")["reason"].get<std::string>(), HasSubstr("gus.zip: "));
+  EXPECT_EQ(mark_of(book, "dan")["outcome"], "missing");
 }
 
 TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {

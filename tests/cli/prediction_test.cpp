@@ -10,6 +10,7 @@ namespace {
 
 using grading::verdict::Predictions;
 using grading::verdict::Unit;
+using grading::verdict::Written;
 using testing::HasSubstr;
 
 Question question_in(Unit unit, std::int64_t value, const std::string& counted = "") {
@@ -40,6 +41,14 @@ TEST(PredictedBytes, AreReadInAnyUsualUnit) {
   EXPECT_EQ(number_in("2GB", bytes), 2e9);
   EXPECT_EQ(unit_asked(bytes), "bytes");
   EXPECT_EQ(echo_of(12800, bytes), "12.5 KiB (12800 B)");
+}
+
+TEST(PredictedBytes, AreExactOnlyWhereTheyAreWrittenInFull) {
+  for (const char* answer : {"12800", "12800 bytes", "12_800 B"})
+    EXPECT_EQ(written_as(answer), Written::in_full) << answer;
+  for (const char* answer : {"12.8KB", "1.28e4", "1.3E4 bytes", "12.5 kib"}) {
+    EXPECT_EQ(written_as(answer), Written::rounded) << answer;
+  }
 }
 
 TEST(PredictedTimes, WithoutAUnitAreInTheOneThatIsAskedFor) {

@@ -147,10 +147,10 @@ TEST(Changes, SayWhatIsOtherwiseAndWhy) {
   EXPECT_EQ(change_of(mark(Outcome::missing, 0), passed), "missing, 0 of 50 -> passed, 50 of 50: a file was handed in");
   Mark faulty = mark(Outcome::not_judged, 0);
   faulty.reason = "no disk";
-  EXPECT_EQ(change_of(passed, faulty), "passed, 50 of 50 -> not_judged: it could not be judged now: no disk");
+  EXPECT_EQ(change_of(passed, faulty), "passed, 50 of 50 -> not judged: it could not be judged now: no disk");
   faulty.content = "b";
   EXPECT_EQ(change_of(faulty, passed),
-            "not_judged -> passed, 50 of 50: it could not be judged before: no disk; the same file");
+            "not judged -> passed, 50 of 50: it could not be judged before: no disk; the same file");
 }
 
 TEST(Changes, AreAlsoWhoCameAndWhoWent) {

@@ -158,6 +158,17 @@ TEST(RowsMisuse, ARankKeepsAsManyAsItHasForItself) {
   EXPECT_THAT(report.failure->message, HasSubstr("sends 4 rows to itself and receives 3 from itself"));
 }
 
+TEST(RowsMisuse, BothTensorsHaveTheSameType) {
+  const RunReport report = world::run(support::options_for(2), [](Rank& rank) {
+    const Tensor in = rank.zeros({2, kCols}, Kind::other);
+    Tensor out = rank.zeros({2, kCols}, Kind::other, DType::bf16);
+    rank.world().all_to_all_rows(in, {1, 1}, out, {1, 1});
+  });
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->kind, front::FailureKind::invalid_argument);
+  EXPECT_THAT(report.failure->message, HasSubstr("`in` is f32 and `out` is bf16"));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Rows, testing::ValuesIn(support::world_kinds()), name_of_world);
 
 }  // namespace

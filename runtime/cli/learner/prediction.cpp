@@ -104,7 +104,9 @@ double number_in(const std::string& answer, const Question& question) {
 }
 
 Written written_as(const std::string& answer) {
-  return answer.find_first_of("kKmMgG") == std::string::npos ? Written::in_full : Written::rounded;
+  // "1.3e4" has two figures.
+  const bool has_exponent = answer.find_first_of("eE") < answer.find_first_of("abcdfghijklmnopqrstuvwxyz ");
+  return answer.find_first_of("kKmMgG") == std::string::npos && !has_exponent ? Written::in_full : Written::rounded;
 }
 
 std::string echo_of(double number, const Question& question) {

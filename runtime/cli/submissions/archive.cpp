@@ -72,7 +72,6 @@ std::string unpack(const std::string& archive_file, const std::string& folder, c
   archive_read_support_format_all(reader.get());
   if (archive_read_open_filename(reader.get(), archive_file.c_str(), kBlock) != ARCHIVE_OK)
     return said_by(reader.get());
-  fs::create_directories(folder);
   archive_entry* entry = nullptr;
   for (int entries = 1;; ++entries) {
     const int status = archive_read_next_header(reader.get(), &entry);

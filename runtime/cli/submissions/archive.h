@@ -21,7 +21,7 @@ struct ArchiveLimits {
   std::size_t path_characters = 1'000;
 };
 
-/// Writes the C++ files of an archive below `folder`, which is made, with the times that the archive gives them. Links,
+/// Writes the C++ files of an archive below `folder` with the times that the archive gives them. Links,
 /// devices, and paths that lead out of the folder are left out. Returns why it could not be read whole, for example
 /// "it holds more than 20000 entries", or nothing; what came before that is there.
 std::string unpack(const std::string& archive, const std::string& folder, const ArchiveLimits& limits = {});

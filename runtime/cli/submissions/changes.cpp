@@ -28,7 +28,8 @@ Marks marks_of(const Gradebook& book) {
 
 /// "failed, 60 of 100".
 std::string in_words(const Mark& mark) {
-  const std::string outcome = kOutcomeWords.of(mark.outcome);
+  std::string outcome = kOutcomeWords.of(mark.outcome);
+  std::replace(outcome.begin(), outcome.end(), '_', ' ');
   if (mark.outcome == Outcome::not_judged) return outcome;
   return fmt::format("{}, {} of {}{}", outcome, mark.points, mark.max_points, mark.late ? ", late" : "");
 }

@@ -18,6 +18,7 @@
 #include "base/version.h"
 #include "cli/error.h"
 #include "cli/system/job.h"
+#include "grading/build/source_copy.h"
 #include "grading/build/toolchain.h"
 #include "grading/grade.h"
 #include "report/svg.h"
@@ -117,6 +118,16 @@ Mark finished_mark(const Task& task, const system::Job& job) {
   }
 }
 
+/// Of a file that is handed in. One that is too large to be judged is not read: its size stands for it.
+std::string content_of(const std::string& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (!error && size > static_cast<std::uintmax_t>(grading::build::kMostSourceBytes)) {
+    return sha256(fmt::format("{} bytes", size));
+  }
+  return sha256(read_file(file).value_or(""));
+}
+
 /// The marks of one student as far as they are known without grading; what is to be graded goes to `tasks`.
 Row row_of(const ClassGrading& grading, const Student& student, std::size_t row, std::vector<Task>& tasks) {
   Row marks{student.id, student.name, {}};
@@ -135,11 +146,12 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
     } else if (handed.size() == 1) {
       const Handed& file = *handed.front();
       mark.file = fs::path(file.file).lexically_relative(grading.folder).string();
-      mark.content = sha256(read_file(file.file).value_or(""));
+      mark.content = content_of(file.file);
       mark.submitted = file.modified;
       mark.late = file.late || (grading.due && file.modified > *grading.due);
       tasks.push_back({&puzzle, student.id, file.file, mark.content, "", row, marks.marks.size()});
     }
+    if (handed.empty() && !student.unread.empty()) mark = not_judged(puzzle, student.unread);
     marks.marks.push_back(mark);
   }
   return marks;

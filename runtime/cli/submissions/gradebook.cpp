@@ -15,18 +15,18 @@ namespace {
 
 Outcome outcome_of(const Verdict& verdict) {
   switch (verdict.status) {
-    case Status::not_judged: return Outcome::not_judged;
+    case Status::not_judged:
+    case Status::no_check_ran: return Outcome::not_judged;
     case Status::not_implemented: return Outcome::not_implemented;
     case Status::did_not_build: return Outcome::did_not_build;
-    case Status::graded:
-    case Status::no_check_ran: break;
+    case Status::graded: break;
   }
   return verdict.passed ? Outcome::passed : Outcome::failed;
 }
 
 /// A cell of CSV (RFC 4180, section 2). A student chooses the name: no spreadsheet may compute it.
 std::string cell(std::string text) {
-  if (!text.empty() && std::string("=+-@\t\r").find(text.front()) != std::string::npos) text.insert(0, 1, '\'');
+  if (!text.empty() && std::string("=+-@\t\r\n").find(text.front()) != std::string::npos) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

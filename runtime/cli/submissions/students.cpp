@@ -72,15 +72,16 @@ class Archives {
   Archives(std::string submissions, std::string unpacked)
       : submissions_(std::move(submissions)), unpacked_(std::move(unpacked)) {}
 
-  /// The folder with what came out. If not all did, the student hears of it.
+  /// The folder with what came out.
   fs::path open(Student& student, const fs::path& archive) const {
     const std::string inside = archive.lexically_relative(submissions_).string();
     const fs::path folder = fs::path(unpacked_) / inside;
     fs::create_directories(unpacked_);
     fs::permissions(unpacked_, fs::perms::owner_all);  // texts of students are nobody else's affair
     fs::remove_all(folder);
+    fs::create_directories(folder);
     const std::string why = unpack(archive.string(), folder.string());
-    if (!why.empty()) student.left_out.push_back(fmt::format("{}: {}", archive.string(), why));
+    if (!why.empty()) student.unread = fmt::format("{}: {}", archive.string(), why);
     return folder;
   }
 
@@ -109,7 +110,8 @@ void take_folder(Student& student, const fs::path& folder, const std::vector<cas
     }
     take_file(student, at->path().string(), at->path().lexically_relative(folder).string(), false, puzzles);
   }
-  if (error) throw UsageError(fmt::format("{} cannot be read whole: {}.", folder.string(), error.message()));
+  // One student's folder is no reason not to grade the others.
+  if (error) student.unread = fmt::format("{} cannot be read whole: {}", folder.string(), error.message());
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct Student {
   std::string id, name;
   std::vector<Handed> files;          ///< by puzzle, then by path; two of one puzzle are both here
   std::vector<std::string> left_out;  ///< paths of C++ files that name no puzzle
+  std::string unread;                 ///< why their work could not be read whole; empty: it could
 };
 
 struct Submissions {

@@ -55,11 +55,22 @@ std::vector<Manifest> chosen_puzzles(const learner::Course& course, const std::v
   return chosen;
 }
 
-/// Without a choice, a puzzle counts once anybody has handed it in.
+/// A copy of the whole repository holds every puzzle's stub: that it lies there asks for no mark.
+bool is_stub(const std::string& file, const std::vector<Manifest>& puzzles, const std::string& id) {
+  const auto puzzle = std::find_if(puzzles.begin(), puzzles.end(), [&id](const Manifest& one) { return one.id == id; });
+  std::error_code error;
+  const std::string stub = puzzle->folder + "/puzzle.cpp";
+  return fs::file_size(file, error) == fs::file_size(stub, error) && !error && read_file(file) == read_file(stub);
+}
+
+/// Without a choice, a puzzle counts once anybody has handed something of their own in.
 std::vector<Manifest> handed_in(const std::vector<Manifest>& puzzles, const submissions::Submissions& all) {
   std::set<std::string> handed;
   for (const submissions::Student& student : all.students) {
-    for (const submissions::Handed& file : student.files) handed.insert(file.puzzle);
+    for (const submissions::Handed& file : student.files) {
+      if (handed.contains(file.puzzle) || is_stub(file.file, puzzles, file.puzzle)) continue;
+      handed.insert(file.puzzle);
+    }
   }
   std::vector<Manifest> chosen;
   for (const Manifest& puzzle : puzzles) {
@@ -85,6 +96,9 @@ std::vector<double> weights_of(const learner::Course& course, const std::vector<
     const std::string id = course.find(text.substr(0, equals)).id;
     const auto at = std::find_if(puzzles.begin(), puzzles.end(), [&id](const Manifest& one) { return one.id == id; });
     if (at == puzzles.end()) throw UsageError(fmt::format("--weights {}: {} is not graded here.", text, id));
+    if (weights[static_cast<std::size_t>(at - puzzles.begin())] >= 0) {
+      throw UsageError(fmt::format("--weights {}: {} has a weight already.", text, id));
+    }
     weights[static_cast<std::size_t>(at - puzzles.begin())] = weight;
   }
   for (std::size_t i = 0; i < puzzles.size(); ++i) {
