@@ -97,6 +97,24 @@ TEST(JailedRank, LeavesTheNumberOfATextThatNobodyDefinedToBeRefused) {
   EXPECT_EQ(port.calls[0].at.file, 4711U);
 }
 
+// The near side of the port refuses some calls itself, with a sentence that begins with their place.
+TEST(JailedRank, LeavesAPlaceOutOfTheSentenceThatItBegins) {
+  Keeping port;
+  port.texts.emplace_back("harness.cpp:42: rank 0: add: the sizes differ");
+  port.texts.emplace_back("mine.cpp:31: rank 0: add: the sizes differ");
+  const auto refuse_at = [](detail::TextId file, int line, detail::TextId text) {
+    Call call = call_at(file, line);
+    call.verb = Verb::refuse;
+    call.text = text;
+    return call;
+  };
+  play(port, {refuse_at(2, 42, 5), refuse_at(1, 31, 6), refuse_at(3, 42, 5)});
+  ASSERT_EQ(port.calls.size(), 3U);
+  EXPECT_EQ(port.texts.at(port.calls[0].text), "somewhere: rank 0: add: the sizes differ");
+  EXPECT_EQ(port.calls[1].text, 6U) << "that is the learner's own line";
+  EXPECT_EQ(port.calls[2].text, 5U) << "another file's name stands there, which the report leaves out";
+}
+
 // A function that is asked how many chunks there should be could compute the whole result, uncounted.
 TEST(JailedRank, RefusesCallsOfAFunctionThatIsNotMeasured) {
   Keeping port;

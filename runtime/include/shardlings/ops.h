@@ -81,8 +81,8 @@ struct Draws {
 };
 /// Dropout (Srivastava et al. 2014), where x is (s, b, w): an element becomes 0 where its number is below `rate`, and
 /// is divided by 1 - rate elsewhere. Numbers are uniform in [0, 1). The same call on a gradient is its backward, so
-/// nobody has to keep a mask. throws: InvalidArgument also for a rate outside [0, 1), and for numbers that are negative
-/// or 2^60 or more.
+/// nobody has to keep a mask. throws: InvalidArgument also for a rate outside [0, 1), for negative numbers in `draws`,
+/// and where `first`, s by_position or b by_sequence is 2^60 or more.
 SHARDLINGS_API void dropout(View x, float rate, Draws draws, Location at = Location::current());
 /// @}
 
