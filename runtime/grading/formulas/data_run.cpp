@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "case/data.h"
+#include "grading/reference/gelu.h"
 #include "grading/reference/noise.h"
 
 namespace shardlings::grading::formulas {
@@ -83,7 +83,7 @@ class OneDevice {
     for (Count k = 0; k < of_.middle; ++k) {
       Real z = 0;
       for (Count c = 0; c < of_.width; ++c) z += w[k * of_.width + c] * own.x[static_cast<std::size_t>(c)];
-      const Real a = gelu(z) * static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
+      const Real a = reference::gelu(z) * static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
       for (Count c = 0; c < of_.width; ++c) y[static_cast<std::size_t>(c)] += a * v[k * of_.width + c];
       own.z[static_cast<std::size_t>(k)] = z;
       own.a[static_cast<std::size_t>(k)] = a;
@@ -110,21 +110,13 @@ class OneDevice {
         ga += gy[static_cast<std::size_t>(c)] * v[k * of_.width + c];
         grad_v[k * of_.width + c] += own.a[at] * gy[static_cast<std::size_t>(c)];
       }
-      const Real gz =
-          slope(own.z[at]) * ga * static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
+      const Real gz = reference::gelu_slope(own.z[at]) * ga *
+                      static_cast<Real>(mask.inner[static_cast<std::size_t>(row * of_.middle + k)]);
       for (Count c = 0; c < of_.width; ++c) {
         grad_w[k * of_.width + c] += gz * own.x[static_cast<std::size_t>(c)];
         g[static_cast<std::size_t>(c)] += gz * w[k * of_.width + c];
       }
     }
-  }
-
-  static Real inner(Real x) { return std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (x + Real(0.044715) * x * x * x); }
-  static Real gelu(Real x) { return x / 2 * (1 + std::tanh(inner(x))); }
-  static Real slope(Real x) {
-    const Real tanh = std::tanh(inner(x));
-    const Real by_x = std::sqrt(Real(2) / std::numbers::pi_v<Real>) * (1 + 3 * Real(0.044715) * x * x);
-    return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * by_x;
   }
 
   const DataCase& of_;

@@ -1,8 +1,9 @@
 #include "grading/reference/parts.h"
 
 #include <cmath>
-#include <numbers>
 #include <utility>
+
+#include "grading/reference/gelu.h"
 
 namespace shardlings::grading::reference {
 namespace {
@@ -148,7 +149,7 @@ class Gelu final : public Part<Real> {
 
   Array<Real> forward(const Array<Real>&, Array<Real> x) override {
     Array<Real> y = x;
-    for (Real& v : y) v = v / 2 * (1 + std::tanh(inside(v)));
+    for (Real& v : y) v = gelu(v);
     x_ = std::move(x);
     keep(rounding_, y);
     return y;
@@ -156,20 +157,12 @@ class Gelu final : public Part<Real> {
 
   Array<Real> backward(const Array<Real>&, const Array<Real>& grad, Array<Real>&) override {
     Array<Real> grad_x = grad;
-    for (std::size_t i = 0; i < grad.size(); ++i) {
-      const Real x = x_[i];
-      const Real t = std::tanh(inside(x));
-      const Real slope = root() * (1 + 3 * cubic() * x * x);
-      grad_x[i] *= (1 + t) / 2 + x / 2 * (1 - t * t) * slope;
-    }
+    for (std::size_t i = 0; i < grad.size(); ++i) grad_x[i] *= gelu_slope(x_[i]);
     keep(rounding_, grad_x);
     return grad_x;
   }
 
  private:
-  static Real cubic() { return Real(0.044715); }
-  static Real root() { return std::sqrt(2 / std::numbers::pi_v<Real>); }
-  static Real inside(Real x) { return root() * (x + cubic() * x * x * x); }
   Rounding<Real>* rounding_;
   Array<Real> x_;
 };
