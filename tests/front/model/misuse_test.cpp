@@ -245,6 +245,32 @@ TEST(ModelMisuse, TheLastCallIsTheLearners) {
               HasSubstr("rank 0, before its first call"));
 }
 
+// What a layer calls itself is not looked at again: that must be over when it has failed.
+TEST(ModelMisuse, AfterALayerThatFailedCallsAreCheckedAsBefore) {
+  const cases::Case kase = case_of(mlp(3, 9, 5, 4), 2);
+  const auto structure = model::make_structure(kase.model);
+  world::Options options;
+  options.capacity = Bytes(1 << 16);
+  const std::string said = support::error_on_rank(options, [&](Rank& rank) {
+    const OnDevice on(rank, structure, weights_of(kase));
+    const Tensor x = inputs_of(rank, kase, cases::micro_of(kase, 0, 0));
+    std::vector<Tensor> all;
+    for (Count n = options.capacity.value(); n > 0;) {  // what memory there is
+      try {
+        all.push_back(rank.empty(n, Kind::other));
+      } catch (const OutOfMemory&) {
+        n /= 2;
+      }
+    }
+    EXPECT_THROW(on.model.forward(0, on.state.weights[0], x, nullptr), OutOfMemory);
+    detail::Call call;
+    call.verb = detail::Verb::fill;
+    call.num_tensors = 99;
+    detail::Access::port(rank)->call(call);
+  });
+  EXPECT_THAT(said, HasSubstr("it comes with 99 tensors"));
+}
+
 TEST(ModelMisuse, OperationsInsideAreNotNamed) {
   const auto update = [](ConstView weights, Scene& s) {
     s.on.model.update(0, detail::Access::view(detail::Access::port(s.rank), detail::Access::ref(weights)),
