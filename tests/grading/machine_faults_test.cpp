@@ -17,6 +17,7 @@
 #include "base/machine_fault.h"
 #include "base/sanitizers.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "grading/build_fault.h"
 #include "grading/grade.h"
 #include "grading/judge/secret_seeds.h"
@@ -172,8 +173,9 @@ OtherToolchain with_grader(const std::string& script) {
   return OtherToolchain([&](nlohmann::json& json, const std::string& folder) {
     auto& grader = json["puzzles"]["50_sum"]["grader"];
     std::string text = "#!/bin/sh\n" + script + "\n";
-    for (std::size_t at = 0; (at = text.find("REAL", at)) != std::string::npos;) {
-      text.replace(at, 4, grader.get<std::string>());
+    const std::string real = quoted_for_shell(grader.get<std::string>());
+    for (std::size_t at = 0; (at = text.find("REAL", at)) != std::string::npos; at += real.size()) {
+      text.replace(at, 4, real);
     }
     std::ofstream(folder + "/grader") << text;
     fs::permissions(folder + "/grader", fs::perms::owner_all);
@@ -212,7 +214,9 @@ TEST(MachineFaults, CasesThatHadEndedStayJudged) {
   const SubmissionFolder folder(
       "  volatile bool on = rank.size() == 3;\n  while (on) {\n  }\n  rank.world().all_reduce(data, ReduceOp::sum);");
   const OtherToolchain other = with_grader(
-      "exec 4<&0\nREAL \"$@\" <&4 &\nwhile [ ! -s verdict.json ]; do sleep 0.02; done\nkill -KILL $!\nkill -KILL $$");
+      "exec 4<&0\nREAL \"$@\" <&4 &\nn=0\nwhile [ ! -s verdict.json ] && [ $n -lt 3000 ]; do n=$((n + 1)); sleep 0.02; "
+      "done\n"
+      "kill -KILL $!\nkill -KILL $$");
   const verdict::Verdict verdict = grade_puzzle(other.options_for(folder));
   EXPECT_EQ(verdict.status, verdict::Status::not_judged) << to_json(verdict);
   EXPECT_THAT(verdict.reason, HasSubstr("killed the grader"));
