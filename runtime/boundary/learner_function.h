@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "boundary/broker/jailed_rank.h"
 #include "boundary/carried.h"
@@ -53,6 +54,17 @@ class LearnerFunction<R(A...)> {
 
   const char* name_;
 };
+
+/// Calls a function of the learner's that computes, outside of what is measured: there the runtime lets the learner's
+/// calls in, and neither counts nor times them. Elsewhere it refuses them, so that no work is done where it costs
+/// nothing: ask like this only when all that is judged of the measured run has been put.
+template <class F, class... A>
+decltype(auto) beside_the_run(const F& function, A&&... given) {
+#ifndef SHARDLINGS_BESIDE_LEARNER
+  const LetsCallsIn lets;
+#endif
+  return function(std::forward<A>(given)...);
+}
 
 }  // namespace shardlings::boundary
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "api/access.h"
+#include "boundary/learner_function.h"
 #include "boundary/mailbox.h"
 
 namespace shardlings::boundary {
@@ -52,7 +54,9 @@ class Keeping final : public detail::HarnessPort {
 };
 
 /// A rank whose learner's function makes these calls, one after another, and returns.
-void play(Keeping& port, const std::vector<Call>& calls) {
+void play(
+    Keeping& port, const std::vector<Call>& calls,
+    const std::function<void(JailedRank&)>& ask = [](JailedRank& jailed) { jailed.invoke(""); }) {
   std::vector<std::byte> memory(Mailbox::kBytes);
   JailedRank jailed(
       memory.data(), [](WaitStatus) { FAIL() << "nobody ended"; }, "mine.cpp");
@@ -67,7 +71,7 @@ void play(Keeping& port, const std::vector<Call>& calls) {
     mailbox.await();
     mailbox.post(Topic::returned, "");
   });
-  jailed.invoke("");
+  ask(jailed);
   jail.join();
 }
 
@@ -127,6 +131,23 @@ TEST(JailedRank, RefusesCallsOfAFunctionThatIsNotMeasured) {
   EXPECT_EQ(port.calls[0].at.line, 31);
   EXPECT_THAT(port.texts.at(port.calls[0].text), HasSubstr("may not call the runtime"));
   EXPECT_EQ(port.calls[1].verb, Verb::drop) << "what was made before may be dropped";
+}
+
+TEST(JailedRank, LetsCallsInBesideTheRunWhereTheHarnessSaysSo) {
+  Keeping port;
+  port.measuring = false;
+  play(port, {call_at(1, 31)}, [](JailedRank& jailed) {
+    const auto ask = [&] { jailed.invoke(""); };
+    beside_the_run(ask);
+  });
+  play(port, {call_at(1, 32)});
+  ASSERT_EQ(port.calls.size(), 2U);
+  EXPECT_EQ(port.calls[0].verb, Verb::fill);
+  EXPECT_EQ(port.calls[1].verb, Verb::refuse) << "and not for longer";
+}
+
+TEST(JailedRank, NeedsNoJailToAskBesideTheRun) {
+  EXPECT_EQ(beside_the_run([](int a, int b) { return a - b; }, 5, 3), 2);
 }
 
 }  // namespace

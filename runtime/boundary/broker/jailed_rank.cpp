@@ -37,6 +37,14 @@ OnThisThread::~OnThisThread() {
   t_jail = nullptr;
 }
 
+LetsCallsIn::LetsCallsIn() {
+  if (t_jail != nullptr) t_jail->lets_calls_in_ = true;
+}
+
+LetsCallsIn::~LetsCallsIn() {
+  if (t_jail != nullptr) t_jail->lets_calls_in_ = false;
+}
+
 JailedRank& JailedRank::of_this_thread() {
   if (t_jail == nullptr)
     throw std::logic_error("the learner's functions are not in this process, and there is no jail");
@@ -128,7 +136,7 @@ void JailedRank::answer_call() {
   if (is_verb && call.verb == detail::Verb::refuse && call.at.line == kNowhere) {
     call.text = without_place(call.text, told);
   }
-  const bool counts = is_released || port_->harness()->measures();
+  const bool counts = is_released || lets_calls_in_ || port_->harness()->measures();
   mailbox_.post_plain(Topic::reply, PortServer::answer(*port_, counts ? call : refused(call)));
 }
 

@@ -51,6 +51,7 @@ class JailedRank {
 
  private:
   friend class OnThisThread;
+  friend class LetsCallsIn;
   void answer_call();
   void clear_place(detail::PackedLocation& at);
   bool is_source(detail::TextId file);
@@ -66,6 +67,7 @@ class JailedRank {
   std::atomic<WaitStatus> status_{0};
   std::atomic<int> start_error_{0};
   detail::Port* port_ = nullptr;
+  bool lets_calls_in_ = false;  ///< beside what is measured, too
   KnownModels known_models_;
   std::deque<std::string> files_;  ///< of errors
 };
@@ -77,6 +79,16 @@ class OnThisThread {
   ~OnThisThread();
   OnThisThread(const OnThisThread&) = delete;
   OnThisThread& operator=(const OnThisThread&) = delete;
+};
+
+/// While it lives, the calls of this thread's jail are let in beside the measured run, too. Does nothing where the
+/// learner's code is in this process, since nothing is refused there.
+class SHARDLINGS_API LetsCallsIn {
+ public:
+  LetsCallsIn();
+  ~LetsCallsIn();
+  LetsCallsIn(const LetsCallsIn&) = delete;
+  LetsCallsIn& operator=(const LetsCallsIn&) = delete;
 };
 
 }  // namespace shardlings::boundary
