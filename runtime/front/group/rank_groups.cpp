@@ -84,7 +84,8 @@ RankGroups::Operation RankGroups::begin(const Call& call, const back::Signature&
   begin(*operation, membership(call), call, signature);
   operation->in = in;
   operation->out = out;
-  operation->uses = {{in, false}, {out, true}};
+  // While the program stands still in the call itself, nobody else can touch them.
+  if (call.blocking == 0) operation->uses = {{in, false}, {out, true}};
   return operation;
 }
 

@@ -99,21 +99,18 @@ Operand RankMemory::find(const Call& call, const Lookup& lookup) {
         call, fmt::format("{}: tensor argument {} is not inside its storage", rank_.called(call), lookup.index + 1));
   }
   if (!storage->in_flight.empty()) check_race(call, *storage, {ref.offset, ref.offset + size}, lookup);
+  if (lookup.on_device && storage->memory != Memory::device) {
+    rank_.invalid(call,
+                  fmt::format("{}: tensor argument {} is in the host's memory, which only copy, copy_async, adam and "
+                              "adam_async can use. Copy it to the device first",
+                              rank_.called(call), lookup.index + 1));
+  }
   return {static_cast<char*>(storage->data) + ref.offset * size_of(ref.dtype),
           ref,
           storage->kind,
           storage->memory,
           label_in(ref, *storage),
           size};
-}
-
-Operand RankMemory::on_device(const Call& call, const Lookup& lookup) {
-  const Operand found = find(call, lookup);
-  if (found.memory == Memory::device) return found;
-  rank_.invalid(call,
-                fmt::format("{}: tensor argument {} is in the host's memory, which only copy, copy_async, adam and "
-                            "adam_async can use. Copy it to the device first",
-                            rank_.called(call), lookup.index + 1));
 }
 
 void RankMemory::check_race(const Call& call, const Storage& storage, Range range, const Lookup& lookup) const {
@@ -143,12 +140,13 @@ Operand RankMemory::allocate(Shape shape, DType dtype, Kind kind, Memory memory,
             .c_str(),
         at);
   }
-  const Bytes size = bytes_of(shape.size(), dtype);
-  const Bytes weight = rank_.costs().weight(shape.size(), dtype, kind);
+  const Count count = shape.size();
+  const Bytes weight = rank_.costs().weight(count, dtype, kind);
   if (!ledger(memory).fits(weight)) {
     out_of_memory({.rank = rank_.id(), .asked = weight, .kind = kind, .at = at}, memory);
   }
-  const Operand made = add_storage(shape, dtype, {rank_.id(), size, kind, at, true}, memory, micro);
+  const Refused by_machine{rank_.id(), bytes_of(count, dtype), kind, at, true};
+  const Operand made = add_storage({shape, count, dtype, weight, memory, micro}, by_machine);
   ledger(memory).add(kind, weight, at);
   note_curve(memory);
   if (rank_.options().poison_empty) {
@@ -162,20 +160,20 @@ void RankMemory::require_room(Bytes size, Kind kind, Location at) {
   out_of_memory({.rank = rank_.id(), .asked = size, .kind = kind, .at = at}, Memory::device);
 }
 
-Operand RankMemory::add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro) {
-  void* const data = allocate_on_device(memory, otherwise);
+Operand RankMemory::add_storage(const NewStorage& made, const Refused& otherwise) {
+  void* const data = allocate_on_device(made.memory, otherwise);
   const std::uint32_t index = storages_.take();
   Storage& storage = storages_.at(index);
   storage.data = data;
-  storage.count = shape.size();
-  storage.dtype = dtype;
+  storage.count = made.count;
+  storage.dtype = made.dtype;
   storage.kind = otherwise.kind;
-  storage.weight = rank_.costs().weight(storage.count, dtype, storage.kind);
-  storage.memory = memory;
-  storage.label.micro = micro;
+  storage.weight = made.weight;
+  storage.memory = made.memory;
+  storage.label.micro = made.micro;
   storage.at = otherwise.at;
-  const Ref ref{.storage = index, .generation = storage.generation, .shape = shape, .dtype = dtype};
-  return {data, ref, storage.kind, memory, storage.label, storage.count};
+  const Ref ref{.storage = index, .generation = storage.generation, .shape = made.shape, .dtype = made.dtype};
+  return {data, ref, storage.kind, made.memory, storage.label, made.count};
 }
 
 void RankMemory::repeat(const LedgerChange& change, Location at) {
@@ -191,7 +189,9 @@ void RankMemory::remove(const KindBytes& by_kind) {
 }
 
 Operand RankMemory::allocate_counted(Shape shape, DType dtype, Kind kind, Location at) {
-  return add_storage(shape, dtype, {rank_.id(), bytes_of(shape.size(), dtype), kind, at, true}, Memory::device, -1);
+  const Count count = shape.size();
+  return add_storage({shape, count, dtype, rank_.costs().weight(count, dtype, kind)},
+                     {rank_.id(), bytes_of(count, dtype), kind, at, true});
 }
 
 void RankMemory::free_counted(const Ref& ref) {

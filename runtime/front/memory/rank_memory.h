@@ -25,6 +25,7 @@ struct Lookup {
   /// Work that will be over before this call's begins: its marks do not count.
   std::span<const std::uint64_t> after = {};
   bool could_follow = false;  ///< the call could have been told to come after other work
+  bool on_device = false;     ///< one in the host's memory is an error
 };
 
 class RankMemory {
@@ -37,11 +38,13 @@ class RankMemory {
   /// Whether these elements are alive and inside their storage.
   bool holds(const detail::Ref& ref);
   /// The argument: alive, inside its storage, not in conflict with an operation in flight. An empty view gives an empty
-  /// Operand. Throws InvalidArgument, MisuseError(race).
+  /// Operand, on the device. Throws InvalidArgument, MisuseError(race).
   Operand find(const detail::Call& call, const Lookup& lookup);
   /// Argument i, to be read or written, in the device's memory; one in the host's is an error.
-  Operand reading(const detail::Call& call, int i) { return on_device(call, {.index = i}); }
-  Operand writing(const detail::Call& call, int i) { return on_device(call, {.index = i, .writes = true}); }
+  Operand reading(const detail::Call& call, int i) { return find(call, {.index = i, .on_device = true}); }
+  Operand writing(const detail::Call& call, int i) {
+    return find(call, {.index = i, .writes = true, .on_device = true});
+  }
   template <detail::FieldKind kind>
   Operand reading(const detail::Call& call, detail::Argument<kind> argument) {
     return reading(call, argument.index);
@@ -96,10 +99,17 @@ class RankMemory {
   static Label label_in(const detail::Ref& ref, const Storage& storage) {
     return {ref.micro >= 0 ? ref.micro : storage.label.micro, storage.label.layer};
   }
-  Operand on_device(const detail::Call& call, const Lookup& lookup);
   void check_race(const detail::Call& call, const Storage& storage, Range range, const Lookup& lookup) const;
-  /// The storage alone: nothing is counted. `otherwise`: as below, and what the storage is.
-  Operand add_storage(Shape shape, DType dtype, const Refused& otherwise, Memory memory, int micro);
+  struct NewStorage {
+    Shape shape;
+    Count count = 0;  ///< of elements: the shape's size
+    DType dtype = DType::f32;
+    Bytes weight;  ///< as it is counted
+    Memory memory = Memory::device;
+    int micro = -1;
+  };
+  /// The storage alone: nothing is counted. `otherwise`: as below; its kind and place are the storage's.
+  Operand add_storage(const NewStorage& made, const Refused& otherwise);
   void note_curve(Memory memory);
   /// `otherwise`: what is said if there is none left.
   void* allocate_on_device(Memory memory, const Refused& otherwise);

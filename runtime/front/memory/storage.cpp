@@ -29,12 +29,6 @@ void StorageTable::erase(std::uint32_t index) {
   free_.push_back(index);
 }
 
-Storage* StorageTable::find(std::uint32_t index, std::uint32_t generation) {
-  if (index == 0 || index >= slots_.size()) return nullptr;
-  Storage& slot = slots_[index];
-  return slot.alive && slot.generation == generation ? &slot : nullptr;
-}
-
 std::vector<const Storage*> StorageTable::alive() const {
   std::vector<const Storage*> result;
   for (const Storage& slot : slots_) {

@@ -49,7 +49,11 @@ class StorageTable {
   std::uint32_t take();
   void erase(std::uint32_t index);
   /// nullptr if the id is stale or was never given out.
-  Storage* find(std::uint32_t index, std::uint32_t generation);
+  Storage* find(std::uint32_t index, std::uint32_t generation) {
+    if (index == 0 || index >= slots_.size()) return nullptr;
+    Storage& slot = slots_[index];
+    return slot.alive && slot.generation == generation ? &slot : nullptr;
+  }
   Storage& at(std::uint32_t index) { return slots_[index]; }
   /// All that are alive, in the order of their slots.
   std::vector<const Storage*> alive() const;

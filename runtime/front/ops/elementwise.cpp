@@ -19,7 +19,7 @@ template <class Given>
 Reply unary(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(x.shape(), x.dtype());
   return op.run(id, {x.size()}, flops * x.size());
@@ -29,8 +29,8 @@ template <class Given>
 Reply backward(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
-  const Operand grad = op.reads(given.grad);
+  const Operand& x = op.reads(given.x);
+  const Operand& grad = op.reads(given.grad);
   op.computes_on(x, "x");
   op.same_type(x, "x", grad, "grad");
   op.same_size(x, "x", grad, "grad");
@@ -43,7 +43,7 @@ Reply backward(OpContext& of, const Call& call, KernelId id, Count flops) {
 Reply handle::clone(OpContext& of, const Call& call) {
   const unpacked::clone given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   op.returns(x.shape(), x.dtype(), x.kind);
   return op.run(KernelId::copy, {x.bytes().value()}, 0);
 }
@@ -51,7 +51,7 @@ Reply handle::clone(OpContext& of, const Call& call) {
 Reply handle::cast(OpContext& of, const Call& call) {
   const unpacked::cast given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   op.type(x.dtype());
   op.returns(x.shape(), given.dtype);
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(given.dtype)}, 0);
@@ -60,8 +60,8 @@ Reply handle::cast(OpContext& of, const Call& call) {
 Reply handle::cast_into(OpContext& of, const Call& call) {
   const unpacked::cast_into given(call);
   Op op(of, call);
-  const Operand y = op.overwrites(given.y);
-  const Operand x = op.reads(given.x);
+  const Operand& y = op.overwrites(given.y);
+  const Operand& x = op.reads(given.x);
   op.same_size(y, "y", x, "x");
   op.type(x.dtype());
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(y.dtype())}, 0);
@@ -74,8 +74,8 @@ Reply handle::copy(OpContext& of, const Call& call) {
   Op op(of, call, Op::Runs::where_data_are);
   op.require(call.blocking != 0,
              "both tensors are in the device's memory, where copies are part of the program: copy()");
-  const Operand y = op.overwrites(given.y);
-  const Operand x = op.reads(given.x);
+  const Operand& y = op.overwrites(given.y);
+  const Operand& x = op.reads(given.x);
   op.same_type(y, "y", x, "x");
   op.same_size(y, "y", x, "x");
   return op.run(KernelId::copy, {x.bytes().value()}, 0);
@@ -84,7 +84,7 @@ Reply handle::copy(OpContext& of, const Call& call) {
 Reply handle::fill(OpContext& of, const Call& call) {
   const unpacked::fill given(call);
   Op op(of, call);
-  const Operand y = op.overwrites(given.y);
+  const Operand& y = op.overwrites(given.y);
   op.type(y.dtype());
   op.scalars({given.value});
   return op.run(KernelId::fill, {y.size()}, 0);
@@ -93,8 +93,8 @@ Reply handle::fill(OpContext& of, const Call& call) {
 Reply handle::add(OpContext& of, const Call& call) {
   const unpacked::add given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
-  const Operand x = op.reads(given.x);
+  const Operand& y = op.writes(given.y);
+  const Operand& x = op.reads(given.x);
   op.same_type(y, "y", x, "x");
   op.same_size(y, "y", x, "x");
   op.type(y.dtype());
@@ -104,8 +104,8 @@ Reply handle::add(OpContext& of, const Call& call) {
 Reply handle::axpy(OpContext& of, const Call& call) {
   const unpacked::axpy given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
-  const Operand x = op.reads(given.x);
+  const Operand& y = op.writes(given.y);
+  const Operand& x = op.reads(given.x);
   op.computes_on(y, "y");
   op.same_type(y, "y", x, "x");
   op.same_size(y, "y", x, "x");
@@ -116,7 +116,7 @@ Reply handle::axpy(OpContext& of, const Call& call) {
 Reply handle::scale(OpContext& of, const Call& call) {
   const unpacked::scale given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
+  const Operand& y = op.writes(given.y);
   op.computes_on(y, "y");
   op.scalars({given.factor});
   return op.run(KernelId::scale, {y.size()}, y.size());
@@ -125,8 +125,8 @@ Reply handle::scale(OpContext& of, const Call& call) {
 Reply handle::scale_by(OpContext& of, const Call& call) {
   const unpacked::scale_by given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
-  const Operand factor = op.reads(given.factor);
+  const Operand& y = op.writes(given.y);
+  const Operand& factor = op.reads(given.factor);
   op.computes_on(y, "y");
   op.has_type(factor, "factor", DType::f32);
   op.require(factor.size() >= 1, "factor has no element");
@@ -150,7 +150,7 @@ Reply handle::relu_backward(OpContext& of, const Call& call) {
 Reply handle::random_normal(OpContext& of, const Call& call) {
   const unpacked::random_normal given(call);
   Op op(of, call);
-  const Operand y = op.overwrites(given.y);
+  const Operand& y = op.overwrites(given.y);
   op.computes_on(y, "y");
   op.require(given.first >= 0, "the first element's number is {}, but must not be negative", given.first);
   op.scalars({given.deviation});
@@ -160,7 +160,7 @@ Reply handle::random_normal(OpContext& of, const Call& call) {
 Reply handle::dropout(OpContext& of, const Call& call) {
   const unpacked::dropout given(call);
   Op op(of, call);
-  const Operand x = op.writes(given.x);
+  const Operand& x = op.writes(given.x);
   op.computes_on(x, "x");
   op.require(x.shape().rank() == 3, "x is {}, but must be (s, b, w)", x.shape());
   op.require(given.rate >= 0 && given.rate < 1, "the rate is {}, but must be at least 0 and less than 1", given.rate);

@@ -34,8 +34,8 @@ void check_positions(Op& op, const Operand& x, const char* x_name, const Operand
 Reply handle::embedding(OpContext& of, const Call& call) {
   const unpacked::embedding given(call);
   Op op(of, call);
-  const Operand ids = op.reads(given.ids);
-  const Operand table = op.reads(given.table);
+  const Operand& ids = op.reads(given.ids);
+  const Operand& table = op.reads(given.table);
   op.computes_on(table, "table");
   check_table(op, ids, table, given.rows, "table");
   const Count h = table.cols();
@@ -47,9 +47,9 @@ Reply handle::embedding(OpContext& of, const Call& call) {
 Reply handle::embedding_backward_add(OpContext& of, const Call& call) {
   const unpacked::embedding_backward_add given(call);
   Op op(of, call);
-  const Operand table = op.writes(given.grad_table);
-  const Operand ids = op.reads(given.ids);
-  const Operand grad = op.reads(given.grad);
+  const Operand& table = op.writes(given.grad_table);
+  const Operand& ids = op.reads(given.ids);
+  const Operand& grad = op.reads(given.grad);
   check_table(op, ids, table, given.rows, "grad_table");
   op.accumulates(table, "grad_table", grad, "grad");
   const Count h = table.cols();
@@ -64,8 +64,8 @@ Reply handle::embedding_backward_add(OpContext& of, const Call& call) {
 Reply handle::add_positions(OpContext& of, const Call& call) {
   const unpacked::add_positions given(call);
   Op op(of, call);
-  const Operand x = op.writes(given.x);
-  const Operand positions = op.reads(given.positions);
+  const Operand& x = op.writes(given.x);
+  const Operand& positions = op.reads(given.positions);
   op.computes_on(x, "x");
   op.same_type(x, "x", positions, "positions");
   check_positions(op, x, "x", positions, "positions");
@@ -75,8 +75,8 @@ Reply handle::add_positions(OpContext& of, const Call& call) {
 Reply handle::sum_positions_add(OpContext& of, const Call& call) {
   const unpacked::sum_positions_add given(call);
   Op op(of, call);
-  const Operand positions = op.writes(given.grad_positions);
-  const Operand grad = op.reads(given.grad);
+  const Operand& positions = op.writes(given.grad_positions);
+  const Operand& grad = op.reads(given.grad);
   op.accumulates(positions, "grad_positions", grad, "grad");
   check_positions(op, grad, "grad", positions, "grad_positions");
   const Shape& shape = grad.shape();

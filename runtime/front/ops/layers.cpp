@@ -39,9 +39,9 @@ AttentionExtents extents(Op& op, const Operand& qkv, Count heads) {
 Reply handle::layer_norm(OpContext& of, const Call& call) {
   const unpacked::layer_norm given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
-  const Operand weight = op.reads(given.weight);
-  const Operand bias = op.reads(given.bias);
+  const Operand& x = op.reads(given.x);
+  const Operand& weight = op.reads(given.weight);
+  const Operand& bias = op.reads(given.bias);
   op.computes_on(x, "x");
   check_vector(op, x, weight, "weight");
   check_vector(op, x, bias, "bias");
@@ -54,12 +54,12 @@ Reply handle::layer_norm(OpContext& of, const Call& call) {
 Reply handle::layer_norm_backward(OpContext& of, const Call& call) {
   const unpacked::layer_norm_backward given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
-  const Operand weight = op.reads(given.weight);
-  const Operand stats = op.reads(given.stats);
-  const Operand grad = op.reads(given.grad);
-  const Operand grad_weight = op.writes(given.grad_weight);
-  const Operand grad_bias = op.writes(given.grad_bias);
+  const Operand& x = op.reads(given.x);
+  const Operand& weight = op.reads(given.weight);
+  const Operand& stats = op.reads(given.stats);
+  const Operand& grad = op.reads(given.grad);
+  const Operand& grad_weight = op.writes(given.grad_weight);
+  const Operand& grad_bias = op.writes(given.grad_bias);
   op.computes_on(x, "x");
   check_vector(op, x, weight, "weight");
   op.has_type(stats, "stats", DType::f32);
@@ -80,7 +80,7 @@ Reply handle::layer_norm_backward(OpContext& of, const Call& call) {
 Reply handle::attention(OpContext& of, const Call& call) {
   const unpacked::attention given(call);
   Op op(of, call);
-  const Operand qkv = op.reads(given.qkv);
+  const Operand& qkv = op.reads(given.qkv);
   const AttentionExtents e = extents(op, qkv, given.heads);
   op.returns({e.s, e.b, e.w}, qkv.dtype());
   if (given.keeps_inner) op.returns({e.b, e.heads, e.s, e.s}, qkv.dtype());
@@ -91,9 +91,9 @@ Reply handle::attention(OpContext& of, const Call& call) {
 Reply handle::attention_backward(OpContext& of, const Call& call) {
   const unpacked::attention_backward given(call);
   Op op(of, call);
-  const Operand qkv = op.reads(given.qkv);
-  const Operand inner = op.takes(given.inner);
-  const Operand grad = op.reads(given.grad);
+  const Operand& qkv = op.reads(given.qkv);
+  const Operand& inner = op.takes(given.inner);
+  const Operand& grad = op.reads(given.grad);
   const AttentionExtents e = extents(op, qkv, given.heads);
   op.same_type(qkv, "qkv", inner, "inner");
   op.same_type(qkv, "qkv", grad, "grad");

@@ -21,9 +21,9 @@ void check_loss(Op& op, const Operand& loss, Count tokens) {
 Reply handle::cross_entropy(OpContext& of, const Call& call) {
   const unpacked::cross_entropy given(call);
   Op op(of, call);
-  const Operand logits = op.writes(given.logits);
-  const Operand targets = op.reads(given.targets);
-  const Operand loss = op.writes(given.loss);
+  const Operand& logits = op.writes(given.logits);
+  const Operand& targets = op.reads(given.targets);
+  const Operand& loss = op.writes(given.loss);
   op.computes_on(logits, "logits");
   op.has_type(targets, "targets", DType::i32);
   op.has_size(targets, "targets", logits.rows(), "row of logits");
@@ -36,11 +36,11 @@ Reply handle::cross_entropy(OpContext& of, const Call& call) {
 Reply handle::loss_add(OpContext& of, const Call& call) {
   const unpacked::loss_add given(call);
   Op op(of, call);
-  const Operand loss = op.writes(given.loss);
-  const Operand sum = op.reads(given.sum);
-  const Operand hit = op.reads(given.hit);
-  const Operand top = op.reads(given.top);
-  const Operand targets = op.reads(given.targets);
+  const Operand& loss = op.writes(given.loss);
+  const Operand& sum = op.reads(given.sum);
+  const Operand& hit = op.reads(given.hit);
+  const Operand& top = op.reads(given.top);
+  const Operand& targets = op.reads(given.targets);
   op.computes_on(sum, "sum");
   op.same_type(sum, "sum", hit, "hit");
   op.same_type(sum, "sum", top, "top");

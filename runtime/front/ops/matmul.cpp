@@ -48,8 +48,8 @@ Reply run(Op& op, const ProductExtents& e, bool adds, DType to) {
 Reply handle::matmul(OpContext& of, const Call& call) {
   const unpacked::matmul given(call);
   Op op(of, call);
-  const Operand a = op.reads(given.a);
-  const Operand b = op.reads(given.b);
+  const Operand& a = op.reads(given.a);
+  const Operand& b = op.reads(given.b);
   const ProductExtents e = extents(op, a, b, given.trans);
   op.returns(e.trans_a ? Shape{e.m, e.n} : with_cols(a.shape(), e.n), a.dtype());  // (s, b, …) stays (s, b, …)
   return run(op, e, false, a.dtype());
@@ -58,9 +58,9 @@ Reply handle::matmul(OpContext& of, const Call& call) {
 Reply handle::matmul_add(OpContext& of, const Call& call) {
   const unpacked::matmul_add given(call);
   Op op(of, call);
-  const Operand c = op.writes(given.c);
-  const Operand a = op.reads(given.a);
-  const Operand b = op.reads(given.b);
+  const Operand& c = op.writes(given.c);
+  const Operand& a = op.reads(given.a);
+  const Operand& b = op.reads(given.b);
   const ProductExtents e = extents(op, a, b, given.trans);
   op.accumulates(c, "c", a, "a");
   op.require(holds_product(c, e), "c is {}, but the product of a {} and b {} is ({}, {})", c.shape(), a.shape(),

@@ -20,7 +20,7 @@ void Op::fail(const std::string& sentence) {
 }
 
 Operand Op::look_up(int i, const char* what, bool writes) {
-  if (!on_host()) return writes ? of_.memory.writing(call_, i) : of_.memory.reading(call_, i);
+  if (!on_host()) return of_.memory.find(call_, {.index = i, .writes = writes, .on_device = true});
   const Operand x =
       of_.memory.find(call_, {.index = i, .writes = writes, .after = after_, .could_follow = call_.blocking == 0});
   require(
@@ -30,43 +30,39 @@ Operand Op::look_up(int i, const char* what, bool writes) {
   return x;
 }
 
-Operand Op::may_read(int i, const char* what) {
-  const Operand x = look_up(i, what, false);
-  add_input(x, what);
+const Operand& Op::may_read(int i, const char* what) {
+  const Operand& x = in_.add({look_up(i, what, false), what}).operand;
+  kernel_.in[in_.size() - 1] = x.data;
+  adopt_label(x);
   return x;
 }
 
-Operand Op::reads(int i, const char* what) {
-  const Operand x = may_read(i, what);
+const Operand& Op::reads(int i, const char* what) {
+  const Operand& x = may_read(i, what);
   require(static_cast<bool>(x), "{} is empty (moved from, or never allocated)", what);
   return x;
 }
 
-Operand Op::writes(detail::Argument<detail::FieldKind::writes> argument, int passes) {
-  const Operand y = look_up(argument.index, argument.name, true);
+const Operand& Op::writes(detail::Argument<detail::FieldKind::writes> argument, int passes) {
+  const Operand& y = add_output({look_up(argument.index, argument.name, true), argument.name, passes});
   require(static_cast<bool>(y), "{} is empty (moved from, or never allocated)", argument.name);
-  add_output(y, argument.name, passes);
   return y;
 }
 
-Operand Op::returns(Shape shape, DType dtype, Kind kind) {
+const Operand& Op::returns(Shape shape, DType dtype, Kind kind) {
   check_overlaps();  // before anything is allocated that an error would leave behind
-  const Operand y = of_.memory.allocate(shape, dtype, kind, Memory::device, place_, label_.micro);
-  add_output(y, "the result", 1);
+  const Operand& y =
+      add_output({of_.memory.allocate(shape, dtype, kind, Memory::device, place_, label_.micro), "the result"});
+  ++checked_;  // a new storage overlaps with none
   returns_argument(y);
   return y;
 }
 
-void Op::add_input(const Operand& x, const char* what) {
-  kernel_.in[in_.size()] = x.data;
-  in_.add({x, what, x.size(), 1});
-  adopt_label(x);
-}
-
-void Op::add_output(const Operand& y, const char* what, int passes) {
-  kernel_.out[out_.size()] = y.data;
-  out_.add({y, what, y.size(), passes});
+const Operand& Op::add_output(const Argument& output) {
+  const Operand& y = out_.add(output).operand;
+  kernel_.out[out_.size() - 1] = y.data;
   adopt_label(y);
+  return y;
 }
 
 void Op::adopt_label(const Operand& x) {
@@ -135,6 +131,7 @@ void Op::overlap_error(const Argument& output, const char* other) {
 }
 
 void Op::check_overlaps() {
+  if (checked_ == in_.size() + out_.size()) return;
   for (const Argument& y : out_) {
     for (const Argument& x : in_) {
       if (!overlap(x.operand, y.operand)) continue;
@@ -145,10 +142,11 @@ void Op::check_overlaps() {
       if (overlap(before->operand, y.operand)) overlap_error(y, before->what);
     }
   }
+  checked_ = in_.size() + out_.size();
 }
 
 void Op::label_outputs() {
-  for (const auto& [y, what, touched, passes] : out_) {
+  for (const auto& [y, what, passes, touched] : out_) {
     // What lives longer than a micro-batch belongs to none.
     const bool lasting = y.kind == Kind::parameter || y.kind == Kind::gradient || y.kind == Kind::optimizer;
     if (y && !lasting && label_.micro >= 0) of_.memory.storages().at(y.ref.storage).label.micro = label_.micro;

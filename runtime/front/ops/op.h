@@ -27,22 +27,27 @@ class Op {
   Op(OpContext& of, const detail::Call& call, Runs runs = Runs::on_device);
 
   /// \name Arguments, in the order of the kernel's inputs and outputs
-  /// As the table of verbs has them. All but may_read throw InvalidArgument for an empty view.
+  /// As the table of verbs has them. All but may_read throw InvalidArgument for an empty view. What is returned stands
+  /// in the Op, as long as that lives.
   /// @{
-  Operand reads(detail::Argument<detail::FieldKind::reads> argument) { return reads(argument.index, argument.name); }
-  Operand takes(detail::Argument<detail::FieldKind::takes> argument) { return reads(argument.index, argument.name); }
+  const Operand& reads(detail::Argument<detail::FieldKind::reads> argument) {
+    return reads(argument.index, argument.name);
+  }
+  const Operand& takes(detail::Argument<detail::FieldKind::takes> argument) {
+    return reads(argument.index, argument.name);
+  }
   /// Read, and written where it was.
-  Operand writes(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 2); }
+  const Operand& writes(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 2); }
   /// Written whatever was there.
-  Operand overwrites(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 1); }
+  const Operand& overwrites(detail::Argument<detail::FieldKind::writes> argument) { return writes(argument, 1); }
   /// An argument that may be left out; the kernel gets a null pointer then.
-  Operand may_read(detail::Argument<detail::FieldKind::may_read> argument) {
+  const Operand& may_read(detail::Argument<detail::FieldKind::may_read> argument) {
     return may_read(argument.index, argument.name);
   }
   /// One of the parts that a call is given.
-  Operand part(int i) { return reads(i, "a part"); }
+  const Operand& part(int i) { return reads(i, "a part"); }
   /// Allocates a result, which becomes the next output of the kernel and the next tensor of the reply.
-  Operand returns(Shape shape, DType dtype, Kind kind = Kind::activation);
+  const Operand& returns(Shape shape, DType dtype, Kind kind = Kind::activation);
   /// Replies with an argument's own storage.
   void returns_argument(const Operand& argument) { reply_.tensor[replies_++] = argument.ref; }
   /// @}
@@ -92,17 +97,16 @@ class Op {
   struct Argument {
     Operand operand;
     const char* what = "";
-    Count touched = 0;
     int passes = 1;  // over the memory: 2 if it is read and written
+    Count touched = operand.size();
   };
 
-  Operand reads(int i, const char* what);
-  Operand may_read(int i, const char* what);
-  Operand writes(detail::Argument<detail::FieldKind::writes> argument, int passes);
+  const Operand& reads(int i, const char* what);
+  const Operand& may_read(int i, const char* what);
+  const Operand& writes(detail::Argument<detail::FieldKind::writes> argument, int passes);
   Operand look_up(int i, const char* what, bool writes);
   detail::Reply hand_to_host(const Cost& cost);
-  void add_input(const Operand& x, const char* what);
-  void add_output(const Operand& y, const char* what, int passes);
+  const Operand& add_output(const Argument& output);
   void check_overlaps();
   void overlap_error(const Argument& output, const char* other);
   void adopt_label(const Operand& x);
@@ -124,6 +128,7 @@ class Op {
   InlineList<Argument, back::Kernel::kOutputs> out_;
   int replies_ = 0;
   Label label_;
+  std::size_t checked_ = 0;  ///< so many arguments and results do not overlap
   bool aliases_ = true;
   bool matrix_ = false;
 };

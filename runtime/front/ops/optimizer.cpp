@@ -26,15 +26,15 @@ void check_scalar(Op& op, const Operand& x, const char* what) {
 Reply handle::adam(OpContext& of, const Call& call) {
   const unpacked::adam given(call);
   Op op(of, call, Op::Runs::where_data_are);
-  const Operand w = op.writes(given.w);
+  const Operand& w = op.writes(given.w);
   op.require(call.blocking != 0 || op.on_host(),
              "w is in the device's memory, but only the host works beside the program; "
              "adam() computes on the device");
-  const Operand grad = op.reads(given.grad);
-  const Operand m = op.writes(given.m);
-  const Operand v = op.writes(given.v);
-  const Operand factor = op.may_read(given.factor);
-  const Operand skip = op.may_read(given.skip);
+  const Operand& grad = op.reads(given.grad);
+  const Operand& m = op.writes(given.m);
+  const Operand& v = op.writes(given.v);
+  const Operand& factor = op.may_read(given.factor);
+  const Operand& skip = op.may_read(given.skip);
   op.has_type(w, "w", DType::f32);
   op.same_size(w, "w", grad, "grad");
   op.computes_on(grad, "grad");
@@ -51,9 +51,9 @@ Reply handle::adam(OpContext& of, const Call& call) {
 Reply handle::sgd(OpContext& of, const Call& call) {
   const unpacked::sgd given(call);
   Op op(of, call);
-  const Operand w = op.writes(given.w);
-  const Operand grad = op.reads(given.grad);
-  const Operand factor = op.may_read(given.factor);
+  const Operand& w = op.writes(given.w);
+  const Operand& grad = op.reads(given.grad);
+  const Operand& factor = op.may_read(given.factor);
   op.has_type(w, "w", DType::f32);
   op.same_size(w, "w", grad, "grad");
   op.computes_on(grad, "grad");
@@ -66,8 +66,8 @@ Reply handle::sgd(OpContext& of, const Call& call) {
 Reply handle::add_squares(OpContext& of, const Call& call) {
   const unpacked::add_squares given(call);
   Op op(of, call);
-  const Operand total = op.writes(given.total);
-  const Operand x = op.reads(given.x);
+  const Operand& total = op.writes(given.total);
+  const Operand& x = op.reads(given.x);
   op.computes_on(x, "x");
   op.has_type(total, "total", DType::f32);
   op.require(total.size() >= 1, "total has no element");
@@ -78,7 +78,7 @@ Reply handle::add_squares(OpContext& of, const Call& call) {
 Reply handle::clip_factor(OpContext& of, const Call& call) {
   const unpacked::clip_factor given(call);
   Op op(of, call);
-  const Operand squares = op.reads(given.squares);
+  const Operand& squares = op.reads(given.squares);
   op.has_type(squares, "squares", DType::f32);
   op.require(squares.size() >= 1, "squares has no element");
   op.require(given.limit > 0, "the limit is {}, but must be above 0", given.limit);
@@ -90,8 +90,8 @@ Reply handle::clip_factor(OpContext& of, const Call& call) {
 Reply handle::flag_nonfinite(OpContext& of, const Call& call) {
   const unpacked::flag_nonfinite given(call);
   Op op(of, call);
-  const Operand flag = op.writes(given.flag);
-  const Operand x = op.reads(given.x);
+  const Operand& flag = op.writes(given.flag);
+  const Operand& x = op.reads(given.x);
   op.computes_on(x, "x");
   op.has_type(flag, "flag", DType::f32);
   op.require(flag.size() >= 1, "flag has no element");

@@ -84,8 +84,8 @@ void touch(Op& op, const PartialAttention& e, const Operand& kv) {
 Reply handle::partial_attention(OpContext& of, const Call& call) {
   const unpacked::partial_attention given(call);
   Op op(of, call);
-  const Operand q = op.reads(given.q);
-  const Operand kv = op.reads(given.kv);
+  const Operand& q = op.reads(given.q);
+  const Operand& kv = op.reads(given.kv);
   op.computes_on(q, "q");
   const PartialAttention e = extents_of(op, given, q, kv);
   op.returns(q.shape(), q.dtype());
@@ -100,13 +100,13 @@ Reply handle::partial_attention(OpContext& of, const Call& call) {
 Reply handle::partial_attention_backward_add(OpContext& of, const Call& call) {
   const unpacked::partial_attention_backward_add given(call);
   Op op(of, call);
-  const Operand grad_q = op.writes(given.grad_q);
-  const Operand grad_kv = op.writes(given.grad_kv);
-  const Operand q = op.reads(given.q);
-  const Operand kv = op.reads(given.kv);
-  const Operand y = op.reads(given.y);
-  const Operand lse = op.reads(given.lse);
-  const Operand grad_y = op.reads(given.grad_y);
+  const Operand& grad_q = op.writes(given.grad_q);
+  const Operand& grad_kv = op.writes(given.grad_kv);
+  const Operand& q = op.reads(given.q);
+  const Operand& kv = op.reads(given.kv);
+  const Operand& y = op.reads(given.y);
+  const Operand& lse = op.reads(given.lse);
+  const Operand& grad_y = op.reads(given.grad_y);
   op.accumulates(grad_q, "grad_q", q, "q");
   op.same_type(grad_q, "grad_q", grad_kv, "grad_kv");
   const PartialAttention e = extents_of(op, given, q, kv);
@@ -134,10 +134,10 @@ Reply handle::partial_attention_backward_add(OpContext& of, const Call& call) {
 Reply handle::merge_attention(OpContext& of, const Call& call) {
   const unpacked::merge_attention given(call);
   Op op(of, call);
-  const Operand y = op.writes(given.y);
-  const Operand lse = op.writes(given.lse);
-  const Operand other_y = op.reads(given.other_y);
-  const Operand other_lse = op.reads(given.other_lse);
+  const Operand& y = op.writes(given.y);
+  const Operand& lse = op.writes(given.lse);
+  const Operand& other_y = op.reads(given.other_y);
+  const Operand& other_lse = op.reads(given.other_lse);
   op.accumulates(y, "y", other_y, "other_y");
   op.same_size(y, "y", other_y, "other_y");
   op.has_type(lse, "lse", DType::f32);

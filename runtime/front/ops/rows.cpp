@@ -20,7 +20,7 @@ template <class Given>
 Reply to_row_vector(OpContext& of, const Call& call, KernelId id) {
   const Given given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(rows_of(x.shape()), x.dtype());
   return op.run(id, {x.rows(), x.cols()}, x.size());
@@ -30,8 +30,8 @@ template <class Given>
 Reply with_row_vector(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
   Op op(of, call);
-  const Operand x = op.writes(given.x);
-  const Operand row = op.reads(given.row);
+  const Operand& x = op.writes(given.x);
+  const Operand& row = op.reads(given.row);
   op.computes_on(x, "x");
   is_row_vector(op, x, row, "row");
   op.no_aliases();
@@ -51,8 +51,8 @@ void check_ids(Op& op, const Operand& x, const Operand& ids, Range columns) {
 Reply handle::add_bias(OpContext& of, const Call& call) {
   const unpacked::add_bias given(call);
   Op op(of, call);
-  const Operand x = op.writes(given.x);
-  const Operand bias = op.reads(given.bias);
+  const Operand& x = op.writes(given.x);
+  const Operand& bias = op.reads(given.bias);
   op.computes_on(x, "x");
   op.same_type(x, "x", bias, "bias");
   op.has_size(bias, "bias", x.cols(), "column of x");
@@ -63,8 +63,8 @@ Reply handle::add_bias(OpContext& of, const Call& call) {
 Reply handle::sum_rows_add(OpContext& of, const Call& call) {
   const unpacked::sum_rows_add given(call);
   Op op(of, call);
-  const Operand sum = op.writes(given.sum);
-  const Operand x = op.reads(given.x);
+  const Operand& sum = op.writes(given.sum);
+  const Operand& x = op.reads(given.x);
   op.accumulates(sum, "sum", x, "x");
   op.has_size(sum, "sum", x.cols(), "column of x");
   op.no_aliases();
@@ -91,8 +91,8 @@ Reply handle::scale_rows(OpContext& of, const Call& call) {
 Reply handle::pick(OpContext& of, const Call& call) {
   const unpacked::pick given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
-  const Operand ids = op.reads(given.ids);
+  const Operand& x = op.reads(given.x);
+  const Operand& ids = op.reads(given.ids);
   check_ids(op, x, ids, given.columns);
   op.touches_only(x, x.rows());
   op.returns(rows_of(x.shape()), x.dtype());
@@ -102,8 +102,8 @@ Reply handle::pick(OpContext& of, const Call& call) {
 Reply handle::add_at(OpContext& of, const Call& call) {
   const unpacked::add_at given(call);
   Op op(of, call);
-  const Operand x = op.writes(given.x);
-  const Operand ids = op.reads(given.ids);
+  const Operand& x = op.writes(given.x);
+  const Operand& ids = op.reads(given.ids);
   check_ids(op, x, ids, given.columns);
   op.touches_only(x, x.rows());
   op.scalars({given.value});
@@ -113,7 +113,7 @@ Reply handle::add_at(OpContext& of, const Call& call) {
 Reply handle::softmax(OpContext& of, const Call& call) {
   const unpacked::softmax given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   op.computes_on(x, "x");
   op.returns(x.shape(), x.dtype());
   return op.run(KernelId::softmax, {x.rows(), x.cols()}, kSoftmax * x.size());
@@ -122,8 +122,8 @@ Reply handle::softmax(OpContext& of, const Call& call) {
 Reply handle::softmax_backward(OpContext& of, const Call& call) {
   const unpacked::softmax_backward given(call);
   Op op(of, call);
-  const Operand y = op.reads(given.y);
-  const Operand grad = op.reads(given.grad);
+  const Operand& y = op.reads(given.y);
+  const Operand& grad = op.reads(given.grad);
   op.computes_on(y, "y");
   op.same_type(y, "y", grad, "grad");
   op.same_size(y, "y", grad, "grad");

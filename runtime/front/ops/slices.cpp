@@ -56,7 +56,7 @@ Shape shape_of_rows(const Parts& parts) {
 Reply handle::slice_cols(OpContext& of, const Call& call) {
   const unpacked::slice_cols given(call);
   Op op(of, call);
-  const Operand x = op.reads(given.x);
+  const Operand& x = op.reads(given.x);
   const Range range = given.columns;
   op.require(0 <= range.begin && range.begin <= range.end && range.end <= x.cols(),
              "columns [{}, {}) are not inside x, which is {}", range.begin, range.end, x.shape());
@@ -76,7 +76,7 @@ Reply handle::concat_cols(OpContext& of, const Call& call) {
                "part 1 is {}, part {} is {}: the numbers of rows {} and {} differ", first.shape(), i + 1,
                parts.part[i].shape(), first.rows(), parts.part[i].rows());
   }
-  const Operand y = op.returns(with_cols(first.shape(), parts.cols), first.dtype());
+  const Operand& y = op.returns(with_cols(first.shape(), parts.cols), first.dtype());
   const Count unit = size_of(first.dtype());
   Count offset = 0;
   for (int i = 0; i < parts.count; ++i) {
@@ -97,7 +97,7 @@ Reply handle::concat_rows(OpContext& of, const Call& call) {
                "part 1 is {}, part {} is {}: the numbers of columns {} and {} differ", first.shape(), i + 1,
                parts.part[i].shape(), first.cols(), parts.part[i].cols());
   }
-  const Operand y = op.returns(shape_of_rows(parts), first.dtype());
+  const Operand& y = op.returns(shape_of_rows(parts), first.dtype());
   Count offset = 0;
   for (int i = 0; i < parts.count; ++i) {
     const Count size = parts.part[i].bytes().value();

@@ -19,7 +19,7 @@ struct Times {
 
 class PendingOperation {
  public:
-  /// An argument that it uses until it is over.
+  /// An argument that it uses until it is over; only operations that the program does not wait for at once need any.
   struct Use {
     Operand operand;
     bool writes = false;
