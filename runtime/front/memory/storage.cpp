@@ -1,6 +1,14 @@
 #include "front/memory/storage.h"
 
+#include "base/make_room.h"
+
 namespace shardlings::front {
+
+void Storage::mark(const InFlight& newest) {
+  auto last = in_flight.before_begin();
+  for (auto next = in_flight.begin(); next != in_flight.end(); ++next) last = next;
+  in_flight.insert_after(last, newest);
+}
 
 StorageTable::StorageTable() : slots_(1) {}  // slot 0 is "nothing"
 
@@ -8,6 +16,7 @@ std::uint32_t StorageTable::take() {
   std::uint32_t index;
   if (free_.empty()) {
     index = static_cast<std::uint32_t>(slots_.size());
+    make_room(slots_);
     slots_.emplace_back();
   } else {
     index = free_.back();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <forward_list>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,14 @@ struct Storage {
   Count count = 0;
   DType dtype = DType::f32;
   Kind kind = Kind::other;
-  Bytes weight;  ///< as it is counted: other than bytes() in mixed precision
   Memory memory = Memory::device;
   Label label;
-  Location at;  ///< where it was allocated
-  std::vector<InFlight> in_flight;
+  Bytes weight;                           ///< as it is counted: other than bytes() in mixed precision
+  Location at;                            ///< where it was allocated
+  std::forward_list<InFlight> in_flight;  ///< the oldest first; nearly always none: so a list, which is a pointer then
 
   Bytes bytes() const { return bytes_of(count, dtype); }
+  void mark(const InFlight& newest);
 };
 
 /// Slots with generations: a stale id is noticed, whatever has taken its place.

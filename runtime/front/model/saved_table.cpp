@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/make_room.h"
+
 namespace shardlings::front {
 
 namespace {
@@ -18,6 +20,7 @@ std::size_t slot_of(std::uint64_t id) {
 std::uint64_t SavedTable::insert(SavedEntry entry) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    make_room(slots_);
     slots_.emplace_back();
   }
   const std::uint32_t place = free_.back();

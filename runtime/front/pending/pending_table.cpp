@@ -131,9 +131,7 @@ void PendingTable::trace_in_flight() const {
 void PendingTable::mark(const PendingOperation& pending, std::uint64_t work) {
   for (const auto& [operand, writes] : pending.uses) {
     if (!operand || operand.size() == 0) continue;
-    memory_.storages()
-        .at(operand.ref.storage)
-        .in_flight.push_back({range_of(operand), writes, work, pending.name(), pending.at});
+    memory_.storages().at(operand.ref.storage).mark({range_of(operand), writes, work, pending.name(), pending.at});
   }
 }
 
