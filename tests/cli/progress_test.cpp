@@ -26,6 +26,8 @@ TEST(Progress, IsReadAsItWasWritten) {
     puzzle.predicted = {{{"peak", {2, true}}, {"sent", {3, false}}}, 3};
     puzzle.answered = {{{"scale", {1, true}}}, 2};
     puzzle.records = {{"room for 3", 38}};
+    puzzle.attempts = 7;
+    puzzle.solution_shown = true;
   });
   const learner::PuzzleProgress read = learner::load_progress(folder.path()).of("09_data_parallel");
   EXPECT_EQ(read.solved_hash, "abc");
@@ -37,6 +39,8 @@ TEST(Progress, IsReadAsItWasWritten) {
   EXPECT_EQ(read.diagnoses[0].id, "not_averaged");
   EXPECT_EQ(read.diagnoses[0].text, "Summed, not averaged.");
   EXPECT_THAT(read.hints, testing::ElementsAre("h1", "h2"));
+  EXPECT_EQ(read.attempts, 7);
+  EXPECT_TRUE(read.solution_shown);
   EXPECT_EQ(read.predicted.asked, 3);
   EXPECT_EQ(read.predicted.right(), 1);
   EXPECT_EQ(read.predicted.answers.at("peak").tries, 2);

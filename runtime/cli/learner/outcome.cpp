@@ -132,7 +132,10 @@ void remember_diagnoses(PuzzleProgress& progress, const Verdict& verdict) {
 
 void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::string& hash) {
   remember_diagnoses(progress, verdict);
-  if (hash != progress.last_hash) progress.explained = {};  // that was about another program
+  if (hash != progress.last_hash) {
+    progress.explained = {};  // that was about another program
+    if (verdict.status == Status::graded) ++progress.attempts;
+  }
   progress.last_hash = hash;
   progress.last_passed = verdict.passed;
   progress.last_points = verdict.points;

@@ -51,10 +51,12 @@ json to_json(const PuzzleProgress& puzzle) {
   return {{"solved", puzzle.solved_hash},
           {"points", puzzle.points},
           {"last", puzzle.last_hash},
+          {"attempts", puzzle.attempts},
           {"last_passed", puzzle.last_passed},
           {"last_points", puzzle.last_points},
           {"diagnoses", diagnoses},
           {"hints", puzzle.hints},
+          {"solution_shown", puzzle.solution_shown},
           {"milestones", puzzle.milestones},
           {"predictions", to_json(puzzle.predicted.answers)},
           {"questions", puzzle.predicted.asked},
@@ -68,9 +70,11 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.solved_hash = value.value("solved", "");
   puzzle.points = value.value("points", 0);
   puzzle.last_hash = value.value("last", "");
+  puzzle.attempts = value.value("attempts", 0);
   puzzle.last_passed = value.value("last_passed", false);
   puzzle.last_points = value.value("last_points", 0);
   puzzle.hints = value.value("hints", std::vector<std::string>());
+  puzzle.solution_shown = value.value("solution_shown", false);
   puzzle.milestones = value.value("milestones", std::set<std::string>());
   puzzle.predicted = {answers_in(value, "predictions"), value.value("questions", 0)};
   puzzle.answered = answers_from_json(value.value("answered", json::object()));

@@ -46,6 +46,8 @@ struct PuzzleProgress {
   int last_points = 0;
   std::vector<PastDiagnosis> diagnoses;  ///< of the last run
   std::vector<std::string> hints;        ///< hashes of the hints that were given, in order
+  int attempts = 0;                      ///< files that were graded, of which none was that of the run before
+  bool solution_shown = false;           ///< by `solution --spoil`, before it was solved
   std::set<std::string> milestones{};    ///< letters of those that have passed
   PastAnswers predicted{};               ///< of `predict`
   PastAnswers answered{};                ///< of `predict --after`

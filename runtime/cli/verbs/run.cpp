@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -18,6 +17,7 @@
 #include "cli/learner/goal_picture.h"
 #include "cli/learner/hidden_cases.h"
 #include "cli/learner/outcome.h"
+#include "cli/learner/record.h"
 #include "cli/system/backend_option.h"
 #include "cli/system/unfinished_build.h"
 #include "cli/terminal/progress_line.h"
@@ -221,14 +221,6 @@ void print_report(const Context& context, const RunOptions& options, const Manif
   context.out << text << (verdict.passed || rows(text) + rows(closing) <= room ? closing : "");
 }
 
-/// The verdict with what the learner could say about this very run (explain-back), once something was asked.
-std::string with_explained(const std::string& verdict, const learner::PastAnswers& explained) {
-  if (explained.asked == 0) return verdict;
-  nlohmann::ordered_json all = nlohmann::ordered_json::parse(verdict);
-  all["explained"] = {{"right", explained.right()}, {"asked", explained.asked}};
-  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
 int status_of(const Verdict& verdict) {
   if (verdict.status == grading::verdict::Status::not_judged) return kNotJudged;
   return verdict.passed ? kPassed : kFailed;
@@ -255,6 +247,7 @@ int run(const Context& context, const RunOptions& asked) {
   learner::write_exports(learner::into_files(exports),
                          grading::judge::not_judged(puzzle, "the grading has not come to its end"), context.out);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
+  const learner::Graded about(context.project, puzzle.id, options.file);
   Verdict verdict = graded(context, puzzle, options, backend);
   conceal(verdict, options.hidden);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
@@ -264,9 +257,7 @@ int run(const Context& context, const RunOptions& asked) {
   const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
                       options.seed_file.empty();
   if (options.json) {
-    context.out << with_explained(to_json(repeatable),
-                                  is_own ? progress.of(puzzle.id).explained : learner::PastAnswers())
-                << '\n';
+    context.out << about.beside(to_json(repeatable), is_own ? &progress.of(puzzle.id) : nullptr) << '\n';
   } else if (!learner::takes_stdout(exports)) {
     const bool of_milestone = milestone != nullptr && !milestone->cases.empty();
     const std::string closing = is_own && of_milestone

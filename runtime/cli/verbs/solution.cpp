@@ -1,4 +1,5 @@
 #include <ostream>
+#include <stdexcept>
 
 #include "base/file.h"
 #include "cli/error.h"
@@ -14,6 +15,16 @@ struct SolutionOptions {
   std::string puzzle;
   bool spoil = false;
 };
+
+/// Courses see that of a result. A folder that cannot be written costs the note, not the answer.
+void note_as_shown(const Context& context, const std::string& id) {
+  try {
+    learner::update_progress(context.project.state(),
+                             [&](learner::Progress& progress) { progress.puzzles[id].solution_shown = true; });
+  } catch (const std::runtime_error& error) {
+    context.err << "That you have seen it could not be noted: " << error.what() << '\n';
+  }
+}
 
 }  // namespace
 
@@ -31,6 +42,7 @@ static int solution(const Context& context, const SolutionOptions& options) {
   const std::string path = context.project.solution_file(puzzle.id);
   const auto text = read_file(path);
   if (!text) throw UsageError("There is no solution " + system::shown_path(path) + ".");
+  if (!progress.of(puzzle.id).solved()) note_as_shown(context, puzzle.id);
   terminal::print_paged(context, *text);
   return kPassed;
 }
