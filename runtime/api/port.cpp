@@ -52,7 +52,7 @@ TextId Port::add_file(const char* name) {
 Location Port::location(PackedLocation at) {
   const std::string name = text_of(at.file);
   const auto found = std::find(files_.begin(), files_.end(), name);
-  const std::string& lasting = found != files_.end() ? *found : files_.emplace_back(name);
+  const std::string& lasting = found != files_.end() ? *found : files_.emplace_front(name);
   return {lasting.c_str(), at.line};
 }
 

@@ -8,7 +8,7 @@
 
 #include <array>
 #include <cstring>
-#include <deque>
+#include <forward_list>
 #include <string>
 #include <string_view>
 
@@ -73,7 +73,7 @@ class Port {
   Location location(PackedLocation at);
 
   std::array<KnownFile, 8> known_;
-  std::deque<std::string> files_;  ///< of errors: a Location points at its file's name
+  std::forward_list<std::string> files_;  ///< of errors: a Location points at its file's name
 };
 
 /// While it lives, this thread, or this fiber of it, runs the code of the rank whose port this is. For what names no

@@ -15,7 +15,7 @@ struct Recipe;
 struct SavedEntry {
   std::vector<Tensor> tensors;
   Label label;
-  Shape input;  ///< of the x that forward was given
+  [[no_unique_address]] Shape input;  ///< of the x that forward was given; what follows fills its last bytes
   /// backward_input has been here: what is left is what backward_weights needs.
   bool for_weights = false;
   DType dtype = DType::f32;  ///< of the weights, if for_weights

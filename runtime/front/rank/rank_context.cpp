@@ -90,10 +90,8 @@ void RankContext::restart() {
 }
 
 std::optional<float> RankContext::next_scripted_read() {
-  if (scripted_reads_.empty()) return std::nullopt;
-  const float next = scripted_reads_.front();
-  scripted_reads_.pop_front();
-  return next;
+  if (next_scripted_ == scripted_reads_.size()) return std::nullopt;
+  return scripted_reads_[next_scripted_++];
 }
 
 void RankContext::invalid(const detail::Call& call, const std::string& sentence) const {

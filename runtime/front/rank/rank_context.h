@@ -2,13 +2,14 @@
 /// What all parts of one rank's front share: its device, its clock, what is counted and recorded, and what goes wrong.
 #pragma once
 
-#include <deque>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/call.h"
 #include "back/kernels/kernels.h"
@@ -102,7 +103,8 @@ class RankContext {
   Bytes live_;
   Nanos now_;
   std::exception_ptr deferred_;
-  std::deque<float> scripted_reads_;
+  std::vector<float> scripted_reads_;
+  std::size_t next_scripted_ = 0;
   bool endless_ = false;
 };
 

@@ -91,7 +91,7 @@ class Shape {
   [[noreturn]] SHARDLINGS_API static void throw_too_many(std::initializer_list<Count> dims, Location at);
 
   Count dims_[kMaxDims] = {0, 0, 0, 0};
-  int rank_ = 0;
+  std::int8_t rank_ = 0;
 };
 
 namespace detail {
@@ -103,7 +103,9 @@ struct Ref {
   std::uint32_t storage = 0;     ///< 0: nothing
   std::uint32_t generation = 0;  ///< of the storage's slot; a stale one is an error
   Count offset = 0;              ///< first element
-  Shape shape;
+  /// What follows lies in its last, unused bytes: a rank has hundreds of tensors, most of them empty, and a simulation
+  /// thousands of ranks.
+  [[no_unique_address]] Shape shape;
   DType dtype = DType::f32;
   std::int32_t micro = -1;  ///< micro-batch that the data belong to; -1: that of the storage
 };
