@@ -42,8 +42,8 @@ std::vector<EntryGroup> groups_of(const Repository& repository) {
     if (groups.back().heading.address != address) groups.push_back({{address, puzzle.chapter}, {}});
     groups.back().entries.push_back({lesson_address(puzzle), number_of(puzzle) + " " + puzzle.title});
   }
-  const std::vector<std::string> guides = {"docs/learn.md", "docs/view.md", "docs/train.md", "docs/simulate.md",
-                                           "docs/gpu.md"};
+  const std::vector<std::string> guides = {"docs/learn.md",    "docs/view.md", "docs/train.md",
+                                           "docs/simulate.md", "docs/gpu.md",  "docs/next.md"};
   const std::vector<std::string> teaching = {"docs/instructors.md", "docs/authors/puzzles.md"};
   std::vector<std::string> taken = {"docs/map.md"};
   taken.insert(taken.end(), guides.begin(), guides.end());
