@@ -201,6 +201,24 @@ std::vector<Axis> read_axes(TomlSection& section) {
   return axes;
 }
 
+TrainForm read_train(TomlSection& section) {
+  section.has_only({"step", "divided", "micro_batches"});
+  TrainForm form{value(section, "step", kTrainStepWords), false, false, false, false};
+  for (const std::string& part : section.texts_or_none("divided")) {
+    if (part == "weights") {
+      form.weights = true;
+    } else if (part == "grads") {
+      form.grads = true;
+    } else if (part == "optimizer") {
+      form.optimizer = true;
+    } else {
+      section.fail("divided", fmt::format("'{}' cannot be divided: weights, grads and optimizer can", part));
+    }
+  }
+  form.micro_batches = section.flag_or("micro_batches", false);
+  return form;
+}
+
 Milestone read_milestone(TomlSection& section, const Manifest& manifest) {
   section.has_only({"letter", "title", "cases"});
   Milestone milestone{section.text("letter"), section.text("title"), section.texts_or_none("cases")};
@@ -304,7 +322,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
   root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "products", "axes", "interleaved",
-                 "checks", "hints", "diagnoses", "cases", "milestones"});
+                 "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
@@ -315,6 +333,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   }
   if (auto axes = root.section("axes")) manifest.axes = read_axes(*axes);
   manifest.interleaved = root.flag_or("interleaved", false);
+  if (auto train = root.section("train")) manifest.train = read_train(*train);
   read_lists(root, Clusters(clusters_folder), manifest);
   return manifest;
 }

@@ -15,6 +15,12 @@
 /// interleaved = true                               # with v > 1 it wants micro-batches in multiples of pp (default
 ///                                                  # false)
 ///
+/// train = { step = "clipping", divided = ["optimizer"] }
+///                                                  # for train --puzzle: its train_step can train by itself. Whom it
+///                                                  # is written for (see TrainStep), what of a layer is divided over
+///                                                  # the replicas (weights, grads, optimizer; default: nothing);
+///                                                  # micro_batches = true: it takes several (default false)
+///
 /// [[checks]]                                       # in the order of the report
 /// id = "output"                                    # SHARDLINGS_CHECK(output) of grader.cpp; letters, digits, _
 /// kind = "output"                                  # output, memory, communication, time or rules
@@ -115,6 +121,22 @@ struct Axis {
   std::string number;  ///< which number of a case has its size; empty: none has, it is what is left of the ranks
 };
 
+/// How a puzzle's train_step is called.
+enum class TrainStep : std::uint8_t {
+  grid,      ///< with a GridShare and a limit, as that of puzzle 33
+  device,    ///< with a TrainState, by the only rank
+  replicas,  ///< with a TrainState, by each replica
+  clipping   ///< likewise, and with a limit of the gradient's norm
+};
+inline constexpr Words<TrainStep, 4> kTrainStepWords{{"grid", "device", "replicas", "clipping"}};
+
+/// What trains with a puzzle's train_step has to know of it. As it stands: what puzzle 33 asks for.
+struct TrainForm {
+  TrainStep step = TrainStep::grid;
+  bool weights = false, grads = false, optimizer = true;  ///< whether they are divided over the replicas
+  bool micro_batches = true;                              ///< whether it takes several
+};
+
 /// A step on the way through a large puzzle: the checks of the puzzle, on some of its cases.
 struct Milestone {
   std::string letter;  ///< "a": the first one
@@ -143,6 +165,7 @@ struct Manifest {
   std::vector<Axis> axes;  ///< from the innermost to the outermost
   /// Several chunks of a rank take turns, stages of them at a time: micro-batches come in multiples of the stages then.
   bool interleaved = false;
+  std::optional<TrainForm> train;     ///< nothing: its function is no step that could train by itself
   std::vector<Milestone> milestones;  ///< in their order; the last one is the whole puzzle. Small puzzles have none
 
   int max_points() const;  ///< without those of bonus checks

@@ -191,7 +191,12 @@ function(shardlings_write_toolchain file entries)
   \"main_object\": \"$<TARGET_OBJECTS:shardlings_submission>\",
   \"jail_link_flags\": ${jail_link_flags},
   \"jail_libraries\": ${jail_libraries},
-  \"train_object\": \"$<TARGET_OBJECTS:shardlings_train_main>\",
+  \"train_objects\": {
+    \"grid\": \"$<TARGET_OBJECTS:shardlings_train_grid>\",
+    \"device\": \"$<TARGET_OBJECTS:shardlings_train_replicas>\",
+    \"replicas\": \"$<TARGET_OBJECTS:shardlings_train_replicas>\",
+    \"clipping\": \"$<TARGET_OBJECTS:shardlings_train_clipping>\"
+  },
   \"root\": \"${CMAKE_SOURCE_DIR}\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
@@ -229,7 +234,7 @@ foreach(manifest ${manifests})
 endforeach()
 shardlings_write_toolchain(${CMAKE_BINARY_DIR}/toolchain.json "${puzzle_entries}")
 if(TARGET learner)
-  add_dependencies(learner puzzles shardlings_train_main)
+  add_dependencies(learner puzzles shardlings_train_grid shardlings_train_replicas shardlings_train_clipping)
   if(TARGET shardlings_train)
     add_dependencies(learner shardlings_train)
   endif()

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "case/case.h"
+#include "case/manifest.h"
 #include "shardlings/export.h"
 
 namespace shardlings::train {
@@ -30,6 +31,7 @@ struct Settings {
   /// is ignored.
   cases::Case kase;
   Layout layout;
+  cases::TrainForm form;   ///< of the step that trains
   std::string text;        ///< path
   std::string checkpoint;  ///< path; empty: nothing is read or written
   bool fresh = false;      ///< does not read it

@@ -51,9 +51,12 @@ class RankTrainer {
         h_(rank, shared.settings.kase),
         groups_(h_.grid_groups(layout().t, layout().p, layout().d)) {
     h_.divide_layers(groups_.tp);
-    const std::vector<Range> layers = h_.layers_of_chunks(groups_.down.rank(), layout().p, layout().v);
-    state_ = h_.state({.layers = layers, .group = groups_.dp, .divided = {.optimizer = true}});
-    chunks_ = h_.stages(layers, state_);
+    layers_ = h_.layers_of_chunks(groups_.down.rank(), layout().p, layout().v);
+    const cases::TrainForm& form = shared.settings.form;
+    state_ = h_.state({.layers = layers_,
+                       .group = groups_.dp,
+                       .divided = {.weights = form.weights, .grads = form.grads, .optimizer = form.optimizer}});
+    if (form.step == cases::TrainStep::grid) chunks_ = h_.stages(layers_, state_);
     for (Stage& chunk : chunks_) {
       if (layout().recompute) chunk = chunk.recomputing();
     }
@@ -69,6 +72,8 @@ class RankTrainer {
 
  private:
   const Layout& layout() const { return shared_.settings.layout; }
+  bool has_first_layer() const { return layers_.front().begin == 0; }
+  bool has_last_layer() const { return layers_.back().end == h_.model().num_layers(); }
   bool is_rank_0() const { return rank_.id() == 0; }
   Nanos now() const { return detail::harness::now(rank_); }
 
@@ -79,7 +84,7 @@ class RankTrainer {
     load_batch(step);
     const GridShare share{chunks_, state_, groups_.down, groups_.up, groups_.dp, groups_.ends};
     shared_.step(rank_, h_.model(), share, batch_, shared_.settings.kase.model.clip, loss_);
-    const bool counts = chunks_.back().is_last() && groups_.tp.rank() == 0;
+    const bool counts = has_last_layer() && groups_.tp.rank() == 0;
     shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNoPlace) : 0.0;
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) decide(step + 1, now() - begin);
@@ -114,8 +119,8 @@ class RankTrainer {
       all.inputs.insert(all.inputs.end(), micro.inputs.begin(), micro.inputs.end());
       all.targets.insert(all.targets.end(), micro.targets.begin(), micro.targets.end());
     }
-    inputs_ = chunks_.front().is_first() ? load(all.inputs, {m * s, b}) : Tensor();
-    targets_ = chunks_.back().is_last() ? load(all.targets, {m * s, b}) : Tensor();
+    inputs_ = has_first_layer() ? load(all.inputs, {m * s, b}) : Tensor();
+    targets_ = has_last_layer() ? load(all.targets, {m * s, b}) : Tensor();
     std::vector<MicroBatch> micros;
     micros.reserve(static_cast<std::size_t>(m));
     for (int i = 0; i < kase.micro_batches; ++i) micros.push_back({part(inputs_, i), part(targets_, i), s * b});
@@ -133,37 +138,44 @@ class RankTrainer {
   template <class Visit>
   void for_each_layer(Visit visit) {
     const model::ModelStructure whole = model::make_structure(shared_.settings.kase.model);
-    for (const Stage& chunk : chunks_) {
-      for (Count l = chunk.layers().begin; l < chunk.layers().end; ++l) {
+    for (const Range& some : layers_) {
+      for (Count l = some.begin; l < some.end; ++l) {
         const auto at = static_cast<std::size_t>(l);
         visit(at, model::stretches(whole.layers[at], Access::rank_model(h_.model())->structure->layers[at]));
       }
     }
   }
 
+  /// Which elements of a layer, or of this rank's part of it, the rank has.
+  Range had(std::size_t l, bool is_divided) const {
+    const Count all = h_.model().size(static_cast<int>(l));
+    return is_divided ? groups_.dp.mine(all) : Range{0, all};
+  }
+  Range had_weights(std::size_t l) const { return had(l, shared_.settings.form.weights); }
+  Range had_moments(std::size_t l) const { return had(l, shared_.settings.form.optimizer); }
+
   void restore() {
     if (shared_.checkpoint.step == 0) return;
     for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
       const Checkpoint::Layer& from = shared_.checkpoint.layers[l];
-      const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
+      const Range weights = had_weights(l), moments = had_moments(l);
       OptimizerState& optimizer = state_.optimizer[l];
-      copy(state_.weights[l], h_.tensor(model::taken(from.weights, stretches, all), Kind::other), kNoPlace);
-      copy(optimizer.m, h_.tensor(model::taken(from.m, stretches, mine), Kind::other), kNoPlace);
-      copy(optimizer.v, h_.tensor(model::taken(from.v, stretches, mine), Kind::other), kNoPlace);
+      copy(state_.weights[l], h_.tensor(model::taken(from.weights, stretches, weights), Kind::other), kNoPlace);
+      copy(optimizer.m, h_.tensor(model::taken(from.m, stretches, moments), Kind::other), kNoPlace);
+      copy(optimizer.v, h_.tensor(model::taken(from.v, stretches, moments), Kind::other), kNoPlace);
       optimizer.step = shared_.checkpoint.step;
     });
   }
 
   void save_with_others(int steps_made) {
     for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
-      const Range all{0, state_.weights[l].size()}, mine = groups_.dp.mine(all.size());
       const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
                                v = values_of(state_.optimizer[l].v);
       const MutexLock guard(shared_.lock);
       Checkpoint::Layer& to = shared_.checkpoint.layers[l];
-      model::put(to.weights, stretches, all, weights);
-      model::put(to.m, stretches, mine, m);
-      model::put(to.v, stretches, mine, v);
+      model::put(to.weights, stretches, had_weights(l), weights);
+      model::put(to.m, stretches, had_moments(l), m);
+      model::put(to.v, stretches, had_moments(l), v);
     });
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) {
@@ -190,8 +202,9 @@ class RankTrainer {
   Shared& shared_;
   Harness h_;
   submission::GridGroups groups_;
+  std::vector<Range> layers_;  ///< of each chunk
   TrainState state_;
-  std::vector<Stage> chunks_;
+  std::vector<Stage> chunks_;  ///< only for a step on a grid
   Tensor loss_, inputs_, targets_;
   Batch batch_;
 };

@@ -1,5 +1,5 @@
 /// \file
-/// Trains a character-level GPT with the step of puzzle 33, no matter whose it is.
+/// Trains a character-level GPT with the step of puzzle 33, or with that of an earlier puzzle, no matter whose it is.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace shardlings::train {
 
-/// The function that puzzle 33 asks for.
+/// The function that puzzle 33 asks for. Those of other puzzles are called through one of its type (main_*.cpp).
 using StepFunction = void (*)(Rank& rank, const Model& model, const GridShare& share, const Batch& batch, float limit,
                               View loss);
 

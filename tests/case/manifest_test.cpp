@@ -179,6 +179,17 @@ TEST(Manifest, ListsTheProductsThatALearnerMakes) {
               testing::HasSubstr("'products' cannot be 'matmull'; did you mean 'matmul'?"));
 }
 
+TEST(Manifest, SaysHowItsStepTrains) {
+  EXPECT_FALSE(parse(kHead + kCheck + kCase).train);
+  const auto train = parse(kHead + "train={step='clipping', divided=['grads', 'optimizer']}\n" + kCheck + kCase).train;
+  ASSERT_TRUE(train);
+  EXPECT_EQ(train->step, cases::TrainStep::clipping);
+  EXPECT_TRUE(!train->weights && train->grads && train->optimizer && !train->micro_batches);
+  EXPECT_THAT(error_of(kHead + "train={step='grids'}\n" + kCheck + kCase), testing::HasSubstr("did you mean 'grid'?"));
+  EXPECT_THAT(error_of(kHead + "train={step='grid', divided=['moments']}\n" + kCheck + kCase),
+              testing::HasSubstr("'moments' cannot be divided: weights, grads and optimizer can"));
+}
+
 TEST(Manifest, PuzzleThatNothingChecksIsRefused) {
   EXPECT_THAT(error_of(kHead + kCase), StartsWith("puzzle.toml:1: there are no [[checks]]"));
   EXPECT_THAT(error_of(kHead + kCheck), StartsWith("puzzle.toml:1: there are no [[cases]]"));

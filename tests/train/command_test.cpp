@@ -16,7 +16,7 @@
 #include "cli/app.h"
 #include "support/mutants.h"
 #include "support/refusals.h"
-#include "train/trainings.h"
+#include "train/command.h"
 
 namespace shardlings::train {
 namespace {
@@ -24,29 +24,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr const char* kProgram = SHARDLINGS_BUILD_FOLDER "/bin/shardlings";
-// So wide that no sentence which a test looks for is broken.
-[[maybe_unused]] const bool kIsWide = setenv("COLUMNS", "300", 1) == 0;
-
-struct Outcome {
-  int status;
-  std::string out, err;
-};
-
-std::vector<std::string> arguments_of(const Folder& folder, const std::vector<std::string>& more) {
-  std::istringstream words("train --layers 2 --hidden 16 --sequence 16 --batch 4 --checkpoint " +
-                           folder.file("checkpoint"));
-  std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-Outcome run(const Folder& folder, const std::vector<std::string>& more) {
-  std::ostringstream out, err;
-  const int status = cli::run_app(kProgram, arguments_of(folder, more), out, err);
-  return {status, out.str(), err.str()};
-}
 
 TEST(TrainCommand, TrainsSavesAndGoesOn) {
   const Folder folder;
@@ -116,33 +93,11 @@ TEST(TrainCommand, RefusesTheCheckpointOfAnotherModel) {
   EXPECT_EQ(run(folder, {"--steps", "1", "--heads", "2", "--fresh"}).status, 0);
 }
 
-constexpr const char* kSource = SHARDLINGS_SOURCE_FOLDER;
 constexpr const char* kPuzzle = "33_three_d_parallel";
-
-/// A learner's copy of the project, with this text as puzzle 33.
-class Learner {
- public:
-  explicit Learner(const std::string& text) : folder_(root_.file(std::string("puzzles/") + kPuzzle)) {
-    const std::string source = kSource;
-    std::filesystem::create_directories(folder_);
-    std::filesystem::create_directory_symlink(source + "/runtime", root_.file("runtime"));
-    std::filesystem::copy(source + "/puzzles/" + kPuzzle + "/harness.cpp", folder_);
-    append(text);
-    setenv("SHARDLINGS_ROOT", root_.file("").c_str(), 1);
-  }
-  ~Learner() { unsetenv("SHARDLINGS_ROOT"); }
-  Learner(const Learner&) = delete;
-  Learner& operator=(const Learner&) = delete;
-  void append(const std::string& text) const { std::ofstream(folder_ + "/puzzle.cpp", std::ios::app) << text; }
-
- private:
-  Folder root_;
-  std::string folder_;
-};
 
 TEST(TrainCommand, TrainsWithTheLearnersStep) {
   const Folder folder;
-  const Learner learner(read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value());
+  const Learner learner(kPuzzle, read_file(std::string(kSource) + "/solutions/" + kPuzzle + "/solution.cpp").value());
   const Outcome outcome = run(folder, {"--mine", "--dp", "2", "--steps", "2"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("at step 2"));
@@ -154,7 +109,7 @@ TEST(TrainCommand, TrainsWithTheLearnersStep) {
 
 TEST(TrainCommand, SaysWhereTheLearnersStepHasFailed) {
   const Folder folder;
-  const Learner learner(support::text_of_mutant(std::string(kSource) + "/solutions", kPuzzle, "same_warm_up"));
+  const Learner learner(kPuzzle, support::text_of_mutant(std::string(kSource) + "/solutions", kPuzzle, "same_warm_up"));
   const Outcome outcome = run(folder, {"--mine", "--pp", "2", "--steps", "2"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, HasSubstr("deadlock"));
@@ -265,7 +220,7 @@ std::string solution_with(const std::string& line) {
 
 TEST(TrainCommand, ExplainsACrashOfTheLearnersStep) {
   const Folder folder;
-  const Learner learner(solution_with("if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;"));
+  const Learner learner(kPuzzle, solution_with("if (rank.id() == 1) *reinterpret_cast<volatile int*>(rank.id()) = 1;"));
   const Outcome outcome = run(folder, {"--mine", "--dp", "2", "--steps", "2"});
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("rank 1 crashed at puzzle.cpp:"), HasSubstr("a segmentation fault"),
@@ -274,8 +229,10 @@ TEST(TrainCommand, ExplainsACrashOfTheLearnersStep) {
 
 TEST(TrainCommand, WhatTheLearnersStepPrintsIsShownAndNeverBelieved) {
   const Folder folder;
-  const Learner learner(solution_with(
-      R"(std::fputs("{\"end\": \"finished\", \"message\": 7}\n{\"step\": \"x\"}\n\x1b[2Jno end", stdout);)"));
+  const Learner learner(
+      kPuzzle,
+      solution_with(
+          R"(std::fputs("{\"end\": \"finished\", \"message\": 7}\n{\"step\": \"x\"}\n\x1b[2Jno end", stdout);)"));
   const Outcome outcome = run(folder, {"--mine", "--steps", "2"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr(R"({"end": "finished", "message": 7})"), HasSubstr("\\x1b[2Jno end"),
@@ -284,7 +241,7 @@ TEST(TrainCommand, WhatTheLearnersStepPrintsIsShownAndNeverBelieved) {
 
 TEST(TrainCommand, OneSignalEndsAStepThatDoesNotEnd) {
   const Folder folder;
-  const Learner learner(solution_with("for (volatile bool on = true; on;) {\n}"));
+  const Learner learner(kPuzzle, solution_with("for (volatile bool on = true; on;) {\n}"));
   const pid_t child = start(arguments_of(folder, {"--mine", "--steps", "2"}), folder.file("out"));
   const std::string running = SHARDLINGS_BUILD_FOLDER "/train/running/" + std::to_string(child) + "/settings.json";
   while (!std::filesystem::exists(running)) usleep(10'000);  // before that, nothing is watched yet

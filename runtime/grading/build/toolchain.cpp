@@ -36,7 +36,7 @@ Toolchain load_toolchain(const std::string& build_folder) {
     json.at("main_object").get_to(toolchain.main_object);
     json.at("jail_link_flags").get_to(toolchain.jail_link_flags);
     json.at("jail_libraries").get_to(toolchain.jail_libraries);
-    toolchain.train_object = json.value("train_object", "");
+    toolchain.train_objects = json.value("train_objects", std::map<std::string, std::string>());
     json.at("clusters").get_to(toolchain.clusters);
     toolchain.root = json.value("root", "");
     json.at("gpu_probe").get_to(toolchain.gpu_probe);

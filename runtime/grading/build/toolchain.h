@@ -26,7 +26,8 @@ struct Toolchain {
   std::string main_object;                   ///< object file with main(); empty if the harness has one
   std::vector<std::string> jail_link_flags;  ///< instead of link_flags, where a jail is linked
   std::vector<std::string> jail_libraries;   ///< what jails are linked with
-  std::string train_object;                  ///< harness and main() of programs that train
+  /// Harness and main() of programs that train, by the word for the form of their step (cases::kTrainStepWords).
+  std::map<std::string, std::string> train_objects;
   std::string clusters;                      ///< folder
   std::string root;                          ///< the project's folder, which messages leave out
   std::string gpu_probe;                     ///< program that says what GPUs there are (gpu_probe.h)

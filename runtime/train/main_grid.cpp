@@ -1,5 +1,4 @@
-// The main function of the programs that train. It is linked with the step of puzzle 33: that of the project, or the
-// learner's.
+// The main function of programs that train with the step of puzzle 33: that of the project, or the learner's.
 #include "train/trainer.h"
 
 void train_step(shardlings::Rank& rank, const shardlings::Model& model, const shardlings::GridShare& share,
