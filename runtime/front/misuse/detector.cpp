@@ -89,6 +89,11 @@ std::string size_advice(const ToldOperation& operation) {
            "do "
            "not belong together, or was a size computed from this rank's own part?";
   }
+  if (operation.message && operation.records[kReceiver].from_any) {
+    return rule +
+           " A receive from any rank takes the earliest message, whatever its size: all that are sent to it must be "
+           "equally long, or what comes first must say what follows it.";
+  }
   if (sizes_are_of_unequal_parts(operation)) {
     return rule +
            " Parts are unequal where the number of elements cannot be divided evenly. Was a size computed from this "
@@ -174,6 +179,11 @@ std::string start_text(const RankStatus& status) {
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const ToldOperation& operation = *status.blocked_in;
+  if (operation.from_any) {
+    return fmt::format("\n  rank {} waits at {} in {} (group {}) for a message from {}{}", rank, to_text(status.at),
+                       call_of(operation, status.member), operation.group, operation.members() > 2 ? "any of " : "",
+                       ranks_text(missing_ranks(operation)));
+  }
   std::string text =
       fmt::format("\n  rank {} waits at {} in {}{} (group {}, call {})", rank, to_text(status.at),
                   call_of(operation, status.member), start_text(status), operation.group, operation.number);
@@ -231,6 +241,19 @@ std::string cycle_text(const std::vector<int>& ring) {
   return text + fmt::format("rank {}", ring.front());
 }
 
+bool has_finished(const Statuses& ranks, int rank) {
+  return ranks[static_cast<std::size_t>(rank)].state == RankState::finished;
+}
+
+// For whom an operation waits. Of a receive from any rank those that have returned do not count while there are others.
+std::vector<int> awaited(const Statuses& ranks, const ToldOperation& operation) {
+  std::vector<int> missing = missing_ranks(operation);
+  const auto gone = [&](int rank) { return has_finished(ranks, rank); };
+  if (!operation.from_any || std::all_of(missing.begin(), missing.end(), gone)) return missing;
+  missing.erase(std::remove_if(missing.begin(), missing.end(), gone), missing.end());
+  return missing;
+}
+
 std::vector<int> blocked_ranks(const Statuses& ranks) {
   std::vector<int> blocked;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -240,21 +263,37 @@ std::vector<int> blocked_ranks(const Statuses& ranks) {
 }
 
 const char* advice_on_desertion(const ToldOperation& operation) {
+  if (operation.from_any) return "\nA rank must receive as many messages as the others send to it, and no more.";
   return operation.message
              ? "\nEvery message needs both of its ranks: what one sends the other must receive, as often and in order."
              : "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
 }
 
+// The first line, and where whoever has returned was last: of a receive from any rank all that could have sent.
+std::string returned_text(const Statuses& ranks, int absent, const ToldOperation& operation) {
+  const auto line = [&](int rank) {
+    const RankStatus& gone = ranks[static_cast<std::size_t>(rank)];
+    return fmt::format(
+        "\n  rank {} returned {}", rank,
+        gone.last_call.empty() ? "without a call" : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
+  };
+  if (!operation.from_any || operation.members() == 2) {
+    return fmt::format("desertion: rank {} has returned while others wait for it.{}", absent, line(absent));
+  }
+  const std::vector<int> senders = missing_ranks(operation);
+  std::string text = fmt::format("desertion: {} have returned while rank {} waits for a message from any of them.",
+                                 ranks_text(senders), operation.rank_of(0));
+  for (std::size_t i = 0; i < std::min(senders.size(), kMostLines); ++i) text += line(senders[i]);
+  if (senders.size() > kMostLines) text += fmt::format("\n  and {} ranks more", senders.size() - kMostLines);
+  return text;
+}
+
 std::optional<Failure> desertion(const Statuses& ranks) {
   for (int waiter : blocked_ranks(ranks)) {
     const RankStatus& status = ranks[static_cast<std::size_t>(waiter)];
-    for (int absent : missing_ranks(culprit(*status.blocked_in))) {
-      const RankStatus& gone = ranks[static_cast<std::size_t>(absent)];
-      if (gone.state != RankState::finished) continue;
-      std::string message =
-          fmt::format("desertion: rank {0} has returned while others wait for it.\n  rank {0} returned {1}", absent,
-                      gone.last_call.empty() ? "without a call"
-                                             : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
+    for (int absent : awaited(ranks, culprit(*status.blocked_in))) {
+      if (!has_finished(ranks, absent)) continue;
+      std::string message = returned_text(ranks, absent, culprit(*status.blocked_in));
       message += waiting_lines(ranks, blocked_ranks(ranks));
       message += advice_on_desertion(culprit(*status.blocked_in));
       return failure_at(FailureKind::desertion, waiter, status.at,
@@ -274,7 +313,7 @@ std::vector<int> cycle(const Statuses& ranks) {
     path.push_back(at);
     const RankStatus& status = ranks[static_cast<std::size_t>(at)];
     if (!status.blocked_in) return {};
-    const std::vector<int> missing = missing_ranks(culprit(*status.blocked_in));
+    const std::vector<int> missing = awaited(ranks, culprit(*status.blocked_in));
     if (missing.empty()) return {};
     at = missing.front();
   }
@@ -285,7 +324,7 @@ std::vector<int> cycle(const Statuses& ranks) {
 bool is_blocked_in_send(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const CallRecord& record = status.blocked_in->records[static_cast<std::size_t>(status.member)];
-  return status.blocked_in->message && status.member != kReceiver && !record.is_async;
+  return status.blocked_in->message && !status.blocked_in->from_any && status.member != kReceiver && !record.is_async;
 }
 
 // It is about the ranks of the cycle: others that wait for one of these, say in a barrier, do nothing wrong. Lanes that
