@@ -9,12 +9,11 @@
 
 #include "base/parts.h"
 #include "base/text.h"
+#include "front/misuse/awaited.h"
 #include "front/misuse/operation_text.h"
 
 namespace shardlings::front {
 namespace {
-
-using Statuses = std::vector<RankStatus>;
 
 constexpr std::size_t kListed = 32;  // ranks of which each has its line
 constexpr const char* kHangAdvice =
@@ -139,15 +138,6 @@ std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatc
   return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
 
-// Ranks that this operation misses.
-std::vector<int> missing_ranks(const ToldOperation& operation) {
-  std::vector<int> missing;
-  for (int m = 0; m < operation.members(); ++m) {
-    if (!operation.posted[static_cast<std::size_t>(m)]) missing.push_back(operation.rank_of(m));
-  }
-  return missing;
-}
-
 // A member on whose lane an earlier operation holds this one up; -1 if none does.
 int held_up_on(const ToldOperation& operation) {
   for (int m = 0; m < operation.members(); ++m) {
@@ -241,19 +231,6 @@ std::string cycle_text(const std::vector<int>& ring) {
   return text + fmt::format("rank {}", ring.front());
 }
 
-bool has_finished(const Statuses& ranks, int rank) {
-  return ranks[static_cast<std::size_t>(rank)].state == RankState::finished;
-}
-
-// For whom an operation waits. Of a receive from any rank those that have returned do not count while there are others.
-std::vector<int> awaited(const Statuses& ranks, const ToldOperation& operation) {
-  std::vector<int> missing = missing_ranks(operation);
-  const auto gone = [&](int rank) { return has_finished(ranks, rank); };
-  if (!operation.from_any || std::all_of(missing.begin(), missing.end(), gone)) return missing;
-  missing.erase(std::remove_if(missing.begin(), missing.end(), gone), missing.end());
-  return missing;
-}
-
 std::vector<int> blocked_ranks(const Statuses& ranks) {
   std::vector<int> blocked;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -267,25 +244,6 @@ const char* advice_on_desertion(const ToldOperation& operation) {
   return operation.message
              ? "\nEvery message needs both of its ranks: what one sends the other must receive, as often and in order."
              : "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
-}
-
-// The first line, and where whoever has returned was last: of a receive from any rank all that could have sent.
-std::string returned_text(const Statuses& ranks, int absent, const ToldOperation& operation) {
-  const auto line = [&](int rank) {
-    const RankStatus& gone = ranks[static_cast<std::size_t>(rank)];
-    return fmt::format(
-        "\n  rank {} returned {}", rank,
-        gone.last_call.empty() ? "without a call" : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
-  };
-  if (!operation.from_any || operation.members() == 2) {
-    return fmt::format("desertion: rank {} has returned while others wait for it.{}", absent, line(absent));
-  }
-  const std::vector<int> senders = missing_ranks(operation);
-  std::string text = fmt::format("desertion: {} have returned while rank {} waits for a message from any of them.",
-                                 ranks_text(senders), operation.rank_of(0));
-  for (std::size_t i = 0; i < std::min(senders.size(), kMostLines); ++i) text += line(senders[i]);
-  if (senders.size() > kMostLines) text += fmt::format("\n  and {} ranks more", senders.size() - kMostLines);
-  return text;
 }
 
 std::optional<Failure> desertion(const Statuses& ranks) {

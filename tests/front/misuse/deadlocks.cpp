@@ -1,4 +1,5 @@
 // Ranks that wait for one another, and ranks that wait for somebody who has gone.
+#include <algorithm>
 #include <stdexcept>
 
 #include "front/misuse/programs.h"
@@ -169,6 +170,17 @@ void receives_once_too_often(Rank& rank, Pauses& pause) {
   }
 }
 
+// The first two ranks serve, and each expects a message more than it gets. They do not wait for one another.
+void two_servers_receive_too_often(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() < std::min(2, rank.size() - 1)) {
+    for (int i = 0; i < rank.size(); ++i) rank.world().recv_any(data, line(12));
+  } else {
+    rank.world().send(data, 0, line(14));
+  }
+}
+
 void one_throws(Rank& rank, Pauses& pause) {
   Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
   pause();
@@ -204,13 +216,15 @@ std::vector<WrongProgram> deadlocks() {
 }
 
 std::vector<WrongProgram> desertions() {
-  return {{"desertion_skips", "desertion", "rank 1 leaves the collective out", one_skips, 4},
-          {"desertion_early", "desertion", "rank 0 makes a step less", one_stops_early},
-          {"desertion_no_receive", "desertion", "a send without a receive", nobody_receives},
-          {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
-          {"desertion_server", "desertion", "a server receives once more than is sent", receives_once_too_often},
-          {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
-          {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
+  return {
+      {"desertion_skips", "desertion", "rank 1 leaves the collective out", one_skips, 4},
+      {"desertion_early", "desertion", "rank 0 makes a step less", one_stops_early},
+      {"desertion_no_receive", "desertion", "a send without a receive", nobody_receives},
+      {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
+      {"desertion_server", "desertion", "a server receives once more than is sent", receives_once_too_often},
+      {"desertion_two_servers", "desertion", "two servers receive more than is sent", two_servers_receive_too_often},
+      {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
+      {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
 }
 
 }  // namespace shardlings::misuse
