@@ -148,6 +148,9 @@ void Group::recv(View data, int from, Location at) {
 Work Group::recv_async(View data, int from, Location at) {
   return Request(checked(port_, at), args::recv{.group = id_, .data = data, .from = from}, at).start();
 }
+int Group::recv_any(View data, Location at) {
+  return Request(checked(port_, at), args::recv_any{.group = id_, .data = data}, at).send().group_rank;
+}
 void Group::send_recv(ConstView out, int to, View in, int from, Location at) {
   Request(checked(port_, at), args::send_recv{.group = id_, .out = out, .in = in, .to = to, .from = from}, at).send();
 }

@@ -153,7 +153,7 @@ TEST(Doors, NumbersOfThingsThatAreNotThereAreRefused) {
       call.group = 7;
       EXPECT_THAT(refusal(rank, call), HasSubstr("this rank is in no such group")) << name_of(verb);
     }
-    for (const Verb verb : {Verb::send, Verb::recv}) {
+    for (const Verb verb : {Verb::send, Verb::recv, Verb::recv_any}) {
       Call call = call_of(verb, {x});
       call.group = std::numeric_limits<std::uint32_t>::max();
       EXPECT_THAT(refusal(rank, call), HasSubstr("this rank is in no such group")) << name_of(verb);

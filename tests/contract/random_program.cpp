@@ -1,6 +1,7 @@
 #include "contract/random_program.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
@@ -150,6 +151,11 @@ class Generator {
 };
 
 }  // namespace
+
+int number_of_programs() {
+  const char* given = std::getenv("SHARDLINGS_RANDOM_PROGRAMS");
+  return given ? std::atoi(given) : 100;
+}
 
 RandomProgram make_random_program(std::uint64_t seed, int ranks) {
   return Generator(seed, ranks).make();

@@ -38,6 +38,9 @@ struct RandomProgram {
   std::vector<RandomStep> steps;
 };
 
+/// How many random programs run on each kind of world: SHARDLINGS_RANDOM_PROGRAMS.
+int number_of_programs();
+
 /// The same for the same seed.
 RandomProgram make_random_program(std::uint64_t seed, int ranks);
 

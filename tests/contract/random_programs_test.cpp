@@ -4,7 +4,6 @@
 // in all.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "contract/on_every_world.h"
@@ -13,11 +12,6 @@
 
 namespace shardlings::contract {
 namespace {
-
-int number_of_programs() {
-  const char* given = std::getenv("SHARDLINGS_RANDOM_PROGRAMS");
-  return given ? std::atoi(given) : 100;
-}
 
 class RandomPrograms : public OnEveryWorld {
  protected:

@@ -90,6 +90,14 @@ front::SplitOutcome ForkedControl::wait_split(int, const Ticket& ticket, Locatio
   return outcome;
 }
 
+int ForkedControl::wait_for_any(int, std::uint32_t group, const CallRecord& record, Location at) {
+  Writer message;
+  message << Request::wait_for_any << group << record << at;
+  Reader answer = ask(message);
+  if (!answer.get<bool>()) throw Aborted("the run has failed; see its report", at);
+  return answer.get<int>();
+}
+
 // The server has left when it answered the wait.
 void ForkedControl::leave(int, const Ticket& ticket) {
   joined_.erase(ticket.operation);

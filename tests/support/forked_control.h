@@ -28,6 +28,7 @@ class ForkedControl final : public front::Control {
   void post(int rank, const front::Ticket& ticket, const front::CallRecord& record, back::DataHandle data) override;
   front::Outcome wait(int rank, const front::Ticket& ticket, Location at) override;
   front::SplitOutcome wait_split(int rank, const front::Ticket& ticket, Location at) override;
+  int wait_for_any(int rank, std::uint32_t group, const front::CallRecord& record, Location at) override;
   void leave(int rank, const front::Ticket& ticket) override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<front::Failure>& failure, const std::string& last_call,

@@ -10,7 +10,7 @@
 
 namespace shardlings::support {
 
-enum class Request : std::uint8_t { post, post_message, wait, wait_split, restart_clock, finish, report };
+enum class Request : std::uint8_t { post, post_message, wait, wait_split, wait_for_any, restart_clock, finish, report };
 
 /// One end of the connection between a rank and its server.
 class Channel {

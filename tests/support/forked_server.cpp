@@ -54,6 +54,7 @@ class Server {
       case Request::post_message: return post_message(message);
       case Request::wait: return wait(message);
       case Request::wait_split: return wait_split(message);
+      case Request::wait_for_any: return wait_for_any(message);
       case Request::restart_clock: control_.restart_clock(rank_); break;
       case Request::finish: finish(message); break;
       case Request::report: report_ = message.get<RankReport>(); break;
@@ -107,6 +108,18 @@ class Server {
       answer << true << outcome.start << outcome.end;
       answer << (outcome.made ? std::optional(*outcome.made->group) : std::nullopt);
       if (outcome.made) answer << outcome.made->member;
+    } catch (const Aborted&) {
+      return refusal();
+    }
+    return answer;
+  }
+
+  Writer wait_for_any(Reader& message) {
+    const auto group = message.get<std::uint32_t>();
+    const auto record = message.get<front::CallRecord>();
+    Writer answer;
+    try {
+      answer << true << control_.wait_for_any(rank_, group, record, message.get<Location>());
     } catch (const Aborted&) {
       return refusal();
     }

@@ -84,6 +84,11 @@ class Control {
   virtual Outcome wait(int rank, const Ticket& ticket, Location at) = 0;
   /// Waits for a split, and leaves it. A rank is in one split at a time.
   virtual SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) = 0;
+  /// Of a receive from any other rank of the group, whose record this is: returns when it is known whose message it
+  /// takes, with that rank in the group; the receiver then joins that message. It is the one that could be here first
+  /// (see arrival_of() in any_sender.h), then the one of the lowest rank, as soon as nobody can send an earlier one any
+  /// more. Throws as wait() does.
+  virtual int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) = 0;
   /// The member's part is over: forgets the ticket. What a failed run had under way is never left.
   virtual void leave(int rank, const Ticket& ticket) = 0;
   /// For the trace of a run that has failed: when an operation ran for which this member has not waited; nothing if

@@ -33,6 +33,7 @@ CallRecord GroupOperation::record() {
   record.at = at;
   record.order = order;
   record.posted = posted;
+  record.from_any = from_any;
   if (signature.kind != Collective::send_recv) return record;
   record.label = sends ? in.label : out.label;
   if (sends) {
@@ -106,14 +107,26 @@ Outcome GroupOperation::agreed(Location at) {
   try {
     return of_.control.wait(of_.rank.id(), ticket, at);
   } catch (const Aborted&) {
-    if (of_.rank.trace().enabled()) {
-      Event event = waiting(event_without_times(), of_.rank.now(), at);
-      event.end = event.begin;
-      event.peer = peer;
-      of_.rank.trace().add(event);
-    }
+    trace_endless_wait(at);
     throw;
   }
+}
+
+int GroupOperation::await_sender(std::uint32_t of) {
+  try {
+    return of_.control.wait_for_any(of_.rank.id(), of, record(), at);
+  } catch (const Aborted&) {
+    trace_endless_wait(at);
+    throw;
+  }
+}
+
+void GroupOperation::trace_endless_wait(Location at) {
+  if (!of_.rank.trace().enabled()) return;
+  Event event = waiting(event_without_times(), of_.rank.now(), at);
+  event.end = event.begin;
+  event.peer = peer;
+  of_.rank.trace().add(event);
 }
 
 // Several messages may have arrived at once: the receiver's link takes them one after another, in the order in which
@@ -202,6 +215,7 @@ void GroupOperation::trace_in_flight() {
 
 const char* GroupOperation::name() const {
   if (signature.kind != Collective::send_recv) return back::name_of(signature.kind);
+  if (from_any) return "recv_any";
   return sends ? "send" : "recv";
 }
 

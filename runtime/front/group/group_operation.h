@@ -55,6 +55,9 @@ class GroupOperation final : public PendingOperation {
   CallRecord record();
   /// Counts its bytes and hands it over to the fabric and the control plane. `ticket` is set by now.
   void post(const CallRecord& record);
+  /// Of a receive from any rank: waits until it is known from which one, and returns that rank in the group, which is
+  /// this rank's one of the number `of`.
+  int await_sender(std::uint32_t of);
   /// For a split, which brings no data and has been waited for already.
   void settle_at(Times times) { done_ = Done{times, {}, {}}; }
 
@@ -71,6 +74,7 @@ class GroupOperation final : public PendingOperation {
   const GroupInfo* group = nullptr;
   int peer = -1;  ///< world rank of the other side of a message
   bool sends = false;
+  bool from_any = false;  ///< a receive from any rank
   Link link = Link::intra_node;
   Operand in, out;
 
@@ -85,8 +89,10 @@ class GroupOperation final : public PendingOperation {
   void count();
   bool is_like(const GroupContext::Known& last) const;
   GroupContext::Known traffic() const;
-  /// Waits for the other members. Where they will never come, the trace says that this rank waited.
+  /// Waits for the other members.
   Outcome agreed(Location at);
+  /// Where the others will never come, the trace says that this rank waited.
+  void trace_endless_wait(Location at);
   /// Bytes as they cross links, of those that the program sees.
   Bytes wire_bytes(Bytes seen) const;
   /// When the data are there, of which the last could be at `end`.

@@ -69,6 +69,9 @@ Reply handle::send(RankGroups& groups, const Call& call) {
 Reply handle::recv(RankGroups& groups, const Call& call) {
   return groups.recv(call);
 }
+Reply handle::recv_any(RankGroups& groups, const Call& call) {
+  return groups.recv_any(call);
+}
 Reply handle::send_recv(RankGroups& groups, const Call& call) {
   return groups.send_recv(call);
 }

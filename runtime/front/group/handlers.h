@@ -18,6 +18,7 @@ detail::Reply all_to_all(RankGroups& groups, const detail::Call& call);
 detail::Reply barrier(RankGroups& groups, const detail::Call& call);
 detail::Reply send(RankGroups& groups, const detail::Call& call);
 detail::Reply recv(RankGroups& groups, const detail::Call& call);
+detail::Reply recv_any(RankGroups& groups, const detail::Call& call);
 detail::Reply send_recv(RankGroups& groups, const detail::Call& call);
 detail::Reply split(RankGroups& groups, const detail::Call& call);
 

@@ -43,6 +43,15 @@ class Told {
 
 namespace {
 
+void add_possible_senders(ToldOperation& operation, const Meeting& receive) {
+  operation.from_any = true;
+  for (const int rank : *receive.group->members) {
+    if (rank != receive.rank_of(0)) operation.ranks.push_back(rank);
+  }
+  operation.records.resize(operation.ranks.size());
+  operation.posted.resize(operation.ranks.size(), false);
+}
+
 // Of the group's calls those that the harness has made do not count: all members have made the same ones.
 std::uint64_t number_of(const Meeting& meeting) {
   for (std::size_t m = 0; m < meeting.records.size(); ++m) {
@@ -65,6 +74,7 @@ ToldOperation told(const Meeting& meeting) {
   for (int member = 0; member < meeting.members(); ++member) operation.ranks.push_back(meeting.rank_of(member));
   operation.records = meeting.records;
   operation.posted.assign(meeting.posted.begin(), meeting.posted.end());
+  if (meeting.inbox != nullptr) add_possible_senders(operation, meeting);
   operation.queued_behind.assign(operation.ranks.size(), nullptr);
   return operation;
 }

@@ -15,6 +15,10 @@ namespace shardlings::front {
 
 struct Meeting;
 
+/// What may be waiting for a receiver in one group, by sender in the group: the last message of that sender's that the
+/// receiver has joined. The place moves on with every message; nullptr for the receiver itself.
+using Inbox = std::vector<Meeting* const*>;
+
 /// How far a meeting is; the word on which ranks sleep.
 enum class Phase : std::uint32_t {
   open,    ///< somebody has not posted, or a lane's predecessor is unresolved
@@ -50,6 +54,9 @@ struct Meeting {
   std::uint64_t number = 0;  ///< in its chain, from 1
   bool message = false;
   int from = 0, to = 0;  ///< messages: ranks in the group
+  /// A receive from any rank until it is known from which one: a message with one member, the receiver, whose data it
+  /// does not move. The rank that says so sets `from`, then `phase`. nullptr for all others.
+  const Inbox* inbox = nullptr;
   Link link = Link::intra_node;
 
   // By member.

@@ -1,5 +1,6 @@
 #include "front/group/quiescence.h"
 
+#include "front/group/any_sender.h"
 #include "shardlings/error.h"
 
 namespace shardlings::front {
@@ -15,9 +16,11 @@ std::uint32_t word(Phase phase) {
 
 }  // namespace
 
-Quiescence::Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, BlackBox* black_box)
+Quiescence::Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, const CostModel& costs,
+                       BlackBox* black_box)
     : engine_(engine),
       fabric_(fabric),
+      costs_(costs),
       black_box_(black_box),
       sleepers_(static_cast<std::size_t>(ranks)),
       runnable_(ranks),
@@ -60,7 +63,7 @@ bool Quiescence::block(int rank, Meeting& meeting, int member, Location at) {
   sleepers_[r].asleep.store(true, std::memory_order_relaxed);  // its own; the waker sees it by the lock
   note(rank, RankState::blocked);
   --runnable_;
-  detect_if_still();
+  go_on_or_judge();
   return true;
 }
 
@@ -98,13 +101,26 @@ void Quiescence::wake(Meeting& meeting) {
   engine_.wake(meeting.phase);
 }
 
+// As wake() does, but for a rank that is known to sleep. That it does so no more is said last: from then on the meeting
+// may be used for another operation, to whose sleepers the wake is an idle one.
+void Quiescence::grant(Meeting& receive) {
+  const int rank = receive.rank_of(0);
+  receive.phase.store(word(Phase::agreed), std::memory_order_seq_cst);
+  set_running(rank);
+  receive.parked.store(0, std::memory_order_relaxed);
+  sleepers_[static_cast<std::size_t>(rank)].asleep.store(false, std::memory_order_release);  // see sleep()
+  engine_.wake(receive.phase);
+}
+
 void Quiescence::add_mismatch(const Meeting* meeting) {
   const MutexLock guard(lock_);
   mismatches_.push_back(meeting);
 }
 
-void Quiescence::detect_if_still() {
+// What was granted makes somebody runnable, so the run is judged once there is nothing more to grant.
+void Quiescence::go_on_or_judge() {
   if (runnable_ > 0 || aborted()) return;
+  if (Meeting* receive = grant_earliest(status_, costs_)) return grant(*receive);
   end_run(detect(told(status_, mismatches_)));
 }
 
@@ -136,7 +152,7 @@ void Quiescence::finish(int rank, const std::optional<Failure>& failure, const s
   note(rank, failure ? RankState::failed : RankState::finished);
   if (aborted()) return;
   --runnable_;
-  detect_if_still();
+  go_on_or_judge();
 }
 
 std::optional<Failure> Quiescence::failure() {

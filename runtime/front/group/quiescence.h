@@ -1,5 +1,6 @@
 /// \file
-/// Which ranks sleep, and the moment at which nobody can go on: the run is judged then, and at no other time.
+/// Which ranks sleep, and the moment at which nobody can go on by itself: a receive from any rank is granted a message
+/// then, and the run is judged when there is none. Neither happens at any other time.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
+#include "front/clock/cost.h"
 #include "front/group/live_situation.h"
 #include "front/misuse/detector.h"
 
@@ -17,8 +19,8 @@ namespace shardlings::front {
 
 /// Invariants
 /// (1) `runnable_` counts the ranks that are neither blocked nor finished; it changes with their `status_`, under the
-///     lock. At 0 nobody can ever change that, so what has happened is final, and the detector sees all of it: every
-///     rank has held the lock since it did anything.
+///     lock. At 0 nobody can ever change that but by a grant, so what has happened is final, and all of it can be seen:
+///     every rank has held the lock since it did anything.
 /// (2) The waker moves the count: a rank whose meeting is agreed counts as runnable before it is woken. If it wakes by
 ///     itself first, which it sees from `asleep`, it moves the count before it goes on. So it is moved exactly once.
 /// (3) Nobody sleeps on a meeting that is no longer open. A sleeper counts itself in `parked` and then looks at `phase`
@@ -26,7 +28,7 @@ namespace shardlings::front {
 ///     order at least one of the two sees the other. Acquire and release would allow both to miss it.
 class Quiescence {
  public:
-  Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, BlackBox* black_box);
+  Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, const CostModel& costs, BlackBox* black_box);
 
   /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed.
   void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
@@ -55,12 +57,14 @@ class Quiescence {
   bool block(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
   void unblock(int rank, Meeting& meeting) EXCLUDES(lock_);
   void set_running(int rank) REQUIRES(lock_);
-  void detect_if_still() REQUIRES(lock_);
+  void go_on_or_judge() REQUIRES(lock_);
+  void grant(Meeting& receive) REQUIRES(lock_);
   void end_run(const std::optional<Failure>& failure) REQUIRES(lock_);
   void note(int rank, RankState state);
 
   back::Engine& engine_;
   back::Fabric& fabric_;
+  const CostModel& costs_;
   BlackBox* black_box_;
   std::vector<Sleeper> sleepers_;     ///< by rank; set under the lock, looked at without
   std::atomic<bool> aborted_{false};  ///< set under the lock, looked at without: see aborted()

@@ -115,21 +115,31 @@ CallRecord RankGroups::record_of(const Call& call, std::uint32_t group, GroupOpe
   return record;
 }
 
-RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, int peer, const Operand& data) {
-  const int me = membership(call).member;
+RankGroups::Operation RankGroups::begin_message(const Call& call, bool sends, const Operand& data) {
   back::Signature signature;
   signature.kind = Collective::send_recv;
   signature.dtype = data ? data.dtype() : DType::f32;
   signature.members = 2;
   signature.count = data.size();
   auto operation = begin(call, signature, sends ? data : Operand(), sends ? Operand() : data);
-  operation->peer = (*operation->group->members)[static_cast<std::size_t>(peer)];
-  operation->link = shared_.rank.costs().link_between(shared_.rank.id(), operation->peer);
   operation->sends = sends;
-  CallRecord record = operation->record();
+  return operation;
+}
+
+void RankGroups::post_message(const Call& call, GroupOperation& operation, int peer) {
+  const int me = membership(call).member;
+  const int from = operation.sends ? me : peer, to = operation.sends ? peer : me;
+  operation.peer = (*operation.group->members)[static_cast<std::size_t>(peer)];
+  operation.link = shared_.rank.costs().link_between(shared_.rank.id(), operation.peer);
+  CallRecord record = operation.record();
   record.is_async = call.blocking == 0;
-  operation->ticket = shared_.control.join_message(shared_.rank.id(), call.group, sends ? me : peer, sends ? peer : me);
-  operation->post(record);
+  operation.ticket = shared_.control.join_message(shared_.rank.id(), call.group, from, to);
+  operation.post(record);
+}
+
+RankGroups::Operation RankGroups::start_message(const Call& call, bool sends, int peer, const Operand& data) {
+  auto operation = begin_message(call, sends, data);
+  post_message(call, *operation, peer);
   return operation;
 }
 
@@ -149,6 +159,24 @@ Reply RankGroups::recv(const Call& call) {
   check_peer(shared_.rank, call, membership(call), given.from);
   require(call, data, given.data.name);
   return pending_.start(call, start_message(call, false, given.from, data));
+}
+
+// Whose message it takes is found out first. Then it is a receive from that rank, posted when the call was made.
+Reply RankGroups::recv_any(const Call& call) {
+  const unpacked::recv_any given(call);
+  const Operand data = shared_.memory.writing(call, given.data);
+  const GroupInfo& group = *membership(call).group;
+  if (group.members->size() == 1) {
+    shared_.rank.invalid(call, fmt::format("recv_any: group {} has no other rank that could send", group.name));
+  }
+  require(call, data, given.data.name);
+  const auto operation = begin_message(call, false, data);
+  operation->from_any = true;
+  const int from = operation->await_sender(call.group);
+  post_message(call, *operation, from);
+  Reply reply = pending_.start(call, operation);
+  reply.group_rank = from;
+  return reply;
 }
 
 Reply RankGroups::send_recv(const Call& call) {

@@ -42,6 +42,7 @@ class RankGroups final : public Collectives {
   void tell(CollectiveWatcher* watcher) override { watcher_ = watcher; }
   detail::Reply send(const detail::Call& call);
   detail::Reply recv(const detail::Call& call);
+  detail::Reply recv_any(const detail::Call& call);
   detail::Reply send_recv(const detail::Call& call);
   detail::Reply split(const detail::Call& call);
 
@@ -65,6 +66,8 @@ class RankGroups final : public Collectives {
   /// What the other members are told of a collective.
   CallRecord record_of(const detail::Call& call, std::uint32_t group, GroupOperation& operation);
   Operation start_message(const detail::Call& call, bool sends, int peer, const Operand& data);
+  Operation begin_message(const detail::Call& call, bool sends, const Operand& data);
+  void post_message(const detail::Call& call, GroupOperation& operation, int peer);
   detail::Reply join(const Membership& made);
 
   GroupContext shared_;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "front/group/any_sender.h"
 #include "front/group/live_situation.h"
 #include "front/group/splitting.h"
 
@@ -45,7 +46,7 @@ SharedControl::SharedControl(int ranks, const Cluster& cluster, back::Engine& en
       checks_(checks),
       fold_(fold),
       pool_(ranks, engine, fabric),
-      quiescence_(ranks, engine, fabric, black_box),
+      quiescence_(ranks, engine, fabric, costs_, black_box),
       members_(static_cast<std::size_t>(ranks)) {
   {
     const MutexLock guard(tables_);
@@ -259,10 +260,7 @@ void SharedControl::set_times(Meeting* meeting) const {
     const CallRecord& receive = meeting->records[1];
     const Link link = costs_.link_between(meeting->rank_of(0), meeting->rank_of(1));
     meeting->start = std::max(send.lane_free, receive.posted);
-    meeting->end =
-        meeting->start + costs_.latency(link) +
-        costs_.occupancy(costs_.of_message(bytes_of(send.signature.count, send.signature.dtype), send.signature.dtype),
-                         link);
+    meeting->end = meeting->start + transfer_of(send.signature, link, costs_);
     return;
   }
   Nanos start;
@@ -307,6 +305,41 @@ SplitOutcome SharedControl::wait_split(int rank, const Ticket& ticket, Location 
   }
   leave(rank, ticket);
   return outcome;
+}
+
+const Inbox& SharedControl::inbox(int rank, std::uint32_t group) {
+  const auto [found, is_new] = own(rank).inboxes.try_emplace(group);
+  if (is_new) {
+    const Membership in = own(rank).seats[group].in;
+    for (int from = 0; from < static_cast<int>(in.group->members->size()); ++from) {
+      found->second.push_back(from == in.member ? nullptr : &channel(rank, group, from, in.member));
+    }
+  }
+  return found->second;
+}
+
+// Nobody but this rank and, while it sleeps, whoever grants it a message has the meeting.
+int SharedControl::wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) {
+  const Membership in = own(rank).seats[group].in;
+  if (in.group->running < static_cast<int>(in.group->members->size())) {
+    Failure failure;
+    failure.message = "recv_any takes the earliest message of any rank, and ranks that are mirrored send none";
+    quiescence_.fail(failure);
+  }
+  Meeting* call = pool_.take(rank, 1, 1);
+  call->group = in.group;
+  call->number = 0;
+  call->message = true;
+  call->from = kNobody;
+  call->to = in.member;
+  call->inbox = &inbox(rank, group);
+  call->records.front() = record;
+  call->predecessors.front() = nullptr;
+  call->posted.front() = 1;
+  quiescence_.wait(rank, *call, 0, at);
+  const int from = call->from;
+  unref(rank, call);
+  return from;
 }
 
 void SharedControl::leave(int rank, const Ticket& ticket) {

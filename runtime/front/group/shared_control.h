@@ -34,6 +34,7 @@ class SharedControl final : public Control {
   void post(int rank, const Ticket& ticket, const CallRecord& record, back::DataHandle data) override;
   Outcome wait(int rank, const Ticket& ticket, Location at) override;
   SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) override;
+  int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) override;
   void leave(int rank, const Ticket& ticket) override;
   std::optional<Outcome> known(const Ticket& ticket) const override;
   void restart_clock(int rank) override;
@@ -46,6 +47,7 @@ class SharedControl final : public Control {
   struct alignas(64) Member {
     std::vector<Seat> seats;                               ///< by the rank's number of the group
     std::unordered_map<std::uint64_t, Meeting*> channels;  ///< by (group, from, to): the last message
+    std::unordered_map<std::uint32_t, Inbox> inboxes;      ///< by group: of receives from any rank
     std::array<Meeting*, kLinks> lane_tail{};              ///< the lane's last operation, while unresolved
     std::array<Nanos, kLinks> lane_end{};                  ///< else: when the lane is free
     /// Of a folded run, by group: the members that this rank posts for, beside itself.
@@ -60,6 +62,7 @@ class SharedControl final : public Control {
   /// Steps from `place` to the next meeting of the chain, making it if this rank is the first.
   Meeting* step(int rank, Meeting*& place, const Kind& kind);
   Meeting*& channel(int rank, std::uint32_t group, int from, int to);
+  const Inbox& inbox(int rank, std::uint32_t group);
   /// A folded run's rank posts for those that it stands for. Returns how many.
   int post_for_others(int rank, Meeting* meeting, int member);
   int running_of(const std::vector<int>& members) const;

@@ -32,6 +32,7 @@ struct CallRecord {
   /// Collectives: how many of the group's calls before this one were the harness's, of which no learner knows.
   std::uint64_t not_learners = 0;
   bool is_async = false;  ///< it returns at once, and is waited for elsewhere
+  bool from_any = false;  ///< a receive that takes the message of any rank
 };
 
 static_assert(std::is_trivially_copyable_v<CallRecord>);

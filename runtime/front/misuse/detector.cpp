@@ -9,12 +9,11 @@
 
 #include "base/parts.h"
 #include "base/text.h"
+#include "front/misuse/awaited.h"
 #include "front/misuse/operation_text.h"
 
 namespace shardlings::front {
 namespace {
-
-using Statuses = std::vector<RankStatus>;
 
 constexpr std::size_t kListed = 32;  // ranks of which each has its line
 constexpr const char* kHangAdvice =
@@ -89,6 +88,11 @@ std::string size_advice(const ToldOperation& operation) {
            "do "
            "not belong together, or was a size computed from this rank's own part?";
   }
+  if (operation.message && operation.records[kReceiver].from_any) {
+    return rule +
+           " A receive from any rank takes the earliest message, whatever its size: all that are sent to it must be "
+           "equally long, or what comes first must say what follows it.";
+  }
   if (sizes_are_of_unequal_parts(operation)) {
     return rule +
            " Parts are unequal where the number of elements cannot be divided evenly. Was a size computed from this "
@@ -134,15 +138,6 @@ std::optional<Failure> mismatch(const std::vector<const ToldOperation*>& mismatc
   return failure_at(FailureKind::mismatch, first.rank_of(odd), record.at, latest_post(first), std::move(message));
 }
 
-// Ranks that this operation misses.
-std::vector<int> missing_ranks(const ToldOperation& operation) {
-  std::vector<int> missing;
-  for (int m = 0; m < operation.members(); ++m) {
-    if (!operation.posted[static_cast<std::size_t>(m)]) missing.push_back(operation.rank_of(m));
-  }
-  return missing;
-}
-
 // A member on whose lane an earlier operation holds this one up; -1 if none does.
 int held_up_on(const ToldOperation& operation) {
   for (int m = 0; m < operation.members(); ++m) {
@@ -174,6 +169,11 @@ std::string start_text(const RankStatus& status) {
 std::string waiting_line(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const ToldOperation& operation = *status.blocked_in;
+  if (operation.from_any) {
+    return fmt::format("\n  rank {} waits at {} in {} (group {}) for a message from {}{}", rank, to_text(status.at),
+                       call_of(operation, status.member), operation.group, operation.members() > 2 ? "any of " : "",
+                       ranks_text(missing_ranks(operation)));
+  }
   std::string text =
       fmt::format("\n  rank {} waits at {} in {}{} (group {}, call {})", rank, to_text(status.at),
                   call_of(operation, status.member), start_text(status), operation.group, operation.number);
@@ -240,6 +240,7 @@ std::vector<int> blocked_ranks(const Statuses& ranks) {
 }
 
 const char* advice_on_desertion(const ToldOperation& operation) {
+  if (operation.from_any) return "\nA rank must receive as many messages as the others send to it, and no more.";
   return operation.message
              ? "\nEvery message needs both of its ranks: what one sends the other must receive, as often and in order."
              : "\nEvery rank of a group must take part in each of its calls, as often and in the same order.";
@@ -248,13 +249,9 @@ const char* advice_on_desertion(const ToldOperation& operation) {
 std::optional<Failure> desertion(const Statuses& ranks) {
   for (int waiter : blocked_ranks(ranks)) {
     const RankStatus& status = ranks[static_cast<std::size_t>(waiter)];
-    for (int absent : missing_ranks(culprit(*status.blocked_in))) {
-      const RankStatus& gone = ranks[static_cast<std::size_t>(absent)];
-      if (gone.state != RankState::finished) continue;
-      std::string message =
-          fmt::format("desertion: rank {0} has returned while others wait for it.\n  rank {0} returned {1}", absent,
-                      gone.last_call.empty() ? "without a call"
-                                             : fmt::format("after {} at {}", gone.last_call, to_text(gone.last)));
+    for (int absent : awaited(ranks, culprit(*status.blocked_in))) {
+      if (!has_finished(ranks, absent)) continue;
+      std::string message = returned_text(ranks, absent, culprit(*status.blocked_in));
       message += waiting_lines(ranks, blocked_ranks(ranks));
       message += advice_on_desertion(culprit(*status.blocked_in));
       return failure_at(FailureKind::desertion, waiter, status.at,
@@ -274,7 +271,7 @@ std::vector<int> cycle(const Statuses& ranks) {
     path.push_back(at);
     const RankStatus& status = ranks[static_cast<std::size_t>(at)];
     if (!status.blocked_in) return {};
-    const std::vector<int> missing = missing_ranks(culprit(*status.blocked_in));
+    const std::vector<int> missing = awaited(ranks, culprit(*status.blocked_in));
     if (missing.empty()) return {};
     at = missing.front();
   }
@@ -285,7 +282,7 @@ std::vector<int> cycle(const Statuses& ranks) {
 bool is_blocked_in_send(const Statuses& ranks, int rank) {
   const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
   const CallRecord& record = status.blocked_in->records[static_cast<std::size_t>(status.member)];
-  return status.blocked_in->message && status.member != kReceiver && !record.is_async;
+  return status.blocked_in->message && !status.blocked_in->from_any && status.member != kReceiver && !record.is_async;
 }
 
 // It is about the ranks of the cycle: others that wait for one of these, say in a barrier, do nothing wrong. Lanes that

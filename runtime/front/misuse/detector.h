@@ -1,7 +1,8 @@
 /// \file
 /// Why nobody can go on: classifies a world in which no rank is runnable, and writes the report.
 ///
-/// It is called only at quiescence. Every program here is a Kahn network (no polling, no any-source, no host time), so
+/// It is called only when nobody can go on and no receive from any rank can be given a message. Every program here is a
+/// Kahn network from one such grant to the next (no polling, no host time), and grants are the same in every run. So
 /// the set of blocked ranks and their places is unique, and so is the report.
 #pragma once
 

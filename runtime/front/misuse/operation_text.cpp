@@ -39,12 +39,14 @@ std::string split_text(const CallRecord& record) {
 }  // namespace
 
 std::string message_verb(const CallRecord& record, int member) {
+  if (record.from_any) return "recv_any";
   return std::string(member == kReceiver ? "recv" : "send") + (record.is_async ? "_async" : "");
 }
 
 std::string call_of(const ToldOperation& operation, int member) {
   const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
   const back::Signature& signature = record.signature;
+  if (operation.from_any) return fmt::format("recv_any of {} {}", signature.count, name_of(signature.dtype));
   if (operation.message) {
     return fmt::format("{} of {} {}{} {} rank {}", message_verb(record, member), signature.count,
                        name_of(signature.dtype), load_text(record, member), member == kReceiver ? "from" : "to",

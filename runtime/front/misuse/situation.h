@@ -25,8 +25,10 @@ struct ToldOperation {
   std::uint64_t number = 0;
   bool message = false;
   int from = 0, to = 0;  ///< messages: ranks in the group
+  /// A receive from any rank that has been given no message: its first member receives, the others could send.
+  bool from_any = false;
 
-  // By member; of a message the first one sends.
+  // By member; of a message from one rank the first one sends.
   std::vector<int> ranks;  ///< in the world
   std::vector<CallRecord> records;
   std::vector<bool> posted;  ///< its record says something

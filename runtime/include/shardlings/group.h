@@ -141,6 +141,13 @@ class SHARDLINGS_API Group {
   void recv(View data, int from, Location at = Location::current());
   /// Starts recv().
   Work recv_async(View data, int from, Location at = Location::current());
+  /// Receives the earliest message that any other rank of the group sends here, and returns the rank in the group of
+  /// its sender. The earliest is the one that could be here first in virtual time, whenever this is called: its start
+  /// at the sender, latency and bytes / bandwidth; of equal ones that of the lowest rank. Nothing is decided before no
+  /// other rank can still send an earlier one, so it is the same one in every run. It must have as many elements as
+  /// `data`, and of one sender it is the next message. wire: nothing is sent. throws: InvalidArgument also if the group
+  /// has no other rank.
+  int recv_any(View data, Location at = Location::current());
   /// Sends and receives at once, so that a ring of ranks that all do it does not deadlock. wire: size of `out`.
   void send_recv(ConstView out, int to, View in, int from, Location at = Location::current());
 

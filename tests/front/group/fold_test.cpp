@@ -82,5 +82,21 @@ TEST(Fold, RefusesGroupsThatDoNotGrowEvenly) {
   EXPECT_THAT(report.failure->message, HasSubstr("do not grow evenly with the replicas"));
 }
 
+// Inside a replica all ranks run. Across replicas some do not, and send nothing.
+TEST(Fold, ReceivesFromAnyRankOfAReplicaAndOfNoOtherGroup) {
+  const auto run = [](bool across) {
+    return world::run(options_of(128, 8, 64), [across](Rank& rank) {
+      const int replica = rank.id() / 2, place = rank.id() % 2;
+      Group group = across ? rank.world().split(place, replica) : rank.world().split(replica, place);
+      Tensor x = rank.zeros(4, Kind::buffer);
+      if (group.rank() == 0) group.recv_any(x);
+      if (group.rank() == 1) group.send(x, 0);
+    });
+  };
+  EXPECT_FALSE(run(false).failure);
+  ASSERT_TRUE(run(true).failure);
+  EXPECT_THAT(run(true).failure->message, HasSubstr("ranks that are mirrored send none"));
+}
+
 }  // namespace
 }  // namespace shardlings::front

@@ -1,4 +1,5 @@
 // Ranks that wait for one another, and ranks that wait for somebody who has gone.
+#include <algorithm>
 #include <stdexcept>
 
 #include "front/misuse/programs.h"
@@ -133,6 +134,53 @@ void nobody_sends(Rank& rank, Pauses& pause) {
   if (rank.id() == 1) rank.world().recv(data, 0, line(12));
 }
 
+// A server that waits to be asked, and others that wait to be given something.
+void server_and_clients_wait(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) {
+    const int from = rank.world().recv_any(data, line(12));
+    rank.world().send(data, from, line(13));
+  } else {
+    rank.world().recv(data, 0, line(15));
+    rank.world().send(data, 0, line(16));
+  }
+}
+
+// The last rank waits for what nobody sends; the others have returned, and that is none of their fault.
+void one_of_the_clients_waits(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) {
+    for (int i = 1; i < rank.size(); ++i) rank.world().recv_any(data, line(12));
+  } else if (rank.id() < rank.size() - 1) {
+    rank.world().send(data, 0, line(14));
+  } else {
+    rank.world().recv(data, 0, line(16));
+  }
+}
+
+void receives_once_too_often(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) {
+    for (int i = 0; i < rank.size(); ++i) rank.world().recv_any(data, line(12));
+  } else {
+    rank.world().send(data, 0, line(14));
+  }
+}
+
+// The first two ranks serve, and each expects a message more than it gets. They do not wait for one another.
+void two_servers_receive_too_often(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() < std::min(2, rank.size() - 1)) {
+    for (int i = 0; i < rank.size(); ++i) rank.world().recv_any(data, line(12));
+  } else {
+    rank.world().send(data, 0, line(14));
+  }
+}
+
 void one_throws(Rank& rank, Pauses& pause) {
   Tensor data = rank.zeros(4, Kind::buffer, DType::f32, line(10));
   pause();
@@ -160,16 +208,23 @@ std::vector<WrongProgram> deadlocks() {
            collective_against_message},
           {"deadlock_groups", "deadlock", "rank 0 uses two groups in the other order", groups_in_another_order},
           {"deadlock_lanes", "deadlock", "the same, asynchronously", lanes_in_another_order},
+          {"deadlock_server", "deadlock", "a server waits to be asked, and the others for its answer",
+           server_and_clients_wait},
+          {"deadlock_one_client", "deadlock", "a server waits to be asked by the only one who has not returned",
+           one_of_the_clients_waits},
           {"deadlock_channel", "deadlock", "two receives where one send comes first", one_channel_for_two_purposes}};
 }
 
 std::vector<WrongProgram> desertions() {
-  return {{"desertion_skips", "desertion", "rank 1 leaves the collective out", one_skips, 4},
-          {"desertion_early", "desertion", "rank 0 makes a step less", one_stops_early},
-          {"desertion_no_receive", "desertion", "a send without a receive", nobody_receives},
-          {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
-          {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
-          {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
+  return {
+      {"desertion_skips", "desertion", "rank 1 leaves the collective out", one_skips, 4},
+      {"desertion_early", "desertion", "rank 0 makes a step less", one_stops_early},
+      {"desertion_no_receive", "desertion", "a send without a receive", nobody_receives},
+      {"desertion_no_send", "desertion", "a receive without a send", nobody_sends},
+      {"desertion_server", "desertion", "a server receives once more than is sent", receives_once_too_often},
+      {"desertion_two_servers", "desertion", "two servers receive more than is sent", two_servers_receive_too_often},
+      {"desertion_throws", "exception", "rank 1 throws", one_throws, 7},
+      {"desertion_invalid", "invalid_argument", "rank 1 sends to a rank that does not exist", one_calls_wrongly}};
 }
 
 }  // namespace shardlings::misuse

@@ -129,6 +129,17 @@ void message_types(Rank& rank, Pauses& pause) {
   if (rank.id() == 1) rank.world().recv(data, 0, line(13));
 }
 
+// The last rank asks for more than the server has made room for.
+void sizes_of_questions(Rank& rank, Pauses& pause) {
+  Tensor data = rank.zeros(is_last(rank) ? 12 : 8, Kind::buffer, DType::f32, line(10));
+  pause();
+  if (rank.id() == 0) {
+    for (int i = 1; i < rank.size(); ++i) rank.world().recv_any(data, line(12));
+  } else {
+    rank.world().send(data, 0, line(14));
+  }
+}
+
 // Groups of different colors may have different names; one group has one.
 void names(Rank& rank, Pauses& pause) {
   pause();
@@ -167,6 +178,7 @@ std::vector<WrongProgram> mismatches() {
       {"mismatch_after_the_harness", "mismatch", "in the first call that is the learner's", after_the_harness},
       {"mismatch_subgroup", "mismatch", "in a group of two", in_a_subgroup},
       {"mismatch_message_sizes", "mismatch", "the receiver expects fewer elements", message_sizes},
+      {"mismatch_questions", "mismatch", "the last rank sends more than a server has room for", sizes_of_questions},
       {"mismatch_message_types", "mismatch", "the receiver expects another type", message_types}};
 }
 

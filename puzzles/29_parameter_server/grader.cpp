@@ -1,0 +1,327 @@
+// Judges servers and workers: the table after all steps, the bytes of servers, that nobody waits for slow workers who
+// have a backup, and memory.
+
+#include "grading/judge/grader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "case/data.h"
+#include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/tensor_parallel.h"
+#include "grading/formulas/training.h"
+#include "grading/judge/predictions.h"
+#include "plan.h"
+
+using namespace shardlings;
+using namespace shardlings::grader;
+using front::Event;
+using front::EventKind;
+
+namespace {
+
+// ---- Numbers ----
+
+/// Ways to average, the right one first.
+struct Averaging {
+  bool slow_ones_too = false;  ///< gradients of all workers count
+  double divisor = 0;          ///< 0: how many gradients count
+  double sign = -1;
+  bool keeps_sums = false;  ///< the gradients of earlier steps stay in the sum
+  bool next_rows = false;   ///< gradients are added to the rows of the next batch
+  int stale = 0;            ///< workers have the rows of so many steps before
+};
+
+/// The tables of all servers, one after another.
+class TableTraining {
+ public:
+  explicit TableTraining(const Case& kase) : plan_(kase), curvature_(numbers(kase, 0, plan_.hidden)) {
+    for (int s = 0; s < plan_.servers; ++s) first_.push_back(numbers(kase, plan_.table(s), plan_.rows_of(s)));
+    for (int step = 0; step < plan_.steps; ++step) {
+      for (int w = 0; w < plan_.workers; ++w) {
+        wanted_.push_back(numbers(kase, plan_.wanted(w, step), plan_.touched_in_all()));
+      }
+    }
+  }
+
+  Layers run(const Averaging& how) const {
+    std::vector<Layers> versions{first_};
+    Layers sums = combine(first_, -1, first_);
+    for (int step = 0; step < plan_.steps; ++step) {
+      if (!how.keeps_sums) sums = combine(first_, -1, first_);
+      const Layers& seen = versions[static_cast<std::size_t>(std::max(0, step - how.stale))];
+      int counted = 0;
+      for (int w = 0; w < plan_.workers; ++w) {
+        if (plan_.backups > 0 && plan_.is_slow(w) && !how.slow_ones_too) continue;
+        add_gradient(sums, seen, w, step, how.next_rows);
+        ++counted;
+      }
+      const double divisor = how.divisor > 0 ? how.divisor : counted;
+      versions.push_back(combine(versions.back(), how.sign * static_cast<double>(plan_.lr) / divisor, sums));
+    }
+    return versions.back();
+  }
+
+ private:
+  static std::vector<double> numbers(const Case& kase, int which, Count rows) {
+    const std::vector<float> drawn = normals_of(kase, which, rows * kase.integer("h"));
+    return {drawn.begin(), drawn.end()};
+  }
+
+  void add_gradient(Layers& sums, const Layers& seen, int worker, int step, bool next_rows) const {
+    const auto h = static_cast<std::size_t>(plan_.hidden);
+    const std::vector<double>& wanted = wanted_[static_cast<std::size_t>(step * plan_.workers + worker)];
+    std::size_t row = 0;
+    for (int s = 0; s < plan_.servers; ++s) {
+      const auto server = static_cast<std::size_t>(s);
+      const auto from = plan_.ids(worker, step, s);
+      const auto to = next_rows && step + 1 < plan_.steps ? plan_.ids(worker, step + 1, s) : from;
+      for (std::size_t i = 0; i < from.size(); ++i, ++row) {
+        const auto source = static_cast<std::size_t>(from[i]) * h, target = static_cast<std::size_t>(to[i]) * h;
+        for (std::size_t k = 0; k < h; ++k) {
+          const double off = seen[server][source + k] - wanted[row * h + k];
+          for (std::size_t j = 0; j < h; ++j) sums[server][target + j] += off * curvature_[k * h + j];
+        }
+      }
+    }
+  }
+
+  ServerPlan plan_;
+  std::vector<double> curvature_;
+  Layers first_, wanted_;
+};
+
+bool receives_from_any(const CheckContext& check) {
+  for (const Event& event : check.events(0, EventKind::recv)) {
+    if (check.trace(0).names.at(event.name) == "recv_any") return true;
+  }
+  return false;
+}
+
+/// Gradients that servers have added up.
+std::int64_t added(const CheckContext& check, const ServerPlan& plan) {
+  std::int64_t calls = 0;
+  for (int s = 0; s < plan.servers; ++s) calls += num_calls(check, s, "embedding_backward_add");
+  return calls;
+}
+
+void diagnose_output(CheckContext& check, const Layers& found) {
+  const ServerPlan plan(check.kase());
+  const TableTraining training(check.kase());
+  const Layers right = training.run({});
+  const double counted = plan.workers - plan.backups;
+  const std::pair<const char*, Averaging> mistakes[] = {
+      {"summed", {.divisor = 1}},
+      {"divided_by_all", {.divisor = static_cast<double>(plan.workers)}},
+      {"moved_uphill", {.sign = 1}},
+      {"sum_kept", {.keeps_sums = true}},
+      {"rows_of_next_batch", {.next_rows = true}},
+      {"old_rows", {.stale = 1}},
+      {"old_rows", {.stale = plan.steps}},
+      {"waits_for_slow", {.slow_ones_too = true}},
+      {"waits_for_slow", {.slow_ones_too = true, .divisor = counted}},
+  };
+  for (const auto& [id, how] : mistakes) {
+    const Layers mistaken = training.run(how);
+    if (!alike(mistaken, right) && alike(found, mistaken)) return check.diagnose(id);
+  }
+  if (plan.backups > 0 && added(check, plan) > plan.servers * plan.steps * (plan.workers - plan.backups)) {
+    return check.diagnose("late_ones_added");
+  }
+  if (plan.backups > 0 && !receives_from_any(check)) check.diagnose("fixed_order");
+}
+
+// ---- Bytes ----
+
+struct ServerBytes {
+  ServerBytes(const Case& kase, int server)
+      : plan(kase),
+        rounds(named("N", Count(plan.workers)) * named("steps", Count(plan.steps))),
+        rows(named("rows of a batch", Bytes(plan.touched(server) * plan.hidden * kBytesOfF32))),
+        ids(named("ids", Bytes(plan.touched(server) * kBytesOfF32))) {}
+  ServerPlan plan;
+  Formula<Count> rounds;
+  Formula<Bytes> rows, ids;
+  Formula<Bytes> sent() const { return rounds * rows; }
+  Formula<Bytes> received() const { return rounds * (rows + ids); }
+};
+
+Bytes bytes_received(const CheckContext& check, int rank) {
+  Bytes all;
+  for (const auto& [key, traffic] : check.counters(rank).traffic) all += traffic.received;
+  return all;
+}
+
+// ---- Time ----
+
+/// What a message of server 0's share takes, and what the ranks do in between.
+struct StepTime {
+  explicit StepTime(const Case& kase)
+      : plan(kase),
+        alpha(named("alpha", kase.cluster.links.front().latency)),
+        rows(named("rows / W", transfer(kase, plan.touched(0) * plan.hidden))),
+        ids(named("ids / W", transfer(kase, plan.touched(0)))),
+        adding(named("adding up", operations(kase, plan.touched(0) * plan.hidden))),
+        updating(named("update", operations(kase, 2 * plan.rows_of(0) * plan.hidden))),
+        n(named("N", Count(plan.workers))),
+        s(named("S", Count(plan.servers))) {}
+
+  static Nanos transfer(const Case& kase, Count elements) {
+    const auto bytes = static_cast<double>(elements * kBytesOfF32);
+    return Nanos(std::llround(bytes / kase.cluster.links.front().bytes_per_second * 1e9));
+  }
+  static Nanos operations(const Case& kase, Count flops) {
+    return Nanos(std::llround(static_cast<double>(flops) / kase.cluster.roofline.flops_per_second * 1e9));
+  }
+  /// Of a worker's gradient.
+  Formula<Nanos> computing(const Case& kase, bool slow) const {
+    const Count all = plan.touched_in_all() * plan.hidden;
+    const Nanos off = operations(kase, 2 * all), product = operations(kase, 2 * all * plan.hidden);
+    return named(slow ? "slow worker" : "worker", off + (slow ? plan.slowness : 1) * product);
+  }
+  /// `slow`: the step waits for slow workers.
+  Formula<Nanos> step(const Case& kase, bool slow) const {
+    return computing(kase, slow) + alpha + s * rows + (s - 1) * (rows + ids) + n * (rows + ids + 2 * alpha + adding) +
+           updating;
+  }
+  Formula<Nanos> run(const Case& kase, bool slow) const {
+    return in_all_steps(kase, step(kase, slow)) + n * (alpha + ids) + s * ids;
+  }
+
+  ServerPlan plan;
+  Formula<Nanos> alpha, rows, ids, adding, updating;
+  Formula<Count> n, s;
+};
+
+Formula<Nanos> time_budget(const Case& kase) {
+  const ServerPlan plan(kase);
+  return and_percent(StepTime(kase).run(kase, plan.slow > 0 && plan.backups == 0), 3);
+}
+
+/// The last one to end of the workers that a step waits for.
+int last_worker(const CheckContext& check, const ServerPlan& plan) {
+  int last = -1;
+  for (int w = 0; w < plan.workers; ++w) {
+    if (plan.backups > 0 && plan.is_slow(w)) continue;
+    if (last < 0 || check.end_time(plan.servers + w) > check.end_time(last)) last = plan.servers + w;
+  }
+  return last;
+}
+
+void diagnose_time(CheckContext& check, const ServerPlan& plan, int rank) {
+  if (num_calls(check, rank, "matmul") > plan.steps) return check.diagnose("computed_again");
+  const Nanos slow = StepTime(check.kase()).computing(check.kase(), true).value();
+  if (plan.backups > 0 && check.end_time(rank) > plan.steps * slow) {
+    return check.diagnose(receives_from_any(check) ? "waits_for_slow" : "fixed_order");
+  }
+  if (plan.servers > 1) check.diagnose("servers_in_turn");
+}
+
+// ---- Memory ----
+
+Formula<Bytes> memory_budget(const ServerPlan& plan, int rank) {
+  const Bytes row(plan.hidden * kBytesOfF32), id(kBytesOfF32);
+  if (rank < plan.servers) {
+    const Formula<Bytes> table = named("table", plan.rows_of(rank) * row),
+                         rows = named("rows", plan.touched(rank) * row);
+    const Formula<Count> n = named("N", Count(plan.workers));
+    return 2 * table + (n + 1) * rows + n * 2 * named("ids", plan.touched(rank) * id);
+  }
+  const Formula<Bytes> rows = named("rows", plan.touched_in_all() * row);
+  return named("steps", Count(plan.steps)) *
+             (named("wanted", plan.touched_in_all() * row) + named("ids", plan.touched_in_all() * id)) +
+         named("curvature", plan.hidden * row) + 4 * rows;
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(output) {
+  if (!messages_only(check)) return;
+  const ServerPlan plan(check.kase());
+  const Layers right = TableTraining(check.kase()).run({});
+  constexpr double kTolerance = 2e-4;
+  for (int s = 0; s < plan.servers; ++s) {
+    const auto server = static_cast<std::size_t>(s);
+    if (check.equal(fmt::format("server.{}", s), right[server], kTolerance)) continue;
+    return diagnose_output(check, found_layers(check.result(), "server"));
+  }
+}
+
+SHARDLINGS_CHECK(communication) {
+  for (int s = 0; s < ServerPlan(check.kase()).servers; ++s) {
+    const ServerBytes bytes(check.kase(), s);
+    const Bytes sent = check.counters(s).bytes_sent(), received = bytes_received(check, s);
+    if (!check.at_most("sent by " + check.name_of(s), sent, bytes.sent(), check.place_of_last(s, EventKind::send))) {
+      return check.diagnose("sent_again");
+    }
+    if (!check.at_most("received by " + check.name_of(s), received, bytes.received(),
+                       check.place_of_last(s, EventKind::recv))) {
+      return check.diagnose("sent_again");
+    }
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const ServerPlan plan(check.kase());
+  const int rank = last_worker(check, plan);
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(check.kase()),
+                    check.place_of_last(rank, EventKind::recv))) {
+    return;
+  }
+  diagnose_time(check, plan, rank);
+}
+
+SHARDLINGS_CHECK(memory) {
+  if (!nothing_on_host(check)) return;
+  const ServerPlan plan(check.kase());
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.peak_at_most(rank, memory_budget(plan, rank))) continue;
+    return check.diagnose(rank < plan.servers ? "server_keeps_more" : "worker_keeps_more");
+  }
+}
+
+/// What a rank of a ring all-reduce of so many workers' gradients sends, over what one server for all would send.
+Formula<Count> servers_like_ring(const ServerPlan& plan) {
+  const Count n = plan.workers, twice = 2 * (n - 1);
+  return named("N² / (2 (N-1)), rounded up", (n * n + twice - 1) / twice);
+}
+
+SHARDLINGS_PREDICTIONS("4 workers, 2 servers") {
+  const Case& kase = predict.kase();
+  const ServerBytes bytes(kase, 0);
+  const StepTime time(kase);
+  predict.sent("sent", 0, "How many bytes does server 0 send in all steps?", bytes.sent())
+      .unlike(bytes.sent() + bytes.received(), "That is what goes in and out.")
+      .unlike(named("steps", Count(kase.steps)) * bytes.rows, "Each of the workers gets rows.");
+  predict
+      .number("pull", "How long after the end of a step has the last worker the rows of server 0?",
+              time.alpha + time.n * time.rows)
+      .unlike(time.n * (time.alpha + time.rows), "All replies are posted at once, so their latencies do not add up.")
+      .unlike(time.alpha + time.rows, "A server's link sends one reply after another.");
+  predict
+      .count("servers", "With how many servers does a server send no more than a rank of the ring?",
+             servers_like_ring(bytes.plan), "servers")
+      .unlike(Count(bytes.plan.workers), "Of N parts a rank of the ring keeps one, and it sends each part twice.");
+}
+
+SHARDLINGS_PREDICTIONS_AFTER("5 workers, one of them slow and one a backup") {
+  const Case& kase = predict.kase();
+  Case without = kase;
+  without.numbers["backups"] = 0;
+  const StepTime time(without);
+  predict.answer(1)
+      .number("without", "How long would the slow worker compute in the six steps, if all waited for it?",
+              in_all_steps(without, time.computing(without, true)))
+      .unlike(in_all_steps(without, time.computing(without, false)), "That is one of the other workers.")
+      .unlike(named("steps", Count(kase.steps)) * (3 * time.computing(without, false)),
+              "Only the product takes three times as long; rows - wanted is computed once.");
+  Case many = kase;
+  many.ranks = 64 + 1;
+  predict.answer(2)
+      .count("ring", "From how many servers on does a server of 64 workers send no more than a rank of their ring?",
+             servers_like_ring(ServerPlan(many)), "servers")
+      .unlike(Count(64), "2 (N-1)/N is nearly 2.");
+}
