@@ -70,6 +70,7 @@ Repository::Repository(std::string root, ApiPages api) : root_(std::move(root)),
   for (const cases::Manifest& puzzle : puzzles_) {
     addresses_["puzzles/" + puzzle.id + "/README.md"] = lesson_address(puzzle);
     addresses_["puzzles/" + puzzle.id + "/after.md"] = lesson_address(puzzle);
+    if (puzzle.question) continue;  // without a picture
     addresses_["puzzles/" + puzzle.id + "/goal.svg"] = "puzzles/" + puzzle.id + ".svg";
   }
 }

@@ -46,6 +46,7 @@ void write_assets(const Repository& repository, const std::string& folder) {
   write(folder + "/minisearch.js",
         "/*\n" + repository.text(vendor + "minisearch.LICENSE") + "*/\n" + repository.text(vendor + "minisearch.js"));
   for (const cases::Manifest& puzzle : repository.puzzles()) {
+    if (puzzle.question) continue;  // without a picture
     const std::string path = "puzzles/" + puzzle.id + "/goal.svg";
     write(folder + "/" + *repository.address_of(path), repository.text(path));
   }

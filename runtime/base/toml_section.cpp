@@ -148,4 +148,16 @@ std::vector<std::pair<std::string, double>> TomlSection::all_numbers() {
   return numbers;
 }
 
+std::map<std::string, std::vector<double>> TomlSection::all_lists() {
+  std::map<std::string, std::vector<double>> lists;
+  for (const auto& [key, node] : table_) {
+    const std::string name(key.str());
+    const toml::array* list = node.as_array();
+    if (!list) wrong(name, fmt::format("'{}' must be a list of numbers", name));
+    std::vector<double>& numbers = lists[name];
+    for (const toml::node& item : *list) numbers.push_back(number(name, item, -1e300));
+  }
+  return lists;
+}
+
 }  // namespace shardlings

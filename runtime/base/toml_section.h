@@ -3,6 +3,7 @@
 #pragma once
 
 #include <toml++/toml.h>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,6 +39,8 @@ class TomlSection {
   std::vector<TomlSection> sections(const std::string& key);
   /// Every key with its number: for tables whose keys are free.
   std::vector<std::pair<std::string, double>> all_numbers();
+  /// The same where every key has a list of numbers.
+  std::map<std::string, std::vector<double>> all_lists();
 
   /// Throws std::runtime_error: "puzzle.toml:12: message", with the line of the key or of the table.
   [[noreturn]] void fail(const std::string& key, const std::string& message) const;

@@ -4,7 +4,8 @@
 ///
 /// An archive is a function object that is given one value after another: Sender packs them, Receiver unpacks them in
 /// the same order, Forgetter gives up the tensors among them without freeing any, because another process owns them
-/// now. For a type of several parts, an overload of parts_of() names them, once for all three.
+/// now. For a type of several parts, an overload of parts_of() names them, once for all three; the members of a plain
+/// struct are found without one (boundary/aggregate.h). An enumeration that comes back from a jail may hold any number.
 #pragma once
 
 #include <map>
@@ -19,11 +20,16 @@
 #include "api/harness_port.h"
 #include "api/rank_model.h"
 #include "base/pack.h"
+#include "boundary/aggregate.h"
 
 namespace shardlings::boundary {
 
 /// \name Types of several parts
 /// @{
+template <class Archive, PlainStruct T>
+void parts_of(Archive& a, T& value) {
+  with_members(value, [&a](auto&... members) { a(members...); });
+}
 template <class Archive>
 void parts_of(Archive& a, Range& range) {
   a(range.begin, range.end);
@@ -199,6 +205,7 @@ class SHARDLINGS_API Receiver {
     }
   }
   void receive(const char*& text);
+  void receive(std::string& text) { text = unpacker_.text(); }
   void receive(View& view);
   void receive(ConstView& view);
   void receive(Tensor& tensor);
@@ -236,6 +243,7 @@ class Forgetter {
   template <class T>
   requires(Number<T> || SomeView<T>) void forget(T&) {}
   void forget(const char*&) {}
+  void forget(std::string&) {}
   void forget(Shape&) {}
   void forget(Group&) {}
   void forget(Model&) {}

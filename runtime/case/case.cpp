@@ -253,6 +253,15 @@ Count Case::integer(const std::string& key) const {
   return static_cast<Count>(value);
 }
 
+const std::vector<double>& Case::list(const std::string& key) const {
+  const auto found = lists.find(key);
+  if (found == lists.end()) {
+    throw std::runtime_error(
+        fmt::format("the case '{}' has no list '{}': add it to `lists` in puzzle.toml", name, key));
+  }
+  return found->second;
+}
+
 std::string to_json(const Case& kase) {
   Json json = {{"puzzle", kase.puzzle},
                {"name", kase.name},
@@ -269,6 +278,8 @@ std::string to_json(const Case& kase) {
                {"cluster", cluster_to_json(kase.cluster)},
                {"capacity", kase.capacity.value()},
                {"numbers", kase.numbers}};
+  if (kase.question) json["question"] = true;
+  if (!kase.lists.empty()) json["lists"] = kase.lists;
   if (kase.traced) json["traced"] = *kase.traced;
   if (!kase.recipes) json["recipes"] = false;
   if (kase.folded) json["folded"] = true;
@@ -301,6 +312,8 @@ Case case_from_json(const std::string& text) {
   kase.folded = json.contains("folded") && at<bool>(json, "folded");
   if (json.contains("execution")) kase.execution = execution_from(at<Json>(json, "execution"));
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
+  kase.question = json.contains("question") && at<bool>(json, "question");
+  if (json.contains("lists")) kase.lists = at<std::map<std::string, std::vector<double>>>(json, "lists");
   return kase;
 }
 

@@ -19,6 +19,9 @@ struct SHARDLINGS_API Case {
   std::string puzzle;   ///< "09_data_parallel"
   std::string name;     ///< "4 ranks, uneven"
   bool hidden = false;  ///< graded, but not shown in the statement
+  /// The learner's function answers a question about plain data: one rank asks it, and nothing is counted, timed or
+  /// drawn.
+  bool question = false;
   int ranks = 1;
   model::ModelSpec model;      ///< layers = 0: the puzzle has no model
   Count batch = 2;             ///< b: sequences of one micro-batch
@@ -39,6 +42,7 @@ struct SHARDLINGS_API Case {
   bool folded = false;
   model::Execution execution;
   std::map<std::string, double> numbers;  ///< what else the puzzle needs: "every" (k), "count" (elements), …
+  std::map<std::string, std::vector<double>> lists;  ///< columns of a table that the puzzle needs, by their names
 
   bool has_model() const { return model.layers > 0; }
   int num_batches() const { return batches > 0 ? batches : ranks; }
@@ -47,6 +51,8 @@ struct SHARDLINGS_API Case {
   /// The number of that name, as a whole number the second time. Throws std::runtime_error if there is none.
   double number(const std::string& key) const;
   Count integer(const std::string& key) const;
+  /// The list of that name. Throws std::runtime_error if there is none.
+  const std::vector<double>& list(const std::string& key) const;
 };
 
 /// One line of JSON and back. from_json throws std::runtime_error naming the key at fault.

@@ -156,7 +156,7 @@ std::vector<std::string> case_keys() {
   std::vector<std::string> keys = front::cluster_keys();
   keys.insert(keys.end(),
               {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "empty_batch", "steps",
-               "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers"});
+               "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers", "lists"});
   return keys;
 }
 
@@ -169,7 +169,9 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
     section.fail("name", fmt::format("'{}': letters, digits, spaces and .,_=-+ only", kase.name));
   if (manifest.find_case(kase.name)) section.fail("name", fmt::format("there are two cases '{}'", kase.name));
   kase.hidden = section.flag_or("hidden", false);
+  kase.question = manifest.question;
   kase.ranks = section.small_or("ranks", 1, 1);
+  if (kase.question && kase.ranks > 1) section.fail("ranks", "a question is asked on one rank");
   kase.batch = section.integer_or("batch", 2, 1);
   kase.micro_batches = section.small_or("micro_batches", 1, 1);
   kase.batches = section.small_or("batches", 0, 1);
@@ -187,7 +189,15 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
   if (auto numbers = section.section("numbers")) {
     for (const auto& [key, value] : numbers->all_numbers()) kase.numbers[key] = value;
   }
+  if (auto lists = section.section("lists")) kase.lists = lists->all_lists();
   return kase;
+}
+
+/// What says something about programs of ranks, and nothing about a question.
+void refuse_what_ranks_have(const TomlSection& root) {
+  for (const char* key : {"host_reads", "products", "axes", "interleaved"}) {
+    if (root.has(key)) root.fail(key, fmt::format("'{}' is about ranks, and a question has none", key));
+  }
 }
 
 std::vector<Axis> read_axes(TomlSection& section) {
@@ -321,12 +331,14 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "host_reads", "products", "axes", "interleaved",
-                 "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "products", "axes",
+                 "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
+  manifest.question = root.flag_or("question", false);
+  if (manifest.question) refuse_what_ranks_have(root);
   manifest.host_reads = root.flag_or("host_reads", false);
   for (const std::string& word : root.texts_or_none("products")) {
     manifest.products.push_back(value_of(root, "products", word, kProductWords));

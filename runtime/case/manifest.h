@@ -7,6 +7,8 @@
 /// chapter = "3 Data parallel and sharding"
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
+/// question = true                                  # its function answers a question about plain data: no ranks, no
+///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
 /// products = ["matmul"]                            # products of matrices that it makes itself, out of matmul,
 ///                                                  # attention, partial_attention (default: none)
@@ -59,6 +61,7 @@
 ///                                                  # mlp: widths = [8, 32, 16], of the outputs of all layers but the
 ///                                                  # last (default: all as `hidden`)
 /// numbers = { every = 2 }                          # whatever else harness and grader want: kase.number("every")
+/// lists = { gpus = [8, 16, 32] }                   # columns of a table: kase.list("gpus")
 ///                                                  # any number of the cluster's, under the key of its file:
 /// ranks_per_node = 8
 /// table = { forward_ns = 1_000_000, backward_ns = 2_000_000 }
@@ -73,6 +76,7 @@
 /// cases = ["4 ranks"]                              # it is judged on these; the last one has none: it is all of them
 /// \endcode
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
+/// Cases of a question have one rank.
 #pragma once
 
 #include <cstdint>
@@ -152,6 +156,8 @@ struct Manifest {
   std::string chapter;
   std::string summary;   ///< one line
   int answer_lines = 0;  ///< size of the solution's hole
+  /// The learner's function answers a question about plain data (Case::question).
+  bool question = false;
   /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host
   /// computes with them is neither counted nor timed.
   bool host_reads = false;

@@ -32,7 +32,7 @@ bool repeats_explanation(const grading::verdict::CaseVerdict& kase, const gradin
 const grading::verdict::CaseVerdict* case_to_show(const grading::verdict::Verdict& verdict) {
   const grading::verdict::CaseVerdict* best = nullptr;
   for (const auto& kase : verdict.cases) {
-    if (kase.counters.empty()) continue;
+    if (kase.counters.empty() || kase.kase.question) continue;
     if (std::any_of(kase.checks.begin(), kase.checks.end(), failed)) return &kase;
     if (best == nullptr || interest(kase) > interest(*best)) best = &kase;
   }

@@ -114,6 +114,10 @@ Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<Swe
       wish.recompute = variables[i].text_of(values[i]);
       continue;
     }
+    if (variables[i].name == "batch" && is_whole(values[i])) {
+      wish.batch = static_cast<Count>(values[i]);  // before --global-batch is divided by it
+      continue;
+    }
     const std::string text = fmt::format("{}={}", variables[i].name, values[i]);
     if (!is_axis(puzzle, variables[i].name)) {
       wish.set.push_back(text);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -339,6 +340,21 @@ void Harness::put_optimizer(const std::vector<OptimizerState>& optimizer) {
 void Harness::put_gradients(const std::string& name, const LinearShard& shard) {
   put(name + ".weight", shard.grad_weight, shard.place);
   put(name + ".bias", shard.grad_bias, {shard.place.rows, 1, {shard.place.part.rows, {0, 1}}});
+}
+
+/// An answer crosses as numbers of 32 bits: how many there are, then each one rounded, then what rounding took away.
+void Harness::answer(const std::string& name, const std::vector<double>& values) {
+  std::vector<float> parts = {static_cast<float>(values.size())};
+  for (const double value : values) parts.push_back(static_cast<float>(value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float rounded = parts[i + 1];
+    parts.push_back(std::isfinite(rounded) ? static_cast<float>(values[i] - rounded) : 0);
+  }
+  put("answer." + name, tensor(parts, Kind::other));
+}
+
+void Harness::refuse_answer(const std::string& function, const std::string& why) {
+  throw InvalidArgument((function + " " + why).c_str(), kNoPlace);
 }
 
 void Harness::put_of_rank(const std::string& name, ConstView view) {

@@ -20,6 +20,12 @@
 ///   h.put("loss", loss);
 /// }
 /// \endcode
+/// Where the puzzle is a question, nothing is measured: the function is asked, and what it says is published.
+/// \code
+/// SHARDLINGS_LEARNER_FUNCTION(speed_up, double(const std::vector<double>& seconds));
+///
+/// SHARDLINGS_HARNESS(h) { h.answer("speed-up", speed_up(h.kase().list("seconds"))); }
+/// \endcode
 #pragma once
 
 #include <cstdint>
@@ -176,6 +182,14 @@ class SHARDLINGS_API Harness {
   void put_gradients(const std::string& name, const LinearShard& shard);
   /// Publishes what each rank has of its own: row r of the whole is that of rank r.
   void put_of_rank(const std::string& name, ConstView view);
+
+  /// What the learner's function has answered, where the puzzle is a question (`question = true` in puzzle.toml): a
+  /// number, or a list of them, under a name that the grader asks for. Exact to 48 bits; beyond 3e38 it is infinite.
+  void answer(const std::string& name, double value) { answer(name, std::vector<double>{value}); }
+  void answer(const std::string& name, const std::vector<double>& values);
+  /// Refuses an answer that makes no sense as such, a list of another length for example: throws InvalidArgument,
+  /// "FUNCTION WHY".
+  [[noreturn]] static void refuse_answer(const std::string& function, const std::string& why);
 
  private:
   void add_layer(TrainState& state, const StateChoice& choice, int layer);

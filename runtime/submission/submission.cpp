@@ -88,6 +88,11 @@ void run_harness(Rank& rank, const Run& run) {
   pthread_setname_np(pthread_self(), fmt::format("rank {}", rank.id()).c_str());  // as a debugger shows it
   try {
     Harness of_rank(rank, run.kase, run.structures);
+    if (run.kase.question) {
+      // What is measured is over before anybody is asked: nothing counts, and in a jail no call is let in.
+      of_rank.begin();
+      of_rank.end();
+    }
     run.harness(of_rank);
   } catch (const boundary::NoMemoryInJail&) {
     run.file.header().exhausted = wire::FileHeader::kJailExhausted;

@@ -148,6 +148,55 @@ TEST(Archive, KeepsPlainThings) {
   EXPECT_TRUE(b);
 }
 
+enum class Choice : std::uint8_t { one, two };
+
+/// What a question could be about: nobody has listed its members.
+struct Asked {
+  struct Inner {
+    std::string name;
+    std::vector<double> values;
+  };
+  Count count = 0;
+  double share = 0;
+  bool flag = false;
+  Choice choice = Choice::one;
+  Range range;
+  std::vector<Inner> rows;
+  std::string text;
+};
+struct Alone {
+  std::vector<int> values;
+};
+
+TEST(Archive, KeepsPlainStructsThatNobodyHasListed) {
+  static_assert(num_members<Asked>() == 7);
+  static_assert(num_members<Asked::Inner>() == 2);
+  static_assert(num_members<Alone>() == 1);
+  const Asked asked{-5, 0.1, true, Choice::two, {3, 4}, {{"a", {1, 2.5}}, {"", {}}}, "in words"};
+  Sender sender;
+  sender(asked, std::vector<Alone>{{{7, 8}}, {}});
+  const std::string bytes = sender.take();
+  Kept kept;
+  Receiver receiver(bytes, nullptr, kept);
+  Asked arrived;
+  std::vector<Alone> alone;
+  receiver(arrived, alone);
+  EXPECT_EQ(arrived.count, -5);
+  EXPECT_EQ(arrived.share, 0.1);
+  EXPECT_TRUE(arrived.flag);
+  EXPECT_EQ(arrived.choice, Choice::two);
+  EXPECT_EQ(arrived.range, (Range{3, 4}));
+  ASSERT_EQ(arrived.rows.size(), 2U);
+  EXPECT_EQ(arrived.rows[0].name, "a");
+  EXPECT_EQ(arrived.rows[0].values, (std::vector<double>{1, 2.5}));
+  EXPECT_TRUE(arrived.rows[1].values.empty());
+  EXPECT_EQ(arrived.text, "in words");
+  ASSERT_EQ(alone.size(), 2U);
+  EXPECT_EQ(alone[0].values, (std::vector<int>{7, 8}));
+  Forgetter()(arrived, alone);
+  EXPECT_EQ(arrived.text, "in words") << "it owns no tensor";
+}
+
 // As where nothing crosses: a call that uses them is refused before it is one.
 TEST(Archive, LeavesWhatIsEmptyWithoutAPort) {
   Sender sender;

@@ -38,6 +38,8 @@ cases::Case sample_case() {
   kase.cluster.host = {Bytes(987654321), 4.5e9};
   kase.capacity = Bytes(123456789);
   kase.numbers = {{"every", 2}, {"share", 0.1}};
+  kase.lists = {{"gpus", {8, 16}}, {"seconds", {0.1, 0.2}}};
+  kase.question = true;
   return kase;
 }
 
@@ -49,6 +51,8 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(back.model.clip, 0.7F);
   EXPECT_EQ(back.model.widths, (std::vector<Count>{8, 3}));
   EXPECT_EQ(back.numbers.at("share"), 0.1);
+  EXPECT_EQ(back.list("seconds"), (std::vector<double>{0.1, 0.2}));
+  EXPECT_TRUE(back.question);
   EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
   EXPECT_EQ(back.cluster.host_links[1].latency, Nanos(19));
   EXPECT_EQ(back.cluster.host.memory, Bytes(987654321));
@@ -93,6 +97,13 @@ TEST(Case, ConsecutiveRanksShareABatch) {
   kase.batches = 3;
   EXPECT_THAT([&] { cases::case_from_json(to_json(kase)); },
               ThrowsMessage<std::runtime_error>("case: key 'batches' must divide 'ranks'"));
+}
+
+TEST(Case, ListsAreAskedForByName) {
+  EXPECT_EQ(sample_case().list("gpus").size(), 2U);
+  EXPECT_THAT([] { sample_case().list("prices"); },
+              ThrowsMessage<std::runtime_error>(
+                  "the case '4 ranks, uneven' has no list 'prices': add it to `lists` in puzzle.toml"));
 }
 
 TEST(Case, NumbersAreAskedForByName) {

@@ -122,6 +122,23 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
   EXPECT_EQ(error_of("title = 'T'\n"), "puzzle.toml:1: 'chapter' is missing");
 }
 
+TEST(Manifest, AQuestionHasListsAndNoRanks) {
+  const std::string question = kHead + "question = true\n";
+  const cases::Manifest manifest =
+      parse(question + kCheck + kCase + "lists = { gpus = [8, 16], seconds = [2.5, 1] }\n");
+  EXPECT_TRUE(manifest.question);
+  EXPECT_TRUE(manifest.cases.at(0).question);
+  EXPECT_EQ(manifest.cases.at(0).list("gpus"), (std::vector<double>{8, 16}));
+  EXPECT_EQ(manifest.cases.at(0).list("seconds"), (std::vector<double>{2.5, 1}));
+  EXPECT_FALSE(parse(kHead + kCheck + kCase).question);
+  EXPECT_FALSE(parse(kHead + kCheck + kCase).cases.at(0).question);
+  EXPECT_EQ(error_of(question + kCheck + kCase + "ranks = 2\n"), "puzzle.toml:13: a question is asked on one rank");
+  EXPECT_EQ(error_of(question + "axes = { dp = 'ranks' }\n" + kCheck + kCase),
+            "puzzle.toml:6: 'axes' is about ranks, and a question has none");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "lists = { gpus = 8 }\n"),
+            "puzzle.toml:12: lists: 'gpus' must be a list of numbers");
+}
+
 TEST(Manifest, AMisspeltKeyIsNamedNotTheOneThatIsMissing) {
   EXPECT_EQ(error_of("titel = 'T'\nchapter = '1 One'\nsummary = 'S'\nanswer_lines = 3\n" + kCheck + kCase),
             "puzzle.toml:1: unknown key 'titel'; did you mean 'title'?");

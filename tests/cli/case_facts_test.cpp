@@ -30,5 +30,20 @@ TEST(CaseFacts, SayWhatEachRankHas) {
   EXPECT_EQ(case_facts(kase).at(0), "N = 4 ranks; each has m = 1 micro-batch of b = 2 sequences of s = 8 tokens");
 }
 
+TEST(CaseFacts, OfAQuestionAreItsNumbersAndLists) {
+  cases::Case kase;
+  kase.model.layers = 0;
+  kase.question = true;
+  kase.numbers = {{"price", 2.5}};
+  kase.lists = {{"gpus", {8, 16}}, {"seconds", {1.5, 0.75}}};
+  EXPECT_THAT(case_facts(kase), testing::ElementsAre("price = 2.5", "gpus = 8, 16", "seconds = 1.5, 0.75"));
+  kase.model = {};
+  kase.model.layers = 4;
+  for (const std::string& fact : case_facts(kase)) {
+    EXPECT_THAT(fact, testing::Not(testing::AnyOf(testing::HasSubstr("N = "), testing::HasSubstr("weights of"))))
+        << fact;
+  }
+}
+
 }  // namespace
 }  // namespace shardlings::cli::learner

@@ -336,30 +336,5 @@ TEST(Command, VerifiesAPuzzle) {
                              HasSubstr(mutants + ":10: remarked: it passes")));
 }
 
-TEST(Command, MakesAPuzzleThatIsGoodOnceItsBlanksAreFilled) {
-  const Learner shardlings;
-  const std::string id = "42_sum_over_ranks";
-  ASSERT_EQ(shardlings({"new", id}).status, 0);
-  const Answer blank = shardlings({"verify", id});
-  EXPECT_EQ(blank.status, 1);
-  EXPECT_THAT(blank.out, HasSubstr("blanks (FILL) are left"));
-
-  // The filled files differ from the new ones in the lines with blanks only.
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(SHARDLINGS_FILLED)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string name = std::filesystem::relative(entry.path(), SHARDLINGS_FILLED).string();
-    const std::string filled = read_file(entry.path().string()).value_or("");
-    for (const std::string& line : lines_of(shardlings.folder().read(name))) {
-      if (line.find("FILL") != std::string::npos) continue;
-      EXPECT_THAT(filled, HasSubstr(line)) << name;
-    }
-    shardlings.folder().write(name, filled);
-  }
-  EXPECT_THAT(shardlings({"verify", id}).out, HasSubstr("goal.json is missing"));
-  EXPECT_EQ(shardlings({"verify", id, "--goals"}).status, 0);
-  const Answer good = shardlings({"verify", id});
-  EXPECT_EQ(good.status, 0) << good.out << good.err;
-}
-
 }  // namespace
 }  // namespace shardlings::cli

@@ -41,6 +41,19 @@ class LessonRules : public testing::Test {
   cases::Manifest puzzle_ = small_puzzle(1, "a", "A");
 };
 
+TEST_F(LessonRules, AQuestionHasNoGoal) {
+  puzzle_.question = true;
+  EXPECT_THAT(problems(),
+              Contains("the lesson shows a goal, and puzzle.toml says question = true: there is nothing to draw"s));
+  const std::string goal = "## The goal\n![A](goal.svg)\n";
+  std::string lesson = kFirstPart;
+  lesson.erase(lesson.find(goal), goal.size());
+  folder_.write("puzzles/01_a/README.md", lesson);
+  EXPECT_THAT(problems(), IsEmpty());
+  puzzle_.question = false;
+  EXPECT_THAT(problems(), Contains("the lesson has no section \"## The goal\""s));
+}
+
 TEST_F(LessonRules, TheLessonHasItsSectionsInTheirOrder) {
   const std::string lesson = kFirstPart, targets = "## Targets\n";
   const auto with = [&](const std::string& text) {

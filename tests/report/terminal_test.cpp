@@ -35,6 +35,17 @@ std::vector<std::pair<std::string, grading::verdict::Verdict>> terminal_samples(
           {"hostile", samples::hostile_verdict()}};
 }
 
+TEST(TerminalReport, DrawsNothingOfAQuestion) {
+  grading::verdict::Verdict verdict = samples::passed_verdict(samples::layers_case(3));
+  const TerminalOptions options;
+  EXPECT_THAT(terminal_report(verdict, options), HasSubstr("Where the time went"));
+  for (auto& kase : verdict.cases) kase.kase.question = true;
+  const std::string report = terminal_report(verdict, options);
+  EXPECT_THAT(report, HasSubstr("passed"));
+  EXPECT_THAT(report, Not(HasSubstr("Where the time went")));
+  EXPECT_THAT(report, Not(HasSubstr("peak")));
+}
+
 std::string without_escapes(const std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -75,6 +75,14 @@ TEST(Sweep, KeepsTheGlobalBatch) {
   for (const SweepPoint& point : points) {
     EXPECT_EQ(point.kase.micro_batches * point.kase.num_batches() * point.kase.batch, 16) << point.kase.name;
   }
+  const auto batches = points_of(three_axes(), {.ranks = 8, .model = kEightHeads, .global_batch = 16},
+                                 parse_sweep("tp=4..8,batch=1..8"), kSweepFiles);
+  ASSERT_EQ(batches.size(), 8U);
+  for (const SweepPoint& point : batches) {
+    EXPECT_EQ(point.refusal, "");
+    EXPECT_EQ(point.kase.batch, static_cast<Count>(point.values[1])) << point.kase.name;
+    EXPECT_EQ(point.kase.micro_batches * point.kase.num_batches() * point.kase.batch, 16) << point.kase.name;
+  }
 }
 
 TEST(Sweep, SweepsNumbersOfTheCase) {

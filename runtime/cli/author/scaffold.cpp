@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "42" and "my_puzzle".
+/// "50" and "my_puzzle".
 struct Name {
   std::string number, rest;
 };
@@ -34,13 +34,13 @@ Name parse_name(const std::string& id) {
   if (!good) {
     throw UsageError(
         fmt::format("\"{}\" cannot be a puzzle. A puzzle is called by two digits and small letters, such as "
-                    "42_my_puzzle.",
+                    "50_my_puzzle.",
                     id));
   }
   return {number, rest};
 }
 
-/// Every number is used once, or `./shardlings run 42` would not know which.
+/// Every number is used once, or `./shardlings run 50` would not know which.
 void refuse_if_taken(const system::Project& project, const Name& name) {
   for (const std::string& folder : {project.puzzles(), project.solutions()}) {
     if (!fs::is_directory(folder)) continue;
@@ -78,6 +78,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
+/// A file that is there already is written over.
 void instantiate(const fs::path& from, const fs::path& to, const Name& name, std::vector<std::string>& made) {
   for (const fs::path& source : files_below(from)) {
     if (source.extension() != ".in") continue;
@@ -87,18 +88,23 @@ void instantiate(const fs::path& from, const fs::path& to, const Name& name, std
     text = replaced(text, "@NUMBER@", name.number);
     text = replaced(text, "@NAME@", name.rest);
     write_file_atomically(target.string(), replaced(text, "@TITLE@", title_of(name)));
-    made.push_back(target.string());
+    if (std::find(made.begin(), made.end(), target.string()) == made.end()) made.push_back(target.string());
   }
 }
 
 }  // namespace
 
-std::vector<std::string> make_puzzle(const system::Project& project, const std::string& id) {
+std::vector<std::string> make_puzzle(const system::Project& project, const std::string& id, Asks asks) {
   const Name name = parse_name(id);
   refuse_if_taken(project, name);
   std::vector<std::string> made;
-  instantiate(project.puzzle_template() + "/puzzle", project.puzzle_folder(id), name, made);
-  instantiate(project.puzzle_template() + "/solution", project.solution_folder(id), name, made);
+  const auto use = [&](const std::string& folder) {
+    instantiate(folder + "/puzzle", project.puzzle_folder(id), name, made);
+    instantiate(folder + "/solution", project.solution_folder(id), name, made);
+  };
+  use(project.puzzle_template());
+  // What is different where the puzzle is a question.
+  if (asks == Asks::a_question) use(project.puzzle_template() + "/question");
   if (made.empty()) throw UsageError("The template is missing: " + system::shown_path(project.puzzle_template()));
   return made;
 }

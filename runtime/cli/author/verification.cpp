@@ -135,9 +135,9 @@ void verify_goal_file(const std::string& path, const std::string& content, Goals
   }
 }
 
-/// goal.json and goal.svg hold the solution's run.
+/// goal.json and goal.svg hold the solution's run. Of a question there is nothing to draw.
 void verify_goal(const system::Project& project, const Task& task, Goals goals, PuzzleOutcome& outcome) {
-  if (!outcome.solution_passed) return;
+  if (!outcome.solution_passed || task.puzzle->question) return;
   const Verdict goal = grading::verdict::goal_of(task.verdict);
   verify_goal_file(project.goal_file(outcome.id), grading::verdict::goal_to_text(goal, project.clusters()), goals,
                    outcome);

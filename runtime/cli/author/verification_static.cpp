@@ -30,6 +30,9 @@ constexpr std::size_t kLongestStub = 80;
 /// Sections that every lesson has, in this order; others may stand between them.
 constexpr std::array kBefore = {"## What you are given", "## Targets",           "## Predict",
                                 "## The goal",           "## What to implement", "## What is checked"};
+/// Of a question nothing can be drawn, so it has no goal.
+constexpr std::array kBeforeQuestion = {"## What you are given", "## Targets", "## Predict", "## What to implement",
+                                        "## What is checked"};
 /// Those of its second part, which give the answer away.
 constexpr std::array kAfter = {"## What it costs", "## Common mistakes",       "## In production",
                                "## At scale",      "## Questions and answers", "## Further reading"};
@@ -137,13 +140,20 @@ void check_place_of_goal(const std::string& lesson, std::vector<std::string>& pr
   }
 }
 
-void check_lesson(const std::string& lesson, std::vector<std::string>& problems) {
+void check_lesson(const std::string& lesson, bool question, std::vector<std::string>& problems) {
+  const bool shows_goal = lesson.find(learner::kGoalAddress) != std::string::npos;
   if (trimmed(lesson).empty()) {
     problems.push_back("there is no lesson, README.md");
-  } else if (lesson.find(learner::kGoalAddress) == std::string::npos) {
+  } else if (!question && !shows_goal) {
     problems.push_back("the lesson shows no goal: ![what is to be seen](goal.svg) on a line of its own");
+  } else if (question && shows_goal) {
+    problems.push_back("the lesson shows a goal, and puzzle.toml says question = true: there is nothing to draw");
   }
-  check_sections("the lesson", lesson, kBefore, problems);
+  if (question) {
+    check_sections("the lesson", lesson, kBeforeQuestion, problems);
+  } else {
+    check_sections("the lesson", lesson, kBefore, problems);
+  }
   check_place_of_goal(lesson, problems);
   const std::vector<std::string> lines = lines_of(lesson);
   for (const char* section : kAfter) {
@@ -200,7 +210,7 @@ std::vector<std::string> static_problems(const system::Project& project, const M
   if (stub && solution) check_stub(*stub, *solution, puzzle.answer_lines, problems);
   if (solution) check_answer(*solution, puzzle.answer_lines, problems);
   const std::string lesson = read_file(project.lesson_file(puzzle.id)).value_or("");
-  check_lesson(lesson, problems);
+  check_lesson(lesson, puzzle.question, problems);
   check_after(lesson, read_file(project.after_file(puzzle.id)).value_or(""), problems);
   if (puzzle.cases.empty()) problems.push_back("there are no cases");
   check_hints(puzzle, problems);

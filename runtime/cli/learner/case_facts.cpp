@@ -23,6 +23,11 @@ std::string ranks_and_batch(const cases::Case& kase) {
   return text;
 }
 
+/// "gpus = 8, 16, 32".
+std::string list_text(const std::string& name, const std::vector<double>& values) {
+  return fmt::format("{} = {}", name, fmt::join(values, ", "));
+}
+
 /// "272, 272, 272, 136".
 std::string weights_text(const model::ModelStructure& structure) {
   std::vector<Count> sizes;
@@ -37,6 +42,7 @@ std::string model_text(const cases::Case& kase) {
                       kase.model.hidden, kase.model.outputs);
   if (!kase.model.widths.empty()) text += fmt::format(", inner widths {}", fmt::join(kase.model.widths, ", "));
   if (kase.model.family == model::ModelSpec::Family::gpt) text += fmt::format(", {} heads", kase.model.heads);
+  if (kase.question) return text + fmt::format(", sequences of {}", so_many(kase.model.sequence, "token"));
   const bool adam = kase.model.optimizer == model::ModelSpec::Optimizer::adam;
   return text + fmt::format("; weights of the layers: {}; {}", weights_text(structure), adam ? "Adam" : "plain SGD");
 }
@@ -82,7 +88,8 @@ std::string times_text(const front::Cluster& cluster) {
 }  // namespace
 
 std::vector<std::string> case_facts(const cases::Case& kase) {
-  std::vector<std::string> facts = {ranks_and_batch(kase)};
+  std::vector<std::string> facts;
+  if (!kase.question) facts.push_back(ranks_and_batch(kase));
   if (kase.has_model()) facts.push_back(model_text(kase));
   if (kase.has_model() && kase.cluster.uses_table) facts.push_back(times_text(kase.cluster));
   if (kase.ranks > 1) facts.push_back(links_text(kase.cluster));
@@ -91,6 +98,7 @@ std::vector<std::string> case_facts(const cases::Case& kase) {
     for (const auto& [name, value] : kase.numbers) numbers.push_back(fmt::format("{} = {}", name, value));
     facts.push_back(fmt::format("{}", fmt::join(numbers, ", ")));
   }
+  for (const auto& [name, values] : kase.lists) facts.push_back(list_text(name, values));
   return facts;
 }
 

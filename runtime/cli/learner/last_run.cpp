@@ -23,6 +23,14 @@ const cases::Manifest& named_or_last_run(const Context& context, const Course& c
   return course.find(last);
 }
 
+void refuse_question(const cases::Manifest& puzzle, const std::string& what) {
+  if (!puzzle.question) return;
+  throw UsageError(fmt::format(
+      "The function of puzzle {0} answers a question: it has no ranks and takes no time, so there is nothing to {1}. "
+      "What came of it: ./shardlings run {0}",
+      short_name(puzzle), what));
+}
+
 Verdict last_run(const Context& context, const cases::Manifest& puzzle) {
   const std::string again = "./shardlings run " + short_name(puzzle);
   auto run = grading::verdict::load_run(context.project.build, puzzle.id, grading::verdict::KeptRun::last);

@@ -14,6 +14,9 @@ namespace shardlings::cli::learner {
 /// The puzzle of that name or, for an empty name, the one that was run last. Throws UsageError if none was.
 const cases::Manifest& named_or_last_run(const Context& context, const Course& course, const std::string& name);
 
+/// Throws UsageError if the puzzle is a question, of which there is nothing to do `what` with: "draw".
+void refuse_question(const cases::Manifest& puzzle, const std::string& what);
+
 /// The puzzle's last run, with its traces. Throws UsageError that says what to do if there is none, or if nothing of it
 /// ran (it did not build).
 grading::verdict::Verdict last_run(const Context& context, const cases::Manifest& puzzle);

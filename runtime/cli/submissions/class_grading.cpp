@@ -77,7 +77,7 @@ std::string picture_of(const Task& task) {
 
 void draw(const Task& task, const Verdict& verdict) {
   const cases::Case& first = task.puzzle->cases.front();
-  if (first.hidden || verdict.status != grading::verdict::Status::graded) return;
+  if (first.hidden || first.question || verdict.status != grading::verdict::Status::graded) return;
   const std::string& name = first.name;
   const auto shown = std::find_if(verdict.cases.begin(), verdict.cases.end(),
                                   [&name](const grading::verdict::CaseVerdict& one) { return one.kase.name == name; });

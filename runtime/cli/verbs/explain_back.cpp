@@ -80,6 +80,7 @@ static int explain_back(const Context& context, const ExplainBackOptions& given)
   const ExplainBackOptions options = puzzle_first(given);
   const learner::Course course = learner::load_course(context.project);
   const Manifest& puzzle = learner::named_or_last_run(context, course, options.puzzle);
+  learner::refuse_question(puzzle, "ask about");
   const grading::verdict::Verdict run = learner::last_run(context, puzzle);
   const CaseVerdict& kase = learner::chosen_case(run, "");
   const learner::Questionnaire asked = questionnaire_about(context, puzzle, kase);

@@ -90,8 +90,10 @@ void LivePage::show_run(const std::string& status, const std::string& report, bo
   report_ = report;
   has_run_ = false;  // where nothing was judged or kept, the report says why
   try {
-    // Of a hole that nobody has filled a run shows nothing but the goal beside it, and that answers what is asked.
-    if (is_judged && learner::last_run(context_, puzzle_).status != grading::verdict::Status::not_implemented) {
+    // Of a hole that nobody has filled a run shows nothing but the goal beside it, and that answers what is asked. Of a
+    // question the report is all there is.
+    if (is_judged && !puzzle_.question &&
+        learner::last_run(context_, puzzle_).status != grading::verdict::Status::not_implemented) {
       server_.publish("run", page_of_last_run(context_, puzzle_));
       has_run_ = true;
       ++runs_;

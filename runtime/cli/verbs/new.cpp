@@ -9,14 +9,16 @@ namespace shardlings::cli::verbs {
 namespace {
 
 struct NewOptions {
-  std::string puzzle;  ///< "42_my_puzzle"
+  std::string puzzle;  ///< "50_my_puzzle"
+  bool question = false;
 };
 
 }  // namespace
 
 /// `new`: for authors: a puzzle from the template.
 static int new_puzzle(const Context& context, const NewOptions& options) {
-  for (const std::string& path : author::make_puzzle(context.project, options.puzzle)) {
+  const author::Asks asks = options.question ? author::Asks::a_question : author::Asks::for_ranks;
+  for (const std::string& path : author::make_puzzle(context.project, options.puzzle, asks)) {
     context.out << context.paint(report::Role::place, system::shown_path(path)) << '\n';
   }
   context.out << "\nEvery " << author::kBlank << " marks something for you to write. How: docs/authors/puzzles.md.\n"
@@ -26,7 +28,8 @@ static int new_puzzle(const Context& context, const NewOptions& options) {
 
 void add_new_puzzle(CommandLine& line) {
   auto [options, verb] = line.verb<NewOptions>("new", "for authors: a puzzle from the template", new_puzzle);
-  verb.required("PUZZLE", options.puzzle, "its folder's name, such as 42_my_puzzle");
+  verb.required("PUZZLE", options.puzzle, "its folder's name, such as 50_my_puzzle");
+  verb.flag("--question", options.question, "its function answers a question about plain data, and has no ranks");
 }
 
 }  // namespace shardlings::cli::verbs

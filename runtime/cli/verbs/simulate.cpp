@@ -281,6 +281,7 @@ int simulate(const Context& context, const SimulateOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
+  learner::refuse_question(puzzle, "simulate");
   const std::string own =
       options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
   std::string file = options.file.empty() ? own : options.file;

@@ -24,6 +24,7 @@ struct TraceOptions {
 static int trace(const Context& context, const TraceOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle = learner::named_or_last_run(context, course, options.puzzle);
+  learner::refuse_question(puzzle, "trace");
   const grading::verdict::Verdict run = learner::last_run(context, puzzle);
   const grading::verdict::CaseVerdict& kase = learner::chosen_case(run, options.case_name);
   const std::string file = options.out.empty() ? fmt::format("trace_{}.json", puzzle.id) : options.out;

@@ -149,6 +149,7 @@ std::string page_of_last_run(const Context& context, const Manifest& puzzle) {
 int view(const Context& context, const ViewOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const Manifest& puzzle = chosen_puzzle(context, course, options);
+  if (options.to_file.empty()) learner::refuse_question(puzzle, "draw");
   if (!options.svg.empty()) {
     write_svg(context, puzzle, options);
     return kPassed;

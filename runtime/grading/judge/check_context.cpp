@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "base/text.h"
@@ -58,6 +59,33 @@ wire::Place place_of(const front::Event& event) {
 const wire::Output* CheckContext::output(const std::string& name) const {
   const auto found = result_.outputs.find(name);
   return found == result_.outputs.end() ? nullptr : &found->second;
+}
+
+std::vector<double> CheckContext::answers(const std::string& name) const {
+  const wire::Output* found = output("answer." + name);
+  if (!found || found->values.empty()) return {};
+  const std::vector<float>& parts = found->values;  // as Harness::answer() has written them
+  const std::size_t n = (parts.size() - 1) / 2;
+  std::vector<double> values;
+  for (std::size_t i = 1; i <= n; ++i) values.push_back(double{parts[i]} + double{parts[i + n]});
+  return values;
+}
+
+double CheckContext::answer(const std::string& name) const {
+  const std::vector<double> values = answers(name);
+  return values.size() == 1 ? values.front() : std::numeric_limits<double>::quiet_NaN();
+}
+
+bool CheckContext::within(const std::string& what, double found, double expected, double percent,
+                          const std::string& unit, const std::string& formula) {
+  stated_ = true;
+  if (std::abs(found - expected) <= percent / 100 * std::abs(expected)) return true;
+  const std::string behind = unit.empty() ? "" : " " + unit;
+  const std::string comes_from = formula.empty() ? "" : " = " + formula;
+  const std::string off =
+      expected != 0 && std::isfinite(found) ? fmt::format(" ({:+.3g} %)", 100 * (found / expected - 1)) : "";
+  return fail(fmt::format("{}: {:.6g}{}{}, but for {:g} %", what, expected, behind, comes_from, percent),
+              fmt::format("{:.6g}{}{}", found, behind, off));
 }
 
 bool CheckContext::equal(const std::string& name, const std::vector<double>& expected,

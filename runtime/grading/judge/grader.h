@@ -78,6 +78,17 @@ class CheckContext {
   /// Equal as numbers, without any tolerance, for sums of integers.
   bool identical(const std::string& name, const std::vector<float>& expected);
 
+  /// \name Answers to a question
+  /// @{
+  /// What the harness published by answer(): all of its numbers, or the only one; none, or NaN, where nothing was.
+  std::vector<double> answers(const std::string& name) const;
+  double answer(const std::string& name) const;
+  /// `what` was found to be `expected`, but for so many percent of that. `unit` stands behind the numbers ("GPUs",
+  /// "%"), and `formula` says where the expected one comes from.
+  bool within(const std::string& what, double found, double expected, double percent, const std::string& unit = {},
+              const std::string& formula = {});
+  /// @}
+
   /// \name Budgets
   /// `what` was found to be at most (exactly, at least) the budget; its formula is shown. Bytes and times are printed
   /// readably; of a plain count `counted` says what it counts, in the plural: "calls".

@@ -1,4 +1,4 @@
-// Judges puzzle 42: the numbers, and the bytes that each rank sends.
+// Judges puzzle 90: the numbers, and the bytes that each rank sends.
 
 #include "grading/judge/grader.h"
 
