@@ -130,6 +130,9 @@ Tensor pick(ConstView x, ConstView ids, Range columns, Location at) {
 void add_at(View x, ConstView ids, Range columns, float value, Location at) {
   Request(args::add_at{.x = x, .ids = ids, .columns = columns, .value = value}, at).send();
 }
+Tensor top_k(ConstView x, Count k, Location at) {
+  return Request(args::top_k{.x = x, .k = k}, at).result();
+}
 Tensor slice_cols(ConstView x, Range range, Location at) {
   return Request(args::slice_cols{.x = x, .columns = range}, at).result();
 }

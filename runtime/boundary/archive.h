@@ -68,6 +68,10 @@ void parts_of(Archive& a, DataRun& run) {
   a(run.seed, run.sequences, run.batch, run.layers);
 }
 template <class Archive>
+void parts_of(Archive& a, OuterPlan& plan) {
+  a(plan.steps, plan.every, plan.overlap, plan.mix, plan.lr, plan.momentum, plan.fragments, plan.tokens);
+}
+template <class Archive>
 void parts_of(Archive& a, DroppedLayer& dropped) {
   a(dropped.layer, dropped.inner, dropped.sequence, dropped.width);
 }

@@ -90,6 +90,9 @@ void rows(Rank& rank, DType dtype, Results& show) {
   scale_rows(x, top);
   add_at(x, which, {0, 9}, -1.0F);
   show(x);
+  const Tensor largest = top_k(x, 4);
+  show(largest);
+  show(embedding(largest, x.reshaped({54, 1}), {0, 54}));
   show(slice_cols(x, {2, 5}));
   show(concat_cols({x, x}));
   show(concat_rows({x, x}));

@@ -52,6 +52,9 @@ enum class KernelId : std::uint16_t {
   scale_rows,        ///< out[0] *= in[0][row]
   pick,              ///< out[0][i] = in[0][i, ids[i] - begin] or 0; in[1]: ids (i32); n[2], n[3]: begin, end
   add_at,            ///< out[0][i, ids[i] - begin] += f[0] where inside; in[0]: ids (i32); n[2], n[3]: begin, end
+  /// out[0] (rows, n[2]; i32) = row cols + column of the n[2] elements of each row of in[0] whose absolute values are
+  /// largest, ascending; of equal ones the first, and NaN above all
+  top_k,
   softmax,           ///< out[0] = softmax of each row of in[0]
   softmax_backward,  ///< out[0] = y (grad - sum(y grad)) by rows; in: y, grad
 

@@ -53,6 +53,7 @@ detail::Reply divide_rows(OpContext& of, const detail::Call& call);
 detail::Reply scale_rows(OpContext& of, const detail::Call& call);
 detail::Reply pick(OpContext& of, const detail::Call& call);
 detail::Reply add_at(OpContext& of, const detail::Call& call);
+detail::Reply top_k(OpContext& of, const detail::Call& call);
 detail::Reply softmax(OpContext& of, const detail::Call& call);
 detail::Reply softmax_backward(OpContext& of, const detail::Call& call);
 detail::Reply slice_cols(OpContext& of, const detail::Call& call);

@@ -1,4 +1,7 @@
 // Operations on rows and columns.
+#include <cstdint>
+#include <limits>
+
 #include "front/ops/op.h"
 
 namespace shardlings::front {
@@ -108,6 +111,18 @@ Reply handle::add_at(OpContext& of, const Call& call) {
   op.touches_only(x, x.rows());
   op.scalars({given.value});
   return op.run(KernelId::add_at, {x.rows(), x.cols(), given.columns.begin, given.columns.end}, x.rows());
+}
+
+Reply handle::top_k(OpContext& of, const Call& call) {
+  const unpacked::top_k given(call);
+  Op op(of, call);
+  const Operand& x = op.reads(given.x);
+  op.computes_on(x, "x");
+  op.require(given.k >= 1 && given.k <= x.cols(), "k is {}, but a row of x has {}", given.k, x.cols());
+  op.require(x.size() <= std::numeric_limits<std::int32_t>::max(), "x is {}: too many elements to be numbered in i32",
+             x.shape());
+  op.returns({x.rows(), given.k}, DType::i32);
+  return op.run(KernelId::top_k, {x.rows(), x.cols(), given.k}, x.size());
 }
 
 Reply handle::softmax(OpContext& of, const Call& call) {

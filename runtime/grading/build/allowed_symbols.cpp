@@ -37,6 +37,7 @@ constexpr string_view kPublicNames[] = {"Aborted",
                                         "NotImplemented",
                                         "OptimizerState",
                                         "OutOfMemory",
+                                        "OuterPlan",
                                         "Range",
                                         "Rank",
                                         "Rectangle",
@@ -102,7 +103,8 @@ constexpr string_view kPublicNames[] = {"Aborted",
                                         "softmax",
                                         "softmax_backward",
                                         "sum_positions_add",
-                                        "sum_rows_add"};
+                                        "sum_rows_add",
+                                        "top_k"};
 
 /// Functions of the C library and of the compiler's own libraries.
 constexpr string_view kPlainNames[] = {"_Exit",

@@ -109,6 +109,11 @@ SHARDLINGS_API void scale_rows(View x, ConstView row, Location at = Location::cu
 SHARDLINGS_API Tensor pick(ConstView x, ConstView ids, Range columns, Location at = Location::current());
 /// Adds `value` to element `ids[i] - columns.begin` of row i, where ids[i] is inside `columns`.
 SHARDLINGS_API void add_at(View x, ConstView ids, Range columns, float value, Location at = Location::current());
+/// Where the k elements of each row lie whose absolute values are largest: their numbers in x, row cols + column, in
+/// ascending order, (rows, k), i32. Of equal values the first ones are taken; NaN is larger than all numbers. With x as
+/// a table of x.size() rows of one element, embedding() brings these elements, and embedding_backward_add() adds to
+/// them. throws: InvalidArgument also unless 1 <= k <= cols, and for an x of 2^31 elements or more.
+SHARDLINGS_API Tensor top_k(ConstView x, Count k, Location at = Location::current());
 /// Columns [range.begin, range.end) of x, of any type, as a tensor of their own; the other extents stay.
 SHARDLINGS_API Tensor slice_cols(ConstView x, Range range, Location at = Location::current());
 /// Up to 8 tensors of any one type and as many rows, side by side:

@@ -96,6 +96,18 @@ struct GridShare {
   Group ends;                        ///< first and last rank of the pipeline; empty on those in between
 };
 
+/// How workers that train for themselves are brought together (puzzle 31). Rank k is worker k.
+struct OuterPlan {
+  int steps = 0;                           ///< T: inner steps of the run
+  int every = 1;                           ///< H: of a fragment's round; a multiple of the fragments' number P
+  int overlap = 0;                         ///< tau: steps between a difference's start and its use; below H/P
+  float mix = 0;                           ///< alpha: what a worker keeps of its own weights
+  float lr = 0.7F;                         ///< of the outer step
+  float momentum = 0.9F;                   ///< mu of the outer step
+  std::vector<Range> fragments;            ///< layers of each of the P fragments, in the order of their rounds
+  std::vector<std::vector<Count>> tokens;  ///< [j][k]: what worker k's difference of round j weighs; 0: it was lost
+};
+
 /// What all ranks of a run are told alike about its data and its random numbers.
 struct DataRun {
   std::uint64_t seed = 0;  ///< of the run

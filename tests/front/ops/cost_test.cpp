@@ -41,6 +41,10 @@ TEST(Cost, WhatIsChangedWhereItLiesIsReadAndWritten) {
   EXPECT_EQ(time_of([](Rank&, View x, View y) { add(y, x); }), 3 * kSize);
 }
 
+TEST(Cost, TheLargestAreFoundInOnePassAndNumberedInFourBytes) {
+  EXPECT_EQ(time_of([](Rank&, View x, View) { top_k(x, 7); }), kSize + 4 * 10 * 7);
+}
+
 TEST(Cost, AllocatingTakesNoTimeAndSoDoesItsFillingWithZeros) {
   EXPECT_EQ(time_of([](Rank& rank, View, View) {
               rank.zeros(1000, Kind::other);

@@ -62,6 +62,16 @@ TEST(Messages, NameShapes) {
       "slice_cols: columns [4, 9) are not inside x, which is (4, 8)");
   expect_error(
       [](Rank& r) {
+        top_k(zeros(r, {4, 8}), 9);
+      },
+      "top_k: k is 9, but a row of x has 8");
+  expect_error(
+      [](Rank& r) {
+        top_k(zeros(r, {4, 8}), 0);
+      },
+      "top_k: k is 0, but a row of x has 8");
+  expect_error(
+      [](Rank& r) {
         concat_cols({zeros(r, {4, 8}), zeros(r, {5, 8})});
       },
       "concat_cols: part 1 is (4, 8), part 2 is (5, 8): the numbers of rows 4 and 5 differ");

@@ -1,8 +1,12 @@
 // Operations without a gradient: their values over many shapes, against plain ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 #include "front/ops/plain.h"
 
@@ -115,6 +119,79 @@ TEST_P(Values, PickAndAddAt) {
     add_at(y, id_tensor, columns, -1.5F);
     const auto added = each([&](Count r, Count c) { return x(r, c) - (hits(r, c) ? 1.5 : 0.0); });
     expect_close(get(y), added, kExact, "add_at");
+  });
+}
+
+/// As top_k() says, by sorting.
+std::vector<int> largest_by_sorting(const Floats& x, Count rows, Count cols, Count k) {
+  std::vector<int> chosen;
+  for (Count r = 0; r < rows; ++r) {
+    std::vector<int> row(plain::at(cols));
+    std::iota(row.begin(), row.end(), static_cast<int>(r * cols));
+    const auto size = [&](int i) {
+      const float value = std::abs(x[plain::at(i)]);
+      return std::pair(std::isnan(value), std::isnan(value) ? 0.0F : value);
+    };
+    std::stable_sort(row.begin(), row.end(), [&](int a, int b) { return size(a) > size(b); });
+    std::sort(row.begin(), row.begin() + k);
+    chosen.insert(chosen.end(), row.begin(), row.begin() + k);
+  }
+  return chosen;
+}
+
+TEST_P(Values, TopK) {
+  on_rank([&](Rank& rank) {
+    const Tensor input = put(rank, shape_, x_);
+    for (const Count k : {Count{1}, (cols_ + 1) / 2, cols_}) {
+      const Tensor ids = top_k(input, k);
+      EXPECT_EQ(ids.shape(), (Shape{rows_, k}));
+      EXPECT_EQ(ids.dtype(), DType::i32);
+      const std::vector<int> want = largest_by_sorting(get(input), rows_, cols_, k);
+      const Floats got = get(ids);
+      EXPECT_EQ(std::vector<int>(got.begin(), got.end()), want) << k << " of " << cols_;
+    }
+  });
+}
+
+TEST(TopK, TakesTheFirstOfEqualOnesAndNaNBeforeAll) {
+  on_rank([&](Rank& rank) {
+    const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    const Tensor ties = put(rank, {2, 5}, {1, -2, 2, 2, 0, 3, 3, -3, 3, 3});
+    EXPECT_EQ(get(top_k(ties, 2)), (Floats{1, 2, 5, 6}));
+    EXPECT_EQ(get(top_k(ties, 4)), (Floats{0, 1, 2, 3, 5, 6, 7, 8}));
+    const Tensor ends = put(rank, {1, 6}, {0, -inf, 1e-42, nan, inf, -0.0});
+    EXPECT_EQ(get(top_k(ends, 1)), (Floats{3}));
+    EXPECT_EQ(get(top_k(ends, 2)), (Floats{1, 3}));
+    EXPECT_EQ(get(top_k(ends, 4)), (Floats{1, 2, 3, 4}));
+    EXPECT_EQ(get(top_k(ends, 5)), (Floats{0, 1, 2, 3, 4}));
+  });
+}
+
+/// More columns than a block has threads, and most of them equal.
+TEST(TopK, OfALongRow) {
+  on_rank([&](Rank& rank) {
+    constexpr Count kCols = 3001;
+    Doubles x(kCols, 1.0);
+    for (Count i = 0; i < kCols; i += 7) x[plain::at(i)] = -static_cast<double>(i % 64);
+    const Tensor input = put(rank, {1, kCols}, x);
+    for (const Count k : {1, 100, 400, 1500, 3000}) {
+      const std::vector<int> want = largest_by_sorting(get(input), 1, kCols, k);
+      const Floats got = get(top_k(input, k));
+      EXPECT_EQ(std::vector<int>(got.begin(), got.end()), want) << k;
+    }
+  });
+}
+
+/// With the rows of a table, what is chosen can be brought and added to.
+TEST(TopK, NumbersElementsAsRowsOfATable) {
+  on_rank([&](Rank& rank) {
+    Tensor x = put(rank, {2, 3}, {5, -1, 2, 0.5, 3, -4});
+    const Tensor ids = top_k(x, 2);
+    Tensor values = embedding(ids, x.reshaped({6, 1}), {0, 6});
+    EXPECT_EQ(get(values), (Floats{5, 2, 3, -4}));
+    scale(values, -1);
+    embedding_backward_add(x.reshaped({6, 1}), ids, {0, 6}, values);
+    EXPECT_EQ(get(x), (Floats{0, -1, 0, 0.5, 0, 0}));
   });
 }
 

@@ -1,4 +1,10 @@
-// One value for each row, and softmax.
+// One value for each row, the largest of a row, and softmax.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
 #include "back/kernels/cpu/exp.h"
 #include "back/kernels/cpu/table.h"
 
@@ -91,6 +97,34 @@ void add_at(const Kernel& k, Workspace&) {
   });
 }
 
+/// Bits that are in the order of absolute values, with every NaN above all of them.
+inline std::uint32_t magnitude(float x) {
+  constexpr std::uint32_t kAllButSign = 0x7FFFFFFFU;
+  return x != x ? kAllButSign : std::bit_cast<std::uint32_t>(x) & kAllButSign;
+}
+
+void top_k(const Kernel& k, Workspace&) {
+  const Count cols = k.n[1];
+  const Count most = k.n[2];
+  std::vector<std::uint32_t> sizes(static_cast<std::size_t>(cols));
+  std::vector<std::int32_t> order(static_cast<std::size_t>(cols));
+  by_float(k.dtype, [&](auto type) {
+    using T = decltype(type);
+    for (Count r = 0; r < k.n[0]; ++r) {
+      const T* x = in<T>(k, 0) + r * cols;
+      for (Count i = 0; i < cols; ++i) sizes[static_cast<std::size_t>(i)] = magnitude(load(x[i]));
+      std::iota(order.begin(), order.end(), 0);
+      std::nth_element(order.begin(), order.begin() + most - 1, order.end(), [&](std::int32_t a, std::int32_t b) {
+        const std::uint32_t of_a = sizes[static_cast<std::size_t>(a)], of_b = sizes[static_cast<std::size_t>(b)];
+        return of_a != of_b ? of_a > of_b : a < b;
+      });
+      std::sort(order.begin(), order.begin() + most);
+      std::transform(order.begin(), order.begin() + most, out<std::int32_t>(k, 0) + r * most,
+                     [&](std::int32_t column) { return static_cast<std::int32_t>(r * cols) + column; });
+    }
+  });
+}
+
 SHARDLINGS_KERNEL void softmax(const Kernel& k, Workspace& workspace) {
   const Count cols = k.n[1];
   float* e = workspace.floats(static_cast<std::size_t>(cols));
@@ -129,6 +163,7 @@ void add_row_kernels(KernelTable& table) {
   table[KernelId::scale_rows] = scale_rows;
   table[KernelId::pick] = pick;
   table[KernelId::add_at] = add_at;
+  table[KernelId::top_k] = top_k;
   table[KernelId::softmax] = softmax;
   table[KernelId::softmax_backward] = softmax_backward;
 }

@@ -1,4 +1,4 @@
-// One value for each row, and one element of each row.
+// One value for each row, one element of each row, and the largest of a row.
 #include "back/kernels/cuda/block.h"
 #include "back/kernels/cuda/map.h"
 #include "back/kernels/cuda/table.h"
@@ -105,6 +105,84 @@ __global__ void pick_kernel(T* y, const T* x, const std::int32_t* ids, Count row
   }
 }
 
+/// Bits that are in the order of absolute values, with every NaN above all of them.
+__device__ inline std::uint32_t magnitude(float x) {
+  constexpr std::uint32_t kAllButSign = 0x7FFFFFFFU;
+  return x != x ? kAllButSign : __float_as_uint(x) & kAllButSign;
+}
+
+/// How many of a row are as large as `least`. All threads of the block call it, and get the same number.
+template <class T>
+__device__ Count count_from(const T* row, Count cols, std::uint32_t least) {
+  double found = 0;  // exact up to 2^53
+  for (Count i = threadIdx.x; i < cols; i += blockDim.x) found += magnitude(load(row[i])) >= least ? 1 : 0;
+  return static_cast<Count>(sum_block(found));
+}
+
+/// The k-th largest of a row, bit by bit from the highest one.
+template <class T>
+__device__ std::uint32_t kth_magnitude(const T* row, Count cols, Count k) {
+  std::uint32_t largest = 0;  // so many are as large, at least k
+  for (unsigned bit = 31; bit-- > 0;) {
+    const std::uint32_t larger = largest | (1U << bit);
+    if (count_from(row, cols, larger) >= k) largest = larger;
+  }
+  return largest;
+}
+
+/// Votes of the threads of a block: of those before this one, and of all.
+struct Votes {
+  Count before = 0;
+  Count all = 0;
+};
+
+/// All threads of the block call it.
+__device__ inline Votes votes_of_block(bool vote) {
+  __shared__ unsigned of_warps[kMostRowThreads / kWarp];
+  const unsigned own = __ballot_sync(0xFFFFFFFFU, vote);
+  const unsigned warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp;
+  __syncthreads();  // what an earlier call left there has been read by all
+  if (lane == 0) of_warps[warp] = own;
+  __syncthreads();
+  Votes votes;
+  for (unsigned w = 0; w < blockDim.x / kWarp; ++w) {
+    votes.all += __popc(of_warps[w]);
+    if (w < warp) votes.before += __popc(of_warps[w]);
+  }
+  votes.before += __popc(own & ((1U << lane) - 1));
+  return votes;
+}
+
+template <class T>
+__global__ void top_k_kernel(std::int32_t* y, const T* x, Count rows, Count cols, Count k) {
+  for (Count r = blockIdx.x; r < rows; r += gridDim.x) {
+    const T* row = x + r * cols;
+    const std::uint32_t least = kth_magnitude(row, cols, k);
+    Count ties = k - count_from(row, cols, least + 1);  // so many of those that are as large as the k-th are taken
+    Count placed = 0;
+    for (Count first = 0; first < cols; first += blockDim.x) {
+      const Count column = first + threadIdx.x;
+      const bool inside = column < cols;
+      const std::uint32_t size = inside ? magnitude(load(row[column])) : 0;
+      const bool tie = inside && size == least;
+      const Votes tied = votes_of_block(tie);
+      const bool chosen = inside && (size > least || (tie && tied.before < ties));
+      const Votes taken = votes_of_block(chosen);
+      if (chosen) y[r * k + placed + taken.before] = static_cast<std::int32_t>(r * cols + column);
+      ties -= ties < tied.all ? ties : tied.all;
+      placed += taken.all;
+    }
+  }
+}
+
+void top_k(const Kernel& k, const LaneContext& lane) {
+  by_float(k.dtype, [&](auto type) {
+    using T = decltype(type);
+    enqueue(lane, grid_of_rows(k.n[0], k.n[1]), top_k_kernel<T>, out<std::int32_t>(k, 0), in<T>(k, 0), k.n[0], k.n[1],
+            k.n[2]);
+  });
+}
+
 template <class T>
 __global__ void add_at_kernel(T* y, const std::int32_t* ids, Count rows, Count cols, Count begin, Count end,
                               float value) {
@@ -141,6 +219,7 @@ void add_row_kernels(KernelTable& table) {
   table[KernelId::scale_rows] = by_row<Multiplied>;
   table[KernelId::pick] = pick;
   table[KernelId::add_at] = add_at;
+  table[KernelId::top_k] = top_k;
 }
 
 }  // namespace shardlings::back::cuda

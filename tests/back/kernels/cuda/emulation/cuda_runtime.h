@@ -48,6 +48,9 @@ T __shfl_xor_sync(unsigned, T value, unsigned bits) {
 inline int __ffs(int word) {
   return __builtin_ffs(word);
 }
+inline int __popc(unsigned word) {
+  return std::popcount(word);
+}
 inline float __uint_as_float(std::uint32_t bits) {
   return std::bit_cast<float>(bits);
 }

@@ -1,0 +1,262 @@
+// The judge's own workers: inner steps, differences and outer steps, in plain loops, and with the mistakes that it
+// knows. Shares no code with the runtime.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "grading/reference/noise.h"
+#include "grading/reference/trainer.h"
+#include "model/structure.h"
+#include "plan.h"
+
+namespace shardlings {
+
+enum class OuterMistake : std::uint8_t {
+  none,
+  added,             ///< the outer step goes the other way
+  from_worker,       ///< the outer step begins with the worker's weights
+  plain_mean,        ///< each worker that was not lost weighs the same
+  lost_counted,      ///< a lost difference weighs what its worker's tokens are
+  divided_by_all,    ///< the divisor has the lost worker's tokens in it, and the sum has not
+  summed,            ///< differences are added up without weights
+  averaged,          ///< the weights become the workers' mean: no outer step
+  heavy_ball,        ///< anchor - lr m
+  momentum_unused,   ///< anchor - lr d
+  momentum_lost,     ///< m begins anew in each round
+  anchor_kept,       ///< all differences are from the first weights
+  anchor_of_worker,  ///< the anchor becomes the worker's mixed weights
+  mix_swapped,       ///< alpha and 1 - alpha
+  mix_ignored,       ///< the weights become the anchor
+  taken_late,        ///< differences are those at the end of the round
+  moments_averaged,  ///< over the workers, at the end of each round
+  moments_cleared,   ///< at the end of each round
+  left_behind,       ///< a worker whose difference was lost goes on with its own weights and anchor
+  whole_model,       ///< each round is that of all fragments
+  long_rounds,       ///< a round ends every H steps, not every H/P
+  never,             ///< no outer step at all
+};
+
+inline Count num_layers(const cases::Case& kase) {
+  return static_cast<Count>(model::make_structure(kase.model).layers.size());
+}
+
+/// What a worker has.
+template <class Real>
+struct TrainedWorker {
+  grading::reference::LayersOf<Real> weights, m, v;
+  int updates = 0;
+};
+
+/// All workers of a case, in one number type.
+template <class Real>
+class WorkerTraining {
+ public:
+  using Numbers = grading::reference::LayersOf<Real>;
+
+  WorkerTraining(const cases::Case& kase, std::uint64_t shake, OuterMistake mistake)
+      : kase_(kase), plan_(outer_plan_of(kase, num_layers(kase))), shake_(shake), mistake_(mistake) {
+    TrainedWorker<Real> first;
+    first.weights = initial();
+    first.m = first.v = zeros();
+    workers_.assign(static_cast<std::size_t>(kase.ranks), first);
+    anchors_.assign(workers_.size(), first.weights);
+    momentum_ = sum_ = zeros();
+  }
+
+  std::vector<TrainedWorker<Real>> run() {
+    const bool long_rounds = mistake_ == OuterMistake::long_rounds;
+    const int interval = long_rounds ? plan_.every : plan_.every / static_cast<int>(plan_.fragments.size());
+    for (int step = 1; step <= plan_.steps; ++step) {
+      for (int k = 0; k < kase_.ranks; ++k) inner_step(k, step);
+      if (mistake_ == OuterMistake::never) continue;
+      const int end = mistake_ == OuterMistake::taken_late ? step : step + plan_.overlap;
+      if (end % interval == 0 && end <= plan_.steps) start(end / interval - 1);
+      if (step % interval == 0) finish(step / interval - 1);
+    }
+    return workers_;
+  }
+
+ private:
+  static std::size_t at(Count i) { return static_cast<std::size_t>(i); }
+
+  Numbers initial() const {
+    Numbers weights = grading::reference::initial_weights<Real>(kase_);
+    for (std::size_t l = 0; l < weights.size(); ++l) {
+      if (is_quadratic(kase_)) {
+        const auto exact = exact_weights(kase_, static_cast<int>(l), static_cast<Count>(weights[l].size()));
+        weights[l].assign(exact.begin(), exact.end());
+      } else {
+        grading::reference::shake_all(weights[l], shake_, l);
+      }
+    }
+    return weights;
+  }
+  Numbers zeros() const {
+    Numbers all = grading::reference::initial_weights<Real>(kase_);
+    for (auto& layer : all) layer.assign(layer.size(), Real(0));
+    return all;
+  }
+
+  Numbers gradient(int k, int step) const {
+    Numbers grads = zeros();
+    if (!is_quadratic(kase_)) {
+      constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
+      cases::MicroData data = cases::micro_of(kase_, k, micro_of_step(kase_, step));
+      grading::reference::shake_all(data.inputs, shake_,
+                                    kInputs + at(k * kase_.micro_batches + micro_of_step(kase_, step)));
+      grading::reference::train_micro<Real>(kase_, data, data.tokens, workers_[at(k)].weights, grads);
+      return grads;
+    }
+    const std::vector<float> targets = cases::integers_of(kase_, k, model::make_structure(kase_.model).total);
+    std::size_t next = 0;
+    for (std::size_t l = 0; l < grads.size(); ++l) {
+      for (std::size_t i = 0; i < grads[l].size(); ++i) {
+        grads[l][i] = workers_[at(k)].weights[l][i] - Real(targets[next++]);
+      }
+    }
+    return grads;
+  }
+
+  /// Plain SGD, or Adam (Kingma and Ba 2015, algorithm 1) with the defaults of AdamStep.
+  void inner_step(int k, int step) {
+    TrainedWorker<Real>& worker = workers_[at(k)];
+    const Numbers grads = gradient(k, step);
+    ++worker.updates;
+    for (std::size_t l = 0; l < grads.size(); ++l) {
+      for (std::size_t i = 0; i < grads[l].size(); ++i) {
+        const bool sgd = kase_.model.optimizer == model::ModelSpec::Optimizer::sgd;
+        const Real g = grads[l][i];
+        worker.weights[l][i] -= Real(kase_.model.lr) * (sgd ? g : direction(worker, l, i, g));
+      }
+    }
+  }
+  Real direction(TrainedWorker<Real>& worker, std::size_t l, std::size_t i, Real g) const {
+    const AdamStep defaults;
+    const Real beta1 = Real(defaults.beta1), beta2 = Real(defaults.beta2);
+    Real &m = worker.m[l][i], &v = worker.v[l][i];
+    m = beta1 * m + (1 - beta1) * g;
+    v = beta2 * v + (1 - beta2) * g * g;
+    const Real m_hat = m / (1 - std::pow(beta1, Real(worker.updates)));
+    const Real v_hat = v / (1 - std::pow(beta2, Real(worker.updates)));
+    return m_hat / (std::sqrt(v_hat) + Real(kase_.model.eps));
+  }
+
+  Real share(int round, int k) const {
+    const std::vector<Count>& tokens = plan_.tokens[at(round)];
+    Count all = 0, taking_part = 0;
+    for (const Count n : tokens) {
+      all += n;
+      taking_part += n > 0 ? 1 : 0;
+    }
+    const bool lost = tokens[at(k)] == 0;
+    cases::Case nobody_lost = kase_;
+    nobody_lost.numbers["lost_round"] = 0;
+    const std::vector<Count> whole = outer_plan_of(nobody_lost, num_layers(kase_)).tokens[at(round)];
+    Count all_whole = 0;
+    for (const Count n : whole) all_whole += n;
+    switch (mistake_) {
+      case OuterMistake::plain_mean: return lost ? Real(0) : 1 / static_cast<Real>(taking_part);
+      case OuterMistake::summed: return lost ? Real(0) : Real(1);
+      case OuterMistake::lost_counted: return static_cast<Real>(whole[at(k)]) / static_cast<Real>(all_whole);
+      case OuterMistake::divided_by_all: return static_cast<Real>(tokens[at(k)]) / static_cast<Real>(all_whole);
+      default: return static_cast<Real>(tokens[at(k)]) / static_cast<Real>(all);
+    }
+  }
+
+  Range layers_of(int round) const {
+    if (mistake_ == OuterMistake::whole_model) return {0, static_cast<Count>(sum_.size())};
+    return fragment_of(plan_, round);
+  }
+
+  void start(int round) {
+    const Range fragment = layers_of(round);
+    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+      sum_[l].assign(sum_[l].size(), Real(0));
+      for (int k = 0; k < kase_.ranks; ++k) {
+        const Real part = share(round, k);
+        for (std::size_t i = 0; i < sum_[l].size(); ++i) {
+          sum_[l][i] += part * (anchors_[at(k)][l][i] - workers_[at(k)].weights[l][i]);
+        }
+      }
+    }
+  }
+
+  /// By how much the anchor moves.
+  Real outer_step(std::size_t l, std::size_t i) {
+    const Real d = sum_[l][i], mu = Real(plan_.momentum), lr = Real(plan_.lr);
+    Real& m = momentum_[l][i];
+    m = (mistake_ == OuterMistake::momentum_lost ? Real(0) : mu * m) + d;
+    switch (mistake_) {
+      case OuterMistake::averaged: return d;
+      case OuterMistake::added: return -lr * (d + mu * m);
+      case OuterMistake::heavy_ball: return lr * m;
+      case OuterMistake::momentum_unused: return lr * d;
+      default: return lr * (d + mu * m);
+    }
+  }
+
+  void finish(int round) {
+    const Range fragment = layers_of(round);
+    Real keep = Real(plan_.mix);
+    if (mistake_ == OuterMistake::mix_swapped) keep = 1 - keep;
+    if (mistake_ == OuterMistake::mix_ignored) keep = 0;
+    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+      for (std::size_t i = 0; i < sum_[l].size(); ++i) {
+        const Real step = outer_step(l, i);
+        for (std::size_t k = 0; k < workers_.size(); ++k) {
+          if (mistake_ == OuterMistake::left_behind && plan_.tokens[at(round)][k] == 0) continue;
+          Real &anchor = anchors_[k][l][i], &weight = workers_[k].weights[l][i];
+          const Real next = (mistake_ == OuterMistake::from_worker ? weight : anchor) - step;
+          weight = keep * weight + (1 - keep) * next;
+          if (mistake_ == OuterMistake::anchor_kept) continue;
+          anchor = mistake_ == OuterMistake::anchor_of_worker ? weight : next;
+        }
+      }
+    }
+    if (mistake_ == OuterMistake::moments_averaged || mistake_ == OuterMistake::moments_cleared)
+      spoil_moments(fragment);
+  }
+
+  void spoil_moments(Range fragment) {
+    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+      for (std::size_t i = 0; i < sum_[l].size(); ++i) {
+        Real m = 0, v = 0;
+        for (const auto& worker : workers_) {
+          m += worker.m[l][i] / static_cast<Real>(workers_.size());
+          v += worker.v[l][i] / static_cast<Real>(workers_.size());
+        }
+        const bool averaged = mistake_ == OuterMistake::moments_averaged;
+        for (auto& worker : workers_) {
+          worker.m[l][i] = averaged ? m : Real(0);
+          worker.v[l][i] = averaged ? v : Real(0);
+        }
+      }
+    }
+  }
+
+  const cases::Case& kase_;
+  OuterPlan plan_;
+  std::uint64_t shake_;
+  OuterMistake mistake_;
+  std::vector<TrainedWorker<Real>> workers_;
+  std::vector<Numbers> anchors_;  ///< of each worker: they differ where a mistake lets them
+  Numbers momentum_, sum_;
+};
+
+/// What all workers have of one tensor of each layer, worker after worker.
+template <class Real>
+grading::reference::LayersOf<Real> of_all_workers(const std::vector<TrainedWorker<Real>>& workers,
+                                                  grading::reference::LayersOf<Real> TrainedWorker<Real>::*which) {
+  grading::reference::LayersOf<Real> all((workers.front().*which).size());
+  for (const auto& worker : workers) {
+    for (std::size_t l = 0; l < all.size(); ++l) {
+      all[l].insert(all[l].end(), (worker.*which)[l].begin(), (worker.*which)[l].end());
+    }
+  }
+  return all;
+}
+
+}  // namespace shardlings
