@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "case/data.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
 #include "reference.h"
@@ -32,6 +33,10 @@ Layers found(const CheckContext& check, const std::string& name) {
 bool replicas_disagree(const CheckContext& check, const std::string& name) {
   const Output* output = check.output(name);
   return output != nullptr && !output->conflict.empty();
+}
+
+OneDevice one_device_of(const ShippedCase& of) {
+  return {of, [&](int which, Count n) { return normals_of(of.kase, which, n); }};
 }
 
 // ---- The gradient of the first step ----
@@ -108,7 +113,7 @@ bool samples_are_right(CheckContext& check, const ShippedCase& of) {
 // ---- Numbers ----
 
 void judge_product(CheckContext& check, const ShippedCase& of) {
-  const OneDevice device(of);
+  const OneDevice device = one_device_of(of);
   const Numbers right = device.output(1);
   if (check.equal("output", right, tolerance_of(right))) return;
   if (replicas_disagree(check, "output")) return check.diagnose("product_not_reduced");
@@ -123,7 +128,7 @@ void judge_product(CheckContext& check, const ShippedCase& of) {
 
 void judge_training(CheckContext& check, const ShippedCase& of) {
   if (!samples_are_right(check, of)) return;
-  OneDevice device(of);
+  OneDevice device = one_device_of(of);
   const Numbers before = device.weights();
   for (Count step = 0; step < of.kase.steps; ++step) {
     const Numbers grads = device.gradient(step, one_device(of), in_order(of));

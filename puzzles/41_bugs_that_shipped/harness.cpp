@@ -1,12 +1,16 @@
 // Runs the learner's program of the case; before that, shows the learner's test the logs of three others: the program
 // as it was published, and two right ones.
 
-#include "training.h"
+#include "submission/harness.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
+
+#include "training.h"
 
 using namespace shardlings;
 using submission::Harness;

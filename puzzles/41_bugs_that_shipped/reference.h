@@ -2,13 +2,13 @@
 // for something else than 1/m.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 #include <vector>
 
-#include "case/data.h"
-#include "grading/judge/grader.h"
+#include "grading/formulas/training.h"
 
 namespace shardlings::grader {
 
@@ -37,6 +37,8 @@ struct ShippedCase {
   int stages, replicas;
 };
 
+/// The case's tensor `which`, of n numbers.
+using Draw = std::function<std::vector<float>(int which, Count n)>;
 /// How much the gradient of micro-batch i counts on stage s.
 using Weighing = std::function<double(Count i, int stage)>;
 /// The samples that micro-batch i of a step reads begin with this one.
@@ -53,9 +55,9 @@ inline First in_order(const ShippedCase& of) {
 
 class OneDevice {
  public:
-  explicit OneDevice(const ShippedCase& of) : of_(of) {
+  OneDevice(const ShippedCase& of, const Draw& draw) : of_(of) {
     const auto drawn = [&](int which, Count n) {
-      const std::vector<float> values = normals_of(of.kase, which, n);
+      const std::vector<float> values = draw(which, n);
       return Numbers(values.begin(), values.end());
     };
     inputs_ = drawn(kInputs, (of.data + 1) * of.width);

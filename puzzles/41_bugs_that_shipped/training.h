@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "submission/harness.h"
+#include "shardlings/puzzle.h"
 
 // The first three are those of puzzle.cpp.
 
