@@ -1,5 +1,5 @@
-// Runs the learner's program of the case; before that, shows the learner's test the logs of three others: the program
-// as it was published, and two right ones.
+// Runs the learner's program of the case; then shows the learner's test the logs of three others: the program as it was
+// published, and two right ones.
 
 #include "submission/harness.h"
 
@@ -344,11 +344,11 @@ void training(Harness& h, Bench& bench) {
 SHARDLINGS_HARNESS(h) {
 #ifndef SHARDLINGS_BESIDE_LEARNER
   Bench bench(h);
-  ask(h, bench);
   if (bench.program() == 3) {
     product(h, bench);
   } else {
     training(h, bench);
   }
+  ask(h, bench);  // behind the measured run, of which a simulation has the same calls
 #endif
 }
