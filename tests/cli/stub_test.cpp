@@ -53,6 +53,17 @@ TEST(Stub, AHoleOfWholeFunctionsKeepsTheirHeads) {
   EXPECT_EQ(author::difference_outside_hole(stub, solution), "");
 }
 
+TEST(Stub, AHoleThatTheSolutionGivesHoldsWhatIsToBeMended) {
+  const std::string mark = "// >>> your code (about 1 line)\n", end = "// <<<\n";
+  const std::string right = "int f(int n) {\n  return n;\n}\n", faulty = "int f(int n) {\n\n  return n + 1;\n}\n";
+  const std::string given =
+      "\n// In the stub's hole:\n// int f(int n) {\n//\n//   return n + 1;\n// }\n\n// What it costs.\n";
+  EXPECT_EQ(author::stub_of_solution(mark + right + end + given), mark + faulty + end);
+  EXPECT_TRUE(author::gives_hole(mark + right + end + given));
+  EXPECT_FALSE(author::gives_hole(mark + right + end));
+  EXPECT_FALSE(author::gives_hole(kSolutionText));
+}
+
 TEST(Stub, NeedsExactlyOneHole) {
   EXPECT_FALSE(author::stub_of_solution("int a;\n"));
   EXPECT_FALSE(author::stub_of_solution(std::string(kSolutionText) + kSolutionText));

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kOpening = "// >>> your code";
 constexpr const char* kClosing = "// <<<";
 constexpr const char* kPlaceholder = "  not_implemented();\n";
+constexpr const char* kGiven = "// In the stub's hole:";
 
 bool is_comment_or_blank(const std::string& line) {
   return line.empty() || line.starts_with("//");
@@ -65,6 +66,18 @@ std::string without_bodies(const std::vector<std::string>& lines) {
   return text;
 }
 
+/// The hole that a solution gives its stub in a comment below its own; nothing if it gives none.
+std::optional<std::string> given_hole(const std::string& after) {
+  const auto lines = lines_of(after);
+  auto line = std::find(lines.begin(), lines.end(), kGiven);
+  if (line == lines.end()) return std::nullopt;
+  std::string hole;
+  for (++line; line != lines.end() && line->starts_with("//"); ++line) {
+    hole += line->substr(line->starts_with("// ") ? 3 : 2) + "\n";
+  }
+  return hole;
+}
+
 /// What stands in the stub's hole where the solution has this.
 std::string emptied(const std::string& hole) {
   const auto lines = lines_of(hole);
@@ -88,7 +101,13 @@ std::optional<Holed> cut_at_hole(const std::string& text) {
 std::optional<std::string> stub_of_solution(const std::string& solution) {
   const auto parts = cut_at_hole(solution);
   if (!parts) return std::nullopt;
-  return parts->before + emptied(parts->hole) + without_last_comment(parts->after);
+  const std::string hole = given_hole(parts->after).value_or(emptied(parts->hole));
+  return parts->before + hole + without_last_comment(parts->after);
+}
+
+bool gives_hole(const std::string& solution) {
+  const auto parts = cut_at_hole(solution);
+  return parts && given_hole(parts->after);
 }
 
 std::string difference_outside_hole(const std::string& stub, const std::string& solution) {

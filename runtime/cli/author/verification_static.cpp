@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -50,9 +51,16 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
                 std::vector<std::string>& problems) {
   const std::string difference = difference_outside_hole(stub, solution);
   if (!difference.empty()) problems.push_back(difference);
-  const std::size_t length = lines_of(stub).size();
+  const auto parts = cut_at_hole(stub);
+  // Programs that are to be mended are read one after another.
+  const std::size_t given = parts && gives_hole(solution) ? lines_of(parts->hole).size() : 0;
+  const std::size_t length = lines_of(stub).size() - given;
+  const char* where = given > 0 ? " outside of its hole" : "";
   if (length > kLongestStub) {
-    problems.push_back(fmt::format("the stub has {} lines; at most {} fit into a head", length, kLongestStub));
+    problems.push_back(fmt::format("the stub has {} lines{}; at most {} fit into a head", length, where, kLongestStub));
+  }
+  if (given > kLongestStub) {
+    problems.push_back(fmt::format("the stub's hole has {} lines; at most {} fit into a head", given, kLongestStub));
   }
   const std::string size = fmt::format("(about {} line", answer_lines);
   if (stub.find(size) == std::string::npos) {
@@ -61,17 +69,22 @@ void check_stub(const std::string& stub, const std::string& solution, int answer
   }
 }
 
+std::multiset<std::string> code_in_hole(const std::string& text) {
+  const auto parts = cut_at_hole(text);
+  std::multiset<std::string> lines;
+  for (const std::string& line : lines_of(parts ? parts->hole : "")) {
+    const std::string code = trimmed(line);
+    if (!code.empty() && !code.starts_with("//") && code != "not_implemented();") lines.insert(code);
+  }
+  return lines;
+}
+
 /// Lines that a learner writes: neither comments nor what the stub's hole has already.
 int lines_to_write(const std::string& solution) {
-  const auto code_in_hole = [](const std::string& text) {
-    const auto parts = cut_at_hole(text);
-    const std::vector<std::string> lines = lines_of(parts ? parts->hole : "");
-    return static_cast<int>(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-      const std::string code = trimmed(line);
-      return !code.empty() && !code.starts_with("//") && code != "not_implemented();";
-    }));
-  };
-  return code_in_hole(solution) - code_in_hole(stub_of_solution(solution).value_or(""));
+  const auto all = code_in_hole(solution), there = code_in_hole(stub_of_solution(solution).value_or(""));
+  std::vector<std::string> written;
+  std::set_difference(all.begin(), all.end(), there.begin(), there.end(), std::back_inserter(written));
+  return static_cast<int>(written.size());
 }
 
 void check_answer(const std::string& solution, int answer_lines, std::vector<std::string>& problems) {
