@@ -22,6 +22,7 @@
 #include "base/terminal_text.h"
 #include "base/version.h"
 #include "cli/error.h"
+#include "cli/kit/set_up.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli {
@@ -175,6 +176,10 @@ void complain(std::ostream& err, const std::string& text) {
 int call(const std::string& program, const Wish& wish, std::ostream& out, std::ostream& err) {
   try {
     Context context = make_context(system::find_project(program), out, err, wish.colour);
+    if (kit::has_parts(context.project)) {
+      kit::set_up(context.project, [&err](const std::string& text) { err << text << std::endl; });
+      kit::provide_stubs(context.project);
+    }
     if (wish.ascii) context.charset = report::Charset::ascii;
     return wish.verb(context);
   } catch (const std::bad_alloc&) {

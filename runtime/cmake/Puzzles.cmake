@@ -195,6 +195,7 @@ function(shardlings_write_toolchain file entries)
   \"root\": \"${CMAKE_SOURCE_DIR}\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
+  \"portable_command\": \"$<TARGET_FILE:shardlings_portable>\",
   \"puzzles\": {
 ${entries}  }
 }

@@ -58,7 +58,9 @@ std::int64_t modified_at(const std::string& file) {
 
 void take_file(Student& student, const std::string& path, const std::string& inside, bool late,
                const std::vector<cases::Manifest>& puzzles) {
-  if (fs::path(inside).extension() != ".cpp") return;
+  const fs::path name = fs::path(inside).filename();
+  if (name.extension() != ".cpp") return;
+  if (name == "stub.cpp" || name == "harness.cpp") return;  // of a handout, as it was given to the student
   if (const cases::Manifest* puzzle = puzzle_of(inside, puzzles)) {
     student.files.push_back({puzzle->id, path, modified_at(path), late});
   } else {

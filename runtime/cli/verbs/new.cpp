@@ -16,6 +16,7 @@ struct NewOptions {
 
 /// `new`: for authors: a puzzle from the template.
 static int new_puzzle(const Context& context, const NewOptions& options) {
+  system::refuse_in_handout(context.project, "new");
   for (const std::string& path : author::make_puzzle(context.project, options.puzzle)) {
     context.out << context.paint(report::Role::place, system::shown_path(path)) << '\n';
   }

@@ -37,6 +37,7 @@ void add_check(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_man(CommandLine& line);
 void add_grade(CommandLine& line);
+void add_handout(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
 inline void add_all(CommandLine& line) {
@@ -58,6 +59,7 @@ inline void add_all(CommandLine& line) {
   add_memory(line);
   add_train(line);
   add_grade(line);
+  add_handout(line);
   add_verify(line);
   add_new_puzzle(line);
   add_doctor(line);
