@@ -13,8 +13,8 @@ inline constexpr const char* kHandoutFile = "/handout.toml";
 struct Project {
   std::string root;   ///< holds puzzles/, solutions/ and runtime/
   std::string build;  ///< CMake's build folder; in a handout, what its parts were set up in
-  /// A course's repository for students: no solutions and no graders' sources, and the learner's files beside the stubs,
-  /// so that an update of the course meets none of them.
+  /// A course's repository for students: no solutions and no graders' sources, and the learner's files beside the
+  /// stubs, so that an update of the course meets none of them.
   bool is_handout = false;
   /// A folder with puzzles/ and solutions/ of its own, in place of the repository's; empty: none.
   std::string collection{};
@@ -45,7 +45,7 @@ struct Project {
   /// The quizzes of the chapters.
   std::string quizzes() const { return root + "/docs/quiz"; }
   /// Puzzles that are not there yet.
-  std::string planned_file() const { return root + "/docs/planned.toml"; }
+  std::string planned_file() const { return home() + "/docs/planned.toml"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.
