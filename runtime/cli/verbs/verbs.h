@@ -38,6 +38,7 @@ void add_completion(CommandLine& line);
 void add_man(CommandLine& line);
 void add_grade(CommandLine& line);
 void add_handout(CommandLine& line);
+void add_records(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
 inline void add_all(CommandLine& line) {
@@ -53,6 +54,7 @@ inline void add_all(CommandLine& line) {
   add_explain_back(line);
   add_reset(line);
   add_solution(line);
+  add_records(line);
   add_view(line);
   add_simulate(line);
   add_sweep(line);
