@@ -38,6 +38,8 @@ void add_completion(CommandLine& line);
 void add_man(CommandLine& line);
 void add_grade(CommandLine& line);
 void add_handout(CommandLine& line);
+void add_autograder(CommandLine& line);
+void add_gradescope(CommandLine& line);
 void add_records(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
@@ -62,6 +64,8 @@ inline void add_all(CommandLine& line) {
   add_train(line);
   add_grade(line);
   add_handout(line);
+  add_autograder(line);
+  add_gradescope(line);
   add_verify(line);
   add_new_puzzle(line);
   add_doctor(line);
