@@ -265,6 +265,8 @@ void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
 
 /// What an author writes; the learner's puzzle.cpp can be had again by `reset`.
 constexpr std::array<const char*, 3> kFilesOfAnAuthor = {kFile, "harness.cpp", "grader.cpp"};
+/// What a handout has in place of the grader's source.
+constexpr const char* kStub = "stub.cpp";
 
 bool is_puzzle(const std::filesystem::path& folder) {
   const auto there = [&](const char* name) { return std::filesystem::exists(folder / name); };
@@ -275,7 +277,9 @@ bool is_puzzle(const std::filesystem::path& folder) {
 void check_files(const std::filesystem::path& folder) {
   const std::string id = folder.filename().string();
   if (!is_identifier(id)) throw std::runtime_error(": a puzzle's folder is named by letters, digits and _ only");
+  const bool is_handed_out = std::filesystem::exists(folder / kStub);
   for (const char* name : kFilesOfAnAuthor) {
+    if (is_handed_out && name != kFile) continue;
     if (!std::filesystem::exists(folder / name)) throw std::runtime_error(fmt::format("{} is missing", name));
   }
 }

@@ -22,6 +22,8 @@
 #include "base/terminal_text.h"
 #include "base/version.h"
 #include "cli/error.h"
+#include "cli/kit/set_up.h"
+#include "cli/system/collection.h"
 #include "cli/verbs/verbs.h"
 
 namespace shardlings::cli {
@@ -35,6 +37,7 @@ struct Wish {
   ChosenVerb verb = verbs::overview;
   ColourChoice colour = ColourChoice::automatic;
   bool ascii = false;
+  std::string collection;  ///< a folder; empty: the repository's own puzzles
 };
 
 ColourChoice colour_choice(const std::string& word) {
@@ -89,6 +92,8 @@ void describe(CLI::App& app, Wish& wish) {
          "auto, always or never")
       ->option_text("WHEN");
   app.add_flag("--ascii", wish.ascii, "no characters beyond ASCII (the default without a UTF-8 locale)");
+  app.add_option("--collection", wish.collection, "the puzzles of this folder, which has puzzles/ and solutions/")
+      ->option_text("FOLDER");
   app.require_subcommand(0, 1);
   app.footer(
       "Exit status: 0 passed, 1 failed, 2 wrong use, 3 not judged: the machine's fault. A puzzle is named by its "
@@ -172,9 +177,26 @@ void complain(std::ostream& err, const std::string& text) {
   for (const std::string& line : wrap(text, output_width())) err << line << '\n';
 }
 
-int call(const std::string& program, const Wish& wish, std::ostream& out, std::ostream& err) {
+/// What a verb needs of a collection.
+system::Prepare preparation_for(const std::string& verb) {
+  if (verb == "new") return system::Prepare::make;
+  for (const char* reads : {"", "list", "explain", "hint", "reset", "solution", "quiz", "records"}) {
+    if (verb == reads) return system::Prepare::nothing;
+  }
+  return system::Prepare::build;
+}
+
+int call(const std::string& program, const Wish& wish, const std::string& verb, std::ostream& out, std::ostream& err) {
+  const auto say = [&err](const std::string& text) { err << text << std::endl; };
   try {
     Context context = make_context(system::find_project(program), out, err, wish.colour);
+    if (kit::has_parts(context.project)) {
+      kit::set_up(context.project, say);
+      kit::provide_stubs(context.project);
+    }
+    if (!wish.collection.empty()) {
+      context.project = system::with_collection(context.project, wish.collection, preparation_for(verb), say);
+    }
     if (wish.ascii) context.charset = report::Charset::ascii;
     return wish.verb(context);
   } catch (const std::bad_alloc&) {
@@ -242,7 +264,7 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
     err << want << '\n';
     return kNotJudged;
   }
-  return delivered(call(program, wish, out, err), out, err);
+  return delivered(call(program, wish, verb_of(app), out, err), out, err);
 }
 
 }  // namespace shardlings::cli

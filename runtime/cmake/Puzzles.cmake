@@ -200,6 +200,7 @@ function(shardlings_write_toolchain file entries)
   \"root\": \"${CMAKE_SOURCE_DIR}\",
   \"clusters\": \"${CMAKE_SOURCE_DIR}/runtime/front/clock/clusters\",
   \"gpu_probe\": \"$<TARGET_FILE:shardlings_gpus>\",
+  \"portable_command\": \"$<TARGET_FILE:shardlings_portable>\",
   \"puzzles\": {
 ${entries}  }
 }
@@ -231,6 +232,24 @@ foreach(manifest ${manifests})
   add_dependencies(puzzles puzzle_${id})
   list(APPEND puzzle_targets puzzle_${id})
   shardlings_check_tests(${folder} ${id})
+endforeach()
+
+# Puzzles outside of the repository (./shardlings --collection FOLDER): built when they are asked for, and never needed.
+set(SHARDLINGS_COLLECTIONS "" CACHE STRING "Folders with puzzles/ of their own")
+add_custom_target(collections)
+foreach(collection ${SHARDLINGS_COLLECTIONS})
+  file(GLOB manifests CONFIGURE_DEPENDS ${collection}/puzzles/*/puzzle.toml)
+  foreach(manifest ${manifests})
+    get_filename_component(folder ${manifest} DIRECTORY)
+    get_filename_component(id ${folder} NAME)
+    if(NOT EXISTS ${folder}/harness.cpp OR NOT EXISTS ${folder}/grader.cpp OR NOT id MATCHES "^[A-Za-z0-9_]+$" OR TARGET grader_${id})
+      message(WARNING "${folder} is left out: it is not whole, or there is another puzzle of its name")
+      continue()
+    endif()
+    shardlings_add_puzzle(${folder} entry)
+    string(APPEND puzzle_entries "${entry}")
+    add_dependencies(collections puzzle_${id})
+  endforeach()
 endforeach()
 shardlings_write_toolchain(${CMAKE_BINARY_DIR}/toolchain.json "${puzzle_entries}")
 if(TARGET learner)

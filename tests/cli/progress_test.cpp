@@ -26,6 +26,7 @@ TEST(Progress, IsReadAsItWasWritten) {
     puzzle.predicted = {{{"peak", {2, true}}, {"sent", {3, false}}}, 3};
     puzzle.answered = {{{"scale", {1, true}}}, 2};
     puzzle.records = {{"room for 3", 38}};
+    puzzle.bests = {{"room for 3", {38, 1000, 200, 125'000}}};
     puzzle.attempts = 7;
     puzzle.solution_shown = true;
   });
@@ -48,6 +49,7 @@ TEST(Progress, IsReadAsItWasWritten) {
   EXPECT_EQ(read.answered.asked, 2);
   EXPECT_TRUE(read.answered.was_right("scale"));
   EXPECT_THAT(read.records, testing::ElementsAre(testing::Pair("room for 3", 38)));
+  EXPECT_EQ(read.bests.at("room for 3"), (learner::CaseRecord{38, 1000, 200, 125'000}));
 }
 
 TEST(Progress, KeepsTheEarliestEndOfOpenCasesThatPassed) {
@@ -73,6 +75,29 @@ TEST(Progress, KeepsTheEarliestEndOfOpenCasesThatPassed) {
   EXPECT_TRUE(progress.records.empty());
   for (const std::int64_t end : {40, 33, 38}) learner::remember_run(progress, run_of(true, end), "b");
   EXPECT_THAT(progress.records, testing::ElementsAre(testing::Pair("open", 33)));
+}
+
+TEST(Progress, KeepsTheBestOfEachCounterOfCasesThatPassed) {
+  const auto run_of = [](bool passed, std::int64_t peak) {
+    grading::verdict::Verdict verdict;
+    verdict.passed = passed;
+    verdict.cases.resize(2);
+    for (grading::verdict::CaseVerdict& kase : verdict.cases) {
+      kase.counters.resize(2);
+      kase.counters[1].peak = Bytes(peak);
+      kase.counters[0].peak = Bytes(peak / 2);
+    }
+    verdict.cases[0].kase.name = "open";
+    verdict.cases[1].kase.name = "hidden";
+    verdict.cases[1].kase.hidden = true;
+    return verdict;
+  };
+  learner::PuzzleProgress progress;
+  learner::remember_run(progress, run_of(false, 10), "a");
+  EXPECT_TRUE(progress.bests.empty());
+  for (const std::int64_t peak : {400, 330, 380}) learner::remember_run(progress, run_of(true, peak), "b");
+  ASSERT_EQ(progress.bests.size(), 1U);
+  EXPECT_EQ(progress.bests.at("open").peak_bytes, 330);
 }
 
 TEST(Progress, OfAnOlderVersionHasPredictedNothing) {

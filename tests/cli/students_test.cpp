@@ -11,6 +11,7 @@
 #include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
 #include "cli/submissions/gradebook.h"
+#include "cli/submissions/gradescope_names.h"
 
 namespace shardlings::cli::submissions {
 namespace {
@@ -35,6 +36,59 @@ TEST(EntryNames, AreThoseOfThePlatforms) {
   expect_entry("lovelaceada_12_345_puzzle09.cpp", false, {"12", "lovelaceada", "puzzle09.cpp", false});
   expect_entry("lovelaceada_LATE_12_345_09-1.cpp", false, {"12", "lovelaceada", "09-1.cpp", true});
   expect_entry("09.cpp", false, {"", "", "09.cpp", false});
+}
+
+// The form of submission_metadata.yml in what Gradescope exports.
+constexpr const char* kMetadata = R"(---
+submission_11:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: '100'
+    :email: ada@example.edu
+  :created_at: 2026-12-01 17:59:58.230000000 Z
+  :score: 10.0
+  :results:
+    tests:
+    - :name: no student's
+  :history:
+  - :created_at: 2026-11-01 12:00:00.000000000 Z
+    :name: nobody
+submission_12:
+  :submitters:
+  - :name: 'Pat O''Hara'
+    :email: pat@example.edu
+  - :sid: '200'
+    :name: "Quinn \"Q\" Doe"
+  :created_at: 2026-12-01 10:00:00.5 -08:00
+submission_13:
+  :submitters: []
+  :created_at: yesterday
+)";
+
+TEST(Submitters, AreThoseThatGradescopeNames) {
+  const auto all = submitters_in(kMetadata);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all.at("11").names, "Ada Lovelace");
+  EXPECT_EQ(all.at("11").submitted, *time_from("2026-12-01T17:59:58Z"));
+  EXPECT_EQ(all.at("12").names, "Pat O'Hara, Quinn \"Q\" Doe");
+  EXPECT_EQ(all.at("12").submitted, *time_from("2026-12-01T18:00:00Z"));
+  EXPECT_EQ(all.at("13").names, "");
+  EXPECT_EQ(all.at("13").submitted, 0);
+  EXPECT_TRUE(submitters_in("submission_1\n  :name: x\n").empty());
+}
+
+TEST(Submitters, NameStudentsAndTellWhenTheyHandedIn) {
+  const TemporaryFolder folder;
+  folder.write("in/submission_metadata.yml", kMetadata);
+  for (const char* student : {"11", "12", "14"})
+    folder.write(std::string("in/submission_") + student + "/09.cpp", "int a;");
+  const std::vector<cases::Manifest> puzzles = {small_puzzle(9, "data_parallel", "Data parallel")};
+  const Submissions all = read_submissions(folder / "in", folder / "unpacked", puzzles);
+  ASSERT_EQ(all.students.size(), 3U);
+  EXPECT_EQ(all.students[0].name, "Ada Lovelace");
+  EXPECT_EQ(all.students[0].files[0].modified, *time_from("2026-12-01T17:59:58Z"));
+  EXPECT_EQ(all.students[2].name, "") << "of whom it says nothing";
+  EXPECT_GT(all.students[2].files[0].modified, *time_from("2026-01-01T00:00:00Z")) << "the file's own time";
 }
 
 class PuzzleOfPath : public testing::Test {

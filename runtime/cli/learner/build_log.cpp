@@ -6,6 +6,7 @@
 #include <istream>
 #include <regex>
 
+#include "cli/system/collection.h"
 #include "grading/build/toolchain.h"
 
 namespace shardlings::cli::learner {
@@ -84,7 +85,7 @@ std::vector<BuildFailure> failures_in(std::istream& log, const system::Project& 
 }
 
 std::vector<BuildFailure> build_failures(const system::Project& project) {
-  const std::string path = project.build + "/build.log";
+  const std::string path = system::build_log_of(project);
   std::ifstream log(path, std::ios::binary);
   if (!log) return {};
   std::vector<BuildFailure> failures = failures_in(log, project);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -133,6 +134,20 @@ void set_aside(cases::Puzzles& puzzles, const std::vector<BuildFailure>& failure
             [](const FaultyPuzzle& a, const FaultyPuzzle& b) { return a.id < b.id; });
 }
 
+/// "01-13" is both ends and the puzzles between them; anything else is one puzzle's name.
+std::set<int> numbers_of(const Course& course, const std::string& named) {
+  const auto dash = named.find('-');
+  if (dash == std::string::npos) return {course.find(named).number};
+  const int first = course.find(named.substr(0, dash)).number;
+  const int last = course.find(named.substr(dash + 1)).number;
+  if (first > last) throw UsageError(fmt::format("--puzzles {}: the first one comes after the last one.", named));
+  std::set<int> numbers;
+  for (const Manifest& puzzle : course.puzzles()) {
+    if (puzzle.number >= first && puzzle.number <= last) numbers.insert(puzzle.number);
+  }
+  return numbers;
+}
+
 }  // namespace
 
 const Manifest& Course::find(const std::string& asked) const {
@@ -182,6 +197,17 @@ Course load_course(const system::Project& project) {
 
 void tell_of_faulty(const Context& context, const Course& course) {
   for (const FaultyPuzzle& puzzle : course.faulty()) context.err << to_text(puzzle) << '\n';
+}
+
+std::vector<Manifest> puzzles_named(const Course& course, const std::vector<std::string>& asked) {
+  if (asked.empty()) return course.puzzles();
+  std::set<int> numbers;
+  for (const std::string& named : asked) numbers.merge(numbers_of(course, named));
+  std::vector<Manifest> chosen;
+  for (const Manifest& puzzle : course.puzzles()) {
+    if (numbers.contains(puzzle.number)) chosen.push_back(puzzle);
+  }
+  return chosen;
 }
 
 const Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress) {

@@ -40,6 +40,10 @@ Course load_course(const system::Project& project);
 /// A line for each puzzle that is faulty, to the errors: for verbs that go on without it.
 void tell_of_faulty(const Context& context, const Course& course);
 
+/// Those that `--puzzles 09 --puzzles 01-07` asks for, in the order of the course; all of them where it asks for none.
+/// Throws UsageError for a name that no puzzle has.
+std::vector<cases::Manifest> puzzles_named(const Course& course, const std::vector<std::string>& asked);
+
 /// The puzzle of that name or, for an empty name, the next one (the last one when all are solved).
 const cases::Manifest& named_or_next(const Course& course, const std::string& name, const Progress& progress);
 

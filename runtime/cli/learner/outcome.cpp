@@ -1,6 +1,7 @@
 #include "cli/learner/outcome.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -113,13 +114,33 @@ std::string congratulation(const Context& context, const Course& course, const M
     text += fmt::format("  Numbers that it leads to: ./shardlings predict {} --after\n", name);
     text += fmt::format("  Why it costs what it costs, and answers: ./shardlings explain {} --after\n", name);
   }
-  text += fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
+  text += context.project.is_handout
+              ? fmt::format("  Hints are worth reading now, all of them: ./shardlings hint {} --all\n", name)
+              : fmt::format("  Hints and the solution are worth reading: ./shardlings solution {}\n", name);
   if (const Manifest* next = course.next_after(puzzle.id, progress)) {
     text += fmt::format("  Next: {} {}: ./shardlings explain {}\n", short_name(*next), next->title, short_name(*next));
   } else {
     text += "  That was the last one: every puzzle is solved.\n";
   }
   return text;
+}
+
+/// What a run of a case came to. Counters are the same on every machine.
+CaseRecord record_of(const grading::verdict::CaseVerdict& kase) {
+  const report::Totals totals = report::totals_of(kase.counters);
+  return {totals.end.value(), totals.peak.value(), totals.sent.value(), std::llround(totals.idle * 1e6)};
+}
+
+void remember_bests(PuzzleProgress& progress, const Verdict& verdict) {
+  for (const grading::verdict::CaseVerdict& kase : verdict.cases) {
+    if (kase.kase.hidden || kase.counters.empty()) continue;
+    const CaseRecord now = record_of(kase);
+    CaseRecord& best = progress.bests.emplace(kase.kase.name, now).first->second;
+    best.end_ns = std::min(best.end_ns, now.end_ns);
+    best.peak_bytes = std::min(best.peak_bytes, now.peak_bytes);
+    best.sent_bytes = std::min(best.sent_bytes, now.sent_bytes);
+    best.idle_ppm = std::min(best.idle_ppm, now.idle_ppm);
+  }
 }
 
 }  // namespace
@@ -142,6 +163,7 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
   progress.points = std::max(progress.points, verdict.points);
   if (!verdict.passed) return;
   progress.solved_hash = hash;
+  remember_bests(progress, verdict);
   for (const OpenCase& open : open_cases(verdict)) {
     std::int64_t& best = progress.records.emplace(open.name, open.end.value()).first->second;
     best = std::min(best, open.end.value());

@@ -43,6 +43,26 @@ PastAnswers answers_from_json(const json& value) {
   return {answers_in(value, "answers"), value.value("asked", 0)};
 }
 
+json to_json(const std::map<std::string, CaseRecord>& bests) {
+  json all = json::object();
+  for (const auto& [name, best] : bests) {
+    all[name] = {{"end_ns", best.end_ns},
+                 {"peak_bytes", best.peak_bytes},
+                 {"sent_bytes", best.sent_bytes},
+                 {"idle_ppm", best.idle_ppm}};
+  }
+  return all;
+}
+
+std::map<std::string, CaseRecord> bests_from_json(const json& value) {
+  std::map<std::string, CaseRecord> bests;
+  for (const auto& [name, best] : value.items()) {
+    const auto number = [&best = best](const char* key) { return best.at(key).get<std::int64_t>(); };
+    bests[name] = {number("end_ns"), number("peak_bytes"), number("sent_bytes"), number("idle_ppm")};
+  }
+  return bests;
+}
+
 json to_json(const PuzzleProgress& puzzle) {
   json diagnoses = json::array();
   for (const PastDiagnosis& diagnosis : puzzle.diagnoses) {
@@ -62,7 +82,8 @@ json to_json(const PuzzleProgress& puzzle) {
           {"questions", puzzle.predicted.asked},
           {"answered", to_json(puzzle.answered)},
           {"explained", to_json(puzzle.explained)},
-          {"records", puzzle.records}};
+          {"records", puzzle.records},
+          {"bests", to_json(puzzle.bests)}};
 }
 
 PuzzleProgress puzzle_from_json(const json& value) {
@@ -80,6 +101,7 @@ PuzzleProgress puzzle_from_json(const json& value) {
   puzzle.answered = answers_from_json(value.value("answered", json::object()));
   puzzle.explained = answers_from_json(value.value("explained", json::object()));
   puzzle.records = value.value("records", std::map<std::string, std::int64_t>());
+  puzzle.bests = bests_from_json(value.value("bests", json::object()));
   for (const json& diagnosis : value.value("diagnoses", json::array())) {
     puzzle.diagnoses.push_back({diagnosis.value("id", ""), diagnosis.value("text", "")});
   }

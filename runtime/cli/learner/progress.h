@@ -38,6 +38,16 @@ struct PastAnswers {
   void note(const std::string& id, bool is_right);
 };
 
+/// The best that runs of one case came to, each number by itself: they need not be of one run.
+struct CaseRecord {
+  std::int64_t end_ns = 0;      ///< the earliest end, in virtual nanoseconds
+  std::int64_t peak_bytes = 0;  ///< the lowest peak of device memory, of the rank that has the highest
+  std::int64_t sent_bytes = 0;  ///< the fewest bytes that all ranks together have sent
+  std::int64_t idle_ppm = 0;    ///< the smallest bubble, in millionths of the ranks' time
+
+  bool operator==(const CaseRecord&) const = default;
+};
+
 struct PuzzleProgress {
   std::string solved_hash;  ///< content of the file that passed; empty: never solved
   int points = 0;           ///< the most ever reached
@@ -56,6 +66,9 @@ struct PuzzleProgress {
   /// The earliest end of a run that passed, in virtual nanoseconds: by case, of those that are open, since their check
   /// says how early any run could end (a bound), and not how early this one must.
   std::map<std::string, std::int64_t> records{};
+
+  /// Of every announced case, of runs that passed.
+  std::map<std::string, CaseRecord> bests{};
 
   bool solved() const { return !solved_hash.empty(); }
 };

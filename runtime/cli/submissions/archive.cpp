@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -85,6 +88,46 @@ std::string unpack(const std::string& archive_file, const std::string& folder, c
     if (!path) continue;
     if (const auto content = content_of(reader.get(), limits)) write_with_time(folder / *path, *content, entry);
   }
+}
+
+namespace {
+
+using Writer = std::unique_ptr<archive, decltype(&archive_write_free)>;
+
+void check(archive* writer, int status, const std::string& zip) {
+  if (status == ARCHIVE_OK || status == ARCHIVE_WARN) return;
+  throw std::runtime_error(fmt::format("{} cannot be written: {}", zip, said_by(writer)));
+}
+
+void add_to(archive* writer, const fs::path& file, const std::string& name, const std::string& zip) {
+  const std::string content = read_whole_file(file.string());
+  const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(), &archive_entry_free);
+  archive_entry_set_pathname(entry.get(), name.c_str());
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  const bool runs = (fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none;
+  archive_entry_set_perm(entry.get(), runs ? 0755 : 0644);
+  check(writer, archive_write_header(writer, entry.get()), zip);
+  if (archive_write_data(writer, content.data(), content.size()) < 0) check(writer, ARCHIVE_FATAL, zip);
+}
+
+}  // namespace
+
+void pack(const std::string& folder, const std::string& zip) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  const std::string unfinished = zip + ".new";
+  const Writer writer(archive_write_new(), &archive_write_free);
+  check(writer.get(), archive_write_set_format_zip(writer.get()), zip);
+  check(writer.get(), archive_write_open_filename(writer.get(), unfinished.c_str()), zip);
+  for (const fs::path& file : files) {
+    add_to(writer.get(), file, file.lexically_relative(folder).string(), zip);
+  }
+  check(writer.get(), archive_write_close(writer.get()), zip);
+  fs::rename(unfinished, zip);
 }
 
 }  // namespace shardlings::cli::submissions

@@ -26,4 +26,8 @@ struct ArchiveLimits {
 /// "it holds more than 20000 entries", or nothing; what came before that is there.
 std::string unpack(const std::string& archive, const std::string& folder, const ArchiveLimits& limits = {});
 
+/// Makes a zip of all files below a folder, with their rights. Throws UsageError in a command that was built without
+/// archives, and std::runtime_error where it cannot be written.
+void pack(const std::string& folder, const std::string& zip);
+
 }  // namespace shardlings::cli::submissions

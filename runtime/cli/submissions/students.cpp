@@ -11,8 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/submissions/archive.h"
+#include "cli/submissions/gradescope_names.h"
 
 namespace shardlings::cli::submissions {
 
@@ -58,7 +60,9 @@ std::int64_t modified_at(const std::string& file) {
 
 void take_file(Student& student, const std::string& path, const std::string& inside, bool late,
                const std::vector<cases::Manifest>& puzzles) {
-  if (fs::path(inside).extension() != ".cpp") return;
+  const fs::path name = fs::path(inside).filename();
+  if (name.extension() != ".cpp") return;
+  if (name == "stub.cpp" || name == "harness.cpp") return;  // of a handout, as it was given to the student
   if (const cases::Manifest* puzzle = puzzle_of(inside, puzzles)) {
     student.files.push_back({puzzle->id, path, modified_at(path), late});
   } else {
@@ -114,7 +118,35 @@ void take_folder(Student& student, const fs::path& folder, const std::vector<cas
   if (error) student.unread = fmt::format("{} cannot be read whole: {}", folder.string(), error.message());
 }
 
+/// By puzzle, then by path.
+void sort_files(Student& student) {
+  std::sort(student.files.begin(), student.files.end(),
+            [](const Handed& a, const Handed& b) { return std::tie(a.puzzle, a.file) < std::tie(b.puzzle, b.file); });
+  std::sort(student.left_out.begin(), student.left_out.end());
+}
+
+/// Who it is and when, as far as the platform says: files that are unpacked later have the time of that.
+void name_students(std::map<std::string, Student>& students, const std::string& folder) {
+  for (const auto& [number, known] : submitters_in(read_file(folder + "/submission_metadata.yml").value_or(""))) {
+    const auto student = students.find(number);
+    if (student == students.end()) continue;
+    student->second.name = known.names;
+    for (Handed& file : student->second.files) {
+      if (known.submitted != 0) file.modified = known.submitted;
+    }
+  }
+}
+
 }  // namespace
+
+Student read_student(const std::string& folder, const std::string& unpacked,
+                     const std::vector<cases::Manifest>& puzzles) {
+  Student student;
+  const Archives archives(folder, unpacked);
+  take_folder(student, folder, puzzles, &archives);
+  sort_files(student);
+  return student;
+}
 
 EntryName entry_name(std::string_view name, bool is_folder) {
   static const std::regex kGradescope(R"(submission_(\d+))");
@@ -180,12 +212,9 @@ Submissions read_submissions(const std::string& folder, const std::string& unpac
                     "names that Canvas or Moodle give.",
                     folder));
   }
-  const auto before = [](const Handed& a, const Handed& b) {
-    return std::tie(a.puzzle, a.file) < std::tie(b.puzzle, b.file);
-  };
+  name_students(students, folder);
   for (auto& [id, student] : students) {
-    std::sort(student.files.begin(), student.files.end(), before);
-    std::sort(student.left_out.begin(), student.left_out.end());
+    sort_files(student);
     all.students.push_back(std::move(student));
   }
   std::sort(all.left_out.begin(), all.left_out.end());

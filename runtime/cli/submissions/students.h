@@ -49,8 +49,14 @@ struct Submissions {
 /// the only one of `puzzles`, if there is only one. nullptr: for none of them.
 const cases::Manifest* puzzle_of(const std::string& path, const std::vector<cases::Manifest>& puzzles);
 
-/// Reads the folder. An archive is a student's folder, or lies in one; C++ files in it are put below `unpacked`. Throws
-/// UsageError where the folder cannot be read, or holds nobody's work.
+/// What one student has handed in, in a folder of which nothing is known but that it is theirs. Archives are opened
+/// into `unpacked`.
+Student read_student(const std::string& folder, const std::string& unpacked,
+                     const std::vector<cases::Manifest>& puzzles);
+
+/// Reads the folder, and whose the submissions are where Gradescope says so (gradescope_names.h). An archive is a
+/// student's folder, or lies in one; C++ files in it are put below `unpacked`. Throws UsageError where the folder
+/// cannot be read, or holds nobody's work.
 Submissions read_submissions(const std::string& folder, const std::string& unpacked,
                              const std::vector<cases::Manifest>& puzzles);
 

@@ -40,7 +40,15 @@ Project find_project(const std::string& program) {
                      " was not configured for a folder that has them.\nStart the command as ./shardlings in the "
                      "repository; it sets the build folder up.");
   }
+  project.is_handout = fs::exists(project.root + kHandoutFile);
   return project;
+}
+
+void refuse_in_handout(const Project& project, const std::string& verb) {
+  if (!project.is_handout) return;
+  throw UsageError(verb +
+                   " is for those who make puzzles and courses. This is a course's repository for its students: "
+                   "it has no solutions and no graders' sources.");
 }
 
 std::string shown_path(const std::string& path) {

@@ -6,22 +6,37 @@
 
 namespace shardlings::cli::system {
 
+/// What makes a folder a handout: its course as data (kit/course_file.h).
+inline constexpr const char* kHandoutFile = "/handout.toml";
+
 /// Absolute paths, without a slash at the end.
 struct Project {
   std::string root;   ///< holds puzzles/, solutions/ and runtime/
-  std::string build;  ///< CMake's build folder
+  std::string build;  ///< CMake's build folder; in a handout, what its parts were set up in
+  /// A course's repository for students: no solutions and no graders' sources, and the learner's files beside the
+  /// stubs, so that an update of the course meets none of them.
+  bool is_handout = false;
+  /// A folder with puzzles/ and solutions/ of its own, in place of the repository's; empty: none.
+  std::string collection{};
 
-  std::string puzzles() const { return root + "/puzzles"; }
-  std::string solutions() const { return root + "/solutions"; }
+  const std::string& home() const { return collection.empty() ? root : collection; }
+  std::string puzzles() const { return home() + "/puzzles"; }
+  std::string solutions() const { return home() + "/solutions"; }
   std::string clusters() const { return root + "/runtime/front/clock/clusters"; }
   std::string stacks() const { return root + "/runtime/front/clock/stacks"; }
   std::string transformers() const { return root + "/runtime/memory_map/models.toml"; }
   std::string puzzle_template() const { return root + "/runtime/cli/template"; }
+  std::string kit_template() const { return root + "/runtime/cli/kit/template"; }
   /// What is remembered about the learner; ignored by git.
-  std::string state() const { return root + "/.shardlings"; }
+  std::string state() const { return home() + "/.shardlings"; }
 
   std::string puzzle_folder(const std::string& id) const { return puzzles() + "/" + id; }
-  std::string puzzle_file(const std::string& id) const { return puzzle_folder(id) + "/puzzle.cpp"; }
+  /// The learner's file.
+  std::string puzzle_file(const std::string& id) const {
+    return (is_handout ? root + "/work/" + id : puzzle_folder(id)) + "/puzzle.cpp";
+  }
+  /// In a handout: the file as the learner gets it.
+  std::string stub_file(const std::string& id) const { return puzzle_folder(id) + "/stub.cpp"; }
   /// The lesson, and its second part, which is for those who have passed.
   std::string lesson_file(const std::string& id) const { return puzzle_folder(id) + "/README.md"; }
   std::string after_file(const std::string& id) const { return puzzle_folder(id) + "/after.md"; }
@@ -30,7 +45,7 @@ struct Project {
   /// The quizzes of the chapters.
   std::string quizzes() const { return root + "/docs/quiz"; }
   /// Puzzles that are not there yet.
-  std::string planned_file() const { return root + "/docs/planned.toml"; }
+  std::string planned_file() const { return home() + "/docs/planned.toml"; }
   /// The solution's run as data, to be shown beside the learner's.
   std::string goal_file(const std::string& id) const { return puzzle_folder(id) + "/goal.json"; }
   /// The same as a picture, for the lesson.
@@ -49,6 +64,9 @@ struct Project {
 /// for. Environment variables SHARDLINGS_ROOT and SHARDLINGS_BUILD, where set, win.
 /// Throws UsageError where there is no such folder.
 Project find_project(const std::string& program);
+
+/// Throws UsageError where the project is a handout, which has nothing for the verb to work on.
+void refuse_in_handout(const Project& project, const std::string& verb);
 
 /// The value of NAME:TYPE=value in a build folder's CMakeCache.txt; empty if there is none.
 std::string cmake_cache_value(const std::string& build, const std::string& name);

@@ -81,6 +81,7 @@ int report_check(const Context& context, const Verdict& verdict, const grading::
 
 /// `check`: the outcome of one check, for ctest. Checks of the same content share one grading.
 static int check(const Context& context, const CheckOptions& options) {
+  system::refuse_in_handout(context.project, "check");
   const learner::Course course = learner::load_course(context.project);
   const cases::Manifest& puzzle = course.find(options.puzzle);
   if (!puzzle.check(options.check)) {

@@ -29,32 +29,6 @@ using submissions::Outcome;
 
 namespace {
 
-/// "01-13" is both ends and the puzzles between them; anything else is one puzzle's name.
-std::set<int> numbers_of(const learner::Course& course, const std::string& named) {
-  const auto dash = named.find('-');
-  if (dash == std::string::npos) return {course.find(named).number};
-  const int first = course.find(named.substr(0, dash)).number;
-  const int last = course.find(named.substr(dash + 1)).number;
-  if (first > last) throw UsageError(fmt::format("--puzzles {}: the first one comes after the last one.", named));
-  std::set<int> numbers;
-  for (const Manifest& puzzle : course.puzzles()) {
-    if (puzzle.number >= first && puzzle.number <= last) numbers.insert(puzzle.number);
-  }
-  return numbers;
-}
-
-/// Those that were asked for, in the order of the course.
-std::vector<Manifest> chosen_puzzles(const learner::Course& course, const std::vector<std::string>& asked) {
-  if (asked.empty()) return course.puzzles();
-  std::set<int> numbers;
-  for (const std::string& named : asked) numbers.merge(numbers_of(course, named));
-  std::vector<Manifest> chosen;
-  for (const Manifest& puzzle : course.puzzles()) {
-    if (numbers.contains(puzzle.number)) chosen.push_back(puzzle);
-  }
-  return chosen;
-}
-
 /// A copy of the whole repository holds every puzzle's stub: that it lies there asks for no mark.
 bool is_stub(const std::string& file, const std::vector<Manifest>& puzzles, const std::string& id) {
   const auto puzzle = std::find_if(puzzles.begin(), puzzles.end(), [&id](const Manifest& one) { return one.id == id; });
@@ -199,7 +173,7 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   learner::tell_of_faulty(context, course);
   submissions::ClassGrading grading;
   grading.folder = without_slash(asked);
-  grading.puzzles = chosen_puzzles(course, options.puzzles);
+  grading.puzzles = learner::puzzles_named(course, options.puzzles);
   const std::string out = options.out.empty() ? grading.folder + ".graded" : without_slash(options.out);
   if ((out + "/").starts_with(grading.folder + "/")) {
     throw UsageError(

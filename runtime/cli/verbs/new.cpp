@@ -17,6 +17,7 @@ struct NewOptions {
 
 /// `new`: for authors: a puzzle from the template.
 static int new_puzzle(const Context& context, const NewOptions& options) {
+  system::refuse_in_handout(context.project, "new");
   const author::Asks asks = options.question ? author::Asks::a_question : author::Asks::for_ranks;
   for (const std::string& path : author::make_puzzle(context.project, options.puzzle, asks)) {
     context.out << context.paint(report::Role::place, system::shown_path(path)) << '\n';

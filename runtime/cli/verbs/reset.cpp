@@ -22,8 +22,9 @@ struct ResetOptions {
   std::string puzzle;
 };
 
-/// The stub: from the solution's text or, in a handout without solutions, as git has it.
+/// The stub: a handout has it as a file; else from the solution's text or, where that is gone, as git has it.
 std::string stub_of(const system::Project& project, const std::string& id) {
+  if (const auto stub = read_file(project.stub_file(id))) return *stub;
   if (const auto solution = read_file(project.solution_file(id))) {
     if (const auto stub = author::stub_of_solution(*solution)) return *stub;
   }

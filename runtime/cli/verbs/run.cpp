@@ -67,7 +67,8 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
   grade.keep =
       options.hidden.tells_all() && options.set.empty();  // a case that was changed has no goal to compare with
   if (!options.seed_file.empty()) grade.secret = learner::secret_of(options.seed_file);
-  if (!options.file.empty()) grade.source = std::filesystem::absolute(options.file).string();
+  grade.source =
+      options.file.empty() ? context.project.puzzle_file(puzzle.id) : std::filesystem::absolute(options.file).string();
   grade.progress = [say](grading::Phase phase) { say(to_text(phase)); };
   grade.warn = [&context](const std::string& text) { context.err << text << '\n'; };
   grade.cases = [say](int done, int total) { say(fmt::format("running: {} of {} cases", done, total)); };

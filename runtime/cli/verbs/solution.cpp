@@ -32,6 +32,7 @@ void note_as_shown(const Context& context, const std::string& id) {
 static int solution(const Context& context, const SolutionOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   const auto& puzzle = course.find(options.puzzle);
+  if (context.project.is_handout) throw UsageError("Solutions are your course's to give: this repository has none.");
   const learner::Progress progress = learner::load_progress(context.project.state());
   if (!options.spoil && !progress.of(puzzle.id).solved()) {
     context.err << puzzle.id << " is not solved yet. The next hint: ./shardlings hint " << learner::short_name(puzzle)

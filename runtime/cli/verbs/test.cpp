@@ -20,6 +20,7 @@ struct TestOptions {
 
 /// `test`: builds and runs the project's own tests. What a learner has written is no part of them.
 static int test(const Context& context, const TestOptions& options) {
+  system::refuse_in_handout(context.project, "test");
   const std::string& build = context.project.build;
   context.out << "Building the project's own tests." << std::endl;
   // One puzzle that does not build must not stop the tests of all the rest (-k 0): the launcher has noted which it is.

@@ -37,6 +37,10 @@ void add_check(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_man(CommandLine& line);
 void add_grade(CommandLine& line);
+void add_handout(CommandLine& line);
+void add_autograder(CommandLine& line);
+void add_gradescope(CommandLine& line);
+void add_records(CommandLine& line);
 
 /// All of them, in the order in which the help shows them.
 inline void add_all(CommandLine& line) {
@@ -52,12 +56,16 @@ inline void add_all(CommandLine& line) {
   add_explain_back(line);
   add_reset(line);
   add_solution(line);
+  add_records(line);
   add_view(line);
   add_simulate(line);
   add_sweep(line);
   add_memory(line);
   add_train(line);
   add_grade(line);
+  add_handout(line);
+  add_autograder(line);
+  add_gradescope(line);
   add_verify(line);
   add_new_puzzle(line);
   add_doctor(line);

@@ -102,6 +102,7 @@ void print(const Context& context, const author::PuzzleOutcome& outcome) {
 
 /// `verify`: for authors: the solution and other right ones pass, the stub is refused, every mutant is caught by name.
 static int verify(const Context& context, const VerifyOptions& options) {
+  system::refuse_in_handout(context.project, "verify");
   const learner::Course course = learner::load_course(context.project);
   if (options.puzzles.empty()) learner::tell_of_faulty(context, course);
   const std::vector<Manifest> puzzles = chosen(course, options.puzzles);

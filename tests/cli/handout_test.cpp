@@ -1,0 +1,205 @@
+// `handout`: what students get, what they do not get, and that an update meets none of their files.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/learner.h"
+
+namespace shardlings::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kSixth = "06_ring_all_reduce";
+constexpr const char* kCourse = R"(name = "A \"course\""
+contact = "the forum"
+puzzles = ["01", "06"]
+due = { 06 = "1 December" }
+)";
+
+/// A course's own copy of the repository, and the folder of its handout with a repository of git's in it.
+class Handout : public testing::Test {
+ protected:
+  Handout() {
+    for (const char* part : {"docs", "runtime/include", "runtime/cli/kit/template", "runtime/train/text.txt",
+                             ".devcontainer", "LICENSE"}) {
+      fs::create_directories(fs::path(course_.folder() / part).parent_path());
+      fs::copy(std::string(SHARDLINGS_SOURCE "/") + part, course_.folder() / part, fs::copy_options::recursive);
+    }
+    course_.folder().write("course.toml", kCourse);
+  }
+  Answer hand_out(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"handout", "--course", course_.folder() / "course.toml", "--out", out_.path()};
+    words.insert(words.end(), more.begin(), more.end());
+    return course_(words);
+  }
+  /// A program in a folder, with this machine's PATH.
+  static Answer in(const std::string& folder, const std::vector<std::string>& command) {
+    const std::string path = std::getenv("PATH");
+    return answer_of(folder, command,
+                     {"PATH=" + path, "HOME=" + folder, "GIT_CONFIG_NOSYSTEM=1", "COLUMNS=100", "LANG=C.UTF-8"});
+  }
+  static Answer git(const std::string& folder, std::vector<std::string> words) {
+    words.insert(words.begin(), {"/usr/bin/git", "-c", "user.name=a", "-c", "user.email=a@b", "-c",
+                                 "init.defaultBranch=main", "-c", "protocol.file.allow=always"});
+    const Answer answer = in(folder, words);
+    EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
+    return answer;
+  }
+  void commit(const std::string& folder, const std::string& what) const {
+    git(folder, {"add", "-A"});
+    git(folder, {"commit", "-q", "-m", what});
+  }
+  /// A new comment in the stub: the solution's text has it, too.
+  void change_stub(const std::string& id) const {
+    for (const std::string& file : {"solutions/" + id + "/solution.cpp", Learner::file_of(id)}) {
+      course_.folder().write(file, "// A remark that was added later.\n" + course_.folder().read(file));
+    }
+  }
+  std::string solution(const std::string& id) const {
+    return course_.folder().read("solutions/" + id + "/solution.cpp");
+  }
+
+  Learner course_;
+  TemporaryFolder out_{"a hand out"};
+};
+
+std::vector<std::string> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(folder).string());
+  }
+  return files;
+}
+
+TEST_F(Handout, HasNoSolutionNoGradersSourceAndNoHiddenCase) {
+  const Answer answer = hand_out();
+  ASSERT_EQ(answer.status, 0) << answer.err;
+  const std::string hidden = "GPT, 3 blocks, padding", mutant = "padding_counted";
+  ASSERT_THAT(course_.folder().read(std::string("puzzles/") + kFirst + "/puzzle.toml"), HasSubstr(hidden));
+  for (const std::string& file : files_below(out_.path())) {
+    EXPECT_THAT(file, Not(testing::AnyOf(HasSubstr("grader.cpp"), HasSubstr("solution"), HasSubstr("mutants"),
+                                         HasSubstr("questions.cpp"), HasSubstr("contract.toml"), HasSubstr("02_"))));
+    const std::string text = out_.read(file);
+    EXPECT_THAT(text, Not(HasSubstr(hidden))) << file;
+    EXPECT_EQ(text.find(course_.folder().path()), std::string::npos) << file << " names the course's folder";
+  }
+  EXPECT_THAT(out_.read("README.md"),
+              AllOf(HasSubstr("A \"course\""), HasSubstr("the forum"), HasSubstr("1 December")));
+  EXPECT_THAT(out_.read("AGENTS.md"), HasSubstr("Never write the answer"));
+}
+
+TEST_F(Handout, HasLinksThatLeadSomewhere) {
+  ASSERT_EQ(hand_out().status, 0);
+  static const std::regex kLink(R"(\]\(([^)\s#]+))");
+  for (const std::string& file : files_below(out_.path())) {
+    if (fs::path(file).extension() != ".md") continue;
+    bool fenced = false;
+    for (const std::string& line : lines_of(out_.read(file))) {
+      if (line.starts_with("```")) fenced = !fenced;
+      std::smatch link;
+      if (fenced || !std::regex_search(line, link, kLink) || link[1].str().find(':') != std::string::npos) continue;
+      EXPECT_TRUE(fs::exists(fs::path(out_ / file).parent_path() / link[1].str())) << file << ": " << line;
+    }
+  }
+}
+
+TEST_F(Handout, JudgesHintsPredictsAndResetsByItself) {
+  ASSERT_EQ(hand_out().status, 0);
+  const auto shardlings = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), out_ / "shardlings");
+    return in(out_.path(), words);
+  };
+  EXPECT_THAT(shardlings({}).out, HasSubstr("work/01_training_step/puzzle.cpp"));
+  EXPECT_EQ(shardlings({"run", "01"}).status, 1);
+  out_.write("work/01_training_step/puzzle.cpp", solution(kFirst));
+  const Answer passed = shardlings({"run", "01"});
+  EXPECT_EQ(passed.status, 0) << passed.out << passed.err;
+  EXPECT_THAT(passed.out, Not(HasSubstr("shardlings solution")));
+  const json result = json::parse(shardlings({"run", "01", "--json"}).out);
+  EXPECT_EQ(result["points"], 100);
+  EXPECT_EQ(result["hidden_cases_not_shown"], 0);
+  EXPECT_EQ(result["cases"].size(), 2U) << "those that the lesson announces";
+  EXPECT_EQ(shardlings({"run", "01", "--jail"}).status, 0);
+  EXPECT_THAT(shardlings({"hint", "06"}).out, HasSubstr("Hint 1 of 4"));
+  EXPECT_THAT(shardlings({"explain", "06"}).out, HasSubstr("all-reduce"));
+  EXPECT_EQ(shardlings({"predict", "06", "--reveal"}).status, 0);
+  EXPECT_EQ(shardlings({"reset", "01"}).status, 0);
+  EXPECT_EQ(out_.read("work/01_training_step/puzzle.cpp"), out_.read("puzzles/01_training_step/stub.cpp"));
+  for (const std::vector<std::string>& authors :
+       {std::vector<std::string>{"verify", "01"}, {"new", "42_a"}, {"solution", "01"}}) {
+    EXPECT_EQ(shardlings(authors).status, 2);
+  }
+}
+
+TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
+  ASSERT_EQ(hand_out().status, 0);
+  git(out_.path(), {"init", "-q"});
+  commit(out_.path(), "The course");
+  const TemporaryFolder students;
+  git(students.path(), {"clone", "-q", out_.path(), "mine"});
+  const std::string mine = students / "mine", first = mine + "/work/01_training_step/puzzle.cpp",
+                    sixth = mine + "/work/06_ring_all_reduce/puzzle.cpp";
+  ASSERT_EQ(in(mine, {mine + "/shardlings", "list"}).status, 0);
+  students.write("mine/work/01_training_step/puzzle.cpp", solution(kFirst));
+  EXPECT_THAT(git(mine, {"status", "--porcelain"}).out, HasSubstr("work/")) << "theirs is not ignored";
+  commit(mine, "My work");
+
+  change_stub(kFirst);
+  change_stub(kSixth);
+  const Answer update = hand_out();
+  EXPECT_THAT(update.out, AllOf(HasSubstr(kFirst), HasSubstr(kSixth))) << "the course is told that stubs are others";
+  commit(out_.path(), "Remarks");
+  git(mine, {"pull", "-q", "--no-rebase", "--no-edit"});
+  EXPECT_EQ(students.read("mine/work/01_training_step/puzzle.cpp"),
+            solution(kFirst).substr(solution(kFirst).find('\n') + 1))
+      << "what was changed stays";
+  ASSERT_EQ(in(mine, {mine + "/shardlings", "run", "01"}).status, 0);
+  EXPECT_THAT(read_file(sixth).value_or(""), HasSubstr("added later")) << "what nobody has begun is the new stub";
+  EXPECT_THAT(read_file(first).value_or(""), Not(HasSubstr("added later")));
+  EXPECT_EQ(in(mine, {mine + "/shardlings", "reset", "01"}).status, 0);
+  EXPECT_THAT(read_file(first).value_or(""), HasSubstr("added later"));
+}
+
+TEST_F(Handout, IsBroughtUpToDateAndTouchesNothingElse) {
+  ASSERT_EQ(hand_out().status, 0);
+  out_.write("notes.md", "of the course's own");
+  out_.write("work/06_ring_all_reduce/puzzle.cpp", "// mine");
+  out_.write("prebuilt/plan9-vax/bin/shardlings", "from another machine");
+  ASSERT_EQ(hand_out({"--puzzles", "01"}).status, 0);
+  EXPECT_FALSE(fs::exists(out_ / "puzzles/06_ring_all_reduce"));
+  EXPECT_EQ(out_.read("notes.md"), "of the course's own");
+  EXPECT_EQ(out_.read("work/06_ring_all_reduce/puzzle.cpp"), "// mine");
+  EXPECT_EQ(out_.read("prebuilt/plan9-vax/bin/shardlings"), "from another machine");
+}
+
+TEST_F(Handout, OverwritesNobodysFolder) {
+  out_.write("thesis.tex", "mine");
+  const Answer answer = hand_out();
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("thesis.tex"), HasSubstr("no handout")));
+  EXPECT_EQ(files_below(out_.path()).size(), 1U);
+}
+
+TEST_F(Handout, SaysWhatIsWrongWithACourse) {
+  course_.folder().write("course.toml", "name = \"a\"\npuzles = []\n");
+  EXPECT_THAT(hand_out().err, AllOf(HasSubstr("course.toml:2"), HasSubstr("puzzles")));
+  course_.folder().write("course.toml", "name = \"a\"\npuzzles = [\"77\"]\n");
+  EXPECT_THAT(hand_out().err, HasSubstr("77"));
+  EXPECT_THAT(files_below(out_.path()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace shardlings::cli
