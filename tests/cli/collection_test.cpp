@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kOwn = "42_sum_over_ranks";
+constexpr const char* kOwn = "90_sum_over_ranks";
 
 class Collection : public testing::Test {
  protected:
@@ -37,14 +37,14 @@ TEST_F(Collection, IsListedRunAndVerifiedInPlaceOfTheRepositorys) {
   const json list = json::parse(with({"list", "--json"}).out);
   ASSERT_EQ(list["puzzles"].size(), 1U);
   EXPECT_EQ(list["puzzles"][0]["id"], kOwn);
-  EXPECT_EQ(with({"run", "42"}).status, 1) << "the stub";
+  EXPECT_EQ(with({"run", "90"}).status, 1) << "the stub";
   own_.write(Learner::file_of(kOwn), own_.read(std::string("solutions/") + kOwn + "/solution.cpp"));
-  const Answer passed = with({"run", "42"});
+  const Answer passed = with({"run", "90"});
   EXPECT_EQ(passed.status, 0) << passed.out << passed.err;
   EXPECT_TRUE(fs::exists(own_ / ".shardlings/progress.json")) << "progress lies with the puzzles";
   EXPECT_FALSE(fs::exists(shardlings_.folder() / ".shardlings"));
-  EXPECT_EQ(with({"reset", "42"}).status, 0);
-  const Answer verified = with({"verify", "--goals", "42"});
+  EXPECT_EQ(with({"reset", "90"}).status, 0);
+  const Answer verified = with({"verify", "--goals", "90"});
   EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
   EXPECT_TRUE(fs::exists(own_ / (std::string("puzzles/") + kOwn + "/goal.json")));
   EXPECT_THAT(shardlings_({"list", "--all"}).out, Not(HasSubstr("Sum over ranks"))) << "the repository has it not";
