@@ -8,14 +8,16 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "budgets.h"
 #include "eight_bits.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/gathered_units.h"
+#include "grading/formulas/mixed_step.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/judge/predictions.h"
-#include "steps.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -27,6 +29,11 @@ using front::EventKind;
 namespace {
 
 // ---- Numbers ----
+
+/// The names under which the harness publishes what step `step` leaves, from 1.
+std::string of_step(const char* what, int step) {
+  return std::string(what) + " of step " + std::to_string(step);
+}
 
 /// Not a bit may differ.
 Layers no_tolerance(const Layers& layers) {
@@ -104,7 +111,7 @@ void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
 }
 
 /// The gradient of rank r's tokens, with each rank's in 8 bits before they are added up, or the sum.
-Layers quantized_gradient(const Case& kase, const StepReference& expected, bool sum_only) {
+Layers quantized_gradient(const Case& kase, const MixedStep& expected, bool sum_only) {
   if (sum_only) return dequantized(in_eight_bits(expected.exact.sum, 1));
   Layers sum = scaled(expected.exact.sum, 0);
   for (int rank = 0; rank < kase.ranks; ++rank) {
@@ -113,7 +120,7 @@ Layers quantized_gradient(const Case& kase, const StepReference& expected, bool 
   return sum;
 }
 
-void diagnose_gradients(CheckContext& check, int step, const Layers& weights, const StepReference& expected) {
+void diagnose_gradients(CheckContext& check, int step, const Layers& weights, const MixedStep& expected) {
   const Case& kase = check.kase();
   const Layers found = found_layers(check.result(), of_step("grads", step));
   const Layers& right = expected.exact.sum;
@@ -135,7 +142,7 @@ void diagnose_gradients(CheckContext& check, int step, const Layers& weights, co
   Layers narrow = weights;
   Rounding<double> to_bf16;
   for (std::vector<double>& layer : narrow) keep(&to_bf16, layer);
-  if (alike(found, gradient_at<double>(kase, narrow, 0).sum, noise) && !alike(found, right, noise)) {
+  if (alike(found, mixed_gradient<double>(kase, narrow).sum, noise) && !alike(found, right, noise)) {
     check.diagnose("computed_with_master");
   }
 }
@@ -144,7 +151,7 @@ void diagnose_gradients(CheckContext& check, int step, const Layers& weights, co
 void diagnose_weights(CheckContext& check, int step, const Layers& weights, const Layers& in_codes) {
   const Layers grads = found_layers(check.result(), of_step("grads", step));
   const Layers found = found_layers(check.result(), of_step("weights", step));
-  const Layers from_codes = updated(check.kase(), in_codes, grads).weights;
+  const Layers from_codes = sgd_step(check.kase(), in_codes, grads).weights;
   if (same_sizes(found, weights) && found == weights) return check.diagnose("never_updated");
   // Weights that have changed by less than a step of bf16 are told from what they have come from.
   if (alike(combine(found, -1, weights), combine(from_codes, -1, weights))) return check.diagnose("master_forgotten");
@@ -173,7 +180,7 @@ bool right_in_eight_bits(CheckContext& check, int step, const Layers& weights) {
 }
 
 /// In the first layer that differs some element is wrong by far.
-bool is_far_off(const Layers& found, const StepReference& expected) {
+bool is_far_off(const Layers& found, const MixedStep& expected) {
   const Layers& right = expected.exact.sum;
   if (!same_sizes(found, right) || !all_finite(found)) return true;
   for (std::size_t l = 0; l < right.size(); ++l) {
@@ -187,14 +194,14 @@ bool is_far_off(const Layers& found, const StepReference& expected) {
 }
 
 /// Element by element, and as a whole: what 8 bits do to all elements shows in the whole alone.
-bool right_gradient(CheckContext& check, int step, const StepReference& expected) {
+bool right_gradient(CheckContext& check, int step, const MixedStep& expected) {
   const Layers& right = expected.exact.sum;
   const Layers found = found_layers(check.result(), of_step("grads", step));
   const auto elements = [&] { return check.equal_layers(of_step("grads", step), right, expected.tolerance); };
   if (is_far_off(found, expected)) return elements();
   const Formula<Count> noise = named("what roundings to bf16 do here", expected.noise);
   return check.at_most("distance of the gradient from that of scale x code, over its length",
-                       shardlings::distance(found, right), 2 * noise, "ten-thousandths") &&
+                       distance<double>(found, right), 2 * noise, "ten-thousandths") &&
          elements();
 }
 
@@ -202,10 +209,10 @@ void check_step(CheckContext& check, int step) {
   const Layers weights = weights_before(check, step);
   if (!right_in_eight_bits(check, step, weights)) return diagnose_eight_bits(check, step, weights);
   const Layers in_codes = dequantized(in_eight_bits(weights, check.ranks()));
-  const StepReference expected = step_reference(check.kase(), in_codes);
+  const MixedStep expected = mixed_step(check.kase(), in_codes);
   if (!right_gradient(check, step, expected)) return diagnose_gradients(check, step, weights, expected);
   const Layers grads = found_layers(check.result(), of_step("grads", step));
-  const Updated after = updated(check.kase(), weights, grads);
+  const SgdStep after = sgd_step(check.kase(), weights, grads);
   if (!check.equal_layers(of_step("weights", step), after.weights, after.tolerance)) {
     return diagnose_weights(check, step, weights, in_codes);
   }
