@@ -14,7 +14,7 @@ template <class Enum>
 constexpr int choices_of() = delete;
 template <>
 constexpr int choices_of<DType>() {
-  return static_cast<int>(DType::i32) + 1;
+  return kNumDTypes;
 }
 template <>
 constexpr int choices_of<Kind>() {

@@ -103,6 +103,16 @@ void dropout(View x, float rate, Draws draws, Location at) {
       .send();
 }
 
+void block_scales(View scales, ConstView x, Count first, Location at) {
+  Request(args::block_scales{.scales = scales, .x = x, .first = first}, at).send();
+}
+void quantize(View y, ConstView x, ConstView scales, Count first, Location at) {
+  Request(args::quantize{.y = y, .x = x, .scales = scales, .first = first}, at).send();
+}
+void dequantize(View y, ConstView codes, ConstView scales, Count first, Location at) {
+  Request(args::dequantize{.y = y, .codes = codes, .scales = scales, .first = first}, at).send();
+}
+
 void add_bias(View x, ConstView bias, Location at) {
   Request(args::add_bias{.x = x, .bias = bias}, at).send();
 }

@@ -8,8 +8,25 @@
 
 namespace shardlings {
 
+inline constexpr int kNumDTypes = 5;
+
 constexpr std::int64_t size_of(DType dtype) {
-  return dtype == DType::bf16 ? 2 : 4;
+  switch (dtype) {
+    case DType::f32:
+    case DType::i32: return 4;
+    case DType::bf16: return 2;
+    case DType::e4m3:
+    case DType::e8m0: return 1;
+  }
+  return 4;
+}
+/// f32 or bf16: what operations compute with.
+constexpr bool is_float(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::bf16;
+}
+/// Numbers in 8 bits, or their scales: what is stored only.
+constexpr bool is_one_byte(DType dtype) {
+  return dtype == DType::e4m3 || dtype == DType::e8m0;
 }
 constexpr Bytes bytes_of(Count n, DType dtype) {
   return Bytes(n * size_of(dtype));
@@ -20,6 +37,8 @@ constexpr const char* name_of(DType dtype) {
     case DType::f32: return "f32";
     case DType::bf16: return "bf16";
     case DType::i32: return "i32";
+    case DType::e4m3: return "e4m3";
+    case DType::e8m0: return "e8m0";
   }
   return "?";
 }

@@ -55,6 +55,10 @@ void parts_of(Archive& a, AttentionShare& share) {
   a(share.sequence, share.q, share.kv, share.y, share.lse);
 }
 template <class Archive>
+void parts_of(Archive& a, ScaledWeights& weights) {
+  a(weights.codes, weights.scales, weights.all_scales);
+}
+template <class Archive>
 void parts_of(Archive& a, ExpertShare& share) {
   a(share.ep, share.replicas, share.x, share.token, share.factor, share.counts, share.weights, share.grads, share.y,
     share.grad_y, share.grad_x);

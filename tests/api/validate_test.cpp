@@ -79,7 +79,7 @@ TEST(Validate, OffsetsAndExtentsDoNotOverflow) {
               }),
               refused)
       << "rows times columns would overflow";
-  EXPECT_THAT(with([](Ref& ref) { ref.dtype = static_cast<DType>(3); }), refused);
+  EXPECT_THAT(with([](Ref& ref) { ref.dtype = static_cast<DType>(5); }), refused);
   EXPECT_THAT(with([](Ref& ref) { ref.micro = -2; }), refused);
   EXPECT_EQ(with([](Ref& ref) { ref.shape = {0, 5}; }), "");
   EXPECT_EQ(with([](Ref& ref) { ref.shape = {kMostElements}; }), "") << "that no storage has so many is for others";
@@ -102,7 +102,7 @@ std::string with_number(Verb verb, int tensors, int index, std::int64_t number) 
 TEST(Validate, EnumerationsAreInTheirRange) {
   EXPECT_EQ(with_number(Verb::matmul, 2, 0, 3), "");
   EXPECT_EQ(with_number(Verb::matmul, 2, 0, 4), "trans is 4, but Trans has 4 values");
-  EXPECT_EQ(with_number(Verb::cast, 1, 0, 3), "dtype is 3, but DType has 3 values");
+  EXPECT_EQ(with_number(Verb::cast, 1, 0, 5), "dtype is 5, but DType has 5 values");
   EXPECT_EQ(with_number(Verb::all_reduce, 1, 0, -1), "op is -1, but ReduceOp has 4 values");
   EXPECT_EQ(with_number(Verb::allocate, 1, 0, 6), "kind is 6, but Kind has 6 values");
   EXPECT_EQ(with_number(Verb::allocate, 1, 1, 2), "zeros is 2, which is not between 0 and 1");

@@ -40,7 +40,7 @@ class Random {
     ref.generation = static_cast<std::uint32_t>(random_());
     ref.offset = below(1 << 20);
     ref.shape = shape();
-    ref.dtype = static_cast<DType>(below(3));
+    ref.dtype = static_cast<DType>(below(5));
     ref.micro = below(4) - 1;
     return ref;
   }

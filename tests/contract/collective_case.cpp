@@ -14,11 +14,16 @@ namespace {
 using support::load;
 using support::publish;
 
-constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::i32};
+constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::i32, DType::e4m3, DType::e8m0};
 constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::mean, ReduceOp::max, ReduceOp::min};
 
 bool reduces(Collective kind) {
   return kind == Collective::all_reduce || kind == Collective::reduce_scatter || kind == Collective::reduce;
+}
+/// Codes of 8 bits cannot be combined, and of scales there is only the largest.
+bool can_be(Collective kind, DType dtype, ReduceOp op) {
+  if (!reduces(kind)) return op == ReduceOp::sum;  // the operator does not matter: once is enough
+  return !is_one_byte(dtype) || (dtype == DType::e8m0 && op == ReduceOp::max);
 }
 bool has_root(Collective kind) {
   return kind == Collective::broadcast || kind == Collective::reduce || kind == Collective::gather ||
@@ -130,7 +135,7 @@ std::vector<CollectiveCase> all_cases(const std::vector<Count>& counts, int memb
         Collective::reduce, Collective::gather, Collective::scatter, Collective::all_to_all}) {
     for (const DType dtype : kTypes) {
       for (const ReduceOp op : kOps) {
-        if (op != ReduceOp::sum && !reduces(kind)) continue;
+        if (!can_be(kind, dtype, op)) continue;
         for (const Count count : counts) {
           for (const int root : {0, members - 1}) {
             if (root > 0 && !has_root(kind)) continue;
@@ -148,6 +153,7 @@ std::vector<CollectiveCase> all_cases(const std::vector<Count>& counts, int memb
 std::vector<CollectiveCase> few_cases(Count count, int members) {
   std::vector<CollectiveCase> cases;
   for (const CollectiveCase& c : all_cases({count}, members)) {
+    if (is_one_byte(c.dtype)) continue;
     const bool telling = c.dtype == DType::f32 ? c.reduce == ReduceOp::sum : c.reduce == ReduceOp::mean;
     if (telling && c.dtype != DType::i32 && c.root == 0) cases.push_back(c);
   }

@@ -1,5 +1,8 @@
 // Every collective on every kind of world: what comes out, what is counted, what the clock shows.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "contract/collective_case.h"
 #include "contract/on_every_world.h"
@@ -53,6 +56,38 @@ TEST_P(Collectives, OfMoreRanksThanOneKernelCombines) {
 TEST_P(Collectives, OfMoreRanksThanTwoKernelsCombine) {
   if (!supports(17)) GTEST_SKIP() << lacks(17);
   check(17, all_cases({5, 50}, 17));
+}
+
+/// The sentence with which a world of two ranks refuses what `body` asks for.
+std::string refusal(const std::function<void(Rank&)>& body) {
+  world::Options options;
+  options.ranks = 2;
+  const RunReport report = world::run(options, body);
+  return report.failure ? report.failure->message : "";
+}
+
+TEST(EightBits, AreNotCombined) {
+  const auto with = [](DType dtype, const std::function<void(Group&, View)>& call) {
+    return refusal([&](Rank& rank) {
+      Tensor data = rank.zeros(4, Kind::other, dtype);
+      call(rank.world(), data);
+    });
+  };
+  const auto codes =
+      testing::HasSubstr("the data are codes of 8 bits (e4m3), each of which means a number only together");
+  using enum ReduceOp;
+  for (const ReduceOp op : {sum, mean, max, min}) {
+    EXPECT_THAT(with(DType::e4m3, [&](Group& world, View data) { world.all_reduce(data, op); }), codes);
+  }
+  EXPECT_THAT(with(DType::e4m3, [](Group& world, View data) { world.reduce(data, sum, 0); }), codes);
+  EXPECT_THAT(with(DType::e4m3,
+                   [](Group& world, View data) {
+                     world.reduce_scatter(data, data.part({0, 2}), sum);
+                   }),
+              codes);
+  EXPECT_THAT(with(DType::e8m0, [](Group& world, View data) { world.all_reduce(data, sum); }),
+              testing::HasSubstr("the data are scales of blocks (e8m0), of which there is only the max, not the sum"));
+  EXPECT_EQ(with(DType::e8m0, [](Group& world, View data) { world.all_reduce(data, max); }), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(World, Collectives, testing::ValuesIn(support::world_kinds()), name_of_world);

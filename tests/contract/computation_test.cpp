@@ -73,6 +73,23 @@ void elementwise(Rank& rank, DType dtype, Results& show) {
   show(y);
 }
 
+/// A part of a whole of 150 elements, whose first block and whose last one are the neighbours', too.
+void scaled(Rank& rank, DType dtype, Results& show) {
+  Tensor x = numbers(rank, {77}, dtype, 17);
+  Tensor scales = rank.empty(scaling_blocks(150), Kind::buffer, DType::e8m0);
+  Tensor codes = rank.empty(77, Kind::parameter, DType::e4m3), back = rank.empty(77, Kind::parameter, dtype);
+  block_scales(scales, x, 45);
+  quantize(codes, x, scales, 45);
+  dequantize(back, codes, scales, 45);
+  show(scales);
+  show(codes);
+  show(back);
+  fill(scales, 0.3F);
+  fill(codes, -7.3F);
+  show(scales);
+  show(codes);
+}
+
 void rows(Rank& rank, DType dtype, Results& show) {
   Tensor x = numbers(rank, {6, 9}, dtype, 3);
   Tensor bias = numbers(rank, {9}, dtype, 4);
@@ -179,6 +196,7 @@ void loss_and_optimizers(Rank& rank, Results& show) {
 void all_operations(Rank& rank, DType dtype) {
   Results show(rank);
   elementwise(rank, dtype, show);
+  scaled(rank, dtype, show);
   rows(rank, dtype, show);
   layers(rank, dtype, show);
   products(rank, dtype, show);

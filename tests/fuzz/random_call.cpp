@@ -42,7 +42,7 @@ void RandomCalls::add(Call& call, const Field& field) {
   switch (field.kind) {
     case FieldKind::made_like:
       call.tensor[call.num_tensors].shape = shape();
-      call.tensor[call.num_tensors++].dtype = static_cast<DType>(below(8) % 3);
+      call.tensor[call.num_tensors++].dtype = static_cast<DType>(below(8) % 5);
       break;
     case FieldKind::parts:
       for (int parts = 1 + below(3); parts > 0; --parts) call.tensor[call.num_tensors++] = ref();
@@ -79,7 +79,7 @@ void RandomCalls::change(Call& call) {
     case 1: ref.offset = strange_number(); break;
     case 2: ref.shape = {strange_number(), strange_number()}; break;
     case 3: ref.shape = shape(); break;
-    case 4: ref.dtype = static_cast<DType>(below(5)); break;
+    case 4: ref.dtype = static_cast<DType>(below(7)); break;
     case 5: ref.storage = static_cast<std::uint32_t>(strange_number()); break;
     case 6: ref.generation = static_cast<std::uint32_t>(below(50)); break;
     case 7: call.num_tensors = static_cast<std::uint8_t>(below(12)); break;

@@ -312,7 +312,11 @@ void FakeNccl::reduce(const std::vector<Call>& calls, std::int64_t first, Count 
   }
   auto* to = static_cast<std::byte*>(out);
   for (Count k = 0; k < count; ++k) {
-    if (dtype == DType::i32) {
+    if (dtype == DType::e8m0) {  // as unsigned bytes, of which NCCL knows the largest
+      std::byte total{0};
+      for (const auto& input : inputs) total = std::max(total, input[static_cast<std::size_t>(k)]);
+      to[k] = total;
+    } else if (dtype == DType::i32) {
       std::int32_t total = 0;
       for (std::size_t m = 0; m < inputs.size(); ++m) {
         std::int32_t value = 0;

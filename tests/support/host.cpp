@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "api/harness_calls.h"
+#include "base/float8.h"
 
 namespace shardlings::support {
 
@@ -37,6 +38,8 @@ float round_to_bf16(float value) {
 float round_to(DType dtype, float value) {
   if (dtype == DType::bf16) return round_to_bf16(value);
   if (dtype == DType::i32) return static_cast<float>(static_cast<std::int32_t>(value));
+  if (dtype == DType::e4m3) return float_of_e4m3(e4m3_of_float(value));
+  if (dtype == DType::e8m0) return float_of_e8m0(e8m0_of_float(value));
   return value;
 }
 
@@ -52,6 +55,8 @@ Tensor load(Rank& rank, const std::vector<float>& values, const Shape& shape, DT
     const auto integers = converted<std::int32_t>(values, [](float v) { return static_cast<std::int32_t>(v); });
     return load_raw(rank, integers, shape, dtype, kind);
   }
+  if (dtype == DType::e4m3) return load_raw(rank, converted<std::uint8_t>(values, e4m3_of_float), shape, dtype, kind);
+  if (dtype == DType::e8m0) return load_raw(rank, converted<std::uint8_t>(values, e8m0_of_float), shape, dtype, kind);
   return load_raw(rank, values, shape, dtype, kind);
 }
 

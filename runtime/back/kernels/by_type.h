@@ -15,6 +15,11 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
+/// A number in 8 bits in memory: see base/float8.h.
+struct E4m3 {
+  std::uint8_t bits;
+};
+
 /// Calls f with a value of the element type, which is only good for its type: float or Bf16.
 template <class F>
 void by_float(DType dtype, F f) {

@@ -14,14 +14,15 @@ enum class KernelId : std::uint16_t {
   // Moving and making
   copy,       ///< out[0] = in[0] (may overlap); n: bytes. Any dtype
   copy_rows,  ///< out[0] = in[0], row by row; n: rows, bytes of a row, stride of out, stride of in (bytes). Any dtype
-  fill,       ///< out[0] = f[0]; n: count. f32, bf16, i32
+  fill,       ///< out[0] = f[0]; n: count. Any dtype; e4m3 rounds as quantize does, e8m0 up to a power of two
   cast,       ///< out[0] = in[0]; n: count, DType of out; dtype is that of in. f32, bf16, i32
   /// out[0] = f[0] * standard normal; n: count, seed (its bits), number of the first element. f32, bf16
   random_normal,
 
   /// out[0] = in[0] op in[1] op … in this order; n: count, inputs (at most 8), ReduceOp, divisor of a mean (the number
   /// of all inputs), 1 if in[0] is the f32 partial result of earlier inputs, 1 if out[0] shall be one (then a mean is
-  /// not divided yet). out[0] may be one of the inputs. f32, bf16, i32 (whose partial results are i32)
+  /// not divided yet). out[0] may be one of the inputs. f32, bf16, i32 (whose partial results are i32), e8m0 (only max;
+  /// partial results are e8m0)
   reduce,
 
   // Element by element: f32 and bf16
@@ -36,6 +37,11 @@ enum class KernelId : std::uint16_t {
   /// out[0] (s, b, w) *= f[0], or = 0 where the number drawn is below f[1]; n: s, b, w, seed and stream (their bits),
   /// first, by_position, by_sequence, as Draws has them
   dropout,
+
+  // Numbers in 8 bits with scales, as shardlings/ops.h has them; element i belongs to block (n[1] + i) / 32
+  block_scales,  ///< out[0]: scales (e8m0); in[0]: x (f32, bf16); n: count of x, first, count of scales
+  quantize,      ///< out[0]: codes (e4m3); in: x (f32, bf16), scales; n: count, first
+  dequantize,    ///< out[0]: y (f32, bf16: dtype); in: codes, scales; n: count, first
 
   /// out[0] (m, n) = op(in[0]) op(in[1]), or +=
   /// n: m, n, k, 1 if in[0] is transposed, 1 if in[1] is, 1 to add, DType of out (f32, or dtype)

@@ -30,6 +30,21 @@ void check_peer(const RankContext& rank, const Call& call, const Membership& me,
       call, fmt::format("{}: group {} has ranks 0 to {}, not {}", name_of(call.verb), me.group->name, size - 1, peer));
 }
 
+void check_combines(const RankContext& rank, const Call& call, const back::Signature& signature) {
+  const bool combines = signature.kind == Collective::all_reduce || signature.kind == Collective::reduce_scatter ||
+                        signature.kind == Collective::reduce;
+  if (!combines || !is_one_byte(signature.dtype)) return;
+  if (signature.dtype == DType::e4m3) {
+    rank.invalid(call,
+                 fmt::format("{}: the data are codes of 8 bits (e4m3), each of which means a number only together "
+                             "with its block's scale: they cannot be combined. Combine numbers, f32 or bf16",
+                             name_of(call.verb)));
+  }
+  if (signature.reduce == ReduceOp::max) return;
+  rank.invalid(call, fmt::format("{}: the data are scales of blocks (e8m0), of which there is only the max, not the {}",
+                                 name_of(call.verb), name_of(signature.reduce)));
+}
+
 void check_sizes(const RankContext& rank, const Call& call, const back::Signature& signature, int member,
                  const Operand& in, const Operand& out) {
   const char* name = name_of(call.verb);

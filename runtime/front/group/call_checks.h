@@ -14,6 +14,9 @@ namespace shardlings::front {
 /// called.
 Count count_of(const back::Signature& signature, int member, const Operand& in, const Operand& out);
 
+/// What is to be combined are numbers, or the largest of scales: codes of 8 bits are no numbers by themselves.
+void check_combines(const RankContext& rank, const detail::Call& call, const back::Signature& signature);
+
 /// Sizes and types of the tensors, the root, and that they overlap at most as the collective allows.
 void check_sizes(const RankContext& rank, const detail::Call& call, const back::Signature& signature, int member,
                  const Operand& in, const Operand& out);

@@ -61,6 +61,7 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
   signature.root = asked.root;
   signature.members = static_cast<int>(me.group->members->size());
   signature.count = count_of(signature, me.member, in, out);
+  check_combines(shared_.rank, call, signature);
   check_sizes(shared_.rank, call, signature, me.member, in, out);
   if (watcher_ == nullptr || call.blocking == 0) return pending_.start(call, start(call, signature, in, out));
   watcher_->before(signature);

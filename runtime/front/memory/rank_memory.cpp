@@ -8,7 +8,9 @@
 
 #include "back/kernels/kernel_ids.h"
 #include "base/bf16.h"
+#include "base/dtype.h"
 #include "base/extents.h"
+#include "base/float8.h"
 #include "base/text.h"
 #include "front/rank/rank_context.h"
 
@@ -225,6 +227,11 @@ std::vector<float> RankMemory::download(const Operand& from) {
     std::vector<std::int32_t> raw(values.size());
     rank_.device().download(raw.data(), from.data, from.bytes());
     for (std::size_t i = 0; i < raw.size(); ++i) values[i] = static_cast<float>(raw[i]);
+  } else if (is_one_byte(from.dtype())) {
+    const auto value_of = from.dtype() == DType::e4m3 ? float_of_e4m3 : float_of_e8m0;
+    std::vector<std::uint8_t> raw(values.size());
+    rank_.device().download(raw.data(), from.data, from.bytes());
+    std::transform(raw.begin(), raw.end(), values.begin(), value_of);
   } else {
     std::vector<std::uint16_t> raw(values.size());
     rank_.device().download(raw.data(), from.data, from.bytes());

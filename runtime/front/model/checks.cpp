@@ -41,7 +41,7 @@ void check_weights(RankModels& of, const Call& call, LayerOf layer, const Operan
 
 void check_types(RankModels& of, const Call& call, LayerOf layer, const Operand& weights, const Operand& x) {
   const bool ids = layer.structure.type == Type::embedding;
-  if (weights.dtype() != DType::i32 && (ids || weights.dtype() == x.dtype())) return;
+  if (is_float(weights.dtype()) && (ids || weights.dtype() == x.dtype())) return;
   of.rank.invalid(call, fmt::format("{}: the weights are {}, and x is {}; both must be f32, or both bf16 (see cast)",
                                     call_text(call, layer.number), name_of(weights.dtype()), name_of(x.dtype())));
 }
@@ -77,7 +77,7 @@ void check_input(RankModels& of, const Call& call, LayerOf layer, const Operand&
     }
     return;
   }
-  const bool fits = x.shape().rank() >= 2 && x.cols() == structure.in && x.dtype() != DType::i32;
+  const bool fits = x.shape().rank() >= 2 && x.cols() == structure.in && is_float(x.dtype());
   if (!fits || (structure.type == Type::block && x.shape().rank() != 3)) {
     wrong(fmt::format("(s, b, {}) of f32 or bf16: {}", structure.in,
                       layer.number == 0 ? std::string("the inputs of the batch")

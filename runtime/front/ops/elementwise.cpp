@@ -25,6 +25,12 @@ Reply unary(OpContext& of, const Call& call, KernelId id, Count flops) {
   return op.run(id, {x.size()}, flops * x.size());
 }
 
+void is_no_byte(Op& op, DType dtype) {
+  op.require(!is_one_byte(dtype),
+             "{} is 8 bits, which mean a number only together with a scale: see quantize() and dequantize()",
+             shardlings::name_of(dtype));
+}
+
 template <class Given>
 Reply backward(OpContext& of, const Call& call, KernelId id, Count flops) {
   const Given given(call);
@@ -52,6 +58,8 @@ Reply handle::cast(OpContext& of, const Call& call) {
   const unpacked::cast given(call);
   Op op(of, call);
   const Operand& x = op.reads(given.x);
+  is_no_byte(op, x.dtype());
+  is_no_byte(op, given.dtype);
   op.type(x.dtype());
   op.returns(x.shape(), given.dtype);
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(given.dtype)}, 0);
@@ -63,6 +71,8 @@ Reply handle::cast_into(OpContext& of, const Call& call) {
   const Operand& y = op.overwrites(given.y);
   const Operand& x = op.reads(given.x);
   op.same_size(y, "y", x, "x");
+  is_no_byte(op, x.dtype());
+  is_no_byte(op, y.dtype());
   op.type(x.dtype());
   return op.run(KernelId::cast, {x.size(), static_cast<Count>(y.dtype())}, 0);
 }
@@ -97,6 +107,7 @@ Reply handle::add(OpContext& of, const Call& call) {
   const Operand& x = op.reads(given.x);
   op.same_type(y, "y", x, "x");
   op.same_size(y, "y", x, "x");
+  is_no_byte(op, y.dtype());
   op.type(y.dtype());
   return op.run(KernelId::add, {y.size()}, y.size());
 }

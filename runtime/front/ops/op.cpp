@@ -72,7 +72,8 @@ void Op::adopt_label(const Operand& x) {
 
 void Op::computes_on(const Operand& x, const char* what) {
   type(x.dtype());
-  require(x.dtype() != DType::i32, "{} is i32, but only f32 and bf16 can be computed with", what);
+  require(is_float(x.dtype()), "{} is {}, but only f32 and bf16 can be computed with", what,
+          shardlings::name_of(x.dtype()));
 }
 
 void Op::has_type(const Operand& x, const char* what, DType dtype) {

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 using front::Shown;
 using front::ShownRow;
 
-constexpr Words<DType, 3> kDTypeWords{{name_of(DType::f32), name_of(DType::bf16), name_of(DType::i32)}};
+constexpr Words<DType, kNumDTypes> kDTypeWords{
+    {name_of(DType::f32), name_of(DType::bf16), name_of(DType::i32), name_of(DType::e4m3), name_of(DType::e8m0)}};
 constexpr Words<Kind, kNumKinds> kKindWords{{name_of(Kind::parameter), name_of(Kind::gradient),
                                              name_of(Kind::optimizer), name_of(Kind::activation), name_of(Kind::buffer),
                                              name_of(Kind::other)}};

@@ -19,7 +19,8 @@
 
 namespace shardlings {
 
-/// How a reduction combines the ranks' elements. `mean` divides the sum by the group's size.
+/// How a reduction combines the ranks' elements. `mean` divides the sum by the group's size. Codes of 8 bits (e4m3)
+/// cannot be combined; of their scales (e8m0) there is `max`, in which NaN is the largest.
 enum class ReduceOp : std::uint8_t { sum, mean, max, min };
 
 /// The rank that is nobody: sending to it or receiving from it does nothing, splitting with it joins no group.

@@ -41,7 +41,7 @@ SHARDLINGS_API void matmul_add(View c, ConstView a, ConstView b, Trans trans, Lo
 
 /// A copy of its own, with the same shape, dtype and kind.
 SHARDLINGS_API Tensor clone(ConstView x, Location at = Location::current());
-/// A copy in another dtype, of the same shape; f32 to bf16 rounds to nearest even.
+/// A copy in another dtype, of the same shape; f32 to bf16 rounds to nearest even. Not to or from 8 bits: quantize().
 SHARDLINGS_API Tensor cast(ConstView x, DType dtype, Location at = Location::current());
 /// y = x, in y's dtype: cast() into a tensor that is there.
 SHARDLINGS_API void cast_into(View y, ConstView x, Location at = Location::current());
@@ -84,6 +84,38 @@ struct Draws {
 /// nobody has to keep a mask. throws: InvalidArgument also for a rate outside [0, 1), for negative numbers in `draws`,
 /// and where `first`, s by_position or b by_sequence is 2^60 or more.
 SHARDLINGS_API void dropout(View x, float rate, Draws draws, Location at = Location::current());
+/// @}
+
+/// \name Numbers in 8 bits
+/// A number is stored as a code of type e4m3, and the 32 numbers of a scaling block share a scale of type e8m0, a power
+/// of two: number = scale x code. These are the formats MXFP8 of the OCP Microscaling specification 1.0, section 5.
+///
+/// e4m3 has a sign, 4 bits of exponent and 3 of mantissa: 0, multiples of 2^-9 up to 2^-6, and then 8 numbers for each
+/// power of two, up to 448; NaN, but no infinity. e8m0 has 2^-127 to 2^127, and NaN.
+///
+/// Blocks are counted over a whole tensor, such as the weights of a layer. A part of it says at which element it
+/// begins, `first`: element i of x belongs to block (first + i) / 32, whose scale is element (first + i) / 32 of
+/// `scales`. Two parts may share a block. throws: InvalidArgument also if `first` is negative, or `scales` has too few
+/// elements.
+/// @{
+
+/// How many consecutive numbers share a scale.
+inline constexpr Count kScalingBlock = 32;
+/// How many scaling blocks n numbers have; the last one may be shorter.
+constexpr Count scaling_blocks(Count n) {
+  return n / kScalingBlock + (n % kScalingBlock != 0 ? 1 : 0);
+}
+/// Writes into `scales` (e8m0) what the elements of x (f32 or bf16) need: of each block the least power of two with
+/// which none of its elements in x is beyond 448. It is 2^-127, the least there is, for blocks that have no element in
+/// x or only zeros; NaN where x has an infinity or NaN.
+SHARDLINGS_API void block_scales(View scales, ConstView x, Count first, Location at = Location::current());
+/// y = x / scale, as codes: y is e4m3, x f32 or bf16, with as many elements. Rounds to nearest, to the even one of two
+/// codes that are as near; beyond 448 the code is that of 448 (saturation). NaN stays NaN, and a scale of NaN gives it.
+SHARDLINGS_API void quantize(View y, ConstView x, ConstView scales, Count first, Location at = Location::current());
+/// y = scale x code: y is f32 or bf16, `codes` e4m3, with as many elements. Nothing is rounded, unless it leaves y's
+/// range.
+SHARDLINGS_API void dequantize(View y, ConstView codes, ConstView scales, Count first,
+                               Location at = Location::current());
 /// @}
 
 /// \name Rows and columns

@@ -61,6 +61,13 @@ struct MixedPrecision {
   int clean = 0;         ///< steps without an overflow since that was changed last
 };
 
+/// Weights in 8 bits: this rank's parts of the codes, and the scales of all blocks.
+struct ScaledWeights {
+  std::vector<View> codes;   ///< of layer l: (this rank's part of size(l)), e4m3
+  std::vector<View> scales;  ///< of layer l: (scaling_blocks(size(l))), e8m0, those of the whole layer
+  View all_scales;           ///< the scales of all layers, one behind another: scales[l] are parts of it
+};
+
 /// This rank's positions of sequences that are divided over ranks, and their attention: n positions, b sequences.
 struct AttentionShare {
   Count sequence = 0;  ///< positions of all ranks together

@@ -18,7 +18,9 @@ namespace shardlings {
 using Count = std::int64_t;
 
 /// Element types. Arithmetic is done in f32; bf16 is a storage type; i32 holds token ids and exact integers.
-enum class DType : std::uint8_t { f32, bf16, i32 };
+/// e4m3 and e8m0 take one byte: numbers in 8 bits, and the scales of their blocks (see quantize() in ops.h). They are
+/// copied, gathered and sent as any other, but not computed with.
+enum class DType : std::uint8_t { f32, bf16, i32, e4m3, e8m0 };
 
 /// What an allocation is for. Kinds explain a peak; budgets look at the total.
 enum class Kind : std::uint8_t { parameter, gradient, optimizer, activation, buffer, other };

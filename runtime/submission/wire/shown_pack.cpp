@@ -73,7 +73,7 @@ Shown unpack_one(Unpacker& in) {
   shown.line = in.get<std::int32_t>();
   shown.there = in.flag();
   shown.shape = unpack_shape(in);
-  shown.dtype = in.choice<DType>(static_cast<std::uint8_t>(DType::i32) + 1);
+  shown.dtype = in.choice<DType>(kNumDTypes);
   shown.kind = in.choice<Kind>(kNumKinds);
   shown.memory = in.choice<front::Memory>(front::kMemories);
   shown.layer = in.get<std::int32_t>();

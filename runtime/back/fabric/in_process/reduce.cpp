@@ -84,6 +84,8 @@ void reduce_by(DType dtype, const void* const* inputs, int count, Count n, void*
 }  // namespace
 
 void reduce_ordered(DType dtype, ReduceOp op, const void* const* inputs, int count, Count n, void* result) {
+  // Of scales there is but the largest: their codes rise with them, and NaN has the largest one.
+  if (dtype == DType::e8m0) return combine<Max>(inputs, count, n, static_cast<std::uint8_t*>(result));
   switch (op) {
     case ReduceOp::sum: reduce_by<Sum>(dtype, inputs, count, n, result, false); break;
     case ReduceOp::mean: reduce_by<Sum>(dtype, inputs, count, n, result, true); break;

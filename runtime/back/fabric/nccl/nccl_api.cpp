@@ -80,6 +80,8 @@ ncclDataType_t type_of(DType dtype) {
     case DType::f32: return ncclFloat32;
     case DType::bf16: return ncclBfloat16;
     case DType::i32: return ncclInt32;
+    case DType::e4m3:
+    case DType::e8m0: return ncclUint8;  // bytes to copy; the largest scale has the largest code
   }
   throw std::runtime_error("NCCL knows no such type");
 }

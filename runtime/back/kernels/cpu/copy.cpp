@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "back/kernels/cpu/table.h"
+#include "base/dtype.h"
+#include "base/float8.h"
 
 namespace shardlings::back::cpu {
 namespace {
@@ -21,6 +23,11 @@ void copy_rows(const Kernel& k, Workspace&) {
 
 SHARDLINGS_KERNEL void fill(const Kernel& k, Workspace&) {
   const Count n = k.n[0];
+  if (is_one_byte(k.dtype)) {
+    const int code = k.dtype == DType::e4m3 ? e4m3_of_float(k.f[0]) : e8m0_of_float(k.f[0]);
+    if (n > 0) std::memset(k.out[0], code, static_cast<std::size_t>(n));
+    return;
+  }
   if (k.dtype == DType::i32) {
     auto* y = out<std::int32_t>(k, 0);
     const auto value = static_cast<std::int32_t>(k.f[0]);
@@ -49,7 +56,7 @@ SHARDLINGS_KERNEL void cast(const Kernel& k, Workspace& workspace) {
   const auto to = static_cast<DType>(k.n[1]);
   if (to == k.dtype) {
     Kernel same = k;
-    same.n[0] = n * (to == DType::bf16 ? 2 : 4);
+    same.n[0] = n * size_of(to);
     return copy(same, workspace);
   }
   if (k.dtype == DType::i32) {

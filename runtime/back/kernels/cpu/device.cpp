@@ -25,6 +25,7 @@ KernelTable make_table() {
   add_optimizer_kernels(table);
   add_random_kernels(table);
   add_reduce_kernels(table);
+  add_scaled_kernels(table);
   return table;
 }
 

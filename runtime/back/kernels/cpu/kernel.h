@@ -13,6 +13,7 @@
 #include "back/kernels/cpu/workspace.h"
 #include "back/kernels/kernel_ids.h"
 #include "base/bf16.h"
+#include "base/float8.h"
 
 /// Compiled for AVX-512, AVX2 and the baseline; everything called is inlined, or it would be the baseline's code.
 #if defined(SHARDLINGS_MULTIVERSION) && !defined(__clang__)  // clang-tidy reads this, too
@@ -31,12 +32,18 @@ inline float load(float x) {
 inline float load(Bf16 x) {
   return float_of_bf16(x.bits);
 }
+inline float load(E4m3 x) {
+  return float_of_e4m3(x.bits);
+}
 
 inline void store(float& y, float x) {
   y = x;
 }
 inline void store(Bf16& y, float x) {
   y.bits = bf16_of_float(x);
+}
+inline void store(E4m3& y, float x) {
+  y.bits = e4m3_of_float(x);
 }
 
 template <class T>

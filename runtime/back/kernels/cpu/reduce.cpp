@@ -73,10 +73,21 @@ inline void reduce_integers(const Kernel& k) {
   }
 }
 
+/// The largest of scales (e8m0): their codes rise with them, and NaN has the largest one.
+inline void reduce_scales(const Kernel& k) {
+  auto* y = out<std::uint8_t>(k, 0);
+  for (Count i = 0; i < k.n[0]; ++i) {
+    std::uint8_t value = in<std::uint8_t>(k, 0)[i];
+    for (int j = 1; j < static_cast<int>(k.n[1]); ++j) value = std::max(value, in<std::uint8_t>(k, j)[i]);
+    y[i] = value;
+  }
+}
+
 SHARDLINGS_KERNEL void reduce(const Kernel& k, Workspace&) {
   const bool from_partial = k.n[4] != 0;
   const bool to_partial = k.n[5] != 0;
   if (k.dtype == DType::i32) return reduce_integers(k);
+  if (k.dtype == DType::e8m0) return reduce_scales(k);
   if (k.dtype == DType::f32) return reduce_all<float, float, float>(k);
   if (from_partial && to_partial) return reduce_all<float, Bf16, float>(k);
   if (from_partial) return reduce_all<float, Bf16, Bf16>(k);

@@ -1,6 +1,8 @@
 // Moving, filling and converting.
 #include "back/kernels/cuda/map.h"
 #include "back/kernels/cuda/table.h"
+#include "base/dtype.h"
+#include "base/float8.h"
 
 namespace shardlings::back::cuda {
 namespace {
@@ -62,6 +64,10 @@ struct Value {
 };
 
 void fill(const Kernel& k, const LaneContext& lane) {
+  if (is_one_byte(k.dtype)) {
+    const std::uint8_t code = k.dtype == DType::e4m3 ? e4m3_of_float(k.f[0]) : e8m0_of_float(k.f[0]);
+    return map(lane, k.n[0], Value<std::uint8_t>{code}, out<std::uint8_t>(k, 0));
+  }
   if (k.dtype == DType::i32) {
     return map(lane, k.n[0], Value<std::int32_t>{static_cast<std::int32_t>(k.f[0])}, out<std::int32_t>(k, 0));
   }
@@ -91,7 +97,7 @@ void cast(const Kernel& k, const LaneContext& lane) {
   const auto to = static_cast<DType>(k.n[1]);
   if (to == k.dtype) {
     Kernel same = k;
-    same.n[0] = n * (to == DType::bf16 ? 2 : 4);
+    same.n[0] = n * size_of(to);
     return copy(same, lane);
   }
   if (k.dtype == DType::i32) {

@@ -23,6 +23,9 @@ __device__ inline std::uint32_t load(std::uint32_t x) {
 __device__ inline std::int32_t load(std::int32_t x) {
   return x;
 }
+__device__ inline std::uint8_t load(std::uint8_t x) {
+  return x;
+}
 
 __device__ inline void store(float& y, float x) {
   y = x;
@@ -38,6 +41,9 @@ __device__ inline void store(std::uint32_t& y, std::uint32_t x) {
   y = x;
 }
 __device__ inline void store(std::int32_t& y, std::int32_t x) {
+  y = x;
+}
+__device__ inline void store(std::uint8_t& y, std::uint8_t x) {
   y = x;
 }
 

@@ -67,6 +67,19 @@ __global__ void reduce_integers_kernel(Reduction r, std::int32_t* y, Count n, Co
   }
 }
 
+/// The largest of scales (e8m0): their codes rise with them, and NaN has the largest one.
+__global__ void reduce_scales_kernel(Reduction r, std::uint8_t* y, Count n) {
+  const Count step = static_cast<Count>(gridDim.x) * blockDim.x;
+  for (Count i = static_cast<Count>(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    std::uint8_t value = static_cast<const std::uint8_t*>(r.in[0])[i];
+    for (int input = 1; input < r.inputs; ++input) {
+      const std::uint8_t x = static_cast<const std::uint8_t*>(r.in[input])[i];
+      value = x > value ? x : value;
+    }
+    y[i] = value;
+  }
+}
+
 template <class First, class X, class Y>
 void reduce_floats(const Reduction& r, Y* y, Count n, const LaneContext& lane) {
   constexpr int kN = kPack<First, X, Y>;
@@ -93,6 +106,7 @@ void reduce(const Kernel& k, const LaneContext& lane) {
   if (k.dtype == DType::i32) {
     return enqueue(lane, grid_for(n), reduce_integers_kernel, r, out<std::int32_t>(k, 0), n, divisor);
   }
+  if (k.dtype == DType::e8m0) return enqueue(lane, grid_for(n), reduce_scales_kernel, r, out<std::uint8_t>(k, 0), n);
   if (k.dtype == DType::f32) return reduce_floats<float, float>(r, out<float>(k, 0), n, lane);
   if (from_partial && to_partial) return reduce_floats<float, Bf16>(r, out<float>(k, 0), n, lane);
   if (from_partial) return reduce_floats<float, Bf16>(r, out<Bf16>(k, 0), n, lane);

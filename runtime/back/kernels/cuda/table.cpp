@@ -21,6 +21,7 @@ KernelTable make_table() {
   add_total_kernels(table);
   add_random_kernels(table);
   add_reduce_kernels(table);
+  add_scaled_kernels(table);
   return table;
 }
 

@@ -25,6 +25,7 @@ void add_optimizer_kernels(KernelTable& table);
 void add_total_kernels(KernelTable& table);
 void add_random_kernels(KernelTable& table);
 void add_reduce_kernels(KernelTable& table);
+void add_scaled_kernels(KernelTable& table);
 
 /// All kernels; made once.
 const KernelTable& kernel_table();
