@@ -1,5 +1,5 @@
-// Judges what each rank of a grid reads and draws: one device's sequences, cursor, masks and weights, bit for bit, and
-// that weights are shared by one broadcast.
+// Judges what each rank of a grid reads, packs and draws: one device's sequences, cursor, masks and weights, bit for
+// bit, and that weights are shared by one broadcast.
 
 #include "grading/judge/grader.h"
 
@@ -11,6 +11,7 @@
 #include "grading/formulas/data_numbering.h"
 #include "grading/formulas/data_run.h"
 #include "grading/judge/predictions.h"
+#include "packed_checks.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -232,7 +233,7 @@ std::vector<float> as_on_rank_0(const DataCase& of, const std::vector<float>& ri
 Bytes sent_for_weights(const CheckContext& check, int rank) {
   std::uint64_t begin = ~std::uint64_t{0};
   for (const Event& event : check.trace(rank).events) {
-    if (event.kind == EventKind::operation && check.trace(rank).names.at(event.name) == "dropout") {
+    if (event.kind == EventKind::operation && check.trace(rank).names.at(event.name) == "matmul") {
       begin = std::min(begin, event.order);
     }
   }
@@ -256,6 +257,7 @@ Formula<Bytes> weights_of_rank(const DataCase& of, int rank) {
 
 SHARDLINGS_CHECK(cursor) {
   const DataCase of(check.kase());
+  if (of.is_packed()) return check_packed_cursor(check, of);
   const std::vector<Step> steps = steps_of(check, of);
   for (const Step& step : steps) {
     const Count size = step.cursor < 0 ? 0 : step_from(of, step.cursor).size();
@@ -269,6 +271,7 @@ SHARDLINGS_CHECK(cursor) {
 
 SHARDLINGS_CHECK(sequences) {
   const DataCase of(check.kase());
+  if (of.is_packed()) return check_packed_tokens(check, of);
   const std::vector<Step> steps = steps_of(check, of);
   for (const Step& step : steps) {
     if (step.cursor < 0) return;
@@ -285,8 +288,16 @@ SHARDLINGS_CHECK(sequences) {
   }
 }
 
+SHARDLINGS_CHECK(documents) {
+  check_documents(check, DataCase(check.kase()));
+}
+
 SHARDLINGS_CHECK(masks) {
   const DataCase of(check.kase());
+  if (of.is_packed()) {  // these cases are about packing alone
+    check.exactly("masks", Count(0), named("masks of a case without dropout", Count(0)), "masks");
+    return;
+  }
   const bool held =
       all_masks(of, right_numbering, [&](const Mask& mask) { return check.identical(mask.name, mask.values); });
   if (held) return;
@@ -364,17 +375,4 @@ SHARDLINGS_PREDICTIONS("8 ranks, then 8 in another grid") {
               weights_of_rank(of, 0))
       .unlike(named("all weights", Bytes(2 * of.layers * of.matrix() * kBytesOfF32)),
               "Rank 0 has half of the layers, and of each of these half of the columns.");
-}
-
-SHARDLINGS_PREDICTIONS_AFTER("8 ranks, then 8 in another grid") {
-  const Formula<Count> s = named("s", Count(8192)), h = named("h", Count(16384)), b = named("b", Count(1));
-  const Formula<Count> layers = named("L", Count(126)), masks = named("masks of a block", Count(2));
-  predict.answer(1)
-      .number(
-          "masks",
-          "126 blocks with h = 16384, each with two dropouts of (s, b, h), and a micro-batch of one sequence of 8192 "
-          "positions: how many bytes do the masks have, at one byte for each element?",
-          named("masks", Bytes((masks * layers * s * b * h).expression().value())))
-      .unlike(named("masks of one block", Bytes((masks * s * b * h).expression().value())),
-              "That is one block's. Each one is needed until its backward.");
 }

@@ -1,10 +1,12 @@
-// Trains a model with dropout on the sequences and the random numbers that the learner's functions name, in one grid
-// and, where the case has one, in a second grid that goes on from the cursor; publishes what is judged.
+// Trains a model with dropout on the sequences and the random numbers that the learner's functions name, or without it
+// on documents that they pack; in one grid and, where the case has one, in a second grid that goes on from the cursor.
+// Publishes what is judged.
 
 #include "submission/harness.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 using namespace shardlings;
@@ -14,6 +16,44 @@ SHARDLINGS_LEARNER_FUNCTION(sequences_of_step, std::vector<Count>(const DataRun&
 SHARDLINGS_LEARNER_FUNCTION(next_cursor, Count(const DataRun& run, const Grid& grid, Count cursor));
 SHARDLINGS_LEARNER_FUNCTION(draws_of, Draws(const DataRun& run, const Grid& grid, Count cursor, const DroppedLayer& x));
 SHARDLINGS_LEARNER_FUNCTION(share_weights, void(const Grid& grid, View weights));
+/// What packed_tokens says, three numbers for each token.
+SHARDLINGS_LEARNER_FUNCTION(packed_numbers,
+                            std::vector<Count>(const DataRun& run, const Grid& grid, const std::vector<Count>& lengths,
+                                               Count sequence, Count cursor));
+/// loss_tokens, and next_packed_cursor.
+SHARDLINGS_LEARNER_FUNCTION(packed_counts, std::vector<Count>(const DataRun& run, const std::vector<Count>& lengths,
+                                                              Count sequence, Count cursor));
+
+#ifdef SHARDLINGS_BESIDE_LEARNER
+
+// As in puzzle.cpp.
+struct Packing {
+  std::vector<Count> lengths;
+  Count sequence = 0;
+};
+struct PackedToken {
+  Count token = 0, target = -1, sees = 0;
+};
+
+std::vector<PackedToken> packed_tokens(const DataRun& run, const Grid& grid, const Packing& packing, Count cursor);
+Count loss_tokens(const DataRun& run, const Packing& packing, Count cursor);
+Count next_packed_cursor(const DataRun& run, const Packing& packing, Count cursor);
+
+std::vector<Count> packed_numbers(const DataRun& run, const Grid& grid, const std::vector<Count>& lengths,
+                                  Count sequence, Count cursor) {
+  std::vector<Count> numbers;
+  for (const PackedToken& own : packed_tokens(run, grid, {lengths, sequence}, cursor)) {
+    numbers.insert(numbers.end(), {own.token, own.target, own.sees});
+  }
+  return numbers;
+}
+
+std::vector<Count> packed_counts(const DataRun& run, const std::vector<Count>& lengths, Count sequence, Count cursor) {
+  const Packing packing{lengths, sequence};
+  return {loss_tokens(run, packing, cursor), next_packed_cursor(run, packing, cursor)};
+}
+
+#endif
 
 namespace {
 
@@ -29,10 +69,18 @@ struct Sizes {
         middle(h.integer("middle")),
         layers(h.kase().model.layers),
         rate(static_cast<float>(h.kase().number("rate"))),
-        lr(h.kase().model.lr) {}
+        lr(h.kase().model.lr) {
+    const bool packed = h.kase().numbers.contains("documents");
+    for (Count i = 0; i < (packed ? h.integer("documents") : 0); ++i) {
+      lengths.push_back(h.integer("document_" + std::to_string(i)));
+    }
+  }
+
+  Count tokens() const { return std::accumulate(lengths.begin(), lengths.end(), Count(0)); }
 
   Count s, width, middle, layers;
   float rate, lr;
+  std::vector<Count> lengths;  ///< of documents that are packed
 };
 
 /// A grid, and what this rank has of the model in it.
@@ -82,8 +130,9 @@ class Training {
       : h_(h),
         sizes_(h),
         run_{h.kase().seed, h.integer("sequences"), h.integer("batch"), static_cast<int>(sizes_.layers)},
-        inputs_(h.normals(kInputs, {run_.sequences * sizes_.s, sizes_.width}, Kind::other)),
-        targets_(h.normals(kTargets, {run_.sequences * sizes_.s, sizes_.width}, Kind::other)),
+        tokens_(sizes_.lengths.empty() ? run_.sequences * sizes_.s : sizes_.tokens()),
+        inputs_(h.normals(kInputs, {tokens_, sizes_.width}, Kind::other)),
+        targets_(h.normals(kTargets, {tokens_, sizes_.width}, Kind::other)),
         cursor_(h.integer("cursor")),
         read_(cursor_) {}
 
@@ -138,6 +187,7 @@ class Training {
   }
 
   void step(const Layout& layout, View weights);
+  void step_packed(const Layout& layout, View weights, Count s);
   void put_records();
 
  private:
@@ -145,17 +195,18 @@ class Training {
     Tensor x, z, a;
   };
 
-  /// Sequences of the table: positions of this rank's sequences, (s, b, h).
-  Tensor rows_of(ConstView table, const std::vector<Count>& sequences) {
-    const auto b = static_cast<Count>(sequences.size());
-    if (b == 0) return h_.rank().zeros({sizes_.s, 0, sizes_.width}, Kind::activation);
-    std::vector<float> ids;
-    for (Count i = 0; i < sizes_.s; ++i) {
-      for (const Count sequence : sequences) ids.push_back(static_cast<float>(sequence * sizes_.s + i));
-    }
-    Tensor rows = cast(h_.tensor(ids, Kind::other), DType::i32);
-    return embedding(rows.part({0, sizes_.s * b}).reshaped({sizes_.s, b}), table, {0, run_.sequences * sizes_.s});
+  /// Which rows of the tables a rank reads: position by position, (s, b).
+  struct Rows {
+    Count s = 0, b = 0;
+    std::vector<float> inputs, targets{};  ///< a row that is not there is one of zeros, and a target of -1 is none
+  };
+  Tensor rows_of(ConstView table, const Rows& rows, const std::vector<float>& numbers) {
+    if (rows.s * rows.b == 0) return h_.rank().zeros({rows.s, rows.b, sizes_.width}, Kind::activation);
+    const Tensor ids = cast(h_.tensor(numbers, Kind::other), DType::i32);
+    return embedding(ids.part({0, rows.s * rows.b}).reshaped({rows.s, rows.b}), table, {0, tokens_});
   }
+  /// Trains on them. The loss is half the mean of (y - target)^2 over `tokens` tokens, those of all replicas.
+  void train(const Layout& layout, View weights, const Rows& rows, Count tokens);
 
   Tensor forward(const Layout& layout, View weights, Tensor x, std::vector<Layer>& saved);
   void backward(const Layout& layout, View weights, View grads, std::vector<Layer>& saved, Tensor& g);
@@ -165,6 +216,7 @@ class Training {
   Harness& h_;
   Sizes sizes_;
   DataRun run_;
+  Count tokens_;  ///< of the data set
   Tensor inputs_, targets_;
   Count cursor_;  ///< the learner's
   Count read_;    ///< what it should be: for the sizes of messages alone, which ranks must agree upon
@@ -188,12 +240,12 @@ Tensor Training::forward(const Layout& layout, View weights, Tensor x, std::vect
   for (Count l = 0; l < layout.layers.size(); ++l) {
     Tensor z = matmul(x, layout.matrix(weights, sizes_, l, 0), nt);
     Tensor a = gelu(z);
-    dropout(a, sizes_.rate, drawn(layout, l, true));
+    if (sizes_.lengths.empty()) dropout(a, sizes_.rate, drawn(layout, l, true));
     Tensor y = matmul(a, layout.matrix(weights, sizes_, l, 1), nn);
-    const Draws draws = drawn(layout, l, false);
+    const Draws draws = sizes_.lengths.empty() ? drawn(layout, l, false) : Draws{};
     Group tp = layout.tp;
     tp.all_reduce(y, ReduceOp::sum);
-    dropout(y, sizes_.rate, draws);
+    if (sizes_.lengths.empty()) dropout(y, sizes_.rate, draws);
     add(y, x);
     saved.push_back({std::move(x), std::move(z), std::move(a)});
     x = std::move(y);
@@ -205,12 +257,13 @@ void Training::backward(const Layout& layout, View weights, View grads, std::vec
   for (Count l = layout.layers.size() - 1; l >= 0; --l) {
     const Layer of = std::move(saved.back());
     saved.pop_back();
-    const std::size_t at = applied_.size() - 2 * static_cast<std::size_t>(layout.layers.size() - l);
+    const bool drops = sizes_.lengths.empty();
+    const std::size_t at = drops ? applied_.size() - 2 * static_cast<std::size_t>(layout.layers.size() - l) : 0;
     Tensor gy = clone(g);
-    dropout(gy, sizes_.rate, applied_[at + 1].draws);
+    if (drops) dropout(gy, sizes_.rate, applied_[at + 1].draws);
     matmul_add(layout.matrix(grads, sizes_, l, 1), of.a, gy, tn);
     Tensor ga = matmul(gy, layout.matrix(weights, sizes_, l, 1), nt);
-    dropout(ga, sizes_.rate, applied_[at].draws);
+    if (drops) dropout(ga, sizes_.rate, applied_[at].draws);
     const Tensor gz = gelu_backward(of.z, ga);
     matmul_add(layout.matrix(grads, sizes_, l, 0), gz, of.x, tn);
     Tensor gx = matmul(gz, layout.matrix(weights, sizes_, l, 0), nn);
@@ -232,15 +285,55 @@ void Training::step(const Layout& layout, View weights) {
   // Too many are left out and too few stand for sequences of zeros: messages have one size on all ranks of a replica.
   sequences.resize(static_cast<std::size_t>(mine_.size()), run_.sequences);
 
+  Rows rows{sizes_.s, mine_.size(), {}};
+  for (Count i = 0; i < sizes_.s; ++i) {
+    for (const Count sequence : sequences) rows.inputs.push_back(static_cast<float>(sequence * sizes_.s + i));
+  }
+  rows.targets = rows.inputs;
+  train(layout, weights, rows, batch_ * sizes_.s);
+  cursor_ = next_cursor(run_, layout.grid, cursor_);
+  read_ += batch_;
+  ++steps_;
+}
+
+void Training::step_packed(const Layout& layout, View weights, Count s) {
+  const Count left = std::min(run_.batch * s, tokens_ - read_ % tokens_);
+  mine_ = layout.dp.mine((left + s - 1) / s);
+  const Range mine{std::min(mine_.begin * s, left), std::min(mine_.end * s, left)};
+  std::vector<Count> numbers = packed_numbers(run_, layout.grid, sizes_.lengths, s, cursor_);
+  const std::vector<Count> counts = packed_counts(run_, sizes_.lengths, s, cursor_);
+  log_.push_back(static_cast<float>(cursor_));
+  log_.push_back(static_cast<float>(numbers.size() / 3));
+  log_.push_back(static_cast<float>(counts[0]));
+  const std::size_t most = 3 * static_cast<std::size_t>(run_.batch * std::max(sizes_.s, h_.integer("sequence_later")));
+  for (std::size_t i = 0; i < most; ++i) log_.push_back(i < numbers.size() ? static_cast<float>(numbers[i]) : -1.0F);
+  numbers.resize(3 * static_cast<std::size_t>(mine.size()), -1);
+  Rows rows{mine.size(), 1, {}};
+  for (std::size_t i = 0; i < numbers.size(); i += 3) {
+    rows.inputs.push_back(static_cast<float>(numbers[i]));
+    rows.targets.push_back(static_cast<float>(numbers[i + 1]));
+  }
+  train(layout, weights, rows, std::max(counts[0], Count(1)));
+  cursor_ = counts[1];
+  read_ += left;
+  ++steps_;
+}
+
+void Training::train(const Layout& layout, View weights, const Rows& rows, Count tokens) {
   Group pp = layout.pp, dp = layout.dp;
-  const Shape shape{sizes_.s, mine_.size(), sizes_.width};
-  Tensor x = layout.is_first() ? rows_of(inputs_, sequences) : h_.rank().empty(shape, Kind::activation);
+  const Shape shape{rows.s, rows.b, sizes_.width};
+  Tensor x = layout.is_first() ? rows_of(inputs_, rows, rows.inputs) : h_.rank().empty(shape, Kind::activation);
   if (!layout.is_first()) pp.recv(x, pp.rank() - 1);
   std::vector<Layer> saved;
   Tensor g = forward(layout, weights, std::move(x), saved);
-  if (layout.is_last()) {  // half the mean of (y - target)^2, over the tokens of all replicas
-    axpy(g, -1, rows_of(targets_, sequences));
-    scale(g, 1 / static_cast<float>(batch_ * sizes_.s));
+  if (layout.is_last()) {
+    axpy(g, -1, rows_of(targets_, rows, rows.targets));
+    if (!sizes_.lengths.empty()) {
+      std::vector<float> counts;
+      for (const float target : rows.targets) counts.push_back(target < 0 ? 0.0F : 1.0F);
+      if (!counts.empty()) scale_rows(g, h_.tensor(counts, Kind::other));
+    }
+    scale(g, 1 / static_cast<float>(tokens));
   } else {
     pp.send(g, pp.rank() + 1);
     pp.recv(g, pp.rank() + 1);
@@ -250,9 +343,6 @@ void Training::step(const Layout& layout, View weights) {
   if (!layout.is_first()) pp.send(g, pp.rank() - 1);
   dp.all_reduce(grads, ReduceOp::sum);
   sgd(weights, grads, sizes_.lr);
-  cursor_ = next_cursor(run_, layout.grid, cursor_);
-  read_ += batch_;
-  ++steps_;
 }
 
 /// What dropout makes of ones, where it lies in that of one device: (s, B w).
@@ -290,10 +380,17 @@ SHARDLINGS_HARNESS(h) {
   h.begin();
   share_weights(layout.grid, weights);
   Tensor shared = clone(weights);
-  for (int step = 0; step < h.kase().steps; ++step) training.step(layout, weights);
+  const bool packed = h.kase().numbers.contains("documents");
+  const auto step = [&](const Layout& in, Count s) {
+    if (packed) return training.step_packed(in, weights, s);
+    training.step(in, weights);
+  };
+  for (int number = 0; number < h.kase().steps; ++number) step(layout, sizes.s);
   if (h.integer("steps_later") > 0) {
     weights = training.part_of(other, training.whole(layout, weights));
-    for (Count step = 0; step < h.integer("steps_later"); ++step) training.step(other, weights);
+    for (Count number = 0; number < h.integer("steps_later"); ++number) {
+      step(other, packed ? h.integer("sequence_later") : sizes.s);
+    }
   }
   h.end();
   training.put("weights at first", layout, shared);

@@ -1,7 +1,7 @@
 // Puzzle 43: data and seeds.
 //
-// Which sequences each rank of a grid reads, and which random numbers it draws, so that any grid trains as one device
-// would. The lesson is README.md beside this file; `./shardlings explain 43` shows it in the terminal.
+// Which data each rank of a grid reads, packed or not, and which random numbers it draws, so that any grid trains as
+// one device would. The lesson is README.md beside this file; `./shardlings explain 43` shows it in the terminal.
 
 #include <shardlings/puzzle.h>
 
@@ -22,7 +22,6 @@ using namespace shardlings;
 ///
 /// Of the sequences of a step, in their order, replica r has grid.along("dp").part(B, r); of the w columns of an inner
 /// activation rank r has grid.along("tp").part(w, r). Of a layer's output every rank of "tp" has all columns.
-///
 /// sequences_of_step  the numbers of the sequences that this rank's replica reads in the step that begins at the
 ///                    cursor, in their order; none where there are fewer than replicas
 /// next_cursor        where the next step begins. A run may go on from it in another grid
@@ -31,7 +30,26 @@ using namespace shardlings;
 /// share_weights      `weights`, of this rank's layers and columns, are right on replica 0. Afterwards they are so on
 ///                    all replicas. No rank sends more than the bytes of its weights once
 
-// >>> your code (about 20 lines)
+/// Where the data set has documents: the tokens of each, and of a packed sequence.
+struct Packing {
+  std::vector<Count> lengths;
+  Count sequence = 0;
+};
+/// Numbers of tokens count them document by document. `target` is the one to predict, -1 if there is none; `sees` the
+/// first position of its sequence that the token may see.
+struct PackedToken {
+  Count token = 0, target = -1, sees = 0;
+};
+/// Packing (43b): there run.sequences counts documents, and a cursor counts tokens. Epoch e = cursor / all tokens lays
+/// the documents one behind another in the order shuffled(run.sequences, run.seed + e). A step cuts run.batch sequences
+/// from the cursor on, also through documents; the last one of an epoch may be shorter, and others missing. Of the
+/// step's B sequences replica r has grid.along("dp").part(B, r).
+/// packed_tokens       the tokens of this replica's sequences, one sequence behind another. The target of each is the
+///                     next token of its document, wherever that lies. It sees its own document alone
+/// loss_tokens         how many tokens of the step have a target, on all replicas: the loss is divided by that
+/// next_packed_cursor  where the next step begins, in whatever grid, and with sequences of whatever length
+
+// >>> your code (about 46 lines)
 std::vector<Count> sequences_of_step(const DataRun& run, const Grid& grid, Count cursor) {
   not_implemented();
 }
@@ -45,6 +63,18 @@ Draws draws_of(const DataRun& run, const Grid& grid, Count cursor, const Dropped
 }
 
 void share_weights(const Grid& grid, View weights) {
+  not_implemented();
+}
+
+std::vector<PackedToken> packed_tokens(const DataRun& run, const Grid& grid, const Packing& packing, Count cursor) {
+  not_implemented();
+}
+
+Count loss_tokens(const DataRun& run, const Packing& packing, Count cursor) {
+  not_implemented();
+}
+
+Count next_packed_cursor(const DataRun& run, const Packing& packing, Count cursor) {
   not_implemented();
 }
 // <<<

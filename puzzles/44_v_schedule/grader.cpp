@@ -86,10 +86,10 @@ void diagnose_time(CheckContext& check, const FoldedPlan& plan) {
     const int second_right = before_first(right, kSecondForward, kSecondInput);
     if (second < second_right) return check.diagnose("second_chunk_short");
   }
-  for (int rank = p - 1; rank > 0; --rank) {
-    if (inputs_before_second_weights(order_on(check, rank)) < inputs_before_second_weights(v_order(plan, rank))) {
-      return check.diagnose("weights_too_early");
-    }
+  for (int rank = p - 1; rank >= 0; --rank) {
+    const int inputs = inputs_before_second_weights(order_on(check, rank));
+    const int right = inputs_before_second_weights(v_order(plan, rank));
+    if (inputs != right) return check.diagnose(inputs < right ? "weights_too_early" : "gaps_left_empty");
   }
 }
 

@@ -1,7 +1,7 @@
 // Puzzle 43: data and seeds.
 //
-// Which sequences each rank of a grid reads, and which random numbers it draws, so that any grid trains as one device
-// would. The lesson is README.md beside this file; `./shardlings explain 43` shows it in the terminal.
+// Which data each rank of a grid reads, packed or not, and which random numbers it draws, so that any grid trains as
+// one device would. The lesson is README.md beside this file; `./shardlings explain 43` shows it in the terminal.
 
 #include <shardlings/puzzle.h>
 
@@ -22,7 +22,6 @@ using namespace shardlings;
 ///
 /// Of the sequences of a step, in their order, replica r has grid.along("dp").part(B, r); of the w columns of an inner
 /// activation rank r has grid.along("tp").part(w, r). Of a layer's output every rank of "tp" has all columns.
-///
 /// sequences_of_step  the numbers of the sequences that this rank's replica reads in the step that begins at the
 ///                    cursor, in their order; none where there are fewer than replicas
 /// next_cursor        where the next step begins. A run may go on from it in another grid
@@ -31,7 +30,26 @@ using namespace shardlings;
 /// share_weights      `weights`, of this rank's layers and columns, are right on replica 0. Afterwards they are so on
 ///                    all replicas. No rank sends more than the bytes of its weights once
 
-// >>> your code (about 20 lines)
+/// Where the data set has documents: the tokens of each, and of a packed sequence.
+struct Packing {
+  std::vector<Count> lengths;
+  Count sequence = 0;
+};
+/// Numbers of tokens count them document by document. `target` is the one to predict, -1 if there is none; `sees` the
+/// first position of its sequence that the token may see.
+struct PackedToken {
+  Count token = 0, target = -1, sees = 0;
+};
+/// Packing (43b): there run.sequences counts documents, and a cursor counts tokens. Epoch e = cursor / all tokens lays
+/// the documents one behind another in the order shuffled(run.sequences, run.seed + e). A step cuts run.batch sequences
+/// from the cursor on, also through documents; the last one of an epoch may be shorter, and others missing. Of the
+/// step's B sequences replica r has grid.along("dp").part(B, r).
+/// packed_tokens       the tokens of this replica's sequences, one sequence behind another. The target of each is the
+///                     next token of its document, wherever that lies. It sees its own document alone
+/// loss_tokens         how many tokens of the step have a target, on all replicas: the loss is divided by that
+/// next_packed_cursor  where the next step begins, in whatever grid, and with sequences of whatever length
+
+// >>> your code (about 46 lines)
 /// What the step at the cursor reads of its epoch.
 Range step_at(const DataRun& run, Count cursor) {
   const Count begin = cursor % run.sequences;
@@ -63,12 +81,48 @@ Draws draws_of(const DataRun& run, const Grid& grid, Count cursor, const Dropped
 void share_weights(const Grid& grid, View weights) {
   grid.along("dp").broadcast(weights, 0);
 }
+
+/// The step at the cursor, as one device reads it.
+std::vector<PackedToken> packed_step(const DataRun& run, const Packing& packing, Count cursor) {
+  std::vector<Count> begins{0};  // of the documents in the data set; last: all tokens
+  for (const Count length : packing.lengths) begins.push_back(begins.back() + length);
+  const Count first = cursor % begins.back(), end = std::min(first + run.batch * packing.sequence, begins.back());
+  std::vector<PackedToken> tokens;
+  Count at = 0;  // place in the epoch
+  for (const Count document : shuffled(run.sequences, run.seed + static_cast<std::uint64_t>(cursor / begins.back()))) {
+    for (Count i = 0; i < packing.lengths[document]; ++i, ++at) {
+      if (at < first || at >= end) continue;
+      const Count token = begins[document] + i, position = (at - first) % packing.sequence;
+      const bool is_last = i + 1 == packing.lengths[document];
+      tokens.push_back({token, is_last ? -1 : token + 1, std::max(position - i, Count(0))});
+    }
+  }
+  return tokens;
+}
+
+std::vector<PackedToken> packed_tokens(const DataRun& run, const Grid& grid, const Packing& packing, Count cursor) {
+  const std::vector<PackedToken> step = packed_step(run, packing, cursor);
+  const Count all = static_cast<Count>(step.size()), s = packing.sequence;
+  const Range mine = grid.along("dp").mine((all + s - 1) / s);
+  return {step.begin() + std::min(mine.begin * s, all), step.begin() + std::min(mine.end * s, all)};
+}
+
+Count loss_tokens(const DataRun& run, const Packing& packing, Count cursor) {
+  Count count = 0;
+  for (const PackedToken& own : packed_step(run, packing, cursor)) count += own.target >= 0 ? 1 : 0;
+  return count;
+}
+
+Count next_packed_cursor(const DataRun& run, const Packing& packing, Count cursor) {
+  return cursor + static_cast<Count>(packed_step(run, packing, cursor).size());
+}
 // <<<
 
-// What it costs: one broadcast at the beginning of the run, and nothing after it. No mask is kept, and no order is
-// sent: whoever knows seed and cursor can work out what anybody reads and draws.
+// What it costs: one broadcast at the beginning of the run, and nothing after it. No mask is kept, and no order and no
+// packing is sent: seed, cursor and the documents' lengths say what anybody reads and draws.
 //
 // What production does differently: Megatron-LM gives the ranks of tensor parallelism a generator each, with other
 // seeds for what is divided, and saves its state in checkpoints; so masks depend on the layout. PyTorch's DTensor
 // counts offsets into one stream, as here. torchtitan and MosaicML's StreamingDataset save a cursor by which a run can
-// go on with another number of ranks.
+// go on with another number of ranks. Megatron-LM packs documents as here, but once for the whole run, into an index on
+// disk, so its sequences cannot change their length on the way.

@@ -1,7 +1,11 @@
 // What the papers' closed forms say of thousands of ranks, of the programs that learners write.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "cli/learner.h"
 #include "model/structure.h"
@@ -74,6 +78,27 @@ TEST(ClosedForms, OfTheBytesOfZeRO) {
   EXPECT_NEAR(sent("11", "1") / (2 * all), 1, kOfParts);
   EXPECT_NEAR(sent("12", "2") / (3 * all), 1, kOfParts);
   EXPECT_NEAR(sent("13", "1") / (3 * all - last), 1, kOfParts);
+}
+
+// Qi et al. 2024 (arXiv 2401.10241), section 6: with passes that take equally long no rank of a V schedule waits
+// between its first pass and its last one, on 2p chunks of 0.5 ms for each pass; and a rank in the middle sends four
+// messages for each micro-batch, twice as many as in a straight pipeline.
+TEST(ClosedForms, OfAVSchedule) {
+  const Learner shardlings;
+  constexpr std::int64_t kPass = 500'000, kMessage = 4 * 2 * 2 * 8;
+  for (const int p : {4, 16, 64}) {
+    const int m = 2 * p;
+    const std::string model = "layers=" + std::to_string(2 * p - 2) + ",hidden=8,heads=2,vocabulary=16,sequence=2";
+    const json run =
+        simulated(shardlings, "44", p, {"--micro-batches", std::to_string(m), "--model", model, "--batch", "2"});
+    EXPECT_EQ(run.at("end"), (6 * m + p - 1) * kPass) << p;
+    std::int64_t most = 0;
+    for (const json& kind : run.at("kinds")) {
+      EXPECT_EQ(kind.at("computing"), 6 * m * kPass) << p;
+      most = std::max(most, kind.at("sent").get<std::int64_t>());
+    }
+    EXPECT_EQ(most, 4 * m * kMessage) << p;
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "case/data.h"
+#include "grading/formulas/data_packing.h"
 #include "grading/reference/gelu.h"
 #include "grading/reference/noise.h"
 
@@ -19,7 +20,7 @@ class OneDevice {
   using Table = std::vector<Real>;
 
   OneDevice(const DataCase& of, std::uint64_t shake) : of_(of) {
-    const Count tokens = of.sequences * of.s * of.width;
+    const Count tokens = of.tokens() * of.width;
     const auto shaken = [&](const std::vector<float>& drawn, std::uint64_t stream) {
       Table table(drawn.begin(), drawn.end());
       reference::shake_all(table, shake, stream);
@@ -31,7 +32,11 @@ class OneDevice {
   }
 
   std::vector<Real> run() {
-    for (const StepRead& step : all_steps(of_)) train(step);
+    if (of_.is_packed()) {
+      for (const PackedStep& step : all_packed_steps(of_)) train(step);
+    } else {
+      for (const StepRead& step : all_steps(of_)) train(step);
+    }
     return std::move(weights_);
   }
 
@@ -49,28 +54,45 @@ class OneDevice {
 
   void train(const StepRead& step) {
     const Count rows = step.size() * of_.s;
-    std::vector<Masks> masks;
+    begin(step.cursor, rows);
+    for (Count row = 0; row < rows; ++row) {
+      const Count at = step.sequences[static_cast<std::size_t>(row / of_.s)] * of_.s + row % of_.s;
+      token(row, at, at, rows);
+    }
+    update();
+  }
+  void train(const PackedStep& step) {
+    begin(step.cursor, step.size());
+    for (Count row = 0; row < step.size(); ++row) {
+      const PackedToken& own = step.tokens[static_cast<std::size_t>(row)];
+      if (own.target >= 0) token(row, own.token, own.target, step.with_target());
+    }
+    update();
+  }
+
+  void begin(Count cursor, Count rows) {
+    masks_.clear();
     for (Count layer = 0; layer < of_.layers; ++layer) {
-      masks.push_back({mask_by_row(of_, stream_of(of_, step.cursor, layer, true), rows, of_.middle),
-                       mask_by_row(of_, stream_of(of_, step.cursor, layer, false), rows, of_.width)});
+      masks_.push_back({mask_by_row(of_, stream_of(of_, cursor, layer, true), rows, of_.middle),
+                        mask_by_row(of_, stream_of(of_, cursor, layer, false), rows, of_.width)});
     }
     grads_.assign(weights_.size(), Real(0));
-    for (Count row = 0; row < rows; ++row) {
-      const Count sequence = step.sequences[static_cast<std::size_t>(row / of_.s)];
-      token(row, (sequence * of_.s + row % of_.s) * of_.width, rows, masks);
-    }
+  }
+  void update() {
     const auto lr = static_cast<Real>(of_.kase.model.lr);
     for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] -= lr * grads_[i];
   }
 
-  /// One token, forward and backward: row `row` of the step, whose numbers begin at `at` in the tables.
-  void token(Count row, Count at, Count rows, const std::vector<Masks>& masks) {
-    Row x(inputs_.begin() + at, inputs_.begin() + at + of_.width);
+  /// One token, forward and backward: row `row` of the step, with rows of the tables of inputs and of targets. The loss
+  /// is a mean over `tokens`.
+  void token(Count row, Count input, Count target, Count tokens) {
+    const std::vector<Masks>& masks = masks_;
+    Row x(inputs_.begin() + input * of_.width, inputs_.begin() + (input + 1) * of_.width);
     std::vector<Layer> saved;
     for (Count layer = 0; layer < of_.layers; ++layer) forward(row, layer, masks, x, saved);
     for (Count c = 0; c < of_.width; ++c) {
       Real& g = x[static_cast<std::size_t>(c)];
-      g = (g - targets_[static_cast<std::size_t>(at + c)]) / static_cast<Real>(rows);
+      g = (g - targets_[static_cast<std::size_t>(target * of_.width + c)]) / static_cast<Real>(tokens);
     }
     for (Count layer = of_.layers - 1; layer >= 0; --layer) backward(row, layer, masks, saved, x);
   }
@@ -121,6 +143,7 @@ class OneDevice {
 
   const DataCase& of_;
   Table inputs_, targets_, weights_, grads_;
+  std::vector<Masks> masks_;  ///< of the step, by layer
 };
 
 }  // namespace

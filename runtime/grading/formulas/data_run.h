@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <string>
 #include <vector>
 
 #include "base/parts.h"
@@ -30,15 +32,25 @@ struct DataCase {
         sequences(of.integer("sequences")),
         batch(of.integer("batch")),
         steps(of.steps + of.integer("steps_later")),
-        rate(static_cast<float>(of.number("rate"))) {}
+        rate(static_cast<float>(of.number("rate"))) {
+    const Count documents = of.numbers.contains("documents") ? of.integer("documents") : 0;
+    for (Count i = 0; i < documents; ++i) lengths.push_back(of.integer("document_" + std::to_string(i)));
+  }
 
   Count matrix() const { return middle * width; }
+  /// The data set has documents of unequal lengths, which are packed (data_packing.h).
+  bool is_packed() const { return !lengths.empty(); }
+  /// Of the data set.
+  Count tokens() const {
+    return is_packed() ? std::accumulate(lengths.begin(), lengths.end(), Count(0)) : sequences * s;
+  }
 
   const cases::Case& kase;
   Count s, width, middle, layers;
   Count sequences, batch;  ///< of the data set, and of a step
   Count steps;             ///< in both grids
   float rate;
+  std::vector<Count> lengths;  ///< tokens of each document; none where all sequences have s tokens
 };
 
 /// A rank's place in a grid of d x p x t.
@@ -73,7 +85,8 @@ std::uint64_t stream_of(const DataCase& of, Count cursor, Count layer, bool inne
 /// Weights as they are drawn: `others` is 0, or kOthers times the number of a replica whose own they are.
 std::vector<float> first_weights(const DataCase& of, int others = 0);
 
-/// The weights in the end, of one device in double, and how far f32 arithmetic may be from them.
+/// The weights in the end, of one device in double, and how far f32 arithmetic may be from them. With packed documents
+/// the loss is that of the tokens that have a target.
 struct TrainedWeights {
   std::vector<double> exact, tolerance;
 };
