@@ -37,6 +37,8 @@ TEST(CaseFacts, OfAQuestionAreItsNumbersAndLists) {
   kase.numbers = {{"price", 2.5}};
   kase.lists = {{"gpus", {8, 16}}, {"seconds", {1.5, 0.75}}};
   EXPECT_THAT(case_facts(kase), testing::ElementsAre("price = 2.5", "gpus = 8, 16", "seconds = 1.5, 0.75"));
+  kase.lists["seconds"].resize(40);
+  EXPECT_THAT(case_facts(kase), testing::Contains("in puzzle.toml, with more numbers: seconds"));
   kase.model = {};
   kase.model.layers = 4;
   for (const std::string& fact : case_facts(kase)) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace shardlings::cli::learner {
@@ -23,9 +25,19 @@ std::string ranks_and_batch(const cases::Case& kase) {
   return text;
 }
 
-/// "gpus = 8, 16, 32".
-std::string list_text(const std::string& name, const std::vector<double>& values) {
-  return fmt::format("{} = {}", name, fmt::join(values, ", "));
+/// "gpus = 8, 16, 32". Of long lists it is enough to know that they are there.
+std::vector<std::string> lists_text(const cases::Case& kase) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> facts, longer;
+  for (const auto& [name, values] : kase.lists) {
+    if (values.size() > kMost) {
+      longer.push_back(name);
+    } else {
+      facts.push_back(fmt::format("{} = {}", name, fmt::join(values, ", ")));
+    }
+  }
+  if (!longer.empty()) facts.push_back(fmt::format("in puzzle.toml, with more numbers: {}", fmt::join(longer, ", ")));
+  return facts;
 }
 
 /// "272, 272, 272, 136".
@@ -98,7 +110,7 @@ std::vector<std::string> case_facts(const cases::Case& kase) {
     for (const auto& [name, value] : kase.numbers) numbers.push_back(fmt::format("{} = {}", name, value));
     facts.push_back(fmt::format("{}", fmt::join(numbers, ", ")));
   }
-  for (const auto& [name, values] : kase.lists) facts.push_back(list_text(name, values));
+  for (std::string& list : lists_text(kase)) facts.push_back(std::move(list));
   return facts;
 }
 

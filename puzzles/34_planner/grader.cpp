@@ -1,0 +1,275 @@
+// Judges a planner: what it says of layouts that were simulated, and the layout that it chooses, by the simulation
+// where the table has it, by the formulas where not.
+
+#include "grading/judge/grader.h"
+
+#include <fmt/format.h>
+
+#include "formulas.h"
+#include "grading/judge/predictions.h"
+#include "table.h"
+
+using namespace shardlings;
+using namespace shardlings::grader;
+using planning::MemoryRule;
+
+namespace {
+
+/// Of a GPU's memory: what the head needs once is counted on every stage. Of a step: what messages of the pipeline
+/// take.
+constexpr double kPartOfMemory = 0.03, kPartOfTime = 0.03;
+constexpr double kPercentOfPlan = 5;
+
+const char* name_of(Recomputed recomputed) {
+  if (recomputed == Recomputed::attention) return ", attention again";
+  return recomputed == Recomputed::blocks ? ", blocks again" : "";
+}
+
+std::string name_of(const Layout& of) {
+  const std::string chunks = of.chunks > 1 ? fmt::format(" v{}", of.chunks) : "";
+  return fmt::format("t{} p{}{} d{} b{}{}", of.tp, of.pp, chunks, of.dp, of.batch, name_of(of.recomputed));
+}
+
+using OfLayout = std::function<double(const Layout&)>;
+
+/// All answers of that name are within a percent of what a mistake gives.
+bool is_like(const CheckContext& check, const std::string& name, const OfLayout& mistaken) {
+  const std::vector<double> found = check.answers(name);
+  const std::vector<SimulatedLayout> rows = simulated(check.kase());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i >= found.size()) return false;
+    const double gives = mistaken(rows[i].layout);
+    if (!(std::abs(found[i] - gives) <= 0.002 * gives)) return false;
+  }
+  return true;
+}
+
+/// Answers of that name are what was simulated, but for `off` of each; `shown` of it is printed.
+bool each_within(CheckContext& check, const std::string& name, double SimulatedLayout::*simulated_one,
+                 const std::function<double(const SimulatedLayout&)>& off, double shown, const std::string& unit) {
+  const std::vector<double> found = check.answers(name);
+  const std::vector<SimulatedLayout> rows = simulated(check.kase());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double of = i < found.size() ? found[i] : 0, right = rows[i].*simulated_one;
+    const double percent = std::round(1000 * off(rows[i]) / right) / 10;
+    if (!check.within(fmt::format("{} of {}", name, name_of(rows[i].layout)), shown * of, shown * right, percent,
+                      unit)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void diagnose_memory(CheckContext& check, const PlannedJob& job) {
+  const auto is = [&](const MemoryRule& rule) {
+    return is_like(check, "memory", [&](const Layout& layout) { return planning::memory(job, layout, rule); });
+  };
+  const auto whole = [](const Layout&) { return 16.0; };
+  const auto all = [](const PlannedJob& of, const Layout& layout, int) {
+    return static_cast<double>(planning::micro_batches(of, layout) * layout.chunks);
+  };
+  const auto one = [](const PlannedJob&, const Layout& layout, int) { return static_cast<double>(layout.chunks); };
+  const auto plain = [](const PlannedJob& of, const Layout& layout, int stage) {
+    const Count all_in = planning::micro_batches(of, layout);
+    return static_cast<double>(std::min<Count>(layout.pp - stage, all_in) * layout.chunks);
+  };
+  if (is({.bytes_per_weight = whole})) return check.diagnose("optimizer_not_divided");
+  if (is({.bytes_per_weight = [](const Layout& layout) { return 16.0 / layout.dp; }})) {
+    return check.diagnose("all_states_divided");
+  }
+  if (is({.is_divided = false})) return check.diagnose("weights_not_divided");
+  if (is({.chunks = all})) return check.diagnose("all_in_flight");
+  if (is({.chunks = one})) return check.diagnose("one_in_flight");
+  if (is({.chunks = plain})) check.diagnose("chunks_as_one");
+}
+
+void diagnose_time(CheckContext& check, const PlannedJob& job) {
+  const auto is = [&](const std::function<double(const planning::StepParts&, double m, const Layout&)>& gives) {
+    return is_like(check, "seconds", [&](const Layout& layout) {
+      return gives(planning::parts_of(job, layout), static_cast<double>(planning::micro_batches(job, layout)), layout);
+    });
+  };
+  using Parts = planning::StepParts;
+  if (is([](const Parts& of, double m, const Layout&) { return m * (of.stage + of.head) + of.exchange + of.update; })) {
+    return check.diagnose("bubble_forgotten");
+  }
+  if (is([](const Parts& of, double m, const Layout& layout) {
+        return (m + layout.pp - 1) * of.stage + m * of.head + of.exchange + of.update;
+      })) {
+    return check.diagnose("bubble_not_divided");
+  }
+  if (is([](const Parts& of, double m, const Layout& layout) {
+        return m * (of.stage + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.update;
+      })) {
+    return check.diagnose("exchange_forgotten");
+  }
+  if (is([&](const Parts& of, double m, const Layout& layout) {
+        const double speed = planning::exchange_speed(job, layout);
+        const double one =
+            speed == job.inside && layout.dp * layout.tp * layout.pp <= job.node ? 1 : speed / job.between;
+        return m * (of.stage + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.exchange * one + of.update;
+      })) {
+    return check.diagnose("one_port");
+  }
+  if (is([](const Parts& of, double m, const Layout& layout) {
+        return m * (of.stage / layout.pp + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.exchange +
+               of.update;
+      })) {
+    return check.diagnose("stages_divided_twice");
+  }
+  if (is([](const Parts& of, double m, const Layout& layout) {
+        return (m + (layout.pp - 1.0) / layout.chunks) * of.stage + of.exchange + of.update;
+      })) {
+    check.diagnose("head_forgotten");
+  }
+}
+
+Layout chosen_by(const CheckContext& check) {
+  const std::vector<double> of = check.answers("plan");
+  return {static_cast<int>(of.at(0)),   static_cast<int>(of.at(1)),
+          static_cast<int>(of.at(2)),   static_cast<int>(of.at(3)),
+          static_cast<Count>(of.at(4)), static_cast<Recomputed>(static_cast<int>(of.at(5)))};
+}
+
+/// As it was simulated, or else by the formulas.
+SimulatedLayout judged(const Case& kase, const PlannedJob& job, const Layout& layout) {
+  for (const SimulatedLayout& row : simulated(kase)) {
+    if (planning::same(row.layout, layout)) return row;
+  }
+  return {layout, planning::seconds(job, layout), planning::memory(job, layout)};
+}
+
+/// Of those that were simulated and fit.
+double least_seconds(const Case& kase) {
+  double least = HUGE_VAL;
+  for (const SimulatedLayout& row : simulated(kase)) {
+    if (row.bytes <= kGib * kase.number("memory_gib")) least = std::min(least, row.seconds);
+  }
+  return least;
+}
+
+void diagnose_plan(CheckContext& check, const PlannedJob& job, const Layout& chosen) {
+  const auto is = [&](const std::optional<Layout>& layout) { return layout && planning::same(*layout, chosen); };
+  const auto fastest = [&](const std::function<bool(const Layout&)>& is_meant) {
+    return is(planning::fastest(job, is_meant));
+  };
+  int widest = 1;
+  for (const BlockProfile& row : job.profile) widest = std::max(widest, row.tp);
+  if (is(planning::guided(job))) return check.diagnose("decision_guide");
+  if (fastest([](const Layout& of) { return of.recomputed == Recomputed::blocks; })) {
+    return check.diagnose("always_computed_again");
+  }
+  if (fastest([&](const Layout& of) { return of.tp == widest; })) return check.diagnose("always_widest");
+  if (fastest([](const Layout& of) { return of.pp == 1; })) return check.diagnose("never_a_pipeline");
+  if (fastest([](const Layout& of) { return of.tp == 1; })) check.diagnose("never_inside_a_layer");
+}
+
+}  // namespace
+
+SHARDLINGS_CHECK(memory) {
+  const double off = kPartOfMemory * kGib * check.kase().number("memory_gib");
+  const auto of_gpu = [off](const SimulatedLayout&) { return off; };
+  if (!each_within(check, "memory", &SimulatedLayout::bytes, of_gpu, 1 / kGib, "GiB")) {
+    diagnose_memory(check, job_of(check.kase()));
+  }
+}
+
+SHARDLINGS_CHECK(time) {
+  const auto of_step = [](const SimulatedLayout& row) { return kPartOfTime * row.seconds; };
+  if (!each_within(check, "seconds", &SimulatedLayout::seconds, of_step, 1, "s")) {
+    diagnose_time(check, job_of(check.kase()));
+  }
+}
+
+SHARDLINGS_CHECK(fits) {
+  const PlannedJob job = job_of(check.kase());
+  const Layout chosen = chosen_by(check);
+  const auto bytes = static_cast<std::int64_t>(judged(check.kase(), job, chosen).bytes);
+  const auto has = static_cast<std::int64_t>(kGib * check.kase().number("memory_gib"));
+  if (!check.at_most(fmt::format("peak of the plan, {}", name_of(chosen)), Bytes(bytes),
+                     called("memory of a GPU", Formula<Bytes>(Bytes(has))))) {
+    if (chosen.tp * chosen.pp == 1) check.diagnose("one_gpu_is_too_small");
+  }
+}
+
+SHARDLINGS_CHECK(plan) {
+  const PlannedJob job = job_of(check.kase());
+  const Layout chosen = chosen_by(check);
+  const double least = least_seconds(check.kase()), takes = judged(check.kase(), job, chosen).seconds;
+  const auto budget = static_cast<std::int64_t>(1e9 * least * (1 + kPercentOfPlan / 100));
+  if (!check.at_most(fmt::format("step of the plan, {}", name_of(chosen)),
+                     Nanos(static_cast<std::int64_t>(1e9 * takes)),
+                     called("the best that was found, and 5 %", Formula<Nanos>(Nanos(budget))))) {
+    diagnose_plan(check, job, chosen);
+  }
+}
+
+namespace {
+
+/// Korthikanti et al. 2022, table 5, with sequence parallelism and selective recomputation.
+constexpr Layout kPublished{8, 8, 3, 1, 1, Recomputed::attention};
+
+Formula<Nanos> as_time(const std::string& name, double seconds) {
+  return named(name, Nanos(static_cast<std::int64_t>(1e9 * seconds)));
+}
+
+Formula<Bytes> as_bytes(const std::string& name, double bytes) {
+  return named(name, Bytes(static_cast<std::int64_t>(bytes)));
+}
+
+}  // namespace
+
+SHARDLINGS_PREDICTIONS("175 billion on 64 A100") {
+  const PlannedJob job = job_of(predict.kase());
+  Layout one_chunk = kPublished;
+  one_chunk.chunks = 1;
+  const planning::StepParts parts = planning::parts_of(job, kPublished);
+  const auto bubble = [&](int chunks) { return (kPublished.pp - 1) * parts.stage / chunks; };
+  const auto flight = [&](const Layout& layout) {
+    return named("warm-up + 1", static_cast<Count>(planning::in_flight(job, layout, 0)));
+  };
+  predict
+      .count("flight",
+             "With t = 8, p = 8, v = 3, d = 1, b = 1 and attention computed again: how many chunks are in flight on "
+             "the first stage?",
+             flight(kPublished), "chunks")
+      .unlike(flight(one_chunk),
+              "That is 1F1B with whole stages; chunks take turns, and more of them are on their way.")
+      .unlike(named("p v", Count{kPublished.pp} * kPublished.chunks), "The warm-up is longer than p v - 1 chunks.");
+  const MemoryRule few{
+      .chunks = [](const PlannedJob&, const Layout& of, int stage) { return static_cast<double>(of.pp - stage); }};
+  predict
+      .number("memory", "With this layout: how many bytes does a rank of the first stage need at its peak?",
+              as_bytes("states + chunks in flight + once", planning::memory(job, kPublished)))
+      .unlike(as_bytes("8 chunks in flight", planning::memory(job, kPublished, few)),
+              "So few chunks are in flight with one chunk on each stage.");
+  predict
+      .number("bubble", "With this layout: how long is the bubble?",
+              as_time("(p-1) stage / v", bubble(kPublished.chunks)))
+      .unlike(as_time("(p-1) stage", bubble(1)), "Three chunks on a stage: the wait is for a third of it.");
+  predict
+      .number("time", "With this layout: how long does the step take?",
+              as_time("steady + bubble + update", planning::seconds(job, kPublished)))
+      .unlike(as_time("without the bubble", planning::seconds(job, kPublished) - bubble(kPublished.chunks)),
+              "The last stage waits for its first micro-batch.")
+      .unlike(as_time("without the head", planning::seconds(job, kPublished) - 64 * parts.head),
+              "The last stage has the head, too, and it sets the pace.");
+}
+
+SHARDLINGS_PREDICTIONS_AFTER("175 billion on 64 A100") {
+  const PlannedJob job = job_of(predict.kase());
+  Layout one_chunk = kPublished;
+  one_chunk.chunks = 1;
+  predict.answer(1)
+      .number("plain",
+              "With t = 8, p = 8, d = 1, b = 1 and attention computed again: how long does the step take with one "
+              "chunk on each stage?",
+              as_time("bubble of whole stages", planning::seconds(job, one_chunk)))
+      .unlike(as_time("three chunks", planning::seconds(job, kPublished)), "That is the step with three.");
+  const Layout short_pipeline{8, 4, 1, 2, 1, Recomputed::attention};
+  predict.answer(2)
+      .number("exchange", "With t = 8, p = 4, d = 2, b = 1: how long do the replicas exchange gradients and weights?",
+              as_time("4 W (d-1)/d / port", planning::parts_of(job, short_pipeline).exchange))
+      .unlike(as_time("inside a node", planning::parts_of(job, short_pipeline).exchange * job.between / job.inside),
+              "The replicas are 32 ranks apart: in different nodes.");
+}
