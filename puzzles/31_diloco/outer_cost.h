@@ -5,19 +5,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "grading/formulas/outer_training.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
 #include "plan.h"
 
 namespace shardlings {
 
+/// As the harness has it.
+inline OuterPlan outer_plan_of(const cases::Case& kase) {
+  return outer_plan_of(kase, grading::formulas::number_of_layers(kase),
+                       [&](int worker, int micro) { return cases::tokens_of_micro(kase, worker, micro); });
+}
+
 class OuterCost {
  public:
   using Bytes_ = grading::judge::Formula<Bytes>;
   using Time = grading::judge::Formula<Nanos>;
 
-  OuterCost(const cases::Case& kase, int rank)
-      : kase_(kase), rank_(rank), plan_(outer_plan_of(kase, grading::formulas::number_of_layers(kase))) {
+  OuterCost(const cases::Case& kase, int rank) : kase_(kase), rank_(rank), plan_(outer_plan_of(kase)) {
     for (const auto& layer : grading::formulas::layer_bytes(kase)) layers_.push_back(layer.weights);
   }
 
