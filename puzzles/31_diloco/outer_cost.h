@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "grading/formulas/loose_cost.h"
 #include "grading/formulas/outer_training.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
@@ -44,12 +45,9 @@ class OuterCost {
     return rounds() == 0 ? Bytes_(Bytes(0)) : named("an all-reduce of the largest fragment", largest);
   }
   Bytes_ all_rounds() const {
-    using namespace grading::judge;
-    const auto n = grading::formulas::share_of_others(named("N", Count(kase_.ranks)));
-    const auto number = named("rounds", Count(rounds()));
-    const auto exact = named("an all-reduce of each round's fragment", all_sent());
+    const auto exact = grading::judge::named("an all-reduce of each round's fragment", all_sent());
     if (plan_.fragments.size() > 1) return exact;
-    return simplest(number * (2 * n * named("weights", weights())), exact);
+    return simplest(grading::formulas::rounds_sent(rounds(), weights(), kase_.ranks), exact);
   }
 
   /// Of one inner step.

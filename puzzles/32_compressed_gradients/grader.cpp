@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/loose_cost.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/judge/predictions.h"
@@ -184,7 +185,7 @@ struct Cost {
   Count elements;
 
   /// Values and places, 4 bytes each, to all others.
-  Formula<Bytes> sent() const { return steps * (folded(n - 1) * (k * Formula<Bytes>(Bytes(2 * kBytesOfF32)))); }
+  Formula<Bytes> sent() const { return steps * largest_sent(kase_.integer("k"), kase_.ranks); }
   Formula<Bytes> all_reduced() const {
     const Formula<Bytes> gradient = named("gradient", Bytes(elements * kBytesOfF32));
     return steps * (2 * (share_of_others(n) * gradient));
@@ -280,7 +281,7 @@ SHARDLINGS_PREDICTIONS("4 ranks") {
       .unlike(cost.time() / Formula<Count>(2), "There are two collectives in a step.");
   predict
       .count("even", "From how many elements k on do the gathers send as much as an all-reduce of the whole gradient?",
-             named("n", cost.elements) / cost.n, "elements")
+             largest_even(cost.elements, predict.kase().ranks), "elements")
       .unlike(named("n", cost.elements) / Formula<Count>(2), "That is what values and places take of a rank's memory.")
       .unlike(named("n", cost.elements),
               "A ring sends 2 (N-1)/N of a gradient. A gather sends all that it has N-1 times.");
