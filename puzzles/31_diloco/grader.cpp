@@ -8,11 +8,11 @@
 #include <algorithm>
 
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/outer_training.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/judge/predictions.h"
 #include "outer_cost.h"
-#include "training.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -26,15 +26,28 @@ namespace {
 
 using Workers = std::vector<TrainedWorker<double>>;
 
+/// With the weights that the harness gives to exact cases.
+OuterCase outer_case_of(const Case& kase) {
+  Case nobody_lost = kase;
+  nobody_lost.numbers["lost_round"] = 0;
+  OuterCase of{kase, outer_plan_of(kase), outer_plan_of(nobody_lost)};
+  const LayersOf<float> layers = initial_weights<float>(kase);
+  for (std::size_t l = 0; l < layers.size() && is_quadratic(kase); ++l) {
+    of.exact_weights.push_back(exact_weights(kase, static_cast<int>(l), static_cast<Count>(layers[l].size())));
+  }
+  return of;
+}
+
 Workers trained_with(const Case& kase, OuterMistake mistake) {
-  return WorkerTraining<double>(kase, 0, mistake).run();
+  return WorkerTraining<double>(outer_case_of(kase), 0, mistake).run();
 }
 
 /// What careful computations in f32 make of one tensor of each layer, run by run.
 Layers tolerances(const Case& kase, const Layers& exact, LayersOf<float> TrainedWorker<float>::*which) {
   std::vector<LayersOf<float>> runs;
+  const OuterCase of = outer_case_of(kase);
   for (std::uint64_t shake = 0; shake < kRuns; ++shake) {
-    runs.push_back(of_all_workers(WorkerTraining<float>(kase, shake, OuterMistake::none).run(), which));
+    runs.push_back(of_all_workers(WorkerTraining<float>(of, shake, OuterMistake::none).run(), which));
   }
   Layers tolerances;
   for (std::size_t l = 0; l < exact.size(); ++l) {

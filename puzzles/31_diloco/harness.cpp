@@ -78,7 +78,8 @@ void train_worker(Rank& rank, const Model& model, const OuterPlan& plan, TrainSt
 
 SHARDLINGS_HARNESS(h) {
   const Model model = h.model();
-  const OuterPlan plan = outer_plan_of(h.kase(), model.num_layers());
+  const OuterPlan plan =
+      outer_plan_of(h.kase(), model.num_layers(), [&](int worker, int micro) { return h.tokens_of(worker, micro); });
   TrainState state = h.state();
   Batch batch;
   Tensor targets;

@@ -5,19 +5,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "grading/formulas/loose_cost.h"
+#include "grading/formulas/outer_training.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
 #include "plan.h"
 
 namespace shardlings {
 
+/// As the harness has it.
+inline OuterPlan outer_plan_of(const cases::Case& kase) {
+  return outer_plan_of(kase, grading::formulas::number_of_layers(kase),
+                       [&](int worker, int micro) { return cases::tokens_of_micro(kase, worker, micro); });
+}
+
 class OuterCost {
  public:
   using Bytes_ = grading::judge::Formula<Bytes>;
   using Time = grading::judge::Formula<Nanos>;
 
-  OuterCost(const cases::Case& kase, int rank)
-      : kase_(kase), rank_(rank), plan_(outer_plan_of(kase, grading::formulas::number_of_layers(kase))) {
+  OuterCost(const cases::Case& kase, int rank) : kase_(kase), rank_(rank), plan_(outer_plan_of(kase)) {
     for (const auto& layer : grading::formulas::layer_bytes(kase)) layers_.push_back(layer.weights);
   }
 
@@ -38,12 +45,9 @@ class OuterCost {
     return rounds() == 0 ? Bytes_(Bytes(0)) : named("an all-reduce of the largest fragment", largest);
   }
   Bytes_ all_rounds() const {
-    using namespace grading::judge;
-    const auto n = grading::formulas::share_of_others(named("N", Count(kase_.ranks)));
-    const auto number = named("rounds", Count(rounds()));
-    const auto exact = named("an all-reduce of each round's fragment", all_sent());
+    const auto exact = grading::judge::named("an all-reduce of each round's fragment", all_sent());
     if (plan_.fragments.size() > 1) return exact;
-    return simplest(number * (2 * n * named("weights", weights())), exact);
+    return simplest(grading::formulas::rounds_sent(rounds(), weights(), kase_.ranks), exact);
   }
 
   /// Of one inner step.

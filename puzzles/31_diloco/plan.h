@@ -5,34 +5,27 @@
 #include <stdexcept>
 
 #include "base/parts.h"
-#include "case/data.h"
+#include "base/random.h"
 #include "shardlings/puzzle.h"
 
 namespace shardlings {
 
 /// The worker's gradient is w minus its own target, in numbers that are exact in f32, and not that of a model.
-inline bool is_quadratic(const cases::Case& kase) {
+template <class Case>
+bool is_quadratic(const Case& kase) {
   return kase.integer("quadratic") != 0;
 }
 
-/// From which data inner step `step`, from 1 on, of every worker is.
-inline int micro_of_step(const cases::Case& kase, int step) {
-  return (step - 1) % kase.micro_batches;
+/// What worker k's difference weighs in exact cases: powers of two whose sum is one, 1, 1, 2, 4, ...
+inline Count exact_tokens(int worker) {
+  constexpr int kMost = 62;
+  return Count{1} << std::clamp(worker - 1, 0, kMost);
 }
 
-/// What a worker's difference weighs: the tokens of its inner steps after `from`, up to `to`. Of exact cases powers of
-/// two whose sum is one: 1, 1, 2, 4, ...
-inline Count tokens_between(const cases::Case& kase, int worker, int from, int to) {
-  if (is_quadratic(kase)) return Count{1} << std::max(0, worker - 1);
-  Count tokens = 0;
-  for (int step = from + 1; step <= to; ++step) {
-    tokens += cases::tokens_of_micro(kase, worker, micro_of_step(kase, step));
-  }
-  return tokens;
-}
-
-/// For a model of so many layers. Throws std::runtime_error for numbers that no run has.
-inline OuterPlan outer_plan_of(const cases::Case& kase, Count layers) {
+/// For a model of so many layers; tokens_of(worker, micro) are those of a micro-batch, and inner step s, from 1 on, is
+/// of micro-batch (s - 1) mod their number. Throws std::runtime_error for numbers that no run has.
+template <class Case, class Tokens>
+OuterPlan outer_plan_of(const Case& kase, Count layers, Tokens tokens_of) {
   OuterPlan plan;
   plan.steps = kase.steps;
   plan.every = static_cast<int>(kase.integer("every"));
@@ -53,8 +46,12 @@ inline OuterPlan outer_plan_of(const cases::Case& kase, Count layers) {
     const int to = round * interval - plan.overlap, from = std::max(0, to - plan.every);
     std::vector<Count> tokens;
     for (int worker = 0; worker < kase.ranks; ++worker) {
+      Count of_worker = is_quadratic(kase) ? exact_tokens(worker) : 0;
+      for (int step = from; step < to && !is_quadratic(kase); ++step) {
+        of_worker += tokens_of(worker, step % kase.micro_batches);
+      }
       const bool lost = round == kase.integer("lost_round") && worker == kase.integer("lost_worker");
-      tokens.push_back(lost ? 0 : tokens_between(kase, worker, from, to));
+      tokens.push_back(lost ? 0 : of_worker);
     }
     plan.tokens.push_back(std::move(tokens));
   }
@@ -66,9 +63,17 @@ inline Range fragment_of(const OuterPlan& plan, int round) {
   return plan.fragments[static_cast<std::size_t>(round) % plan.fragments.size()];
 }
 
-/// Weights and targets of an exact case: whole numbers.
-inline std::vector<float> exact_weights(const cases::Case& kase, int layer, Count size) {
-  return cases::integers_of(kase, kase.ranks + layer, size);
+/// Weights of an exact case: small whole numbers.
+template <class Case>
+std::vector<float> exact_weights(const Case& kase, int layer, Count size) {
+  constexpr std::uint64_t kStream = 31;
+  constexpr std::uint32_t kLargest = 9;
+  std::vector<float> weights;
+  for (Count i = 0; i < size; ++i) {
+    const auto index = (static_cast<std::uint64_t>(layer) << 32U) + static_cast<std::uint64_t>(i);
+    weights.push_back(static_cast<float>(below_at(2 * kLargest + 1, kase.seed, index, kStream)) - kLargest);
+  }
+  return weights;
 }
 
 }  // namespace shardlings

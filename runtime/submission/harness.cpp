@@ -234,7 +234,11 @@ void Harness::script_reads(const std::vector<float>& values) {
 }
 
 Tensor Harness::integers(Count n, Kind kind) {
-  return tensor(cases::integers_of(kase_, rank_.id(), n), kind);
+  return load_made(rank_, Shape(n), kind, [&] { return cases::integers_of(kase_, rank_.id(), n); });
+}
+
+Count Harness::tokens_of(int rank, int micro) const {
+  return cases::tokens_of_micro(kase_, kase_.batch_of(rank), micro);
 }
 
 void Harness::begin() {

@@ -124,6 +124,8 @@ class SHARDLINGS_API Harness {
   /// This rank's micro-batches (those of batch kase().batch_of(rank), or of choice.which); lives as long as the
   /// harness. Labelled with their numbers.
   Batch batch(const BatchChoice& choice = {});
+  /// Targets that count in micro-batch `micro` of a rank's batch, whichever rank asks.
+  Count tokens_of(int rank, int micro) const;
   /// Weights from the seed: of a whole layer, of a stretch of it, or a rectangle (outputs x inputs) of the matrix of
   /// that name inside it. Only what is asked for is ever in device memory, so that a shard costs a shard.
   /// Throws std::runtime_error if there is no such layer, matrix, or part of it.

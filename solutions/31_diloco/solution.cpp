@@ -90,5 +90,5 @@ void diloco(Rank& rank, const OuterPlan& plan, TrainState& state, Worker& worker
 // apart between two rounds, and where their data differ, they drift to different places.
 //
 // What production does differently: torchft has this as DiLoCo, with anchors in the host's memory, fragments in turn,
-// and a quorum for each round: whoever does not take part sends zeros, and the sum is divided by those who do. Prime
+// and a quorum for each round: a worker that takes no part sends zeros, and the sum is divided by those that do. Prime
 // Intellect's INTELLECT-1 sent the differences in 8 bits, Streaming DiLoCo in 4.

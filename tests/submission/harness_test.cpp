@@ -155,6 +155,27 @@ TEST(HarnessNormals, RowsArePartOfTheWhole) {
   EXPECT_EQ(report.ranks[0].counters.peak.value(), 12 * 4) << "never the whole";
 }
 
+TEST(HarnessBatch, HasTheTokensThatEveryRankKnowsOf) {
+  cases::Case kase = small_case();
+  kase.ranks = 4;
+  kase.batches = 2;
+  kase.micro_batches = 3;
+  kase.uneven_tokens = true;
+  world::Options options;
+  options.ranks = kase.ranks;
+  const auto report = world::run(options, [&](Rank& rank) {
+    submission::Harness h(rank, kase);
+    const Batch batch = h.batch();
+    for (int micro = 0; micro < 3; ++micro) EXPECT_EQ(h.tokens_of(rank.id(), micro), batch.micro(micro).tokens);
+    for (int other = 0; other < 4; ++other) {
+      for (int micro = 0; micro < 3; ++micro) {
+        EXPECT_EQ(h.tokens_of(other, micro), cases::tokens_of_micro(kase, other / 2, micro));
+      }
+    }
+  });
+  EXPECT_FALSE(report.failure) << report.failure->message;
+}
+
 TEST(HarnessBatch, IsTheOneThatWasChosen) {
   const auto report = with_harness([](submission::Harness& h) {
     const Batch batch = h.batch({.targets = false, .which = 2});

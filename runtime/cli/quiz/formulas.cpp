@@ -7,6 +7,7 @@
 #include "case/case_numbers.h"
 #include "grading/formulas/checkpoint_plan.h"
 #include "grading/formulas/grid_step.h"
+#include "grading/formulas/loose_cost.h"
 #include "grading/formulas/pipeline.h"
 #include "grading/formulas/ring_attention.h"
 #include "grading/formulas/ring_cost.h"
@@ -133,6 +134,20 @@ Amount zigzag_pairs(const Numbers& numbers) {
                                 ring.pairs(part_of(ring.sequence, pieces, pieces - 1 - rank)));
 }
 
+/// In an all-reduce of as many fragments as there are rounds.
+Amount outer_sent(const Numbers& numbers) {
+  const Bytes weights(number(numbers, "millions", 1) * 4'000'000 / number(numbers, "fragments", 1));
+  const std::int64_t rounds = number(numbers, "steps", 1) / number(numbers, "every", 1);
+  return amount(formulas::rounds_sent(rounds, weights, static_cast<int>(number(numbers, "ranks", 1))));
+}
+
+Amount outer_exposed(const Numbers& numbers) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  const Nanos sum(number(numbers, "sum", 1) * kMillisecond), step(number(numbers, "step", 1) * kMillisecond);
+  return amount(
+      formulas::rounds_exposed(number(numbers, "rounds", 1), sum, static_cast<int>(number(numbers, "tau", 0)), step));
+}
+
 using OfNumbers = std::function<Amount(const Numbers&)>;
 
 OfNumbers kept_with(model::Recompute recompute) {
@@ -186,6 +201,16 @@ const std::map<std::string, OfNumbers>& table() {
              n, [&](const auto& ring) { return plain(Unit::count, ring.pairs(ring.positions(rank_of(n)))); });
        }},
       {"zigzag_pairs", zigzag_pairs},
+      {"outer_sent", outer_sent},
+      {"outer_exposed", outer_exposed},
+      {"largest_sent",
+       [](const Numbers& n) {
+         return amount(formulas::largest_sent(number(n, "k", 1), static_cast<int>(number(n, "ranks", 1))));
+       }},
+      {"largest_even",
+       [](const Numbers& n) {
+         return amount(formulas::largest_even(number(n, "n", 1), static_cast<int>(number(n, "ranks", 1))));
+       }},
       {"in_flight", [](const Numbers& n) { return amount(formulas::one_f_one_b_in_flight(pipeline(n), rank_of(n))); }},
       {"gpipe_in_flight",
        [](const Numbers& n) {

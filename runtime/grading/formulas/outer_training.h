@@ -1,5 +1,6 @@
-// The judge's own workers: inner steps, differences and outer steps, in plain loops, and with the mistakes that it
-// knows. Shares no code with the runtime.
+/// \file
+/// Workers that train for themselves and take outer steps together (puzzle 31), as the judge does it, in plain loops,
+/// and with the mistakes that it knows.
 #pragma once
 
 #include <cmath>
@@ -7,12 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "case/data.h"
 #include "grading/reference/noise.h"
 #include "grading/reference/trainer.h"
 #include "model/structure.h"
-#include "plan.h"
+#include "shardlings/puzzle.h"
 
-namespace shardlings {
+namespace shardlings::grading::formulas {
 
 enum class OuterMistake : std::uint8_t {
   none,
@@ -39,14 +41,20 @@ enum class OuterMistake : std::uint8_t {
   never,             ///< no outer step at all
 };
 
-inline Count num_layers(const cases::Case& kase) {
-  return static_cast<Count>(model::make_structure(kase.model).layers.size());
-}
+/// A case, and what its workers go by.
+struct OuterCase {
+  const cases::Case& kase;
+  OuterPlan plan;
+  OuterPlan nobody_lost;  ///< the same plan without a lost difference
+  /// The workers' first weights where all numbers shall be exact: the gradient of a worker is then the distance from
+  /// its own integers_of(). Empty: the case's weights, and gradients of its model.
+  std::vector<std::vector<float>> exact_weights{};
+};
 
 /// What a worker has.
 template <class Real>
 struct TrainedWorker {
-  grading::reference::LayersOf<Real> weights, m, v;
+  reference::LayersOf<Real> weights, m, v;
   int updates = 0;
 };
 
@@ -54,14 +62,14 @@ struct TrainedWorker {
 template <class Real>
 class WorkerTraining {
  public:
-  using Numbers = grading::reference::LayersOf<Real>;
+  using Numbers = reference::LayersOf<Real>;
 
-  WorkerTraining(const cases::Case& kase, std::uint64_t shake, OuterMistake mistake)
-      : kase_(kase), plan_(outer_plan_of(kase, num_layers(kase))), shake_(shake), mistake_(mistake) {
+  WorkerTraining(const OuterCase& of, std::uint64_t shake, OuterMistake mistake)
+      : of_(of), kase_(of.kase), plan_(of.plan), shake_(shake), mistake_(mistake) {
     TrainedWorker<Real> first;
     first.weights = initial();
     first.m = first.v = zeros();
-    workers_.assign(static_cast<std::size_t>(kase.ranks), first);
+    workers_.assign(static_cast<std::size_t>(kase_.ranks), first);
     anchors_.assign(workers_.size(), first.weights);
     momentum_ = sum_ = zeros();
   }
@@ -80,34 +88,34 @@ class WorkerTraining {
   }
 
  private:
+  bool is_exact() const { return !of_.exact_weights.empty(); }
   static std::size_t at(Count i) { return static_cast<std::size_t>(i); }
 
   Numbers initial() const {
-    Numbers weights = grading::reference::initial_weights<Real>(kase_);
+    Numbers weights = reference::initial_weights<Real>(kase_);
     for (std::size_t l = 0; l < weights.size(); ++l) {
-      if (is_quadratic(kase_)) {
-        const auto exact = exact_weights(kase_, static_cast<int>(l), static_cast<Count>(weights[l].size()));
-        weights[l].assign(exact.begin(), exact.end());
+      if (is_exact()) {
+        weights[l].assign(of_.exact_weights[l].begin(), of_.exact_weights[l].end());
       } else {
-        grading::reference::shake_all(weights[l], shake_, l);
+        reference::shake_all(weights[l], shake_, l);
       }
     }
     return weights;
   }
   Numbers zeros() const {
-    Numbers all = grading::reference::initial_weights<Real>(kase_);
+    Numbers all = reference::initial_weights<Real>(kase_);
     for (auto& layer : all) layer.assign(layer.size(), Real(0));
     return all;
   }
 
   Numbers gradient(int k, int step) const {
     Numbers grads = zeros();
-    if (!is_quadratic(kase_)) {
+    const int micro = (step - 1) % kase_.micro_batches;
+    if (!is_exact()) {
       constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
-      cases::MicroData data = cases::micro_of(kase_, k, micro_of_step(kase_, step));
-      grading::reference::shake_all(data.inputs, shake_,
-                                    kInputs + at(k * kase_.micro_batches + micro_of_step(kase_, step)));
-      grading::reference::train_micro<Real>(kase_, data, data.tokens, workers_[at(k)].weights, grads);
+      cases::MicroData data = cases::micro_of(kase_, k, micro);
+      reference::shake_all(data.inputs, shake_, kInputs + at(k * kase_.micro_batches + micro));
+      reference::train_micro<Real>(kase_, data, data.tokens, workers_[at(k)].weights, grads);
       return grads;
     }
     const std::vector<float> targets = cases::integers_of(kase_, k, model::make_structure(kase_.model).total);
@@ -152,9 +160,7 @@ class WorkerTraining {
       taking_part += n > 0 ? 1 : 0;
     }
     const bool lost = tokens[at(k)] == 0;
-    cases::Case nobody_lost = kase_;
-    nobody_lost.numbers["lost_round"] = 0;
-    const std::vector<Count> whole = outer_plan_of(nobody_lost, num_layers(kase_)).tokens[at(round)];
+    const std::vector<Count>& whole = of_.nobody_lost.tokens[at(round)];
     Count all_whole = 0;
     for (const Count n : whole) all_whole += n;
     switch (mistake_) {
@@ -168,7 +174,7 @@ class WorkerTraining {
 
   Range layers_of(int round) const {
     if (mistake_ == OuterMistake::whole_model) return {0, static_cast<Count>(sum_.size())};
-    return fragment_of(plan_, round);
+    return plan_.fragments[at(round) % plan_.fragments.size()];
   }
 
   void start(int round) {
@@ -237,8 +243,9 @@ class WorkerTraining {
     }
   }
 
+  const OuterCase& of_;
   const cases::Case& kase_;
-  OuterPlan plan_;
+  const OuterPlan& plan_;
   std::uint64_t shake_;
   OuterMistake mistake_;
   std::vector<TrainedWorker<Real>> workers_;
@@ -248,9 +255,9 @@ class WorkerTraining {
 
 /// What all workers have of one tensor of each layer, worker after worker.
 template <class Real>
-grading::reference::LayersOf<Real> of_all_workers(const std::vector<TrainedWorker<Real>>& workers,
-                                                  grading::reference::LayersOf<Real> TrainedWorker<Real>::*which) {
-  grading::reference::LayersOf<Real> all((workers.front().*which).size());
+reference::LayersOf<Real> of_all_workers(const std::vector<TrainedWorker<Real>>& workers,
+                                         reference::LayersOf<Real> TrainedWorker<Real>::*which) {
+  reference::LayersOf<Real> all((workers.front().*which).size());
   for (const auto& worker : workers) {
     for (std::size_t l = 0; l < all.size(); ++l) {
       all[l].insert(all[l].end(), (worker.*which)[l].begin(), (worker.*which)[l].end());
@@ -259,4 +266,4 @@ grading::reference::LayersOf<Real> of_all_workers(const std::vector<TrainedWorke
   return all;
 }
 
-}  // namespace shardlings
+}  // namespace shardlings::grading::formulas
