@@ -196,14 +196,15 @@ SHARDLINGS_PREDICTIONS("2, epoch") {
             batches * (2 * (n - 1) / n * gradient))
       .unlike((batches - 1) * (2 * (n - 1) / n * gradient), "That is without the batch that rank 2 does not have.")
       .unlike(batches * (2 * gradient), "A rank keeps one of N parts in each of the two rounds.");
+  const Formula<Count> micro_batches = named("m", Count(3));
   predict
-      .count("mixed",
-             "In the record of program 8, in how many calls that have ended did rank 1 add its gradient to that of "
-             "another step?",
-             Formula<Count>(Count(2)), "calls")
-      .unlike(Formula<Count>(Count(0)),
-              "They have ended because sizes agree. Which step is rank 1 at in its third call?")
-      .unlike(Formula<Count>(Count(1)), "Once it is a step ahead, it stays so.");
+      .count(
+          "messages",
+          "How many messages does the mended program 6 make in all, with 3 stages and 3 micro-batches that go through "
+          "all of them?",
+          (n - 1) * micro_batches, "messages")
+      .unlike((n - 1) * (micro_batches - 1), "So many have ended in the record. Was every micro-batch among them?")
+      .unlike(n * micro_batches, "The last stage passes nothing on.");
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("2, epoch") {
