@@ -28,6 +28,16 @@ std::string file_of(const std::string& puzzle, const std::string& mutant, const 
   return path;
 }
 
+/// The program that is built of the file.
+std::string program_of(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& file,
+                       const fs::path& folder) {
+  const build::BuildOutcome built = build::build_submission(
+      toolchain, puzzle, file, fmt::format("{}/puzzles/{}/harness.cpp", SHARDLINGS_SOURCE_FOLDER, puzzle),
+      folder.string());
+  EXPECT_TRUE(built.built) << built.log;
+  return built.program;
+}
+
 /// A folder for what this process builds, since several run at once; it goes with the process.
 struct Builds {
   const fs::path folder = fs::path(testing::TempDir()) / ("solutions_" + std::to_string(getpid()));
@@ -56,11 +66,18 @@ Solution::Solution(const build::Toolchain& toolchain, const std::string& puzzle,
     : puzzle_(puzzle) {
   const fs::path folder = builds() / (puzzle + mutant);
   fs::create_directories(folder);
-  const build::BuildOutcome built = build::build_submission(
-      toolchain, puzzle, file_of(puzzle, mutant, folder),
-      fmt::format("{}/puzzles/{}/harness.cpp", SHARDLINGS_SOURCE_FOLDER, puzzle), folder.string());
-  EXPECT_TRUE(built.built) << built.log;
-  program_ = built.program;
+  program_ = program_of(toolchain, puzzle, file_of(puzzle, mutant, folder), folder);
+}
+
+Solution Solution::of_text(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& file,
+                           const std::string& text) {
+  const fs::path folder = builds() / ("text_of_" + puzzle);
+  fs::create_directories(folder);
+  std::ofstream(folder / file) << text;
+  Solution solution;
+  solution.puzzle_ = puzzle;
+  solution.program_ = program_of(toolchain, puzzle, (folder / file).string(), folder);
+  return solution;
 }
 
 wire::Result Solution::run(const cases::Case& kase, world::Backend backend) const {

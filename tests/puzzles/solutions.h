@@ -19,10 +19,14 @@ std::vector<std::string> puzzle_ids();
 class Solution {
  public:
   Solution(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& mutant = "");
+  /// Another text in the place of the solution's. `file` is its name in traces.
+  static Solution of_text(const build::Toolchain& toolchain, const std::string& puzzle, const std::string& file,
+                          const std::string& text);
   /// Runs on this case, whatever puzzle that is from.
   wire::Result run(const cases::Case& kase, world::Backend backend = world::Backend::cpu) const;
 
  private:
+  Solution() = default;
   std::string puzzle_;
   std::string program_;
 };
