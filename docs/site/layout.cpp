@@ -44,7 +44,8 @@ std::vector<EntryGroup> groups_of(const Repository& repository) {
   }
   const std::vector<std::string> guides = {"docs/learn.md",    "docs/view.md", "docs/train.md",
                                            "docs/simulate.md", "docs/gpu.md",  "docs/next.md"};
-  const std::vector<std::string> teaching = {"docs/instructors.md", "docs/authors/puzzles.md"};
+  const std::vector<std::string> teaching = {"docs/instructors.md", "docs/authors/puzzles.md", "docs/authors/checks.md",
+                                             "docs/agents.md"};
   std::vector<std::string> taken = {"docs/map.md"};
   taken.insert(taken.end(), guides.begin(), guides.end());
   taken.insert(taken.end(), teaching.begin(), teaching.end());

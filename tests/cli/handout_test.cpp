@@ -144,6 +144,49 @@ TEST_F(Handout, JudgesHintsPredictsAndResetsByItself) {
   }
 }
 
+TEST_F(Handout, ChecksWhatSomebodyHasBegun) {
+  ASSERT_EQ(hand_out().status, 0);
+  const auto check = [&] { return in(out_.path(), {out_ / "check", "reports"}); };
+  EXPECT_EQ(check().status, 0) << "nobody has begun anything";
+  out_.write("work/01_training_step/puzzle.cpp", solution(kFirst));
+  const Answer good = check();
+  EXPECT_EQ(good.status, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("01_training_step: passed"));
+  EXPECT_THAT(out_.read("reports/01_training_step.xml"), HasSubstr("<testsuite"));
+  out_.write("work/06_ring_all_reduce/puzzle.cpp", "// nothing yet\n");
+  const Answer bad = check();
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.out, HasSubstr("06_ring_all_reduce: not passed"));
+}
+
+// The files of CI are read by others; here they are at least YAML that has what it must have, and shell that parses.
+TEST_F(Handout, HasFilesOfCiThatParse) {
+  ASSERT_EQ(hand_out().status, 0);
+  for (const char* script : {"shardlings", "check"}) {
+    EXPECT_EQ(in(out_.path(), {"/bin/bash", "-n", out_ / script}).status, 0) << script;
+  }
+  if (in(out_.path(), {"/usr/bin/env", "python3", "-c", "import yaml"}).status != 0) {
+    GTEST_SKIP() << "reading YAML takes python3-yaml";
+  }
+  const auto as_json = [&](const std::string& file) {
+    return json::parse(in(out_.path(), {"/usr/bin/env", "python3", "-c",
+                                        "import json, sys, yaml\n"
+                                        "print(json.dumps(yaml.load(open(sys.argv[1]), Loader=yaml.BaseLoader)))",
+                                        out_ / file})
+                           .out);
+  };
+  const json github = as_json(".github/workflows/shardlings.yml"), gitlab = as_json(".gitlab-ci.yml");
+  EXPECT_TRUE(github.contains("on"));
+  EXPECT_EQ(github["jobs"]["check"]["steps"][2]["run"], "./check reports");
+  EXPECT_EQ(gitlab["check"]["script"][0], "./check reports");
+  EXPECT_EQ(gitlab["check"]["artifacts"]["reports"]["junit"], "reports/*.xml");
+  for (const json& step : github["jobs"]["check"]["steps"]) {
+    if (step.contains("run")) {
+      EXPECT_EQ(in(out_.path(), {"/bin/bash", "-nc", step["run"].get<std::string>()}).status, 0) << step;
+    }
+  }
+}
+
 TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
   ASSERT_EQ(hand_out().status, 0);
   git(out_.path(), {"init", "-q"});

@@ -90,5 +90,25 @@ TEST(Record, ASignedResultCannotBeChanged) {
   EXPECT_NE(openssl(check), 0);
 }
 
+TEST(Records, AreTheBestOfRunsThatPassed) {
+  const Learner shardlings;
+  EXPECT_THAT(shardlings({"records"}).out, testing::HasSubstr("none yet"));
+  shardlings.blunder(kFirst, "padding_counted");
+  shardlings({"run", "01"});
+  EXPECT_TRUE(nlohmann::json::parse(shardlings({"records", "--json"}).out)["records"].empty()) << "it has not passed";
+  shardlings.solve(kFirst);
+  ASSERT_EQ(shardlings({"run", "01"}).status, 0);
+  const nlohmann::json all = nlohmann::json::parse(shardlings({"records", "--json"}).out);
+  ASSERT_EQ(all["records"].size(), 1U);
+  const nlohmann::json& first = all["records"][0]["cases"][1];
+  EXPECT_EQ(first["case"], "perceptron, 4 layers");
+  EXPECT_EQ(first["open"], false);
+  EXPECT_EQ(first["peak_bytes"], 13908) << "as the lesson's budget is";
+  EXPECT_EQ(first["end_ns"], 12'000'000);
+  EXPECT_EQ(first["sent_bytes"], 0);
+  EXPECT_THAT(shardlings({"records"}).out, testing::HasSubstr("none yet")) << "none of its cases is open";
+  EXPECT_THAT(shardlings({"records", "01"}).out, testing::HasSubstr("12 ms"));
+}
+
 }  // namespace
 }  // namespace shardlings::cli

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/exports/gradescope.h"
 #include "report/platforms.h"
 #include "report/verdicts.h"
 
@@ -50,6 +51,25 @@ TEST(Schemas, HoldForEveryKindOfVerdict) {
       EXPECT_EQ(faults(name, value_of(name, text)), "") << name << ' ' << verdict.puzzle;
     }
   }
+}
+
+TEST(Schemas, HoldForAssignmentsOfSeveralPuzzles) {
+  const GradescopePart passed{"01 First", samples::passed_verdict(samples::layers_case(2)), "", 100};
+  const GradescopePart failed{"02 Second", samples::verdict_with_failure(samples::pipeline_case(2, 2, false)), "", 100};
+  const GradescopePart missing{"03 Third", {}, "No file for it was handed in.", 100};
+  const GradescopePart unjudged{"04 Fourth", samples::not_judged_verdict(), "", 100};
+  for (const std::vector<GradescopePart>& parts :
+       {std::vector<GradescopePart>{passed}, {passed, failed, missing}, {missing}, {passed, unjudged}, {}}) {
+    EXPECT_EQ(faults("gradescope", json::parse(to_gradescope(parts))), "") << parts.size();
+  }
+  const json whole = json::parse(to_gradescope({passed, failed, missing}));
+  EXPECT_EQ(whole["score"], passed.verdict.points + failed.verdict.points);
+  EXPECT_EQ(whole["tests"].size(), passed.verdict.checks.size() + failed.verdict.checks.size() + 1);
+  const json broken = json::parse(to_gradescope({passed, unjudged}));
+  EXPECT_FALSE(broken.contains("score"));
+  EXPECT_EQ(broken["output"].get<std::string>().find(unjudged.verdict.reason), std::string::npos)
+      << "what is wrong with the machine is the staff's";
+  EXPECT_NE(staff_text(unjudged, unjudged.verdict).find(unjudged.verdict.reason), std::string::npos);
 }
 
 // A schema that refuses nothing would prove nothing.
