@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/error.h"
@@ -139,6 +141,17 @@ std::vector<std::string> standard_includes(const std::string& path) {
   return includes;
 }
 
+/// Of all that a set-up compiles beforehand: where one changes, that has to be done again.
+std::string hash_of_headers(const std::string& folder) {
+  std::map<std::string, std::string> hashes;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) hashes[entry.path().string()] = sha256(read_whole_file(entry.path().string()));
+  }
+  std::string all;
+  for (const auto& [path, hash] : hashes) all += hash;
+  return sha256(all);
+}
+
 }  // namespace
 
 std::string platform() {
@@ -160,7 +173,11 @@ void write_parts(const system::Project& project, const std::vector<std::string>&
   parts.program(toolchain.gpu_probe, "bin/shardlings_gpus");
   parts.program(toolchain.library, "lib/libshardlings.so");
   parts.object(toolchain.main_object, "objects/submission.o");
-  parts.object(toolchain.train_object, "objects/train.o");
+  ordered_json trainers = ordered_json::object();
+  for (const auto& [form, object] : toolchain.train_objects) {
+    trainers[form] = fmt::format("objects/train_{}.o", form);
+    parts.object(object, trainers[form]);
+  }
   ordered_json libraries = ordered_json::array();
   for (const std::string& library : toolchain.jail_libraries) {
     if (!library.ends_with(".a")) {
@@ -184,6 +201,8 @@ void write_parts(const system::Project& project, const std::vector<std::string>&
                               {"glibc", parts.needed_version("GLIBC_")},
                               {"libstdc++", parts.needed_version("GLIBCXX_")},
                               {"puzzles", puzzles},
+                              {"headers", hash_of_headers(project.root + "/runtime/include")},
+                              {"train_objects", trainers},
                               {"compile_flags", toolchain.compile_flags},
                               {"link_flags", without_linker(toolchain.link_flags)},
                               {"jail_link_flags", without_linker(toolchain.jail_link_flags)},

@@ -79,6 +79,10 @@ class SettingUp {
     }
     ordered_json jail_libraries = ordered_json::array();
     for (const std::string library : about_.at("jail_libraries")) jail_libraries.push_back(parts_ + "/" + library);
+    ordered_json train_objects = ordered_json::object();
+    for (const auto& [form, name] : about_.at("train_objects").items()) {
+      train_objects[form] = parts_ + "/" + name.get<std::string>();
+    }
     const ordered_json toolchain = {{"compiler", compiler_},
                                     {"compile_flags", about_.at("compile_flags")},
                                     {"include_folders", {project_.build + "/pch", include_folder(project_)}},
@@ -90,7 +94,7 @@ class SettingUp {
                                     {"main_object", parts_ + "/objects/submission.o"},
                                     {"jail_link_flags", with_linker(about_.at("jail_link_flags"))},
                                     {"jail_libraries", jail_libraries},
-                                    {"train_object", parts_ + "/objects/train.o"},
+                                    {"train_objects", train_objects},
                                     {"root", project_.root},
                                     {"clusters", project_.clusters()},
                                     {"gpu_probe", parts_ + "/bin/shardlings_gpus"},
