@@ -301,7 +301,8 @@ void Training::step_packed(const Layout& layout, View weights, Count s) {
   mine_ = layout.dp.mine((left + s - 1) / s);
   const Range mine{std::min(mine_.begin * s, left), std::min(mine_.end * s, left)};
   std::vector<Count> numbers = packed_numbers(run_, layout.grid, sizes_.lengths, s, cursor_);
-  const std::vector<Count> counts = packed_counts(run_, sizes_.lengths, s, cursor_);
+  std::vector<Count> counts = packed_counts(run_, sizes_.lengths, s, cursor_);
+  counts.resize(2);  // from a jail it may come in any length
   log_.push_back(static_cast<float>(cursor_));
   log_.push_back(static_cast<float>(numbers.size() / 3));
   log_.push_back(static_cast<float>(counts[0]));
