@@ -95,6 +95,9 @@ SHARDLINGS_HARNESS(h) {
   h.begin();
   train_worker(h.rank(), model, plan, state, batch, targets, h.kase().model.lr, loss);
   h.end();
+  // From a jail the lists may come back in any length.
+  state.weights.resize(static_cast<std::size_t>(model.num_layers()));
+  state.optimizer.resize(static_cast<std::size_t>(model.num_layers()));
   for (int l = 0; l < model.num_layers(); ++l) {
     const std::string number = std::to_string(l);
     h.put_of_rank("model." + number, state.weights[l]);

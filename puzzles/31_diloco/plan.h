@@ -16,7 +16,7 @@ bool is_quadratic(const Case& kase) {
   return kase.integer("quadratic") != 0;
 }
 
-/// What worker k's difference weighs in exact cases: powers of two whose sum is one, 1, 1, 2, 4, ...
+/// What worker k's difference weighs in exact cases: 1, 1, 2, 4, ...: powers of two, and so is their sum.
 inline Count exact_tokens(int worker) {
   constexpr int kMost = 62;
   return Count{1} << std::clamp(worker - 1, 0, kMost);

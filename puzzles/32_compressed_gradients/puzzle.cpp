@@ -14,8 +14,7 @@ using namespace shardlings;
 /// residual  (n)  zeros before the first step; yours: what you leave there you find again in the next step
 /// k              how many elements each rank sends, 1 to n
 ///
-/// Rule    owed = residual + grad, of this rank. Each rank sends the k elements of it whose absolute values are
-/// largest,
+/// Rule    owed = residual + grad, of this rank. Each rank sends the k elements of it with the largest absolute values,
 ///         of equal ones the first; the residual is what it has not sent of what was owed
 /// Result  on every rank the same sum, bit for bit, of what all ranks have sent: an element that several ranks send is
 ///         the sum over them, in the order of the ranks, and one that nobody sends is 0

@@ -21,7 +21,7 @@ void inner_step(Worker& worker, Location at = Location::current());
 ///
 /// plan.every          H, of which P = plan.fragments.size() is a divisor
 /// plan.fragments[p]   the layers of fragment p, first and one past the last
-/// plan.tokens[j][k]   n_k: tokens that worker k's difference of round j is of; 0 where it was lost
+/// plan.tokens[j][k]   n_k: tokens that worker k trained on for its difference of round j; 0 where it was lost
 /// plan.overlap        tau, less than H/P; plan.mix is alpha; plan.lr and plan.momentum are those of the outer step
 /// state.weights[l]    (size(l))  equal on all workers at the beginning
 ///
