@@ -90,6 +90,27 @@ inline std::vector<EightBitLayer> in_eight_bits(const grading::reference::Layers
   return layers;
 }
 
+/// Scales of all layers if the ranks put their parts of the whole list side by side, each as it has them by itself.
+inline grading::reference::Layers scales_side_by_side(const grading::reference::Layers& weights, int ranks) {
+  Count all = 0, begin = 0;
+  for (const std::vector<double>& layer : weights) all += scaling_blocks(static_cast<Count>(layer.size()));
+  grading::reference::Layers scales;
+  for (const std::vector<double>& layer : weights) {
+    const auto n = static_cast<Count>(layer.size());
+    const Range here = {begin, begin + scaling_blocks(n)};
+    std::vector<double>& found = scales.emplace_back(static_cast<std::size_t>(here.size()));
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::vector<double> own = scales_of(layer, part_of(n, ranks, rank), 0, found.size());
+      const Range told = intersect(here, part_of(all, ranks, rank));
+      for (Count b = told.begin; b < told.end; ++b) {
+        found[static_cast<std::size_t>(b - begin)] = own[static_cast<std::size_t>(b - begin)];
+      }
+    }
+    begin = here.end;
+  }
+  return scales;
+}
+
 /// Scale times code.
 inline std::vector<double> dequantized(const EightBitLayer& layer) {
   std::vector<double> weights(layer.codes.size());

@@ -104,6 +104,8 @@ void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
   };
   if (has_first_codes(check, step)) return check.diagnose("codes_of_first_step");
   if (has_own_scales(check, step, weights)) return check.diagnose("scales_not_agreed");
+  const Layers side_by_side = scales_side_by_side(weights, check.ranks());
+  if (side_by_side != scales_of(right) && scales == side_by_side) return check.diagnose("scales_side_by_side");
   if (is_like(EightBitMistake::own_scales)) return check.diagnose("quantized_before_agreeing");
   if (is_like(EightBitMistake::counted_anew)) return check.diagnose("blocks_counted_anew");
   if (is_like(EightBitMistake::unscaled)) return check.diagnose("not_scaled");

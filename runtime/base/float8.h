@@ -1,8 +1,8 @@
 /// \file
 /// Between f32 and the two types of 8 bits: e4m3, the numbers, and e8m0, the scales that blocks of them share.
 ///
-/// From the OCP 8-bit Floating Point specification 1.0 (e4m3, section 5.1) and the OCP Microscaling specification 1.0
-/// (e8m0, section 5.4.1). Conversions saturate: what is beyond the largest number becomes it.
+/// From the OCP 8-bit Floating Point specification 1.0 (e4m3) and the OCP Microscaling Formats specification 1.0
+/// (e8m0). Conversions saturate: what is beyond the largest number becomes it.
 #pragma once
 
 #include <bit>

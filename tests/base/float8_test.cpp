@@ -10,7 +10,7 @@
 namespace shardlings {
 namespace {
 
-/// The OCP 8-bit Floating Point specification's formula, sections 3 and 5: (-1)^S 2^(E-7) (1 + M/8), 2^-6 M/8 where E
+/// The OCP 8-bit Floating Point specification's formula: (-1)^S 2^(E-7) (1 + M/8), 2^-6 M/8 where E
 /// is 0, NaN where all bits but the sign are 1.
 double by_formula(int code) {
   const double sign = (code & 0x80) != 0 ? -1 : 1;
@@ -43,7 +43,7 @@ TEST(E4m3, EachOfItsCodesIsTheFormulas) {
   }
 }
 
-// Table 1 of the specification has these.
+// The specification names these.
 TEST(E4m3, HasTheRangeOfTheSpecification) {
   EXPECT_EQ(float_of_e4m3(0x7E), 448.0F);
   EXPECT_EQ(float_of_e4m3(0x08), 0x1p-6F) << "the least normal number";

@@ -88,7 +88,7 @@ SHARDLINGS_API void dropout(View x, float rate, Draws draws, Location at = Locat
 
 /// \name Numbers in 8 bits
 /// A number is stored as a code of type e4m3, and the 32 numbers of a scaling block share a scale of type e8m0, a power
-/// of two: number = scale x code. These are the formats MXFP8 of the OCP Microscaling specification 1.0, section 5.
+/// of two: number = scale x code. That is the format MXFP8 of the OCP Microscaling Formats specification 1.0.
 ///
 /// e4m3 has a sign, 4 bits of exponent and 3 of mantissa: 0, multiples of 2^-9 up to 2^-6, and then 8 numbers for each
 /// power of two, up to 448; NaN, but no infinity. e8m0 has 2^-127 to 2^127, and NaN.
