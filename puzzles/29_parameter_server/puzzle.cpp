@@ -20,7 +20,7 @@ using namespace shardlings;
 ///         repeats; wanted[i] (K, h) belongs to those rows, server by server; K is the sum of all k
 ///
 /// Result  after each step a server's table = table - lr (mean of the gradients of N - backups workers), in which a row
-///         that a worker did not need has the gradient 0. All rows of a batch are those after the last step
+///         that a worker did not need has the gradient 0. Rows are sent as they are after the last step that has ended
 /// Backup  a step ends as soon as N - backups gradients of its batches have come. Gradients that come later are
 /// received
 ///         and thrown away, and their workers get the rows that they need next at once
