@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "base/random.h"
-#include "case/case.h"
+#include "base/units.h"
 
 namespace shardlings {
 
 struct ServerPlan {
-  explicit ServerPlan(const cases::Case& kase)
+  template <class Case>
+  explicit ServerPlan(const Case& kase)
       : seed(kase.seed),
         steps(kase.steps),
         servers(static_cast<int>(kase.integer("servers"))),

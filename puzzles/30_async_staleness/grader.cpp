@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/staleness.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
@@ -226,13 +226,10 @@ Formula<Count> updates_in_steady_state(const AsyncPlan& plan) {
   return named("N (steps-1) + 1", Count(plan.workers) * (plan.steps - 1) + 1);
 }
 
-/// The largest lr times curvature at which a quadratic with this staleness converges.
-double threshold(int staleness) {
-  return 2 * std::sin(std::numbers::pi / (2 * (2 * staleness + 1)));
-}
+/// Of lr times curvature.
 Formula<Count> threshold_in_thousandths(int staleness) {
   return named(fmt::format("2000 sin(pi / (2 (2 x {} + 1)))", staleness),
-               Count(std::llround(1000 * threshold(staleness))));
+               Count(std::llround(1000 * divergence_threshold(staleness))));
 }
 
 }  // namespace

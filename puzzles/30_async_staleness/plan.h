@@ -1,12 +1,13 @@
 // What a case of puzzle 30 is. Harness and grader have the same.
 #pragma once
 
-#include "case/case.h"
+#include "base/units.h"
 
 namespace shardlings {
 
 struct AsyncPlan {
-  explicit AsyncPlan(const cases::Case& kase)
+  template <class Case>
+  explicit AsyncPlan(const Case& kase)
       : steps(kase.steps),
         workers(kase.ranks - 1),
         slow(static_cast<int>(kase.integer("slow"))),
