@@ -114,7 +114,9 @@ Wish with_values(const cases::Manifest& puzzle, Wish wish, const std::vector<Swe
       wish.recompute = variables[i].text_of(values[i]);
       continue;
     }
-    if (variables[i].name == "batch" && is_whole(values[i])) {
+    // What cannot be a batch goes the way of other numbers, where it is refused.
+    constexpr double kMost = 1e15;
+    if (variables[i].name == "batch" && is_whole(values[i]) && values[i] >= 1 && values[i] <= kMost) {
       wish.batch = static_cast<Count>(values[i]);  // before --global-batch is divided by it
       continue;
     }

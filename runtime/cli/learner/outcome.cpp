@@ -133,7 +133,7 @@ CaseRecord record_of(const grading::verdict::CaseVerdict& kase) {
 
 void remember_bests(PuzzleProgress& progress, const Verdict& verdict) {
   for (const grading::verdict::CaseVerdict& kase : verdict.cases) {
-    if (kase.kase.hidden || kase.counters.empty()) continue;
+    if (kase.kase.hidden || kase.kase.question || kase.counters.empty()) continue;
     const CaseRecord now = record_of(kase);
     CaseRecord& best = progress.bests.emplace(kase.kase.name, now).first->second;
     best.end_ns = std::min(best.end_ns, now.end_ns);

@@ -38,8 +38,9 @@ bool run_logged(const std::string& log, const std::string& command) {
 }
 
 void build(const Project& project, const std::function<void(const std::string&)>& say) {
-  const std::string list = cmake_cache_value(project.build, kCache), log = build_log_of(project);
+  const std::string log = build_log_of(project);
   const FileLock lock(project.build + "/.collection.lock");
+  const std::string list = cmake_cache_value(project.build, kCache);  // another command may have added to it meanwhile
   write_file_atomically(log, "", Outlives::kill);
   if (!is_listed(list, project.collection)) {
     say("adding the collection to the build");

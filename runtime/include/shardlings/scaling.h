@@ -45,7 +45,7 @@ struct GradientNorms {
 /// What a run is beside another one.
 struct Scaled {
   double speed_up = 0;    ///< so many times as many tokens a second
-  double efficiency = 0;  ///< of that, for each time as many GPUs: 1 is ideal
+  double efficiency = 0;  ///< the same over so many times as many GPUs: 1 is ideal
 };
 
 /// Parts of the peak of all GPUs: 0.5 is half of it.
