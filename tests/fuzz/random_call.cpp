@@ -42,7 +42,7 @@ void RandomCalls::add(Call& call, const Field& field) {
   switch (field.kind) {
     case FieldKind::made_like:
       call.tensor[call.num_tensors].shape = shape();
-      call.tensor[call.num_tensors++].dtype = static_cast<DType>(below(8) % 5);
+      call.tensor[call.num_tensors++].dtype = static_cast<DType>(below(8) % kNumDTypes);
       break;
     case FieldKind::parts:
       for (int parts = 1 + below(3); parts > 0; --parts) call.tensor[call.num_tensors++] = ref();

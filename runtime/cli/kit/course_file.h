@@ -1,5 +1,5 @@
 /// \file
-/// What a course says of itself: the file that `handout` and `autograder` are given.
+/// What a course says of itself: the file that `handout` is given.
 /// \code{.toml}
 /// name = "Distributed training, winter 2026"
 /// contact = "the forum, or ask@example.edu"        # whom students ask (default: nobody is named)

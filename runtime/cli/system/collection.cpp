@@ -70,7 +70,7 @@ Project with_collection(Project project, const std::string& folder, Prepare prep
   if (prepare == Prepare::make) fs::create_directories(project.puzzles());
   if (!fs::is_directory(project.puzzles())) {
     throw UsageError(
-        fmt::format("--collection {0}: it has no folder puzzles. Begin one with ./shardlings new 42_my_puzzle "
+        fmt::format("--collection {0}: it has no folder puzzles. Begin one with ./shardlings new 50_my_puzzle "
                     "--collection {0}",
                     folder));
   }
