@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RECOMPUTE = ["off", "selective", "full"]  # as shardlings::Recomputed counts them
@@ -81,7 +82,8 @@ def chosen_rows(rows, capacity):
 
 
 def print_list(name, numbers, form):
-    print(f"{name} = [{', '.join(format(number, form) for number in numbers)}]")
+    text = ", ".join(format(number, form) for number in numbers)
+    print(f"{name} = [\n" + "\n".join(textwrap.wrap(text, 116, initial_indent="  ", subsequent_indent="  ")) + "\n]")
 
 
 def main():

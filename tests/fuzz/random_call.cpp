@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/dtype.h"
+
 namespace shardlings::detail {
 
 std::int64_t RandomCalls::strange_number() {
