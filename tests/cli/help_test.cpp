@@ -53,11 +53,11 @@ TEST(HelpOfAll, FitsInto80Columns) {
   }
 }
 
-constexpr const char* kVerbs[] = {"list",    "run",        "watch",      "debug",        "trace",  "hint",
-                                  "explain", "predict",    "quiz",       "explain-back", "reset",  "solution",
-                                  "view",    "simulate",   "sweep",      "memory",       "train",  "grade",
-                                  "handout", "autograder", "gradescope", "records",      "verify", "new",
-                                  "doctor",  "test",       "check",      "completion",   "man"};
+constexpr const char* kVerbs[] = {"list",    "run",     "watch",      "debug",        "trace",  "hint",
+                                  "explain", "predict", "quiz",       "explain-back", "reset",  "solution",
+                                  "records", "view",    "simulate",   "sweep",        "memory", "train",
+                                  "grade",   "handout", "autograder", "gradescope",   "verify", "new",
+                                  "doctor",  "test",    "check",      "completion",   "man"};
 INSTANTIATE_TEST_SUITE_P(Verbs, Help, ::testing::ValuesIn(kVerbs));
 
 TEST(HelpOfAll, ListsTheVerbsThatAreTestedAndNoOthers) {
