@@ -145,7 +145,8 @@ TEST_P(LauncherInput, IsBuiltAnew) {
 INSTANTIATE_TEST_SUITE_P(Launcher, LauncherInput,
                          testing::Values("CMakeLists.txt", "runtime/cli/verbs/run.cpp", "runtime/new.cpp",
                                          "puzzles/01_a/harness.cpp", "puzzles/01_a/grader.cpp",
-                                         "puzzles/01_a/puzzle.toml", "puzzles/02_b/grader.cpp"));
+                                         "puzzles/01_a/puzzle.toml", "puzzles/01_a/plan.h",
+                                         "puzzles/01_a/questions.cpp", "puzzles/02_b/grader.cpp"));
 
 TEST_F(Launcher, NoticesAnOldFileThatTakesTheOldPlace) {
   folder_.write("a clone/old.cpp", "older than everything");
