@@ -69,6 +69,20 @@ TEST_F(Collection, TakesNoNameOfTheRepositorys) {
   EXPECT_THAT(answer.err, AllOf(HasSubstr("01_training_step"), HasSubstr("another name")));
 }
 
+TEST_F(Collection, TakesNoNameOfAnotherCollectionThatIsBuilt) {
+  fill();
+  const TemporaryFolder other{"other puzzles"};
+  fs::copy(SHARDLINGS_FILLED, other.path(), fs::copy_options::recursive);
+  const std::string cache = shardlings_.folder() / "build/CMakeCache.txt";
+  shardlings_.folder().write("build/CMakeCache.txt", "SHARDLINGS_COLLECTIONS:STRING=" + other.path() + "\n");
+  const Answer answer = with({"list"});
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_THAT(answer.err, AllOf(HasSubstr(other.path()), HasSubstr(kOwn), HasSubstr("another name")));
+  fs::remove_all(other / "puzzles");
+  EXPECT_EQ(with({"list"}).status, 0) << "it is gone";
+  fs::remove(cache);
+}
+
 // Without compiling anything: what CMake would build, and how its programs are found.
 TEST_F(Collection, IsKnownToTheBuild) {
   fill();

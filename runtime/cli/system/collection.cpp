@@ -1,6 +1,7 @@
 #include "cli/system/collection.h"
 
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,23 @@ void check_names(const Project& project) {
     if (!fs::exists(project.root + "/puzzles/" + id)) continue;
     throw UsageError(fmt::format("--collection {}: the repository has a puzzle {}, too. Give yours another name.",
                                  project.collection, id));
+  }
+}
+
+/// As above, among all collections that the build has: the second one's files would be judged by the first one's
+/// grader.
+void check_other_collections(const Project& project) {
+  std::istringstream list(cmake_cache_value(project.build, kCache));
+  for (std::string other; std::getline(list, other, ';');) {
+    if (other.empty() || other == project.collection) continue;
+    for (const auto& entry : fs::directory_iterator(project.puzzles())) {
+      const std::string id = entry.path().filename().string();
+      if (!fs::exists(other + "/puzzles/" + id)) continue;
+      throw UsageError(fmt::format(
+          "--collection {}: the collection {}, which is built here, has a puzzle {}, too. Give yours another "
+          "name, or take the other one out of the build: cmake -D{}= {}",
+          project.collection, other, id, kCache, shown_path(project.build)));
+    }
   }
 }
 
@@ -75,6 +93,7 @@ Project with_collection(Project project, const std::string& folder, Prepare prep
                     folder));
   }
   check_names(project);
+  check_other_collections(project);
   const bool is_built_here = !cmake_cache_value(project.build, "CMAKE_HOME_DIRECTORY").empty();
   if (prepare == Prepare::build && is_built_here) build(project, say);
   return project;
