@@ -10,7 +10,9 @@
 
 #include "grading/formulas/data_numbering.h"
 #include "grading/formulas/data_run.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -322,6 +324,14 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(training) {
   const TrainedWeights right = trained_by_one_device(DataCase(check.kase()));
   check.equal("weights in the end", right.exact, right.tolerance);
+}
+
+/// What the harness trains with.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const DataCase of(check.kase());
+  const Count middle = of.steps * of.layers * of.s * of.batch * of.middle;
+  return {{Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
+          {Product::sgd, Flops(model::kSgdFlops * of.steps * 2 * of.layers * of.matrix())}};
 }
 
 SHARDLINGS_PREDICTIONS("8 ranks, then 8 in another grid") {
