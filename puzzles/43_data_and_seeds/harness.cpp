@@ -7,6 +7,9 @@
 #include <cmath>
 #include <string>
 
+#include "case/given_seed.h"
+#include "cursor_log.h"
+
 using namespace shardlings;
 using submission::Harness;
 
@@ -81,7 +84,7 @@ class Training {
   explicit Training(Harness& h)
       : h_(h),
         sizes_(h),
-        run_{h.kase().seed, h.integer("sequences"), h.integer("batch"), static_cast<int>(sizes_.layers)},
+        run_{cases::given_seed(h.kase()), h.integer("sequences"), h.integer("batch"), static_cast<int>(sizes_.layers)},
         inputs_(h.normals(kInputs, {run_.sequences * sizes_.s, sizes_.width}, Kind::other)),
         targets_(h.normals(kTargets, {run_.sequences * sizes_.s, sizes_.width}, Kind::other)),
         cursor_(h.integer("cursor")),
@@ -224,7 +227,7 @@ void Training::step(const Layout& layout, View weights) {
   batch_ = std::min(run_.batch, run_.sequences - read_ % run_.sequences);
   mine_ = layout.dp.mine(batch_);
   std::vector<Count> sequences = sequences_of_step(run_, layout.grid, cursor_);
-  log_.push_back(static_cast<float>(cursor_));
+  log_cursor(log_, cursor_);
   log_.push_back(static_cast<float>(sequences.size()));
   for (std::size_t i = 0; i < static_cast<std::size_t>(run_.batch); ++i) {
     log_.push_back(i < sequences.size() ? static_cast<float>(sequences[i]) : -1.0F);
@@ -274,7 +277,7 @@ void Training::put_mask(const Applied& applied) {
 
 void Training::put_records() {
   for (const Applied& applied : applied_) put_mask(applied);
-  log_.push_back(static_cast<float>(cursor_));
+  log_cursor(log_, cursor_);
   h_.put_of_rank("steps", h_.tensor(log_, Kind::other));
 }
 

@@ -12,6 +12,7 @@
 #include "base/parts.h"
 #include "base/random.h"
 #include "case/case.h"
+#include "case/given_seed.h"
 
 namespace shardlings::grading::formulas {
 
@@ -30,7 +31,8 @@ struct DataCase {
         sequences(of.integer("sequences")),
         batch(of.integer("batch")),
         steps(of.steps + of.integer("steps_later")),
-        rate(static_cast<float>(of.number("rate"))) {}
+        rate(static_cast<float>(of.number("rate"))),
+        seed(cases::given_seed(of)) {}
 
   Count matrix() const { return middle * width; }
 
@@ -39,6 +41,7 @@ struct DataCase {
   Count sequences, batch;  ///< of the data set, and of a step
   Count steps;             ///< in both grids
   float rate;
+  std::uint64_t seed;  ///< of the run, as the learner is told it
 };
 
 /// A rank's place in a grid of d x p x t.
