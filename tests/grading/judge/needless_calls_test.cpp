@@ -1,5 +1,5 @@
-// What a check refuses whose results are right: products that nobody counts. The check itself, "output" of an answer of
-// 42, is judge_test.cpp's.
+// What a check refuses whose results are right: products that nobody counts. The check itself, "time", which always
+// holds, is judge_test.cpp's.
 #include "grading/judge/needless_calls.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class Products : public testing::Test {
  protected:
   Products() {
     manifest_.id = "07_seven";
-    manifest_.checks = {{"output", cases::CheckKind::output, "", 100, {}}};
+    manifest_.checks = {{"time", cases::CheckKind::output, "", 100, {}}};
     kase_.name = "1 rank";
     kase_.numbers = {{"answer", 42}};
     result_.ending = wire::Ending::finished;
