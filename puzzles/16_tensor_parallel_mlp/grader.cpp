@@ -324,10 +324,11 @@ SHARDLINGS_CHECK(work) {
   }
 }
 
-/// The GELU may be made once more in backward instead of being kept.
+/// The GELU may be made once more in backward instead of being kept. Whose part of the middle is too large is told so
+/// by the checks of memory and work.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
   const Mlp mlp(check.kase());
-  const Count middle = mlp.tokens * part_of(mlp.middle, mlp.ranks, rank).size();
+  const Count middle = mlp.tokens * mlp.middle;
   return {{Product::gelu, Flops((2 * model::kGeluFlops + model::kGeluBackwardFlops) * middle)}};
 }
 

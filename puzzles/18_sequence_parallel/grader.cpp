@@ -331,14 +331,14 @@ SHARDLINGS_CHECK(communication) {
   }
 }
 
-/// Norm and GELU may be made once more in backward instead of being kept.
+/// Norm and GELU may be made once more in backward instead of being kept. Who normalizes all positions is told so by
+/// the check of memory.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
   const SequenceMlp mlp(check.kase(), rank);
-  const Count rows = part_of(mlp.sequence, mlp.ranks, rank).size() * mlp.batch;
-  return {
-      {Product::layer_norm, Flops(mlp.micros * (2 * model::kNormFlops + model::kNormBackwardFlops) * rows * mlp.width)},
-      {Product::gelu,
-       Flops(mlp.micros * (2 * model::kGeluFlops + model::kGeluBackwardFlops) * mlp.tokens * mlp.part())}};
+  const Count norm = 2 * model::kNormFlops + model::kNormBackwardFlops;
+  const Count gelu = 2 * model::kGeluFlops + model::kGeluBackwardFlops;
+  return {{Product::layer_norm, Flops(mlp.micros * norm * mlp.elements())},
+          {Product::gelu, Flops(mlp.micros * gelu * mlp.tokens * mlp.part())}};
 }
 
 SHARDLINGS_PREDICTIONS("3 ranks, 2 micro-batches") {
