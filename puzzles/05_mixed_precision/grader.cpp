@@ -16,8 +16,10 @@
 #include "grading/formulas/mixed_training.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/rounding.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -360,6 +362,15 @@ SHARDLINGS_CHECK(communication) {
       return check.diagnose("too_much_sent");
     }
   }
+}
+
+/// One update of every weight, and one norm, in each step; more than that, as a step may be tried twice.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const model::ModelStructure structure = model::make_structure(check.kase().model);
+  const Count steps = check.kase().steps, layers = std::ssize(structure.layers);
+  return {{Product::adam, Flops(model::kAdamFlops * steps * structure.total)},
+          {Product::add_squares, Flops(2 * 2 * steps * structure.total)},
+          {Product::clip_factor, Flops(2 * steps * layers)}};
 }
 
 SHARDLINGS_PREDICTIONS("3 ranks, uneven tokens, 2 steps") {

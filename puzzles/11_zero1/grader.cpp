@@ -14,6 +14,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
@@ -319,6 +320,15 @@ SHARDLINGS_CHECK(time) {
   const int rank = check.slowest_rank();
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) check.diagnose("computed_twice");
+}
+
+/// A norm of every weight in each step, and every gradient times its factor; squares twice, as ranks may all have them.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const model::ModelStructure structure = model::make_structure(check.kase().model);
+  const Count steps = check.kase().steps, layers = std::ssize(structure.layers);
+  return {{Product::add_squares, Flops(2 * 2 * steps * structure.total)},
+          {Product::clip_factor, Flops(2 * steps * layers)},
+          {Product::scale_by, Flops(steps * structure.total)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

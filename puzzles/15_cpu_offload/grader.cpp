@@ -14,7 +14,9 @@
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/step_cost.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -264,6 +266,12 @@ SHARDLINGS_CHECK(time) {
   if (whole_batch_everywhere(check, rank)) return check.diagnose("whole_batch_everywhere");
   if (computes_twice(check, rank)) return check.diagnose("computed_twice");
   if (!delay.mistake.empty()) check.diagnose(delay.mistake);
+}
+
+/// One update of every weight in each step: where the states should be, says the check of memory.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const Count weights = model::make_structure(check.kase().model).total;
+  return {{Product::adam, Flops(model::kAdamFlops * check.kase().steps * weights)}};
 }
 
 SHARDLINGS_PREDICTIONS("1 rank") {

@@ -10,8 +10,10 @@
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -320,6 +322,14 @@ SHARDLINGS_CHECK(work) {
     if (num_products(check, rank) > 6) check.diagnose("computed_twice");
     return;
   }
+}
+
+/// The GELU may be made once more in backward instead of being kept. Whose part of the middle is too large is told so
+/// by the checks of memory and work.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const Mlp mlp(check.kase());
+  const Count middle = mlp.tokens * mlp.middle;
+  return {{Product::gelu, Flops((2 * model::kGeluFlops + model::kGeluBackwardFlops) * middle)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

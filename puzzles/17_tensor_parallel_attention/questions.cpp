@@ -1,11 +1,27 @@
 // What is asked after the pass about attention and the vocabulary divided by heads and rows.
 
+#include "grading/formulas/divided_gpt.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// The harness makes norms and GELUs; of the logits a rank has its columns.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const DividedGpt gpt(check.kase(), rank);
+  const Count norms = (2 * gpt.blocks + 1) * gpt.tokens * gpt.width,
+              middle = gpt.blocks * gpt.tokens * gpt.middle_part();
+  const Count logits = gpt.tokens * gpt.vocabulary_part();
+  return {{Product::layer_norm, Flops((model::kNormFlops + model::kNormBackwardFlops) * norms)},
+          {Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
+          {Product::exp_minus_row, Flops(2 * 9 * logits)},
+          {Product::divide_rows, Flops(2 * logits)},
+          {Product::loss_add, Flops(2 * 11 * gpt.tokens)}};
+}
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   const Formula<Count> t = named("t", 8), vocabulary = named("V", 50257);

@@ -12,8 +12,10 @@
 #include "grading/formulas/sequence_mlp.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -327,6 +329,16 @@ SHARDLINGS_CHECK(communication) {
     check.detail("collectives called: " + names_of_collectives(check, rank));
     return diagnose_calls(check, mlp);
   }
+}
+
+/// Norm and GELU may be made once more in backward instead of being kept. Who normalizes all positions is told so by
+/// the check of memory.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const SequenceMlp mlp(check.kase(), rank);
+  const Count norm = 2 * model::kNormFlops + model::kNormBackwardFlops;
+  const Count gelu = 2 * model::kGeluFlops + model::kGeluBackwardFlops;
+  return {{Product::layer_norm, Flops(mlp.micros * norm * mlp.elements())},
+          {Product::gelu, Flops(mlp.micros * gelu * mlp.tokens * mlp.part())}};
 }
 
 SHARDLINGS_PREDICTIONS("3 ranks, 2 micro-batches") {

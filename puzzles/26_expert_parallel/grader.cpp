@@ -8,6 +8,7 @@
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/noise.h"
 #include "routing.h"
@@ -268,6 +269,15 @@ SHARDLINGS_CHECK(memory) {
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!check.peak_at_most(rank, peak_budget(sizes, rank))) return diagnose_memory(check, sizes, rank);
   }
+}
+
+/// Rows that come back, and those that leave in backward, are multiplied with their factors; ReLU and its backward see
+/// each row that arrives. Both twice, for whoever makes some again.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const ExpertSizes sizes(check.kase());
+  const RowCounts rows = row_counts(sizes, rank);
+  return {{Product::scale_rows, Flops(2 * 2 * rows.out * sizes.hidden)},
+          {Product::relu, Flops(2 * 2 * rows.in * sizes.hidden)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

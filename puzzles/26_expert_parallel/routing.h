@@ -28,6 +28,8 @@ struct ExpertSizes {
         uneven(of.integer("uneven")),
         skew(of.integer("skew")),
         capacity_factor(of.number("capacity_factor")),
+        lowest_score(of.numbers.contains("lowest_score") ? of.integer("lowest_score") : 0),
+        scores_in_one(of.numbers.contains("scores_in_one") ? of.integer("scores_in_one") : 8),
         seed(of.seed) {
     if (e < 1 || ranks % e != 0 || experts % e != 0) {
       throw std::runtime_error("e = " + std::to_string(e) + " has to divide the " + std::to_string(ranks) +
@@ -58,10 +60,12 @@ struct ExpertSizes {
   int ranks, e, experts, k;
   Count hidden, fewest_tokens, uneven, skew;
   double capacity_factor;
+  Count lowest_score, scores_in_one;
   std::uint64_t seed;
 };
 
-/// (T, E), row by row. They are multiples of 1/8, so that some are equal; with `skew` some experts are favourites.
+/// (T, E), row by row. They are multiples of 1/scores_in_one, 1/8 if the case does not say, so that some are equal;
+/// with `skew` some experts are favourites. None is below lowest_score / scores_in_one.
 inline std::vector<float> scores_of(const ExpertSizes& sizes, int rank) {
   constexpr std::uint64_t kStream = 26;
   constexpr std::uint32_t kValues = 24;
@@ -71,7 +75,8 @@ inline std::vector<float> scores_of(const ExpertSizes& sizes, int rank) {
     const auto expert = static_cast<Count>(i) % sizes.experts;
     const Count favour = sizes.skew * (sizes.experts - 1 - 3 * expert % sizes.experts) / sizes.experts;
     const std::uint64_t at = static_cast<std::uint64_t>(rank) << 32U | i;
-    scores[i] = static_cast<float>(below_at(kValues, sizes.seed, at, kStream) + favour) / 8;
+    const Count drawn = below_at(kValues, sizes.seed, at, kStream) + favour + sizes.lowest_score;
+    scores[i] = static_cast<float>(drawn) / static_cast<float>(sizes.scores_in_one);
   }
   return scores;
 }

@@ -11,8 +11,10 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/grouped_attention.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -278,6 +280,14 @@ SHARDLINGS_CHECK(time) {
   const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), ring.time(), longest.place)) return;
   diagnose_time(check, ring);
+}
+
+/// Each of a rank's positions is merged with the keys of every rank; twice, as a pass made again has a check of its
+/// own.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const RingAttention ring(check.kase());
+  const Count of_rank = ring.positions(rank).size() * ring.cost.batch * ring.cost.width;
+  return {{Product::merge_attention, Flops(2 * model::kMergeFlops * ring.ranks * of_rank)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -12,6 +12,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/grouped_attention.h"
 #include "model/attention_pairs.h"
@@ -304,6 +305,13 @@ static Nanos step_of(const Plan& plan, const Pieces& of, int last, int back) {
   const auto& mine = of[static_cast<std::size_t>(last)];
   const auto& theirs = of[static_cast<std::size_t>(last - back)];
   return plan.computing(mine, theirs, plan.merged(mine, theirs));
+}
+
+/// Each position of a rank's two pieces is merged with both pieces of every rank.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const Plan plan(check.kase());
+  const Count of_rank = 2 * plan.length * plan.cost.batch * plan.cost.width;
+  return {{Product::merge_attention, Flops(model::kMergeFlops * 2 * plan.c * of_rank)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -4,10 +4,19 @@
 
 #include "grading/formulas/training.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// A norm of every weight in each step.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const model::ModelStructure structure = model::make_structure(check.kase().model);
+  const Count steps = check.kase().steps, layers = std::ssize(structure.layers);
+  return {{Product::add_squares, Flops(2 * 2 * steps * structure.total)},
+          {Product::clip_factor, Flops(2 * steps * layers)}};
+}
 
 SHARDLINGS_PREDICTIONS_AFTER("2 x 2 x 2, 4 micro-batches") {
   const auto milliseconds = [](double gigabytes_per_second) {

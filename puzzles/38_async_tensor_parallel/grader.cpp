@@ -15,6 +15,7 @@
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/standstill.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "grading/reference/part_reference.h"
 #include "model/operation_flops.h"
@@ -321,6 +322,12 @@ SHARDLINGS_CHECK(choice) {
       "number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, launch, compute",
       machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));
   diagnose_choices(check, machines, chosen);
+}
+
+/// Of all tokens and a rank's part of the middle, once and half of it again.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const SequenceMlp mlp(check.kase(), rank);
+  return {{Product::gelu, Flops(model::kGeluFlops * mlp.tokens * mlp.part() * 3 / 2)}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -17,10 +17,10 @@ struct Machine {
 };
 
 /// From few positions, where one chunk more or less makes most, to many; from slow links to machines that hardly
-/// compute.
+/// compute. Every sixth one moves and computes for so much longer than it needs to begin that many chunks are best.
 inline std::vector<Machine> drawn_machines(std::uint64_t seed) {
   constexpr std::uint64_t kStream = 38, kNumbers = 5;
-  constexpr std::uint32_t kFewPositions = 12, kMostPositions = 48;
+  constexpr std::uint32_t kFewPositions = 12, kMostPositions = 48, kManyPositions = 400;
   constexpr std::size_t kMachines = 60;
   // Evenly in the logarithm, so that each order of magnitude is as frequent as the others.
   const auto between = [&](double least, double most, std::uint64_t index) {
@@ -32,6 +32,9 @@ inline std::vector<Machine> drawn_machines(std::uint64_t seed) {
     machines[i] = {1 + Count(below_at(i % 2 == 0 ? kMostPositions : kFewPositions, seed, at, kStream)),
                    between(100, 5'000, at + 1), between(1'000, 200'000, at + 2), between(50, 5'000, at + 3),
                    between(1'000, 400'000, at + 4)};
+    if (i % 6 != 5) continue;
+    machines[i] = {kMostPositions + Count(below_at(kManyPositions, seed, at, kStream)), between(20, 100, at + 1),
+                   between(1e5, 1e6, at + 2), between(20, 100, at + 3), between(1e5, 1e6, at + 4)};
   }
   return machines;
 }

@@ -1,11 +1,24 @@
 // What is asked after the pass about dealing matrices to ranks.
 
 #include "grading/formulas/deal.h"
+#include "grading/formulas/muon_cost.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// The norm of each matrix, in each step, and its division by that. That they are those of one rank says the work.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  Count elements = 0;
+  const std::vector<MuonMatrix> matrices = muon_matrices(check.kase());
+  for (const MuonMatrix& matrix : matrices) elements += matrix.size();
+  const Count steps = check.kase().steps;
+  return {{Product::add_squares, Flops(2 * steps * elements)},
+          {Product::scale_by, Flops(steps * elements)},
+          {Product::clip_factor, Flops(2 * steps * std::ssize(matrices))}};
+}
 
 SHARDLINGS_PREDICTIONS_AFTER("3 ranks") {
   const Costs pieces = {3, 3, 2, 2, 2};

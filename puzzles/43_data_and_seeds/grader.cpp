@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <functional>
 
+#include "cursor_log.h"
 #include "grading/formulas/data_numbering.h"
 #include "grading/formulas/data_run.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 #include "packed_checks.h"
 
 using namespace shardlings;
@@ -37,15 +40,17 @@ struct Step {
 std::vector<Step> steps_of(const CheckContext& check, const DataCase& of) {
   const Output* output = check.output("steps");
   std::vector<Step> steps;
-  const auto columns = static_cast<std::size_t>(of.steps * (2 + of.batch) + 1);
+  const Count columns_of_step = kCursorParts + 1 + of.batch;
+  const auto columns = static_cast<std::size_t>(of.steps * columns_of_step + kCursorParts);
   if (output == nullptr || output->values.size() != columns * static_cast<std::size_t>(check.ranks())) return steps;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const float* row = output->values.data() + columns * static_cast<std::size_t>(rank);
-    for (Count number = 0; number < of.steps; ++number, row += 2 + of.batch) {
-      Step step{number, static_cast<Count>(row[0]), static_cast<Count>(row[2 + of.batch]), {}, 0, rank, {}};
+    for (Count number = 0; number < of.steps; ++number, row += columns_of_step) {
+      Step step{number, logged_cursor(row), logged_cursor(row + columns_of_step), {}, 0, rank, {}};
       step.place = place_in_grid(of, rank, number);
-      step.count = static_cast<Count>(row[1]);
-      step.sequences.assign(row + 2, row + 2 + std::min(step.count, of.batch));
+      step.count = static_cast<Count>(row[kCursorParts]);
+      const float* first = row + kCursorParts + 1;
+      step.sequences.assign(first, first + std::min(step.count, of.batch));
       steps.push_back(std::move(step));
     }
   }
@@ -333,6 +338,14 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(training) {
   const TrainedWeights right = trained_by_one_device(DataCase(check.kase()));
   check.equal("weights in the end", right.exact, right.tolerance);
+}
+
+/// What the harness trains with.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const DataCase of(check.kase());
+  const Count middle = of.steps * of.layers * of.s * of.batch * of.middle;
+  return {{Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
+          {Product::sgd, Flops(model::kSgdFlops * of.steps * 2 * of.layers * of.matrix())}};
 }
 
 SHARDLINGS_PREDICTIONS("8 ranks, then 8 in another grid") {

@@ -9,6 +9,9 @@
 #include <numeric>
 #include <string>
 
+#include "case/given_seed.h"
+#include "cursor_log.h"
+
 using namespace shardlings;
 using submission::Harness;
 
@@ -129,7 +132,7 @@ class Training {
   explicit Training(Harness& h)
       : h_(h),
         sizes_(h),
-        run_{h.kase().seed, h.integer("sequences"), h.integer("batch"), static_cast<int>(sizes_.layers)},
+        run_{cases::given_seed(h.kase()), h.integer("sequences"), h.integer("batch"), static_cast<int>(sizes_.layers)},
         tokens_(sizes_.lengths.empty() ? run_.sequences * sizes_.s : sizes_.tokens()),
         inputs_(h.normals(kInputs, {tokens_, sizes_.width}, Kind::other)),
         targets_(h.normals(kTargets, {tokens_, sizes_.width}, Kind::other)),
@@ -277,7 +280,7 @@ void Training::step(const Layout& layout, View weights) {
   batch_ = std::min(run_.batch, run_.sequences - read_ % run_.sequences);
   mine_ = layout.dp.mine(batch_);
   std::vector<Count> sequences = sequences_of_step(run_, layout.grid, cursor_);
-  log_.push_back(static_cast<float>(cursor_));
+  log_cursor(log_, cursor_);
   log_.push_back(static_cast<float>(sequences.size()));
   for (std::size_t i = 0; i < static_cast<std::size_t>(run_.batch); ++i) {
     log_.push_back(i < sequences.size() ? static_cast<float>(sequences[i]) : -1.0F);
@@ -303,7 +306,7 @@ void Training::step_packed(const Layout& layout, View weights, Count s) {
   std::vector<Count> numbers = packed_numbers(run_, layout.grid, sizes_.lengths, s, cursor_);
   std::vector<Count> counts = packed_counts(run_, sizes_.lengths, s, cursor_);
   counts.resize(2);  // from a jail it may come in any length
-  log_.push_back(static_cast<float>(cursor_));
+  log_cursor(log_, cursor_);
   log_.push_back(static_cast<float>(numbers.size() / 3));
   log_.push_back(static_cast<float>(counts[0]));
   const std::size_t most = 3 * static_cast<std::size_t>(run_.batch * std::max(sizes_.s, h_.integer("sequence_later")));
@@ -365,7 +368,7 @@ void Training::put_mask(const Applied& applied) {
 
 void Training::put_records() {
   for (const Applied& applied : applied_) put_mask(applied);
-  log_.push_back(static_cast<float>(cursor_));
+  log_cursor(log_, cursor_);
   h_.put_of_rank("steps", h_.tensor(log_, Kind::other));
 }
 

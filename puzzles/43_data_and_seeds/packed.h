@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cursor_log.h"
 #include "grading/formulas/data_packing.h"
 #include "grading/formulas/training.h"
 
@@ -36,23 +37,24 @@ struct PackedFound {
 inline std::vector<PackedFound> packed_found(const grading::judge::CheckContext& check, const DataCase& of) {
   const auto* output = check.output("steps");
   std::vector<PackedFound> all;
-  const Count most = of.batch * std::max(of.s, of.kase.integer("sequence_later")), columns = 3 + 3 * most;
-  const auto row_size = static_cast<std::size_t>(of.steps * columns + 1);
+  const Count most = of.batch * std::max(of.s, of.kase.integer("sequence_later")),
+              columns = kCursorParts + 2 + 3 * most;
+  const auto row_size = static_cast<std::size_t>(of.steps * columns + kCursorParts);
   if (output == nullptr || output->values.size() != row_size * static_cast<std::size_t>(check.ranks())) return all;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     const float* row = output->values.data() + row_size * static_cast<std::size_t>(rank);
     for (Count number = 0; number < of.steps; ++number, row += columns) {
       PackedFound step{number,
-                       static_cast<Count>(row[0]),
-                       static_cast<Count>(row[columns]),
-                       static_cast<Count>(row[1]),
-                       static_cast<Count>(row[2]),
+                       logged_cursor(row),
+                       logged_cursor(row + columns),
+                       static_cast<Count>(row[kCursorParts]),
+                       static_cast<Count>(row[kCursorParts + 1]),
                        {},
                        rank,
                        {}};
       step.place = place_in_grid(of, rank, number);
       for (Count i = 0; i < std::min(step.count, most); ++i) {
-        const float* token = row + 3 + 3 * i;
+        const float* token = row + kCursorParts + 2 + 3 * i;
         step.tokens.push_back(
             {static_cast<Count>(token[0]), static_cast<Count>(token[1]), static_cast<Count>(token[2])});
       }

@@ -10,8 +10,9 @@
 /// question = true                                  # its function answers a question about plain data: no ranks, no
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
-/// products = ["matmul"]                            # products of matrices that it makes itself, out of matmul,
-///                                                  # attention, partial_attention (default: none)
+/// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
+/// none).
+///                                                  # grader.cpp bounds those that are no products of matrices
 /// axes = { tp = "t", pp = "p", dp = "ranks" }      # for simulate: the number of a case with the size of each axis, or
 ///                                                  # "ranks" for what is left; v: chunks of a pipeline's rank
 /// interleaved = true                               # with v > 1 it wants micro-batches in multiples of pp (default
@@ -90,9 +91,36 @@
 
 namespace shardlings::cases {
 
-/// Operations that multiply matrices, each with its backward and its adding forms. A layer cannot be computed without.
-enum class Product : std::uint8_t { matmul, attention, partial_attention };
-inline constexpr Words<Product, 3> kProductWords{{"matmul", "attention", "partial_attention"}};
+/// Operations whose results are no linear function of one tensor: they multiply what two tensors hold, or what they
+/// make of one tensor is a way to do so, as (a + b)² - (a - b)² is 4 ab. Each is meant with its backward and its adding
+/// forms. The first ones multiply matrices. A layer can be put together from the others, too, element by element.
+enum class Product : std::uint8_t {
+  matmul,
+  attention,
+  partial_attention,
+  scale_by,
+  scale_rows,
+  divide_rows,
+  exp_minus_row,
+  gelu,
+  relu,
+  softmax,
+  layer_norm,
+  merge_attention,
+  cross_entropy,
+  loss_add,
+  adam,
+  sgd,
+  add_squares,
+  clip_factor
+};
+inline constexpr Words<Product, 18> kProductWords{{"matmul", "attention", "partial_attention", "scale_by", "scale_rows",
+                                                   "divide_rows", "exp_minus_row", "gelu", "relu", "softmax",
+                                                   "layer_norm", "merge_attention", "cross_entropy", "loss_add", "adam",
+                                                   "sgd", "add_squares", "clip_factor"}};
+inline bool is_of_matrices(Product product) {
+  return product <= Product::partial_attention;
+}
 
 /// How much a hint gives away.
 enum class HintLevel : std::uint8_t {

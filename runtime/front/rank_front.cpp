@@ -32,9 +32,17 @@ RankFront::~RankFront() {
   models_.saved = {};  // its tensors drop themselves, which must not happen after their memory is gone
 }
 
+// Of the calls after another rank's failure; a program that ends makes one or a few.
+constexpr int kRefusedNoted = 1000;
+
 Reply RankFront::handle(const Call& call) {
   const detail::VerbSpec& spec = detail::spec_of(call.verb);
   if (spec.released) return handle_released(call);
+  // What catches every error and calls again makes no progress: whoever watches the count of calls sees that.
+  if (rank_.endless()) rank_.check_endless();
+  if (rank_.aborted() && ++refused_ > kRefusedNoted) {
+    throw Aborted("the run has already failed on another rank", rank_.place(call));
+  }
   if (!spec.uncounted) rank_.calls().count();
   rank_.calls().note(rank_.called(call), rank_.place(call), rank_.now());
   if (rank_.aborted()) throw Aborted("the run has already failed on another rank", rank_.place(call));

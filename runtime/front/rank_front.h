@@ -77,6 +77,7 @@ class RankFront {
   std::vector<Published> published_;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
   bool measuring_ = false;
+  int refused_ = 0;  ///< calls after the failure of another rank
 };
 
 }  // namespace shardlings::front

@@ -160,6 +160,12 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   const json verdict = json::parse(one.out);
   ASSERT_EQ(verdict["cases"].size(), 1u);
   EXPECT_THAT(one.out, HasSubstr("77"));
+  EXPECT_EQ(verdict["passed"], false) << "of a whole puzzle";
+  EXPECT_EQ(verdict["points"], 0);
+  EXPECT_EQ(verdict["checks"][0]["passed"], true);
+  const Answer exported = shardlings({"run", "01", "--case", name, "--export", "gradescope"});
+  EXPECT_EQ(exported.status, 2);
+  EXPECT_THAT(exported.err, HasSubstr("--export is the result of a whole puzzle"));
   EXPECT_EQ(json::parse(shardlings({"list", "--json"}).out)["puzzles"][0]["solved"], false)
       << "one case solves nothing";
 

@@ -151,6 +151,7 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
                                              {"--weights", "01"},
                                              {"--weights", "01=many"},
                                              {"--weights", "01=-1"},
+                                             {"--weights", "01=1e308"},
                                              {"--weights", "02=5"},
                                              {"--puzzles", "02-01"},
                                              {"--case", "1 rank"},

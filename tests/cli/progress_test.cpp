@@ -52,6 +52,20 @@ TEST(Progress, IsReadAsItWasWritten) {
   EXPECT_EQ(read.bests.at("room for 3"), (learner::CaseRecord{38, 1000, 200, 125'000}));
 }
 
+TEST(Progress, WrittenByHandHasNoImpossibleNumbers) {
+  const TemporaryFolder folder;
+  folder.write("progress.json", R"({"format": 1, "puzzles": {"09": {
+    "points": -1000000000000000000, "last_points": 1e300, "attempts": -5, "questions": -7,
+    "answered": {"asked": 1, "answers": {"a": {"right": true, "tries": -1}, "b": {"right": true}}}}}})");
+  const learner::PuzzleProgress read = learner::load_progress(folder.path()).of("09");
+  EXPECT_EQ(read.points, 0);
+  EXPECT_EQ(read.last_points, 200);
+  EXPECT_EQ(read.attempts, 0);
+  EXPECT_EQ(read.predicted.asked, 0);
+  EXPECT_EQ(read.answered.answers.at("a").tries, 0);
+  EXPECT_EQ(read.answered.right(), 1) << "of one question";
+}
+
 TEST(Progress, KeepsTheEarliestEndOfOpenCasesThatPassed) {
   using grading::verdict::Bound;
   const auto run_of = [](bool passed, std::int64_t end) {

@@ -126,6 +126,8 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   folder.write("secret/09.cpp", "somebody else's");
   folder.write("all/ada/09.cpp", "");
   folder.write("all/ada/notes.cpp", "");
+  folder.write("all/ada/repository/build/CMakeCache.txt", "");
+  folder.write("all/ada/repository/build/graded/09_parallel/1f/09.cpp", "");
   folder.write("all/ben_LATE_5_6_09.cpp", "");
   folder.write("all/stray.txt", "");
   std::filesystem::create_directory_symlink(folder / "secret", folder / "all/ada/linked");
@@ -138,8 +140,18 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   EXPECT_EQ(all.students[1].id, "ada");
   ASSERT_EQ(all.students[1].files.size(), 1U);
   EXPECT_EQ(all.students[1].files[0].file, folder / "all/ada/09.cpp");
-  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/notes.cpp"));
+  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/01.cpp", folder / "all/ada/notes.cpp"));
   EXPECT_THAT(all.left_out, ElementsAre(folder / "all/eve", folder / "all/stray.txt"));
+}
+
+TEST(Contents, AreThoseOfFilesThatWereHandedInAndNotOfWhatALinkLeadsTo) {
+  const TemporaryFolder folder;
+  folder.write("secret", "somebody else's");
+  folder.write("09.cpp", "abc");
+  std::filesystem::create_symlink(folder / "secret", folder / "10.cpp");
+  EXPECT_EQ(content_of(folder / "09.cpp"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(content_of(folder / "10.cpp"), "");
+  EXPECT_EQ(content_of(folder / "11.cpp"), "");
 }
 
 TEST_F(PuzzleOfPath, NeedsSomebodysWork) {

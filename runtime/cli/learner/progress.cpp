@@ -19,6 +19,8 @@ using nlohmann::json;
 namespace {
 
 constexpr int kFormat = 1;
+constexpr int kMost = 1'000'000;  // files, questions, answers
+constexpr int kMostPoints = 200;  // of a puzzle, with those of a bonus
 
 using Answers = std::map<std::string, PastPrediction>;
 
@@ -28,10 +30,18 @@ json to_json(const Answers& answers) {
   return all;
 }
 
+/// A count as it can be: the file may have been written by hand.
+int count_in(const json& value, const char* key, int most) {
+  const json found = value.value(key, json(0));
+  if (!found.is_number()) throw json::type_error::create(302, fmt::format("{} is no number", key), &found);
+  return static_cast<int>(std::clamp(found.get<double>(), 0.0, static_cast<double>(most)));
+}
+
 Answers answers_in(const json& value, const char* key) {
   Answers answers;
   const json all = value.value(key, json::object());
-  for (const auto& [id, answer] : all.items()) answers[id] = {answer.value("tries", 0), answer.value("right", false)};
+  for (const auto& [id, answer] : all.items())
+    answers[id] = {count_in(answer, "tries", kMost), answer.value("right", false)};
   return answers;
 }
 
@@ -40,7 +50,7 @@ json to_json(const PastAnswers& past) {
 }
 
 PastAnswers answers_from_json(const json& value) {
-  return {answers_in(value, "answers"), value.value("asked", 0)};
+  return {answers_in(value, "answers"), count_in(value, "asked", kMost)};
 }
 
 json to_json(const std::map<std::string, CaseRecord>& bests) {
@@ -89,15 +99,15 @@ json to_json(const PuzzleProgress& puzzle) {
 PuzzleProgress puzzle_from_json(const json& value) {
   PuzzleProgress puzzle;
   puzzle.solved_hash = value.value("solved", "");
-  puzzle.points = value.value("points", 0);
+  puzzle.points = count_in(value, "points", kMostPoints);
   puzzle.last_hash = value.value("last", "");
-  puzzle.attempts = value.value("attempts", 0);
+  puzzle.attempts = count_in(value, "attempts", kMost);
   puzzle.last_passed = value.value("last_passed", false);
-  puzzle.last_points = value.value("last_points", 0);
+  puzzle.last_points = count_in(value, "last_points", kMostPoints);
   puzzle.hints = value.value("hints", std::vector<std::string>());
   puzzle.solution_shown = value.value("solution_shown", false);
   puzzle.milestones = value.value("milestones", std::set<std::string>());
-  puzzle.predicted = {answers_in(value, "predictions"), value.value("questions", 0)};
+  puzzle.predicted = {answers_in(value, "predictions"), count_in(value, "questions", kMost)};
   puzzle.answered = answers_from_json(value.value("answered", json::object()));
   puzzle.explained = answers_from_json(value.value("explained", json::object()));
   puzzle.records = value.value("records", std::map<std::string, std::int64_t>());
@@ -154,8 +164,9 @@ void store(const std::string& folder, const Progress& progress) {
 }  // namespace
 
 int PastAnswers::right() const {
-  return static_cast<int>(
+  const auto count = static_cast<int>(
       std::count_if(answers.begin(), answers.end(), [](const auto& entry) { return entry.second.right; }));
+  return asked > 0 ? std::min(count, asked) : count;  // there may be answers to questions that are asked no more
 }
 
 bool PastAnswers::was_right(const std::string& id) const {

@@ -118,15 +118,23 @@ Mark finished_mark(const Task& task, const system::Job& job) {
   }
 }
 
-/// Of a file that is handed in. One that is too large to be judged is not read: its size stands for it.
+}  // namespace
+
 std::string content_of(const std::string& file) {
   std::error_code error;
+  if (fs::symlink_status(file, error).type() != fs::file_type::regular) return {};
   const std::uintmax_t size = fs::file_size(file, error);
   if (!error && size > static_cast<std::uintmax_t>(grading::build::kMostSourceBytes)) {
     return sha256(fmt::format("{} bytes", size));
   }
-  return sha256(read_file(file).value_or(""));
+  try {
+    return sha256(grading::build::copy_source(file).text);
+  } catch (const std::runtime_error&) {
+    return {};  // it has become a link meanwhile: what that leads to is nothing that was handed in
+  }
 }
+
+namespace {
 
 /// The marks of one student as far as they are known without grading; what is to be graded goes to `tasks`.
 Row row_of(const ClassGrading& grading, const Student& student, std::size_t row, std::vector<Task>& tasks) {

@@ -47,6 +47,10 @@ std::string students_secret(const std::string& secret, const std::string& studen
 /// "2026-12-01T18:00:00Z" or "…+01:00" in seconds since 1970; nothing for any other form, and for one without a zone.
 std::optional<std::int64_t> time_from(const std::string& text);
 
+/// SHA-256 of a file that is handed in. One that is too large to be judged is not read: its size stands for it. Empty
+/// for what is no regular file: what a link leads to is nobody's work.
+std::string content_of(const std::string& file);
+
 /// Grades what is not kept yet. `say` is told of each that comes to its end. A verdict that cannot be written to `kept`
 /// is not judged, for that reason. Throws std::filesystem::filesystem_error where that folder cannot be made.
 Gradebook grade_class(const system::Project& project, const ClassGrading& grading, const Submissions& submissions,

@@ -31,6 +31,13 @@ bool is_nobodys(const std::string& name) {
   return name.starts_with('.') || name == "__MACOSX" || name == "submission_metadata.yml" || name == "Thumbs.db";
 }
 
+/// What a build leaves in a copy of the whole project: copies of files that were graded among it.
+bool is_build_folder(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / "CMakeCache.txt", error) ||
+         (folder.filename() == "build" && fs::exists(folder / "graded", error));
+}
+
 /// Canvas numbers attempts: puzzle-1.cpp. A number with a zero before it is a puzzle's: puzzle-09.cpp.
 std::string without_attempt(const std::string& stem) {
   static const std::regex kAttempt(R"((.+)-[1-9]\d{0,2})");
@@ -105,10 +112,18 @@ void take_folder(Student& student, const fs::path& folder, const std::vector<cas
       return;
     }
     const bool is_folder = at->symlink_status(error).type() == fs::file_type::directory;
-    if (is_folder && (is_nobodys(at->path().filename().string()) || at.depth() >= kMostFolders)) {
+    if (is_folder &&
+        (is_nobodys(at->path().filename().string()) || is_build_folder(at->path()) || at.depth() >= kMostFolders)) {
       at.disable_recursion_pending();
     }
-    if (at->symlink_status(error).type() != fs::file_type::regular) continue;
+    if (at->symlink_status(error).type() != fs::file_type::regular) {
+      // A link, a pipe or a folder by that name is not judged, and somebody should know.
+      const std::string inside = at->path().lexically_relative(folder).string();
+      if (at->path().extension() == ".cpp" && puzzle_of(inside, puzzles) != nullptr) {
+        student.left_out.push_back(at->path().string());
+      }
+      continue;
+    }
     if (is_archive(at->path().filename().string()) && archives != nullptr) {
       take_folder(student, archives->open(student, at->path()), puzzles, nullptr);
     }

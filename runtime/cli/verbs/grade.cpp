@@ -45,6 +45,13 @@ static int grade(const Context& context, const StrangersFile& asked) {
     check_no_single(asked.run);
     return grade_class(context, asked.run.puzzle, asked.of_class, {asked.run.seed_file, least_tier, asked.run.json});
   }
+  std::error_code error;
+  if (asked.of_class.any() && std::filesystem::is_directory(asked.run.puzzle, error)) {
+    throw UsageError(fmt::format(
+        "{} is one word too many: {} is graded as a folder of submissions. Options that take several values "
+        "are repeated: --weights 04=10 --weights 17=90.",
+        asked.run.file, asked.run.puzzle));
+  }
   if (asked.of_class.any()) {
     throw UsageError(
         "--puzzles, --weights, --due, --diff, --out and --jobs are for a folder of submissions: ./shardlings grade "

@@ -57,6 +57,7 @@ std::vector<Manifest> handed_in(const std::vector<Manifest>& puzzles, const subm
 std::vector<double> weights_of(const learner::Course& course, const std::vector<Manifest>& puzzles,
                                const std::vector<std::string>& asked) {
   if (asked.empty()) return {};
+  constexpr double kMost = 1e6;  // so that sums of them stay numbers
   std::vector<double> weights(puzzles.size(), -1);
   for (const std::string& text : asked) {
     const auto equals = text.find('=');
@@ -64,7 +65,7 @@ std::vector<double> weights_of(const learner::Course& course, const std::vector<
     if (equals != std::string::npos) {
       const char* end = text.data() + text.size();
       const auto read = std::from_chars(text.data() + equals + 1, end, weight);
-      if (read.ec != std::errc() || read.ptr != end || !std::isfinite(weight)) weight = -1;
+      if (read.ec != std::errc() || read.ptr != end || !(weight <= kMost)) weight = -1;
     }
     if (weight < 0) throw UsageError(fmt::format("--weights {}: write a puzzle and a number, as in 09=30.", text));
     const std::string id = course.find(text.substr(0, equals)).id;
@@ -217,6 +218,9 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   write_file_atomically(out + "/results.csv", to_csv(book));
   write_file_atomically(out + "/class.html",
                         class_page(book, grading.puzzles, "Class: " + fs::path(grading.folder).filename().string()));
+  for (const char* name : {"/results.csv", "/results.json", "/class.html"}) {  // marks are nobody else's affair
+    fs::permissions(out + name, fs::perms::owner_read | fs::perms::owner_write);
+  }
   if (rules.json) {
     context.out << to_json(book);
   } else {

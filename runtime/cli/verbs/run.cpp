@@ -53,6 +53,29 @@ std::vector<std::string> names_of_cases(const Manifest& puzzle, const RunOptions
   return milestone == nullptr ? std::vector<std::string>() : milestone->cases;
 }
 
+/// Only some of the cases are judged: by that nothing is passed, and there are no points.
+bool leaves_cases_out(const Manifest& puzzle, const RunOptions& options) {
+  const std::size_t asked = names_of_cases(puzzle, options).size();
+  return asked > 0 && asked < puzzle.cases.size();
+}
+
+/// What becomes of it elsewhere is the mark of a whole puzzle.
+void check_exports(const Manifest& puzzle, const RunOptions& options, const std::vector<learner::Export>& exports) {
+  if (exports.empty() || !leaves_cases_out(puzzle, options)) return;
+  throw UsageError(fmt::format(
+      "--export is the result of a whole puzzle, and {} of the {} cases of {} would be judged. Leave one of "
+      "the two out.",
+      names_of_cases(puzzle, options).size(), puzzle.cases.size(), puzzle.id));
+}
+
+/// As it is told to programs: what some cases hold is no pass.
+Verdict for_programs(const Manifest& puzzle, const RunOptions& options, Verdict verdict) {
+  if (!leaves_cases_out(puzzle, options)) return verdict;
+  verdict.passed = false;
+  verdict.points = 0;
+  return verdict;
+}
+
 grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
                                     grading::run::Backend backend, const Say& say) {
   grading::GradeOptions grade;
@@ -237,6 +260,7 @@ int run(const Context& context, const RunOptions& asked) {
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
   RunOptions options = with_case(puzzle, with_variant(context, puzzle, asked));
   check_options(puzzle, options);
+  check_exports(puzzle, options, exports);
   options.hidden = learner::feedback_of(puzzle, options.feedback);
   if (options.json && learner::takes_stdout(exports)) {
     throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
@@ -258,7 +282,9 @@ int run(const Context& context, const RunOptions& asked) {
   const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
                       options.seed_file.empty();
   if (options.json) {
-    context.out << about.beside(to_json(repeatable), is_own ? &progress.of(puzzle.id) : nullptr) << '\n';
+    context.out << about.beside(to_json(for_programs(puzzle, options, repeatable)),
+                                is_own ? &progress.of(puzzle.id) : nullptr)
+                << '\n';
   } else if (!learner::takes_stdout(exports)) {
     const bool of_milestone = milestone != nullptr && !milestone->cases.empty();
     const std::string closing = is_own && of_milestone

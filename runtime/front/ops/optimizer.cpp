@@ -1,5 +1,6 @@
 // Optimizers and what they need.
 #include "front/ops/op.h"
+#include "model/operation_flops.h"
 
 namespace shardlings::front {
 
@@ -45,7 +46,7 @@ Reply handle::adam(OpContext& of, const Call& call) {
   op.require(given.step >= 1, "step is {}, but counts from 1", given.step);
   op.no_aliases();
   op.scalars({given.lr, given.beta1, given.beta2, given.eps, given.weight_decay});
-  return op.run(KernelId::adam, {w.size(), given.step}, 14 * w.size());
+  return op.run(KernelId::adam, {w.size(), given.step}, model::kAdamFlops * w.size());
 }
 
 Reply handle::sgd(OpContext& of, const Call& call) {
@@ -60,7 +61,7 @@ Reply handle::sgd(OpContext& of, const Call& call) {
   check_scalar(op, factor, "factor");
   op.no_aliases();
   op.scalars({given.lr});
-  return op.run(KernelId::sgd, {w.size()}, 2 * w.size());
+  return op.run(KernelId::sgd, {w.size()}, model::kSgdFlops * w.size());
 }
 
 Reply handle::add_squares(OpContext& of, const Call& call) {

@@ -27,7 +27,7 @@ Mask mask_by(const DataCase& of, Count step, const StepRead& read, Count layer, 
         for (Count k = part.columns.begin; k < part.columns.end; ++k) {
           const Count number = numbers.first + i * numbers.by_position +
                                (j - part.sequences.begin) * numbers.by_sequence + k - part.columns.begin;
-          const std::uint32_t word = random_word_at(of.kase.seed + numbers.more, static_cast<std::uint64_t>(number),
+          const std::uint32_t word = random_word_at(of.seed + numbers.more, static_cast<std::uint64_t>(number),
                                                     static_cast<std::uint64_t>(numbers.stream));
           mask.values[static_cast<std::size_t>(i * all + j * width + k)] =
               word < words_below(of.rate) ? 0.0F : 1 / (1 - of.rate);

@@ -161,7 +161,7 @@ GridPlace place_in_grid(const DataCase& of, int rank, Count step) {
 }
 
 std::vector<Count> order_of(const DataCase& of, std::uint64_t more) {
-  return shuffled_numbers(static_cast<std::uint32_t>(of.sequences), of.kase.seed + more);
+  return shuffled_numbers(static_cast<std::uint32_t>(of.sequences), of.seed + more);
 }
 
 StepRead step_from(const DataCase& of, Count cursor) {
@@ -183,7 +183,7 @@ std::vector<StepRead> all_steps(const DataCase& of) {
 std::vector<float> mask_by_row(const DataCase& of, std::uint64_t stream, Count rows, Count width) {
   std::vector<float> mask;
   for (Count i = 0; i < rows * width; ++i) {
-    const std::uint32_t word = random_word_at(of.kase.seed, static_cast<std::uint64_t>(i), stream);
+    const std::uint32_t word = random_word_at(of.seed, static_cast<std::uint64_t>(i), stream);
     mask.push_back(word < words_below(of.rate) ? 0.0F : 1 / (1 - of.rate));
   }
   return mask;

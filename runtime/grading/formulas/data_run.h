@@ -14,6 +14,7 @@
 #include "base/parts.h"
 #include "base/random.h"
 #include "case/case.h"
+#include "case/given_seed.h"
 
 namespace shardlings::grading::formulas {
 
@@ -32,7 +33,8 @@ struct DataCase {
         sequences(of.integer("sequences")),
         batch(of.integer("batch")),
         steps(of.steps + of.integer("steps_later")),
-        rate(static_cast<float>(of.number("rate"))) {
+        rate(static_cast<float>(of.number("rate"))),
+        seed(cases::given_seed(of)) {
     const Count documents = of.numbers.contains("documents") ? of.integer("documents") : 0;
     for (Count i = 0; i < documents; ++i) lengths.push_back(of.integer("document_" + std::to_string(i)));
   }
@@ -50,6 +52,7 @@ struct DataCase {
   Count sequences, batch;  ///< of the data set, and of a step
   Count steps;             ///< in both grids
   float rate;
+  std::uint64_t seed;          ///< of the run, as the learner is told it
   std::vector<Count> lengths;  ///< tokens of each document; none where all sequences have s tokens
 };
 

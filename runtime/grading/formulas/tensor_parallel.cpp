@@ -155,7 +155,8 @@ wire::Place place_of_unexpected(const judge::CheckContext& check, int rank, std:
 Flops product_flops(const judge::CheckContext& check, int rank) {
   Flops flops;
   for (const front::Event& event : check.events(rank, front::EventKind::operation)) {
-    if (judge::product_of(check.trace(rank).names.at(event.name))) flops += event.flops;
+    const auto product = judge::product_of(check.trace(rank).names.at(event.name));
+    if (product && cases::is_of_matrices(*product)) flops += event.flops;
   }
   return flops;
 }

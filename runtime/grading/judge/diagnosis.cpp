@@ -68,8 +68,8 @@ constexpr std::array kBuiltIn = {
         "What do you decide by that number? Can the device compute with it, without your program seeing it?"},
     BuiltIn{
         "other_product",
-        "Matrices were multiplied by an operation that this puzzle has no use for. What it counts and times are the "
-        "calls that its lesson names: make those.",
+        "Numbers of tensors were multiplied by an operation that this puzzle has no use for, or by more of it than it "
+        "needs. What it counts and times are the calls that its lesson names: make those.",
         "Which call of the model, or of the lesson, does what you have put together here from single operations?"},
     BuiltIn{"barrier",
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "

@@ -13,7 +13,7 @@
 /// | only_rank_0_right               | rank 0 is right, others are not                                            |
 /// | ranks_differ                    | replicas that should be equal are not                                      |
 /// | host_reads                      | right, but read() was called where puzzle.toml does not allow it           |
-/// | other_product                   | right, but by products of matrices that puzzle.toml does not list          |
+/// | other_product                   | right, but by products that puzzle.toml does not list, or by too many      |
 ///
 /// The types of failures and endings (deadlock, out_of_memory, cpu_limit, …) are ids as well.
 #pragma once

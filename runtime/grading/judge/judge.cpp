@@ -176,6 +176,8 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
   if (spec.id == carrier(manifest_).id) {
     if (!manifest_.host_reads) refuse_host_reads(context);
     refuse_products(context, manifest_.products);
+    bound_products(context, manifest_.products);
+    bound_updates(context);
   }
   if (spec.kind == cases::CheckKind::communication) refuse_barriers(context);
   context.finish();

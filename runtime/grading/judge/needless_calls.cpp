@@ -5,8 +5,18 @@
 #include <algorithm>
 #include <functional>
 
+#include "grading/judge/most_of_products.h"
+#include "model/operation_flops.h"
+#include "model/structure.h"
+
 namespace shardlings::grading::judge {
 namespace {
+
+/// Of this grader.
+MostOfProducts& registered_most() {
+  static MostOfProducts most = nullptr;
+  return most;
+}
 
 /// Fails if a rank has an event of that kind whose name is meant; says which rank has how many, and the line of the
 /// first.
@@ -29,6 +39,10 @@ void refuse(CheckContext& check, front::EventKind kind, const std::function<bool
   }
 }
 
+std::string text_of(Flops flops) {
+  return verdict::amount_text(flops.value(), verdict::Unit::flops, "");
+}
+
 auto is(const char* name) {
   return [name](const std::string& other) { return other == name; };
 }
@@ -45,7 +59,7 @@ void refuse_barriers(CheckContext& check) {
 
 std::optional<cases::Product> product_of(const std::string& operation) {
   for (const std::string& word : cases::kProductWords.all()) {
-    if (operation.starts_with(word)) return cases::kProductWords.find(word);  // matmul_add, attention_backward, …
+    if (operation.starts_with(word)) return cases::kProductWords.find(word);  // matmul_add, gelu_backward, …
   }
   return std::nullopt;
 }
@@ -56,6 +70,64 @@ void refuse_products(CheckContext& check, const std::vector<cases::Product>& all
     return product && std::find(allowed.begin(), allowed.end(), *product) == allowed.end();
   };
   refuse(check, front::EventKind::operation, is_refused, "right results by the calls of the lesson", "other_product");
+}
+
+namespace {
+
+/// Fails at the event of that kind with which the rank goes beyond `most`, among those that are meant.
+void bound_flops(CheckContext& check, int rank, front::EventKind kind,
+                 const std::function<bool(const std::string&)>& is_meant, Flops most) {
+  Flops sum;
+  const auto& names = check.trace(rank).names;
+  for (const front::Event& event : check.events(rank, kind)) {
+    const std::string& name = names.at(event.name);
+    if (!is_meant(name)) continue;
+    sum += event.flops;
+    if (sum <= most) continue;
+    check.fail(fmt::format("{} at most by {}()", text_of(most), name),
+               fmt::format("{} makes {} and more", check.name_of(rank), text_of(sum)), place_of(event));
+    return check.diagnose("other_product");
+  }
+}
+
+/// One update of every weight, by the case's optimizer; none without a model.
+Flops flops_of_update(const cases::Case& kase) {
+  if (!kase.has_model()) return Flops(0);
+  const bool adam = kase.model.optimizer == model::ModelSpec::Optimizer::adam;
+  return Flops((adam ? model::kAdamFlops : model::kSgdFlops) * model::make_structure(kase.model).total);
+}
+
+}  // namespace
+
+bool register_most_of_products(MostOfProducts most) {
+  registered_most() = most;
+  return true;
+}
+
+MostOfProducts most_of_products() {
+  return registered_most();
+}
+
+void bound_products(CheckContext& check, const std::vector<cases::Product>& allowed) {
+  const MostOfProducts granted = most_of_products();
+  for (int rank = 0; rank < check.ranks() && !check.failed(); ++rank) {
+    const std::vector<ProductFlops> bounds = granted ? granted(check, rank) : std::vector<ProductFlops>();
+    for (const cases::Product product : allowed) {
+      if (cases::is_of_matrices(product) || check.failed()) continue;
+      const auto bound =
+          std::find_if(bounds.begin(), bounds.end(), [&](const ProductFlops& each) { return each.product == product; });
+      const auto is_it = [&](const std::string& operation) { return product_of(operation) == product; };
+      bound_flops(check, rank, front::EventKind::operation, is_it, bound == bounds.end() ? Flops(0) : bound->most);
+    }
+  }
+}
+
+void bound_updates(CheckContext& check) {
+  const Flops most = check.kase().steps * flops_of_update(check.kase());
+  for (int rank = 0; rank < check.ranks() && !check.failed(); ++rank) {
+    bound_flops(
+        check, rank, front::EventKind::update, [](const std::string&) { return true; }, most);
+  }
 }
 
 }  // namespace shardlings::grading::judge

@@ -20,12 +20,20 @@ void refuse_host_reads(CheckContext& check);
 /// it hides that a wait is missing.
 void refuse_barriers(CheckContext& check);
 
-/// Which kind of product of matrices the operation of that name is; nothing for one that multiplies none.
+/// Which kind of product the operation of that name is; nothing for one that is linear in one tensor.
 std::optional<cases::Product> product_of(const std::string& operation);
 
-/// Fails a check that has passed if any rank has multiplied matrices by operations that are not among `allowed`: where
-/// the model's layers do that, a layer that is put together from operations would escape what is counted of layers, and
-/// on a cluster with a table of times it would cost nothing.
+/// Fails a check that has passed if any rank has multiplied by operations that are not among `allowed`: where the
+/// model's layers do that, a layer that is put together from operations would escape what is counted of layers, and on
+/// a cluster with a table of times it would cost nothing.
 void refuse_products(CheckContext& check, const std::vector<cases::Product>& allowed);
+
+/// Fails a check that has passed if more has gone through an operation of `allowed` that is no product of matrices than
+/// SHARDLINGS_MOST_OF_PRODUCTS grants it; it grants nothing to those that it leaves out.
+void bound_products(CheckContext& check, const std::vector<cases::Product>& allowed);
+
+/// Fails a check that has passed if a rank's calls of model.update, and Adam on the host, have computed more than one
+/// update of every weight in each step: they multiply gradients by a factor of the device, and weights by nothing else.
+void bound_updates(CheckContext& check);
 
 }  // namespace shardlings::grading::judge

@@ -122,6 +122,12 @@ std::string cpu_limit_text(const Evidence& evidence) {
                                 ? ""
                                 : fmt::format("\nrank {} was computing at {} when it was stopped.", evidence.crash_rank,
                                               place_text(evidence.crash_place));
+  if (!evidence.end.got_on) {
+    return fmt::format(
+        "the program computed for more than {} s without a call that could go through, and was stopped: "
+        "an endless loop?{}",
+        evidence.limits.idle_cpu_seconds, where);
+  }
   return fmt::format("the program computed for more than {} s and was stopped: an endless loop?{}",
                      evidence.limits.cpu_seconds, where);
 }
@@ -241,6 +247,7 @@ std::string wall_limit_text(const Evidence& evidence, const wire::Result& result
 
 bool is_cpu_limit(const Evidence& evidence) {
   const int limit = evidence.limits.cpu_seconds;
+  if (!evidence.end.got_on && evidence.end.killed == Kill::none && !evidence.end.exited) return true;
   const bool killed = evidence.end.signal == SIGKILL && evidence.end.cpu_seconds >= limit;
   return limit > 0 && evidence.end.killed == Kill::none && (evidence.end.signal == SIGXCPU || killed);
 }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -194,7 +195,32 @@ void Process::enforce_limits() {
       elapsed() > limits.wall_seconds * std::min(machine_load(), kMostPatience)) {
     end_.killed = Kill::wall_limit;
   }
-  if (end_.killed != Kill::none) kill_group();
+  if (end_.killed != Kill::none) return kill_group();
+  look_for_progress();
+}
+
+/// A process that goes round without getting on is told so as the kernel tells one that is at its limit, so that it can
+/// say where it is.
+void Process::look_for_progress() {
+  constexpr double kBetweenLooks = 1, kToSayWhere = 5;  // seconds
+  const int limit = options_.limits.idle_cpu_seconds;
+  clockid_t clock = 0;
+  timespec now{};
+  if (limit == 0 || !options_.progress || clock_getcpuclockid(pid_, &clock) != 0) return;
+  if (clock_gettime(clock, &now) != 0) return;
+  const double cpu = static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  if (cpu < cpu_of_look_ + kBetweenLooks) return;
+  cpu_of_look_ = cpu;
+  const std::uint64_t progress = options_.progress();
+  if (progress != progress_ && end_.got_on) {
+    progress_ = progress;
+    cpu_of_progress_ = cpu;
+  }
+  if (cpu > cpu_of_progress_ + limit && end_.got_on) {
+    end_.got_on = false;
+    kill(pid_, SIGXCPU);
+  }
+  if (cpu > cpu_of_progress_ + limit + kToSayWhere) kill_group();
 }
 
 void Process::kill_group() {

@@ -21,6 +21,7 @@ struct ProcessLimits {
   std::int64_t file_bytes = 0;    ///< size of any file that it writes
   std::int64_t output_bytes = 0;  ///< written to standard output and error before it is killed
   int processes = 0;              ///< of its user, all together; root has no such limit
+  int idle_cpu_seconds = 0;       ///< without a change of `progress`
 };
 
 struct ProcessOptions {
@@ -36,6 +37,9 @@ struct ProcessOptions {
   /// false, with errno: the program does not start.
   std::function<bool()> give_up_rights;
   ProcessLimits limits;
+  /// Asked about once in a second of its processor's time, for `idle_cpu_seconds`: any number that changes as it gets
+  /// on.
+  std::function<std::uint64_t()> progress;
 };
 
 enum class Kill : std::uint8_t { none, wall_limit, output_limit };
@@ -49,6 +53,7 @@ struct ProcessEnd {
   int status = 0;
   int signal = 0;
   Kill killed = Kill::none;  ///< by us
+  bool got_on = true;        ///< false: it has computed for too long without progress, and was told to end
   double seconds = 0;        ///< wall
   double cpu_seconds = 0;
   std::int64_t peak_memory = 0;  ///< bytes of the host's that were resident at once
@@ -78,6 +83,7 @@ class Process {
   bool drain(int timeout_ms);
   bool reap();
   void enforce_limits();
+  void look_for_progress();
   void kill_group();
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
@@ -87,6 +93,8 @@ class Process {
   int input_ = -1;
   int output_ = -1;
   std::int64_t written_ = 0;
+  std::uint64_t progress_ = 0;
+  double cpu_of_progress_ = 0, cpu_of_look_ = 0;  ///< seconds, when it last changed, and was last looked at
   Clock::time_point begin_ = Clock::now();
 };
 

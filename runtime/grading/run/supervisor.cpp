@@ -124,6 +124,13 @@ std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ran
   return words;
 }
 
+/// Of all ranks so far.
+std::uint64_t calls_of(const CaseFile& file, std::size_t ranks) {
+  std::uint64_t calls = 0;
+  for (const wire::LastWords& words : last_words_of(file, ranks)) calls += words.order;
+  return calls;
+}
+
 /// Not the learner's: the standard library's, the public headers', the harness's, the near side of the port's.
 bool is_foreign(const std::string& line) {
   const auto is_in = [&](const char* folder) { return line.find(folder) != std::string::npos; };
@@ -275,6 +282,7 @@ ProcessLimits default_limits(int ranks, world::Backend backend) {
     constexpr std::int64_t kFiber = 2;
     limits.cpu_seconds = 600;
     limits.wall_seconds = 900;
+    limits.idle_cpu_seconds = 60;  // what thousands of ranks need before their first call, and after their last one
     limits.memory_bytes = kSanitized ? 0 : (4096 + kFiber * ranks) * kMebibyte;
   }
   return limits;
@@ -303,6 +311,7 @@ wire::Result run_case(const Submission& submission, const cases::Case& kase, con
   options.folder = folder.path();
   options.file = file.number();
   options.limits = limits;
+  options.progress = [&file, &kase] { return calls_of(file, static_cast<std::size_t>(kase.ranks)); };
   const ProcessEnd end = run_process(options);
   result.stdout_text = end.output;
   result.stdout_truncated = end.output_truncated;

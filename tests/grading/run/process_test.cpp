@@ -157,6 +157,22 @@ TEST(Process, CpuLimit) {
   EXPECT_EQ(end.signal, SIGXCPU);
 }
 
+TEST(Process, ThatComputesWithoutProgressIsStopped) {
+  run::ProcessOptions options = shell("while :; do :; done");
+  options.limits.idle_cpu_seconds = 1;
+  options.progress = [] { return std::uint64_t{7}; };
+  const run::ProcessEnd stuck = run::run_process(options);
+  EXPECT_FALSE(stuck.got_on);
+  EXPECT_EQ(stuck.signal, SIGXCPU);
+
+  std::uint64_t calls = 0;
+  options.progress = [&calls] { return ++calls; };
+  options.limits.cpu_seconds = 4;
+  const run::ProcessEnd at_work = run::run_process(options);
+  EXPECT_TRUE(at_work.got_on);
+  EXPECT_GE(calls, 2U);
+}
+
 TEST(Process, ChildrenThatStayBehindAreKilled) {
   const run::ProcessEnd end = run::run_process(shell("sleep 1000 & echo $!; exit 0"));
   EXPECT_EQ(end.status, 0);
