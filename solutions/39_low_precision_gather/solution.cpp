@@ -21,9 +21,9 @@ struct Unit {
 /// owns world.mine(n), its part.
 ///
 /// state.weights[l]   (this rank's part of size(l)), f32   the master weights, as the optimizer updates them
-/// state.grads[l]     (this rank's part of size(l)), bf16  zeros. Leave the part of the gradient of the whole step
-/// there scaled.codes[l]    (this rank's part of size(l)), e4m3  leave the codes of the part of the master weights
-/// there scaled.scales[l]   (scaling_blocks(size(l))), e8m0      leave the scales of all blocks of layer l there
+/// state.grads[l]     (this rank's part of size(l)), bf16  zeros. Leave the part of the gradient of the step there
+/// scaled.codes[l]    (this rank's part of size(l)), e4m3  leave the codes of the part of the master weights there
+/// scaled.scales[l]   (scaling_blocks(size(l))), e8m0      leave the scales of all blocks of layer l there
 /// scaled.all_scales  the scales of all layers, one behind another: scaled.scales[l] are parts of it
 /// batch, loss        this rank's part of the batch; takes this rank's share of the loss, 0 before
 ///
@@ -32,17 +32,16 @@ struct Unit {
 /// Result  codes and scales of each layer as one rank would have them that has all of it, made anew in each step;
 ///         forward and backward compute in bf16 with weights that are scale times code; gradients are summed over the
 ///         ranks and never in 8 bits; the optimizer's weights keep their 32 bits
-/// Memory  beside parts, scales and activations: one layer's weights in bf16, one layer's codes on their way, two
-/// layers'
-///         gradients in bf16; nothing on the host
+/// Memory  beside parts, scales and activations, while a layer computes: its weights in bf16, the codes of the next,
+///         two layers' gradients in bf16; nothing on the host
 /// Wire    all scales by one call of an all-reduce in the step; the codes of each layer are gathered for its forward,
-/// and
-///         for its backward unless its weights are still there then; its gradient is reduce-scattered once, in bf16
-/// Time    each layer runs forward and backward once; what is gathered and scattered is hidden where it can be
+///         and for its backward unless its weights are still there then; its gradient is reduce-scattered once, in bf16
+/// Time    each layer runs forward and backward once, by one call each; what is gathered and scattered is hidden where
+///         it can be
 ///
 /// Calls that you need: block_scales(scales, x, first), quantize(codes, x, scales, first) and dequantize(y, codes,
 /// scales, first), where `first` is the number that the first element of x (of y) has in its layer; all_reduce(scales,
-/// op), whose operator for scales is ReduceOp::max; those of puzzle 13; rank.empty(n, kind, dtype), and likewise zeros.
+/// op); those of puzzle 13; rank.empty(n, kind, dtype), and likewise zeros.
 void train_step(Rank& rank, const Model& model, TrainState& state, ScaledWeights& scaled, const Batch& batch,
                 View loss) {
   Group& world = rank.world();
