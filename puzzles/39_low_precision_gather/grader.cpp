@@ -184,6 +184,12 @@ bool holds_one_layer(CheckContext& check, int rank) {
                        place_of(*first_call(check, rank, EventKind::forward, worst)));
 }
 
+/// A layer's backward in two halves keeps more between them than a whole one, and this step has no use for that.
+bool calls_halves(const CheckContext& check, int rank) {
+  return !check.events(rank, EventKind::backward_input).empty() ||
+         !check.events(rank, EventKind::backward_weights).empty();
+}
+
 /// In the first step something is copied between its first forward and its last backward: then it may be copies that
 /// stay in memory.
 bool copies_between_layers(const CheckContext& check, int rank) {
@@ -222,6 +228,7 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (in_all_forwards([&](std::size_t l) { return n[l + 1]; })) return check.diagnose("dequantized_ahead");
   const auto end = first_call(check, rank, EventKind::backward, 0);
   const auto kinds = end ? alive_after(check, rank, *end) : std::nullopt;
+  if (calls_halves(check, rank)) return check.diagnose("backward_in_halves");
   if (!kinds) return;
   const auto alive = [&](Kind kind) { return (*kinds)[static_cast<std::size_t>(kind)].value(); };
   const std::int64_t gradients =
@@ -329,6 +336,12 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(time) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!calls_halves(check, rank)) continue;
+    check.fail("backward of each layer by one call, on " + check.name_of(rank), "backward in two halves",
+               check.place_of_first(rank, EventKind::backward_input));
+    return check.diagnose("backward_in_halves");
+  }
   if (!finishes_within(check, budget::time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
 }
 
