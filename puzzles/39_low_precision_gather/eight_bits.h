@@ -126,16 +126,16 @@ inline grading::reference::Layers dequantized(const std::vector<EightBitLayer>& 
   return weights;
 }
 
-/// How many weights come back farther off than the format allows where the scale is the right one: a sixteenth of
-/// themselves, or half of the least step.
-inline Count beyond_error_bound(const std::vector<double>& weights, const EightBitLayer& found) {
+/// Numbers of the weights that come back farther off than the format allows where the scale is the right one: a
+/// sixteenth of themselves, or half of the least step.
+inline std::vector<Count> beyond_error_bound(const std::vector<double>& weights, const EightBitLayer& found) {
   const EightBitLayer right = in_eight_bits(weights, 1, EightBitMistake::none);
   const std::vector<double> came_back = dequantized(found);
-  Count beyond = 0;
+  std::vector<Count> beyond;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double scale = right.scales[i / static_cast<std::size_t>(kScalingBlock)];
     const double bound = std::max(std::abs(weights[i]) / 16, scale / 1024);
-    if (!(std::abs(came_back[i] - weights[i]) <= bound)) ++beyond;  // NaN is beyond
+    if (!(std::abs(came_back[i] - weights[i]) <= bound)) beyond.push_back(static_cast<Count>(i));  // NaN is beyond
   }
   return beyond;
 }

@@ -13,6 +13,7 @@
 
 #include "budgets.h"
 #include "eight_bits.h"
+#include "found.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/gathered_units.h"
 #include "grading/formulas/mixed_step.h"
@@ -21,6 +22,7 @@
 
 using namespace shardlings;
 using namespace shardlings::grader;
+using namespace shardlings::low_precision;
 namespace budget = shardlings::low_precision;
 using front::Collective;
 using front::Event;
@@ -30,70 +32,6 @@ namespace {
 
 // ---- Numbers ----
 
-/// The names under which the harness publishes what step `step` leaves, from 1.
-std::string of_step(const char* what, int step) {
-  return std::string(what) + " of step " + std::to_string(step);
-}
-
-/// Not a bit may differ.
-Layers no_tolerance(const Layers& layers) {
-  Layers none;
-  for (const std::vector<double>& layer : layers) none.emplace_back(layer.size(), 0.0);
-  return none;
-}
-
-/// Master weights of the whole model before a step, as the run has left them.
-Layers weights_before(const CheckContext& check, int step) {
-  if (step == 1) return initial_weights<double>(check.kase());
-  return found_layers(check.result(), of_step("weights", step - 1));
-}
-
-Layers codes_of(const std::vector<EightBitLayer>& layers) {
-  Layers codes;
-  for (const EightBitLayer& layer : layers) codes.push_back(layer.codes);
-  return codes;
-}
-Layers scales_of(const std::vector<EightBitLayer>& layers) {
-  Layers scales;
-  for (const EightBitLayer& layer : layers) scales.push_back(layer.scales);
-  return scales;
-}
-
-/// As a rank has them after a step; nothing if something is missing.
-std::vector<EightBitLayer> found_on(const CheckContext& check, int step, int rank) {
-  const Layers codes = found_layers(check.result(), of_step("codes", step));
-  const Layers scales = layers_of_rank(check.result(), of_step("scales", step), rank);
-  std::vector<EightBitLayer> layers;
-  for (std::size_t l = 0; l < std::min(codes.size(), scales.size()); ++l) layers.push_back({scales[l], codes[l]});
-  return layers;
-}
-
-bool same_numbers(const Layers& a, const Layers& b) {
-  return same_sizes(a, b) && a == b;
-}
-
-/// Each rank has the scales that its part alone needs.
-bool has_own_scales(const CheckContext& check, int step, const Layers& weights) {
-  for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Layers found = layers_of_rank(check.result(), of_step("scales", step), rank);
-    for (std::size_t l = 0; l < weights.size(); ++l) {
-      const auto n = static_cast<Count>(weights[l].size());
-      const Range part = part_of(n, check.ranks(), rank);
-      const auto blocks = static_cast<std::size_t>(scaling_blocks(n));
-      if (l >= found.size() || found[l] != shardlings::scales_of(weights[l], part, 0, blocks)) return false;
-    }
-  }
-  return check.ranks() > 1;
-}
-
-/// Whether the codes are those of the weights before the first step, and those have moved since.
-bool has_first_codes(const CheckContext& check, int step) {
-  const auto first = in_eight_bits(weights_before(check, 1), check.ranks());
-  const auto now = in_eight_bits(weights_before(check, step), check.ranks());
-  return step > 1 && first != now &&
-         same_numbers(found_layers(check.result(), of_step("codes", step)), codes_of(first));
-}
-
 void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
   const Layers codes = found_layers(check.result(), of_step("codes", step));
   const Layers scales = layers_of_rank(check.result(), of_step("scales", step), 0);
@@ -102,7 +40,10 @@ void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
     const auto mistaken = in_eight_bits(weights, check.ranks(), mistake);
     return mistaken != right && same_numbers(codes, codes_of(mistaken)) && same_numbers(scales, scales_of(mistaken));
   };
+  if (has_unwritten_scales(check, step)) return check.diagnose("scales_unwritten");
+  if (has_nan(codes)) return check.diagnose("codes_unwritten");
   if (has_first_codes(check, step)) return check.diagnose("codes_of_first_step");
+  if (has_first_scales(check, step)) return check.diagnose("scales_of_first_step");
   if (has_own_scales(check, step, weights)) return check.diagnose("scales_not_agreed");
   const Layers side_by_side = scales_side_by_side(weights, check.ranks());
   if (side_by_side != scales_of(right) && scales == side_by_side) return check.diagnose("scales_side_by_side");
@@ -110,16 +51,6 @@ void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
   if (is_like(EightBitMistake::counted_anew)) return check.diagnose("blocks_counted_anew");
   if (is_like(EightBitMistake::unscaled)) return check.diagnose("not_scaled");
   if (is_like(EightBitMistake::rounded_to_bf16)) check.diagnose("rounded_twice");
-}
-
-/// The gradient of rank r's tokens, with each rank's in 8 bits before they are added up, or the sum.
-Layers quantized_gradient(const Case& kase, const MixedStep& expected, bool sum_only) {
-  if (sum_only) return dequantized(in_eight_bits(expected.exact.sum, 1));
-  Layers sum = scaled(expected.exact.sum, 0);
-  for (int rank = 0; rank < kase.ranks; ++rank) {
-    sum = combine(sum, 1, dequantized(in_eight_bits(expected.exact.local.at(static_cast<std::size_t>(rank)), 1)));
-  }
-  return sum;
 }
 
 void diagnose_gradients(CheckContext& check, int step, const Layers& weights, const MixedStep& expected) {
@@ -163,36 +94,28 @@ void diagnose_weights(CheckContext& check, int step, const Layers& weights, cons
   }
 }
 
+/// Bit by bit, on every rank. A scale that is wrong is told by the weights that share it.
+bool right_scales(CheckContext& check, int step, const Layers& right) {
+  const auto wrong = first_wrong_scale(check, step, right);
+  if (!wrong) return check.equal_layers(of_step("scales", step), right, no_tolerance(right));
+  const Range block = weights_of_block(wrong->block, budget::sizes(check.kase()).at(wrong->layer));
+  return check.fail(
+      fmt::format("{} of layer {}, block {} (weights {} to {}), on {}: {}", of_step("scales", step), wrong->layer,
+                  wrong->block, block.begin, block.end - 1, check.name_of(wrong->rank), wrong->expected),
+      fmt::format("{}", wrong->found));
+}
+
 /// What a step leaves in 8 bits. Its error is judged first: it is what the format promises.
 bool right_in_eight_bits(CheckContext& check, int step, const Layers& weights) {
   const auto right = in_eight_bits(weights, check.ranks());
-  const auto found = found_on(check, step, 0);
-  Count beyond = 0;
-  for (std::size_t l = 0; l < std::min(found.size(), weights.size()); ++l) {
-    const bool comparable =
-        found[l].codes.size() == weights[l].size() && found[l].scales.size() == right[l].scales.size();
-    if (comparable) beyond += beyond_error_bound(weights[l], found[l]);
-  }
-  const Layers scales = scales_of(right), codes = codes_of(right);
-  return check.at_most("weights that come back with an error beyond max(|w|/16, scale/1024)" +
-                           (check.kase().steps > 1 ? " in step " + std::to_string(step) : std::string()),
-                       beyond, Formula<Count>(Count(0)), "weights") &&
-         check.equal_layers(of_step("scales", step), scales, no_tolerance(scales)) &&
+  const BeyondBound beyond = beyond_bound(weights, found_on(check, step, 0), right, check.ranks());
+  const bool within = check.at_most("weights that come back with an error beyond max(|w|/16, scale/1024)" +
+                                        (check.kase().steps > 1 ? " in step " + std::to_string(step) : std::string()),
+                                    beyond.number, Formula<Count>(Count(0)), "weights");
+  if (!within) check.detail(beyond.first);
+  const Layers codes = codes_of(right);
+  return within && right_scales(check, step, scales_of(right)) &&
          check.equal_layers(of_step("codes", step), codes, no_tolerance(codes));
-}
-
-/// In the first layer that differs some element is wrong by far.
-bool is_far_off(const Layers& found, const MixedStep& expected) {
-  const Layers& right = expected.exact.sum;
-  if (!same_sizes(found, right) || !all_finite(found)) return true;
-  for (std::size_t l = 0; l < right.size(); ++l) {
-    double worst = 0;  // in tolerances
-    for (std::size_t i = 0; i < right[l].size(); ++i) {
-      worst = std::max(worst, std::abs(found[l][i] - right[l][i]) / expected.tolerance[l][i]);
-    }
-    if (worst > 1) return worst > 10;
-  }
-  return false;
 }
 
 /// Element by element, and as a whole: what 8 bits do to all elements shows in the whole alone.
@@ -261,6 +184,26 @@ bool holds_one_layer(CheckContext& check, int rank) {
                        place_of(*first_call(check, rank, EventKind::forward, worst)));
 }
 
+/// A layer's backward in two halves keeps more between them than a whole one, and this step has no use for that.
+bool calls_halves(const CheckContext& check, int rank) {
+  return !check.events(rank, EventKind::backward_input).empty() ||
+         !check.events(rank, EventKind::backward_weights).empty();
+}
+
+/// In the first step something is copied between its first forward and its last backward: then it may be copies that
+/// stay in memory.
+bool copies_between_layers(const CheckContext& check, int rank) {
+  const auto begin = first_call(check, rank, EventKind::forward, 0);
+  const auto end = first_call(check, rank, EventKind::backward, 0);
+  const std::vector<std::string>& names = check.trace(rank).names;
+  const std::vector<Event> operations = check.events(rank, EventKind::operation);
+  return std::any_of(operations.begin(), operations.end(), [&](const Event& event) {
+    const std::string& name = names.at(event.name);
+    const bool between = begin && end && event.order > begin->order && event.order < end->order;
+    return between && (name == "clone" || name == "copy" || name == "cast");
+  });
+}
+
 void diagnose_memory(CheckContext& check, int rank) {
   const std::vector<Count> n = budget::sizes(check.kase());
   const std::vector<LayerBytes> layers = layer_bytes(check.kase(), DType::bf16);
@@ -285,16 +228,41 @@ void diagnose_memory(CheckContext& check, int rank) {
   if (in_all_forwards([&](std::size_t l) { return n[l + 1]; })) return check.diagnose("dequantized_ahead");
   const auto end = first_call(check, rank, EventKind::backward, 0);
   const auto kinds = end ? alive_after(check, rank, *end) : std::nullopt;
+  if (calls_halves(check, rank)) return check.diagnose("backward_in_halves");
   if (!kinds) return;
   const auto alive = [&](Kind kind) { return (*kinds)[static_cast<std::size_t>(kind)].value(); };
   const std::int64_t gradients =
       budget::standing(check.kase(), rank).gradients + layers[0].weights + weights_at(layers, 1);
   if (above > 0 && alive(Kind::gradient) >= gradients + above) return check.diagnose("gradients_kept");
   const std::int64_t activations = layers[0].input + layers[0].input_gradient;
-  if (inputs > 0 && alive(Kind::activation) >= activations + inputs) check.diagnose("activations_kept");
+  if (inputs > 0 && alive(Kind::activation) >= activations + inputs) {
+    if (copies_between_layers(check, rank)) return check.diagnose("copies_kept");
+    check.diagnose("activations_kept");
+  }
 }
 
 // ---- Bytes ----
+
+/// Each all-gather of the run is one of the codes of a layer.
+bool gathers_codes_only(const CheckContext& check, int rank) {
+  const std::vector<Count> n = budget::sizes(check.kase());
+  const std::vector<Event> gathers = collectives(check, rank, Collective::all_gather);
+  return std::all_of(gathers.begin(), gathers.end(), [&](const Event& gather) {
+    const auto l = static_cast<std::size_t>(gather.label.layer);  // without a label beyond all layers
+    return l < n.size() && gather.bytes == Bytes(budget::gathered(check.kase(), rank, n[l], 1));
+  });
+}
+
+/// Beside the codes, as often as they are to be gathered, all layers are gathered once in f32.
+bool gathers_master_weights(const CheckContext& check, int rank) {
+  const Case& kase = check.kase();
+  const std::vector<Count> n = budget::sizes(kase);
+  std::int64_t bytes = budget::gathered_bytes(kase, rank);
+  for (const Count layer : n) bytes += budget::gathered(kase, rank, layer, kBytesOfF32);
+  const front::Counters& counters = check.counters(rank);
+  return counters.calls(Collective::all_gather) == kase.steps * (3 * number_of_layers(kase) - 1) &&
+         counters.bytes_sent(Collective::all_gather) == Bytes(kase.steps * bytes);
+}
 
 void diagnose_bytes(CheckContext& check, int rank) {
   const Case& kase = check.kase();
@@ -307,9 +275,16 @@ void diagnose_bytes(CheckContext& check, int rank) {
   const Bytes scales(kase.steps * budget::agreed_bytes(kase, rank));
   const std::int64_t agreements = counters.calls(Collective::all_reduce);
   const Bytes summed = counters.bytes_sent(Collective::all_reduce);
-  if (counters.bytes_sent(Collective::all_gather) == 2 * codes) return check.diagnose("gathered_in_16_bits");
-  if (counters.bytes_sent(Collective::all_gather) == 4 * codes) return check.diagnose("gathered_in_32_bits");
-  if (counters.bytes_sent(Collective::reduce_scatter) == 2 * gradients) return check.diagnose("reduced_in_32_bits");
+  const bool gathers_once = counters.calls(Collective::all_gather) == kase.steps * (2 * layers - 1);
+  const Bytes by_gathers = counters.bytes_sent(Collective::all_gather);
+  if (gathers_once && by_gathers == 2 * codes) return check.diagnose("gathered_in_16_bits");
+  if (gathers_once && by_gathers == 4 * codes) return check.diagnose("gathered_in_32_bits");
+  if (agreements == 0 && gathers_master_weights(check, rank)) return check.diagnose("gathered_for_scales");
+  const std::int64_t scatters = counters.calls(Collective::reduce_scatter);
+  if (counters.bytes_sent(Collective::reduce_scatter) == 2 * gradients) {
+    if (scatters == kase.steps * layers) return check.diagnose("reduced_in_32_bits");
+    if (scatters == 2 * kase.steps * layers) return check.diagnose("reduced_twice");
+  }
   if (counters.calls(Collective::reduce_scatter) < kase.steps * layers && summed >= scales + gradients) {
     return check.diagnose("all_reduced");
   }
@@ -322,7 +297,8 @@ void diagnose_bytes(CheckContext& check, int rank) {
   if (gathers_rightly && agreements >= kase.steps * (2 * layers - 1) && layers > 1) {
     return check.diagnose("scales_sent_again");
   }
-  check.diagnose(gathered_too_often(check, rank));
+  const bool some_again = counters.calls(Collective::all_gather) <= kase.steps * (2 * layers + 1);
+  if (some_again && gathers_codes_only(check, rank)) check.diagnose(gathered_too_often(check, rank));
 }
 
 void diagnose_time(CheckContext& check, int rank) {
@@ -360,6 +336,12 @@ SHARDLINGS_CHECK(communication) {
 }
 
 SHARDLINGS_CHECK(time) {
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (!calls_halves(check, rank)) continue;
+    check.fail("backward of each layer by one call, on " + check.name_of(rank), "backward in two halves",
+               check.place_of_first(rank, EventKind::backward_input));
+    return check.diagnose("backward_in_halves");
+  }
   if (!finishes_within(check, budget::time_budget(check.kase()))) diagnose_time(check, check.slowest_rank());
 }
 

@@ -3,6 +3,8 @@
 
 #include "submission/harness.h"
 
+#include <limits>
+
 using namespace shardlings;
 using submission::Harness;
 
@@ -10,6 +12,10 @@ SHARDLINGS_LEARNER_FUNCTION(train_step, void(Rank& rank, const Model& model, Tra
                                              const Batch& batch, View loss));
 
 namespace {
+
+/// No scale and no code that a right step leaves. A scale of zeros would be the least one, and hide that none was
+/// written.
+constexpr float kUnwritten = std::numeric_limits<float>::quiet_NaN();
 
 /// Room for the codes of this rank's parts and for the scales of all layers, and what the learner is given of it.
 struct EightBits {
@@ -21,14 +27,16 @@ struct EightBits {
   EightBits(Harness& h, const Model& model) {
     Count blocks = 0;
     for (int l = 0; l < model.num_layers(); ++l) blocks += scaling_blocks(model.size(l));
-    all_scales = h.rank().zeros(blocks, Kind::parameter, DType::e8m0);
+    all_scales = h.rank().empty(blocks, Kind::parameter, DType::e8m0);
+    fill(all_scales, kUnwritten);
     views.all_scales = all_scales;
     Count begin = 0;
     for (int l = 0; l < model.num_layers(); ++l) {
       const Count end = begin + scaling_blocks(model.size(l));
       scales.push_back(all_scales.part({begin, end}));
       begin = end;
-      codes.push_back(h.rank().zeros(h.rank().world().mine(model.size(l)).size(), Kind::parameter, DType::e4m3));
+      codes.push_back(h.rank().empty(h.rank().world().mine(model.size(l)).size(), Kind::parameter, DType::e4m3));
+      fill(codes.back(), kUnwritten);
       h.mark_layer(codes.back(), l);
       views.codes.push_back(codes.back());
     }

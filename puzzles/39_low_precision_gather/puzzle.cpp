@@ -32,15 +32,16 @@ struct Unit {
 /// Result  codes and scales of each layer as one rank would have them that has all of it, made anew in each step;
 ///         forward and backward compute in bf16 with weights that are scale times code; gradients are summed over the
 ///         ranks and never in 8 bits; the optimizer's weights keep their 32 bits
-/// Memory  beside parts, scales and activations: one layer's weights in bf16, one layer's codes on their way, two
-///         layers' gradients in bf16; nothing on the host
+/// Memory  beside parts, scales and activations, while a layer computes: its weights in bf16, the codes of the next,
+///         two layers' gradients in bf16; nothing on the host
 /// Wire    all scales by one call of an all-reduce in the step; the codes of each layer are gathered for its forward,
 ///         and for its backward unless its weights are still there then; its gradient is reduce-scattered once, in bf16
-/// Time    each layer runs forward and backward once; what is gathered and scattered is hidden where it can be
+/// Time    each layer runs forward and backward once, by one call each; what is gathered and scattered is hidden where
+///         it can be
 ///
 /// Calls that you need: block_scales(scales, x, first), quantize(codes, x, scales, first) and dequantize(y, codes,
 /// scales, first), where `first` is the number that the first element of x (of y) has in its layer; all_reduce(scales,
-/// op), whose operator for scales is ReduceOp::max; those of puzzle 13; rank.empty(n, kind, dtype), and likewise zeros.
+/// op); those of puzzle 13; rank.empty(n, kind, dtype), and likewise zeros.
 void train_step(Rank& rank, const Model& model, TrainState& state, ScaledWeights& scaled, const Batch& batch,
                 View loss) {
   Group& world = rank.world();
