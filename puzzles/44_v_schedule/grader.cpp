@@ -111,8 +111,9 @@ void diagnose_time(CheckContext& check, const FoldedPlan& plan) {
   const std::string name = name_of_cause(*cause);
   const int rank = cause->pass.which.rank, right = before_first(v_order(plan, rank), kSecondInput, kFirstInput);
   if (name == "turn_short" && right == plan.p - rank) {
-    check.detail(fmt::format("{} turns to B after {} times f b w, and that gradient comes only after p - r = {}",
-                             check.name_of(rank), before_first(order(rank), kSecondInput, kFirstInput), right));
+    check.detail(
+        fmt::format("{} turns to B after {} of p - r = {} times f b w, and that gradient comes only after all of them",
+                    check.name_of(rank), before_first(order(rank), kSecondInput, kFirstInput), right));
   }
   check.diagnose(name);
 }

@@ -12,6 +12,7 @@
 ///   one whose rank ran others first, which v_order() runs behind it, though everything was there for it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
