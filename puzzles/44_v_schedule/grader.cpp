@@ -6,9 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "grading/formulas/v_schedule.h"
+#include "grading/formulas/v_waits.h"
 #include "grading/judge/predictions.h"
 
 using namespace shardlings;
@@ -17,7 +21,8 @@ using front::EventKind;
 
 namespace {
 
-constexpr ChunkPass kFirstForward{Pass::forward, 0}, kSecondForward{Pass::forward, 1}, kSecondInput{Pass::input, 1};
+constexpr ChunkPass kFirstForward{Pass::forward, 0}, kSecondForward{Pass::forward, 1}, kFirstInput{Pass::input, 0},
+    kSecondInput{Pass::input, 1};
 
 ChunkOrder order_on(const CheckContext& check, int rank) {
   return order_of(chunk_passes_found(check, rank));
@@ -45,6 +50,17 @@ Formula<Nanos> time_budget(const FoldedPlan& plan) {
 
 // ---- What went wrong ----
 
+/// Whether the first forward that has no room could have had it, by a W whose B had run.
+bool weights_left_where_full(const ChunkOrder& order, int most) {
+  int held = 0, left = 0;
+  for (const ChunkPass pass : order) {
+    if (pass.pass == Pass::forward && ++held > most) break;
+    if (pass.pass == Pass::input) ++left;
+    if (pass.pass == Pass::weights) --held, --left;
+  }
+  return left > 0;
+}
+
 void diagnose_limit(CheckContext& check, int rank) {
   const ChunkOrder order = order_on(check, rank);
   const int m = check.kase().micro_batches, most = 2 * check.ranks();
@@ -57,40 +73,49 @@ void diagnose_limit(CheckContext& check, int rank) {
   if (std::find_if_not(first_weights, order.end(), is_weights) == order.end()) {
     return check.diagnose("weights_at_the_end");
   }
-  check.diagnose(leading > most ? "warm_up_over_limit" : "over_the_limit");
+  if (leading > most) return check.diagnose("warm_up_over_limit");
+  check.diagnose(weights_left_where_full(order, most) ? "weights_behind_forward" : "forward_without_room");
 }
 
-/// How often B comes behind the last forward and before the second W that follows that.
-int inputs_before_second_weights(const ChunkOrder& order) {
-  int inputs = 0, weights = 0;
-  for (const ChunkPass pass : order) {
-    if (pass.pass == Pass::forward) inputs = weights = 0;
-    if (pass.pass == Pass::input && weights < 2) ++inputs;
-    if (pass.pass == Pass::weights) ++weights;
+std::string text_of(const PassOnRank& which) {
+  return fmt::format("{} of micro-batch {}", letters_of({which.pass}), which.micro);
+}
+
+/// The first few of them.
+std::string text_of(const std::vector<PassOnRank>& passes) {
+  std::string text;
+  for (std::size_t k = 0; k < std::min<std::size_t>(passes.size(), 3); ++k) {
+    text += (k > 0 ? ", " : "") + text_of(passes[k]);
   }
-  return inputs;
+  return passes.size() > 3 ? text + ", …" : text;
+}
+
+/// Who waits for what, and what runs first or could have run.
+std::string text_of(const CheckContext& check, const WaitCause& cause) {
+  const PassOnRank& waiting = cause.waiting.which;
+  const std::string waits = fmt::format("{} waits {} for {}", check.name_of(waiting.rank),
+                                        to_text(cause.waiting.begin - cause.waiting.free), text_of(waiting));
+  if (cause.too_soon) return fmt::format("{}, and could have run {} before", waits, text_of(cause.instead));
+  return fmt::format("{}: {} runs {} before {}", waits, check.name_of(cause.pass.which.rank), text_of(cause.instead),
+                     text_of(cause.pass.which));
 }
 
 void diagnose_time(CheckContext& check, const FoldedPlan& plan) {
-  const int p = plan.p;
-  for (int rank = 0; rank < p; ++rank) {
+  for (int rank = 0; rank < plan.p; ++rank) {
     check.detail(fmt::format("{} runs {}", check.name_of(rank), letters_of(order_on(check, rank))));
   }
-  if (p == 1 || plan.m < 2 * p - 1) return;
-  for (int rank = 0; rank < p; ++rank) {
-    const ChunkOrder found = order_on(check, rank), right = v_order(plan, rank);
-    const int first = before_first(found, kFirstForward, kSecondForward);
-    const int first_right = before_first(right, kFirstForward, kSecondForward);
-    if (first != first_right) return check.diagnose(first < first_right ? "first_chunk_short" : "first_chunk_long");
-    const int second = before_first(found, kSecondForward, kSecondInput);
-    const int second_right = before_first(right, kSecondForward, kSecondInput);
-    if (second < second_right) return check.diagnose("second_chunk_short");
+  const auto order = [&](int rank) { return order_on(check, rank); };
+  const std::optional<WaitCause> cause = first_wait(plan, order);
+  if (!cause) return;
+  check.detail(text_of(check, *cause));
+  const std::string name = name_of_cause(*cause);
+  const int rank = cause->pass.which.rank, right = before_first(v_order(plan, rank), kSecondInput, kFirstInput);
+  if (name == "turn_short" && right == plan.p - rank) {
+    check.detail(
+        fmt::format("{} turns to B after {} of p - r = {} times f b w, and that gradient comes only after all of them",
+                    check.name_of(rank), before_first(order(rank), kSecondInput, kFirstInput), right));
   }
-  for (int rank = p - 1; rank >= 0; --rank) {
-    const int inputs = inputs_before_second_weights(order_on(check, rank));
-    const int right = inputs_before_second_weights(v_order(plan, rank));
-    if (inputs != right) return check.diagnose(inputs < right ? "weights_too_early" : "gaps_left_empty");
-  }
+  check.diagnose(name);
 }
 
 }  // namespace

@@ -22,7 +22,9 @@ struct Flow {
   struct Chunk {
     std::vector<Tensor> x{};          // input, from F to W
     std::vector<StageSaved> saved{};  // likewise
+    std::vector<Tensor> y{};          // output of the last stage, until its loss
     std::vector<Tensor> turned{};     // output or its gradient, where the pipeline turns round on this rank
+    std::vector<bool> had_input{};    // whether B has run
     std::vector<Work> sent{};         // output, until its gradient comes
     std::vector<Work> returned{};     // gradient of the input
   };
@@ -45,14 +47,13 @@ struct Flow {
 
 namespace {
 
-/// What the other chunk of this rank has left here, where the pipeline turns round.
-Tensor taken(Tensor& turned, const char* pass, int i, Location at) {
-  if (!turned) {
-    const std::string message = std::string(pass) + " of micro-batch " + std::to_string(i) +
-                                " before its turn: the stage next to it is on this rank as well, and has not had it";
-    throw InvalidArgument(message.c_str(), at);
-  }
-  return std::move(turned);
+/// Throws that a pass came before one that it needs on its own rank.
+[[noreturn]] void throw_too_early(const Flow& flow, const char* pass, int c, int i, const char* needed, int of_chunk,
+                                  Location at) {
+  const auto call = [](const char* name, int chunk) { return std::string(name) + "(" + std::to_string(chunk) + ")"; };
+  const std::string message = "rank " + std::to_string(flow.rank.id()) + ": " + call(pass, c) + " of micro-batch " +
+                              std::to_string(i) + " before " + call(needed, of_chunk) + " of it";
+  throw InvalidArgument(message.c_str(), at);
 }
 
 }  // namespace
@@ -64,13 +65,17 @@ void flow_forward(Flow& flow, int c, int i, Location at) {
   if (stage.is_first()) {
     x = clone(flow.batch.micro(i).inputs, at);
   } else if (flow.turned_above(c)) {
-    x = taken(flow.chunks[0].turned[i], "forward(1)", i, at);
+    Tensor& turned = flow.chunks[0].turned[i];
+    if (!turned) throw_too_early(flow, "forward", 1, i, "forward", 0, at);
+    x = std::move(turned);
   } else {
     x = flow.rank.empty(stage.input_shape(), Kind::activation, DType::f32, at);
     flow.outputs.recv(x, flow.before(c), at);
   }
   Tensor y = stage.forward(x, &chunk.saved[i], at);
-  if (stage.is_last() || flow.turns_below(c)) {
+  if (stage.is_last()) {
+    chunk.y[i] = std::move(y);
+  } else if (flow.turns_below(c)) {
     chunk.turned[i] = std::move(y);
   } else {
     chunk.sent[i] = flow.outputs.send_async(y, flow.behind(c), at).keep(std::move(y));
@@ -80,19 +85,22 @@ void flow_forward(Flow& flow, int c, int i, Location at) {
 void flow_backward_input(Flow& flow, int c, int i, Location at) {
   const Stage& stage = flow.stages[c];
   Flow::Chunk& chunk = flow.chunks[c];
+  if (!chunk.x[i]) throw_too_early(flow, "backward_input", c, i, "forward", c, at);
   Tensor grad;
   if (stage.is_last()) {
     const MicroBatch& micro = flow.batch.micro(i);
-    grad = flow.model.loss(taken(chunk.turned[i], "backward_input(1)", i, at), micro.targets,
-                           flow.batch.tokens_of_step(), flow.loss, at);
+    grad = flow.model.loss(std::move(chunk.y[i]), micro.targets, flow.batch.tokens_of_step(), flow.loss, at);
   } else if (flow.turns_below(c)) {
-    grad = taken(flow.chunks[1].turned[i], "backward_input(0)", i, at);
+    Tensor& turned = flow.chunks[1].turned[i];
+    if (!turned) throw_too_early(flow, "backward_input", 0, i, "backward_input", 1, at);
+    grad = std::move(turned);
   } else {
     chunk.sent[i].wait(at);  // what is to come back was taken long ago
     grad = flow.rank.empty(stage.output_shape(), Kind::activation, DType::f32, at);
     flow.grads.recv(grad, flow.behind(c), at);
   }
   grad = stage.backward_input(chunk.x[i], chunk.saved[i], std::move(grad), at);
+  chunk.had_input[i] = true;
   if (stage.is_first()) return;
   if (flow.turned_above(c)) {
     chunk.turned[i] = std::move(grad);
@@ -105,6 +113,7 @@ void flow_backward_input(Flow& flow, int c, int i, Location at) {
 
 void flow_backward_weights(Flow& flow, int c, int i, Location at) {
   Flow::Chunk& chunk = flow.chunks[c];
+  if (!chunk.had_input[i]) throw_too_early(flow, "backward_weights", c, i, "backward_input", c, at);
   flow.stages[c].backward_weights(chunk.x[i], std::move(chunk.saved[i]), at);
   chunk.x[i] = {};
 }
@@ -119,7 +128,9 @@ void train_with_flow(Rank& rank, const Model& model, const std::vector<Stage>& c
   for (Flow::Chunk& chunk : flow.chunks) {
     chunk.x.resize(m);
     chunk.saved.resize(m);
+    chunk.y.resize(m);
     chunk.turned.resize(m);
+    chunk.had_input.resize(m);
     chunk.sent.resize(m);
     chunk.returned.resize(m);
   }

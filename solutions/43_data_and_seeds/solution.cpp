@@ -17,8 +17,8 @@ using namespace shardlings;
 /// Epoch    number e = cursor / run.sequences reads every sequence once, in the order shuffled(run.sequences,
 ///          run.seed + e). A step reads the next run.batch of that order; the last one of an epoch reads what is left
 /// Dropout  before that of a layer's activation (s, B, w), with B sequences in the step, element (i, j, k) draws number
-///          (j s + i) w + k of the stream 2 (cursor layers + l) + site, under run.seed. Here l is the layer's number in
-///          the whole model, site is 0 for the inner activation of a layer and 1 for its output
+///          (j s + i) w + k of the stream 2 · (cursor · run.layers + l) + site, under run.seed. Here l is the layer's
+///          number in the whole model, site 0 for its inner activation and 1 for its output, and s is x.sequence
 ///
 /// Of the sequences of a step, in their order, replica r has grid.along("dp").part(B, r); of the w columns of an inner
 /// activation rank r has grid.along("tp").part(w, r). Of a layer's output every rank of "tp" has all columns.
@@ -30,20 +30,20 @@ using namespace shardlings;
 /// share_weights      `weights`, of this rank's layers and columns, are right on replica 0. Afterwards they are so on
 ///                    all replicas. No rank sends more than the bytes of its weights once
 
-/// Where the data set has documents: the tokens of each, and of a packed sequence.
+/// Where the data set has documents.
 struct Packing {
-  std::vector<Count> lengths;
-  Count sequence = 0;
+  std::vector<Count> lengths;  // tokens of each document
+  Count sequence = 0;          // length s of a packed sequence, in tokens
 };
-/// Numbers of tokens count them document by document. `target` is the one to predict, -1 if there is none; `sees` the
-/// first position of its sequence that the token may see.
+/// Token numbers: all tokens of document 0, then of 1, …, in the order of the documents' numbers, not of the epoch.
+/// `target` is the one to predict, -1 if there is none; `sees` is the first position of its sequence that it may see.
 struct PackedToken {
   Count token = 0, target = -1, sees = 0;
 };
 /// Packing (43b): there run.sequences counts documents, and a cursor counts tokens. Epoch e = cursor / all tokens lays
 /// the documents one behind another in the order shuffled(run.sequences, run.seed + e). A step cuts run.batch sequences
-/// from the cursor on, also through documents; the last one of an epoch may be shorter, and others missing. Of the
-/// step's B sequences replica r has grid.along("dp").part(B, r).
+/// from the cursor on, also through documents; at an epoch's end a step may have fewer than run.batch sequences, and
+/// its last one fewer than s tokens. Of the step's B sequences replica r has grid.along("dp").part(B, r).
 /// packed_tokens       the tokens of this replica's sequences, one sequence behind another. The target of each is the
 ///                     next token of its document, wherever that lies. It sees its own document alone
 /// loss_tokens         how many tokens of the step have a target, on all replicas: the loss is divided by that

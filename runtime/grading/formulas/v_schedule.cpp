@@ -52,9 +52,7 @@ class FoldedWriter {
 
 struct OnFoldedRank {
   ChunkOrder order;
-  std::size_t next = 0;
-  std::optional<Nanos> begin;
-  Nanos now;
+  std::vector<TimedPass> run;
   std::array<std::vector<Nanos>, kKinds> ends;  ///< by kind: of each micro-batch
 };
 
@@ -64,50 +62,46 @@ class FoldedWalk {
     for (int r = 0; r < plan.p; ++r) ranks_.emplace_back().order = order(r);
   }
 
-  std::optional<std::vector<RankSpan>> spans() {
+  std::optional<Timetable> timetable() {
     for (bool moves = true; moves;) {
       moves = false;
       for (int r = 0; r < plan_.p; ++r) {
         while (go_on(r)) moves = true;
       }
     }
-    std::vector<RankSpan> spans;
-    for (const OnFoldedRank& rank : ranks_) {
-      if (rank.next < rank.order.size()) return std::nullopt;
-      spans.push_back({rank.begin.value_or(Nanos(0)), rank.now});
+    Timetable timetable;
+    for (OnFoldedRank& rank : ranks_) {
+      if (rank.run.size() < rank.order.size()) return std::nullopt;
+      timetable.push_back(std::move(rank.run));
     }
-    return spans;
+    return timetable;
   }
 
  private:
   OnFoldedRank& rank_at(int r) { return ranks_[static_cast<std::size_t>(r)]; }
-  std::optional<Nanos> ended(int r, ChunkPass pass, std::size_t i) {
-    const std::vector<Nanos>& ends = rank_at(r).ends[kind_of(pass)];
+  std::optional<Nanos> ended(const PassOnRank& which) {
+    const std::vector<Nanos>& ends = rank_at(which.rank).ends[kind_of(which.pass)];
+    const auto i = static_cast<std::size_t>(which.micro);
     return i < ends.size() ? std::optional(ends[i]) : std::nullopt;
   }
-  /// When what the pass needs is there, if it is: from the stage before for F, from the stage behind for B.
-  std::optional<Nanos> ready(int r, ChunkPass pass, std::size_t i) {
-    const int stage = pass.chunk == 0 ? r : 2 * plan_.p - 1 - r, stages = 2 * plan_.p;
-    const auto on = [&](int other) { return other < plan_.p ? other : stages - 1 - other; };
-    const auto of_stage = [&](int other, Pass which) { return ended(on(other), {which, other < plan_.p ? 0 : 1}, i); };
-    if (pass.pass == Pass::weights) return ended(r, {Pass::input, pass.chunk}, i);
-    if (pass.pass == Pass::forward) return stage == 0 ? Nanos(0) : of_stage(stage - 1, Pass::forward);
-    const std::optional<Nanos> own = ended(r, {Pass::forward, pass.chunk}, i);
-    if (!own || stage + 1 == stages) return own;
-    return of_stage(stage + 1, Pass::input);
+  /// When what the pass takes is there, if it is.
+  std::optional<Nanos> ready(const PassOnRank& which) {
+    const auto own = ended({which.rank, {Pass::forward, which.pass.chunk}, which.micro});
+    if (which.pass.pass == Pass::input && !own) return std::nullopt;
+    const std::optional<PassOnRank> needed = needed_by(plan_.p, which);
+    return needed ? ended(*needed) : Nanos(0);
   }
   bool go_on(int r) {
     OnFoldedRank& own = rank_at(r);
-    if (own.next == own.order.size()) return false;
-    const ChunkPass pass = own.order[own.next];
+    if (own.run.size() == own.order.size()) return false;
+    const ChunkPass pass = own.order[own.run.size()];
     std::vector<Nanos>& ends = own.ends[kind_of(pass)];
-    const std::optional<Nanos> there = ready(r, pass, ends.size());
+    const PassOnRank which{r, pass, static_cast<int>(ends.size())};
+    const std::optional<Nanos> there = ready(which);
     if (!there) return false;
-    const Nanos begin = std::max(own.now, *there);
-    if (!own.begin) own.begin = begin;
-    own.now = begin + time_of_chunk_pass(plan_.chunk, pass.pass);
-    ends.push_back(own.now);
-    ++own.next;
+    const Nanos free = own.run.empty() ? Nanos(0) : own.run.back().end, begin = std::max(free, *there);
+    ends.push_back(begin + time_of_chunk_pass(plan_.chunk, pass.pass));
+    own.run.push_back({which, free, *there, begin, ends.back()});
     return true;
   }
 
@@ -166,8 +160,31 @@ ChunkOrder v_order(const FoldedPlan& plan, int r) {
   return to.take();
 }
 
+std::optional<PassOnRank> needed_by(int p, const PassOnRank& which) {
+  const int stages = 2 * p, stage = which.pass.chunk == 0 ? which.rank : stages - 1 - which.rank;
+  const auto of_stage = [&](int other, Pass pass) -> PassOnRank {
+    return {other < p ? other : stages - 1 - other, {pass, other < p ? 0 : 1}, which.micro};
+  };
+  switch (which.pass.pass) {
+    case Pass::forward: return stage == 0 ? std::nullopt : std::optional(of_stage(stage - 1, Pass::forward));
+    case Pass::input: return stage + 1 == stages ? of_stage(stage, Pass::forward) : of_stage(stage + 1, Pass::input);
+    case Pass::weights: return of_stage(stage, Pass::input);
+  }
+  return std::nullopt;
+}
+
+std::optional<Timetable> timetable_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order) {
+  return FoldedWalk(plan, order).timetable();
+}
+
 std::optional<std::vector<RankSpan>> spans_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order) {
-  return FoldedWalk(plan, order).spans();
+  const auto timetable = timetable_along(plan, order);
+  if (!timetable) return std::nullopt;
+  std::vector<RankSpan> spans;
+  for (const std::vector<TimedPass>& run : *timetable) {
+    spans.push_back(run.empty() ? RankSpan{} : RankSpan{run.front().begin, run.back().end});
+  }
+  return spans;
 }
 
 std::optional<Nanos> end_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order) {

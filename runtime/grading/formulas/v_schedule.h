@@ -54,13 +54,35 @@ Range layers_of_chunk(const cases::Case& kase, int rank, int chunk);
 /// Rank r's order of the V schedule without a bubble (ZB-V).
 ChunkOrder v_order(const FoldedPlan& plan, int r);
 
+/// A pass for one micro-batch on a rank.
+struct PassOnRank {
+  int rank = 0;
+  ChunkPass pass;
+  int micro = 0;
+  bool operator==(const PassOnRank&) const = default;
+};
+/// The pass whose result this one takes: of the stage before for F, of the stage behind for B (the loss is part of the
+/// last stage's B, which takes the output of its F), and B for W. None for F of the first stage.
+std::optional<PassOnRank> needed_by(int p, const PassOnRank& pass);
+
+/// A pass in a run: when what it takes is there, when it begins and ends, and when its rank was done with the one
+/// before.
+struct TimedPass {
+  PassOnRank which;
+  Nanos free, ready, begin, end;
+};
+/// By rank, in the order in which it runs them.
+using Timetable = std::vector<std::vector<TimedPass>>;
+/// If each rank goes along its order and messages take no time; nothing if they wait for one another.
+std::optional<Timetable> timetable_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order);
+
 /// From a rank's first pass to its last one.
 struct RankSpan {
   Nanos begin, end;
 };
-/// By rank, if each goes along its order and messages take no time; nothing if they wait for one another.
+/// By rank: of timetable_along.
 std::optional<std::vector<RankSpan>> spans_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order);
-/// When the last rank ends: of spans_along.
+/// When the last rank ends: of timetable_along.
 std::optional<Nanos> end_along(const FoldedPlan& plan, const std::function<ChunkOrder(int)>& order);
 /// No order ends earlier: see above.
 Nanos lower_bound(const FoldedPlan& plan);
