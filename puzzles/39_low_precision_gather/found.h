@@ -11,7 +11,7 @@
 
 #include "eight_bits.h"
 #include "grading/formulas/mixed_step.h"
-#include "grading/judge/grader.h"
+#include "grading/formulas/sharding_checks.h"
 
 namespace shardlings::low_precision {
 
