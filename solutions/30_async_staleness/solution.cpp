@@ -22,13 +22,12 @@ using namespace shardlings;
 ///         soon as it has come: weights = weights - rate(…) g. Returns the staleness of each of the N steps gradients,
 ///         in the order in which they were applied
 /// bound   with bound >= 0 a worker that has computed k batches gets weights for its next one only when every worker
-/// has
-///         computed at least k - bound batches. Until then it waits; from then on it does not. bound < 0: no worker
-///         waits
+///         has computed at least k - bound batches. Until then it waits; from then on it does not. bound < 0: no
+///         worker waits
 /// rate    the learning rate of a gradient: lr / max(1, staleness) if by_staleness, else lr
 ///
 /// Result  the weights after all gradients, as the order in which they came makes them, and all numbers of serve
-/// Bound   no worker is further ahead than `bound` says, and none waits that is not
+/// Bound   no worker is more than `bound` batches ahead of the slowest, and only one that would be is made to wait
 /// Wire    the weights once for each batch of each worker, its gradient once back, by messages only
 /// Time    a worker takes no longer than its own batches, the messages of all, and what the bound makes it wait
 /// Memory  server: the weights, a gradient, and for each worker one copy of the weights on its way. Worker: weights and
