@@ -22,13 +22,11 @@ using namespace shardlings;
 /// Result  after each step a server's table = table - lr (mean of the gradients of N - backups workers), in which a row
 ///         that a worker did not need has the gradient 0. Rows are sent as they are after the last step that has ended
 /// Backup  a step ends as soon as N - backups gradients of its batches have come. Gradients that come later are
-/// received
-///         and thrown away, and their workers get the rows that they need next at once
+///         received and thrown away, and their workers get the rows that they need next at once
 /// Wire    in all steps a server sends each worker the rows of its batches, and gets as many gradients and the ids:
-/// each
-///         of them once, by messages only
-/// Time    workers that are not waited for do not hold up the others; in a step one of the others computes once, and a
-///         server's link carries rows and gradients of all workers one after another
+///         each of them once, by messages only
+/// Time    workers that are not waited for do not hold up the others; each worker that a step waits for computes one
+///         gradient in it, and a server's link carries rows and gradients of all workers one after another
 /// Memory  server: its table, a second one, a gradient, and for each worker rows to send and ids, twice. Worker: rows,
 ///         and three times as much. Nothing lies on the host
 
