@@ -15,6 +15,7 @@
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
 #include "plan.h"
+#include "replay.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -33,6 +34,7 @@ struct Averaging {
   bool keeps_sums = false;  ///< the gradients of earlier steps stay in the sum
   bool next_rows = false;   ///< gradients are added to the rows of the next batch
   int stale = 0;            ///< workers have the rows of so many steps before
+  int never = -1;           ///< from this worker on so many as there are backups never count, and all others do
 };
 
 /// The tables of all servers, one after another.
@@ -55,7 +57,10 @@ class TableTraining {
       const Layers& seen = versions[static_cast<std::size_t>(std::max(0, step - how.stale))];
       int counted = 0;
       for (int w = 0; w < plan_.workers; ++w) {
-        if (plan_.backups > 0 && plan_.is_slow(w) && !how.slow_ones_too) continue;
+        if (how.never >= 0 ? w >= how.never && w < how.never + plan_.backups
+                           : plan_.backups > 0 && plan_.is_slow(w) && !how.slow_ones_too) {
+          continue;
+        }
         add_gradient(sums, seen, w, step, how.next_rows);
         ++counted;
       }
@@ -101,15 +106,43 @@ bool receives_from_any(const CheckContext& check) {
   return false;
 }
 
-/// Gradients that servers have added up.
-std::int64_t added(const CheckContext& check, const ServerPlan& plan) {
-  std::int64_t calls = 0;
-  for (int s = 0; s < plan.servers; ++s) calls += num_calls(check, s, "embedding_backward_add");
-  return calls;
+/// Some of the late workers are in time again later: what counts follows from the order of the messages.
+bool catches_up(const Case& kase) {
+  return kase.numbers.count("catch_up") > 0;
+}
+
+Layers replayed(const CheckContext& check, const Late& how) {
+  Layers tables;
+  const int servers = ServerPlan(check.kase()).servers;
+  for (int s = 0; s < servers; ++s) tables.push_back(ServerReplay(check, s).run(how).table);
+  return tables;
+}
+
+bool never_written(const Layers& found) {
+  for (const auto& table : found) {
+    if (std::any_of(table.begin(), table.end(), [](double x) { return std::isnan(x); })) return true;
+  }
+  return false;
+}
+
+void diagnose_late(CheckContext& check, const Layers& found) {
+  const Layers right = replayed(check, {});
+  const std::pair<const char*, Late> mistakes[] = {
+      {"late_ones_added", {.added = true}},  {"late_ones_added", {.counted = true}},
+      {"late_rows", {.old_rows = true}},     {"late_rows", {.mid_step = true}},
+      {"late_rows", {.own_gradient = true}}, {"divided_by_row", {.by_row = true}},
+  };
+  for (const auto& [id, how] : mistakes) {
+    const Layers mistaken = replayed(check, how);
+    if (!alike(mistaken, right) && alike(found, mistaken)) return check.diagnose(id);
+  }
 }
 
 void diagnose_output(CheckContext& check, const Layers& found) {
   const ServerPlan plan(check.kase());
+  if (never_written(found)) return check.diagnose("never_written");
+  if (plan.backups > 0 && !receives_from_any(check)) return check.diagnose("fixed_order");
+  if (catches_up(check.kase())) return diagnose_late(check, found);
   const TableTraining training(check.kase());
   const Layers right = training.run({});
   const double counted = plan.workers - plan.backups;
@@ -121,6 +154,8 @@ void diagnose_output(CheckContext& check, const Layers& found) {
       {"rows_of_next_batch", {.next_rows = true}},
       {"old_rows", {.stale = 1}},
       {"old_rows", {.stale = plan.steps}},
+      {"backups_fixed", {.never = 0}},
+      {"backups_fixed", {.never = plan.workers - plan.backups}},
       {"waits_for_slow", {.slow_ones_too = true}},
       {"waits_for_slow", {.slow_ones_too = true, .divisor = counted}},
   };
@@ -128,10 +163,7 @@ void diagnose_output(CheckContext& check, const Layers& found) {
     const Layers mistaken = training.run(how);
     if (!alike(mistaken, right) && alike(found, mistaken)) return check.diagnose(id);
   }
-  if (plan.backups > 0 && added(check, plan) > plan.servers * plan.steps * (plan.workers - plan.backups)) {
-    return check.diagnose("late_ones_added");
-  }
-  if (plan.backups > 0 && !receives_from_any(check)) check.diagnose("fixed_order");
+  diagnose_late(check, found);
 }
 
 // ---- Bytes ----
@@ -211,13 +243,31 @@ int last_worker(const CheckContext& check, const ServerPlan& plan) {
   return last;
 }
 
+/// Worker `rank` called for the next server only after the message before had ended, in some batch.
+bool in_turn(const CheckContext& check, const ServerPlan& plan, int rank, EventKind kind) {
+  std::vector<Event> rows;
+  for (const Event& event : check.events(rank, kind)) {
+    if (event.peer >= plan.servers) continue;
+    const Bytes gradient(plan.touched(event.peer) * plan.hidden * kBytesOfF32);
+    if (kind == EventKind::recv || event.bytes == gradient) rows.push_back(event);
+  }
+  std::sort(rows.begin(), rows.end(), [](const Event& a, const Event& b) { return a.order < b.order; });
+  const auto each = static_cast<std::size_t>(plan.servers);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    if (i % each != 0 && rows[i].posted >= rows[i - 1].end) return true;
+  }
+  return false;
+}
+
 void diagnose_time(CheckContext& check, const ServerPlan& plan, int rank) {
   if (num_calls(check, rank, "matmul") > plan.steps) return check.diagnose("computed_again");
   const Nanos slow = StepTime(check.kase()).computing(check.kase(), true).value();
   if (plan.backups > 0 && check.end_time(rank) > plan.steps * slow) {
     return check.diagnose(receives_from_any(check) ? "waits_for_slow" : "fixed_order");
   }
-  if (plan.servers > 1) check.diagnose("servers_in_turn");
+  if (in_turn(check, plan, rank, EventKind::recv) || in_turn(check, plan, rank, EventKind::send)) {
+    check.diagnose("servers_in_turn");
+  }
 }
 
 // ---- Memory ----
@@ -241,7 +291,7 @@ Formula<Bytes> memory_budget(const ServerPlan& plan, int rank) {
 SHARDLINGS_CHECK(output) {
   if (!messages_only(check)) return;
   const ServerPlan plan(check.kase());
-  const Layers right = TableTraining(check.kase()).run({});
+  const Layers right = catches_up(check.kase()) ? replayed(check, {}) : TableTraining(check.kase()).run({});
   constexpr double kTolerance = 2e-4;
   for (int s = 0; s < plan.servers; ++s) {
     const auto server = static_cast<std::size_t>(s);
@@ -266,6 +316,13 @@ SHARDLINGS_CHECK(communication) {
 
 SHARDLINGS_CHECK(time) {
   const ServerPlan plan(check.kase());
+  for (int s = 0; s < plan.servers; ++s) {
+    const ServerCourse course = ServerReplay(check, s).run({});
+    if (!check.exactly("late workers without rows when " + check.name_of(s) + " received the next gradient",
+                       course.held, Formula<Count>(0), "times", course.held_at)) {
+      return check.diagnose("late_ones_held");
+    }
+  }
   const int rank = last_worker(check, plan);
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), time_budget(check.kase()),
                     check.place_of_last(rank, EventKind::recv))) {

@@ -29,13 +29,16 @@ struct ServerPlan {
 
   std::uint64_t seed;
   int steps, servers, workers, backups;
-  int slow;      ///< so many workers, the first ones, are slow
+  int slow;      ///< so many workers, those in the middle, are slow
   int slowness;  ///< and take so many times as long
   Count rows, hidden;
   Count needed;  ///< of each server's rows by a batch; 0: all
   float lr;
 
-  bool is_slow(int worker) const { return worker < slow; }
+  bool is_slow(int worker) const {
+    const int first = (workers - slow) / 2;
+    return worker >= first && worker < first + slow;
+  }
   /// Row v of the table is row v / S of server v % S.
   Count rows_of(int server) const { return (rows - server + servers - 1) / servers; }
   Count touched(int server) const { return needed == 0 ? rows_of(server) : needed; }

@@ -59,9 +59,10 @@ struct Updating {
 struct Course {
   std::vector<double> weights;
   std::vector<float> staleness;
-  int most_ahead = 0;     ///< batches of a worker over the least of all, when it got weights
-  std::int64_t held = 0;  ///< times that a worker was kept waiting without need
-  wire::Place ahead_at, held_at;
+  int most_ahead = 0;            ///< batches of a worker over the least of all, when it got weights
+  std::int64_t held = 0;         ///< times that a worker was kept waiting without need
+  std::int64_t late_starts = 0;  ///< workers whose first weights were not version 0
+  wire::Place ahead_at, held_at, late_start_at;
 };
 
 class Replay {
@@ -91,6 +92,7 @@ class Replay {
         ++pushed[w];
       } else {
         note_ahead(course, pushed, message);
+        if (got[w] == 0 && now > 0 && course.late_starts++ == 0) course.late_start_at = message.place;
         has[w] = how.sends_old_weights ? before : course.weights;
         version[w] = now;
         ++got[w];
@@ -149,11 +151,21 @@ bool receives_from_any(const CheckContext& check) {
   return false;
 }
 
+/// lr / 0 is infinite, and so are weights that it updates; infinity minus infinity is not a number.
+bool divided_by_zero(const std::vector<double>& weights) {
+  return std::any_of(weights.begin(), weights.end(), [](double w) { return !std::isfinite(w); });
+}
+
 void diagnose_output(CheckContext& check, const Replay& replay) {
   const Layers right{replay.run({}).weights};
   const Output* output = check.output("weights_of_server");
   if (output == nullptr) return;
   const Layers found{{output->values.begin(), output->values.end()}};
+  const std::vector<float> ages = replay.run({}).staleness;
+  const bool new_ones = std::find(ages.begin(), ages.end(), 0.0F) != ages.end();
+  if (AsyncPlan(check.kase()).by_staleness && new_ones && divided_by_zero(found.front())) {
+    return check.diagnose("divided_by_zero");
+  }
   const std::pair<const char*, Updating> mistakes[] = {
       {"moved_uphill", {.sign = 1}},
       {"staleness_too_large", {.added_to_staleness = 1}},
@@ -247,6 +259,10 @@ SHARDLINGS_CHECK(output) {
 SHARDLINGS_CHECK(staleness) {
   const AsyncPlan plan(check.kase());
   const Course course = Replay(check).run({});
+  if (!check.exactly("workers whose first weights were not version 0", course.late_starts, Formula<Count>(0), "workers",
+                     course.late_start_at)) {
+    return check.diagnose("first_not_version_0");
+  }
   if (plan.bound >= 0 && !check.at_most("batches that a worker was ahead of the last one", course.most_ahead,
                                         named("bound", Count(plan.bound)), "batches", course.ahead_at)) {
     return check.diagnose("bound_broken");
@@ -263,8 +279,25 @@ SHARDLINGS_CHECK(staleness) {
   }
 }
 
+/// Operations of a worker's gradients: its computing takes as long as the case says only if it makes all of them.
+bool computes_all(CheckContext& check, const AsyncPlan& plan) {
+  constexpr int kPieces = 40;
+  for (int worker = 1; worker < check.ranks(); ++worker) {
+    const Formula<Count> pieces =
+        named("steps", Count(plan.steps)) * named("40 slowness", Count(kPieces * plan.slowness_of(worker)));
+    if (check.at_least("scale in the gradients of " + check.name_of(worker), num_calls(check, worker, "scale"), pieces,
+                       "calls")) {
+      continue;
+    }
+    check.diagnose("computed_too_fast");
+    return false;
+  }
+  return true;
+}
+
 SHARDLINGS_CHECK(time) {
   const BatchTime time(check.kase());
+  if (!computes_all(check, time.plan)) return;
   for (int worker = 1; worker < check.ranks(); ++worker) {
     if (check.at_most("virtual time of " + check.name_of(worker), check.end_time(worker), time.all(worker),
                       check.place_of_last(worker, EventKind::recv))) {

@@ -343,8 +343,10 @@ SHARDLINGS_CHECK(training) {
 /// What the harness trains with.
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
   const DataCase of(check.kase());
-  const Count middle = of.steps * of.layers * of.s * of.batch * of.middle;
-  return {{Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
+  const Count longest = of.is_packed() ? std::max(of.s, of.kase.integer("sequence_later")) : of.s;
+  const Count rows = of.steps * longest * of.batch, middle = rows * of.layers * of.middle;
+  return {{Product::scale_rows, Flops(rows * of.width)},
+          {Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
           {Product::sgd, Flops(model::kSgdFlops * of.steps * 2 * of.layers * of.matrix())}};
 }
 
