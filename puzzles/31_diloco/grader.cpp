@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "base/text.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/outer_training.h"
 #include "grading/formulas/sharding.h"
@@ -69,12 +71,26 @@ Layers first_weights(const Case& kase) {
   return weights_of_all(trained_with(untrained, OuterMistake::none));
 }
 
+/// Some worker has not run T inner steps, as far as the model's calls tell.
+bool diagnose_steps(CheckContext& check) {
+  const Count right = check.kase().steps * number_of_layers(check.kase());
+  for (int rank = 0; rank < check.ranks() && !is_quadratic(check.kase()); ++rank) {
+    const auto forwards = static_cast<Count>(check.events(rank, EventKind::forward).size());
+    if (forwards == right) continue;
+    check.diagnose(forwards > right ? "steps_repeated" : "steps_left_out");
+    return true;
+  }
+  return false;
+}
+
 void diagnose_output(CheckContext& check, const Layers& right) {
+  if (diagnose_steps(check)) return;
   constexpr std::pair<const char*, OuterMistake> kMistakes[] = {
       {"never_together", OuterMistake::never},
       {"moved_away", OuterMistake::added},
       {"from_own_weights", OuterMistake::from_worker},
       {"plain_mean", OuterMistake::plain_mean},
+      {"whole_shares", OuterMistake::whole_shares},
       {"summed", OuterMistake::summed},
       {"lost_one_counted", OuterMistake::lost_counted},
       {"divided_by_all", OuterMistake::divided_by_all},
@@ -92,6 +108,29 @@ void diagnose_output(CheckContext& check, const Layers& right) {
       {"moments_cleared", OuterMistake::moments_cleared},
       {"whole_model_each_round", OuterMistake::whole_model},
       {"rounds_too_long", OuterMistake::long_rounds},
+      {"left_behind", OuterMistake::lost_weights},
+      {"left_behind", OuterMistake::lost_anchor},
+      {"lost_one_unmixed", OuterMistake::lost_unmixed},
+      {"moments_cleared", OuterMistake::lost_moments},
+      {"moments_cleared", OuterMistake::count_cleared},
+      {"moments_averaged", OuterMistake::v_averaged},
+      {"round_left_out", OuterMistake::round_left_out},
+      {"round_left_out", OuterMistake::last_left_out},
+      {"round_before_its_step", OuterMistake::before_step},
+      {"round_before_its_step", OuterMistake::starts_before},
+      {"round_ends_late", OuterMistake::late_end},
+      {"one_step_early", OuterMistake::one_step_early},
+      {"other_fragment", OuterMistake::reversed},
+      {"other_fragment", OuterMistake::rounds_in_blocks},
+      {"rounds_too_long", OuterMistake::all_every_h},
+      {"without_streaming", OuterMistake::without_overlap},
+      {"mixed_otherwise", OuterMistake::mix_added},
+      {"mixed_otherwise", OuterMistake::mix_old_anchor},
+      {"divided_twice", OuterMistake::divided_twice},
+      {"momentum_dampened", OuterMistake::dampened},
+      {"rate_left_out", OuterMistake::rate_not_of_m},
+      {"rate_left_out", OuterMistake::rate_not_of_d},
+      {"anchor_too_late", OuterMistake::late_anchor},
   };
   const Case& kase = check.kase();
   const Layers first = first_weights(kase), found = found_layers(check.result(), "model");
@@ -105,6 +144,8 @@ void diagnose_output(CheckContext& check, const Layers& right) {
       return check.diagnose(id);
     }
   }
+  const bool unmoved = alike(combine(found, -1, first), combine(never, -1, first));
+  if (unmoved && check.counters(0).bytes_sent() > Bytes(0)) check.diagnose("sums_unused");
 }
 
 bool equal_exactly(CheckContext& check, const Layers& right) {
@@ -152,8 +193,13 @@ Burst largest_burst(const CheckContext& check, int rank) {
 
 void diagnose_bytes(CheckContext& check, int rank) {
   const OuterCost cost(check.kase(), rank);
-  const Bytes sent = check.counters(rank).bytes_sent();
-  if (check.ranks() > 2 && check.counters(rank).calls(Collective::all_gather) > 0) return check.diagnose("gathered");
+  const front::Counters& counters = check.counters(rank);
+  const Bytes sent = counters.bytes_sent();
+  if (diagnose_steps(check)) return;
+  if (check.ranks() > 2 && counters.calls(Collective::all_gather) > 0 &&
+      counters.calls(Collective::reduce_scatter) == 0) {
+    return check.diagnose("gathered");
+  }
   if (sent >= check.kase().steps * cost.whole_sent()) return check.diagnose("each_step");
   if (check.counters(rank).bytes_sent(Collective::all_reduce) < sent) return check.diagnose("not_by_all_reduces");
   check.diagnose("more_than_a_fragment");
@@ -167,16 +213,49 @@ Bytes total(const front::MemoryPoint& point) {
   return sum;
 }
 
+/// For how long something travels while the rank computes. (That the sum of one layer travels while the program waits
+/// for another one's hides nothing.)
+Nanos behind_steps(const CheckContext& check, int rank) {
+  std::vector<Event> computing = check.events(rank, EventKind::forward);
+  const std::vector<Event> backwards = check.events(rank, EventKind::backward);
+  computing.insert(computing.end(), backwards.begin(), backwards.end());
+  Nanos behind;
+  for (const Event& transfer : check.events(rank, EventKind::collective)) {
+    for (const Event& step : computing) {
+      behind += std::max(Nanos(0), std::min(transfer.end, step.end) - std::max(transfer.begin, step.begin));
+    }
+  }
+  return behind;
+}
+
+/// The line of the longest standstill.
+wire::Place place_of_waiting(const CheckContext& check, int rank) {
+  const std::vector<Event> waits = check.events(rank, EventKind::wait);
+  const auto longest = std::max_element(
+      waits.begin(), waits.end(), [](const Event& a, const Event& b) { return a.end - a.begin < b.end - b.begin; });
+  return longest == waits.end() ? wire::Place{} : place_of(*longest);
+}
+
+bool ends_within(CheckContext& check, const Formula<Nanos>& limit) {
+  const int rank = check.slowest_rank();
+  if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), limit,
+                    place_of_waiting(check, rank))) {
+    return true;
+  }
+  check.detail(fmt::format("sums travel for {} while inner steps run", to_text(behind_steps(check, rank))));
+  return false;
+}
+
 void diagnose_time(CheckContext& check) {
   const Case& kase = check.kase();
-  const int rank = check.slowest_rank();
-  const OuterCost cost(kase, rank);
-  const auto forwards = static_cast<Count>(check.events(rank, EventKind::forward).size());
-  if (!is_quadratic(kase) && forwards != kase.steps * number_of_layers(kase)) return check.diagnose("steps_repeated");
-  if (kase.integer("overlap") > 0 && check.counters(rank).overlapped_transfer == Nanos(0)) {
+  if (diagnose_steps(check)) return;
+  if (kase.integer("overlap") > 0 && behind_steps(check, check.slowest_rank()) == Nanos(0)) {
     return check.diagnose("waited_at_once");
   }
-  if (check.counters(rank).bytes_sent() <= cost.all_sent()) check.diagnose("waited_early");
+  for (int rank = 0; rank < check.ranks(); ++rank) {
+    if (check.counters(rank).bytes_sent() > OuterCost(kase, rank).all_sent()) return;  // that takes time as well
+  }
+  check.diagnose("waited_early");
 }
 
 void diagnose_memory(CheckContext& check, Bytes budget) {
@@ -187,7 +266,21 @@ void diagnose_memory(CheckContext& check, Bytes budget) {
   for (const front::MemoryPoint& point : check.trace(rank).memory) {
     if (point.time < sums.front().posted) before = std::max(before, total(point));
   }
-  check.diagnose(before > budget ? "copy_kept" : "differences_kept");
+  if (before > budget) return check.diagnose("copy_kept");
+  const Count axpys_of_steps = 2 * check.kase().steps * number_of_layers(check.kase());
+  std::map<int, Count> steps_lines;  // how often something of an inner step was called from there
+  for (const Event& event :
+       check.events(rank, is_quadratic(check.kase()) ? EventKind::operation : EventKind::forward)) {
+    const bool counts = !is_quadratic(check.kase()) || check.trace(rank).names.at(event.name) == "axpy";
+    if (counts) ++steps_lines[place_of(event).line];
+  }
+  bool known = false;
+  for (const auto& [line, calls] : steps_lines) {
+    if (is_quadratic(check.kase()) && calls < axpys_of_steps) continue;
+    known = true;
+    if (line == check.peak_place(rank).line) return check.diagnose("differences_kept");
+  }
+  check.diagnose(known ? "more_in_a_round" : "more_at_once");
 }
 
 }  // namespace
@@ -234,12 +327,17 @@ SHARDLINGS_CHECK(communication) {
         is_quadratic(check.kase()) || check.at_most("sent between two inner steps by " + check.name_of(rank),
                                                     burst.bytes, cost.largest_round(), burst.place);
     if (!fits || !sends_at_most(check, rank, cost.all_rounds())) return diagnose_bytes(check, rank);
+    const front::Counters& counters = check.counters(rank);
+    if (!check.at_most("sent by " + check.name_of(rank) + ", but not in all-reduces",
+                       counters.bytes_sent() - counters.bytes_sent(Collective::all_reduce), named("none", Bytes(0)))) {
+      return check.diagnose("not_by_all_reduces");
+    }
   }
 }
 
 SHARDLINGS_CHECK(time) {
   if (!nothing_on_host(check)) return;  // copies to it would take time, and that is not what is wrong with them
-  if (!finishes_within(check, OuterCost(check.kase(), 0).time())) diagnose_time(check);
+  if (!ends_within(check, OuterCost(check.kase(), 0).time())) diagnose_time(check);
 }
 
 SHARDLINGS_CHECK(memory) {

@@ -16,10 +16,11 @@ bool is_quadratic(const Case& kase) {
   return kase.integer("quadratic") != 0;
 }
 
-/// What worker k's difference weighs in exact cases: 1, 1, 2, 4, ...: powers of two, and so is their sum.
+/// What worker k's difference weighs in exact cases: 1, 1, 2, 4, ... times more tokens than an int can count: powers of
+/// two, and so is their sum.
 inline Count exact_tokens(int worker) {
-  constexpr int kMost = 62;
-  return Count{1} << std::clamp(worker - 1, 0, kMost);
+  constexpr int kLeast = 31, kMost = 62;
+  return Count{1} << std::clamp(kLeast + worker - 1, kLeast, kMost);
 }
 
 /// For a model of so many layers; tokens_of(worker, micro) are those of a micro-batch, and inner step s, from 1 on, is

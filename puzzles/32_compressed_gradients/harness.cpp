@@ -12,9 +12,10 @@ SHARDLINGS_LEARNER_FUNCTION(sum_compressed, void(Rank& rank, View grad, View res
 SHARDLINGS_HARNESS(h) {
   const Count n = h.integer("elements"), k = h.integer("k"), steps = h.kase().steps;
   const bool pulled = is_pulled(h.kase()), recorded = h.integer("recorded") != 0;
-  // Small integers for each step, or the targets of this rank's loss.
-  const Tensor data =
+  // Small integers for each step, or tenths that no float is equal to; or the targets of this rank's loss.
+  Tensor data =
       pulled ? h.tensor(targets_of(h.kase(), h.rank().id()), Kind::other) : h.integers(steps * n, Kind::other);
+  if (is_rounded(h.kase())) scale(data, 0.1F);
   Tensor weights = h.rank().zeros(n, Kind::parameter);
   Tensor grad = h.rank().zeros(n, Kind::gradient), residual = h.rank().zeros(n, Kind::gradient);
   const Shape all{recorded ? steps : 0, n};

@@ -8,7 +8,7 @@
 
 namespace shardlings {
 
-/// Rank r's loss is half of the squared distance from its targets. The first k elements have targets that are far away,
+/// Rank r's loss is half of the squared distance from its targets. The last k elements have targets that are far away,
 /// on opposite sides for even and odd ranks, so that their mean is 0; all others are the same on all ranks.
 template <class Case>
 std::vector<float> targets_of(const Case& kase, int rank) {
@@ -18,7 +18,7 @@ std::vector<float> targets_of(const Case& kase, int rank) {
   for (Count i = 0; i < elements; ++i) {
     constexpr Count kSteps = 5, kLargest = 9;
     const float near = 1 + static_cast<float>(i * kSteps % kLargest);
-    targets.push_back(i >= k ? near : rank % 2 == 0 ? far : -far);
+    targets.push_back(i < elements - k ? near : rank % 2 == 0 ? far : -far);
   }
   return targets;
 }
@@ -37,6 +37,12 @@ std::vector<double> optimum_of(const Case& kase) {
 template <class Case>
 bool is_pulled(const Case& kase) {
   return kase.number("far") > 0;
+}
+
+/// Gradients are no whole numbers, so that a sum depends on the order of its summands.
+template <class Case>
+bool is_rounded(const Case& kase) {
+  return kase.numbers.count("rounded") > 0;
 }
 
 }  // namespace shardlings

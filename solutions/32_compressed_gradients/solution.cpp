@@ -18,7 +18,8 @@ using namespace shardlings;
 ///         of equal ones the first; the residual is what it has not sent of what was owed
 /// Result  on every rank the same sum, bit for bit, of what all ranks have sent: an element that several ranks send is
 ///         the sum over them, in the order of the ranks, and one that nobody sends is 0
-/// Wire    k values and their k places of each rank go to all others, in two calls at most
+/// Wire    k values and their k places of each rank go to all others, in two collectives at most, and in
+///         no sends of your own: for all k, also where an all-reduce would send less
 /// Memory  beside what is given what this rank sends, and what all ranks send: 8 (N + 1) k bytes. Nothing on the host
 ///
 /// Calls that you need: add, scale, fill; rank.empty(shape, kind, DType::i32); world.all_gather(in, out), of any type.

@@ -3,6 +3,7 @@
 /// and with the mistakes that it knows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -38,6 +39,30 @@ enum class OuterMistake : std::uint8_t {
   left_behind,       ///< a worker whose difference was lost goes on with its own weights and anchor
   whole_model,       ///< each round is that of all fragments
   long_rounds,       ///< a round ends every H steps, not every H/P
+  lost_weights,      ///< a worker whose difference was lost keeps its weights, and takes the new anchor
+  lost_anchor,       ///< it takes the step with its weights alone, and keeps its anchor
+  lost_unmixed,      ///< it takes the anchor, whatever alpha is
+  lost_moments,      ///< its moments begin anew
+  round_left_out,    ///< a round in which a difference was lost is left out
+  before_step,       ///< a round begins and ends before the inner step of its number
+  starts_before,     ///< differences are those before the inner step behind which they leave
+  late_end,          ///< a round begins at its end, and ends tau steps later
+  last_left_out,     ///< the round that ends with the last step is left out
+  one_step_early,    ///< differences leave one step before the end, whatever tau is
+  reversed,          ///< the last fragment's round is the first one
+  rounds_in_blocks,  ///< P rounds of the first fragment, then P of the next one
+  all_every_h,       ///< every H steps a round of all fragments
+  without_overlap,   ///< that, and tau = alpha = 0
+  mix_added,         ///< alpha weights + anchor
+  mix_old_anchor,    ///< weights are mixed with the anchor before its step
+  divided_twice,     ///< d is divided by N once more
+  whole_shares,      ///< n_k / n in whole numbers
+  dampened,          ///< m = mu m + (1 - mu) d
+  rate_not_of_m,     ///< anchor - (lr d + mu m)
+  rate_not_of_d,     ///< anchor - (d + lr mu m)
+  late_anchor,       ///< a fragment's anchor is its weights when its first round begins
+  v_averaged,        ///< the second moments over the workers, at the end of each round
+  count_cleared,     ///< the inner optimizer counts its steps anew after each round
   never,             ///< no outer step at all
 };
 
@@ -72,17 +97,17 @@ class WorkerTraining {
     workers_.assign(static_cast<std::size_t>(kase_.ranks), first);
     anchors_.assign(workers_.size(), first.weights);
     momentum_ = sum_ = zeros();
+    is_anchored_.assign(sum_.size(), false);
   }
 
   std::vector<TrainedWorker<Real>> run() {
-    const bool long_rounds = mistake_ == OuterMistake::long_rounds;
-    const int interval = long_rounds ? plan_.every : plan_.every / static_cast<int>(plan_.fragments.size());
     for (int step = 1; step <= plan_.steps; ++step) {
+      const bool before = mistake_ == OuterMistake::before_step;
+      if (before || mistake_ == OuterMistake::starts_before) begin_round_behind(step);
+      if (before) end_round_behind(step);
       for (int k = 0; k < kase_.ranks; ++k) inner_step(k, step);
-      if (mistake_ == OuterMistake::never) continue;
-      const int end = mistake_ == OuterMistake::taken_late ? step : step + plan_.overlap;
-      if (end % interval == 0 && end <= plan_.steps) start(end / interval - 1);
-      if (step % interval == 0) finish(step / interval - 1);
+      if (!before && mistake_ != OuterMistake::starts_before) begin_round_behind(step);
+      if (!before) end_round_behind(step);
     }
     return workers_;
   }
@@ -168,17 +193,63 @@ class WorkerTraining {
       case OuterMistake::summed: return lost ? Real(0) : Real(1);
       case OuterMistake::lost_counted: return static_cast<Real>(whole[at(k)]) / static_cast<Real>(all_whole);
       case OuterMistake::divided_by_all: return static_cast<Real>(tokens[at(k)]) / static_cast<Real>(all_whole);
+      case OuterMistake::whole_shares: return static_cast<Real>(tokens[at(k)] / all);
+      case OuterMistake::divided_twice:
+        return static_cast<Real>(tokens[at(k)]) / static_cast<Real>(all * static_cast<Count>(tokens.size()));
       default: return static_cast<Real>(tokens[at(k)]) / static_cast<Real>(all);
     }
   }
 
   Range layers_of(int round) const {
-    if (mistake_ == OuterMistake::whole_model) return {0, static_cast<Count>(sum_.size())};
+    const std::size_t fragments = plan_.fragments.size();
+    switch (mistake_) {
+      case OuterMistake::whole_model:
+      case OuterMistake::all_every_h:
+      case OuterMistake::without_overlap: return {0, static_cast<Count>(sum_.size())};
+      case OuterMistake::reversed: return plan_.fragments[fragments - 1 - at(round) % fragments];
+      case OuterMistake::rounds_in_blocks: return plan_.fragments[at(round) / fragments % fragments];
+      default: break;
+    }
     return plan_.fragments[at(round) % plan_.fragments.size()];
+  }
+
+  int interval() const {
+    const bool is_long = mistake_ == OuterMistake::long_rounds || mistake_ == OuterMistake::all_every_h ||
+                         mistake_ == OuterMistake::without_overlap;
+    return is_long ? plan_.every : plan_.every / static_cast<int>(plan_.fragments.size());
+  }
+  /// A round ends behind that step.
+  bool is_end(int step) const {
+    return step > 0 && step % interval() == 0 && mistake_ != OuterMistake::never && step <= plan_.steps &&
+           (mistake_ != OuterMistake::last_left_out || step < plan_.steps) &&
+           (mistake_ != OuterMistake::round_left_out || !has_lost(step / interval() - 1));
+  }
+  bool has_lost(int round) const {
+    const std::vector<Count>& tokens = plan_.tokens[at(round)];
+    return std::find(tokens.begin(), tokens.end(), Count{0}) != tokens.end();
+  }
+  void begin_round_behind(int step) {
+    int early = plan_.overlap;
+    if (mistake_ == OuterMistake::taken_late || mistake_ == OuterMistake::without_overlap) early = 0;
+    if (mistake_ == OuterMistake::one_step_early) early = std::min(early, 1);
+    if (mistake_ == OuterMistake::late_end) {
+      if (is_end(step) && step + early <= plan_.steps) start(step / interval() - 1);
+    } else if (is_end(step + early)) {
+      start((step + early) / interval() - 1);
+    }
+  }
+  void end_round_behind(int step) {
+    const int end = mistake_ == OuterMistake::late_end ? step - plan_.overlap : step;
+    if (is_end(end)) finish(end / interval() - 1);
   }
 
   void start(int round) {
     const Range fragment = layers_of(round);
+    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+      const bool first = mistake_ == OuterMistake::late_anchor && !is_anchored_[l];
+      for (std::size_t k = 0; first && k < workers_.size(); ++k) anchors_[k][l] = workers_[k].weights[l];
+      is_anchored_[l] = true;
+    }
     for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
       sum_[l].assign(sum_[l].size(), Real(0));
       for (int k = 0; k < kase_.ranks; ++k) {
@@ -194,12 +265,15 @@ class WorkerTraining {
   Real outer_step(std::size_t l, std::size_t i) {
     const Real d = sum_[l][i], mu = Real(plan_.momentum), lr = Real(plan_.lr);
     Real& m = momentum_[l][i];
-    m = (mistake_ == OuterMistake::momentum_lost ? Real(0) : mu * m) + d;
+    m = (mistake_ == OuterMistake::momentum_lost ? Real(0) : mu * m) +
+        (mistake_ == OuterMistake::dampened ? (1 - mu) * d : d);
     switch (mistake_) {
       case OuterMistake::averaged: return d;
       case OuterMistake::added: return -lr * (d + mu * m);
       case OuterMistake::heavy_ball: return lr * m;
       case OuterMistake::momentum_unused: return lr * d;
+      case OuterMistake::rate_not_of_m: return lr * d + mu * m;
+      case OuterMistake::rate_not_of_d: return d + lr * mu * m;
       default: return lr * (d + mu * m);
     }
   }
@@ -213,33 +287,49 @@ class WorkerTraining {
       for (std::size_t i = 0; i < sum_[l].size(); ++i) {
         const Real step = outer_step(l, i);
         for (std::size_t k = 0; k < workers_.size(); ++k) {
-          if (mistake_ == OuterMistake::left_behind && plan_.tokens[at(round)][k] == 0) continue;
-          Real &anchor = anchors_[k][l][i], &weight = workers_[k].weights[l][i];
-          const Real next = (mistake_ == OuterMistake::from_worker ? weight : anchor) - step;
-          weight = keep * weight + (1 - keep) * next;
-          if (mistake_ == OuterMistake::anchor_kept) continue;
-          anchor = mistake_ == OuterMistake::anchor_of_worker ? weight : next;
+          move(k, l, i, step, keep, plan_.tokens[at(round)][k] == 0);
         }
       }
     }
-    if (mistake_ == OuterMistake::moments_averaged || mistake_ == OuterMistake::moments_cleared)
-      spoil_moments(fragment);
+    spoil_moments(fragment, round);
   }
 
-  void spoil_moments(Range fragment) {
-    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
-      for (std::size_t i = 0; i < sum_[l].size(); ++i) {
-        Real m = 0, v = 0;
-        for (const auto& worker : workers_) {
-          m += worker.m[l][i] / static_cast<Real>(workers_.size());
-          v += worker.v[l][i] / static_cast<Real>(workers_.size());
-        }
-        const bool averaged = mistake_ == OuterMistake::moments_averaged;
-        for (auto& worker : workers_) {
-          worker.m[l][i] = averaged ? m : Real(0);
-          worker.v[l][i] = averaged ? v : Real(0);
-        }
+  /// Of one worker, at the end of a round.
+  void move(std::size_t k, std::size_t l, std::size_t i, Real step, Real keep, bool lost) {
+    if (lost && mistake_ == OuterMistake::left_behind) return;
+    Real &anchor = anchors_[k][l][i], &weight = workers_[k].weights[l][i];
+    const Real before = anchor, next = (mistake_ == OuterMistake::from_worker ? weight : anchor) - step;
+    const bool stays = lost && mistake_ == OuterMistake::lost_anchor;
+    if (lost && mistake_ == OuterMistake::lost_unmixed) keep = 0;
+    Real other = mistake_ == OuterMistake::mix_old_anchor || stays ? before : next;
+    if (mistake_ != OuterMistake::mix_added) other *= 1 - keep;
+    if (!lost || mistake_ != OuterMistake::lost_weights) weight = keep * weight + other;
+    if (mistake_ == OuterMistake::anchor_kept || stays) return;
+    anchor = mistake_ == OuterMistake::anchor_of_worker ? weight : next;
+  }
+
+  void spoil_moments(Range fragment, int round) {
+    for (std::size_t k = 0; k < workers_.size(); ++k) {
+      const bool lost = mistake_ == OuterMistake::lost_moments && plan_.tokens[at(round)][k] == 0;
+      if (mistake_ == OuterMistake::count_cleared) workers_[k].updates = 0;
+      for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+        if (!lost && mistake_ != OuterMistake::moments_cleared) break;
+        workers_[k].m[l].assign(workers_[k].m[l].size(), Real(0));
+        workers_[k].v[l].assign(workers_[k].v[l].size(), Real(0));
       }
+    }
+    for (std::size_t l = at(fragment.begin); l < at(fragment.end); ++l) {
+      if (mistake_ == OuterMistake::moments_averaged) average(l, &TrainedWorker<Real>::m);
+      if (mistake_ == OuterMistake::moments_averaged || mistake_ == OuterMistake::v_averaged) {
+        average(l, &TrainedWorker<Real>::v);
+      }
+    }
+  }
+  void average(std::size_t l, Numbers TrainedWorker<Real>::*which) {
+    for (std::size_t i = 0; i < sum_[l].size(); ++i) {
+      Real mean = 0;
+      for (const auto& worker : workers_) mean += (worker.*which)[l][i] / static_cast<Real>(workers_.size());
+      for (auto& worker : workers_) (worker.*which)[l][i] = mean;
     }
   }
 
@@ -251,6 +341,7 @@ class WorkerTraining {
   std::vector<TrainedWorker<Real>> workers_;
   std::vector<Numbers> anchors_;  ///< of each worker: they differ where a mistake lets them
   Numbers momentum_, sum_;
+  std::vector<bool> is_anchored_;  ///< of each layer, whether a round of it has begun
 };
 
 /// What all workers have of one tensor of each layer, worker after worker.

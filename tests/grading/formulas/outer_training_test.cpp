@@ -90,22 +90,23 @@ TEST(OuterTraining, OfDistancesIsTheMeanOfWhatEachWorkerComesTo) {
 }
 
 TEST(OuterTraining, KnownMistakesAreApart) {
-  cases::Case kase = case_of(3, 8);
+  cases::Case kase = case_of(3, 12);
   kase.micro_batches = 2;
   kase.model.optimizer = model::ModelSpec::Optimizer::adam;
-  OuterPlan whole = plan_of(kase, 4, {5, 2, 4});
+  OuterPlan whole = plan_of(kase, 6, {5, 2, 4});
   whole.fragments = {{0, 2}, {2, 3}};
   whole.tokens.assign(4, {5, 2, 4});
-  whole.overlap = 1;
+  whole.overlap = 2;
   whole.mix = 0.25F;
   whole.lr = 0.7F;
   whole.momentum = 0.9F;
   OuterPlan plan = whole;
   plan.tokens[1][2] = 0;
   const OuterCase of{kase, plan, whole};
-  std::vector<std::vector<double>> all;
+  std::vector<std::vector<std::vector<double>>> all;
   for (int mistake = 0; mistake <= static_cast<int>(OuterMistake::never); ++mistake) {
-    all.push_back(trained(of, static_cast<OuterMistake>(mistake)).back().weights.front());
+    const auto workers = trained(of, static_cast<OuterMistake>(mistake));
+    all.push_back(of_all_workers(workers, &TrainedWorker<double>::weights));
     for (std::size_t other = 0; other + 1 < all.size(); ++other) EXPECT_NE(all[other], all.back()) << mistake;
   }
 }
