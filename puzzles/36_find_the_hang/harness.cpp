@@ -104,7 +104,9 @@ Job job_of(Harness& h, View data, View whole, View loss) {
   const std::vector<Count> at = bounds(h);
   for (std::size_t i = 0; i + 1 < at.size(); ++i) job.grads.push_back(data.part({at[i], at[i + 1]}));
   for (int i = 0; i < pieces; ++i) job.ready.push_back(i);
-  if (odd) std::reverse(job.ready.begin(), job.ready.end());
+  // Short orders are turned round, and long ones begin elsewhere: no fixed turning on a rank mends both.
+  if (odd && pieces < 4) std::reverse(job.ready.begin(), job.ready.end());
+  if (odd && pieces >= 4) std::rotate(job.ready.begin(), job.ready.begin() + 1, job.ready.end());
   job.most_batches = pieces;
   job.batches = odd ? pieces - 1 : pieces;
   if (h.integer("program") == 2 && odd) fill(job.grads.back(), 0);
@@ -128,16 +130,19 @@ SHARDLINGS_HARNESS(h) {
 #ifndef SHARDLINGS_BESIDE_LEARNER
   const Count program = h.integer("program");
   const std::vector<Finding> found = findings();
+  const auto said = static_cast<float>(found.size());
   std::vector<float> of_program(3, std::numeric_limits<float>::quiet_NaN());
   const auto at = static_cast<std::size_t>(program - 1);
   bool right = false;
   if (at < found.size()) {
     const Finding& finding = found[at];
     right =
+        found.size() <= hang::kFindings.size() &&
         hang::Finding{finding.rank, finding.call, static_cast<hang::Cause>(finding.cause)} == hang::kFindings.at(at);
     of_program = {static_cast<float>(finding.rank), static_cast<float>(finding.call),
                   static_cast<float>(static_cast<int>(finding.cause))};
   }
+  of_program.push_back(said);
   const Count n = bounds(h).back();  // a simulation has no use for so many numbers
   Tensor data = h.computes() ? h.integers(n, Kind::gradient) : h.rank().empty(n, Kind::gradient);
   Tensor whole = h.rank().zeros(h.integer("size") + h.rank().size(), Kind::other);

@@ -99,6 +99,18 @@ bool samples_are_right(CheckContext& check, const ShippedCase& of) {
   check.detail("read: one row for each rank, with the samples of its micro-batches in their order");
   const Output* read = check.output("read");
   if (read == nullptr) return false;
+  const auto limit = static_cast<float>(of.data);
+  const bool behind = std::any_of(read->values.begin(), read->values.end(), [&](float s) { return s >= limit; });
+  const Count whole = of.data / of.samples;  // micro-batches of an epoch that drops the rest
+  const First dropped = [&](Count step, Count i) { return (step * of.m + i) % whole * of.samples; };
+  if (behind) {
+    check.diagnose("behind_the_data_set");
+    return false;
+  }
+  if (of.data % of.samples != 0 && read->values == samples_of_run(of, dropped)) {
+    check.diagnose("rest_dropped");
+    return false;
+  }
   if (read->values == samples_of_run(of, [&](Count, Count i) { return right(0, i); })) {
     check.diagnose("loader_begins_anew");
   } else if (read->values == samples_of_run(of, [&](Count step, Count) { return right(step, 0); }) ||
@@ -159,7 +171,8 @@ Formula<Bytes> wire_budget(const ShippedCase& of, int rank) {
 
 // ---- The test ----
 
-/// What was said of log `version`, by rank 0: 0 is the program as it was published.
+/// What was said of log `version`, by rank 0: 0 is the program as it was published, 1 and 2 are right, 3 has another
+/// fault.
 bool objects(const CheckContext& check, std::size_t version) {
   const Output* answers = check.output("answers");
   return answers != nullptr && version < answers->values.size() && answers->values[version] != 0;
@@ -167,12 +180,12 @@ bool objects(const CheckContext& check, std::size_t version) {
 
 constexpr std::array kMissed = {"missed_scaling", "missed_sum",  "missed_bias",
                                 "missed_samples", "missed_sync", "missed_loader"};
-/// Why it objects to a right program: by what it says of the harness's probes, which stand behind the three logs.
+/// Why it objects to a right program: by what it says of the harness's probes, which stand behind the four logs.
 std::string alarm(const CheckContext& check, const ShippedCase& of) {
-  constexpr std::array kProbes = {"objects_to_all", "runs_mixed", "alarm_by_rounding", "alarm_by_order",
-                                  "alarm_by_bytes"};
+  constexpr std::array kProbes = {"objects_to_all",    "objects_to_run", "alarm_by_shuffle", "runs_mixed",
+                                  "alarm_by_rounding", "alarm_by_order", "alarm_by_bytes"};
   for (std::size_t i = 0; i < kProbes.size(); ++i) {
-    if (objects(check, 3 + i)) return kProbes.at(i);
+    if (objects(check, 4 + i)) return kProbes.at(i);
   }
   if (of.program == 4) return "alarm_by_exchange";
   return of.program == 6 ? "alarm_by_epoch" : "";
@@ -197,6 +210,7 @@ SHARDLINGS_CHECK(communication) {
     const Bytes sent = check.counters(rank).bytes_sent();
     if (check.at_most("bytes sent by " + check.name_of(rank), sent, budget)) continue;
     const bool each = of.m > 1 && sent == (named("m", of.m) * budget).value();
+    if (of.program == 2) return check.diagnose("activation_sent_again");
     return check.diagnose(each ? "reduced_for_each_micro_batch" : "too_much_sent");
   }
 }
@@ -204,9 +218,19 @@ SHARDLINGS_CHECK(communication) {
 SHARDLINGS_CHECK(fault) {
   const ShippedCase of(check.kase());
   const auto program = static_cast<std::size_t>(of.program - 1);
-  if (objects(check, 0)) {
+  if (of.program == 3 && of.kase.ranks == 1) {  // the published program is right on one rank
+    const Count wrong = objects(check, 0) ? 1 : 0;
+    check.exactly("right logs that the test objects to", wrong, named("right logs", Count(0)), "logs");
+    return;
+  }
+  if (objects(check, 0) && objects(check, 3)) {
     check.exactly("faulty logs that the test objects to", 1, named("faulty logs", Count(1)), "logs");
     return;
+  }
+  if (objects(check, 0)) {
+    check.fail(fmt::format("suspicious(log of program {} with a second, smaller fault) == true", of.program),
+               text(false));
+    return check.diagnose(of.program == 5 ? "missed_replica" : "missed_repetition");
   }
   check.fail(fmt::format("suspicious(log of program {} as it was published) == true", of.program), text(false));
   check.diagnose(kMissed.at(program));

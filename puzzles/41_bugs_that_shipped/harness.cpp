@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -32,14 +33,16 @@ void run_program(Rank& rank, Setup setup, View first_grads, View read) {
   constexpr std::array kPrograms = {scaled_step,  pipelined_step,    cleared_step,
                                     cleared_step, synchronized_step, loaded_step};
   Count at = 0;
-  run_steps(rank, setup, kPrograms.at(static_cast<std::size_t>(setup.program - 1)),
-            [&](int step, const Machine& machine) {
-              if (step == 0) copy(first_grads, setup.grads);
-              for (const Count sample : machine.read) {
-                if (at < read.size()) fill(read.part({at, at + 1}), static_cast<float>(sample));
-                ++at;
-              }
-            });
+  run_steps(
+      rank, setup, kPrograms.at(static_cast<std::size_t>(setup.program - 1)),
+      [&](int step, const Machine& machine) {
+        if (step == 0 && machine.updates == 0) copy(first_grads, setup.grads);  // nobody has given it to the optimizer
+        for (const Count sample : machine.read) {
+          if (at < read.size()) fill(read.part({at, at + 1}), static_cast<float>(sample));
+          ++at;
+        }
+      },
+      first_grads);
 }
 
 #else
@@ -49,7 +52,8 @@ namespace {
 /// Which of the case's tensors is which: grader.cpp draws the same ones. The weights of stage s are kWeights + s.
 enum Drawn : int { kInputs, kTargets, kBias, kWeights };
 
-enum Version : int { shipped, right, variant };
+/// `faulty` has another, smaller fault than the published one.
+enum Version : int { shipped, right, variant, faulty };
 
 /// ---- The programs as they were published, as they should have been, and right in another way ----
 
@@ -253,6 +257,27 @@ void Bench::add_product(std::vector<LogLine>& log, int run, Group group, Version
   log.push_back(std::move(line));
 }
 
+/// Every sample once, and not in order.
+std::vector<Count> shuffled(Count n) {
+  Count stride = 7;
+  while (std::gcd(stride, n) != 1) stride += 2;
+  std::vector<Count> order;
+  for (Count i = 0; i < n; ++i) order.push_back(i * stride % n);
+  return order;
+}
+
+/// Makes a faulty log of a right one. Program 5: the last replica alone is apart, by little, and is set right before
+/// the run ends. Program 6: an epoch reads a micro-batch twice and another one not at all, which the next epoch makes
+/// up for.
+void spoil(std::vector<LogLine>& log, int program, Count samples) {
+  if (program == 5) {
+    for (std::size_t i = 0; i + 1 < log.size(); ++i) log[i].replicas.back() *= 1.001F;
+  } else {
+    std::vector<Count>& early = log.at(1).samples;
+    std::swap_ranges(early.begin(), early.begin() + samples, log.back().samples.begin());
+  }
+}
+
 /// What each program's log has: runs in one piece and in several, on one rank and on several, with a sample exchanged,
 /// or one run alone.
 std::vector<LogLine> Bench::log(Version version) {
@@ -266,23 +291,29 @@ std::vector<LogLine> Bench::log(Version version) {
   } else if (program_ == 4) {
     add_run(log, 0, setup({}, m_), version);
     Setup exchanged = setup({}, m_);
-    exchanged.order[0] = data_;  // the one sample that the data set has not
+    std::swap(exchanged.order.front(), exchanged.order.back());  // the last one is not read otherwise
     add_run(log, 1, std::move(exchanged), version);
   } else {
     Setup run = setup({}, m_);
     // The other right run of program 6 goes on into another epoch.
-    if (program_ == 6 && version == variant) run.steps *= 2;
-    add_run(log, 0, std::move(run), version);
+    if (program_ == 6 && (version == variant || version == faulty)) run.steps *= 2;
+    if (version == variant) run.order = shuffled(data_);
+    add_run(log, 0, std::move(run), version == faulty ? right : version);
+    if (version == faulty) spoil(log, program_, h_.integer("samples"));
   }
   return log;
 }
 
 /// Logs that nobody should object to, made of a right run: they tell what a test that objects to it may look at.
-std::vector<std::vector<LogLine> > probes(const std::vector<LogLine>& right_log) {
-  std::vector<LogLine> run;
+std::vector<std::vector<LogLine> > probes(const std::vector<LogLine>& right_log, Count data) {
+  std::vector<LogLine> run;  // its first epoch
+  Count read = 0;
   for (const LogLine& line : right_log) {
-    if (line.run == 0) run.push_back(line);
+    read += static_cast<Count>(line.samples.size());
+    if (run.empty() || (line.run == 0 && read <= data)) run.push_back(line);
   }
+  std::vector<LogLine> turned = run;
+  for (LogLine& line : turned) std::reverse(line.samples.begin(), line.samples.end());
   const auto beside = [&](auto change) {
     std::vector<LogLine> both = run;
     for (LogLine line : run) {
@@ -294,6 +325,8 @@ std::vector<std::vector<LogLine> > probes(const std::vector<LogLine>& right_log)
   };
   constexpr float kRounding = 1 + 5e-7F;
   return {{run.front()},
+          run,
+          turned,
           beside([](LogLine&) {}),
           beside([](LogLine& line) { line.norm *= kRounding; }),
           beside([](LogLine& line) { std::reverse(line.samples.begin(), line.samples.end()); }),
@@ -304,8 +337,9 @@ std::vector<std::vector<LogLine> > probes(const std::vector<LogLine>& right_log)
 void ask(Harness& h, Bench& bench) {
   std::vector<std::vector<LogLine> > logs(1);
   if (h.computes()) {
-    logs = {bench.log(shipped), bench.log(right), bench.log(variant)};
-    for (std::vector<LogLine>& probe : probes(logs[right])) logs.push_back(std::move(probe));
+    const bool two_faults = bench.program() >= 5;
+    logs = {bench.log(shipped), bench.log(right), bench.log(variant), bench.log(two_faults ? faulty : shipped)};
+    for (std::vector<LogLine>& probe : probes(logs[right], bench.data())) logs.push_back(std::move(probe));
   } else {
     logs[0].push_back({.samples = {0}});
   }

@@ -80,6 +80,8 @@ struct Machine {
   shardlings::Tensor loss{};              ///< sum of the mean losses of the step's micro-batches, on the last stage
   std::vector<shardlings::Count> read{};  ///< samples of the step, in their order
   shardlings::Count sent = 0;             ///< bytes of the step, by this rank
+  shardlings::View first_grads{};         ///< if wanted: what the optimizer was given in the first step
+  int updates = 0;
 };
 
 #ifndef SHARDLINGS_BESIDE_LEARNER
@@ -112,8 +114,10 @@ void forward(Training& t, int i, shardlings::Location at = shardlings::Location:
   InFlight& micro = machine.micros.at(static_cast<std::size_t>(i));
   micro.sync = t.sync;
   for (Count j = 0; j < t.samples; ++j) {
-    const Count sample = (t.first[static_cast<std::size_t>(i)] + j) % machine.setup.data;
-    machine.read.push_back(machine.setup.order[static_cast<std::size_t>(sample)]);
+    const Count first = t.first[static_cast<std::size_t>(i)], data = machine.setup.data;
+    // A micro-batch that begins behind the data set is kept as it is, so that it is seen.
+    const bool inside = first >= 0 && first < data;
+    machine.read.push_back(inside ? machine.setup.order[static_cast<std::size_t>((first + j) % data)] : first + j);
   }
   if (pp.rank() == 0) {
     micro.x = rows_of(t, machine.setup.inputs, i, at);
@@ -162,16 +166,21 @@ void update(Training& t, shardlings::Location at = shardlings::Location::current
   using namespace shardlings;
   Machine& machine = *t.machine;
   const Setup& setup = machine.setup;
-  if (!setup.adam) return sgd(setup.weights, t.grads, setup.lr, {}, at);
   OptimizerState& state = machine.optimizer;
-  adam(setup.weights, t.grads, state.m, state.v, {.lr = setup.lr, .eps = 1e-6F, .step = ++state.step}, {}, {}, at);
+  if (setup.adam) {
+    adam(setup.weights, t.grads, state.m, state.v, {.lr = setup.lr, .eps = 1e-6F, .step = ++state.step}, {}, {}, at);
+  } else {
+    sgd(setup.weights, t.grads, setup.lr, {}, at);
+  }
+  if (machine.updates++ == 0 && machine.first_grads.size() > 0) copy(machine.first_grads, t.grads);
 }
 
 /// Makes the steps of a run; after each of them `seen` is told.
 template <class Program, class Seen>
-void run_steps(shardlings::Rank& rank, Setup& setup, Program program, Seen seen) {
+void run_steps(shardlings::Rank& rank, Setup& setup, Program program, Seen seen, shardlings::View first_grads = {}) {
   using namespace shardlings;
   Machine machine{rank, setup};
+  machine.first_grads = first_grads;
   machine.micros.resize(static_cast<std::size_t>(setup.micro_batches));
   machine.loss = rank.zeros(1, Kind::other);
   if (setup.adam) {

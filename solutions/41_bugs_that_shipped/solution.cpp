@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <set>
 #include <vector>
 
@@ -62,7 +63,8 @@ struct LogLine {
 /// Step        mends each program: gradients and weights of one device that takes the step's samples at once
 /// Wire        a step reduces gradients once, or the layer's output once; a pipeline sends each activation once
 /// suspicious  whether something is wrong in the program that has left this log, of a data set of `data` samples. It is
-///             asked of each program as it was published, and of two right ones for each; it never sees the program
+///             asked of each program as it was published, of 5 and 6 with a smaller fault as well, and of two right
+///             ones for each; it never sees the program
 // >>> your code (about 32 lines)
 void scaled_step(Training& t) {  // 1
   for (int i = 0; i < t.micro_batches; ++i) {
