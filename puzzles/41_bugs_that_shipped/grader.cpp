@@ -10,7 +10,9 @@
 
 #include "case/data.h"
 #include "grading/formulas/training.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 #include "reference.h"
 
 using namespace shardlings;
@@ -247,6 +249,15 @@ SHARDLINGS_CHECK(right) {
   check.fail(fmt::format("suspicious(log of program {}, {}) == false", of.program, which), text(true));
   const std::string cause = alarm(check, of);
   if (!cause.empty()) check.diagnose(cause);
+}
+
+/// What the functions that are given take, twice.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const ShippedCase of(check.kase());
+  const Count updates = 2 * of.kase.steps * of.m * of.matrix();
+  return {{Product::add_squares, Flops(2 * (updates + 2 * of.kase.steps * of.m * of.samples * of.width))},
+          {Product::adam, Flops(model::kAdamFlops * updates)},
+          {Product::sgd, Flops(model::kSgdFlops * updates)}};
 }
 
 SHARDLINGS_PREDICTIONS("1, scaled") {
