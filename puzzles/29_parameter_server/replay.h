@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "case/data.h"
-#include "grading/judge/grader.h"
+#include "grading/formulas/training.h"
 #include "plan.h"
 
 namespace shardlings {

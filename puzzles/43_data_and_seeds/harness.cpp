@@ -1,6 +1,5 @@
-// Trains a model with dropout on the sequences and the random numbers that the learner's functions name, or without it
-// on documents that they pack; in one grid and, where the case has one, in a second grid that goes on from the cursor.
-// Publishes what is judged.
+// Trains on the sequences and random numbers that the learner's functions name, or on documents that they pack; in one
+// grid and, where the case has one, in a second grid that goes on from the cursor. Publishes what is judged.
 
 #include "submission/harness.h"
 
@@ -332,10 +331,10 @@ void Training::train(const Layout& layout, View weights, const Rows& rows, Count
   Tensor g = forward(layout, weights, std::move(x), saved);
   if (layout.is_last()) {
     axpy(g, -1, rows_of(targets_, rows, rows.targets));
-    if (!sizes_.lengths.empty()) {
+    if (!sizes_.lengths.empty() && !rows.targets.empty()) {
       std::vector<float> counts;
       for (const float target : rows.targets) counts.push_back(target < 0 ? 0.0F : 1.0F);
-      if (!counts.empty()) scale_rows(g, h_.tensor(counts, Kind::other));
+      scale_rows(g, h_.tensor(counts, Kind::other));
     }
     scale(g, 1 / static_cast<float>(tokens));
   } else {
@@ -384,17 +383,15 @@ SHARDLINGS_HARNESS(h) {
   h.begin();
   share_weights(layout.grid, weights);
   Tensor shared = clone(weights);
-  const bool packed = h.kase().numbers.contains("documents");
+  const bool packed = !sizes.lengths.empty();
   const auto step = [&](const Layout& in, Count s) {
-    if (packed) return training.step_packed(in, weights, s);
-    training.step(in, weights);
+    packed ? training.step_packed(in, weights, s) : training.step(in, weights);
   };
   for (int number = 0; number < h.kase().steps; ++number) step(layout, sizes.s);
   if (h.integer("steps_later") > 0) {
     weights = training.part_of(other, training.whole(layout, weights));
-    for (Count number = 0; number < h.integer("steps_later"); ++number) {
-      step(other, packed ? h.integer("sequence_later") : sizes.s);
-    }
+    const Count s = packed ? h.integer("sequence_later") : sizes.s;
+    for (Count number = 0; number < h.integer("steps_later"); ++number) step(other, s);
   }
   h.end();
   training.put("weights at first", layout, shared);

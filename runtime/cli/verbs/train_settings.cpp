@@ -8,7 +8,6 @@
 
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "front/clock/cluster.h"
 #include "train/text.h"
 
 namespace shardlings::cli::verbs {
