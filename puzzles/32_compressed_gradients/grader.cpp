@@ -124,7 +124,7 @@ void diagnose(CheckContext& check, const Run& run) {
   const Numbers& residuals = check.output("residuals")->values;
   if (same(sums, right.first) && same(residuals, right.second)) {
     // Right but for rounding. Of residuals nothing is rounded that the rule does not round.
-    return residuals == right.second ? check.diagnose("other_order") : void();
+    return residuals == right.second ? check.diagnose("summed_in_another_order") : void();
   }
   std::set<std::string> ids;  // in some cases two mistakes make the same of the numbers: then none is named
   for (const auto& [id, mistake] : kMistakes) {

@@ -51,16 +51,23 @@ class Learner {
     std::filesystem::copy(source + "/puzzles/" + puzzle, folder_);
     std::filesystem::remove(folder_ + "/puzzle.cpp");
     append(text);
+    if (const char* before = getenv("SHARDLINGS_ROOT")) before_ = before;
     setenv("SHARDLINGS_ROOT", root_.file("").c_str(), 1);
   }
-  ~Learner() { unsetenv("SHARDLINGS_ROOT"); }
+  ~Learner() {
+    if (before_.empty()) {
+      unsetenv("SHARDLINGS_ROOT");
+    } else {
+      setenv("SHARDLINGS_ROOT", before_.c_str(), 1);
+    }
+  }
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
   void append(const std::string& text) const { std::ofstream(folder_ + "/puzzle.cpp", std::ios::app) << text; }
 
  private:
   Folder root_;
-  std::string folder_;
+  std::string folder_, before_;  ///< what the variable was: one learner may live while another does
 };
 
 }  // namespace shardlings::train

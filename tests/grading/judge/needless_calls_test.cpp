@@ -16,7 +16,8 @@
 #include "model/structure.h"
 
 SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
-  const auto answer = check.kase().integer("answer");
+  // Other tests of this program have graders without such a number.
+  const shardlings::Count answer = check.kase().numbers.contains("answer") ? check.kase().integer("answer") : 0;
   return {{shardlings::cases::Product::gelu, shardlings::Flops(answer + rank)}};
 }
 
