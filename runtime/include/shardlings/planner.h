@@ -17,14 +17,14 @@ struct Layout {
   int chunks = 1;   ///< v: chunks of blocks on each stage; 1F1B with one, interleaved with more
   int dp = 1;       ///< d: replicas; they divide the optimizer's states (ZeRO-1)
   Count batch = 1;  ///< b: sequences of a micro-batch
-  Recomputed recomputed = Recomputed::nothing;
+  Recomputed recomputed = Recomputed::nothing;  ///< what backward computes again
 };
 
 /// What was measured of one block with t ranks and micro-batches of b sequences, on each of these ranks.
 struct BlockProfile {
-  int tp = 1;
-  Count batch = 1;
-  Recomputed recomputed = Recomputed::nothing;
+  int tp = 1;                                   ///< t
+  Count batch = 1;                              ///< b
+  Recomputed recomputed = Recomputed::nothing;  ///< what backward computed again
   double seconds = 0;       ///< forward and backward of a micro-batch, with the exchanges of tensor parallelism
   double head_seconds = 0;  ///< the same of embedding, head and loss together
   double kept = 0;          ///< bytes from forward to backward
@@ -42,8 +42,9 @@ struct PlannedJob {
   double memory = 0;        ///< bytes of a GPU
   double inside = 0;        ///< bytes a second of a GPU to others in its node
   double between = 0;       ///< bytes a second of one port
-  double update = 0;        ///< seconds of the optimizer's update, for each weight of a rank
-  std::vector<BlockProfile> profile;
+  /// Seconds of the optimizer's update, for each weight of a rank, also those whose states other replicas hold.
+  double update = 0;
+  std::vector<BlockProfile> profile;  ///< a row for each t, b and kind of recomputation that was measured
 };
 
 }  // namespace shardlings

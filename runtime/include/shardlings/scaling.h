@@ -17,29 +17,31 @@ enum class Recomputed : std::uint8_t {
 
 /// A row of a table: so many GPUs have taken so long for a step.
 struct MeasuredRun {
-  int gpus = 0;
+  int gpus = 0;         ///< all of them
   Count sequences = 0;  ///< of a step, over all replicas
   double seconds = 0;   ///< of a step
 };
 
 /// A GPT that is to be trained, on GPUs that can be rented.
 struct TrainingJob {
-  Count layers = 0;      ///< L: blocks
-  Count hidden = 0;      ///< h; the middle of a block is 4 h wide
-  Count vocabulary = 0;  ///< V
-  Count sequence = 0;    ///< s: tokens of a sequence
-  Recomputed recomputed = Recomputed::nothing;
-  double peak = 0;         ///< operations (flops) a second of one GPU, as its maker says
-  double least_steps = 0;  ///< S_min: steps to the wanted loss with a batch without end
-  double price = 0;        ///< dollars an hour of one GPU
-  double days = 0;         ///< until then training has to be done
+  Count layers = 0;                             ///< L: blocks
+  Count hidden = 0;                             ///< h; the middle of a block is 4 h wide
+  Count vocabulary = 0;                         ///< V
+  Count sequence = 0;                           ///< s: tokens of a sequence
+  Recomputed recomputed = Recomputed::nothing;  ///< what backward computes again
+  double peak = 0;                              ///< operations (flops) a second of one GPU, as its maker says
+  double least_steps = 0;                       ///< S_min: steps to the wanted loss with a batch without end
+  double price = 0;                             ///< dollars an hour of one GPU
+  double days = 0;                              ///< until then training has to be done
 };
 
 /// Squares of the norm of a gradient that is a mean over a batch, themselves means over many steps, for two sizes of
 /// that batch in sequences. With data parallelism both are there: before the all-reduce, and after it.
 struct GradientNorms {
-  Count small_batch = 0, large_batch = 0;
-  double small_square = 0, large_square = 0;
+  Count small_batch = 0;    ///< sequences of the smaller batch
+  Count large_batch = 0;    ///< sequences of the larger one
+  double small_square = 0;  ///< mean square of the norm with the smaller batch
+  double large_square = 0;  ///< the same with the larger one
 };
 
 /// What a run is beside another one.
@@ -56,10 +58,10 @@ struct Utilization {
 
 /// What training takes with the GPUs and the batch of a run.
 struct TrainingCost {
-  double steps = 0;
-  double days = 0;
-  double gpu_hours = 0;
-  double dollars = 0;
+  double steps = 0;      ///< until the wanted loss is there
+  double days = 0;       ///< that they take
+  double gpu_hours = 0;  ///< of all GPUs together
+  double dollars = 0;    ///< what these cost
 };
 
 }  // namespace shardlings
