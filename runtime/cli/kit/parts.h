@@ -1,6 +1,6 @@
 /// \file
 /// What grades, ready to run: the command, graders, brokers, harnesses and the runtime as files of this machine's kind,
-/// for machines that have a compiler and nothing to build these with. They lie in prebuilt/<platform> of a handout or
+/// for machines that have a compiler and nothing to build these with. They lie in prebuilt/PLATFORM of a handout or
 /// an autograder; set_up.h makes a build folder of them.
 #pragma once
 
