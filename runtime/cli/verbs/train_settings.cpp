@@ -138,7 +138,7 @@ model::ModelSpec model_of(const TrainOptions& options, const ChosenStep& step, c
 /// Those that train a tied model cannot go on where the others have stopped, nor the other way round.
 std::string checkpoint_of(const Context& context, const TrainOptions& options, const ChosenStep& step) {
   const std::string usual = context.project.build + (step.on_grid() ? "/train/checkpoint" : "/train/checkpoint_untied");
-  return fs::absolute(options.checkpoint.empty() ? usual : options.checkpoint).string();
+  return std::filesystem::absolute(options.checkpoint.empty() ? usual : options.checkpoint).string();
 }
 
 }  // namespace
@@ -157,8 +157,8 @@ train::Settings train_settings(const Context& context, const TrainOptions& optio
   train::Settings settings;
   settings.form = step.form;
   settings.layout = {options.tp, options.pp, options.dp, options.recompute, options.vp};
-  settings.text =
-      options.text.empty() ? context.project.root + "/runtime/train/text.txt" : fs::absolute(options.text).string();
+  settings.text = options.text.empty() ? context.project.root + "/runtime/train/text.txt"
+                                       : std::filesystem::absolute(options.text).string();
   const train::Text text = train::Text::read(settings.text);
   cases::Case& kase = settings.kase;
   kase.puzzle = step.puzzle;
