@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <future>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -293,6 +296,22 @@ int leading_number(const std::string& id) {
   return number;
 }
 
+/// Of these folders each `step`-th, from `first` on.
+Puzzles load_every(std::size_t step, std::size_t first, const std::vector<std::filesystem::path>& folders,
+                   const std::string& clusters_folder) {
+  Puzzles puzzles;
+  for (std::size_t i = first; i < folders.size(); i += step) {
+    const std::string id = folders[i].filename().string();
+    try {
+      check_files(folders[i]);
+      puzzles.whole.push_back(load_manifest(folders[i].string(), clusters_folder));
+    } catch (const std::exception& error) {
+      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
+    }
+  }
+  return puzzles;
+}
+
 }  // namespace
 
 int Manifest::max_points() const {
@@ -361,16 +380,23 @@ Manifest load_manifest(const std::string& puzzle_folder, const std::string& clus
 }
 
 Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder) {
-  Puzzles puzzles;
+  std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(puzzles_folder)) {
-    if (!is_puzzle(entry.path())) continue;
-    const std::string id = entry.path().filename().string();
-    try {
-      check_files(entry.path());
-      puzzles.whole.push_back(load_manifest(entry.path().string(), clusters_folder));
-    } catch (const std::exception& error) {
-      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
-    }
+    if (is_puzzle(entry.path())) folders.push_back(entry.path());
+  }
+  // Each command waits for them, and reading TOML takes its time: some milliseconds for ten of them. Where no thread is
+  // to be had, the parts are read when they are asked for.
+  constexpr std::size_t kMostThreads = 4;
+  const std::size_t parts = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+  std::vector<std::future<Puzzles>> read;
+  for (std::size_t part = 0; part < parts; ++part) {
+    read.push_back(std::async([&, part] { return load_every(parts, part, folders, clusters_folder); }));
+  }
+  Puzzles puzzles;
+  for (std::future<Puzzles>& some : read) {
+    Puzzles more = some.get();
+    std::move(more.whole.begin(), more.whole.end(), std::back_inserter(puzzles.whole));
+    std::move(more.faulty.begin(), more.faulty.end(), std::back_inserter(puzzles.faulty));
   }
   std::sort(puzzles.whole.begin(), puzzles.whole.end(), [](const Manifest& a, const Manifest& b) {
     return std::tuple(leading_number(a.chapter), a.id) < std::tuple(leading_number(b.chapter), b.id);
