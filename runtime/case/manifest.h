@@ -10,6 +10,8 @@
 /// question = true                                  # its function answers a question about plain data: no ranks, no
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
+/// barriers = true                                  # its code may call barriers: what it orders is no data of tensors
+///                                                  # (default false)
 /// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
 /// none).
 ///                                                  # grader.cpp bounds those that are no products of matrices
@@ -189,6 +191,8 @@ struct Manifest {
   /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host
   /// computes with them is neither counted nor timed.
   bool host_reads = false;
+  /// The learner's code may call barriers, for what no operation waits for, such as files. Otherwise it may not.
+  bool barriers = false;
   /// What the learner's code may multiply itself. Everything else is the model's layers' affair: whatever else a puzzle
   /// counts and times are their calls, and mathematics beside them would be neither.
   std::vector<Product> products;
