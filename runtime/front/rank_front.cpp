@@ -45,7 +45,26 @@ Reply RankFront::handle(const Call& call) {
   const detail::VerbSpec& spec = detail::spec_of(call.verb);
   if (spec.released) return handle_released(call);
   if (rank_.doom().is_near()) [[unlikely]]
-    meet_doom();
+    return handle_mortally(call);
+  return handle_living(call);
+}
+
+// A call that others are made of is one: a rank dies before it, or when it has come to its end.
+Reply RankFront::handle_mortally(const Call& call) {
+  if (rank_.calls().depth() > 0) return handle_living(call);
+  if (rank_.doom().strikes(rank_.now())) die();
+  try {
+    const Reply reply = handle_living(call);
+    if (rank_.doom().has_come(rank_.now())) die();
+    return reply;
+  } catch (const PeerFailed&) {
+    if (rank_.doom().has_come(rank_.now())) die();
+    throw;
+  }
+}
+
+Reply RankFront::handle_living(const Call& call) {
+  const detail::VerbSpec& spec = detail::spec_of(call.verb);
   // What catches every error and calls again makes no progress: whoever watches the count of calls sees that.
   if (rank_.endless()) rank_.check_endless();
   if (rank_.aborted() && ++refused_ > kRefusedNoted) {
@@ -65,14 +84,11 @@ Reply RankFront::handle(const Call& call) {
   }
 }
 
-// A call that others are made of is one: a rank dies before it or behind it.
-void RankFront::meet_doom() {
-  if (rank_.calls().depth() > 0) return;
-  const bool was_dead = rank_.doom().died().has_value();
-  if (!rank_.doom().strikes(rank_.now())) return;
-  if (!was_dead) {
-    store_.bury(*rank_.doom().died());
-    groups_.die(*rank_.doom().died());
+void RankFront::die() {
+  const Nanos died = *rank_.doom().died();
+  if (!std::exchange(is_buried_, true)) {
+    store_.bury(died);
+    groups_.die(died);
   }
   throw Died{};
 }

@@ -65,8 +65,11 @@ class RankFront {
 
  private:
   detail::Reply handle_released(const detail::Call& call);
-  /// Throws Died if the rank is dead, or dies now.
-  void meet_doom();
+  detail::Reply handle_living(const detail::Call& call);
+  /// The same on a rank that may die. Throws Died if it is dead, or dies now.
+  detail::Reply handle_mortally(const detail::Call& call);
+  /// It has died: the others are to know, and its function ends.
+  [[noreturn]] void die();
   /// A rank has died, and this one is told.
   [[noreturn]] void be_told(const detail::Call& call, const Revocation& revocation);
   Counters counted();
@@ -84,6 +87,7 @@ class RankFront {
   std::vector<Published> published_;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
   bool measuring_ = false;
+  bool is_buried_ = false;
   int refused_ = 0;  ///< calls after the failure of another rank
 };
 

@@ -10,13 +10,13 @@ Doom::Doom(const std::vector<Death>& deaths, int rank) {
 }
 
 bool Doom::strikes(Nanos now) {
-  if (died_) return true;
-  ++calls_;
-  if (death_->at && now >= *death_->at) {
-    died_ = death_->at;
-  } else if (calls_ == death_->call) {
-    died_ = now;
-  }
+  if (has_come(now)) return true;
+  if (++calls_ == death_->call) died_ = now;
+  return died_.has_value();
+}
+
+bool Doom::has_come(Nanos now) {
+  if (!died_ && measuring_ && death_->at && now >= *death_->at) died_ = death_->at;
   return died_.has_value();
 }
 

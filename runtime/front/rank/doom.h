@@ -25,6 +25,8 @@ class Doom {
   bool is_near() const { return (death_ && measuring_) || died_; }
   /// A call is about to be made: whether the rank is dead instead.
   bool strikes(Nanos now);
+  /// A call has come to its end: whether the rank has died in it.
+  bool has_come(Nanos now);
   /// Its next write to the store lasts from `start` to `end`; known at `now`.
   void note_write(Nanos start, Nanos end, Nanos now);
 
