@@ -72,6 +72,10 @@
 /// link = { latency_ns = 0, bytes_per_second = 1e9 }      # both intra_node and inter_node
 /// inter_node = { bytes_per_second = 1e8 }                # after `link`: that between nodes alone
 /// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # both to_host and to_device
+/// store = { latency_ns = 100_000, bytes_per_second = 1e9 } # each rank's way to the store
+///                                                  # ranks that die, and how (front/clock/death.h), at most once each:
+/// deaths = [{ rank = 2, at_ms = 41.5 }, { rank = 1, in_write = 3 }, { rank = 0, at_call = 120 }]
+/// detection_ms = 5                                 # from a death until others can know of it (default 0)
 ///
 /// [[milestones]]                                   # steps of a size for one sitting (docs/authors/puzzles.md)
 /// letter = "a"                                     # ./shardlings run 09a
