@@ -217,12 +217,12 @@ class ElasticCost {
   }
   /// Everything but the next rank's part.
   std::int64_t gather_bytes(int n, int r) const { return n == 1 ? 0 : state_bytes() - part_bytes(n, (r + 1) % n); }
-  /// At least a nanosecond.
+  /// The latency is a nanosecond at least.
   Nanos store_time(std::int64_t bytes) const {
     const front::StoreSpeed& store = kase_.cluster.store;
     constexpr double kSecond = 1e9;
     const double transfer = static_cast<double>(bytes) * kSecond / store.bytes_per_second.value();
-    return std::max(Nanos(1), store.latency.value() + Nanos(static_cast<std::int64_t>(std::llround(transfer))));
+    return std::max(Nanos(1), store.latency.value()) + Nanos(static_cast<std::int64_t>(std::llround(transfer)));
   }
   /// Each tensor's part may lie in all parts of a checkpoint, and those of as many ranks as there are at most.
   Nanos read_time(int n, int r) const {

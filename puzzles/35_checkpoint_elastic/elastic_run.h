@@ -86,8 +86,11 @@ class ElasticRun {
     }
     return died(rank) ? died(rank) : first;
   }
+  /// Of those that have the state: a rank that is being healed has it when it has made an update, at the latest.
   bool nobody_left(const Phase& phase, Nanos at) const {
-    return std::none_of(phase.ranks.begin(), phase.ranks.end(), [&](int rank) { return lives(rank, at); });
+    return std::none_of(phase.ranks.begin(), phase.ranks.end(), [&](int rank) {
+      return lives(rank, at) && (phase.last > phase.first || !contains(phase.healed, rank));
+    });
   }
   /// Of all layers, on one rank.
   Count updates(int rank, Nanos begin, Nanos end) const {

@@ -11,8 +11,6 @@
 using namespace shardlings;
 using submission::Harness;
 
-namespace shardlings {
-
 // As in puzzle.cpp.
 struct ElasticPlan {
   Count steps = 0;
@@ -20,8 +18,6 @@ struct ElasticPlan {
   Count every = 1;
   Count replicas = 1;
 };
-
-}  // namespace shardlings
 
 SHARDLINGS_LEARNER_FUNCTION(steps_between_saves, Count(double save, double step, double mean));
 SHARDLINGS_LEARNER_FUNCTION(load, Count(Rank& rank, Group& active, TrainState& state));
