@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <future>
 #include <iterator>
@@ -157,10 +158,37 @@ front::Cluster read_cluster(TomlSection& section, Clusters& clusters) {
 
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys = front::cluster_keys();
-  keys.insert(keys.end(),
-              {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "empty_batch", "steps",
-               "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers", "lists"});
+  keys.insert(keys.end(), {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens",
+                           "empty_batch", "steps", "seed", "cluster", "link", "host_link", "capacity_mib", "deaths",
+                           "detection_ms", "model", "numbers", "lists"});
   return keys;
+}
+
+Nanos ms_or_none(TomlSection& section, const std::string& key) {
+  constexpr double kMost = 1e9;  // in nanoseconds, still a whole number of 64 bits
+  const double ms = section.number_or(key, 0, 0);
+  if (ms > kMost) section.fail(key, fmt::format("'{}' must be a number of at most {}", key, kMost));
+  return Nanos(static_cast<std::int64_t>(std::llround(ms * 1e6)));
+}
+
+front::Death read_death(TomlSection& section, const Case& kase) {
+  section.has_only({"rank", "at_ms", "at_call", "in_write"});
+  front::Death death{section.small("rank", 0)};
+  if (death.rank >= kase.ranks) section.fail("rank", fmt::format("there are {} ranks, from 0 on", kase.ranks));
+  const auto is_same = [&](const front::Death& other) { return other.rank == death.rank; };
+  if (std::any_of(kase.deaths.begin(), kase.deaths.end(), is_same))
+    section.fail("rank", fmt::format("rank {} cannot die twice", death.rank));
+  const int ways = section.has("at_ms") + section.has("at_call") + section.has("in_write");
+  if (ways != 1) section.fail("rank", "one of at_ms, at_call and in_write says when the rank dies");
+  if (section.has("at_ms")) death.at = ms_or_none(section, "at_ms");
+  death.call = section.small_or("at_call", 0, 1);
+  death.write = section.small_or("in_write", 0, 1);
+  return death;
+}
+
+void read_deaths(TomlSection& section, Case& kase) {
+  for (TomlSection& death : section.sections("deaths")) kase.deaths.push_back(read_death(death, kase));
+  kase.detection = ms_or_none(section, "detection_ms");
 }
 
 Case read_case(TomlSection& section, const Manifest& manifest, Clusters& clusters) {
@@ -187,6 +215,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
   kase.cluster = read_cluster(section, clusters);
   kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
+  read_deaths(section, kase);
   kase.model.layers = 0;
   if (auto model = section.section("model")) kase.model = read_model(*model);
   if (auto numbers = section.section("numbers")) {
@@ -198,7 +227,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
 
 /// What says something about programs of ranks, and nothing about a question.
 void refuse_what_ranks_have(const TomlSection& root) {
-  for (const char* key : {"host_reads", "products", "axes", "interleaved"}) {
+  for (const char* key : {"host_reads", "barriers", "products", "axes", "interleaved"}) {
     if (root.has(key)) root.fail(key, fmt::format("'{}' is about ranks, and a question has none", key));
   }
 }
@@ -354,8 +383,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "products", "axes",
-                 "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
+                 "axes", "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
@@ -363,6 +392,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.question = root.flag_or("question", false);
   if (manifest.question) refuse_what_ranks_have(root);
   manifest.host_reads = root.flag_or("host_reads", false);
+  manifest.barriers = root.flag_or("barriers", false);
   for (const std::string& word : root.texts_or_none("products")) {
     manifest.products.push_back(value_of(root, "products", word, kProductWords));
   }

@@ -7,6 +7,7 @@
 
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
+#include "back/store/store.h"
 #include "front/rank/options.h"
 #include "front/trace/run_report.h"
 #include "shardlings/rank.h"
@@ -19,6 +20,8 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Engine>()> make_engine;
   std::function<std::unique_ptr<back::Device>(int rank)> make_device;
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
+  /// Where what is stored outlives the process. Left empty: nowhere.
+  std::function<std::unique_ptr<back::Store>()> make_store;
 };
 
 /// Runs `body` on every rank and reports. Never throws for what the body does.

@@ -39,13 +39,13 @@ Writer& operator<<(Writer& to, const front::Counters& c) {
   to << static_cast<const front::MemoryUse&>(c) << c.host << c.saved_peak << c.flops;
   to << c.operations << c.layer_forwards << c.layer_backwards << c.traffic << c.sent_to_host << c.host_reads;
   to << c.copies << c.end << c.busy << c.waited_for_peers << c.exposed_transfer << c.overlapped_transfer;
-  return to << c.waited_for_host;
+  return to << c.waited_for_host << c.store << c.renames << c.waited_for_store << c.died;
 }
 Reader& operator>>(Reader& from, front::Counters& c) {
   from >> static_cast<front::MemoryUse&>(c) >> c.host >> c.saved_peak >> c.flops;
   from >> c.operations >> c.layer_forwards >> c.layer_backwards >> c.traffic >> c.sent_to_host >> c.host_reads;
   from >> c.copies >> c.end >> c.busy >> c.waited_for_peers >> c.exposed_transfer >> c.overlapped_transfer;
-  return from >> c.waited_for_host;
+  return from >> c.waited_for_host >> c.store >> c.renames >> c.waited_for_store >> c.died;
 }
 
 }  // namespace
@@ -148,6 +148,45 @@ Reader& operator>>(Reader& from, front::Event& event) {
   const auto bytes = from.get<std::array<std::byte, sizeof event>>();
   std::memcpy(static_cast<void*>(&event), bytes.data(), sizeof event);
   return from >> event.at;
+}
+
+Writer& operator<<(Writer& to, const front::ItemName& name) {
+  return to << name.folder << name.item;
+}
+Reader& operator>>(Reader& from, front::ItemName& name) {
+  return from >> name.folder >> name.item;
+}
+
+Writer& operator<<(Writer& to, const front::Content& content) {
+  to << content.dtype << content.count << content.number << (content.bytes != nullptr);
+  return content.bytes ? to << *content.bytes : to;
+}
+Reader& operator>>(Reader& from, front::Content& content) {
+  from >> content.dtype >> content.count >> content.number;
+  if (!from.get<bool>()) return from;
+  content.bytes = std::make_shared<const std::vector<std::byte>>(from.get<std::vector<std::byte>>());
+  return from;
+}
+
+Writer& operator<<(Writer& to, const front::ItemWrite& w) {
+  return to << w.name << w.content << w.start << w.end << w.is_torn << w.rank << w.at.file << w.at.line;
+}
+Reader& operator>>(Reader& from, front::ItemWrite& w) {
+  return from >> w.name >> w.content >> w.start >> w.end >> w.is_torn >> w.rank >> w.at.file >> w.at.line;
+}
+
+Writer& operator<<(Writer& to, const front::FolderRename& rename) {
+  return to << rename.folder << rename.as << rename.end << rename.rank;
+}
+Reader& operator>>(Reader& from, front::FolderRename& rename) {
+  return from >> rename.folder >> rename.as >> rename.end >> rename.rank;
+}
+
+Writer& operator<<(Writer& to, const front::ItemState& s) {
+  return to << s.state << s.content << s.rank << s.at.file << s.at.line;
+}
+Reader& operator>>(Reader& from, front::ItemState& s) {
+  return from >> s.state >> s.content >> s.rank >> s.at.file >> s.at.line;
 }
 
 Writer& operator<<(Writer& to, const front::RankReport& report) {

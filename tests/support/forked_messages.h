@@ -5,12 +5,39 @@
 #include <optional>
 
 #include "front/group/control.h"
+#include "front/store/item_store.h"
 #include "support/archive.h"
 #include "world/world.h"
 
 namespace shardlings::support {
 
-enum class Request : std::uint8_t { post, post_message, wait, wait_split, wait_for_any, restart_clock, finish, report };
+enum class Request : std::uint8_t {
+  post,
+  post_message,
+  wait,
+  wait_split,
+  wait_for_any,
+  wait_to_look,
+  agree,
+  die,
+  revocation,
+  is_agreed,
+  clear_lanes,
+  restart_clock,
+  finish,
+  report,
+  // of the store
+  store_give,
+  store_begin,
+  store_write,
+  store_rename,
+  store_bury,
+  store_look,
+  store_has_folder
+};
+
+/// What has come of a wait.
+enum class Waited : std::uint8_t { well, aborted, revoked };
 
 /// One end of the connection between a rank and its server.
 class Channel {
@@ -46,6 +73,16 @@ Writer& operator<<(Writer& to, const front::TrafficKey& key);
 Reader& operator>>(Reader& from, front::TrafficKey& key);
 Writer& operator<<(Writer& to, const front::Event& event);
 Reader& operator>>(Reader& from, front::Event& event);
+Writer& operator<<(Writer& to, const front::ItemName& name);
+Reader& operator>>(Reader& from, front::ItemName& name);
+Writer& operator<<(Writer& to, const front::Content& content);
+Reader& operator>>(Reader& from, front::Content& content);
+Writer& operator<<(Writer& to, const front::ItemWrite& write);
+Reader& operator>>(Reader& from, front::ItemWrite& write);
+Writer& operator<<(Writer& to, const front::FolderRename& rename);
+Reader& operator>>(Reader& from, front::FolderRename& rename);
+Writer& operator<<(Writer& to, const front::ItemState& state);
+Reader& operator>>(Reader& from, front::ItemState& state);
 Writer& operator<<(Writer& to, const front::RankReport& report);
 Reader& operator>>(Reader& from, front::RankReport& report);
 

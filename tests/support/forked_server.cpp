@@ -33,7 +33,8 @@ class RelayFabric final : public back::Fabric {
 
 class Server {
  public:
-  Server(int rank, Channel& channel, Control& control) : rank_(rank), channel_(channel), control_(control) {}
+  Server(int rank, Channel& channel, Control& control, front::ItemStore& store)
+      : rank_(rank), channel_(channel), control_(control), store_(store) {}
 
   RankReport run() {
     while (!report_) {
@@ -49,15 +50,26 @@ class Server {
 
  private:
   Writer answer(Reader& message) {
-    switch (message.get<Request>()) {
+    const auto request = message.get<Request>();
+    switch (request) {
       case Request::post: return post(message);
       case Request::post_message: return post_message(message);
       case Request::wait: return wait(message);
       case Request::wait_split: return wait_split(message);
       case Request::wait_for_any: return wait_for_any(message);
+      case Request::wait_to_look: return wait_to_look(message);
+      case Request::agree: return agree(message);
+      case Request::die:
+        finished_ = true;
+        control_.die(rank_, message.get<Nanos>());
+        break;
+      case Request::revocation: return said(control_.revocation());
+      case Request::is_agreed: return said(control_.is_agreed(rank_, ticket_in(message)));
+      case Request::clear_lanes: control_.clear_lanes(rank_); break;
       case Request::restart_clock: control_.restart_clock(rank_); break;
       case Request::finish: finish(message); break;
       case Request::report: report_ = message.get<RankReport>(); break;
+      default: return answer_store(request, message);
     }
     return {};
   }
@@ -88,48 +100,95 @@ class Server {
     return ticket;
   }
 
-  Writer wait(Reader& message) {
-    const Ticket ticket = ticket_in(message);
+  Writer answer_store(Request request, Reader& message) {
+    switch (request) {
+      case Request::store_give: {
+        const auto name = message.get<front::ItemName>();
+        store_.give(name, message.get<front::Content>());
+        break;
+      }
+      case Request::store_begin: store_.begin(); break;
+      case Request::store_write: store_.write(message.get<front::ItemWrite>()); break;
+      case Request::store_rename: store_.rename(message.get<front::FolderRename>()); break;
+      case Request::store_bury: store_.bury(rank_, message.get<Nanos>()); break;
+      case Request::store_look: {
+        const auto time = message.get<Nanos>();
+        return said(store_.look(time, message.get<front::ItemName>()));
+      }
+      default: {
+        const auto time = message.get<Nanos>();
+        return said(store_.has_folder(time, message.get<std::string>()));
+      }
+    }
+    return {};
+  }
+
+  template <class T>
+  static Writer said(const T& value) {
+    Writer answer;
+    answer << value;
+    return answer;
+  }
+
+  /// What the answer is if the wait ends well; else, why it did not.
+  template <class Wait>
+  Writer waited(const Wait& wait) {
     Writer answer;
     try {
-      answer << true << control_.wait(rank_, ticket, message.get<Location>());
-      control_.leave(rank_, ticket);
+      answer << Waited::well;
+      wait(answer);
+      return answer;
     } catch (const Aborted&) {
-      return refusal();
+      return said(Waited::aborted);
+    } catch (const front::Revoked& revoked) {
+      Writer refusal;
+      refusal << Waited::revoked << revoked.revocation;
+      return refusal;
     }
-    return answer;
+  }
+
+  Writer wait(Reader& message) {
+    const Ticket ticket = ticket_in(message);
+    return waited([&](Writer& answer) {
+      answer << control_.wait(rank_, ticket, message.get<Location>());
+      control_.leave(rank_, ticket);
+    });
+  }
+
+  static void put(Writer& answer, const std::optional<front::Membership>& made) {
+    answer << (made ? std::optional(*made->group) : std::nullopt);
+    if (made) answer << made->member;
   }
 
   Writer wait_split(Reader& message) {
     const Ticket ticket = ticket_in(message);
-    Writer answer;
-    try {
+    return waited([&](Writer& answer) {
       const front::SplitOutcome outcome = control_.wait_split(rank_, ticket, message.get<Location>());
-      answer << true << outcome.start << outcome.end;
-      answer << (outcome.made ? std::optional(*outcome.made->group) : std::nullopt);
-      if (outcome.made) answer << outcome.made->member;
-    } catch (const Aborted&) {
-      return refusal();
-    }
-    return answer;
+      answer << outcome.start << outcome.end;
+      put(answer, outcome.made);
+    });
   }
 
   Writer wait_for_any(Reader& message) {
     const auto group = message.get<std::uint32_t>();
     const auto record = message.get<front::CallRecord>();
-    Writer answer;
-    try {
-      answer << true << control_.wait_for_any(rank_, group, record, message.get<Location>());
-    } catch (const Aborted&) {
-      return refusal();
-    }
-    return answer;
+    return waited(
+        [&](Writer& answer) { answer << control_.wait_for_any(rank_, group, record, message.get<Location>()); });
   }
 
-  static Writer refusal() {
-    Writer answer;
-    answer << false;
-    return answer;
+  Writer wait_to_look(Reader& message) {
+    const auto time = message.get<Nanos>();
+    return waited([&](Writer&) { control_.wait_to_look(rank_, time, message.get<Location>()); });
+  }
+
+  Writer agree(Reader& message) {
+    const auto posted = message.get<Nanos>();
+    const auto says = message.get<Count>();
+    return waited([&](Writer& answer) {
+      const front::Agreement agreement = control_.agree(rank_, posted, says, message.get<Location>());
+      answer << agreement.time << *agreement.said;
+      put(answer, agreement.made);
+    });
   }
 
   void finish(Reader& message) {
@@ -151,6 +210,7 @@ class Server {
   int rank_;
   Channel& channel_;
   Control& control_;
+  front::ItemStore& store_;
   bool finished_ = false;
   std::optional<RankReport> report_;
 };
@@ -161,8 +221,8 @@ std::unique_ptr<back::Fabric> make_relay_fabric(std::shared_ptr<SharedArena> are
   return std::make_unique<RelayFabric>(std::move(arena));
 }
 
-RankReport serve_rank(int rank, Channel& channel, Control& control) {
-  return Server(rank, channel, control).run();
+RankReport serve_rank(int rank, Channel& channel, Control& control, front::ItemStore& store) {
+  return Server(rank, channel, control, store).run();
 }
 
 }  // namespace shardlings::support

@@ -8,6 +8,7 @@
 
 #include "front/group/rank_groups.h"
 #include "front/group/shared_control.h"
+#include "front/store/shared_store.h"
 #include "support/forked_control.h"
 #include "world/run_rank.h"
 
@@ -22,7 +23,8 @@ int run_process(const Options& options, int rank, const front::Membership& world
                 const std::shared_ptr<SharedArena>& arena, const std::function<void(Rank&)>& body) try {
   const auto fabric = make_forked_fabric(arena);
   ForkedControl control(server, arena, *fabric, world);
-  front::RankFront front(options, rank, back::make_cpu_device(), control);
+  ForkedStore store(server);
+  front::RankFront front(options, rank, back::make_cpu_device(), control, store);
   Writer message;
   message << Request::report << world::run_rank(front, control, body);
   server.send(message);
@@ -46,6 +48,8 @@ RunReport run_forked_world(const Options& options, const std::function<void(Rank
   const auto engine = back::make_threads_engine();
   const auto fabric = make_relay_fabric(arena);
   front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
+  if (!options.deaths.empty()) control.expect_deaths(options.detection);
+  front::SharedStore store;
   std::vector<Channel> channels;
   std::vector<pid_t> children;
   for (int rank = 0; rank < options.ranks; ++rank) {
@@ -58,10 +62,11 @@ RunReport run_forked_world(const Options& options, const std::function<void(Rank
   report.ranks.resize(static_cast<std::size_t>(options.ranks));
   engine->run(options.ranks, [&](int rank) {
     const auto r = static_cast<std::size_t>(rank);
-    report.ranks[r] = serve_rank(rank, channels[r], control);
+    report.ranks[r] = serve_rank(rank, channels[r], control, store);
   });
   for (const pid_t child : children) waitpid(child, nullptr, 0);
   report.failure = control.failure();
+  if (!report.failure) report.failure = store.race();
   return report;
 }
 

@@ -35,11 +35,19 @@ class SharedControl final : public Control {
   Outcome wait(int rank, const Ticket& ticket, Location at) override;
   SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) override;
   int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) override;
+  void wait_to_look(int rank, Nanos time, Location at) override;
+  Agreement agree(int rank, Nanos posted, Count says, Location at) override;
+  void die(int rank, Nanos died) override { quiescence_.die(rank, died); }
+  Revocation revocation() override { return quiescence_.revocation(); }
+  bool is_agreed(int rank, const Ticket& ticket) override;
+  void clear_lanes(int rank) override;
   void leave(int rank, const Ticket& ticket) override;
   std::optional<Outcome> known(const Ticket& ticket) const override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) override;
   bool aborted() const override { return quiescence_.aborted(); }
+  /// Ranks may die, of which others know so much later.
+  void expect_deaths(Nanos detection) { quiescence_.expect_deaths(detection); }
   std::optional<Failure> failure() override { return quiescence_.failure(); }
 
  private:
@@ -63,6 +71,13 @@ class SharedControl final : public Control {
   Meeting* step(int rank, Meeting*& place, const Kind& kind);
   Meeting*& channel(int rank, std::uint32_t group, int from, int to);
   const Inbox& inbox(int rank, std::uint32_t group);
+  /// A meeting in which this rank waits alone.
+  Meeting* ask(int rank, Asks what, const Membership& in, const CallRecord& record);
+  void refuse_folded(const char* why, const GroupInfo& group);
+  /// For the Quiescence: see there.
+  void make_agreement(const std::vector<Meeting*>& of_ranks, Nanos time, bool anybody_died);
+  const GroupInfo& group_of(std::vector<int> ranks);
+  static Nanos lane_end(int rank, const Meeting* tail);
   /// A folded run's rank posts for those that it stands for. Returns how many.
   int post_for_others(int rank, Meeting* meeting, int member);
   int running_of(const std::vector<int>& members) const;
@@ -85,6 +100,9 @@ class SharedControl final : public Control {
   MeetingPool pool_;
   Quiescence quiescence_;
   std::vector<Member> members_;
+
+  const GroupInfo* agreed_ = nullptr;  ///< of the last agreement; changes only while all ranks sleep
+  int agreements_ = 0;                 ///< that have made a group
 
   Mutex queues_;  ///< guards every meeting's `successors` and `waiting_for`
   Mutex tables_;
