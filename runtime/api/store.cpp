@@ -1,11 +1,7 @@
 #include "shardlings/store.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cctype>
 #include <string>
-#include <string_view>
 
 #include "api/request.h"
 
@@ -16,22 +12,9 @@ namespace args = detail::args;
 
 namespace {
 
-constexpr std::size_t kLongestName = 64;
-
-bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
-}
-
-/// "saving/weights": two names as one text.
-std::string both(const char* first, const char* second, Location at) {
-  for (const char* name : {first, second}) {
-    if (is_name(name)) continue;
-    detail::throw_invalid(
-        fmt::format("store: '{}' is no name: letters, digits, '-' and '_' only, 1 to {} of them", name, kLongestName),
-        at);
-  }
-  return fmt::format("{}/{}", first, second);
+/// "saving/weights": two names as one text. What is wrong about them the runtime's side says.
+std::string both(const char* first, const char* second) {
+  return std::string(first) + "/" + second;
 }
 
 /// Negative numbers are none, whichever they are.
@@ -42,7 +25,7 @@ int number_of(int number) {
 }  // namespace
 
 Work Store::write_async(const char* folder, Item item, ConstView data, const Work& after, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   return Request(port_,
                  args::store_write{.data = data,
                                    .item = name.c_str(),
@@ -55,7 +38,7 @@ Work Store::write_async(const char* folder, Item item, ConstView data, const Wor
 }
 
 void Store::write(const char* folder, Item item, ConstView data, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   Request(port_,
           args::store_write{.data = data,
                             .item = name.c_str(),
@@ -67,7 +50,7 @@ void Store::write(const char* folder, Item item, ConstView data, Location at) {
 }
 
 Work Store::read_async(const char* folder, Item item, Count first, View data, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   return Request(port_,
                  args::store_read{.data = data,
                                   .item = name.c_str(),
@@ -79,7 +62,7 @@ Work Store::read_async(const char* folder, Item item, Count first, View data, Lo
 }
 
 void Store::read(const char* folder, Item item, Count first, View data, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   Request(port_,
           args::store_read{.data = data,
                            .item = name.c_str(),
@@ -91,7 +74,7 @@ void Store::read(const char* folder, Item item, Count first, View data, Location
 }
 
 Count Store::size(const char* folder, Item item, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   return static_cast<Count>(
       Request(port_,
               args::store_size{.item = name.c_str(), .first = number_of(item.first), .second = number_of(item.second)},
@@ -101,7 +84,7 @@ Count Store::size(const char* folder, Item item, Location at) {
 }
 
 void Store::write_number(const char* folder, Item item, Count value, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   Request(port_,
           args::store_write_number{.item = name.c_str(),
                                    .first = number_of(item.first),
@@ -112,7 +95,7 @@ void Store::write_number(const char* folder, Item item, Count value, Location at
 }
 
 Count Store::read_number(const char* folder, Item item, Location at) {
-  const std::string name = both(folder, item.what, at);
+  const std::string name = both(folder, item.what);
   return static_cast<Count>(
       Request(port_,
               args::store_read_number{
@@ -123,7 +106,7 @@ Count Store::read_number(const char* folder, Item item, Location at) {
 }
 
 void Store::publish(const char* folder, const char* as, Location at) {
-  const std::string names = both(folder, as, at);
+  const std::string names = both(folder, as);
   Request(port_, args::store_publish{.folders = names.c_str()}, at).send();
 }
 

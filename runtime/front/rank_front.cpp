@@ -164,6 +164,10 @@ RankReport RankFront::take_report() {
   return std::move(*kept_);
 }
 
+void RankFront::rest() {
+  if (is_buried_) groups_.rest();
+}
+
 void RankFront::add_in_flight(RankTrace& trace) {
   rank_.trace().put_back(std::move(trace));
   pending_.trace_in_flight();

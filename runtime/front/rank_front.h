@@ -60,6 +60,8 @@ class RankFront {
   /// Throws what was deferred, and complains of work that was never waited for. At the end of the rank's function.
   void check_end();
   RankReport take_report();
+  /// After the run, of a rank that has died in it: what it had under way is over or never happens.
+  void rest();
   /// After a run that failed: adds what this rank had started and not waited for to the trace of its report.
   void add_in_flight(RankTrace& trace);
 

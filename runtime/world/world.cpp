@@ -100,6 +100,9 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
     if (!fronts[static_cast<std::size_t>(rank)]) return control.finish(rank, std::nullopt, "", {});
     report.ranks[static_cast<std::size_t>(rank)] = run_rank(*fronts[static_cast<std::size_t>(rank)], control, body);
   });
+  for (const auto& front : fronts) {
+    if (front && !control.failure()) front->rest();
+  }
   if (fold) report_others(*fold, report);
   align_measured_times(report);
   report.failure = control.failure();

@@ -16,7 +16,7 @@ struct Rule {
 };
 
 const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
-                          "back/kernels/kernel_ids.h"};
+                          "back/kernels/kernel_ids.h", "back/store/store.h"};
 /// Which implementations there are, and what they need.
 const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 
@@ -24,8 +24,8 @@ const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
 const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
 
 /// What a case is made of.
-const Names kCaseData = {"front/clock/cluster.h", "front/clock/cluster_fields.h", "model/execution.h",
-                         "model/software_stack.h", "model/structure.h"};
+const Names kCaseData = {"front/clock/cluster.h", "front/clock/cluster_fields.h", "front/clock/death.h",
+                         "model/execution.h",     "model/software_stack.h",       "model/structure.h"};
 
 /// What a simulated run was of, beside its case, and what it leaves behind.
 const Names kSimulated = {"front/clock/cluster.h", "front/group/fold.h", "front/trace/"};
@@ -76,6 +76,11 @@ const std::vector<Rule>& rules() {
        "an operation under way is one of groups or of the host, and the table of them knows neither"},
       {"runtime/front/host/", kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/"},
        "what the host does needs no other rank"},
+      {"runtime/back/store/", kBottom + Names{"back/store/"}, "what is kept of a store is names and bytes"},
+      {"runtime/front/store/",
+       kOfRank + Names{"back/store/store.h", "front/clock/", "front/memory/", "front/pending/", "front/host/",
+                       "front/store/"},
+       "the store is shared, and knows neither groups nor who they are"},
       {"runtime/front/group/",
        kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
                        "front/group/"},

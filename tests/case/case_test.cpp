@@ -40,6 +40,9 @@ cases::Case sample_case() {
   kase.numbers = {{"every", 2}, {"share", 0.1}};
   kase.lists = {{"gpus", {8, 16}}, {"seconds", {0.1, 0.2}}};
   kase.question = true;
+  kase.cluster.store = {Nanos(23), 5.5e9};
+  kase.deaths = {{2, Nanos(5)}, {0, {}, 7}, {1, {}, 0, 3}};
+  kase.detection = Nanos(9);
   return kase;
 }
 
@@ -56,6 +59,10 @@ TEST(Case, SurvivesJson) {
   EXPECT_EQ(back.cluster.links[1].latency, Nanos(17));
   EXPECT_EQ(back.cluster.host_links[1].latency, Nanos(19));
   EXPECT_EQ(back.cluster.host.memory, Bytes(987654321));
+  EXPECT_EQ(back.cluster.store.latency, Nanos(23));
+  EXPECT_EQ(back.cluster.store.bytes_per_second, 5.5e9);
+  EXPECT_EQ(back.deaths, sample_case().deaths);
+  EXPECT_EQ(back.detection, Nanos(9));
   EXPECT_EQ(back.model.family, model::ModelSpec::Family::gpt);
 }
 

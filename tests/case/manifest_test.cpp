@@ -44,6 +44,8 @@ TEST(Manifest, ReadsEverything) {
             "[[cases]]\nname='a'\nhidden=true\nranks=3\nbatch=4\nmicro_batches=2\nuneven_tokens=true\n"
             "batches=1\nsteps=5\nseed=6\ncapacity_mib=1.5\nnumbers={every=2}\nranks_per_node=2\n"
             "host_link={latency_ns=3}\nhost={memory_mib=2,bytes_per_second=4e9}\n"
+            "store={latency_ns=8}\ndetection_ms=0.5\n"
+            "deaths=[{rank=2,at_ms=1.5},{rank=0,in_write=3},{rank=1,at_call=4}]\n"
             "model={family='gpt',layers=4,hidden=16,heads=4,outputs=9,sequence=5,optimizer='adam',lr=0.5}\n"
             "link={latency_ns=0,bytes_per_second=2e9}\ninter_node={latency_ns=7}\ntable={forward_ns=5}\n");
   EXPECT_EQ(manifest.id, "07_seven");
@@ -75,6 +77,10 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(kase.cluster.host_links[1].bytes_per_second, 1e9) << "that of the cluster";
   EXPECT_EQ(kase.cluster.host.memory, Bytes(2 << 20));
   EXPECT_EQ(kase.cluster.host.bytes_per_second, 4e9);
+  EXPECT_EQ(kase.cluster.store.latency, Nanos(8));
+  EXPECT_EQ(kase.cluster.store.bytes_per_second, std::nullopt);
+  EXPECT_EQ(kase.detection, Nanos(500'000));
+  EXPECT_EQ(kase.deaths, (std::vector<front::Death>{{2, Nanos(1'500'000)}, {0, {}, 0, 3}, {1, {}, 4}}));
   EXPECT_EQ(kase.cluster.table.forward, Nanos(5));
   EXPECT_EQ(kase.cluster.table.backward, Nanos(2'000'000)) << "that of the cluster";
   EXPECT_EQ(kase.integer("every"), 2);
@@ -114,6 +120,12 @@ TEST(Manifest, ErrorsHaveALineAndASuggestion) {
             "puzzle.toml:12: a model has at most 4096 layers, and no size above 4194304");
   EXPECT_EQ(error_of(kHead + kCheck + kCase + "capacity_mib = 1e300\n"),
             "puzzle.toml:12: 'capacity_mib' must be a number of at most 1000000000");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "deaths = [{ rank = 1, at_ms = 2 }]\n"),
+            "puzzle.toml:12: there are 1 ranks, from 0 on");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "deaths = [{ rank = 0 }]\n"),
+            "puzzle.toml:12: one of at_ms, at_call and in_write says when the rank dies");
+  EXPECT_EQ(error_of(kHead + kCheck + kCase + "deaths = [{ rank = 0, at_ms = 2 }, { rank = 0, at_call = 2 }]\n"),
+            "puzzle.toml:12: rank 0 cannot die twice");
   EXPECT_EQ(error_of(kHead + kCheck + "after = ['memory']\n" + kCase),
             "puzzle.toml:10: 'memory' is no check that stands before 'output'");
   EXPECT_EQ(error_of(kHead + kCheck + kCheck + kCase), "puzzle.toml:11: there are two checks 'output'");

@@ -74,6 +74,8 @@ class Exchange {
   virtual HelpResult help(int member) = 0;
   /// After completion: from here on the member's compute lane may use the result.
   virtual void finish(int member) = 0;
+  /// Instead of launch() and finish(): the operation never happens, and the member wants its memory back.
+  virtual void revoke(int) {}
   /// After launch(): where the operation begins and ends on a lane of this member's device, if that measures.
   virtual Marks marks(int) { return {}; }
 };

@@ -108,6 +108,10 @@ Times GroupOperation::settle(Location at) {
   return done_->times;
 }
 
+void GroupOperation::revoke() {
+  ticket.mover->revoke(ticket.member);
+}
+
 Outcome GroupOperation::agreed(Location at) {
   of_.check_revocation();
   try {

@@ -71,7 +71,7 @@ class GroupOperation final : public PendingOperation {
   Times settle(Location at) override;
   bool settled() const override { return done_.has_value(); }
   bool can_settle() const override { return settled() || of_.control.is_agreed(of_.rank.id(), ticket); }
-  void revoke() override {}
+  void revoke() override;
   back::DeviceEvent event() override;
   void pass_time(Location at) override;
   void trace_in_flight() override;

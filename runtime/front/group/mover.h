@@ -39,6 +39,9 @@ class Mover {
   /// Returns where the operation begins and ends on a lane of this member's device, if that measures.
   back::Marks finish(int member, const back::Signature& signature, std::span<const back::DataHandle> handles);
 
+  /// Instead of all that: the operation never happens.
+  void revoke(int member) { exchange_->revoke(member); }
+
   /// True if this is the exchange that it drives.
   bool drives(const back::Exchange* exchange) const { return exchange_.get() == exchange; }
 

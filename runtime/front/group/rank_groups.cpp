@@ -213,10 +213,9 @@ Reply RankGroups::send_recv(const Call& call) {
   if (to != kNobody) require(call, out, given.out.name);
   if (from != kNobody) require(call, in, given.in.name);
   if (overlap(out, in)) shared_.rank.invalid(call, "send_recv: what is sent and what is received overlap");
-  std::vector<Operation> both;
-  if (to != kNobody) both.push_back(start_message(call, true, to, out));
-  if (from != kNobody) both.push_back(start_message(call, false, from, in));
-  for (const auto& operation : both) pending_.settle_blocking(operation);
+  if (to != kNobody) pending_.add_blocking(start_message(call, true, to, out));
+  if (from != kNobody) pending_.add_blocking(start_message(call, false, from, in));
+  pending_.settle_blocking();
   return {};
 }
 

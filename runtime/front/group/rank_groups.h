@@ -51,6 +51,8 @@ class RankGroups final : public Collectives {
 
   /// This rank is dead from now on.
   void die(Nanos died) { shared_.control.die(shared_.rank.id(), died); }
+  /// After the run, where this rank has died: gives up what is under way.
+  void rest() { give_up(shared_.control.revocation(), {}); }
   /// All groups are revoked: gives up what is under way. The clock moves to when the death can be known.
   void give_up(const Revocation& revocation, Location at);
   /// The group that a call names, for calls that the front itself makes. Throws as the group's own calls do.

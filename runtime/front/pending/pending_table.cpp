@@ -22,7 +22,8 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
     pending->after = 0;  // over, or never begun: so a chain of work has an end
   }
   if (call.blocking != 0) {
-    settle_blocking(pending);
+    add_blocking(std::move(pending));
+    settle_blocking();
     return reply;
   }
   reply.id = next_++;
@@ -31,14 +32,17 @@ Reply PendingTable::start(const Call& call, std::shared_ptr<PendingOperation> pe
   return reply;
 }
 
-void PendingTable::settle_blocking(const std::shared_ptr<PendingOperation>& pending) {
-  try {
-    pending->settle(pending->at);
-  } catch (const Aborted&) {
-    stuck_.push_back(pending);
-    throw;
+void PendingTable::settle_blocking() {
+  for (const auto& pending : blocking_) {
+    try {
+      pending->settle(pending->at);
+    } catch (const Aborted&) {
+      stuck_.push_back(pending);
+      throw;
+    }
+    pending->pass_time(pending->at);
   }
-  pending->pass_time(pending->at);
+  blocking_.clear();
 }
 
 Reply PendingTable::wait(const Call& call) {
@@ -138,10 +142,16 @@ void PendingTable::forgive_all(Location at) {
     if (!pending->forgiven) works.push_back(id);
   }
   std::sort(works.begin(), works.end());
-  for (const std::uint64_t work : works) forgive(*pending_.at(work), work, at);
+  for (const std::uint64_t work : works) {
+    PendingOperation& pending = *pending_.at(work);
+    give_up(pending, at);
+    unmark(pending, work);
+    for (const Ref& ref : std::exchange(pending.kept, {})) memory_.free(ref, at);
+  }
+  for (const auto& pending : std::exchange(blocking_, {})) give_up(*pending, at);
 }
 
-void PendingTable::forgive(PendingOperation& pending, std::uint64_t work, Location at) {
+void PendingTable::give_up(PendingOperation& pending, Location at) {
   if (pending.can_settle()) {
     pending.settle(at);
     rank_.device().wait(back::DeviceLane::compute, pending.event());
@@ -150,8 +160,6 @@ void PendingTable::forgive(PendingOperation& pending, std::uint64_t work, Locati
     pending.revoked = true;
   }
   pending.forgiven = true;
-  unmark(pending, work);
-  for (const Ref& ref : std::exchange(pending.kept, {})) memory_.free(ref, at);
 }
 
 void PendingTable::trace_in_flight() const {

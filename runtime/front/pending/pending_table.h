@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/call.h"
@@ -33,8 +34,10 @@ class PendingTable {
 
   /// Throws if work was started and never waited for.
   void check_end() const;
-  /// Waits for a blocking operation at once. Where the run fails meanwhile, the operation counts as in flight.
-  void settle_blocking(const std::shared_ptr<PendingOperation>& pending);
+  /// One of the blocking operations that a call has started.
+  void add_blocking(std::shared_ptr<PendingOperation> pending) { blocking_.push_back(std::move(pending)); }
+  /// Waits for them. Where the run fails meanwhile, the operation counts as in flight.
+  void settle_blocking();
   /// Another rank has died: what can settle does, and all else is revoked. None of their data are in flight any more,
   /// and nobody need wait for them.
   void forgive_all(Location at);
@@ -43,13 +46,14 @@ class PendingTable {
 
  private:
   void finish(std::uint64_t id, Location at);
-  void forgive(PendingOperation& pending, std::uint64_t work, Location at);
+  void give_up(PendingOperation& pending, Location at);
   void mark(const PendingOperation& pending, std::uint64_t work);
   void unmark(const PendingOperation& pending, std::uint64_t work);
 
   RankContext& rank_;
   RankMemory& memory_;
   std::unordered_map<std::uint64_t, std::shared_ptr<PendingOperation>> pending_;
+  std::vector<std::shared_ptr<PendingOperation>> blocking_;  ///< of the call under way
   std::vector<std::shared_ptr<PendingOperation>> stuck_;
   std::uint64_t next_ = 1;
 };

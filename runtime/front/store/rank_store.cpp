@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <cctype>
+#include <string_view>
 #include <utility>
 
 #include "api/arguments.h"
@@ -21,10 +23,11 @@ namespace {
 
 constexpr Bytes kNumber(sizeof(Count));
 
-/// The halves of "folder/word".
-std::pair<std::string, std::string> halves(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  return {text.substr(0, slash), slash == std::string::npos ? "" : text.substr(slash + 1)};
+constexpr std::size_t kLongestName = 64;
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
 }
 
 Reply reply_of(Count number) {
@@ -42,11 +45,20 @@ std::string why_missing(const ItemState& found) {
 
 }  // namespace
 
-ItemName RankStore::name_in(const Call& call, int first, int second) const {
-  auto [folder, item] = halves(rank_.texts().text(call.text));
-  if (folder.empty() || item.empty()) {
-    rank_.invalid(call, fmt::format("{}: there are no two names", name_of(call.verb)));
+std::pair<std::string, std::string> RankStore::names_in(const Call& call) const {
+  const std::string text = rank_.texts().text(call.text);
+  const std::size_t slash = std::min(text.rfind('/'), text.size());
+  const std::pair<std::string, std::string> names{text.substr(0, slash), text.substr(std::min(slash + 1, text.size()))};
+  for (const std::string& name : {names.first, names.second}) {
+    if (is_name(name)) continue;
+    rank_.invalid(call, fmt::format("{}: '{}' is no name: letters, digits, '-' and '_' only, 1 to {} of them",
+                                    name_of(call.verb), name, kLongestName));
   }
+  return names;
+}
+
+ItemName RankStore::name_in(const Call& call, int first, int second) const {
+  auto [folder, item] = names_in(call);
   for (const int number : {first, second}) {
     if (number >= 0) item += fmt::format(".{}", number);
   }
@@ -188,8 +200,7 @@ Reply RankStore::read_number(const Call& call) {
 }
 
 Reply RankStore::publish(const Call& call) {
-  const auto [folder, as] = halves(rank_.texts().text(unpacked::store_publish(call).folders));
-  if (folder.empty() || as.empty()) rank_.invalid(call, "store.publish: there are no two names");
+  const auto [folder, as] = names_in(call);
   ++rank_.counters().renames;
   StoreJob job;
   job.duration = rank_.costs().store_latency();

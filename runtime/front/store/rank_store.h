@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "api/call.h"
 #include "front/host/host_lanes.h"
@@ -39,6 +40,8 @@ class RankStore {
   ItemName name_in(const detail::Call& call, int first, int second) const;
 
  private:
+  /// The two names that a call says. Throws if they are none.
+  std::pair<std::string, std::string> names_in(const detail::Call& call) const;
   /// What is there now.
   ItemState look(const detail::Call& call, const ItemName& name);
   void write_down(const detail::Call& call, const ItemName& name, const Content& content, Times times);

@@ -61,9 +61,10 @@ class DeviceCopyExchange final : public Exchange {
     const auto i = static_cast<std::size_t>(member);
     Device& device = *buffers_[i].device;
     if (done_ != 0) device.wait(DeviceLane::compute, done_);
-    if (scratch_[i].memory) device.release(scratch_[i].memory, scratch_[i].size);
-    scratch_[i] = {};
+    release_scratch(i);
   }
+
+  void revoke(int member) override { release_scratch(static_cast<std::size_t>(member)); }
 
   Marks marks(int member) override { return marks_[static_cast<std::size_t>(member)]; }
 
@@ -73,6 +74,11 @@ class DeviceCopyExchange final : public Exchange {
     void* memory = nullptr;
     Bytes size;
   };
+
+  void release_scratch(std::size_t i) {
+    if (scratch_[i].memory) buffers_[i].device->release(scratch_[i].memory, scratch_[i].size);
+    scratch_[i] = {};
+  }
 
   std::vector<void*> scratch_addresses() const {
     std::vector<void*> addresses;
