@@ -1,0 +1,92 @@
+#include "grading/run/crew_watch.h"
+
+#include <fmt/format.h>
+
+#include "base/pack.h"
+#include "base/parts.h"
+#include "grading/run/ending.h"
+#include "submission/wire/process_words.h"
+
+namespace shardlings::grading::run {
+namespace {
+
+using world::pulse::Loss;
+
+std::string ranks_text(const Range& ranks) {
+  if (ranks.size() == 0) return "no rank of this case";
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks.begin);
+  return fmt::format("ranks {} to {}", ranks.begin, ranks.end - 1);
+}
+
+std::string what_happened(Loss loss) {
+  switch (loss) {
+    case Loss::closed: return "has died: it was killed, or its host went down";
+    case Loss::silent: return "has not been heard of for 5 s: it was stopped, or its host cannot be reached any more";
+    case Loss::never_came: return "was started and has never been heard of";
+  }
+  return "";
+}
+
+std::string advice(Loss loss) {
+  if (loss == Loss::never_came) {
+    return "Its host must reach this one at any TCP port; ./shardlings doctor shows what is there.";
+  }
+  return "This is not the program's doing: look at that host, its memory and its link, and run again.";
+}
+
+}  // namespace
+
+CrewWatch::CrewWatch(int processes, world::pulse::Pace pace)
+    : processes_(processes), hosts_(static_cast<std::size_t>(processes)) {
+  server_ = std::make_unique<world::pulse::Server>(
+      processes,
+      world::pulse::Server::Told{.said = [this](int process, std::string_view said) { hear(process, said); },
+                                 .lost =
+                                     [this](int process, Loss loss) {
+                                       const MutexLock lock(mutex_);
+                                       lost_ = {process, loss, hosts_[static_cast<std::size_t>(process)]};
+                                     }},
+      pace);
+}
+
+std::string CrewWatch::variable() const {
+  return "SHARDLINGS_PULSE=" + server_->address();
+}
+
+void CrewWatch::watch(int file, int ranks) {
+  const MutexLock lock(mutex_);
+  file_ = file >= 0 ? std::make_unique<wire::MappedFile>(file) : nullptr;
+  ranks_ = ranks;
+}
+
+std::optional<CrewWatch::Lost> CrewWatch::lost() const {
+  const MutexLock lock(mutex_);
+  return lost_;
+}
+
+void CrewWatch::end_all() {
+  server_.reset();
+}
+
+void CrewWatch::hear(int process, std::string_view said) try {
+  const wire::ProcessWords words = wire::unpack_words(said);
+  const MutexLock lock(mutex_);
+  hosts_[static_cast<std::size_t>(process)] = words.host;
+  if (file_ && !words.crash.empty()) wire::write_words(words, *file_, ranks_);
+} catch (const BadPack&) {
+  return;  // it has the learner's code in it, and may say anything
+}
+
+std::string loss_text(const CrewWatch::Lost& lost, int processes, int ranks,
+                      const std::vector<wire::LastWords>& words) {
+  const Range mine = part_of(ranks, processes, lost.process);
+  std::string text =
+      fmt::format("process {} of {}{}, with {}, {}.", lost.process, processes,
+                  lost.host.empty() ? "" : " on host " + lost.host, ranks_text(mine), what_happened(lost.loss));
+  for (auto rank = mine.begin; rank < mine.end; ++rank) {
+    text += "\n  " + last_words_text(words, static_cast<std::size_t>(rank));
+  }
+  return text + "\n" + advice(lost.loss);
+}
+
+}  // namespace shardlings::grading::run
