@@ -182,7 +182,8 @@ std::vector<Violation> check_backends(const Source& source) {
   static const std::regex kCondition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC|MPI|NCCL|HIP|BLAS))");
   std::vector<Violation> violations;
   // What a vendor's library does at best can only be measured by calling it.
-  if (!implementation_of(source.path).empty() || starts_with(source.path, "tests/bench/gpu/")) return violations;
+  const bool measures = starts_with(source.path, "tests/bench/gpu/") || starts_with(source.path, "tests/bench/mpi/");
+  if (!implementation_of(source.path).empty() || measures) return violations;
   for (const Include& include : includes_of(source.text)) {
     if (std::regex_search(include.name, kVendor)) {
       violations.push_back({source.path, include.line, include.name + " belongs below back/<part>/<implementation>/"});
