@@ -97,6 +97,7 @@ std::vector<std::string> for_open_mpi(const MpiLaunch& launch, bool as_root) {
     add(words, {"--oversubscribe"});
   }
   for (const char* variable : {"OPENBLAS_NUM_THREADS", "LC_ALL"}) add(words, {"-x", variable});
+  for (const std::string& variable : launch.variables) add(words, {"-x", variable.substr(0, variable.find('='))});
   // Who waits lets others compute, and a host that cannot be reached any more is noticed there, too.
   if (launch.launcher.version < 5) {
     add(words, {"--mca", "mpi_yield_when_idle", "1", "--mca", "oob_tcp_keepalive_time", "2"});
@@ -182,6 +183,7 @@ ProcessOptions mpirun_process(const MpiLaunch& launch) {
   options.program = launch.launcher.program;
   options.arguments = launcher_arguments(launch, geteuid() == 0);
   options.environment = launcher_environment(environ);
+  options.environment.insert(options.environment.begin(), launch.variables.begin(), launch.variables.end());
   return options;
 }
 

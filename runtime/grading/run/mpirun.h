@@ -42,6 +42,7 @@ MpiStart start_from(const std::string& text);
 struct MpiLaunch : MpiStart {
   std::string program;
   std::vector<std::string> arguments;
+  std::vector<std::string> variables;  ///< "NAME=value", in the environment of the processes on every host
 };
 
 /// What the launcher is told. Without hosts there may be more processes than cores; with them a host's slots count.

@@ -16,6 +16,7 @@
 namespace shardlings::grading::run {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -148,6 +149,13 @@ TEST(Mpirun, HostsKeepTheirSlots) {
   EXPECT_THAT(open_mpi, HasSubstr("--host ada:2,grace:2"));
   EXPECT_THAT(open_mpi, Not(HasSubstr("oversubscribe")));
   EXPECT_THAT(words_of(launch_of(MpiKind::mpich, 4, "ada slots=2\ngrace:2\n")), HasSubstr("-hosts ada:2,grace:2"));
+}
+
+TEST(Mpirun, VariablesReachOtherHosts) {
+  MpiLaunch launch = launch_of(MpiKind::open_mpi, 4, "ada slots=4");
+  launch.variables = {"SHARDLINGS_PULSE=secret 1 2"};
+  EXPECT_THAT(words_of(launch), AllOf(HasSubstr("-x SHARDLINGS_PULSE "), Not(HasSubstr("secret"))));
+  EXPECT_THAT(mpirun_process(launch).environment, Contains("SHARDLINGS_PULSE=secret 1 2"));
 }
 
 TEST(Mpirun, MpichLeavesTheOthersAlive) {
