@@ -18,7 +18,10 @@ struct Rule {
 const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
                           "back/kernels/kernel_ids.h"};
 /// Which implementations there are, and what they need.
-const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
+const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/between_processes.h", "back/fabric/nccl.h",
+                           "back/transport/mpi.h"};
+/// How the processes of a run reach one another.
+const Names kTransport = {"back/transport/transport.h", "back/transport/progress.h"};
 
 /// What a run leaves behind, and what it writes before it may crash.
 const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
@@ -57,10 +60,13 @@ const std::vector<Rule>& rules() {
        "an engine runs ranks and knows nothing of what they do"},
       {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
        "kernels compute; they count nothing and know no rank"},
+      {"runtime/back/transport/", kBottom + Names{"back/transport/"},
+       "a transport carries bytes and knows nothing of what they mean"},
       {"runtime/back/fabric/",
-       kBottom + Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
+       kBottom + kTransport +
+           Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
        "a fabric moves bytes; devices it sees through their interface"},
-      {"runtime/front/", kBottom + kBackSeams + Names{"api/", "front/", "model/"},
+      {"runtime/front/", kBottom + kBackSeams + kTransport + Names{"api/", "front/", "model/"},
        "front uses the back through its interfaces"},
       // The folders of front, from below: each may include those that it names, and itself.
       {"runtime/front/trace/", kBottom + Names{"back/fabric/fabric.h", "front/trace/"},
@@ -80,12 +86,16 @@ const std::vector<Rule>& rules() {
        kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
                        "front/group/"},
        "groups know no operation and no model"},
+      {"runtime/front/remote/",
+       kOfRank + kTransport +
+           Names{"back/engine/engine.h", "front/clock/", "front/group/", "front/misuse/", "front/remote/"},
+       "the control plane between processes is that of groups, by messages"},
       {"runtime/front/ops/",
        kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/", "front/ops/", "model/"},
        "operations are one rank's own"},
       {"runtime/front/model/", kOfRank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
        "the layers' mathematics are composed of public operations"},
-      {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
+      {"runtime/world/", kBottom + kBackSeams + kBackChoice + kTransport + Names{"api/access.h", "front/", "world/"},
        "a world is made of a front and of the back's parts"},
       {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
       {"runtime/submission/",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "front/group/any_sender.h"
@@ -18,16 +17,6 @@ Meeting* meeting_of(const Ticket& ticket) {
 
 Ticket ticket_of(Meeting* meeting, int member) {
   return {reinterpret_cast<std::uint64_t>(meeting), member, &meeting->mover};
-}
-
-GroupInfo world_of(int ranks, const CostModel& costs) {
-  GroupInfo world;
-  world.name = "world";
-  std::vector<int> members(static_cast<std::size_t>(ranks));
-  std::iota(members.begin(), members.end(), 0);
-  world.placement = placement_of(members, costs);
-  world.members = std::make_shared<const std::vector<int>>(std::move(members));
-  return world;
 }
 
 }  // namespace
@@ -288,6 +277,10 @@ void SharedControl::make_groups(Meeting* split) {
   }
 }
 
+bool SharedControl::blocks(int rank, const Ticket& ticket, Location at) {
+  return quiescence_.blocks(rank, *meeting_of(ticket), ticket.member, at);
+}
+
 Outcome SharedControl::wait(int rank, const Ticket& ticket, Location at) {
   Meeting* meeting = meeting_of(ticket);
   quiescence_.wait(rank, *meeting, ticket.member, at);
@@ -318,8 +311,12 @@ const Inbox& SharedControl::inbox(int rank, std::uint32_t group) {
   return found->second;
 }
 
-// Nobody but this rank and, while it sleeps, whoever grants it a message has the meeting.
 int SharedControl::wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) {
+  return end_any(rank, begin_any(rank, group, record), at);
+}
+
+// Nobody but this rank and, while it sleeps, whoever grants it a message has the meeting.
+Ticket SharedControl::begin_any(int rank, std::uint32_t group, const CallRecord& record) {
   const Membership in = own(rank).seats[group].in;
   if (in.group->running < static_cast<int>(in.group->members->size())) {
     Failure failure;
@@ -336,6 +333,11 @@ int SharedControl::wait_for_any(int rank, std::uint32_t group, const CallRecord&
   call->records.front() = record;
   call->predecessors.front() = nullptr;
   call->posted.front() = 1;
+  return ticket_of(call, 0);
+}
+
+int SharedControl::end_any(int rank, const Ticket& ticket, Location at) {
+  Meeting* call = meeting_of(ticket);
   quiescence_.wait(rank, *call, 0, at);
   const int from = call->from;
   unref(rank, call);

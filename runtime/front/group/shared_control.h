@@ -42,6 +42,16 @@ class SharedControl final : public Control {
   bool aborted() const override { return quiescence_.aborted(); }
   std::optional<Failure> failure() override { return quiescence_.failure(); }
 
+  /// \name For who speaks for many ranks on one thread, and must not sleep for any of them
+  /// @{
+  /// False if wait() or wait_split(), or end_any(), would return or throw at once. Else the rank counts as blocked from
+  /// now on, and when the engine is told to wake somebody this may be asked again.
+  bool blocks(int rank, const Ticket& ticket, Location at);
+  /// wait_for_any() in two steps: the call, and whose message it takes, which forgets the ticket.
+  Ticket begin_any(int rank, std::uint32_t group, const CallRecord& record);
+  int end_any(int rank, const Ticket& ticket, Location at);
+  /// @}
+
  private:
   /// What one rank alone touches.
   struct alignas(64) Member {
