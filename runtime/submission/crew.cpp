@@ -16,6 +16,7 @@
 #include "base/machine_fault.h"
 #include "case/case.h"
 #include "front/remote/archive.h"
+#include "submission/crew_pulse.h"
 #include "world/process_world.h"
 
 namespace shardlings::submission {
@@ -29,11 +30,14 @@ struct Task {
   std::string machine;  ///< whose paths these are
 };
 
+/// Containers of one machine do not see one another's files, and differ by their names.
 std::string this_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
-  return id;
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return id + " " + name;
 }
 
 std::string next_line() {
@@ -113,26 +117,45 @@ void limit_time(int seconds) {
   setrlimit(RLIMIT_CPU, &limit);
 }
 
-void serve(const Task& task, const std::function<void(wire::MappedFile&)>& run_case) {
+/// While it lives, what this process notes in a file of its own is told to who has started it.
+class Telling {
+ public:
+  Telling(CrewPulse& pulse, const Task& task, const back::Progress& progress, wire::MappedFile& file) : pulse_(pulse) {
+    if (task.machine == this_machine()) return;  // it is the supervisor's own file
+    const Range ranks = world::ranks_of_process(file.black_box().ranks, progress.processes(), progress.process());
+    pulse_.tell_of(file, static_cast<int>(ranks.begin), static_cast<int>(ranks.size()));
+  }
+  ~Telling() { pulse_.tell_of_none(); }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+ private:
+  CrewPulse& pulse_;
+};
+
+void serve(const Task& task, const back::Progress& progress, CrewPulse& pulse,
+           const std::function<void(wire::MappedFile&)>& run_case) {
   const Descriptor descriptor(open_file(task));
   wire::MappedFile file(descriptor.get());
   file.header().hello = wire::FileHeader::kHello;
   forget_machine_faults();
   limit_time(task.cpu_seconds);
   const Printing printing(task);
+  const Telling telling(pulse, task, progress, file);
   run_case(file);
 }
 
 }  // namespace
 
 int serve_cases(world::Backend backend, const std::function<void(wire::MappedFile&)>& run_case) {
+  CrewPulse pulse;
   world::Options options;
   world::use_backend(options, backend);
   for (;;) {
     const bool is_first = options.progress->process() == 0;
     const std::string task = world::from_first(*options.progress, is_first ? read_task() : "");
     if (task.empty()) break;
-    serve(task_in(task), run_case);
+    serve(task_in(task), *options.progress, pulse, run_case);
   }
   world::leave_backend(backend);
   return 0;

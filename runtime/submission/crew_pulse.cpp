@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "submission/crash_notes.h"
 #include "submission/wire/process_words.h"
@@ -18,6 +20,19 @@ constexpr int kAlone = 86;
 /// For the handlers of crashes, which have no argument. Set while a case is under way.
 world::pulse::Client* g_client = nullptr;
 
+/// The launcher's helper on a host that was cut off from it waits for minutes, as TCP does. It serves this run alone.
+void end_helper() {
+  std::ifstream file("/proc/" + std::to_string(getppid()) + "/comm");
+  std::string name;
+  std::getline(file, name);
+  if (name == "orted" || name == "prted" || name == "hydra_pmi_proxy") kill(getppid(), SIGKILL);
+}
+
+[[noreturn]] void end_alone(world::pulse::Loss loss) {
+  if (loss == world::pulse::Loss::silent) end_helper();
+  _exit(kAlone);
+}
+
 std::string name_of_host() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "a host without a name";
@@ -31,7 +46,7 @@ CrewPulse::CrewPulse() : host_(name_of_host()) {
   ::signal(SIGTERM, SIG_IGN);
   client_ = std::make_unique<world::pulse::Client>(
       address, world::mpi_surroundings(&std::getenv).number,
-      world::pulse::Client::Told{.say = [this] { return say(); }, .lost = [](world::pulse::Loss) { _exit(kAlone); }});
+      world::pulse::Client::Told{.say = [this] { return say(); }, .lost = end_alone});
 }
 
 CrewPulse::~CrewPulse() {

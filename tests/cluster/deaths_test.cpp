@@ -53,7 +53,7 @@ class LongRun {
   /// `through`: a program that runs the command, with a file of hosts in the variable TWO_HOSTS.
   explicit LongRun(std::vector<std::string> through = {}) {
     shardlings_.folder().write("long.cpp", kLongStep);
-    std::string words = fmt::format("exec '{}' run 09 --file long.cpp --case '4 ranks' --backend mpi -n {}",
+    std::string words = fmt::format("exec '{}' run 09 --file long.cpp --case '4 ranks' --json --backend mpi -n {}",
                                     cli::command_path(), kProcesses);
     if (!through.empty()) words += " --hostfile \"$TWO_HOSTS\"";
     through.insert(through.end(), {"/bin/sh", "-c", words});

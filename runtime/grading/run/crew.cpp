@@ -70,6 +70,8 @@ void Crew::start() {
   static_cast<MpiStart&>(launch) = start_from(start_);
   launch.program = submission_.program;
   launch.arguments = {"crew", "mpi"};
+  watch_ = std::make_unique<CrewWatch>(launch.processes);
+  launch.variables = {watch_->variable()};
   ProcessOptions options = mpirun_process(launch);
   options.folder = folder_.path();
   options.has_input = true;
@@ -87,18 +89,30 @@ wire::Result Crew::run(const cases::Case& kase, const ProcessLimits& limits) {
   if (!file.good() || !output.good() || folder_.path().empty()) return no_room(!file.good() || !output.good());
   const auto begin = Clock::now();
   if (!process_) start();
+  watch_->watch(file.number(), kase.ranks);
   process_->say(fmt::format("{} {} {}\n", path_of(file.number()), output.path(), limits.cpu_seconds));
   await(file, output, limits);
   ProcessEnd end;
   end.started = end.exited = true;
   if (!file.has_ended()) end = end_of(file);
+  watch_->watch(-1, 0);
   constexpr std::size_t kKept = 64 * 1024;
   wire::Result result;
   result.stdout_text = end.output = output.text(kKept);
   result.stdout_truncated = static_cast<std::size_t>(output.size()) > kKept;
   result.seconds = seconds_since(begin);
   conclude(submission_, file, end, limits, kase.ranks, result);
+  tell_of_loss(file, kase.ranks, result);
   return result;
+}
+
+void Crew::tell_of_loss(const CaseFile& file, int ranks, wire::Result& result) const {
+  const auto lost = watch_->lost();
+  const bool has_noted = crash_signal_of(file) != 0 || has_noted_exit(file);
+  if (!lost || file.has_ended() || has_noted || killed_ != Kill::none) return;
+  result.ending = wire::Ending::machine_fault;
+  result.explanation =
+      "the run was given up: " + loss_text(*lost, start_from(start_).processes, ranks, result.last_words);
 }
 
 void Crew::await(const CaseFile& file, const Output& output, const ProcessLimits& limits) {
@@ -109,13 +123,14 @@ void Crew::await(const CaseFile& file, const Output& output, const ProcessLimits
     if (limits.output_bytes > 0 && output.size() > limits.output_bytes) killed_ = Kill::output_limit;
     const double patience = limits.wall_seconds * std::min(machine_load(), 3.0);
     if (limits.wall_seconds > 0 && seconds_since(begin) > patience) killed_ = Kill::wall_limit;
-    return killed_ != Kill::none;
+    return killed_ != Kill::none || watch_->lost().has_value();
   };
   process_->run_until(is_over);
 }
 
 /// mpirun says in its status how the first of its processes ended; what a rank has noted itself says more.
 ProcessEnd Crew::end_of(const CaseFile& file) {
+  watch_->end_all();
   if (killed_ != Kill::none) process_->ask_to_end();
   bool has_ended = has_ended_within(kToEnd);
   if (!has_ended) {

@@ -7,6 +7,7 @@
 
 #include "case/case.h"
 #include "grading/run/case_file.h"
+#include "grading/run/crew_watch.h"
 #include "grading/run/process.h"
 #include "grading/run/supervisor.h"
 #include "submission/wire/result.h"
@@ -37,11 +38,14 @@ class Crew {
   ProcessEnd end_of(const CaseFile& file);
   /// Until mpirun has ended, or for so long. True if it has.
   bool has_ended_within(double seconds);
+  /// If a process was lost that had nothing to say of its end: the case is not judged, and this says whose it was.
+  void tell_of_loss(const CaseFile& file, int ranks, wire::Result& result) const;
 
   Submission submission_;
   std::string start_;
   int ranks_;
   TemporaryFolder folder_;
+  std::unique_ptr<CrewWatch> watch_;  ///< over the processes that run, or ran last
   std::unique_ptr<Process> process_;  ///< mpirun; nullptr: none runs
   Kill killed_ = Kill::none;          ///< why the last case was stopped
 };

@@ -81,7 +81,7 @@ std::string loss_text(const CrewWatch::Lost& lost, int processes, int ranks,
                       const std::vector<wire::LastWords>& words) {
   const Range mine = part_of(ranks, processes, lost.process);
   std::string text =
-      fmt::format("process {} of {}{}, with {}, {}.", lost.process, processes,
+      fmt::format("process {} (of 0 to {}){}, with {}, {}.", lost.process, processes - 1,
                   lost.host.empty() ? "" : " on host " + lost.host, ranks_text(mine), what_happened(lost.loss));
   for (auto rank = mine.begin; rank < mine.end; ++rank) {
     text += "\n  " + last_words_text(words, static_cast<std::size_t>(rank));

@@ -48,8 +48,8 @@ class CrewWatch {
   std::unique_ptr<world::pulse::Server> server_;
 };
 
-/// What happened, and what the lost process's ranks were doing: "process 2 of 4, on host ada, with rank 2, …". `ranks`
-/// are dealt to `processes` in blocks.
+/// What happened, and what the lost process's ranks were doing: "process 2 (of 0 to 3) on host ada, with rank 2, …".
+/// `ranks` are dealt to `processes` in blocks.
 std::string loss_text(const CrewWatch::Lost& lost, int processes, int ranks, const std::vector<wire::LastWords>& words);
 
 }  // namespace shardlings::grading::run

@@ -140,7 +140,7 @@ TEST(Backends, MpiIsChosenByAutoOnlyWhereALauncherHasStartedUs) {
 
 TEST(Backends, MpiThatIsMissingIsTold) {
   EXPECT_THAT(refusal(Backend::mpi, machine_with(1, true), {2}),
-              AllOf(HasSubstr("--backend mpi is not possible here. This build has no MPI: install one."),
+              AllOf(HasSubstr("--backend mpi is not possible here. this build has no MPI: install one."),
                     HasSubstr("leave --backend away")));
 }
 
