@@ -208,7 +208,7 @@ std::vector<WorldKind> make_world_kinds() {
       {"cuda", 1, 16, true, run_cuda, cuda_missing}};
   if (is_under_mpirun()) {
     testing::AddGlobalTestEnvironment(new MpiEnvironment);  // NOLINT: GoogleTest's from now on
-    kinds.push_back({"mpi", 1, 16, false, run_mpi});
+    kinds.push_back({"mpi", 1, 64, false, run_mpi});
   }
   return kinds;
 }

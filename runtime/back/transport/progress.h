@@ -30,7 +30,7 @@ enum class Channel : std::uint8_t {
   ranks,     ///< what it answers
   world,     ///< reports, and the end of a run
   sharing,   ///< what process 0 gives to all
-  heartbeat, ///< that a process is alive
+  spoken,    ///< what is said beside tensors: see spoken.h
   gone       ///< that one is not any more: see process_world.h
 };
 inline constexpr std::size_t kChannels = 6;
