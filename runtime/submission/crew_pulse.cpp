@@ -75,7 +75,7 @@ void CrewPulse::tell_of_none() {
 
 std::string CrewPulse::say() {
   const MutexLock lock(mutex_);
-  if (file_ == nullptr) return wire::pack_words({.host = host_, .first = 0, .crash = {}, .box = {}});
+  if (file_ == nullptr) return wire::pack_words({.host = host_, .pid = getpid(), .first = 0, .crash = {}, .box = {}});
   return wire::pack_words(wire::words_of(host_, *file_, first_, ranks_));
 }
 

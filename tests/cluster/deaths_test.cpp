@@ -102,10 +102,13 @@ class Deaths : public testing::Test {
   }
 };
 
-TEST_F(Deaths, ThirtyKillsAreBoundedAndNamed) {
-  constexpr int kKills = 30;
+/// Thirty kills, in three tests.
+class Kills : public Deaths, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(Kills, AreBoundedAndNamed) {
+  constexpr int kKills = 10;
   constexpr int kLongestMilliseconds = 1200;
-  std::mt19937 random(20261127);
+  std::mt19937 random(GetParam());
   for (int turn = 0; turn < kKills; ++turn) {
     LongRun run;
     ASSERT_TRUE(run.has_begun()) << all_of(run.answer());
@@ -123,6 +126,8 @@ TEST_F(Deaths, ThirtyKillsAreBoundedAndNamed) {
     EXPECT_TRUE(run.nothing_is_left()) << "turn " << turn;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Kills, testing::Values(1U, 2U, 3U));
 
 TEST_F(Deaths, AProcessThatIsStoppedIsNamed) {
   LongRun run;

@@ -130,6 +130,7 @@ void Crew::await(const CaseFile& file, const Output& output, const ProcessLimits
 
 /// mpirun says in its status how the first of its processes ended; what a rank has noted itself says more.
 ProcessEnd Crew::end_of(const CaseFile& file) {
+  watch_->kill_if_stopped(submission_.program);
   watch_->end_all();
   if (killed_ != Kill::none) process_->ask_to_end();
   bool has_ended = has_ended_within(kToEnd);

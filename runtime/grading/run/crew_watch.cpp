@@ -1,11 +1,14 @@
 #include "grading/run/crew_watch.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/pack.h"
 #include "base/parts.h"
 #include "grading/run/ending.h"
-#include "submission/wire/process_words.h"
 
 namespace shardlings::grading::run {
 namespace {
@@ -37,14 +40,15 @@ std::string advice(Loss loss) {
 }  // namespace
 
 CrewWatch::CrewWatch(int processes, world::pulse::Pace pace)
-    : processes_(processes), hosts_(static_cast<std::size_t>(processes)) {
+    : processes_(processes), said_(static_cast<std::size_t>(processes)) {
   server_ = std::make_unique<world::pulse::Server>(
       processes,
       world::pulse::Server::Told{.said = [this](int process, std::string_view said) { hear(process, said); },
                                  .lost =
                                      [this](int process, Loss loss) {
                                        const MutexLock lock(mutex_);
-                                       lost_ = {process, loss, hosts_[static_cast<std::size_t>(process)]};
+                                       const wire::ProcessWords& words = said_[static_cast<std::size_t>(process)];
+                                       lost_ = {process, loss, words.host, words.pid};
                                      }},
       pace);
 }
@@ -64,6 +68,16 @@ std::optional<CrewWatch::Lost> CrewWatch::lost() const {
   return lost_;
 }
 
+void CrewWatch::kill_if_stopped(const std::string& program) const {
+  const auto lost = this->lost();
+  char own[256] = {};
+  gethostname(own, sizeof own - 1);
+  if (!lost || lost->loss != Loss::silent || lost->host != own || lost->pid <= 0) return;
+  std::error_code error;
+  const auto exe = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", lost->pid), error);
+  if (!error && std::filesystem::equivalent(exe, program, error)) kill(lost->pid, SIGKILL);
+}
+
 void CrewWatch::end_all() {
   server_.reset();
 }
@@ -71,7 +85,7 @@ void CrewWatch::end_all() {
 void CrewWatch::hear(int process, std::string_view said) try {
   const wire::ProcessWords words = wire::unpack_words(said);
   const MutexLock lock(mutex_);
-  hosts_[static_cast<std::size_t>(process)] = words.host;
+  said_[static_cast<std::size_t>(process)] = {words.host, words.pid, 0, {}, {}};
   if (file_ && !words.crash.empty()) wire::write_words(words, *file_, ranks_);
 } catch (const BadPack&) {
   return;  // it has the learner's code in it, and may say anything

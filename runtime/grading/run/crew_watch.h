@@ -9,6 +9,7 @@
 
 #include "base/mutex.h"
 #include "submission/wire/memory_file.h"
+#include "submission/wire/process_words.h"
 #include "submission/wire/result.h"
 #include "world/pulse/pulse.h"
 
@@ -30,9 +31,12 @@ class CrewWatch {
     int process = 0;
     world::pulse::Loss loss{};
     std::string host;  ///< empty if it has never said
+    int pid = 0;       ///< as it says itself
   };
   /// The first one that was lost, if any was.
   std::optional<Lost> lost() const;
+  /// If the lost process is stopped, on this host, and runs `program`, it is killed: nobody else may be able to end it.
+  void kill_if_stopped(const std::string& program) const;
   /// All other processes end, and nobody is lost any more.
   void end_all();
 
@@ -41,7 +45,7 @@ class CrewWatch {
 
   const int processes_;
   mutable Mutex mutex_;
-  std::vector<std::string> hosts_ GUARDED_BY(mutex_);  ///< by process
+  std::vector<wire::ProcessWords> said_ GUARDED_BY(mutex_);  ///< by process, what it said last
   std::optional<Lost> lost_ GUARDED_BY(mutex_);
   std::unique_ptr<wire::MappedFile> file_ GUARDED_BY(mutex_);
   int ranks_ GUARDED_BY(mutex_) = 0;

@@ -1,5 +1,7 @@
 #include "submission/wire/process_words.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -19,6 +21,7 @@ bool says_something(const boundary::CrashNote& note) {
 std::string pack_words(const ProcessWords& words) {
   Packer packer;
   packer.text(words.host);
+  packer.put(words.pid);
   packer.put(words.first);
   packer.text(words.crash);
   packer.text(words.box);
@@ -29,6 +32,7 @@ ProcessWords unpack_words(std::string_view bytes) {
   Unpacker unpacker(bytes);
   ProcessWords words;
   words.host = unpacker.text();
+  words.pid = unpacker.get<int>();
   words.first = unpacker.get<int>();
   words.crash = unpacker.text();
   words.box = unpacker.text();
@@ -36,7 +40,7 @@ ProcessWords unpack_words(std::string_view bytes) {
 }
 
 ProcessWords words_of(const std::string& host, MappedFile& file, int first, int count) {
-  ProcessWords words{host, first, std::string(sizeof(boundary::CrashNote), '\0'), {}};
+  ProcessWords words{host, getpid(), first, std::string(sizeof(boundary::CrashNote), '\0'), {}};
   std::memcpy(words.crash.data(), static_cast<const void*>(&file.header().crash), words.crash.size());
   const front::BlackBox box = file.black_box();
   words.box.assign(reinterpret_cast<const char*>(box.entries + first), kEntry * static_cast<std::size_t>(count));

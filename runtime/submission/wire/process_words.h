@@ -12,6 +12,7 @@ namespace shardlings::wire {
 
 struct ProcessWords {
   std::string host;
+  int pid = 0;        ///< on that host
   int first = 0;      ///< of its ranks, which are consecutive
   std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
   std::string box;    ///< of a BlackBoxEntry for each of its ranks

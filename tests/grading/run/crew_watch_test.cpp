@@ -123,16 +123,19 @@ TEST(CrewWatch, NamesAProcessThatWasKilledWithItsHostRankAndLastCall) {
 }
 
 TEST(CrewWatch, NamesAProcessThatWasStopped) {
+  const Descriptor descriptor(new_file());
+  wire::MappedFile file(dup(descriptor.get()));
   CrewWatch watch(1, kQuick);
-  const pid_t child = crew_process(watch, 0, [](auto&) {
-    for (;;) pause();
-  });
-  std::this_thread::sleep_for(200ms);
+  watch.watch(descriptor.get(), kRanks);
+  const pid_t child = crew_process(watch, 0, [](auto& pulse) { work_far_away(pulse, 0, [](auto&) {}); });
+  ASSERT_TRUE(comes_true([&] { return file.black_box().entries[0].order == 7; }));
   kill(child, SIGSTOP);
   EXPECT_TRUE(comes_true([&] { return watch.lost().has_value(); }));
-  EXPECT_NE(watch.lost()->loss, Loss::closed);
-  kill(child, SIGKILL);
-  status_of(child);
+  EXPECT_EQ(watch.lost()->loss, Loss::silent);
+  watch.kill_if_stopped("/bin/sh");
+  EXPECT_EQ(kill(child, 0), 0) << "which is another program";
+  watch.kill_if_stopped("/proc/self/exe");
+  EXPECT_EQ(status_of(child), 128 + SIGKILL);
 }
 
 TEST(CrewWatch, AllEndWhereItDoes) {
