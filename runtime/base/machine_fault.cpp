@@ -32,6 +32,11 @@ std::string first_machine_fault() {
   return first().what;
 }
 
+void forget_machine_faults() {
+  const MutexLock guard(first().lock);
+  first().what.clear();
+}
+
 std::string advice_on(int error) {
   switch (error) {
     case EAGAIN:

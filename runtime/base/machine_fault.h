@@ -17,6 +17,8 @@ class MachineFault : public std::runtime_error {
 /// What the first MachineFault of this process said; empty if there was none. An exception loses its type on its way
 /// through a rank's port.
 std::string first_machine_fault();
+/// As if there had been none: before the next of several runs.
+void forget_machine_faults();
 
 /// What to do where the machine has run out of something, as an errno says it; empty for other errors.
 std::string advice_on(int error);

@@ -28,7 +28,8 @@ inline constexpr const char* kLastPuzzleMeaning =
 inline constexpr const char* kNamedPuzzleMeaning = "number, id or a part of the name";
 inline constexpr const char* kJsonMeaning = "print JSON, for programs";
 inline constexpr const char* kBackendMeaning =
-    "cpu, cuda (ranks share a GPU), nccl (a GPU for each rank) or auto; without it: SHARDLINGS_BACKEND, or cpu";
+    "cpu, cuda (ranks share a GPU), nccl (a GPU for each rank), mpi (ranks in several processes) or auto; without it: "
+    "SHARDLINGS_BACKEND, or cpu";
 inline constexpr const char* kJailMeaning =
     "each rank's code in a process of its own, apart from counters and verdict: for code that is not trusted";
 

@@ -30,6 +30,7 @@
 #include "grading/build_fault.h"
 #include "grading/judge/grader_options.h"
 #include "grading/judge/judge.h"
+#include "grading/run/mpirun.h"
 #include "grading/run/process.h"
 #include "grading/verdict/kept_runs.h"
 
@@ -63,7 +64,8 @@ fs::path normal(const std::string& path) {
 std::string stamp_of(world::Backend backend, const fs::path& runtime) {
   if (backend == world::Backend::cpu) return name_of(backend);
   const fs::path folder = runtime.parent_path();
-  return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") + file_stamp(folder / "libshardlings_nccl.so");
+  return name_of(backend) + file_stamp(folder / "libshardlings_cuda.so") +
+         file_stamp(folder / "libshardlings_nccl.so") + file_stamp(folder / "libshardlings_mpi.so");
 }
 
 /// Everything that a verdict depends on.
@@ -118,6 +120,7 @@ run::ProcessOptions grader_process(const Job& job) {
   grader.seed = job.options.seed;
   grader.set = job.options.set;
   grader.backend = job.options.backend;
+  grader.mpi = job.options.mpi;
   grader.wait_for_submission = true;
   grader.secret_on_input = !job.options.secret.empty();
   run::ProcessOptions process;
@@ -125,6 +128,7 @@ run::ProcessOptions grader_process(const Job& job) {
   process.arguments = judge::to_arguments(grader);
   process.environment =
       capabilities_of(job.options.backend).needs_gpu ? run::gpu_environment("/") : run::clean_environment("/");
+  if (capabilities_of(job.options.backend).processes) process.environment = run::launcher_environment(environ);
   process.folder = job.folder.string();
   process.has_input = true;
   process.limits.wall_seconds = 900;

@@ -30,6 +30,7 @@ struct GradeOptions {
   std::vector<std::string> set;                  ///< "bucket=300": other numbers of the cases, one of each
   std::string secret;                            ///< one line; hidden cases get seeds from it that are told to nobody
   world::Backend backend = world::Backend::cpu;  ///< on which the cases run (backend_choice.h chooses)
+  std::string mpi;  ///< how processes are started, where the backend is of several (to_text() in run/mpirun.h)
   /// The learner's code of each rank runs in a jail of its own, apart from harness, counters and result: for code that
   /// is not trusted. The CPU only.
   bool jailed = false;

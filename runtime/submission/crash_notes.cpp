@@ -26,6 +26,13 @@ struct Shared {
 };
 Shared g_shared;  // NOLINT: see above
 
+/// Who is told of a note; nullptr: nobody.
+std::atomic<void (*)()> g_after_note{nullptr};
+
+void tell() {
+  if (void (*after)() = g_after_note.load()) after();
+}
+
 int rank_of_stack(const void* here) {
   const auto at = static_cast<const char*>(here) - g_shared.stacks;
   const auto rank = at / static_cast<std::ptrdiff_t>(kStackBytes);
@@ -75,7 +82,10 @@ void on_signal(int signal, siginfo_t* info, void* context) {
     errno = error;
     return;
   }
-  if (is_first_to_crash()) take_note(*g_shared.note, {signal, rank, info, context, g_shared.program});
+  if (is_first_to_crash()) {
+    take_note(*g_shared.note, {signal, rank, info, context, g_shared.program});
+    tell();
+  }
   ::signal(signal, SIG_DFL);
   raise(signal);  // blocked while the handler runs, so it takes effect on return
 }
@@ -91,9 +101,14 @@ int rank_of_this_thread() {
 void note_exit(boundary::CrashNote::ExitBy by) {
   if (g_shared.note == nullptr) return;  // the run is over, and the program ends as it should
   take_note_of_exit(*g_shared.note, by, rank_of_this_thread(), g_shared.program);
+  tell();
 }
 
 }  // namespace
+
+void tell_of_crashes(void (*after_note)()) {
+  g_after_note = after_note;
+}
 
 CrashNotes::CrashNotes(boundary::CrashNote& note, front::BlackBox box, const void* program)
     : threads_(new std::atomic<pid_t>[static_cast<std::size_t>(box.ranks)] {}) {

@@ -33,4 +33,8 @@ class CrashNotes {
   std::unique_ptr<std::atomic<pid_t>[]> threads_;  ///< by rank; 0: none
 };
 
+/// Called after each note, from the handler or on the thread that has called exit(); system calls only. nullptr: nobody
+/// is told. For processes whose notes somebody else reads elsewhere.
+void tell_of_crashes(void (*after_note)());
+
 }  // namespace shardlings::submission

@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/access.h"
 #include "base/machine_fault.h"
@@ -19,6 +20,7 @@
 #include "boundary/broker/jails.h"
 #include "boundary/thrown.h"
 #include "submission/crash_notes.h"
+#include "submission/crew.h"
 #include "submission/run_options.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/result_pack.h"
@@ -74,12 +76,14 @@ struct Run {
     options.black_box = &box;
     use_backend(options, backend);
   }
+  /// Of several processes the first one has it.
+  bool has_whole_report() const { return options.progress == nullptr || options.progress->process() == 0; }
   void run(const std::function<void(Rank&)>& body) {
     const front::RunReport report = world::run(options, body);
     const bool exhausted = file.header().exhausted != 0;  // which may be its own doing
     const std::string fault = first_machine_fault();
     if (report.failure && !exhausted && !fault.empty()) file.header().note_fault(fault);
-    file.finish(wire::pack_report(report));
+    if (has_whole_report()) file.finish(wire::pack_report(report));
   }
 };
 
@@ -176,9 +180,12 @@ int submission_main(int argc, char** argv, HarnessFunction harness) try {
     std::fputs("This is a compiled puzzle; ./shardlings run starts it.\n", stderr);
     return 2;
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
+  if (std::string_view(argv[1]) == kCrew) {
+    return serve_cases(*backend, [&](wire::MappedFile& file) { run_or_tell(file, *backend, harness, std::nullopt); });
+  }
   wire::MappedFile file(std::atoi(argv[1]));
   file.header().hello = wire::FileHeader::kHello;
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // what was printed before a crash is what one wants to see
   std::optional<JailArguments> jail;
   if (argc == 6) jail = {argv[3], std::atoi(argv[4]), argv[5]};
   return run_or_tell(file, *backend, harness, jail);

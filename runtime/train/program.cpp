@@ -1,5 +1,6 @@
 // A program that trains: lines of JSON go out, one for each step; the word to stop comes in.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,6 +21,7 @@
 #include "submission/crash_notes.h"
 #include "submission/wire/memory_file.h"
 #include "train/trainer.h"
+#include "world/backend.h"
 
 namespace shardlings::train {
 namespace {
@@ -28,9 +30,12 @@ using Json = nlohmann::json;
 
 /// What stands before each line that this program says, so that none that the learner's code prints is taken for one.
 std::string g_mark;  // NOLINT: set before the ranks start
+/// Of several processes one speaks.
+bool g_speaks = true;  // NOLINT: likewise
 
 /// One line, at once.
 void say(const Json& line) {
+  if (!g_speaks) return;
   const std::string text = g_mark + line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
@@ -66,6 +71,11 @@ Json memory_json(const Trained& trained) {
   return {{"peak", trained.peak.value()}, {"by_kind", kinds}};
 }
 
+/// The supervisor's file: of a process that it has started its descriptor, of one that mpirun has started its path.
+int opened(const std::string& file) {
+  return file.front() == '/' ? open(file.c_str(), O_RDWR | O_CLOEXEC) : std::atoi(file.c_str());
+}
+
 /// Notes where the ranks are, and where one crashes, in the supervisor's file.
 class Notes {
  public:
@@ -89,12 +99,20 @@ class Notes {
   submission::CrashNotes notes_;
 };
 
-int run(const std::string& settings_file, const char* notes_file, StepFunction step) {
-  const Settings settings = settings_from_json(read_whole_file(settings_file));
-  static StopWish wish;
+int run(const std::string& settings_file, const std::string& notes_file, StepFunction step, back::Progress* progress) {
+  const bool is_first = g_speaks = progress == nullptr || progress->process() == 0;
+  std::string text = is_first ? read_whole_file(settings_file) : "";
+  if (progress != nullptr) text = world::from_first(*progress, text);
+  const Settings settings = settings_from_json(text);
   bool broken = false;
   std::optional<Notes> notes;
-  if (notes_file != nullptr) notes.emplace(std::atoi(notes_file), step);
+  // A process on another machine has no such file.
+  if (const int file = notes_file.empty() ? -1 : opened(notes_file); file >= 0) notes.emplace(file, step);
+  if (!is_first) {
+    train(settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
+    return 0;
+  }
+  static StopWish wish;
   const auto after_step = [&](const StepReport& report) {
     broken = !std::isfinite(report.loss);
     say({{"step", report.step},
@@ -102,7 +120,7 @@ int run(const std::string& settings_file, const char* notes_file, StepFunction s
          {"virtual_ns", report.virtual_time.value()}});
     return !broken && !wish.wished();
   };
-  const Trained trained = train(settings, step, after_step, notes ? notes->watch() : RankWatch());
+  const Trained trained = train(settings, step, after_step, notes ? notes->watch() : RankWatch(), progress);
   const int last = trained.first_step + static_cast<int>(trained.losses.size());
   const char* end = "finished";
   if (last < settings.kase.steps) end = "stopped";
@@ -116,15 +134,25 @@ int run(const std::string& settings_file, const char* notes_file, StepFunction s
   return 0;
 }
 
+/// The same in several processes, which mpirun has started.
+int run_together(const std::string& settings_file, const std::string& notes_file, StepFunction step) {
+  world::Options options;
+  use_backend(options, world::Backend::mpi);
+  const int status = run(settings_file, notes_file, step, options.progress);
+  leave_backend(world::Backend::mpi);
+  return status;
+}
+
 }  // namespace
 
 int train_main(int argc, char** argv, StepFunction step) try {
-  if (argc < 2 || argc > 4) {
+  if (argc < 2 || argc > 5) {
     std::fputs("This program trains for ./shardlings train, which starts it.\n", stderr);
     return 2;
   }
-  if (argc == 4) g_mark = argv[3];
-  return run(argv[1], argc > 2 && argv[2][0] != '\0' ? argv[2] : nullptr, step);
+  if (argc > 3) g_mark = argv[3];
+  const std::string notes = argc > 2 ? argv[2] : "";
+  return argc == 5 ? run_together(argv[1], notes, step) : run(argv[1], notes, step, nullptr);
 } catch (const std::bad_alloc&) {
   return gave_up(advice_on(ENOMEM));
 } catch (const MachineFault& error) {

@@ -21,12 +21,17 @@ Text::Text(const std::string& characters) {
   for (const char c : characters) ids_.push_back(ids[static_cast<unsigned char>(c)]);
 }
 
-Text Text::read(const std::string& path) {
+std::string characters_of(const std::string& path) {
   const auto characters = read_file(path);
   if (!characters) throw std::runtime_error("cannot read the text " + path);
-  Text text(*characters);
-  if (text.size() < 2) throw std::runtime_error("the text " + path + " is too short: one character follows another");
-  return text;
+  if (characters->size() < 2) {
+    throw std::runtime_error("the text " + path + " is too short: one character follows another");
+  }
+  return *characters;
+}
+
+Text Text::read(const std::string& path) {
+  return Text(characters_of(path));
 }
 
 std::string Text::hash() const {

@@ -12,10 +12,13 @@
 namespace shardlings::train {
 
 /// Characters are bytes: of a text with others than ASCII, parts of characters.
+/// Of a file. Throws std::runtime_error if it cannot be read, or if it holds fewer than two.
+std::string characters_of(const std::string& path);
+
 class Text {
  public:
   explicit Text(const std::string& characters);
-  /// Reads a file. Throws std::runtime_error if it cannot, or if it holds fewer than two characters.
+  /// As characters_of().
   static Text read(const std::string& path);
 
   Count size() const { return static_cast<Count>(ids_.size()); }

@@ -12,11 +12,14 @@
 #include "base/file.h"
 #include "base/machine_fault.h"
 #include "base/mutex.h"
+#include "front/remote/archive.h"
 #include "model/flops.h"
 #include "model/stretches.h"
 #include "submission/harness.h"
 #include "submission/run_options.h"
 #include "train/checkpoint.h"
+#include "world/process_world.h"
+#include "world/spoken.h"
 #include "world/world.h"
 
 namespace shardlings::train {
@@ -25,9 +28,12 @@ namespace {
 using detail::Access;
 using detail::kNoPlace;
 using detail::harness::values_of;
+using front::remote::Reader;
+using front::remote::Writer;
 using submission::Harness;
 
-/// What the ranks of a training have in common; they are threads of one process.
+/// What the ranks of a training have in common. Those of one process are threads that share this; process 0 has what
+/// comes of all ranks, and is told by those of the others.
 struct Shared {
   const Settings& settings;
   const Text& text;
@@ -40,7 +46,70 @@ struct Shared {
   /// Of the checkpoint's layers while several ranks fill them. At other times rank 0 alone changes it, between barriers
   /// that order it for the others: so it is not declared as guarded.
   Mutex lock;
+  world::Spoken* spoken = nullptr;  ///< while the ranks are at work
+
+  void take_loss(int rank, double loss);
+  /// Of a layer: elements `range` of a rank's part, which lies in these stretches of the whole.
+  struct LayerPart {
+    std::size_t layer = 0;
+    std::vector<model::Stretch> stretches;
+    Range range_of_weights, range_of_moments;
+    std::vector<float> weights, m, v;
+  };
+  void take_layer(const LayerPart& part);
+  /// What rank 0 has decided, to all.
+  void tell_decision() const;
+  void hear(std::string_view word);
 };
+
+/// What processes say of a training.
+enum class Word : std::uint8_t { loss, layer, decision };
+
+void Shared::take_loss(int rank, double loss) {
+  losses[static_cast<std::size_t>(rank)] = loss;
+  if (spoken->is_first()) return;
+  Writer word;
+  word << Word::loss << rank << loss;
+  spoken->to_first(word.bytes());
+}
+
+void Shared::take_layer(const LayerPart& part) {
+  if (!spoken->is_first()) {
+    Writer word;
+    word << Word::layer << part.layer << part.stretches << part.range_of_weights << part.range_of_moments;
+    word << part.weights << part.m << part.v;
+    return spoken->to_first(word.bytes());
+  }
+  const MutexLock guard(lock);
+  Checkpoint::Layer& to = checkpoint.layers[part.layer];
+  model::put(to.weights, part.stretches, part.range_of_weights, part.weights);
+  model::put(to.m, part.stretches, part.range_of_moments, part.m);
+  model::put(to.v, part.stretches, part.range_of_moments, part.v);
+}
+
+void Shared::tell_decision() const {
+  Writer word;
+  word << Word::decision << saves << stops;
+  spoken->to_others(word.bytes());
+}
+
+void Shared::hear(std::string_view bytes) {
+  Reader word(bytes);
+  switch (word.get<Word>()) {
+    case Word::loss: {
+      const auto rank = static_cast<std::size_t>(word.get<int>());
+      losses.at(rank) = word.get<double>();
+      return;
+    }
+    case Word::layer: {
+      LayerPart part;
+      word >> part.layer >> part.stretches >> part.range_of_weights >> part.range_of_moments;
+      word >> part.weights >> part.m >> part.v;
+      return take_layer(part);
+    }
+    case Word::decision: word >> saves >> stops; return;
+  }
+}
 
 /// One rank of the grid.
 class RankTrainer {
@@ -85,7 +154,7 @@ class RankTrainer {
     const GridShare share{chunks_, state_, groups_.down, groups_.up, groups_.dp, groups_.ends};
     shared_.step(rank_, h_.model(), share, batch_, shared_.settings.kase.model.clip, loss_);
     const bool counts = has_last_layer() && groups_.tp.rank() == 0;
-    shared_.losses[static_cast<std::size_t>(rank_.id())] = counts ? rank_.read(loss_, kNoPlace) : 0.0;
+    shared_.take_loss(rank_.id(), counts ? rank_.read(loss_, kNoPlace) : 0.0);
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) decide(step + 1, now() - begin);
     rank_.world().barrier(kNoPlace);
@@ -103,6 +172,7 @@ class RankTrainer {
     // What has diverged is not worth what it would replace.
     shared_.saves = !shared_.settings.checkpoint.empty() && std::isfinite(loss) &&
                     (is_last || !goes_on || steps_made % shared_.settings.save_every == 0);
+    shared_.tell_decision();
   }
 
   Tensor load(const std::vector<std::int32_t>& values, Shape shape) {
@@ -169,13 +239,8 @@ class RankTrainer {
 
   void save_with_others(int steps_made) {
     for_each_layer([&](std::size_t l, const std::vector<model::Stretch>& stretches) {
-      const std::vector<float> weights = values_of(state_.weights[l]), m = values_of(state_.optimizer[l].m),
-                               v = values_of(state_.optimizer[l].v);
-      const MutexLock guard(shared_.lock);
-      Checkpoint::Layer& to = shared_.checkpoint.layers[l];
-      model::put(to.weights, stretches, had_weights(l), weights);
-      model::put(to.m, stretches, had_moments(l), m);
-      model::put(to.v, stretches, had_moments(l), v);
+      shared_.take_layer({l, stretches, had_weights(l), had_moments(l), values_of(state_.weights[l]),
+                          values_of(state_.optimizer[l].m), values_of(state_.optimizer[l].v)});
     });
     rank_.world().barrier(kNoPlace);
     if (is_rank_0()) {
@@ -195,6 +260,7 @@ class RankTrainer {
       shared_.result.fault = fmt::format("Step {} cannot be saved, and so training has stopped: {}.{}{}",
                                          shared_.checkpoint.step, why, advice.empty() ? "" : " ", advice);
       shared_.stops = true;
+      shared_.tell_decision();
     }
   }
 
@@ -236,9 +302,33 @@ std::string text_of(const front::Failure& failure) {
   return says_it ? failure.message : fmt::format("{}: rank {}: {}", place, failure.rank, failure.message);
 }
 
+/// What process 0 has read is told to the others, who may be on other machines.
+std::string text_of(const Settings& settings, back::Progress* progress) {
+  if (progress == nullptr) return characters_of(settings.text);
+  return world::from_first(*progress, progress->process() == 0 ? characters_of(settings.text) : "");
+}
+
 Checkpoint start_of(const Settings& settings, const Text& text) {
   const bool goes_on = !settings.fresh && !settings.checkpoint.empty() && std::filesystem::exists(settings.checkpoint);
   return goes_on ? load(settings.checkpoint, settings, text) : empty_checkpoint(settings);
+}
+
+Checkpoint start_of(const Settings& settings, const Text& text, back::Progress* progress) {
+  if (progress == nullptr) return start_of(settings, text);
+  if (progress->process() == 0) {
+    Checkpoint start = start_of(settings, text);
+    Writer told;
+    told << start.step;
+    for (const Checkpoint::Layer& layer : start.layers) told << layer.weights << layer.m << layer.v;
+    world::from_first(*progress, told.bytes());
+    return start;
+  }
+  const std::string bytes = world::from_first(*progress, "");
+  Reader told(bytes);
+  Checkpoint start = empty_checkpoint(settings);
+  told >> start.step;
+  for (Checkpoint::Layer& layer : start.layers) told >> layer.weights >> layer.m >> layer.v;
+  return start;
 }
 
 }  // namespace
@@ -254,17 +344,21 @@ double flops_of_step(const Settings& settings) {
 }
 
 Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step,
-              const RankWatch& watch) {
-  if (!settings.checkpoint.empty()) remove_leftovers(settings.checkpoint);
-  const Text text = Text::read(settings.text);
+              const RankWatch& watch, back::Progress* progress) {
+  const bool is_first = progress == nullptr || progress->process() == 0;
+  if (is_first && !settings.checkpoint.empty()) remove_leftovers(settings.checkpoint);
+  const Text text(text_of(settings, progress));
   if (text.size() <= settings.kase.model.sequence) {
     throw std::runtime_error("the text " + settings.text + " is shorter than a sequence");
   }
-  Shared shared{settings, text, step, after_step, start_of(settings, text), {}, {}, false, false, {}};
+  Shared shared{settings, text, step, after_step, start_of(settings, text, progress), {}, {}, false, false, {}};
+  world::Spoken spoken(progress, [&](std::string_view word) { shared.hear(word); });
+  shared.spoken = &spoken;
   shared.losses.resize(static_cast<std::size_t>(settings.layout.ranks()));
   shared.result.first_step = shared.checkpoint.step;
   world::Options options = options_of(settings);
   options.black_box = watch.box;
+  options.progress = progress;
   const front::RunReport report = world::run(options, [&](Rank& rank) {
     const Watched watched(watch, rank.id());
     RankTrainer(rank, shared).run();

@@ -10,6 +10,7 @@
 #include "front/trace/memory_use.h"
 #include "shardlings/puzzle.h"
 #include "train/settings.h"
+#include "world/process_world.h"
 
 namespace shardlings::train {
 
@@ -44,11 +45,14 @@ double flops_of_step(const Settings& settings);
 
 /// Trains from the checkpoint's step, if there is one, to the case's. After each step `after_step` says whether to go
 /// on; if not, or at the end, the checkpoint is written. Throws std::runtime_error for text and checkpoint.
+/// With `progress` the ranks are spread over its processes, which all call this: only process 0 reads and writes files,
+/// is asked after each step, and has the result.
 Trained train(const Settings& settings, StepFunction step, const std::function<bool(const StepReport&)>& after_step,
-              const RankWatch& watch = {});
+              const RankWatch& watch = {}, back::Progress* progress = nullptr);
 
 /// The main function of a program that trains: its arguments are a file with settings; where a supervisor reads its
-/// last words, the descriptor of their file (submission/wire/memory_file.h); and a mark (base/token.h). Writes a line
+/// last words, the descriptor or the path of their file (submission/wire/memory_file.h); a mark (base/token.h); and
+/// "mpi" if mpirun has started several processes, which train together. Writes a line
 /// for each step and one at the end, of the mark and JSON: what has no mark the learner's code has printed. A line
 /// "stop" on its input saves and ends.
 SHARDLINGS_API int train_main(int argc, char** argv, StepFunction step);

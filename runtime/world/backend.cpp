@@ -8,6 +8,7 @@
 
 #include "back/fabric/nccl.h"
 #include "back/kernels/gpus.h"
+#include "back/transport/mpi.h"
 
 namespace shardlings::world {
 namespace {
@@ -28,6 +29,7 @@ constexpr std::array<Capabilities, kBackends> kCapabilities{{
      .gpu_per_rank = true,
      .measures_time = true},
     {.backend = Backend::dry, .name = "dry", .ranks = "any number; thousands", .computes = false},
+    {.backend = Backend::mpi, .name = "mpi", .ranks = "any number; one or several in each process", .processes = true},
 }};
 
 /// 13010 is "13.1"; empty for 0.
@@ -62,6 +64,7 @@ Machine look_at_machine() {
   machine.cuda = version_text(gpus.toolkit);
   machine.driver = version_text(gpus.driver);
   machine.nccl = back::nccl_version(machine.nccl_problem);
+  machine.mpi = back::mpi_version(machine.mpi_problem);
   return machine;
 }
 
@@ -71,6 +74,10 @@ void use_backend(Options& options, Backend backend) {
     options.make_engine = [] { return back::make_fibers_engine(); };
     options.make_device = [](int) { return back::make_dry_device(); };
     options.make_fabric = back::make_dry_fabric;
+    return;
+  }
+  if (backend == Backend::mpi) {
+    options.progress = &back::mpi_progress();
     return;
   }
   const back::Gpus gpus = back::find_gpus();
@@ -86,6 +93,10 @@ void use_backend(Options& options, Backend backend) {
   } else {
     options.make_fabric = back::make_device_copy_fabric;
   }
+}
+
+void leave_backend(Backend backend) {
+  if (backend == Backend::mpi) back::end_mpi();
 }
 
 }  // namespace shardlings::world

@@ -15,9 +15,10 @@ enum class Backend : std::uint8_t {
   cpu,   ///< ranks are threads of the host
   cuda,  ///< ranks share one GPU, and exchange data by copies on it
   nccl,  ///< each rank has a GPU of its own, and NCCL moves the data
-  dry    ///< nothing is computed or moved, and one thread runs all ranks: for `simulate`
+  dry,   ///< nothing is computed or moved, and one thread runs all ranks: for `simulate`
+  mpi    ///< ranks are spread over processes that mpirun has started, on one host or several
 };
-inline constexpr int kBackends = 4;
+inline constexpr int kBackends = 5;
 
 /// What differs between backends. docs/gpu.md has this as a table.
 struct Capabilities {
@@ -30,6 +31,7 @@ struct Capabilities {
   bool gpu_per_rank = false;
   bool measures_time = false;  ///< beside virtual time
   bool computes = true;        ///< false: there are counters and virtual time, but no numbers
+  bool processes = false;      ///< ranks are spread over several, which mpirun starts
 };
 const Capabilities& capabilities_of(Backend backend);
 const char* name_of(Backend backend);
@@ -48,13 +50,18 @@ struct Machine {
   std::string driver;        ///< "13.0": the newest CUDA that the driver can do; empty: there is no driver
   std::string nccl;          ///< "2.28.9"; empty: not usable
   std::string nccl_problem;  ///< why, and what to do
+  std::string mpi;           ///< "Open MPI 4.1.4": that the library was built with; empty: not usable
+  std::string mpi_problem;   ///< why, and what to do
 };
 
 /// Loads the libraries, asks the driver. Never throws. Takes a while, and leaves a driver in the process: programs that
 /// fork ask another process (grading/run/backend_choice.h).
 Machine look_at_machine();
 
-/// Sets the parts of `options` for a backend and options.ranks. Throws std::runtime_error with what is missing.
+/// Sets the parts of `options` for a backend and options.ranks. For mpi it starts MPI, which mpirun must have started
+/// this process for. Throws std::runtime_error with what is missing.
 void use_backend(Options& options, Backend backend);
+/// Ends what use_backend() has started, and what does not end by itself: for mpi all processes call it.
+void leave_backend(Backend backend);
 
 }  // namespace shardlings::world

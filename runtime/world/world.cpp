@@ -1,8 +1,5 @@
 #include "world/world.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <optional>
 
 #include "front/group/fold.h"
@@ -10,12 +7,12 @@
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
 #include "front/store/shared_store.h"
+#include "world/closing.h"
+#include "world/process_world.h"
 #include "world/run_rank.h"
 
 namespace shardlings::world {
 
-using front::Event;
-using front::Failure;
 using front::RankFront;
 using front::RankReport;
 using front::RunReport;
@@ -25,40 +22,6 @@ namespace {
 template <class Maker, class Default>
 auto made(const Maker& maker, Default make_default) {
   return maker ? maker() : make_default();
-}
-
-/// Measured times begin with the first thing that was measured on any rank.
-void align_measured_times(RunReport& report) {
-  std::optional<Nanos> first;
-  const auto for_measured = [&](auto f) {
-    for (RankReport& rank : report.ranks) {
-      for (Event& event : rank.trace.events) {
-        if (event.measured_begin >= Nanos(0)) f(event);
-      }
-    }
-  };
-  for_measured(
-      [&](const Event& event) { first = std::min(first.value_or(event.measured_begin), event.measured_begin); });
-  for_measured([&](Event& event) {
-    event.measured_begin -= *first;
-    event.measured_end -= *first;
-  });
-}
-
-/// A failed run may leave operations behind that still use everybody's memory. A device that fails only now has worked
-/// on something that nobody has read.
-void await_devices(const std::vector<std::unique_ptr<RankFront>>& fronts, RunReport& report) {
-  for (const auto& front : fronts) {
-    if (!front) continue;
-    try {
-      front->rank().device().synchronize();
-    } catch (const std::exception& error) {
-      if (report.failure) continue;
-      const std::string message = fmt::format("the device of rank {} failed in something that it was still doing: {}",
-                                              front->rank().id(), error.what());
-      report.failure = Failure{front::FailureKind::exception, front->rank().id(), message, "", 0, front->rank().now()};
-    }
-  }
 }
 
 /// What a rank that did not run would have counted: as much as the one that stood for it.
@@ -72,6 +35,7 @@ void report_others(const front::Fold& fold, RunReport& report) {
 }  // namespace
 
 RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
+  if (options.progress != nullptr) return run_in_processes(options, body);
   const auto engine = made(options.make_engine, back::make_threads_engine);
   const auto fabric = made(options.make_fabric, back::make_in_process_fabric);
   std::optional<front::Fold> fold;

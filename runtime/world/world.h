@@ -8,6 +8,7 @@
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
 #include "back/store/store.h"
+#include "back/transport/progress.h"
 #include "front/rank/options.h"
 #include "front/trace/run_report.h"
 #include "shardlings/rank.h"
@@ -22,6 +23,10 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
   /// Where what is stored outlives the process. Left empty: nowhere.
   std::function<std::unique_ptr<back::Store>()> make_store;
+  /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
+  /// run_in_processes() says (process_world.h). Engine and fabric are threads and what it takes. nullptr: they are in
+  /// this process.
+  back::Progress* progress = nullptr;
 };
 
 /// Runs `body` on every rank and reports. Never throws for what the body does.

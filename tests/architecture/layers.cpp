@@ -18,7 +18,10 @@ struct Rule {
 const Names kBackSeams = {"back/engine/engine.h", "back/fabric/fabric.h", "back/kernels/kernels.h",
                           "back/kernels/kernel_ids.h", "back/store/store.h"};
 /// Which implementations there are, and what they need.
-const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/nccl.h"};
+const Names kBackChoice = {"back/kernels/gpus.h", "back/fabric/between_processes.h", "back/fabric/nccl.h",
+                           "back/transport/mpi.h"};
+/// How the processes of a run reach one another.
+const Names kTransport = {"back/transport/transport.h", "back/transport/progress.h"};
 
 /// What a run leaves behind, and what it writes before it may crash.
 const Names kReport = {"front/trace/", "front/misuse/black_box.h"};
@@ -60,10 +63,13 @@ const std::vector<Rule>& rules() {
        "an engine runs ranks and knows nothing of what they do"},
       {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
        "kernels compute; they count nothing and know no rank"},
+      {"runtime/back/transport/", kBottom + Names{"back/transport/"},
+       "a transport carries bytes and knows nothing of what they mean"},
       {"runtime/back/fabric/",
-       kBottom + Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
+       kBottom + kTransport +
+           Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
        "a fabric moves bytes; devices it sees through their interface"},
-      {"runtime/front/", kBottom + kBackSeams + Names{"api/", "front/", "model/"},
+      {"runtime/front/", kBottom + kBackSeams + kTransport + Names{"api/", "front/", "model/"},
        "front uses the back through its interfaces"},
       // The folders of front, from below: each may include those that it names, and itself.
       {"runtime/front/trace/", kBottom + Names{"back/fabric/fabric.h", "front/trace/"},
@@ -85,10 +91,15 @@ const std::vector<Rule>& rules() {
        kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
                        "front/group/"},
        "groups know no operation and no model"},
+      {"runtime/front/remote/",
+       kOfRank + kTransport +
+           Names{"back/engine/engine.h", "front/clock/", "front/group/", "front/misuse/", "front/remote/",
+                 "front/store/"},
+       "the control plane between processes is that of groups, by messages"},
       {"runtime/front/ops/", kOfRank + kLanesOfRank + Names{"front/ops/", "model/"}, "operations are one rank's own"},
       {"runtime/front/model/", kOfRank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
        "the layers' mathematics are composed of public operations"},
-      {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},
+      {"runtime/world/", kBottom + kBackSeams + kBackChoice + kTransport + Names{"api/access.h", "front/", "world/"},
        "a world is made of a front and of the back's parts"},
       {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
       {"runtime/submission/",
@@ -185,7 +196,8 @@ std::vector<Violation> check_backends(const Source& source) {
   static const std::regex kCondition(R"(^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC|MPI|NCCL|HIP|BLAS))");
   std::vector<Violation> violations;
   // What a vendor's library does at best can only be measured by calling it.
-  if (!implementation_of(source.path).empty() || starts_with(source.path, "tests/bench/gpu/")) return violations;
+  const bool measures = starts_with(source.path, "tests/bench/gpu/") || starts_with(source.path, "tests/bench/mpi/");
+  if (!implementation_of(source.path).empty() || measures) return violations;
   for (const Include& include : includes_of(source.text)) {
     if (std::regex_search(include.name, kVendor)) {
       violations.push_back({source.path, include.line, include.name + " belongs below back/<part>/<implementation>/"});

@@ -94,7 +94,7 @@ TEST(Backend, ThatIsMissingIsWrongUse) {
   EXPECT_THAT(too_few.err, AllOf(HasSubstr("It takes a GPU for each rank"), HasSubstr("2 GPUs (fake GPU)")));
   const Answer unknown = shardlings({"run", "09", "--backend", "tpu"});
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("There is no backend \"tpu\": it is cpu, cuda, nccl or auto."));
+  EXPECT_THAT(unknown.err, HasSubstr("There is no backend \"tpu\": it is cpu, cuda, nccl, mpi or auto."));
 }
 
 TEST(Backend, IsTakenFromTheEnvironment) {

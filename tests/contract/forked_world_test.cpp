@@ -1,14 +1,15 @@
 // Ranks in processes of their own really are, and one that dies takes nobody along.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <new>
 #include <set>
 #include <stdexcept>
 
-#include "support/archive.h"
-#include "support/forked_fabric.h"
+#include "front/remote/archive.h"
 #include "support/forked_world.h"
 #include "support/host.h"
 #include "support/worlds.h"
@@ -21,7 +22,7 @@ using front::RunReport;
 TEST(ForkedWorld, GivesEachRankAProcess) {
   const int outside = getpid();
   int touched = 0;
-  const RunReport report = support::run_forked_world(support::options_for(4), [&](Rank& rank) {
+  const RunReport report = support::run_forked_world(support::options_for(4), 4, [&](Rank& rank) {
     ++touched;
     support::publish(rank, "process", support::load(rank, {static_cast<float>(getpid() - outside)}));
   });
@@ -33,7 +34,7 @@ TEST(ForkedWorld, GivesEachRankAProcess) {
 }
 
 TEST(ForkedWorld, NamesTheRankWhoseProcessDied) {
-  const RunReport report = support::run_forked_world(support::options_for(3), [](Rank& rank) {
+  const RunReport report = support::run_forked_world(support::options_for(3), 3, [](Rank& rank) {
     Tensor data = rank.zeros(10, Kind::buffer);
     rank.world().all_reduce(data, ReduceOp::sum);
     if (rank.id() == 1) raise(SIGKILL);
@@ -47,9 +48,11 @@ TEST(ForkedWorld, NamesTheRankWhoseProcessDied) {
 
 // A learner who swallows every exception: the next call must throw again.
 TEST(ForkedWorld, StopsRanksThatGoOnAfterAFailure) {
-  support::SharedArena arena;  // what a rank's process finds out is seen here
-  auto& stopped = *reinterpret_cast<std::atomic<int>*>(arena.at(arena.take(sizeof(std::atomic<int>))));
-  const RunReport report = support::run_forked_world(support::options_for(2), [&](Rank& rank) {
+  // What a rank's process finds out is seen here.
+  void* shared = mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto& stopped = *new (shared) std::atomic<int>(0);
+  const RunReport report = support::run_forked_world(support::options_for(2), 2, [&](Rank& rank) {
     if (rank.id() == 1) throw std::runtime_error("no");
     for (int i = 0; i < 3; ++i) {
       try {
@@ -62,14 +65,14 @@ TEST(ForkedWorld, StopsRanksThatGoOnAfterAFailure) {
   ASSERT_TRUE(report.failure.has_value());
   EXPECT_NE(report.failure->message.find(": no"), std::string::npos) << report.failure->message;
   EXPECT_EQ(stopped, 3);
+  munmap(shared, sizeof(std::atomic<int>));
 }
 
 TEST(Archive, RefusesAMessageThatIsTooShort) {
-  support::Writer writer;
+  front::remote::Writer writer;
   writer << std::string("four");
-  std::vector<std::byte> bytes = writer.bytes();
-  bytes.pop_back();
-  support::Reader reader(std::move(bytes));
+  const std::string bytes = writer.bytes().substr(0, writer.bytes().size() - 1);
+  front::remote::Reader reader(bytes);
   EXPECT_THROW(reader.get<std::string>(), std::runtime_error);
 }
 

@@ -1,16 +1,18 @@
 #include "support/forked_world.h"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
+#include <vector>
 
-#include "front/group/rank_groups.h"
-#include "front/group/shared_control.h"
-#include "front/store/shared_store.h"
-#include "support/forked_control.h"
-#include "world/run_rank.h"
+#include "base/descriptor.h"
+#include "front/remote/messages.h"
+#include "support/socket_transport.h"
+#include "world/process_world.h"
 
 namespace shardlings::support {
 namespace {
@@ -18,20 +20,38 @@ namespace {
 using front::RunReport;
 using world::Options;
 
-// The whole life of a rank's process. Returns its exit status.
-int run_process(const Options& options, int rank, const front::Membership& world, Channel& server,
-                const std::shared_ptr<SharedArena>& arena, const std::function<void(Rank&)>& body) try {
-  const auto fabric = make_forked_fabric(arena);
-  ForkedControl control(server, arena, *fabric, world);
-  ForkedStore store(server);
-  front::RankFront front(options, rank, back::make_cpu_device(), control, store);
-  Writer message;
-  message << Request::report << world::run_rank(front, control, body);
-  server.send(message);
-  server.receive();
+void write_all(int file, const std::string& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
+    if (n < 0) throw std::system_error(errno, std::generic_category(), "write");
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+std::string read_all(int file) {
+  std::string bytes(static_cast<std::size_t>(lseek(file, 0, SEEK_END)), '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = pread(file, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (n <= 0) throw std::system_error(errno, std::generic_category(), "read");
+    done += static_cast<std::size_t>(n);
+  }
+  return bytes;
+}
+
+// The whole life of a process. Returns its exit status.
+int run_process(const Options& options, const Sockets& sockets, int process, int file,
+                const std::function<void(Rank&)>& body) try {
+  back::Progress progress(make_socket_transport(sockets, process));
+  Options of_process = options;
+  of_process.progress = &progress;
+  const RunReport report = world::run(of_process, body);
+  if (process != 0) return 0;
+  front::remote::Writer writer;
+  writer << report.ranks << report.failure;
+  write_all(file, writer.bytes());
   return 0;
 } catch (const std::exception&) {
-  return 1;  // the server sees the connection end
+  return 1;  // the others see the connection end
 }
 
 pid_t start_process(const std::function<int()>& body) {
@@ -41,33 +61,32 @@ pid_t start_process(const std::function<int()>& body) {
   return child;
 }
 
+RunReport report_in(int file, int ranks) {
+  RunReport report;
+  const std::string bytes = read_all(file);
+  if (bytes.empty()) {
+    report.ranks.resize(static_cast<std::size_t>(ranks));
+    report.failure = front::Failure{};
+    report.failure->message = "process 0 ended in the middle of the run";
+    return report;
+  }
+  front::remote::Reader reader(bytes);
+  reader >> report.ranks >> report.failure;
+  return report;
+}
+
 }  // namespace
 
-RunReport run_forked_world(const Options& options, const std::function<void(Rank&)>& body) {
-  const auto arena = std::make_shared<SharedArena>();
-  const auto engine = back::make_threads_engine();
-  const auto fabric = make_relay_fabric(arena);
-  front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks);
-  if (!options.deaths.empty()) control.expect_deaths(options.detection);
-  front::SharedStore store;
-  std::vector<Channel> channels;
+RunReport run_forked_world(const Options& options, int processes, const std::function<void(Rank&)>& body) {
+  const Sockets sockets = make_sockets(processes);
+  const Descriptor file(memfd_create("report", MFD_CLOEXEC));
   std::vector<pid_t> children;
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    auto [here, there] = make_channels();
-    children.push_back(start_process(
-        [&, &mine = there] { return run_process(options, rank, control.world(rank), mine, arena, body); }));
-    channels.push_back(std::move(here));
+  for (int process = 0; process < processes; ++process) {
+    children.push_back(start_process([&] { return run_process(options, sockets, process, file.get(), body); }));
   }
-  RunReport report;
-  report.ranks.resize(static_cast<std::size_t>(options.ranks));
-  engine->run(options.ranks, [&](int rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    report.ranks[r] = serve_rank(rank, channels[r], control, store);
-  });
+  close_all(sockets);
   for (const pid_t child : children) waitpid(child, nullptr, 0);
-  report.failure = control.failure();
-  if (!report.failure) report.failure = store.race();
-  return report;
+  return report_in(file.get(), options.ranks);
 }
 
 }  // namespace shardlings::support

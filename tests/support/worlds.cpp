@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 
 #include "back/kernels/cuda/emulation/emulation.h"
 #include "support/fake_gpu.h"
@@ -13,6 +14,8 @@
 #include "support/forked_world.h"
 #include "support/jailed_world.h"
 #include "support/test_device.h"
+#include "world/backend.h"
+#include "world/process_world.h"
 
 namespace shardlings::support {
 namespace {
@@ -85,8 +88,34 @@ RunReport run_fake_nccl(const Options& options, const Disturbance& disturbance, 
   return report;
 }
 
+/// Each rank in a process of its own.
 RunReport run_forked(const Options& options, const Disturbance&, const Body& body) {
-  return run_forked_world(options, body);
+  return run_forked_world(options, options.ranks, body);
+}
+
+/// Several ranks in most processes.
+RunReport run_forked_few(const Options& options, const Disturbance&, const Body& body) {
+  constexpr int kProcesses = 3;
+  return run_forked_world(options, kProcesses, body);
+}
+
+/// The processes that mpirun has started, each of which makes the same runs.
+RunReport run_mpi(const Options& options, const Disturbance&, const Body& body) {
+  Options with_mpi = options;
+  use_backend(with_mpi, world::Backend::mpi);
+  RunReport report = world::run(with_mpi, body);
+  world::share_report(*with_mpi.progress, report);
+  return report;
+}
+
+/// Nobody's process may end before all do.
+class MpiEnvironment : public testing::Environment {
+ public:
+  void TearDown() override { world::leave_backend(world::Backend::mpi); }
+};
+
+bool is_under_mpirun() {
+  return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMI_SIZE") != nullptr;
 }
 
 RunReport run_jailed(const Options& options, const Disturbance&, const Body& body) {
@@ -167,16 +196,30 @@ std::ostream& operator<<(std::ostream& out, const WorldKind& kind) {
   return out << kind.name;
 }
 
-const std::vector<WorldKind>& world_kinds() {
-  static const std::vector<WorldKind> kinds = {
+namespace {
+
+std::vector<WorldKind> make_world_kinds() {
+  std::vector<WorldKind> kinds = {
       {"threads", 1, 1 << 20, false, run_threads},
       {"fibers", 1, 1 << 20, false, run_fibers},
       {"fake_gpu", 1, 1 << 20, false, run_fake_gpus},
       {"fake_nccl", 1, 1 << 20, false, run_fake_nccl, nothing_missing, Equality::bf16_steps},
-      {"forked", 2, 4, false, run_forked},
+      {"forked", 1, 4, false, run_forked},
+      {"forked_few", 1, 9, false, run_forked_few},
       {"jailed", 1, 9, false, run_jailed},
       {"cuda_emulated", 1, 16, true, run_emulated_cuda},
       {"cuda", 1, 16, true, run_cuda, cuda_missing}};
+  if (is_under_mpirun()) {
+    testing::AddGlobalTestEnvironment(new MpiEnvironment);  // NOLINT: GoogleTest's from now on
+    kinds.push_back({"mpi", 1, 64, false, run_mpi});
+  }
+  return kinds;
+}
+
+}  // namespace
+
+const std::vector<WorldKind>& world_kinds() {
+  static const std::vector<WorldKind> kinds = make_world_kinds();
   return kinds;
 }
 

@@ -3,19 +3,34 @@
 #include <cstdlib>
 #include <ostream>
 
+#include "cli/error.h"
 #include "grading/build/toolchain.h"
 
 namespace shardlings::cli::system {
 
-grading::run::Backend chosen_backend(const Context& context, const std::string& wish,
-                                     const std::vector<cases::Case>& cases) {
-  std::string word = wish;
-  if (const char* variable = std::getenv("SHARDLINGS_BACKEND"); word.empty() && variable) word = variable;
-  if (word.empty() || word == "cpu") return grading::run::Backend::cpu;
-  const std::string probe = grading::build::load_toolchain(context.project.build).gpu_probe;
-  const grading::run::BackendChoice choice = grading::run::choose_backend(word, probe, cases);
+using grading::run::BackendChoice;
+
+void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes processes) {
+  verb.text("--backend", options.backend, kBackendMeaning);
+  if (processes == Processes::as_they_come) return;
+  constexpr Interval kMany = {1, 1 << 20};
+  verb.number("-n,--processes", options.mpi.processes, "with mpi: processes, over which the ranks are divided", kMany);
+  verb.number("--ranks-per-process", options.mpi.ranks_per_process, "with mpi: the same, by the ranks of each", kMany);
+  verb.excludes("--ranks-per-process", "--processes");
+  verb.text("--hostfile", options.mpi.hostfile,
+            "with mpi: a file of hosts and their slots; without it: this one, or a job's");
+}
+
+BackendChoice chosen_backend(const Context& context, const BackendOptions& options,
+                             const std::vector<cases::Case>& cases) {
+  grading::run::BackendWish wish{options.backend, options.mpi, world::mpi_surroundings(&std::getenv)};
+  if (const char* variable = std::getenv("SHARDLINGS_BACKEND"); wish.word.empty() && variable) wish.word = variable;
+  if (wish.word.empty()) wish.word = "cpu";
+  const std::string probe = wish.word == "cpu" ? "" : grading::build::load_toolchain(context.project.build).gpu_probe;
+  BackendChoice choice = grading::run::choose_backend(wish, probe, cases);
+  if (choice.backend == grading::run::Backend::mpi && wish.around.number > 0) throw AnotherDoesIt();
   if (!choice.why.empty()) context.err << choice.why << '\n';
-  return choice.backend;
+  return choice;
 }
 
 }  // namespace shardlings::cli::system

@@ -1,19 +1,29 @@
 /// \file
-/// The option --backend of the verbs that run cases.
+/// The options --backend, -n, --ranks-per-process and --hostfile of the verbs that run cases.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/context.h"
 #include "grading/run/backend_choice.h"
 
 namespace shardlings::cli::system {
 
-/// What `wish` (cpu, cuda, nccl, auto) or, if that is empty, the variable SHARDLINGS_BACKEND, or else cpu comes to on
-/// this machine for these cases. A choice is explained on the error stream. Throws std::runtime_error, which ends the
-/// command with kWrongUse, for a backend that there is not.
-grading::run::Backend chosen_backend(const Context& context, const std::string& wish,
-                                     const std::vector<cases::Case>& cases);
+struct BackendOptions {
+  std::string backend;        ///< cpu, cuda, nccl, mpi or auto; empty: the variable SHARDLINGS_BACKEND, or else cpu
+  grading::run::MpiWish mpi;  ///< how many processes, and where
+};
+
+/// Adds --backend, and with `processes` also the options of the backend mpi.
+enum class Processes : bool { asked_for, as_they_come };
+void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes processes = Processes::asked_for);
+
+/// What the options come to on this machine for these cases. A choice is explained on the error stream. Throws
+/// std::runtime_error, which ends the command with kWrongUse, for a backend that there is not; and AnotherDoesIt in all
+/// but the first of several processes that mpirun has started for the backend mpi.
+grading::run::BackendChoice chosen_backend(const Context& context, const BackendOptions& options,
+                                           const std::vector<cases::Case>& cases);
 
 }  // namespace shardlings::cli::system

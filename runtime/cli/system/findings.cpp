@@ -13,6 +13,7 @@
 #include "cli/system/program.h"
 #include "grading/build/toolchain.h"
 #include "grading/run/backend_choice.h"
+#include "grading/run/mpirun.h"
 
 namespace shardlings::cli::system {
 
@@ -95,7 +96,7 @@ grading::run::Machine machine_of(const Project& project) try {
   return grading::run::examine_machine(grading::build::load_toolchain(project.build).gpu_probe);
 } catch (const std::runtime_error& error) {
   grading::run::Machine machine;
-  machine.gpu_problem = machine.nccl_problem = error.what();
+  machine.gpu_problem = machine.nccl_problem = machine.mpi_problem = error.what();
   return machine;
 }
 
@@ -121,7 +122,28 @@ std::vector<Finding> needed(const Project& project) {
   };
 }
 
-/// What the three backends rest on: how this build was made, and what the machine has.
+/// What starts processes; where there is none, why and what to do.
+Finding launcher_of(const std::string& mpi) {
+  Finding finding{"mpirun", false, "", "Processes cannot be started, so --backend mpi does not work.", ""};
+  try {
+    finding.version = grading::run::find_launcher(mpi).program;
+  } catch (const std::runtime_error& error) {
+    finding.fix = error.what();
+  }
+  return finding;
+}
+
+std::vector<Finding> for_mpi(const grading::run::Machine& machine) {
+  std::vector<Finding> findings = {
+      {"MPI", false, machine.mpi,
+       "Ranks are threads of one process; --backend mpi, which divides them over processes "
+       "and hosts, does not work.",
+       machine.mpi_problem}};
+  if (!machine.mpi.empty()) findings.push_back(launcher_of(machine.mpi));
+  return findings;
+}
+
+/// What the backends rest on: how this build was made, and what the machine has.
 std::vector<Finding> for_gpus(const grading::run::Machine& machine) {
   const std::string on_cpu = "Puzzles run on the CPU; every one can be solved there.";
   std::string backends = "cpu";
@@ -129,6 +151,7 @@ std::vector<Finding> for_gpus(const grading::run::Machine& machine) {
   if (!machine.gpus.empty() && !machine.nccl.empty()) {
     backends += fmt::format(", nccl (up to {} ranks)", machine.gpus.size());
   }
+  if (!machine.mpi.empty()) backends += ", mpi";
   return {
       {"CUDA backend", false, machine.cuda.empty() ? "" : "built with CUDA " + machine.cuda,
        "This build cannot use GPUs. " + on_cpu, "the CUDA toolkit; then ./shardlings builds the backend"},
@@ -148,8 +171,6 @@ std::vector<Finding> useful() {
        "a Linux system with inotify"},
       {"CUDA toolkit", false, cuda_toolkit(), "Puzzles run on the CPU; every one can be solved there.",
        "https://developer.nvidia.com/cuda-downloads (version 12 or later)"},
-      {"MPI", false, first_found({"mpirun", "mpiexec"}), "Ranks run as threads of one process, not as processes.",
-       apt("libopenmpi-dev openmpi-bin")},
   };
 }
 
@@ -160,7 +181,10 @@ std::vector<Finding> examine(const Project& project) {
   findings.push_back({"cores", false, fmt::format("{}", std::max(1u, std::thread::hardware_concurrency())), "", ""});
   auto more = useful();
   findings.insert(findings.end(), more.begin(), more.end());
-  more = for_gpus(machine_of(project));
+  const grading::run::Machine machine = machine_of(project);
+  more = for_mpi(machine);
+  findings.insert(findings.end(), more.begin(), more.end());
+  more = for_gpus(machine);
   findings.insert(findings.end(), more.begin(), more.end());
   return findings;
 }

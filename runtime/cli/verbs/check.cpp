@@ -19,8 +19,8 @@ namespace {
 struct CheckOptions {
   std::string puzzle;
   std::string check;
-  std::string backend;  ///< as for run
-  bool jail = false;    ///< as for run
+  system::BackendOptions backend;
+  bool jail = false;  ///< as for run
 };
 
 void print_failures(const Context& context, const Verdict& verdict, const std::string& id) {
@@ -92,7 +92,9 @@ static int check(const Context& context, const CheckOptions& options) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
-  grade.backend = system::chosen_backend(context, options.backend, puzzle.cases);
+  const auto choice = system::chosen_backend(context, options.backend, puzzle.cases);
+  grade.backend = choice.backend;
+  grade.mpi = choice.mpi;
   grade.jailed = options.jail;
   grade.traces = false;
   const Verdict verdict = graded(context, grade);
@@ -108,7 +110,7 @@ void add_check(CommandLine& line) {
   auto [options, verb] = line.verb<CheckOptions>("check", "the outcome of one check, for ctest", check);
   verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
   verb.required("CHECK", options.check, "the check's id");
-  verb.text("--backend", options.backend, kBackendMeaning);
+  system::add_backend_options(verb, options.backend, system::Processes::as_they_come);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
 }

@@ -77,14 +77,15 @@ Verdict for_programs(const Manifest& puzzle, const RunOptions& options, Verdict 
 }
 
 grading::GradeOptions grade_options(const Context& context, const Manifest& puzzle, const RunOptions& options,
-                                    grading::run::Backend backend, const Say& say) {
+                                    const grading::run::BackendChoice& choice, const Say& say) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
   grade.case_names = names_of_cases(puzzle, options);
   grade.seed = options.seed;
   grade.set = options.set;
-  grade.backend = backend;
+  grade.backend = choice.backend;
+  grade.mpi = choice.mpi;
   grade.jailed = options.jail;
   grade.least_tier = options.least_tier;
   grade.keep =
@@ -100,12 +101,12 @@ grading::GradeOptions grade_options(const Context& context, const Manifest& puzz
 
 /// Grades, saying what it is at: to who asked for it, or on the error stream.
 Verdict graded(const Context& context, const Manifest& puzzle, const RunOptions& options,
-               grading::run::Backend backend) {
+               const grading::run::BackendChoice& choice) {
   std::optional<terminal::ProgressLine> line;
   if (!options.progress) line.emplace(context);
   const Say say = line ? Say([&line](const std::string& text) { line->show(text); }) : options.progress;
   system::wait_until_built(context.project, puzzle.id, say);
-  return grading::grade_puzzle(grade_options(context, puzzle, options, backend, say));
+  return grading::grade_puzzle(grade_options(context, puzzle, options, choice, say));
 }
 
 /// Those of the puzzle that were asked for.
@@ -266,14 +267,14 @@ int run(const Context& context, const RunOptions& asked) {
     throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
   }
 
-  const grading::run::Backend backend = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
+  const auto choice = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
   // The result that a reader finds is this grading's, even if it is killed: never the one before.
   learner::write_exports(learner::into_files(exports),
                          grading::judge::not_judged(puzzle, "the grading has not come to its end"), context.out);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   const learner::Graded about(context.project, puzzle.id, options.file);
-  Verdict verdict = graded(context, puzzle, options, backend);
+  Verdict verdict = graded(context, puzzle, options, choice);
   conceal(verdict, options.hidden);
   const learner::Progress progress = remember(context, puzzle, options, verdict, hash);
 
@@ -324,7 +325,7 @@ void add_run(CommandLine& line) {
   verb.text("--right", options.right, "for authors: grade the other right solution of that name");
   verb.excludes("--right", "--file");
   verb.excludes("--right", "--mutant");
-  verb.text("--backend", options.backend, kBackendMeaning);
+  system::add_backend_options(verb, options.backend);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
 }

@@ -14,6 +14,7 @@
 #include "base/kept_files.h"
 #include "base/machine_fault.h"
 #include "cli/error.h"
+#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
 #include "cli/terminal/train_conversation.h"
@@ -22,6 +23,7 @@
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
 #include "grading/build_fault.h"
+#include "grading/run/mpirun.h"
 #include "grading/run/process.h"
 #include "grading/run/supervisor.h"
 #include "train/trainer.h"
@@ -118,14 +120,31 @@ class StopOnSignal {
   std::jthread thread_;
 };
 
-grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
-                                      terminal::TrainConversation& conversation, const std::string& program,
-                                      const std::string& settings_file, int notes) {
+/// The program that trains, with the file that it notes in.
+grading::run::ProcessOptions one_process(const std::string& program, const std::string& settings_file, int notes,
+                                         const std::string& mark) {
   grading::run::ProcessOptions process;
   process.program = program;
-  process.arguments = {settings_file, notes >= 0 ? "3" : "", conversation.mark()};
+  process.arguments = {settings_file, notes >= 0 ? "3" : "", mark};
   process.file = notes;
   process.environment = grading::run::clean_environment("/");
+  return process;
+}
+
+/// The same over several processes; `start`: how they are started.
+grading::run::ProcessOptions many_processes(const std::string& start, const std::string& program,
+                                            const std::string& settings_file, int notes, const std::string& mark) {
+  grading::run::MpiLaunch launch;
+  static_cast<grading::run::MpiStart&>(launch) = grading::run::start_from(start);
+  launch.program = program;
+  const std::string file = notes >= 0 ? fmt::format("/proc/{}/fd/{}", getpid(), notes) : "";
+  launch.arguments = {settings_file, file, mark, name_of(world::Backend::mpi)};
+  return grading::run::mpirun_process(launch);
+}
+
+grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
+                                      terminal::TrainConversation& conversation,
+                                      grading::run::ProcessOptions process) {
   process.has_input = true;
   process.kept_output = 0;
   process.on_output = [&](std::string_view output) { conversation.listen(output); };
@@ -147,6 +166,12 @@ cases::Case case_of_ranks(const Settings& settings) {
 static int train(const Context& context, const TrainOptions& options) {
   const ChosenStep step = train_step_of(context, options);
   const Settings settings = train_settings(context, options, step);
+  const auto choice = system::chosen_backend(context, options.backend, {case_of_ranks(settings)});
+  const bool is_mpi = choice.backend == world::Backend::mpi;
+  if (!is_mpi && choice.backend != world::Backend::cpu) {
+    throw UsageError(fmt::format("train computes on processors: --backend cpu or mpi, not {}.",
+                                 name_of(choice.backend)));
+  }
   const OwnFolder folder(context.project.build + "/train/running");
   const std::string settings_file = folder.path() + "/settings.json";
   const std::string program = program_of(context, options, step, folder.path());
@@ -154,8 +179,11 @@ static int train(const Context& context, const TrainOptions& options) {
   terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
   terminal::TrainConversation conversation(context, settings, options.json);
   const grading::run::Witness witness(case_of_ranks(settings));
+  const std::string mark = conversation.mark();
   const grading::run::ProcessEnd end =
-      run_training(context, signals, conversation, program, settings_file, witness.file());
+      run_training(context, signals, conversation,
+                   is_mpi ? many_processes(choice.mpi, program, settings_file, witness.file(), mark)
+                          : one_process(program, settings_file, witness.file(), mark));
   terminal::TrainReport& report = conversation.finish();
   if (!end.started) throw MachineFault(with_advice("cannot start " + program, end.error_number));
   if (!report.has_ended()) {
@@ -194,6 +222,7 @@ void add_train(CommandLine& line) {
   verb.flag("--fresh", options.fresh, "begin anew, whatever the checkpoint holds");
   verb.number("--save-every", options.save_every, "steps between two checkpoints", kAny, Default::shown);
   verb.text("--cluster", options.cluster, "whose virtual time and MFU to tell", Default::shown);
+  system::add_backend_options(verb, options.backend);
   verb.flag("--json", options.json, kJsonMeaning);
 }
 

@@ -24,10 +24,10 @@ namespace {
 struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all
   bool json = false;
-  int jobs = 2;         ///< submissions graded at once
-  std::string backend;  ///< as for run
-  bool jail = false;    ///< as for run
-  bool goals = false;   ///< write every goal.json anew
+  int jobs = 2;  ///< submissions graded at once
+  system::BackendOptions backend;
+  bool jail = false;   ///< as for run
+  bool goals = false;  ///< write every goal.json anew
 };
 
 std::vector<Manifest> chosen(const learner::Course& course, const std::vector<std::string>& names) {
@@ -108,13 +108,14 @@ static int verify(const Context& context, const VerifyOptions& options) {
   const std::vector<Manifest> puzzles = chosen(course, options.puzzles);
   std::vector<cases::Case> cases;
   for (const Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
-  const grading::run::Backend backend = system::chosen_backend(context, options.backend, cases);
+  const auto choice = system::chosen_backend(context, options.backend, cases);
   const auto grade = [&](const Manifest& puzzle, const std::string& source) {
     grading::GradeOptions grade_options;
     grade_options.puzzle_folder = puzzle.folder;
     grade_options.source = source;
     grade_options.build_folder = context.project.build;
-    grade_options.backend = backend;
+    grade_options.backend = choice.backend;
+    grade_options.mpi = choice.mpi;
     grade_options.jailed = options.jail;
     grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
     return grading::grade_puzzle(grade_options);
@@ -153,7 +154,7 @@ void add_verify(CommandLine& line) {
       "verify", "for authors: right solutions pass, the stub is refused, mutants are caught", verify);
   verb.positional("PUZZLE", options.puzzles, "number, id or a part of the name; without one: all");
   verb.number("-j,--jobs", options.jobs, "submissions graded at once", {1, 64});
-  verb.text("--backend", options.backend, kBackendMeaning);
+  system::add_backend_options(verb, options.backend);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
   verb.flag("--goals", options.goals, "write every goal.json and goal.svg anew from the solution's run");

@@ -38,9 +38,9 @@ namespace {
 
 struct WatchOptions {
   std::string puzzle;
-  std::string backend;  ///< as for run
-  bool page = false;    ///< serve one from the beginning
-  int port = 0;         ///< of the page; 0: one that the system chooses
+  system::BackendOptions backend;
+  bool page = false;  ///< serve one from the beginning
+  int port = 0;       ///< of the page; 0: one that the system chooses
 };
 
 // Editors save in several steps; only when nothing has happened for so long is the file taken as complete.
@@ -326,7 +326,7 @@ class Watch {
   }
 
   const Context& context_;
-  const std::string backend_;
+  const system::BackendOptions backend_;
   const int port_;
   Manifest puzzle_;
   terminal::SignalEvents signals_;
@@ -361,7 +361,7 @@ static int watch(const Context& context, const WatchOptions& options) {
 void add_watch(CommandLine& line) {
   auto [options, verb] = line.verb<WatchOptions>("watch", "grade on every save", watch);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
-  verb.text("--backend", options.backend, kBackendMeaning);
+  system::add_backend_options(verb, options.backend);
   verb.flag("--page", options.page, "serve a page that follows: lesson, predictions, verdict and pictures");
   verb.number("--port", options.port, "of the page; without it the system chooses one", {1, 65535});
 }

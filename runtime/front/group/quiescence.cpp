@@ -70,6 +70,16 @@ bool Quiescence::block(int rank, Meeting& meeting, int member, Location at) {
   return true;
 }
 
+bool Quiescence::blocks(int rank, Meeting& meeting, int member, Location at) {
+  const auto is_open = [&] { return meeting.phase.load(std::memory_order_acquire) == word(Phase::open); };
+  if (!is_open() || aborted()) return false;
+  {
+    const MutexLock guard(lock_);
+    if (status_[static_cast<std::size_t>(rank)].blocked_in == &meeting) return true;
+  }
+  return block(rank, meeting, member, at) && is_open();
+}
+
 // Awake before the waker has moved the count: move it ourselves (invariant 2).
 void Quiescence::unblock(int rank, Meeting& meeting) {
   const auto r = static_cast<std::size_t>(rank);
@@ -85,6 +95,7 @@ void Quiescence::set_running(int rank) {
   LiveStatus& status = status_[static_cast<std::size_t>(rank)];
   status.told.state = RankState::running;
   status.blocked_in = nullptr;
+  note(rank, RankState::running);
   ++runnable_;
 }
 

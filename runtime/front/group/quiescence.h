@@ -43,6 +43,9 @@ class Quiescence {
   /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed, and
   /// Revoked if a rank has died.
   void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
+  /// For who speaks for a rank and must not sleep: false if wait() would return or throw at once; else the rank counts
+  /// as blocked from now on, and when the engine is told to wake somebody this may be asked again.
+  bool blocks(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
   /// The meeting is agreed: the ranks that sleep on it go on.
   void wake(Meeting& meeting) EXCLUDES(lock_);
   /// A meeting that is complete and contradicts itself. It stays open: its members will block, and the detector says

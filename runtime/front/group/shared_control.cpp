@@ -2,35 +2,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "front/group/any_sender.h"
 #include "front/group/live_situation.h"
 #include "front/group/splitting.h"
+#include "front/group/ticket.h"
 
 namespace shardlings::front {
-namespace {
-
-Meeting* meeting_of(const Ticket& ticket) {
-  return reinterpret_cast<Meeting*>(ticket.operation);
-}
-
-Ticket ticket_of(Meeting* meeting, int member) {
-  return {reinterpret_cast<std::uint64_t>(meeting), member, &meeting->mover};
-}
-
-GroupInfo world_of(int ranks, const CostModel& costs) {
-  GroupInfo world;
-  world.name = "world";
-  std::vector<int> members(static_cast<std::size_t>(ranks));
-  std::iota(members.begin(), members.end(), 0);
-  world.placement = placement_of(members, costs);
-  world.members = std::make_shared<const std::vector<int>>(std::move(members));
-  return world;
-}
-
-}  // namespace
 
 /// What is the same for all meetings of a chain.
 struct SharedControl::Kind {
@@ -290,6 +269,10 @@ void SharedControl::make_groups(Meeting* split) {
       split->split[static_cast<std::size_t>(member)] = {{&info, rank_in_group++}, head};
     }
   }
+}
+
+bool SharedControl::blocks(int rank, const Ticket& ticket, Location at) {
+  return quiescence_.blocks(rank, *meeting_of(ticket), ticket.member, at);
 }
 
 Outcome SharedControl::wait(int rank, const Ticket& ticket, Location at) {

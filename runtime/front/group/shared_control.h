@@ -50,6 +50,20 @@ class SharedControl final : public Control {
   void expect_deaths(Nanos detection) { quiescence_.expect_deaths(detection); }
   std::optional<Failure> failure() override { return quiescence_.failure(); }
 
+  /// \name For who speaks for many ranks on one thread, and must not sleep for any of them
+  /// @{
+  /// False if wait(), wait_split() or one of the ends below would return or throw at once. Else the rank counts as
+  /// blocked from now on, and when the engine is told to wake somebody this may be asked again.
+  bool blocks(int rank, const Ticket& ticket, Location at);
+  /// wait_for_any(), wait_to_look() and agree() in two steps: the call, and what comes of it, which forgets the ticket.
+  Ticket begin_any(int rank, std::uint32_t group, const CallRecord& record);
+  int end_any(int rank, const Ticket& ticket, Location at);
+  Ticket begin_look(int rank, Nanos time, Location at);
+  void end_look(int rank, const Ticket& ticket, Location at);
+  Ticket begin_agree(int rank, Nanos posted, Count says, Location at);
+  Agreement end_agree(int rank, const Ticket& ticket, Location at);
+  /// @}
+
  private:
   /// What one rank alone touches.
   struct alignas(64) Member {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "front/group/shared_control.h"
+#include "front/group/ticket.h"
 
 namespace shardlings::front {
 
@@ -33,10 +34,19 @@ void SharedControl::refuse_folded(const char* why, const GroupInfo& group) {
 }
 
 int SharedControl::wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) {
+  return end_any(rank, begin_any(rank, group, record), at);
+}
+
+Ticket SharedControl::begin_any(int rank, std::uint32_t group, const CallRecord& record) {
   const Membership in = own(rank).seats[group].in;
   refuse_folded("recv_any takes the earliest message of any rank, and ranks that are mirrored send none", *in.group);
   Meeting* call = ask(rank, Asks::any_sender, in, record);
   call->inbox = &inbox(rank, group);
+  return ticket_of(call, 0);
+}
+
+int SharedControl::end_any(int rank, const Ticket& ticket, Location at) {
+  Meeting* call = meeting_of(ticket);
   quiescence_.wait(rank, *call, 0, at);
   const int from = call->from;
   unref(rank, call);
@@ -44,24 +54,40 @@ int SharedControl::wait_for_any(int rank, std::uint32_t group, const CallRecord&
 }
 
 void SharedControl::wait_to_look(int rank, Nanos time, Location at) {
+  end_look(rank, begin_look(rank, time, at), at);
+}
+
+Ticket SharedControl::begin_look(int rank, Nanos time, Location at) {
   const Membership in = world(rank);
   refuse_folded("the store is asked what is there, and ranks that are mirrored write nothing", *in.group);
   CallRecord record;
   record.posted = time;
   record.at = at;
-  Meeting* call = ask(rank, Asks::look, in, record);
+  return ticket_of(ask(rank, Asks::look, in, record), 0);
+}
+
+void SharedControl::end_look(int rank, const Ticket& ticket, Location at) {
+  Meeting* call = meeting_of(ticket);
   quiescence_.wait(rank, *call, 0, at);
   unref(rank, call);
 }
 
 Agreement SharedControl::agree(int rank, Nanos posted, Count says, Location at) {
+  return end_agree(rank, begin_agree(rank, posted, says, at), at);
+}
+
+Ticket SharedControl::begin_agree(int rank, Nanos posted, Count says, Location at) {
   const Membership in = world(rank);
   refuse_folded("survivors() asks who lives, and ranks that are mirrored do not say", *in.group);
   CallRecord record;
   record.posted = posted;
   record.signature.count = says;
   record.at = at;
-  Meeting* call = ask(rank, Asks::agreement, in, record);
+  return ticket_of(ask(rank, Asks::agreement, in, record), 0);
+}
+
+Agreement SharedControl::end_agree(int rank, const Ticket& ticket, Location at) {
+  Meeting* call = meeting_of(ticket);
   quiescence_.wait(rank, *call, 0, at);
   Agreement agreement{call->end, std::nullopt, call->agreed_on->said};
   if (call->agreed_on->is_new_group) {
@@ -101,8 +127,7 @@ const GroupInfo& SharedControl::group_of(std::vector<int> ranks) {
 }
 
 bool SharedControl::is_agreed(int, const Ticket& ticket) {
-  return reinterpret_cast<const Meeting*>(ticket.operation)->phase.load(std::memory_order_acquire) ==
-         static_cast<std::uint32_t>(Phase::agreed);
+  return meeting_of(ticket)->phase.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Phase::agreed);
 }
 
 // Of the operations that were queued one behind another on the lane, the first ones may have run.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -56,6 +57,17 @@ std::vector<NewGroup> groups_of_split(const Meeting& split, const CostModel& cos
     begin = end;
   }
   return groups;
+}
+
+GroupInfo world_of(int ranks, const CostModel& costs) {
+  GroupInfo world;
+  world.name = "world";
+  std::vector<int> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  world.placement = placement_of(members, costs);
+  world.members = std::make_shared<const std::vector<int>>(std::move(members));
+  world.running = ranks;
+  return world;
 }
 
 }  // namespace shardlings::front

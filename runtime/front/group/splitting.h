@@ -18,4 +18,7 @@ struct NewGroup {
 /// The groups that a split makes, by color. O(n log n) for n members.
 std::vector<NewGroup> groups_of_split(const Meeting& split, const CostModel& costs);
 
+/// The group that every rank is in from the start.
+GroupInfo world_of(int ranks, const CostModel& costs);
+
 }  // namespace shardlings::front

@@ -151,7 +151,7 @@ int run(int argc, char** argv) {
   }
   compare_checks(manifest);
   const std::string secret = secret_of(options);
-  run::CaseRuns runs(chosen_cases(manifest, options, secret), options.backend);
+  run::CaseRuns runs(chosen_cases(manifest, options, secret), options.backend, options.mpi);
   Judge judge(manifest, runs, guarded, secret_cases(manifest, secret));
   register_tests(manifest, judge, runs);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();

@@ -37,7 +37,7 @@ GraderOptions parse_grader_options(int argc, char** argv) {
   const std::map<std::string, std::string*> texts = {
       {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
       {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
-      {"--source", &options.source}};
+      {"--source", &options.source},         {"--mpi", &options.mpi}};
   const std::map<std::string, bool*> flags = {{"--wait-for-submission", &options.wait_for_submission},
                                               {"--secret-on-input", &options.secret_on_input}};
   for (int i = 1; i < argc; ++i) {
@@ -84,6 +84,7 @@ std::vector<std::string> to_arguments(const GraderOptions& options) {
                                         "--clusters",   options.clusters,   "--verdict",  options.verdict,
                                         "--traces",     options.traces,     "--backend",  name_of(options.backend)};
   if (!options.source.empty()) arguments.insert(arguments.end(), {"--source", options.source});
+  if (!options.mpi.empty()) arguments.insert(arguments.end(), {"--mpi", options.mpi});
   if (!options.jail.empty()) arguments.insert(arguments.end(), {"--jail", options.jail});
   if (options.least_tier > 0) arguments.emplace_back("--strangers-code");
   for (const std::string& name : options.case_names) arguments.insert(arguments.end(), {"--case", name});

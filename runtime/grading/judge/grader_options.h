@@ -36,6 +36,7 @@ struct GraderOptions {
   /// The first line of the input holds a secret (secret_seeds.h). Not an argument: those are for everybody to see.
   bool secret_on_input = false;
   world::Backend backend = world::Backend::cpu;
+  std::string mpi;  ///< how processes are started, where the backend is of several (to_text() in run/mpirun.h)
   /// Until a line of ready_line() (or anything else: give up) comes in. Then progress is printed, as progress_line()
   /// writes it.
   bool wait_for_submission = false;

@@ -58,10 +58,14 @@ BackendChoice refused(Backend wish, const std::string& problem) {
                   name_of(wish), problem));
 }
 
-BackendChoice chosen_automatically(const Machine& machine, const std::vector<cases::Case>& cases) {
+BackendChoice chosen_automatically(const Machine& machine, const std::vector<cases::Case>& cases,
+                                   const world::MpiSurroundings& around) {
   const auto choice = [](Backend backend, const std::string& why) {
-    return BackendChoice{backend, fmt::format("auto chose {}: {}", name_of(backend), sentence(why))};
+    return BackendChoice{backend, fmt::format("auto chose {}: {}", name_of(backend), sentence(why)), ""};
   };
+  if (around.is_one_of_many() && !machine.mpi.empty()) {
+    return choice(Backend::mpi, fmt::format("{} has started {} processes", around.starter, around.processes));
+  }
   if (machine.gpus.empty()) return choice(Backend::cpu, machine.gpu_problem);
   const int ranks = widest(cases).ranks;
   if (!enough_gpus(machine, ranks)) {
@@ -85,24 +89,38 @@ std::optional<Backend> backend_wished(const std::string& word) {
         "The backend {} computes nothing, so nothing could be graded: ./shardlings simulate uses it.", word));
   }
   if (backend) return backend;
-  throw std::runtime_error(fmt::format("There is no backend \"{}\": it is cpu, cuda, nccl or auto.", word));
+  throw std::runtime_error(fmt::format("There is no backend \"{}\": it is cpu, cuda, nccl, mpi or auto.", word));
 }
 
-BackendChoice choose_backend(std::optional<Backend> wish, const Machine& machine,
-                             const std::vector<cases::Case>& cases) {
-  if (!wish) return chosen_automatically(machine, cases);
+BackendChoice choose_backend(std::optional<Backend> wish, const Machine& machine, const std::vector<cases::Case>& cases,
+                             const world::MpiSurroundings& around) {
+  if (!wish) return chosen_automatically(machine, cases, around);
   if (*wish == Backend::cuda && machine.gpus.empty()) return refused(*wish, sentence(machine.gpu_problem));
   if (*wish == Backend::nccl) {
     const std::string problem = nccl_problem(machine, cases);
     if (!problem.empty()) return refused(*wish, problem);
   }
-  return {*wish, ""};
+  if (*wish == Backend::mpi && machine.mpi.empty()) return refused(*wish, sentence(machine.mpi_problem));
+  return {*wish, "", ""};
 }
 
-BackendChoice choose_backend(const std::string& wish, const std::string& probe, const std::vector<cases::Case>& cases) {
-  const std::optional<Backend> wished = backend_wished(wish);
-  if (wished == Backend::cpu) return {};
-  return choose_backend(wished, examine_machine(probe), cases);
+BackendChoice choose_backend(const BackendWish& wish, const std::string& probe, const std::vector<cases::Case>& cases) {
+  const std::optional<Backend> wished = backend_wished(wish.word);
+  BackendChoice choice;
+  if (wished != Backend::cpu) {
+    const Machine machine = examine_machine(probe);
+    choice = choose_backend(wished, machine, cases, wish.around);
+    if (choice.backend == Backend::mpi) {
+      choice.mpi = to_text(plan_start(machine.mpi, wish.mpi, widest(cases).ranks, wish.around));
+    }
+  }
+  if (choice.backend != Backend::mpi && wish.mpi.any()) {
+    throw std::runtime_error(
+        fmt::format("-n, --ranks-per-process and --hostfile divide ranks over processes, and the backend is {}: add "
+                    "--backend mpi.",
+                    name_of(choice.backend)));
+  }
+  return choice;
 }
 
 Machine examine_machine(const std::string& probe) try {
@@ -118,7 +136,8 @@ Machine examine_machine(const std::string& probe) try {
   return machine_from_json(begin == std::string::npos ? end.output : end.output.substr(begin + 1));
 } catch (const std::exception& error) {
   Machine machine;
-  machine.gpu_problem = machine.nccl_problem = fmt::format("{} gives no answer: {}", probe, error.what());
+  machine.gpu_problem = machine.nccl_problem = machine.mpi_problem =
+      fmt::format("{} gives no answer: {}", probe, error.what());
   return machine;
 }
 

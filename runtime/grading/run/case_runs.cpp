@@ -23,7 +23,8 @@ std::string endlessness(const wire::Result& result) {
 
 }  // namespace
 
-CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend) : backend_(backend) {
+CaseRuns::CaseRuns(std::vector<cases::Case> cases, world::Backend backend, std::string mpi)
+    : backend_(backend), mpi_(std::move(mpi)) {
   for (cases::Case& kase : cases) entries_.emplace_back().kase = std::move(kase);
 }
 
@@ -49,8 +50,10 @@ const reference::Reference& CaseRuns::reference(std::size_t i) {
 }
 
 void CaseRuns::run(const Submission& submission, const Ended& ended) {
-  // With a GPU for each rank, two runs would wait for one another's kernels.
-  const unsigned side_by_side = capabilities_of(backend_).gpu_per_rank ? 1 : 2;
+  // With a GPU for each rank, two runs would wait for one another's kernels; processes run one case after another.
+  const bool is_alone = capabilities_of(backend_).gpu_per_rank || capabilities_of(backend_).processes;
+  const unsigned side_by_side = is_alone ? 1 : 2;
+  if (capabilities_of(backend_).processes) crew_ = std::make_unique<Crew>(submission, mpi_, most_ranks());
   std::atomic<std::size_t> next = 0;
   Mutex telling;  // not mutex_: what is told may take its time, and a case that begins must not wait for that
   int done = 0;
@@ -71,6 +74,13 @@ void CaseRuns::run(const Submission& submission, const Ended& ended) {
   std::jthread second;
   if (std::min(side_by_side, std::thread::hardware_concurrency()) > 1 && entries_.size() > 1) second = beside(work);
   work();
+  crew_.reset();
+}
+
+int CaseRuns::most_ranks() const {
+  int most = 1;
+  for (const Entry& entry : entries_) most = std::max(most, entry.kase.ranks);
+  return most;
 }
 
 void CaseRuns::run_one(const Submission& submission, Entry& entry) {
@@ -80,7 +90,7 @@ void CaseRuns::run_one(const Submission& submission, Entry& entry) {
     const MutexLock lock(mutex_);
     if (runaway_) limits.cpu_seconds = std::min(limits.cpu_seconds, kShortSeconds);
   }
-  wire::Result result = run_case(submission, entry.kase, limits, backend_);
+  wire::Result result = crew_ ? crew_->run(entry.kase, limits) : run_case(submission, entry.kase, limits, backend_);
   const MutexLock lock(mutex_);
   if (result.ending == wire::Ending::cpu_limit) runaway_ = true;
   entry.result = std::move(result);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "base/mutex.h"
 #include "case/case.h"
 #include "grading/reference/reference.h"
+#include "grading/run/crew.h"
 #include "grading/run/supervisor.h"
 #include "submission/wire/result.h"
 #include "world/backend.h"
@@ -22,7 +24,8 @@ namespace shardlings::grading::run {
 
 class CaseRuns {
  public:
-  explicit CaseRuns(std::vector<cases::Case> cases, world::Backend backend = world::Backend::cpu);
+  /// `mpi`: how the processes of a backend that needs them are started (to_text() in mpirun.h).
+  explicit CaseRuns(std::vector<cases::Case> cases, world::Backend backend = world::Backend::cpu, std::string mpi = "");
   ~CaseRuns();
   CaseRuns(const CaseRuns&) = delete;
   CaseRuns& operator=(const CaseRuns&) = delete;
@@ -55,12 +58,15 @@ class CaseRuns {
     bool ended = false;
   };
   void run_one(const Submission& submission, Entry& entry);
+  int most_ranks() const;
   /// Two cases before case i have ended alike, without coming to an end. Waits for them if need be; `over` changes with
   /// each case that ends.
   bool is_skipped(std::size_t i, const std::atomic<int>& over);
   void skip(Entry& entry);
 
   world::Backend backend_;
+  std::string mpi_;
+  std::unique_ptr<Crew> crew_;  ///< where a run is of several processes
   std::deque<Entry> entries_;
   std::jthread references_;
   Mutex mutex_;

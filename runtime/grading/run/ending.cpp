@@ -321,6 +321,10 @@ std::string sentence(wire::Ending ending, const Evidence& evidence, const wire::
 
 }  // namespace
 
+std::string last_words_text(const std::vector<wire::LastWords>& words, std::size_t rank) {
+  return one_line(rank < words.size() ? words[rank] : wire::LastWords{}, rank);
+}
+
 std::string last_words_text(const wire::Result& result) {
   constexpr std::size_t kMostRanks = 8;
   std::string text;

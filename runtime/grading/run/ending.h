@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grading/run/process.h"
 #include "submission/wire/memory_file.h"
@@ -37,5 +38,7 @@ void describe_ending(const Evidence& evidence, wire::Result& result);
 
 /// "rank 2 was in all_reduce at puzzle.cpp:31", a line for each rank that made a call.
 std::string last_words_text(const wire::Result& result);
+/// The line of one rank.
+std::string last_words_text(const std::vector<wire::LastWords>& words, std::size_t rank);
 
 }  // namespace shardlings::grading::run

@@ -15,7 +15,8 @@ std::string to_json(const world::Machine& machine) {
   }
   const Json json = {{"gpus", gpus},         {"gpu_problem", machine.gpu_problem},
                      {"cuda", machine.cuda}, {"driver", machine.driver},
-                     {"nccl", machine.nccl}, {"nccl_problem", machine.nccl_problem}};
+                     {"nccl", machine.nccl}, {"nccl_problem", machine.nccl_problem},
+                     {"mpi", machine.mpi},   {"mpi_problem", machine.mpi_problem}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -31,6 +32,8 @@ world::Machine machine_from_json(const std::string& text) try {
   json.at("driver").get_to(machine.driver);
   json.at("nccl").get_to(machine.nccl);
   json.at("nccl_problem").get_to(machine.nccl_problem);
+  json.at("mpi").get_to(machine.mpi);
+  json.at("mpi_problem").get_to(machine.mpi_problem);
   return machine;
 } catch (const Json::exception& error) {
   throw std::runtime_error(std::string("this describes no machine: ") + error.what());

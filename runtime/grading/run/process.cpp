@@ -97,7 +97,7 @@ Process::Process(ProcessOptions options) : options_(std::move(options)) {
 
 Process::~Process() {
   kill_group();
-  if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  if (pid_ > 0 && !reaped_) waitpid(pid_, nullptr, 0);
   if (input_ >= 0) ::close(input_);
   if (output_ >= 0) ::close(output_);
 }
@@ -227,25 +227,40 @@ void Process::kill_group() {
   if (pid_ > 0) kill(-pid_, SIGKILL);
 }
 
+/// Waits for output, or a moment, and looks whether it has ended. False if it has.
+bool Process::go_on(int patience_ms) {
+  // The pipe closes when the process ends, which wakes us at once; the time-out is for those that it has started.
+  if (open_) open_ = drain(patience_ms);
+  reaped_ = reaped_ || reap();
+  if (reaped_) return false;
+  if (!open_) {
+    std::this_thread::sleep_for(std::chrono::microseconds(pause_us_));
+    pause_us_ = std::min(pause_us_ * 2, 10'000);
+  }
+  enforce_limits();
+  return true;
+}
+
+bool Process::run_until(const std::function<bool()>& done) {
+  while (end_.started) {
+    if (done()) return true;
+    if (!go_on(1)) return false;
+  }
+  return false;
+}
+
+void Process::ask_to_end() {
+  if (pid_ > 0 && !reaped_) kill(pid_, SIGTERM);
+}
+
 ProcessEnd Process::wait() {
   if (!end_.started) return end_;
-  bool open = true;
-  int pause_us = 100;
-  while (true) {
-    // The pipe closes when the process ends, which wakes us at once; the time-out is for those that it has started.
-    if (open) open = drain(20);
-    if (reap()) break;
-    if (!open) {
-      std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
-      pause_us = std::min(pause_us * 2, 10'000);
-    }
-    enforce_limits();
-  }
+  while (go_on(20)) continue;
   kill_group();
   pid_ = -1;
-  while (open && end_.killed == Kill::none && written_ <= (1 << 26)) {  // what is in the pipe still
+  while (open_ && end_.killed == Kill::none && written_ <= (1 << 26)) {  // what is in the pipe still
     const std::int64_t before = written_;
-    open = drain(0);
+    open_ = drain(0);
     if (written_ == before) break;
   }
   end_.seconds = elapsed();

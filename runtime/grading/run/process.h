@@ -72,6 +72,11 @@ class Process {
 
   /// Writes to its standard input; nothing happens if it does not listen any more.
   void say(const std::string& text);
+  /// Drains its output until `done`, which is asked about every millisecond, or until it ends. True if it is done; else
+  /// wait() says how it has ended.
+  bool run_until(const std::function<bool()>& done);
+  /// Asks it to end (SIGTERM).
+  void ask_to_end();
   /// Drains its output until it ends, or until a limit is reached; then kills its whole group. Throws
   /// std::runtime_error if nobody can say how it ended: where SIGCHLD is ignored, the kernel forgets it.
   ProcessEnd wait();
@@ -81,6 +86,7 @@ class Process {
   void start();
   void cannot_start(int reason);
   bool drain(int timeout_ms);
+  bool go_on(int patience_ms);
   bool reap();
   void enforce_limits();
   void look_for_progress();
@@ -92,6 +98,9 @@ class Process {
   pid_t pid_ = -1;
   int input_ = -1;
   int output_ = -1;
+  bool open_ = true;  ///< its output
+  bool reaped_ = false;
+  int pause_us_ = 100;  ///< between two looks at a process whose output is closed
   std::int64_t written_ = 0;
   std::uint64_t progress_ = 0;
   double cpu_of_progress_ = 0, cpu_of_look_ = 0;  ///< seconds, when it last changed, and was last looked at

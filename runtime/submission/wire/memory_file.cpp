@@ -25,6 +25,18 @@ FileLayout layout_of(int file) {
 
 }  // namespace
 
+bool write_case(int file, std::string_view text, std::size_t ranks) {
+  FileHeader header;
+  header.case_size = text.size();
+  header.ranks = static_cast<std::uint32_t>(ranks);
+  const FileLayout layout(text.size(), ranks);
+  const auto write = [&](const void* data, std::size_t size, std::size_t begin) {
+    return pwrite(file, data, size, static_cast<off_t>(begin)) == static_cast<ssize_t>(size);
+  };
+  return ftruncate(file, static_cast<off_t>(layout.result_begin)) == 0 && write(&header, sizeof header, 0) &&
+         write(text.data(), text.size(), layout.case_begin);
+}
+
 MappedFile::MappedFile(int file) : file_(file), layout_(layout_of(file)) {
   base_ = mmap(nullptr, layout_.result_begin, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (base_ == MAP_FAILED) throw std::runtime_error(std::string("the file with the case: ") + std::strerror(errno));

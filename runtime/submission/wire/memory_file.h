@@ -58,6 +58,9 @@ struct FileLayout {
   }
 };
 
+/// Writes header and case to a file that is empty. False if there is no room.
+bool write_case(int file, std::string_view text, std::size_t ranks);
+
 /// The fixed part of the file (all but the result), mapped and shared.
 class MappedFile {
  public:

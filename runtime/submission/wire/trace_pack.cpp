@@ -112,8 +112,15 @@ front::Event unpack_event(const front::RankTrace& tables, Unpacker& in) {
 
 // The number of a list that is there already, or the next number and then the list.
 void TracePacker::add_members(const front::GroupMembers& members) {
-  const auto [entry, is_new] = lists_.try_emplace(members, lists_.size());
-  out_.put<std::uint64_t>(entry->second);
+  const auto [known, is_unknown] = lists_.try_emplace(members, 0);
+  bool is_new = false;
+  if (is_unknown) {
+    const std::vector<int> list = members ? *members : std::vector<int>();
+    const auto [entry, is_first] = contents_.try_emplace(list, contents_.size());
+    known->second = entry->second;
+    is_new = is_first;
+  }
+  out_.put<std::uint64_t>(known->second);
   if (!is_new) return;
   const std::size_t size = members ? members->size() : 0;
   out_.put<std::uint64_t>(size);

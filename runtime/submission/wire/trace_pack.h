@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -11,7 +12,8 @@
 
 namespace shardlings::wire {
 
-/// Packs the traces of one run, one after another. A list of members is written once, by the first rank that has it.
+/// Packs the traces of one run, one after another. A list of members is written once, by the first rank that has it or
+/// one that is equal: ranks of several processes share none.
 class TracePacker {
  public:
   explicit TracePacker(Packer& out) : out_(out) {}
@@ -22,6 +24,7 @@ class TracePacker {
 
   Packer& out_;
   std::unordered_map<front::GroupMembers, std::uint64_t> lists_;  ///< with their numbers
+  std::map<std::vector<int>, std::uint64_t> contents_;            ///< of those that differ
 };
 
 /// Reads them in that order; ranks share their lists again.

@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "grading/run/gpu_probe.h"
@@ -24,6 +26,7 @@ Machine machine_with(int gpus, bool nccl) {
   Machine machine;
   for (int i = 0; i < gpus; ++i) machine.gpus.push_back({"Model T", 16LL << 30, 80});
   machine.cuda = "13.0";
+  machine.mpi_problem = "this build has no MPI: install one";
   if (gpus == 0) machine.gpu_problem = "there is no driver: install it";
   if (nccl) machine.nccl = "2.28.9";
   if (!nccl) machine.nccl_problem = "libnccl.so.2 is missing";
@@ -122,6 +125,25 @@ TEST(Backends, SaysWhatIsMissing) {
   EXPECT_THAT(refusal(Backend::nccl, machine_with(1, true), {2, 8}), Not(HasSubstr("--case")));
 }
 
+TEST(Backends, MpiIsChosenByAutoOnlyWhereALauncherHasStartedUs) {
+  Machine machine = machine_with(4, true);
+  const world::MpiSurroundings of_four{.starter = "mpirun (Open MPI)", .processes = 4};
+  const auto chosen = [&](const world::MpiSurroundings& around) {
+    return run::choose_backend(std::nullopt, machine, cases_of({2, 4}), around);
+  };
+  EXPECT_EQ(chosen(of_four).backend, Backend::nccl) << "no MPI";
+  machine.mpi = "Open MPI 4.1.4";
+  EXPECT_EQ(chosen({}).backend, Backend::nccl);
+  EXPECT_EQ(chosen(of_four).backend, Backend::mpi);
+  EXPECT_EQ(chosen(of_four).why, "auto chose mpi: mpirun (Open MPI) has started 4 processes.");
+}
+
+TEST(Backends, MpiThatIsMissingIsTold) {
+  EXPECT_THAT(refusal(Backend::mpi, machine_with(1, true), {2}),
+              AllOf(HasSubstr("--backend mpi is not possible here. this build has no MPI: install one."),
+                    HasSubstr("leave --backend away")));
+}
+
 TEST(Backends, HiddenCasesAreNotProposed) {
   std::vector<cases::Case> cases = cases_of({2, 8});
   cases[0].hidden = true;
@@ -173,7 +195,7 @@ class Probe {
 TEST(Machine, IsExaminedByAnotherProgram) {
   const Probe probe("echo a driver says something first\ncat <<'JSON'\n" + to_json(machine_with(3, true)) + "\nJSON\n");
   EXPECT_EQ(run::examine_machine(probe.path()).gpus.size(), 3U);
-  EXPECT_EQ(run::choose_backend("auto", probe.path(), cases_of({3})).backend, Backend::nccl);
+  EXPECT_EQ(run::choose_backend(run::BackendWish{"auto"}, probe.path(), cases_of({3})).backend, Backend::nccl);
 }
 
 TEST(Machine, HasNoGpusWhereTheProbeGivesNoAnswer) {
@@ -186,9 +208,59 @@ TEST(Machine, HasNoGpusWhereTheProbeGivesNoAnswer) {
   }
 }
 
+/// A machine with Open MPI, and nothing that starts it.
+class MachineWithMpi : public testing::Test {
+ protected:
+  MachineWithMpi() {
+    Machine machine = machine_with(0, false);
+    machine.mpi = "Open MPI 4.1.4";
+    probe_.emplace("cat <<'JSON'\n" + to_json(machine) + "\nJSON\n");
+    launcher_.emplace("echo 'mpirun (Open MPI) 4.1.4'\n");
+    setenv("SHARDLINGS_MPIRUN", launcher_->path().c_str(), 1);
+  }
+  ~MachineWithMpi() override { unsetenv("SHARDLINGS_MPIRUN"); }
+  run::BackendChoice choose(const run::BackendWish& wish) const {
+    return run::choose_backend(wish, probe_->path(), cases_of({1, 4}));
+  }
+  std::string refusal(const run::BackendWish& wish) const {
+    try {
+      choose(wish);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  const std::string& launcher() const { return launcher_->path(); }
+
+ private:
+  std::optional<Probe> probe_, launcher_;
+};
+
+TEST_F(MachineWithMpi, StartsAsManyProcessesAsTheWidestCaseHasRanks) {
+  const run::BackendChoice choice = choose({"mpi"});
+  EXPECT_EQ(choice.backend, Backend::mpi);
+  EXPECT_EQ(choice.mpi, "open_mpi 4 4 - " + launcher());
+  EXPECT_EQ(choose({"mpi", {.ranks_per_process = 2}}).mpi, "open_mpi 4 2 - " + launcher());
+}
+
+TEST_F(MachineWithMpi, ItsOptionsAreForItAlone) {
+  EXPECT_THAT(refusal({"cpu", {.processes = 2}}), HasSubstr("add --backend mpi"));
+  EXPECT_THAT(refusal({"auto", {.processes = 2}}), HasSubstr("the backend is cpu"));
+}
+
+TEST_F(MachineWithMpi, ALauncherThatIsMissingIsTold) {
+  setenv("SHARDLINGS_MPIRUN", "/no/such/mpirun", 1);
+  EXPECT_THAT(refusal({"mpi"}),
+              HasSubstr("SHARDLINGS_MPIRUN is /no/such/mpirun, which is no launcher of Open MPI 4.1.4"));
+}
+
+TEST_F(MachineWithMpi, AFileOfHostsThatIsMissingIsTold) {
+  EXPECT_EQ(refusal({"mpi", {.hostfile = "/no/such/hosts"}}), "There is no file of hosts /no/such/hosts.");
+}
+
 TEST(Machine, IsNotExaminedForTheCpu) {
-  EXPECT_EQ(run::choose_backend("cpu", "/does/not/exist", cases_of({2})).backend, Backend::cpu);
-  EXPECT_THROW(run::choose_backend("tpu", "/does/not/exist", cases_of({2})), std::runtime_error);
+  EXPECT_EQ(run::choose_backend(run::BackendWish{"cpu"}, "/does/not/exist", cases_of({2})).backend, Backend::cpu);
+  EXPECT_THROW(run::choose_backend(run::BackendWish{"tpu"}, "/does/not/exist", cases_of({2})), std::runtime_error);
 }
 
 }  // namespace

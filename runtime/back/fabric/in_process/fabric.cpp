@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "back/fabric/in_process/reduce.h"
+#include "back/fabric/reduce.h"
 #include "base/dtype.h"
 #include "base/parts.h"
 

@@ -1,31 +1,28 @@
 /// \file
-/// Values as bytes, between processes of one program image (fork without exec).
+/// Values as bytes, between processes that run the same program.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "shardlings/location.h"
 
-namespace shardlings::support {
+namespace shardlings::front::remote {
 
 /// The same text at an address that stays good until the process ends.
-inline const char* lasting(const std::string& text) {
-  static std::mutex lock;
-  static std::set<std::string> texts;
-  const std::lock_guard guard(lock);
-  return texts.insert(text).first->c_str();
-}
+const char* lasting(std::string_view text);
+
+/// Many of them go as they lie there.
+template <class T>
+inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>;
 
 class Writer {
  public:
@@ -34,16 +31,21 @@ class Writer {
     append(&value, sizeof value);
     return *this;
   }
-  Writer& operator<<(const Location& at) { return *this << std::string(at.file) << at.line; }
-  Writer& operator<<(const std::string& text) {
+  Writer& operator<<(const Location& at) { return *this << std::string_view(at.file) << at.line; }
+  Writer& operator<<(std::string_view text) {
     *this << text.size();
     append(text.data(), text.size());
     return *this;
   }
+  Writer& operator<<(const std::string& text) { return *this << std::string_view(text); }
   template <class T>
   Writer& operator<<(const std::vector<T>& values) {
     *this << values.size();
-    for (const T& value : values) *this << value;
+    if constexpr (kPlain<T>) {
+      append(values.data(), values.size() * sizeof(T));
+    } else {
+      for (const T& value : values) *this << value;
+    }
     return *this;
   }
   template <class K, class V>
@@ -59,41 +61,47 @@ class Writer {
     return *this;
   }
 
-  const std::vector<std::byte>& bytes() const { return bytes_; }
+  const std::string& bytes() const { return bytes_; }
 
  private:
   void append(const void* from, std::size_t size) {
-    const std::size_t end = bytes_.size();
-    bytes_.resize(end + size);
-    if (size > 0) std::memcpy(bytes_.data() + end, from, size);
+    if (size > 0) bytes_.append(static_cast<const char*>(from), size);
   }
 
-  std::vector<std::byte> bytes_;
+  std::string bytes_;
 };
 
+/// Throws std::runtime_error for bytes that end too early.
 class Reader {
  public:
-  explicit Reader(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
 
   template <class T>
   requires std::is_trivially_copyable_v<T> Reader& operator>>(T& value) {
-    std::memcpy(static_cast<void*>(&value), take(sizeof value), sizeof value);
+    std::memcpy(static_cast<void*>(&value), take(sizeof value).data(), sizeof value);
     return *this;
   }
   Reader& operator>>(Location& at) {
-    const auto file = get<std::string>();
-    at.file = lasting(file);
+    at.file = lasting(text());
     return *this >> at.line;
   }
-  Reader& operator>>(std::string& text) {
-    const auto size = get<std::size_t>();
-    text.assign(reinterpret_cast<const char*>(take(size)), size);
+  Reader& operator>>(std::string& value) {
+    value = text();
     return *this;
   }
   template <class T>
   Reader& operator>>(std::vector<T>& values) {
-    values.resize(get<std::size_t>());
-    for (T& value : values) *this >> value;
+    const auto size = get<std::size_t>();
+    if constexpr (kPlain<T>) {
+      if (size > bytes_.size() / sizeof(T)) too_short();
+      values.resize(size);
+      const std::string_view bytes = take(size * sizeof(T));
+      if (size > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+    } else {
+      if (size > bytes_.size()) too_short();
+      values.resize(size);
+      for (T& value : values) *this >> value;
+    }
     return *this;
   }
   template <class K, class V>
@@ -118,17 +126,20 @@ class Reader {
     *this >> value;
     return value;
   }
+  std::string_view text() { return take(get<std::size_t>()); }
 
  private:
-  const std::byte* take(std::size_t size) {
-    if (bytes_.size() - position_ < size) throw std::runtime_error("a message is shorter than what it should hold");
-    const std::byte* place = bytes_.data() + position_;
-    position_ += size;
-    return place;
+  [[noreturn]] static void too_short() {
+    throw std::runtime_error("a message is shorter than what it should hold");
+  }
+  std::string_view take(std::size_t size) {
+    if (bytes_.size() < size) too_short();
+    const std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
   }
 
-  std::vector<std::byte> bytes_;
-  std::size_t position_ = 0;
+  std::string_view bytes_;
 };
 
-}  // namespace shardlings::support
+}  // namespace shardlings::front::remote

@@ -1,4 +1,4 @@
-#include "back/fabric/in_process/reduce.h"
+#include "back/fabric/reduce.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,0 +1,135 @@
+/// \file
+/// Who drives a process's transport: one thread at a time, under one lock. Whoever waits for another process polls; a
+/// thread beside the ranks polls now and then, so that all goes on while they compute.
+///
+/// The field calls this a progress engine.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "back/transport/transport.h"
+
+namespace shardlings::back {
+
+/// For whom a message is.
+enum class Channel : std::uint8_t {
+  server,    ///< what ranks tell the control plane
+  ranks,     ///< what it answers
+  world,     ///< reports, and the end of a run
+  sharing,   ///< what process 0 gives to all
+  store,     ///< what ranks ask of the store
+  items,     ///< what it answers
+  spoken,    ///< what is said beside tensors: see spoken.h
+  gone       ///< that one is not any more: see process_world.h
+};
+inline constexpr std::size_t kChannels = 8;
+
+class Progress {
+ public:
+  explicit Progress(std::unique_ptr<Transport> transport);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  int process() const { return transport_->process(); }
+  int processes() const { return transport_->processes(); }
+
+  /// Told of each message of a channel, under the lock. Messages that came before anybody asked are told now; an empty
+  /// function: nobody asks any more.
+  using Handler = std::function<void(int from, std::string_view message)>;
+  void on(Channel channel, Handler handler) {
+    const std::lock_guard guard(lock_);
+    listen(channel, std::move(handler));
+  }
+  /// Waits for the next message of a channel that nobody is told of, from whichever process.
+  std::string next(Channel channel);
+
+  /// Runs `work` under the lock.
+  template <class Work>
+  auto locked(Work&& work) {
+    const std::lock_guard guard(lock_);
+    return work();
+  }
+  /// Returns when `condition`, which is asked under the lock, holds. Polls meanwhile: first as fast as it can, giving
+  /// way to others, then with pauses that grow to a millisecond.
+  template <class Condition>
+  void wait_until(Condition&& condition) {
+    for (Time since = Clock::now(); !try_once(condition, since);) rest(since);
+  }
+  /// The same, but gives up after so many polls. True if the condition holds.
+  template <class Condition>
+  bool wait_briefly(Condition&& condition, int polls) {
+    Time since = Clock::now();
+    for (int i = 0; i < polls; ++i) {
+      if (try_once(condition, since)) return true;
+    }
+    return false;
+  }
+
+  /// Calls `work` under the lock about every so many seconds, from the thread beside the ranks, until the end.
+  void every(double seconds, std::function<void()> work);
+
+  /// \name For who holds the lock
+  /// @{
+  void send(int to, Channel channel, std::string_view message);
+  void send_to_all(Channel channel, std::string_view message);
+  /// As on(). A handler may call it for its own channel: then it is told nothing more.
+  void listen(Channel channel, Handler handler);
+  Transport& transport() { return *transport_; }
+  /// @}
+
+  /// A number that no exchange of this process has had. For everybody.
+  std::uint64_t next_serial() { return ++serial_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Time = Clock::time_point;
+  struct Message {
+    int from = 0;
+    std::string text;
+  };
+  struct Regular {
+    Clock::duration period;
+    Time next;
+    std::function<void()> work;
+  };
+
+  /// `since`: when it last got on.
+  template <class Condition>
+  bool try_once(Condition& condition, Time& since) {
+    const std::lock_guard guard(lock_);
+    if (condition()) return true;
+    if (poll()) since = Clock::now();
+    return condition();
+  }
+  void rest(Time since);
+  bool poll();
+  void deliver(int from, std::string_view text);
+  void pump();
+
+  std::unique_ptr<Transport> transport_;
+  std::mutex lock_;
+  std::array<Handler, kChannels> handlers_;
+  std::array<std::deque<Message>, kChannels> unheard_;
+  std::vector<Regular> regular_;
+  std::atomic<std::uint64_t> serial_{0};
+  std::string buffer_;
+  bool stops_ = false;
+  std::condition_variable stop_;
+  std::thread pump_;
+};
+
+}  // namespace shardlings::back

@@ -1,0 +1,31 @@
+/// \file
+/// What a process of a crew says of itself while it lives. One on another host than the supervisor's cannot write into
+/// the file in memory, so what would stand there travels: its crash note, and the black box of its ranks.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "submission/wire/memory_file.h"
+
+namespace shardlings::wire {
+
+struct ProcessWords {
+  std::string host;
+  int pid = 0;        ///< on that host
+  int first = 0;      ///< of its ranks, which are consecutive
+  std::string crash;  ///< the bytes of a CrashNote; empty: the process writes into the supervisor's file itself
+  std::string box;    ///< of a BlackBoxEntry for each of its ranks
+};
+
+std::string pack_words(const ProcessWords& words);
+/// Throws BadPack for anything else.
+ProcessWords unpack_words(std::string_view bytes);
+
+/// What there is to say of a process's own file, for ranks first, first + 1, …
+ProcessWords words_of(const std::string& host, MappedFile& file, int first, int count);
+/// Brings it into the supervisor's file of `ranks` ranks, as far as it fits there. A note of a crash that is there
+/// already stays.
+void write_words(const ProcessWords& words, MappedFile& file, int ranks);
+
+}  // namespace shardlings::wire

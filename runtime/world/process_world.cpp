@@ -1,0 +1,227 @@
+#include "world/process_world.h"
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "back/fabric/between_processes.h"
+#include "base/parts.h"
+#include "front/rank_front.h"
+#include "front/remote/control_server.h"
+#include "front/remote/messages.h"
+#include "front/remote/remote_control.h"
+#include "front/remote/remote_store.h"
+#include "front/store/shared_store.h"
+#include "world/closing.h"
+#include "world/run_rank.h"
+
+namespace shardlings::world {
+
+using front::RankFront;
+using front::RunReport;
+using front::remote::Reader;
+using front::remote::Writer;
+
+namespace {
+
+/// What processes tell one another of a run beside their control plane's words.
+enum class Word : std::uint8_t {
+  report,  ///< to process 0: a rank, and its report
+  done,    ///< to process 0: that was all of this process
+  closed   ///< from process 0: it has everything, and the next run may begin
+};
+
+/// One process's part in a run.
+class ProcessRun {
+ public:
+  explicit ProcessRun(const Options& options)
+      : options_(options),
+        progress_(*options.progress),
+        own_(ranks_of_process(options.ranks, progress_.processes(), progress_.process())),
+        fabric_(back::make_process_fabric(progress_)) {
+    report_.ranks.resize(static_cast<std::size_t>(options.ranks));
+    done_.resize(static_cast<std::size_t>(progress_.processes()));
+  }
+
+  RunReport run(const std::function<void(Rank&)>& body) {
+    const bool is_first = progress_.process() == 0;
+    progress_.on(back::Channel::world, [this](int, std::string_view message) { hear(message); });
+    std::optional<front::ControlServer> server;
+    front::SharedStore store(is_first && options_.make_store ? options_.make_store() : nullptr);
+    std::optional<front::StoreServer> store_server;
+    if (is_first) {
+      server.emplace(progress_, setting());
+      store_server.emplace(progress_, store);
+    }
+    progress_.on(back::Channel::gone,
+                 [&](int, std::string_view message) { hear_gone(message, server ? &*server : nullptr); });
+    front::RemoteControl control(progress_, *fabric_, options_.ranks, options_.cluster, own_);
+    front::RemoteStore items(progress_);
+    run_own(control, items, body);
+    control.await_end();
+    close_own(control);
+    if (!is_first) {
+      send_own();
+      progress_.wait_until([&] { return closed_; });
+      return std::move(report_);
+    }
+    progress_.wait_until([&] { return has_all(*server); });
+    align_measured_times(report_);
+    if (const auto failure = server->failure()) report_.failure = failure;
+    if (!report_.failure) report_.failure = store.race();
+    progress_.locked([&] {
+      send_closed(*server);
+      stop_listening();
+    });
+    return std::move(report_);
+  }
+
+ private:
+  front::ControlServer::Setting setting() const {
+    const int ranks = options_.ranks, processes = progress_.processes();
+    const auto detection = options_.deaths.empty() ? std::nullopt : std::optional(options_.detection);
+    return {ranks, &options_.cluster, options_.black_box, options_.checks, detection,
+            [=](int rank) { return process_of_rank(ranks, processes, rank); }};
+  }
+
+  void run_own(front::RemoteControl& control, front::ItemStore& items, const std::function<void(Rank&)>& body) {
+    for (Count rank = own_.begin; rank < own_.end; ++rank) {
+      const int r = static_cast<int>(rank);
+      auto device = options_.make_device ? options_.make_device(r) : back::make_cpu_device();
+      fronts_.push_back(std::make_unique<RankFront>(options_, r, std::move(device), control, items));
+    }
+    if (fronts_.empty()) return;
+    const auto engine = back::make_threads_engine();
+    engine->run(static_cast<int>(own_.size()), [&](int i) {
+      const auto rank = static_cast<std::size_t>(own_.begin + i);
+      report_.ranks[rank] = run_rank(*fronts_[static_cast<std::size_t>(i)], control, body);
+    });
+  }
+
+  void close_own(const front::RemoteControl& control) {
+    for (std::size_t i = 0; i < fronts_.size() && control.has_failed(); ++i) {
+      fronts_[i]->add_in_flight(report_.ranks[static_cast<std::size_t>(own_.begin) + i].trace);
+    }
+    await_devices(fronts_, report_);
+    fronts_.clear();
+  }
+
+  void send_own() {
+    for (Count rank = own_.begin; rank < own_.end; ++rank) {
+      Writer message;
+      message << Word::report << static_cast<int>(rank) << report_.failure
+              << report_.ranks[static_cast<std::size_t>(rank)];
+      progress_.locked([&] { progress_.send(0, back::Channel::world, message.bytes()); });
+    }
+    Writer message;
+    message << Word::done << progress_.process();
+    progress_.locked([&] { progress_.send(0, back::Channel::world, message.bytes()); });
+  }
+
+  void hear(std::string_view bytes) {
+    Reader message(bytes);
+    switch (message.get<Word>()) {
+      case Word::report: return hear_report(message);
+      case Word::done: done_[static_cast<std::size_t>(message.get<int>())] = true; return;
+      case Word::closed: closed_ = true; return stop_listening();
+    }
+  }
+
+  /// What comes from now on is of the next run.
+  void stop_listening() {
+    for (const auto channel :
+         {back::Channel::server, back::Channel::ranks, back::Channel::world, back::Channel::store, back::Channel::items,
+          back::Channel::gone}) {
+      progress_.listen(channel, {});
+    }
+  }
+
+  static void hear_gone(std::string_view bytes, front::ControlServer* server) {
+    Reader message(bytes);
+    const int process = message.get<int>();
+    if (process == 0) std::_Exit(1);  // nobody is left who could say how the run goes on, or take a report
+    if (server != nullptr) server->process_gone(process, message.get<std::string>());
+  }
+
+  void hear_report(Reader& message) {
+    const auto rank = static_cast<std::size_t>(message.get<int>());
+    const auto failure = message.get<std::optional<front::Failure>>();  // of its device
+    if (!report_.failure) report_.failure = failure;
+    message >> report_.ranks[rank];
+  }
+
+  bool has_all(const front::ControlServer& server) const {
+    for (int process = 1; process < progress_.processes(); ++process) {
+      if (!done_[static_cast<std::size_t>(process)] && !server.is_gone(process)) return false;
+    }
+    return true;
+  }
+
+  void send_closed(const front::ControlServer& server) {
+    Writer message;
+    message << Word::closed;
+    for (int process = 1; process < progress_.processes(); ++process) {
+      if (!server.is_gone(process)) progress_.send(process, back::Channel::world, message.bytes());
+    }
+  }
+
+  const Options& options_;
+  back::Progress& progress_;
+  const Range own_;
+  const std::unique_ptr<back::Fabric> fabric_;
+  std::vector<std::unique_ptr<RankFront>> fronts_;
+  RunReport report_;
+  std::vector<bool> done_;  ///< by process; under the lock
+  bool closed_ = false;     ///< likewise
+};
+
+}  // namespace
+
+Range ranks_of_process(int ranks, int processes, int process) {
+  return part_of(ranks, processes, process);
+}
+
+int process_of_rank(int ranks, int processes, int rank) {
+  int process = 0;
+  while (part_of(ranks, processes, process).end <= rank) ++process;
+  return process;
+}
+
+RunReport run_in_processes(const Options& options, const std::function<void(Rank&)>& body) {
+  if (options.folded_replicas > 0) throw std::runtime_error("a folded run has all of its ranks in one process");
+  return ProcessRun(options).run(body);
+}
+
+std::string gone_message(int process, const std::string& why) {
+  Writer message;
+  message << process << why;
+  return message.bytes();
+}
+
+void tell_gone(back::Progress& progress, int process, const std::string& why) {
+  if (process == 0) std::_Exit(1);
+  progress.send(0, back::Channel::gone, gone_message(process, why));
+}
+
+std::string from_first(back::Progress& progress, const std::string& text) {
+  if (progress.process() != 0) return progress.next(back::Channel::sharing);
+  progress.locked([&] {
+    for (int process = 1; process < progress.processes(); ++process) {
+      progress.send(process, back::Channel::sharing, text);
+    }
+  });
+  return text;
+}
+
+void share_report(back::Progress& progress, RunReport& report) {
+  Writer written;
+  if (progress.process() == 0) written << report.ranks << report.failure;
+  const std::string bytes = from_first(progress, written.bytes());
+  if (progress.process() == 0) return;
+  Reader message(bytes);
+  message >> report.ranks >> report.failure;
+}
+
+}  // namespace shardlings::world

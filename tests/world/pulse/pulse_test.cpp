@@ -1,0 +1,219 @@
+// Signs of life between processes: who dies, stops or never comes is noticed, and nobody else is.
+#include "world/pulse/pulse.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "world/pulse/places.h"
+
+namespace shardlings::world::pulse {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr Pace kQuick{.beat = 10ms, .silent_beats = 20, .arrival_beats = 40};
+constexpr Pace kPatient{.beat = 10ms, .silent_beats = 100'000, .arrival_beats = 100'000};
+/// Longer than anything here takes on a busy machine.
+constexpr auto kLimit = 120s;
+
+struct Lost {
+  int process = -1;
+  Loss loss = Loss::closed;
+};
+
+/// A server that keeps the first loss, and the first words of each kind.
+struct Watch {
+  explicit Watch(int processes, Pace pace) : server(processes, told(), pace) {}
+  Server::Told told() {
+    return {.said =
+                [this](int process, std::string_view said) {
+                  known |= 1U << static_cast<unsigned>(process);
+                  if (!heard.exchange(true)) words.set_value({process, std::string(said)});
+                },
+            .lost =
+                [this](int process, Loss loss) {
+                  loss_.set_value({process, loss});
+                }};
+  }
+  std::optional<Lost> lost(std::chrono::milliseconds limit = kLimit) {
+    std::future<Lost> future = loss_.get_future();
+    if (future.wait_for(limit) != std::future_status::ready) return std::nullopt;
+    return future.get();
+  }
+  /// All of them have said something.
+  bool knows(int processes) const {
+    const auto end = std::chrono::steady_clock::now() + kLimit;
+    while (known != (1U << static_cast<unsigned>(processes)) - 1 && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(1ms);
+    }
+    return known == (1U << static_cast<unsigned>(processes)) - 1;
+  }
+  std::atomic<bool> heard = false;
+  std::atomic<unsigned> known = 0;  ///< a bit for each process
+  std::promise<std::pair<int, std::string>> words;
+  std::promise<Lost> loss_;
+  Server server;
+};
+
+/// A process with a client in it, which lives until it is killed.
+pid_t forked_client(const std::string& address, int process, Pace pace) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  try {
+    const Client client(address, process, {.say = [] { return "alive"; }, .lost = [](Loss) { _exit(7); }}, pace);
+    for (;;) pause();
+  } catch (const std::exception&) {
+    _exit(1);
+  }
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(Pulse, BringsWhatAProcessSays) {
+  Watch watch(2, kPatient);
+  const Client client(watch.server.address(), 1, {.say = [] { return "rank 1 was in all_reduce"; }, .lost = {}},
+                      kPatient);
+  auto words = watch.words.get_future();
+  ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
+  EXPECT_EQ(words.get(), std::make_pair(1, std::string("rank 1 was in all_reduce")));
+}
+
+TEST(Pulse, ManyWordsComeWhole) {
+  const std::string much(1 << 20, 'x');
+  Watch watch(2, kPatient);
+  const Client client(watch.server.address(), 1, {.say = [&] { return much; }, .lost = {}}, kPatient);
+  auto words = watch.words.get_future();
+  ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
+  EXPECT_EQ(words.get().second, much);
+}
+
+TEST(Pulse, AKilledProcessIsNamed) {
+  Watch watch(3, kPatient);
+  std::vector<pid_t> children;
+  for (int process = 0; process < 3; ++process) {
+    children.push_back(forked_client(watch.server.address(), process, kPatient));
+  }
+  ASSERT_TRUE(watch.knows(3));
+  kill(children[1], SIGKILL);
+  const auto lost = watch.lost();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->process, 1);
+  EXPECT_EQ(lost->loss, Loss::closed);
+  for (const pid_t child : children) kill(child, SIGKILL);
+  for (const pid_t child : children) status_of(child);
+}
+
+TEST(Pulse, AStoppedProcessIsNamed) {
+  Watch watch(1, kQuick);
+  const pid_t child = forked_client(watch.server.address(), 0, kPatient);
+  auto words = watch.words.get_future();
+  ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
+  kill(child, SIGSTOP);
+  const auto lost = watch.lost();
+  kill(child, SIGKILL);
+  status_of(child);
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->process, 0);
+  EXPECT_EQ(lost->loss, Loss::silent);
+}
+
+TEST(Pulse, WhoNeverComesIsNamed) {
+  Watch watch(2, kQuick);
+  const Client first(watch.server.address(), 0, {.say = {}, .lost = {}}, kQuick);
+  const auto lost = watch.lost();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->process, 1);
+  EXPECT_EQ(lost->loss, Loss::never_came);
+}
+
+TEST(Pulse, WhoBidsFarewellIsNotLost) {
+  Watch watch(1, kQuick);
+  { const Client client(watch.server.address(), 0, {.say = {}, .lost = {}}, kQuick); }
+  EXPECT_FALSE(watch.lost(kQuick.beat * kQuick.silent_beats * 4));
+}
+
+TEST(Pulse, AProcessWhoseServerDiesIsTold) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t server = fork();
+  if (server == 0) {
+    const Server serving(2, {}, kPatient);
+    const std::string address = serving.address() + "\n";
+    if (write(ends[1], address.data(), address.size()) < 0) _exit(1);
+    for (;;) pause();
+  }
+  close(ends[1]);
+  char address[4096] = {};
+  ASSERT_GT(read(ends[0], address, sizeof address - 1), 0);
+  close(ends[0]);
+  std::promise<Loss> lost;
+  const Client client(address, 1, {.say = {}, .lost = [&](Loss loss) { lost.set_value(loss); }}, kPatient);
+  kill(server, SIGKILL);
+  auto future = lost.get_future();
+  ASSERT_EQ(future.wait_for(kLimit), std::future_status::ready);
+  EXPECT_EQ(future.get(), Loss::closed);
+  status_of(server);
+}
+
+TEST(Pulse, AServerThatEndsEndsAll) {
+  auto watch = std::make_unique<Watch>(2, kPatient);
+  const pid_t first = forked_client(watch->server.address(), 0, kPatient);
+  const pid_t second = forked_client(watch->server.address(), 1, kPatient);
+  auto words = watch->words.get_future();
+  ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
+  watch.reset();
+  for (const pid_t child : {first, second}) EXPECT_NE(status_of(child), 0);
+}
+
+TEST(Pulse, LastWordsGoAtOnce) {
+  constexpr Pace kSlow{.beat = 10min, .silent_beats = 10, .arrival_beats = 10};
+  Watch watch(2, kSlow);
+  Client client(watch.server.address(), 1, {.say = [] { return "last words"; }, .lost = {}}, kSlow);
+  client.hurry();
+  auto words = watch.words.get_future();
+  ASSERT_EQ(words.wait_for(kLimit), std::future_status::ready);
+  EXPECT_EQ(words.get().second, "last words");
+}
+
+TEST(Pulse, StrangersAreNotHeard) {
+  Watch watch(2, kQuick);
+  Place place = place_from(watch.server.address());
+  place.secret = "guessed";
+  EXPECT_THROW(Client(to_text(place), 1, {.say = [] { return "evil"; }, .lost = {}}, kQuick), std::runtime_error);
+  EXPECT_FALSE(watch.heard);
+}
+
+TEST(Pulse, NoServerIsSaid) {
+  const std::string nowhere = to_text({"secret", {"127.0.0.1"}, 1});
+  try {
+    const Client client(nowhere, 3, {.say = {}, .lost = {}}, kQuick);
+    FAIL() << "connected";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("process 3 cannot reach who has started it: no answer at port 1 of 127.0.0.1"));
+  }
+}
+
+TEST(Pulse, APlaceGoesThroughText) {
+  const Place place = place_from(to_text({"abc", {"10.0.0.1", "127.0.0.1"}, 4711}));
+  EXPECT_EQ(place.secret, "abc");
+  EXPECT_EQ(place.port, 4711);
+  EXPECT_THAT(place.addresses, testing::ElementsAre("10.0.0.1", "127.0.0.1"));
+  EXPECT_THROW(place_from("abc"), std::runtime_error);
+  EXPECT_THROW(place_from(""), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace shardlings::world::pulse
