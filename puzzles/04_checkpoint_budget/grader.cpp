@@ -330,8 +330,24 @@ bool repeats_at_most(CheckContext& check, const std::string& name, const Checkpo
   return false;
 }
 
+/// The plan fits with every x[l] in memory, as the lesson reckons. Memory that is given, such as the gradients that are
+/// still zero, would be room for activations beside the budget, and then no plan is dear.
+bool plan_fits(CheckContext& check) {
+  const Case& kase = check.kase();
+  const CheckpointPlan plan = plan_of(check);
+  const Bytes needed(activation_peak(planned_layers(kase), plan));
+  if (check.at_most("activations of this plan, every x[l] in memory", needed,
+                    named("budget", Bytes(kase.integer("budget"))), check.place_of_first(0, EventKind::backward))) {
+    return true;
+  }
+  check.detail(fmt::format("computed again: {}", names_of(plan)));
+  check.diagnose("inputs_elsewhere");
+  return false;
+}
+
 SHARDLINGS_CHECK(recompute) {
   const Case& kase = check.kase();
+  if (!plan_fits(check)) return;
   const CheckpointPlan greedy = greedy_plan(planned_layers(kase), kase.integer("budget"), cheaper_byte);
   // Where this cannot tell which mistake it was, the best plan may, on another case.
   if (!repeats_at_most(check, "giving up the cheapest bytes first", greedy, "")) return;

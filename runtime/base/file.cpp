@@ -52,6 +52,27 @@ std::optional<std::string> read_to_end(int file) {
   }
 }
 
+/// A terminal, a pipe or a device stands there, as with /dev/null and /dev/stdout: it is written to, since a file in
+/// its place would take it from the whole machine. A file that /dev/stdout leads to is one of these.
+bool takes_bytes(const std::string& path) {
+  const std::string whole = fs::absolute(path).lexically_normal().string();
+  struct stat about {};
+  const bool is_there = stat(path.c_str(), &about) == 0;
+  if (is_there && (whole.starts_with("/dev/") || whole.starts_with("/proc/"))) return !S_ISDIR(about.st_mode);
+  return is_there && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+}
+
+/// Throws the reason, in words.
+void write_to_what_is_there(const std::string& path, std::string_view content) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode)) throw std::runtime_error("it is a disk");
+  // A pipe from which nobody reads would be waited for without end.
+  const Descriptor there(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (there.get() < 0 && errno == ENXIO) throw std::runtime_error("nobody reads from it");
+  if (there.get() >= 0) fcntl(there.get(), F_SETFL, fcntl(there.get(), F_GETFL) & ~O_NONBLOCK);
+  if (there.get() < 0 || !write_all(there.get(), content)) throw std::runtime_error(std::strerror(errno));
+}
+
 std::string why_not_written(const std::string& path, int reason) {
   const fs::path folder = fs::path(path).parent_path();
   std::error_code ignored;
@@ -78,6 +99,13 @@ std::string read_whole_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view content, Outlives outlives) {
+  if (takes_bytes(path)) {
+    try {
+      return write_to_what_is_there(path, content);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("cannot write {}: {}", path, error.what()));
+    }
+  }
   const std::string temporary = name_while_written(path, getpid());
   if (!write_new_file(temporary, content, outlives) || rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;

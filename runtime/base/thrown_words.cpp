@@ -57,7 +57,8 @@ std::string words_of_thrown() {
   } catch (const ThrownElsewhere& thrown) {
     return thrown.what();
   } catch (const std::exception& error) {
-    return fmt::format("a {}: {}", thrown_type(), error.what());
+    const char* text = error.what();  // of a learner's own class it may be anything
+    return fmt::format("a {}: {}", thrown_type(), text == nullptr ? "its what() is a null pointer" : text);
   } catch (const char* text) {
     return quoted(text);
   } catch (const std::string& text) {

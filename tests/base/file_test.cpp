@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +47,29 @@ TEST_F(FileTest, ReplacesWhatWasThere) {
   write_file_atomically(path("f"), "old and long");
   write_file_atomically(path("f"), "new");
   EXPECT_EQ(read_file(path("f")), "new");
+}
+
+/// As root a rename would put a file in the place of /dev/null, for the whole machine.
+TEST_F(FileTest, APipeIsWrittenToAndStays) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THROW(write_file_atomically(path("pipe"), "x"), std::runtime_error)
+      << "nobody reads: that is no reason to wait";
+  const int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_file_atomically(path("pipe"), "content");
+  std::string got(20, 0);
+  got.resize(static_cast<std::size_t>(read(reader, got.data(), got.size())));
+  close(reader);
+  EXPECT_EQ(got, "content");
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  EXPECT_THAT(names(), testing::ElementsAre("pipe")) << "nothing lies beside it";
+}
+
+TEST_F(FileTest, WhatALinkToADeviceLeadsToIsWrittenTo) {
+  fs::create_symlink("/dev/null", path("nowhere"));
+  write_file_atomically(path("nowhere"), "content");
+  EXPECT_TRUE(fs::is_symlink(path("nowhere"))) << "and the link stays";
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
 TEST_F(FileTest, AFailedWriteLeavesTheOldContentAndNothingElse) {

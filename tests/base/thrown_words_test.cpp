@@ -20,6 +20,11 @@ std::string words_of(const std::function<void()>& body) {
 
 enum class Colour { red };
 
+class Silent : public std::exception {
+ public:
+  const char* what() const noexcept override { return nullptr; }
+};
+
 TEST(ThrownWords, NameTypeAndValue) {
   EXPECT_EQ(words_of([] { throw 42; }), "the int 42");
   EXPECT_EQ(words_of([] { throw -1L; }), "the long -1");
@@ -29,6 +34,11 @@ TEST(ThrownWords, NameTypeAndValue) {
   EXPECT_EQ(words_of([] { throw std::string("no idea"); }), "the text 'no idea'");
   EXPECT_EQ(words_of([] { throw std::out_of_range("vector"); }), "a std::out_of_range: vector");
   EXPECT_EQ(words_of([] { throw Colour::red; }), "a value of type shardlings::(anonymous namespace)::Colour");
+}
+
+TEST(ThrownWords, TellWhereThereAreNone) {
+  EXPECT_EQ(words_of([] { throw Silent(); }),
+            "a shardlings::(anonymous namespace)::Silent: its what() is a null pointer");
 }
 
 TEST(ThrownWords, OfAnotherProcessStayAsTheyCame) {
