@@ -95,12 +95,12 @@ std::pair<Channel, Channel> make_channels() {
 
 Writer& operator<<(Writer& to, const front::CallRecord& r) {
   to << r.signature << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
-  return to << std::string(r.name) << r.not_learners << r.is_async << r.from_any;
+  return to << std::string(r.name) << r.not_learners << r.is_async << r.from_any << r.row;
 }
 Reader& operator>>(Reader& from, front::CallRecord& r) {
   from >> r.signature >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
   r.name = lasting(from.get<std::string>());
-  return from >> r.not_learners >> r.is_async >> r.from_any;
+  return from >> r.not_learners >> r.is_async >> r.from_any >> r.row;
 }
 
 Writer& operator<<(Writer& to, const front::Placement& placement) {
