@@ -130,23 +130,26 @@ void Group::all_to_all_rows(ConstView in, const std::vector<Count>& sends, View 
   std::vector<Work> under_way;
   for (int step = 1; step < size_; ++step) {  // with another partner each: no link takes two messages at a time
     const int to = (rank_ + step) % size_, from = (rank_ - step + size_) % size_;
-    under_way.push_back(recv_async(rows_of(out, to_begins, from), from, at));
-    under_way.push_back(send_async(rows_of(in, from_begins, to), to, at));
+    const args::recv receive{
+        .group = id_, .data = rows_of(out, to_begins, from), .from = from, .row = out.shape().cols()};
+    const args::send sending{.group = id_, .data = rows_of(in, from_begins, to), .to = to, .row = in.shape().cols()};
+    under_way.push_back(Request(port_, receive, at).start());
+    under_way.push_back(Request(port_, sending, at).start());
   }
   if (own.size() > 0) copy(own, mine, at);
   for (Work& work : under_way) work.wait(at);
 }
 void Group::send(ConstView data, int to, Location at) {
-  Request(checked(port_, at), args::send{.group = id_, .data = data, .to = to}, at).send();
+  Request(checked(port_, at), args::send{.group = id_, .data = data, .to = to, .row = 0}, at).send();
 }
 Work Group::send_async(ConstView data, int to, Location at) {
-  return Request(checked(port_, at), args::send{.group = id_, .data = data, .to = to}, at).start();
+  return Request(checked(port_, at), args::send{.group = id_, .data = data, .to = to, .row = 0}, at).start();
 }
 void Group::recv(View data, int from, Location at) {
-  Request(checked(port_, at), args::recv{.group = id_, .data = data, .from = from}, at).send();
+  Request(checked(port_, at), args::recv{.group = id_, .data = data, .from = from, .row = 0}, at).send();
 }
 Work Group::recv_async(View data, int from, Location at) {
-  return Request(checked(port_, at), args::recv{.group = id_, .data = data, .from = from}, at).start();
+  return Request(checked(port_, at), args::recv{.group = id_, .data = data, .from = from, .row = 0}, at).start();
 }
 int Group::recv_any(View data, Location at) {
   return Request(checked(port_, at), args::recv_any{.group = id_, .data = data}, at).send().group_rank;

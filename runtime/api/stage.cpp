@@ -41,6 +41,16 @@ void check_layers(Range layers, Count all, std::size_t weights, std::size_t grad
       at);
 }
 
+/// There is something to add gradients to.
+void check_grads(const char* call, Range layers, const std::vector<View>& grads, Location at) {
+  const auto missing = std::find_if(grads.begin(), grads.end(), [](const View& grad) { return !grad; });
+  if (missing == grads.end()) return;
+  throw_invalid(fmt::format("{} of {}: grads[{}] was empty when the stage was made. A Stage keeps views of the tensors "
+                            "that it was made with: make it after them",
+                            call, text_of(layers), layers.begin + (missing - grads.begin())),
+                at);
+}
+
 }  // namespace
 
 Stage::Stage(const Model& model, Range layers, Shape tokens, const std::vector<Tensor>& weights,
@@ -99,6 +109,7 @@ Tensor Stage::backward(ConstView x, StageSaved&& saved, Tensor&& grad, Location 
   StageSaved used = std::move(saved);
   Tensor gradient = std::move(grad);
   check_saved("backward", used, at);
+  check_grads("backward", layers_, grads_, at);
   for (std::size_t i = weights_.size(); i-- > 0;) {
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
     const ConstView input = i > 0 ? ConstView(used.x_[i]) : x;
@@ -130,6 +141,7 @@ void Stage::backward_weights(ConstView x, StageSaved&& saved, Location at) const
   check_made(at);
   StageSaved used = std::move(saved);
   check_saved("backward_weights", used, at);
+  check_grads("backward_weights", layers_, grads_, at);
   for (std::size_t i = weights_.size(); i-- > 0;) {
     const int layer = static_cast<int>(layers_.begin) + static_cast<int>(i);
     const ConstView input = i > 0 ? ConstView(used.x_[i]) : x;

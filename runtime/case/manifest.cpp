@@ -234,8 +234,24 @@ TrainForm read_train(TomlSection& section) {
   return form;
 }
 
+/// Which checks of the puzzle ask for less in an early milestone, or for nothing.
+void read_checks_of_milestone(TomlSection& section, const Manifest& manifest, Milestone& milestone) {
+  std::vector<std::string> ids;
+  for (const CheckSpec& check : manifest.checks) ids.push_back(check.id);
+  if (auto titles = section.section("titles")) {
+    titles->has_only(ids);
+    for (const std::string& id : ids) {
+      if (titles->has(id)) milestone.titles[id] = titles->text(id);
+    }
+  }
+  milestone.unasked = section.texts_or_none("unasked");
+  for (const std::string& id : milestone.unasked) {
+    if (!manifest.check(id)) section.fail("unasked", fmt::format("there is no check '{}'", id));
+  }
+}
+
 Milestone read_milestone(TomlSection& section, const Manifest& manifest) {
-  section.has_only({"letter", "title", "cases"});
+  section.has_only({"letter", "title", "cases", "titles", "unasked"});
   Milestone milestone{section.text("letter"), section.text("title"), section.texts_or_none("cases")};
   const std::string next(1, static_cast<char>('a' + manifest.milestones.size()));
   if (milestone.letter != next)
@@ -243,6 +259,7 @@ Milestone read_milestone(TomlSection& section, const Manifest& manifest) {
   for (const std::string& name : milestone.cases) {
     if (!manifest.find_case(name)) section.fail("cases", fmt::format("there is no case '{}'", name));
   }
+  read_checks_of_milestone(section, manifest, milestone);
   if (!manifest.milestones.empty() && manifest.milestones.back().cases.empty())
     section.fail("letter", fmt::format("the milestone before '{}' names no cases: it would be the whole puzzle", next));
   return milestone;
@@ -356,12 +373,18 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
+<<<<<<< HEAD
   root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
                  "axes", "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+=======
+  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "products", "axes",
+                 "interleaved", "model_use", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+>>>>>>> h7
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
   manifest.answer_lines = root.small("answer_lines", 1);
+  manifest.model_use = value_or(root, "model_use", ModelUse::all, kModelUseWords);
   manifest.question = root.flag_or("question", false);
   if (manifest.question) refuse_what_ranks_have(root);
   manifest.host_reads = root.flag_or("host_reads", false);

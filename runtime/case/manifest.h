@@ -7,6 +7,10 @@
 /// chapter = "3 Data parallel and sharding"
 /// summary = "Replicas that train as one"           # one line
 /// answer_lines = 8                                 # size of the solution's hole
+/// model_use = "sizes"                              # what its programs use of a case's model: "all" (default),
+/// "layers",
+///                                                  # without the model's update, or "sizes" alone: `predict` tells no
+///                                                  # more of it
 /// question = true                                  # its function answers a question about plain data: no ranks, no
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
@@ -81,12 +85,15 @@
 /// letter = "a"                                     # ./shardlings run 09a
 /// title = "Replicas"
 /// cases = ["4 ranks"]                              # it is judged on these; the last one has none: it is all of them
+/// titles = { memory = "1/t of the weights" }       # of checks that ask for less here: what for (default: as declared)
+/// unasked = ["time"]                               # checks that ask for nothing here; a later milestone has them
 /// \endcode
 /// A case without `model` has none (model.layers is 0): its harness works on plain tensors, without a reference.
 /// Cases of a question have one rank.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -127,6 +134,14 @@ inline constexpr Words<Product, 18> kProductWords{{"matmul", "attention", "parti
 inline bool is_of_matrices(Product product) {
   return product <= Product::partial_attention;
 }
+
+/// What the programs of a puzzle use of the model that a case declares.
+enum class ModelUse : std::uint8_t {
+  all,     ///< its layers and its update
+  layers,  ///< its layers. Nothing is updated, or by a rule of the puzzle's own
+  sizes    ///< widths and lengths: the mathematics are the harness's own
+};
+inline constexpr Words<ModelUse, 3> kModelUseWords{{"all", "layers", "sizes"}};
 
 /// How much a hint gives away.
 enum class HintLevel : std::uint8_t {
@@ -179,7 +194,9 @@ struct TrainForm {
 struct Milestone {
   std::string letter;  ///< "a": the first one
   std::string title;
-  std::vector<std::string> cases;  ///< empty: all, which is the whole puzzle
+  std::vector<std::string> cases;                  ///< empty: all, which is the whole puzzle
+  std::map<std::string, std::string> titles = {};  ///< by the check's id, where a check asks for less than in the whole
+  std::vector<std::string> unasked = {};           ///< ids of checks that ask for nothing on these cases
 };
 
 struct Manifest {
@@ -190,6 +207,7 @@ struct Manifest {
   std::string chapter;
   std::string summary;   ///< one line
   int answer_lines = 0;  ///< size of the solution's hole
+  ModelUse model_use = ModelUse::all;
   /// The learner's function answers a question about plain data (Case::question).
   bool question = false;
   /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host

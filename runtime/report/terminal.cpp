@@ -165,25 +165,58 @@ class Report {
     const bool passed = judged && check.passed.value_or(false);
     const std::string points =
         failed || passed ? fmt::format("{}/{}", check.earned, check.spec.points) : fmt::format("{}", check.spec.points);
-    if (failed) {
+    const auto elsewhere = options_.belongs.find(check.spec.id);
+    if (failed && has_no_end(check.spec.id)) run_without_end(check);
+    if (passed && elsewhere != options_.belongs.end()) {
+      waiting(check, points, fmt::format(" (belongs to {})", elsewhere->second));
+    } else if (failed && !is_judged_false(check.spec.id)) {
+      waiting(check, fmt::format("{}", check.spec.points), " (waits for: the run)");
+    } else if (failed) {
       const std::string mark = check.spec.bonus ? style_.pick("○", "open") : style_.pick("✗", "FAIL");
-      page_.with_right(mark, check.spec.title, points, check.spec.bonus ? Role::warning : Role::bad, 0);
-      if (shown_failures_ < detail_.failures) failures(check);
-      ++shown_failures_;
+      page_.with_right(mark, title_of(check), points, check.spec.bonus ? Role::warning : Role::bad, 0);
+      failures(check, [](const CaseVerdict& kase) { return kase.ending == wire::Ending::finished; });
     } else if (passed) {
-      if (detail_.passed_checks) page_.with_right(style_.pick("✓", "ok"), check.spec.title, points, Role::good, 0);
+      if (detail_.passed_checks) page_.with_right(style_.pick("✓", "ok"), title_of(check), points, Role::good, 0);
     } else {
-      waiting(check, points);
+      waiting(check, points, why_waiting(check));
     }
   }
 
+  const std::string& title_of(const CheckSummary& check) const {
+    const auto own = options_.titles.find(check.spec.id);
+    return own == options_.titles.end() ? check.spec.title : own->second;
+  }
+
+  std::string why_waiting(const CheckSummary& check) const {
+    if (verdict_.status == Status::not_implemented) return {};
+    if (check.blocked_by.empty()) return " (not judged)";
+    const bool by_run = has_no_end(check.blocked_by) && !is_judged_false(check.blocked_by);
+    return fmt::format(" (waits for: {})", by_run ? "the run" : check.blocked_by);
+  }
+
+  /// The check has failed on a case, and that because the case's run did not come to its end.
+  bool has_no_end(const std::string& check) const {
+    return std::any_of(verdict_.cases.begin(), verdict_.cases.end(), [&](const CaseVerdict& kase) {
+      return kase.ending != wire::Ending::finished && failed_check(kase, check) != nullptr;
+    });
+  }
+
+  /// It has failed by what it looks for, too, maybe on a case that is hidden.
+  bool is_judged_false(const std::string& check) const {
+    return !has_no_end(check) || std::any_of(verdict_.cases.begin(), verdict_.cases.end(), [&](const auto& kase) {
+      return kase.ending == wire::Ending::finished && failed_check(kase, check) != nullptr;
+    });
+  }
+
+  /// A crash, a deadlock and the like are booked on one check, and have nothing to do with what it looks for.
+  void run_without_end(const CheckSummary& check) {
+    page_.with_right(style_.pick("✗", "FAIL"), "The run did not come to its end", "", Role::bad, 0);
+    failures(check, [](const CaseVerdict& kase) { return kase.ending != wire::Ending::finished; });
+  }
+
   // One line for a check that was not judged, whatever its title's length.
-  void waiting(const CheckSummary& check, const std::string& points) {
-    std::string reason;
-    if (verdict_.status != Status::not_implemented) {
-      reason = check.blocked_by.empty() ? " (not judged)" : fmt::format(" (waits for: {})", check.blocked_by);
-    }
-    const std::string title = harmless_line(check.spec.title, style_.charset());
+  void waiting(const CheckSummary& check, const std::string& points, const std::string& reason) {
+    const std::string title = harmless_line(title_of(check), style_.charset());
     const int room = options_.width - 4 - columns_of(reason) - columns_of(points);
     const std::string cut = columns_of(title) <= room ? title : std::string(first_columns(title, room - 3)) + "...";
     page_.with_right(style_.pick("·", "-"), cut + reason, points, Role::dim, 0);
@@ -197,12 +230,15 @@ class Report {
                      Role::good, 0);
   }
 
-  void failures(const CheckSummary& check) {
+  /// On those of the cases that are meant. How many checks show theirs is limited.
+  template <class Meant>
+  void failures(const CheckSummary& check, const Meant& is_meant) {
+    if (shown_failures_++ >= detail_.failures) return;
     std::vector<std::string> others, not_run;
     bool first = true;
     for (const CaseVerdict& kase : verdict_.cases) {
       const CheckVerdict* found = failed_check(kase, check.spec.id);
-      if (found == nullptr) continue;
+      if (found == nullptr || !is_meant(kase)) continue;
       if (first || detail_.every_case) {
         failure(kase, *found);
       } else {

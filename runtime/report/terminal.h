@@ -2,6 +2,7 @@
 /// A verdict as text for the terminal: what passed, what failed and why, and where the time went.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "grading/verdict/verdict.h"
@@ -20,6 +21,8 @@ struct TerminalOptions {
   bool timeline = true;  ///< the picture of one case
   std::string title;     ///< of the puzzle; empty: its id
   bool points = true;    ///< false: a milestone was judged, whose points are not those of the puzzle
+  std::map<std::string, std::string> titles{};   ///< of checks, by id, where they are not those of the puzzle
+  std::map<std::string, std::string> belongs{};  ///< by id, where a check asked for nothing: the milestone that has it
   const grading::verdict::Verdict* goal = nullptr;  ///< drawn below a run that takes too long; nullptr: unknown
 };
 

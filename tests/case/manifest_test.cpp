@@ -183,6 +183,25 @@ TEST(Manifest, ABonusIsNeededForNothing) {
             "puzzle.toml:21: 'best' is a bonus, and 't' is none: it would cost the pass");
 }
 
+TEST(Manifest, AMilestoneMayAskForLess) {
+  const std::string cases = kCase + "[[cases]]\nname = 'two'\n", b = "[[milestones]]\nletter='b'\ntitle='B'\n",
+                    a = "[[milestones]]\nletter='a'\ntitle='A'\ncases=['one']\n";
+  const cases::Manifest less =
+      parse(kHead + kCheck + cases + a + "unasked=['output']\ntitles={ output = 'Part of X' }\n" + b);
+  EXPECT_THAT(less.milestones[0].unasked, testing::ElementsAre("output"));
+  EXPECT_EQ(less.milestones[0].titles.at("output"), "Part of X");
+  EXPECT_TRUE(less.milestones[1].titles.empty());
+  EXPECT_THAT(error_of(kHead + kCheck + cases + a + "unasked=['time']\n" + b),
+              testing::HasSubstr("there is no check 'time'"));
+  EXPECT_THAT(error_of(kHead + kCheck + cases + a + "titles={ time = 'T' }\n" + b), testing::HasSubstr("'time'"));
+}
+
+TEST(Manifest, SaysWhatIsUsedOfTheModel) {
+  EXPECT_EQ(parse(kHead + kCheck + kCase).model_use, cases::ModelUse::all);
+  EXPECT_EQ(parse(kHead + "model_use = 'sizes'\n" + kCheck + kCase).model_use, cases::ModelUse::sizes);
+  EXPECT_THAT(error_of(kHead + "model_use = 'size'\n" + kCheck + kCase), testing::HasSubstr("cannot be 'size'"));
+}
+
 TEST(Manifest, MilestonesAreCasesAndTheLastOneIsTheWhole) {
   const std::string cases = kCase + "[[cases]]\nname = 'two'\n",
                     a = "[[milestones]]\nletter='a'\ntitle='A'\ncases=['one']\n",

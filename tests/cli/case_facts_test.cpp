@@ -6,6 +6,8 @@
 namespace shardlings::cli::learner {
 namespace {
 
+using cases::ModelUse;
+
 cases::Case two_ranks(Nanos latency, double bytes_per_second) {
   cases::Case kase;
   kase.ranks = 2;
@@ -15,9 +17,12 @@ cases::Case two_ranks(Nanos latency, double bytes_per_second) {
 
 TEST(CaseFacts, SayWhatAMessageCosts) {
   using testing::Contains;
-  EXPECT_THAT(case_facts(two_ranks(Nanos(10'000), 1e6)), Contains("a message takes 10 us and its bytes at 1 MB/s"));
-  EXPECT_THAT(case_facts(two_ranks(Nanos(250'000), 1e15)), Contains("a message takes 250 us, however long it is"));
-  EXPECT_THAT(case_facts(two_ranks(Nanos(0), 1e15)), Contains("messages are free here: they take no time"));
+  EXPECT_THAT(case_facts(two_ranks(Nanos(10'000), 1e6), ModelUse::all),
+              Contains("a message takes 10 us and its bytes at 1 MB/s"));
+  EXPECT_THAT(case_facts(two_ranks(Nanos(250'000), 1e15), ModelUse::all),
+              Contains("a message takes 250 us, however long it is"));
+  EXPECT_THAT(case_facts(two_ranks(Nanos(0), 1e15), ModelUse::all),
+              Contains("messages are free here: they take no time"));
 }
 
 TEST(CaseFacts, SayWhatEachRankHas) {
@@ -27,7 +32,23 @@ TEST(CaseFacts, SayWhatEachRankHas) {
   kase.micro_batches = 1;
   kase.model.layers = 2;
   kase.model.sequence = 8;
-  EXPECT_EQ(case_facts(kase).at(0), "N = 4 ranks; each has m = 1 micro-batch of b = 2 sequences of s = 8 tokens");
+  EXPECT_EQ(case_facts(kase, ModelUse::all).at(0),
+            "N = 4 ranks; each has m = 1 micro-batch of b = 2 sequences of s = 8 tokens");
+}
+
+TEST(CaseFacts, SayOfTheModelWhatThePuzzleUses) {
+  using testing::Contains;
+  using testing::HasSubstr;
+  cases::Case kase;
+  kase.model.family = model::ModelSpec::Family::gpt;
+  kase.model.layers = 1;
+  kase.model.hidden = 8;
+  kase.model.heads = 1;
+  EXPECT_THAT(case_facts(kase, ModelUse::all), Contains(HasSubstr(", 1 head; weights of the layers: ")));
+  EXPECT_THAT(case_facts(kase, ModelUse::all), Contains(HasSubstr("; plain SGD")));
+  EXPECT_THAT(case_facts(kase, ModelUse::layers), Contains(HasSubstr("weights of the layers: ")));
+  EXPECT_THAT(case_facts(kase, ModelUse::layers), testing::Not(Contains(HasSubstr("SGD"))));
+  EXPECT_THAT(case_facts(kase, ModelUse::sizes), Contains("width h = 8, 1 head"));
 }
 
 TEST(CaseFacts, OfAQuestionAreItsNumbersAndLists) {
@@ -36,12 +57,13 @@ TEST(CaseFacts, OfAQuestionAreItsNumbersAndLists) {
   kase.question = true;
   kase.numbers = {{"price", 2.5}};
   kase.lists = {{"gpus", {8, 16}}, {"seconds", {1.5, 0.75}}};
-  EXPECT_THAT(case_facts(kase), testing::ElementsAre("price = 2.5", "gpus = 8, 16", "seconds = 1.5, 0.75"));
+  EXPECT_THAT(case_facts(kase, ModelUse::all),
+              testing::ElementsAre("price = 2.5", "gpus = 8, 16", "seconds = 1.5, 0.75"));
   kase.lists["seconds"].resize(40);
-  EXPECT_THAT(case_facts(kase), testing::Contains("in puzzle.toml, with more numbers: seconds"));
+  EXPECT_THAT(case_facts(kase, ModelUse::all), testing::Contains("in puzzle.toml, with more numbers: seconds"));
   kase.model = {};
   kase.model.layers = 4;
-  for (const std::string& fact : case_facts(kase)) {
+  for (const std::string& fact : case_facts(kase, ModelUse::all)) {
     EXPECT_THAT(fact, testing::Not(testing::AnyOf(testing::HasSubstr("N = "), testing::HasSubstr("weights of"))))
         << fact;
   }

@@ -180,6 +180,8 @@ TEST(Command, RunsOneCaseOrAnotherFile) {
   EXPECT_EQ(shardlings({"run", "01", "--file", "nowhere.cpp"}).status, 2);
   EXPECT_THAT(shardlings({"run", "01", "--file", "solutions/01_training_step/solution.cpp"}).out,
               HasSubstr("This does not count as progress: it was solutions/01_training_step/solution.cpp."));
+  EXPECT_THAT(shardlings({"run", "--file", other}).out,
+              HasSubstr("It was graded as 01, the next puzzle; for another one: ./shardlings run NUMBER --file"));
   EXPECT_THAT(shardlings({}).out, HasSubstr("0 of "));
 }
 

@@ -77,6 +77,14 @@ TEST(Markdown, HangsLists) {
   EXPECT_EQ(rendered("1. one\n   more\n2. two\n", 80), "1. one more\n2. two\n");
 }
 
+TEST(Markdown, BeginsNoListWhereASentenceGoesOnWithANumber) {
+  EXPECT_EQ(rendered("with 8 ranks 28 of\n56. In backward\nthey return.\n"),
+            "with 8 ranks 28 of 56. In backward they return.\n");
+  EXPECT_EQ(rendered("- or one beyond\n448. With any\n"), "- or one beyond 448. With any\n");
+  EXPECT_EQ(rendered("text\n1. one\n2. two\n"), "text\n1. one\n2. two\n");
+  EXPECT_EQ(rendered("7. seven\n8. eight\n"), "7. seven\n8. eight\n");
+}
+
 TEST(Markdown, AlignsTables) {
   EXPECT_EQ(rendered("| | shape |\n|---|---|\n| `x` | (s, b) |\n| longer | (n) |\n"),
             "          shape\n  --------------\n  x       (s, b)\n  longer  (n)\n");

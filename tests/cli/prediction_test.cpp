@@ -105,6 +105,8 @@ TEST(Predicted, TheNumberIsShownWithItsFormula) {
   EXPECT_EQ(number_of(question), "512 B");
   question.formula = "2 W = 2 x 256";
   EXPECT_EQ(number_of(question), "512 B = 2 W = 2 x 256");
+  question.formula = "outputs";
+  EXPECT_EQ(number_of(question), "512 B") << "a mere name is no way to the number";
   Question which = question_in(Unit::count, 2);
   which.formula = "2";
   EXPECT_EQ(number_of(which), "2");

@@ -79,6 +79,7 @@ TEST(TerminalReport, ACaseThatWasNotRunIsNoCaseThatFailed) {
     return std::any_of(kase.checks.begin(), kase.checks.end(), [](const auto& c) { return c.passed == false; });
   });
   ASSERT_NE(failed, verdict.cases.end());
+  failed->ending = wire::Ending::failed;
   auto later = *failed;
   later.kase.name = "later";
   later.ending = wire::Ending::not_run;
@@ -184,7 +185,35 @@ TEST(TerminalReport, PrintsAnExplanationOnce) {
   const auto text = terminal_report(samples::deadlock_verdict(), {});
   EXPECT_THAT(text, HasSubstr("deadlock: every rank waits"));
   EXPECT_EQ(text.find("deadlock: every rank waits"), text.rfind("deadlock: every rank waits"));
-  EXPECT_THAT(text, HasSubstr("(waits for: output)"));
+  EXPECT_THAT(text, HasSubstr("(waits for: the run)"));
+}
+
+TEST(TerminalReport, BooksARunWithoutAnEndOnNoCheck) {
+  auto verdict = samples::deadlock_verdict();
+  const auto text = terminal_report(verdict, {});
+  EXPECT_THAT(text, HasSubstr("✗ The run did not come to its end"));
+  EXPECT_THAT(text, HasSubstr("· Weights and loss are those of one device (waits for: the run)"));
+  const auto wrong = samples::verdict_with_failure(samples::pipeline_case(2, 2, false));
+  verdict.cases.push_back(wrong.cases[0]);
+  verdict.cases[1].kase.name = "another";
+  verdict.cases[1].checks[0].passed = false;
+  verdict.cases[1].checks[0].expected = "other numbers";
+  const auto both = terminal_report(verdict, {});
+  EXPECT_THAT(both, HasSubstr("✗ The run did not come to its end"));
+  EXPECT_THAT(both, HasSubstr("✗ Weights and loss are those of one device"));
+  EXPECT_THAT(both, HasSubstr("expected  other numbers"));
+}
+
+TEST(TerminalReport, SaysOfAMilestoneWhatWasAsked) {
+  const auto verdict = samples::passed_verdict(samples::layers_case(2));
+  TerminalOptions options;
+  options.points = false;
+  options.titles["output"] = "The weights alone";
+  options.belongs[verdict.checks[1].spec.id] = "20b";
+  const auto text = terminal_report(verdict, options);
+  EXPECT_THAT(text, HasSubstr("✓ The weights alone"));
+  EXPECT_THAT(text, HasSubstr("· " + verdict.checks[1].spec.title + " (belongs to 20b)"));
+  EXPECT_THAT(text, Not(HasSubstr("✓ " + verdict.checks[1].spec.title)));
 }
 
 TEST(TerminalReport, IsPoliteAboutAStub) {

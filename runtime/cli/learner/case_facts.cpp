@@ -47,16 +47,26 @@ std::string weights_text(const model::ModelStructure& structure) {
   return fmt::format("{}", fmt::join(sizes, ", "));
 }
 
-std::string model_text(const cases::Case& kase) {
+/// Of a puzzle whose harness has mathematics of its own.
+std::string sizes_text(const model::ModelSpec& model) {
+  std::string text = fmt::format("width h = {}", model.hidden);
+  if (model.layers > 1) text = fmt::format("L = {}, ", so_many(model.layers, "layer")) + text;
+  return model.family == model::ModelSpec::Family::gpt ? text + ", " + so_many(model.heads, "head") : text;
+}
+
+std::string model_text(const cases::Case& kase, cases::ModelUse use) {
+  if (use == cases::ModelUse::sizes) return sizes_text(kase.model);
   const model::ModelStructure structure = model::make_structure(kase.model);
   std::string text = kase.model.family == model::ModelSpec::Family::mlp ? "a perceptron" : "a GPT";
-  text += fmt::format(" of L = {}, width h = {}, {} outputs", so_many(std::ssize(structure.layers), "layer"),
-                      kase.model.hidden, kase.model.outputs);
+  text += fmt::format(" of L = {}, width h = {}, {}", so_many(std::ssize(structure.layers), "layer"), kase.model.hidden,
+                      so_many(kase.model.outputs, "output"));
   if (!kase.model.widths.empty()) text += fmt::format(", inner widths {}", fmt::join(kase.model.widths, ", "));
-  if (kase.model.family == model::ModelSpec::Family::gpt) text += fmt::format(", {} heads", kase.model.heads);
+  if (kase.model.family == model::ModelSpec::Family::gpt) text += ", " + so_many(kase.model.heads, "head");
   if (kase.question) return text + fmt::format(", sequences of {}", so_many(kase.model.sequence, "token"));
+  text += "; weights of the layers: " + weights_text(structure);
+  if (use == cases::ModelUse::layers) return text;
   const bool adam = kase.model.optimizer == model::ModelSpec::Optimizer::adam;
-  return text + fmt::format("; weights of the layers: {}; {}", weights_text(structure), adam ? "Adam" : "plain SGD");
+  return text + (adam ? "; Adam" : "; plain SGD");
 }
 
 /// "1 MB/s": a K are 1000 bytes, as of links everywhere.
@@ -99,10 +109,10 @@ std::string times_text(const front::Cluster& cluster) {
 
 }  // namespace
 
-std::vector<std::string> case_facts(const cases::Case& kase) {
+std::vector<std::string> case_facts(const cases::Case& kase, cases::ModelUse use) {
   std::vector<std::string> facts;
   if (!kase.question) facts.push_back(ranks_and_batch(kase));
-  if (kase.has_model()) facts.push_back(model_text(kase));
+  if (kase.has_model()) facts.push_back(model_text(kase, use));
   if (kase.has_model() && kase.cluster.uses_table) facts.push_back(times_text(kase.cluster));
   if (kase.ranks > 1) facts.push_back(links_text(kase.cluster));
   if (!kase.numbers.empty()) {

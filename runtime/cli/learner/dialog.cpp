@@ -26,7 +26,7 @@ namespace {
 /// "peak in bytes".
 std::string with_unit(const Question& question) {
   const std::string unit = unit_asked(question);
-  return question.id + (unit.empty() ? "" : " in " + unit);
+  return question.id + (unit.empty() || unit == question.id ? "" : " in " + unit);  // never "chunks in chunks"
 }
 
 Answer judged(const Question& question, const std::string& given) {

@@ -85,6 +85,13 @@ std::string mixed_up_units(const std::string& answer, double number, const Quest
   return {};
 }
 
+/// "q", "outputs": a name for the number, and no way to it.
+bool is_mere_name(const std::string& formula) {
+  constexpr std::string_view kSigns[] = {"=", " + ", " - ", " x ", "/", "(", ","};
+  return std::none_of(std::begin(kSigns), std::end(kSigns),
+                      [&](std::string_view sign) { return formula.find(sign) != std::string::npos; });
+}
+
 }  // namespace
 
 std::string unit_asked(const Question& question) {
@@ -135,7 +142,7 @@ std::string why_wrong(const std::string& answer, const Question& question) {
 
 std::string number_of(const Question& question) {
   const std::string number = grading::verdict::amount_text(question.value, question.unit, question.counted);
-  const bool says_more = !question.formula.empty() && question.formula != std::to_string(question.value);
+  const bool says_more = !is_mere_name(question.formula) && question.formula != std::to_string(question.value);
   return says_more ? number + " = " + question.formula : number;
 }
 

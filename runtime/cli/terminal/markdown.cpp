@@ -34,7 +34,14 @@ bool is_fence(const std::string& text) {
   return text.starts_with("```") || text.starts_with("~~~");
 }
 
-bool begins_block(const std::string& text) {
+bool is_numbered(const std::string& text) {
+  return bullet_length(text) > 0 && std::isdigit(static_cast<unsigned char>(text[0]));
+}
+
+/// Whether the line ends the block that began with the line `first`. Of numbers 1 alone begins a list below a
+/// paragraph, as in CommonMark: any other one is the number that a sentence happened to be broken before.
+bool begins_block(const std::string& text, const std::string& first) {
+  if (is_numbered(text) && !is_numbered(first) && !text.starts_with("1. ")) return false;
   return text.empty() || text[0] == '#' || text[0] == '|' || text[0] == '>' || is_fence(text) ||
          bullet_length(text) > 0;
 }
@@ -177,7 +184,8 @@ class Renderer {
     const std::size_t mark = first.starts_with("> ") ? 2 : bullet_length(first);
     const std::size_t indent = indent_of(lines_[at_]);
     std::string words = first.substr(mark);
-    for (++at_; at_ < lines_.size() && !begins_block(trimmed(lines_[at_])); ++at_) words += " " + trimmed(lines_[at_]);
+    for (++at_; at_ < lines_.size() && !begins_block(trimmed(lines_[at_]), first); ++at_)
+      words += " " + trimmed(lines_[at_]);
     const std::string margin(indent + mark, ' ');
     std::string lead = std::string(indent, ' ') + first.substr(0, mark);
     for (const std::string& line :

@@ -186,6 +186,14 @@ std::string words_on_another_file(const Context& context, const RunOptions& opti
                                             options.file, own));
 }
 
+/// Whose file it was taken for, where a file came without the number of a puzzle.
+std::string words_on_the_puzzle(const Context& context, const RunOptions& asked, const Manifest& puzzle) {
+  if (!asked.puzzle.empty() || asked.file.empty()) return {};
+  return "\n" + context.wrapped(fmt::format(
+                    "It was graded as {}, the next puzzle; for another one: ./shardlings run NUMBER --file {}",
+                    learner::short_name(puzzle), quoted_for_shell(asked.file)));
+}
+
 /// Notes the run where it was the learner's file. A folder that cannot be written costs the note, not the verdict.
 learner::Progress remember(const Context& context, const Manifest& puzzle, const RunOptions& options,
                            const Verdict& verdict, const std::string& hash) {
@@ -217,6 +225,14 @@ std::optional<Verdict> goal_of(const Context& context, const RunOptions& options
   return has_failed && options.set.empty() ? learner::load_goal(context, puzzle) : std::nullopt;
 }
 
+/// "43b": the first milestone behind this one that asks for something by the check.
+std::string milestone_that_asks(const Manifest& puzzle, const cases::Milestone& here, const std::string& check) {
+  const auto asks = std::find_if(puzzle.milestones.begin(), puzzle.milestones.end(), [&](const auto& milestone) {
+    return milestone.letter > here.letter && std::count(milestone.unasked.begin(), milestone.unasked.end(), check) == 0;
+  });
+  return asks == puzzle.milestones.end() ? puzzle.id : learner::short_name(puzzle) + asks->letter;
+}
+
 /// The report, for a screen on which `lines` are taken, if they are limited, and the whole one for who wants both.
 void print_report(const Context& context, const RunOptions& options, const Manifest& puzzle, const Verdict& verdict,
                   const std::string& closing, int lines) {
@@ -228,6 +244,8 @@ void print_report(const Context& context, const RunOptions& options, const Manif
       milestone && !milestone->cases.empty()) {
     shown.title = fmt::format("{}{} {}", learner::short_name(puzzle), milestone->letter, milestone->title);
     shown.points = false;
+    shown.titles = milestone->titles;
+    for (const std::string& id : milestone->unasked) shown.belongs[id] = milestone_that_asks(puzzle, *milestone, id);
   }
   shown.width = context.width;
   shown.colour = context.colour;
@@ -288,10 +306,11 @@ int run(const Context& context, const RunOptions& asked) {
                 << '\n';
   } else if (!learner::takes_stdout(exports)) {
     const bool of_milestone = milestone != nullptr && !milestone->cases.empty();
-    const std::string closing = is_own && of_milestone
-                                    ? learner::closing_words_of_milestone(context, puzzle, *milestone, verdict)
-                                : is_own ? learner::closing_words(context, course, puzzle, verdict, progress)
-                                         : words_on_another_file(context, options, puzzle, verdict);
+    const std::string closing =
+        is_own && of_milestone ? learner::closing_words_of_milestone(context, puzzle, *milestone, verdict)
+        : is_own
+            ? learner::closing_words(context, course, puzzle, verdict, progress)
+            : words_on_another_file(context, options, puzzle, verdict) + words_on_the_puzzle(context, asked, puzzle);
     print_report(context, options, puzzle, repeatable, closing, static_cast<int>(course.faulty().size()));
   }
   // Who reads them knows nothing of this machine's files.

@@ -156,6 +156,8 @@ void RankGroups::post_message(const Call& call, GroupOperation& operation, int p
   operation.link = shared_.rank.costs().link_between(shared_.rank.id(), operation.peer);
   CallRecord record = operation.record();
   record.is_async = call.blocking == 0;
+  if (call.verb == detail::Verb::send) record.row = unpacked::send(call).row;
+  if (call.verb == detail::Verb::recv) record.row = unpacked::recv(call).row;
   operation.ticket = shared_.control.join_message(shared_.rank.id(), call.group, from, to);
   operation.post(record);
 }

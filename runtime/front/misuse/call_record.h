@@ -23,6 +23,7 @@ struct CallRecord {
   Nanos posted;              ///< the rank's clock at the call
   Nanos lane_free;           ///< sends: when the sender's egress is free; else filled in by the control plane
   Label label;               ///< of the data sent
+  Count row = 0;             ///< messages of all_to_all_rows: the elements of a row. 0: it is another message
   std::int32_t color = 0;    ///< split
   std::int32_t key = 0;      ///< split
   std::uint32_t groups = 0;  ///< split: how many groups the rank is in already; filled in by the control plane

@@ -77,7 +77,15 @@ bool has_an_empty_end(const ToldOperation& operation) {
                      [](const auto& record) { return record.signature.count == 0; });
 }
 
+bool is_of_rows(const ToldOperation& operation) {
+  return operation.message && operation.records[0].row > 0 && operation.records[kReceiver].row > 0;
+}
+
 std::string size_advice(const ToldOperation& operation) {
+  if (is_of_rows(operation)) {
+    return "\nHow many rows one rank sends to another, both have to know: what stands in `sends` of the one for the "
+           "other stands in `receives` of the other for the one.";
+  }
   const std::string rule = operation.message
                                ? "\nSend and receive must agree on the number of elements."
                                : "\nThe ranks make the same call with different sizes: the size of the whole is the "
@@ -310,10 +318,9 @@ const char* advice(const Statuses& ranks, const std::vector<int>& ring) {
            "start "
            "one of the two with _async.";
   }
-  return "\nWhat a rank of the cycle waits for, the next one has not done when it comes to wait itself. Look for that "
-         "call in the next one's code: if it comes later, one of them has to come earlier; if there is none, add it, "
-         "or "
-         "take away what waits for it.";
+  return "\nEach rank of the cycle waits for a call that the next one makes only later in its code, or never. Look for "
+         "it there: if it comes later, one of the two has to come earlier; if there is none, add it, or take away what "
+         "waits for it.";
 }
 
 Failure deadlock(const Statuses& ranks) {

@@ -40,6 +40,7 @@ std::string split_text(const CallRecord& record) {
 
 std::string message_verb(const CallRecord& record, int member) {
   if (record.from_any) return "recv_any";
+  if (record.row > 0) return "all_to_all_rows";
   return std::string(member == kReceiver ? "recv" : "send") + (record.is_async ? "_async" : "");
 }
 
@@ -48,6 +49,12 @@ std::string call_of(const ToldOperation& operation, int member) {
   const back::Signature& signature = record.signature;
   if (operation.agreement) return "survivors";
   if (operation.from_any) return fmt::format("recv_any of {} {}", signature.count, name_of(signature.dtype));
+  if (operation.message && record.row > 0) {
+    const Count rows = signature.count / record.row;
+    return fmt::format("all_to_all_rows, {} row{} of {} {}{} {} rank {}", rows, rows == 1 ? "" : "s", record.row,
+                       name_of(signature.dtype), load_text(record, member), member == kReceiver ? "from" : "to",
+                       operation.rank_of(1 - member));
+  }
   if (operation.message) {
     return fmt::format("{} of {} {}{} {} rank {}", message_verb(record, member), signature.count,
                        name_of(signature.dtype), load_text(record, member), member == kReceiver ? "from" : "to",

@@ -93,8 +93,8 @@ Reply PendingTable::drop(const Call& call) {
     rank_.defer(
         Misuse::leak,
         fmt::format("leak: rank {} dropped the Work of {} at {} without wait(): its result may never arrive.\n"
-                    "Keep every Work and wait for it before its data are used or the function returns. What nobody "
-                    "needs, do not start.",
+                    "Keep every Work and wait for it before its data are used or the function returns. Do not start "
+                    "what nobody needs.",
                     rank_.id(), pending->describe(), to_text(pending->at)),
         pending->at);
   }
@@ -128,8 +128,8 @@ void PendingTable::check_end() const {
   }
   if (!first) return;
   const std::string sentence = fmt::format(
-      "leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for. What nobody needs, do not "
-      "start.",
+      "leak: rank {} returned without wait() for {} at {}{}.\nEvery Work must be waited for. Do not start what nobody "
+      "needs.",
       rank_.id(), first->describe(), to_text(first->at), owed > 1 ? fmt::format(" and {} more", owed - 1) : "");
   throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
 }

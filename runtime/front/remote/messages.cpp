@@ -18,12 +18,12 @@ const char* lasting(std::string_view text) {
 
 Writer& operator<<(Writer& to, const CallRecord& r) {
   to << r.signature << r.at << r.order << r.posted << r.lane_free << r.label << r.color << r.key << r.groups;
-  return to << r.name << r.not_learners << r.is_async << r.from_any;
+  return to << r.name << r.not_learners << r.is_async << r.from_any << r.row;
 }
 Reader& operator>>(Reader& from, CallRecord& r) {
   from >> r.signature >> r.at >> r.order >> r.posted >> r.lane_free >> r.label >> r.color >> r.key >> r.groups;
   r.name = lasting(from.text());
-  return from >> r.not_learners >> r.is_async >> r.from_any;
+  return from >> r.not_learners >> r.is_async >> r.from_any >> r.row;
 }
 
 Writer& operator<<(Writer& to, const GroupInfo& group) {

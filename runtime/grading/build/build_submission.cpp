@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/leave_out.h"
 #include "grading/build/assembly_check.h"
+#include "grading/build/compiler_advice.h"
 #include "grading/build/include_check.h"
 #include "grading/build/object_check.h"
 #include "grading/build/object_file.h"
@@ -177,7 +178,7 @@ BuildOutcome stopped(Wall wall, std::string log) {
 /// What a tool said that did not succeed.
 BuildOutcome stopped_tool(const Build& build, const run::ProcessEnd& end, const char* doing) {
   const std::string limit = build.sandbox.limit_text(end, doing);
-  return limit.empty() ? stopped(Wall::compiler, end.output)
+  return limit.empty() ? stopped(Wall::compiler, end.output + advice_on(end.output))
                        : stopped(Wall::limits, fmt::format("{}: {}", build.source.name, limit));
 }
 

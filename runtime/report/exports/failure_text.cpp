@@ -9,6 +9,7 @@ namespace shardlings::report {
 
 std::string failure_text(const grading::verdict::CaseVerdict& kase, const grading::verdict::CheckVerdict& check) {
   std::string text = fmt::format("case: {}\n", kase.kase.name);
+  if (kase.ending != wire::Ending::finished) text = "The run did not come to its end.\n" + text;
   if (!check.expected.empty()) text += fmt::format("expected: {}\n", check.expected);
   if (!check.found.empty()) text += fmt::format("found: {}\n", check.found);
   for (const std::string& line : check.details) text += line + '\n';

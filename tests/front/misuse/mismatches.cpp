@@ -1,4 +1,6 @@
 // Ranks of a group that do not make the same call.
+#include <numeric>
+
 #include "front/misuse/programs.h"
 
 namespace shardlings::misuse {
@@ -12,6 +14,20 @@ void counts(Rank& rank, Pauses& pause) {
   Tensor data = rank.zeros(is_last(rank) ? 8 : 12, Kind::buffer, DType::f32, line(10));
   pause();
   rank.world().all_reduce(data, ReduceOp::sum, line(11));
+}
+
+// Rank 0 sends rank 1 a row more than that expects.
+void rows(Rank& rank, Pauses& pause) {
+  const auto n = static_cast<std::size_t>(rank.size());
+  std::vector<Count> sends(n, 2), receives(n, 2);
+  if (rank.id() == 0) sends[1] = 3;
+  const auto total = [](const std::vector<Count>& numbers) {
+    return std::accumulate(numbers.begin(), numbers.end(), Count{0});
+  };
+  Tensor in = rank.zeros({total(sends), 4}, Kind::buffer, DType::f32, line(10));
+  Tensor out = rank.zeros({total(receives), 4}, Kind::buffer, DType::f32, line(11));
+  pause();
+  rank.world().all_to_all_rows(in, sends, out, receives, line(12));
 }
 
 void types(Rank& rank, Pauses& pause) {
@@ -163,6 +179,7 @@ void after_the_harness(Rank& rank, Pauses& pause) {
 std::vector<WrongProgram> mismatches() {
   return {
       {"mismatch_counts", "mismatch", "the last rank gives fewer elements", counts, 1},
+      {"mismatch_rows", "mismatch", "rank 0 sends more rows than rank 1 expects", rows},
       {"mismatch_types", "mismatch", "rank 0 gives another type of the same size", types, 2},
       {"mismatch_operators", "mismatch", "rank 1 reduces with another operator", operators, 3},
       {"mismatch_operations", "mismatch", "the last rank calls barrier instead", operations, 5},

@@ -185,6 +185,14 @@ TEST(StageMisuse, IsToldWithItsLine) {
     const Stage stage(in.on.model, {2, 4}, {4, 3}, in.on.state.weights, grads);
   });
   EXPECT_THAT(short_lists, HasSubstr("looks for weights[3] and grads[3]"));
+  const std::string too_early = error([](InStages& in, const Tensor& x) {
+    std::vector<Tensor> grads(4);
+    const Stage stage(in.on.model, {2, 4}, {4, 3}, in.on.state.weights, grads);
+    StageSaved saved;
+    Tensor y = stage.forward(x, &saved);
+    stage.backward(x, std::move(saved), std::move(y));
+  });
+  EXPECT_THAT(too_early, HasSubstr("grads[2] was empty when the stage was made"));
   const std::string unmade = error([](InStages&, const Tensor& x) { Stage().forward(x, nullptr); });
   EXPECT_THAT(unmade, HasSubstr("stage_test.cpp:"));
   EXPECT_THAT(unmade, HasSubstr(": this Stage was default-constructed: it has no layers"));
