@@ -373,13 +373,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-<<<<<<< HEAD
   root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
-                 "axes", "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
-=======
-  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "products", "axes",
-                 "interleaved", "model_use", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
->>>>>>> h7
+                 "axes", "interleaved", "model_use", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
