@@ -58,11 +58,12 @@ TEST(Doors, LearnersMayNotAskForWhatIsTheHarnesss) {
     for (int v = 0; v < kVerbs; ++v) {
       const auto verb = static_cast<Verb>(v);
       if (spec_of(verb).by != Caller::harness) continue;
-      const bool has_tensor = verb == Verb::load || verb == Verb::mark_layer || verb == Verb::publish;
+      const bool has_tensor =
+          verb == Verb::load || verb == Verb::mark_layer || verb == Verb::publish || verb == Verb::store_give;
       EXPECT_THAT(refusal(rank, has_tensor ? call_of(verb, {x}) : call_of(verb)), refused) << name_of(verb);
       ++refusals;
     }
-    EXPECT_EQ(refusals, 7);
+    EXPECT_EQ(refusals, 8);
   });
 }
 
@@ -250,6 +251,7 @@ TEST(Port, RaisesErrorsAsTheExceptionsThatTheyAre) {
   expect_raised<OutOfMemory>(ErrorKind::out_of_memory);
   expect_raised<MisuseError>(ErrorKind::misuse);
   expect_raised<Aborted>(ErrorKind::aborted);
+  expect_raised<PeerFailed>(ErrorKind::peer_failed);
   expect_raised<Error>(ErrorKind::other);
 }
 

@@ -54,7 +54,7 @@ TEST(Verbs, OfTheHarnessAreThose) {
     if (spec_of(verb).by == Caller::harness) names.insert(name_of(verb));
   }
   EXPECT_EQ(names, (std::set<std::string>{"load", "mark_layer", "add_model", "begin_measuring", "end_measuring",
-                                          "script_read", "publish"}));
+                                          "script_read", "publish", "store.give"}));
 }
 
 TEST(Verbs, ThatDestructorsCallAreThose) {
@@ -62,7 +62,8 @@ TEST(Verbs, ThatDestructorsCallAreThose) {
     const bool released = verb == Verb::drop || verb == Verb::drop_saved || verb == Verb::drop_work;
     EXPECT_EQ(spec_of(verb).released, released) << name_of(verb);
     const bool uncounted = verb == Verb::add_model || verb == Verb::show || verb == Verb::refuse ||
-                           verb == Verb::script_read || verb == Verb::publish;
+                           verb == Verb::script_read || verb == Verb::publish || verb == Verb::store_give ||
+                           verb == Verb::survivor;
     EXPECT_EQ(spec_of(verb).uncounted, uncounted) << name_of(verb);
   }
 }

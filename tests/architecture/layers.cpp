@@ -33,6 +33,9 @@ const Names kSimulated = {"front/clock/cluster.h", "front/group/fold.h", "front/
 /// What a jail leaves behind, and what stood around it.
 const Names kBoundaryData = {"boundary/crash_note.h", "boundary/walls.h"};
 
+/// What is below those who start something beside a rank's program.
+const Names kLanesOfRank = {"front/clock/", "front/memory/", "front/pending/", "front/host/"};
+
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -74,20 +77,15 @@ const std::vector<Rule>& rules() {
       {"runtime/front/memory/", kOfRank + Names{"front/memory/"}, "memory is below groups, models and operations"},
       {"runtime/front/pending/", kOfRank + Names{"front/memory/", "front/pending/"},
        "an operation under way is one of groups or of the host, and the table of them knows neither"},
-      {"runtime/front/host/", kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/"},
-       "what the host does needs no other rank"},
+      {"runtime/front/host/", kOfRank + kLanesOfRank, "what the host does needs no other rank"},
       {"runtime/back/store/", kBottom + Names{"back/store/"}, "what is kept of a store is names and bytes"},
-      {"runtime/front/store/",
-       kOfRank + Names{"back/store/store.h", "front/clock/", "front/memory/", "front/pending/", "front/host/",
-                       "front/store/"},
+      {"runtime/front/store/", kOfRank + kLanesOfRank + Names{"back/store/store.h", "front/store/"},
        "the store is shared, and knows neither groups nor who they are"},
       {"runtime/front/group/",
        kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
                        "front/group/"},
        "groups know no operation and no model"},
-      {"runtime/front/ops/",
-       kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/", "front/ops/", "model/"},
-       "operations are one rank's own"},
+      {"runtime/front/ops/", kOfRank + kLanesOfRank + Names{"front/ops/", "model/"}, "operations are one rank's own"},
       {"runtime/front/model/", kOfRank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
        "the layers' mathematics are composed of public operations"},
       {"runtime/world/", kBottom + kBackSeams + kBackChoice + Names{"api/access.h", "front/", "world/"},

@@ -30,8 +30,8 @@ class Doom {
   /// Its next write to the store lasts from `start` to `end`; known at `now`.
   void note_write(Nanos start, Nanos end, Nanos now);
 
-  /// When it will be dead, as far as that is known.
-  std::optional<Nanos> at() const { return death_ ? death_->at : std::nullopt; }
+  /// When it will be dead, as far as that is known. Who lives until the end of what is measured does not die any more.
+  std::optional<Nanos> at() const { return death_ && measuring_ ? death_->at : std::nullopt; }
   /// When it has died.
   std::optional<Nanos> died() const { return died_; }
 

@@ -346,15 +346,12 @@ constexpr string_view kLibraryClasses[] = {"std::_Sp_make_shared_tag",
                                            "std::type_info",
                                            "std::underflow_error"};
 
-template <std::size_t N>
-bool is_one_of(const string_view (&all)[N], string_view name) {
+bool is_one_of(const auto& all, string_view name) {
   return std::binary_search(std::begin(all), std::end(all), name);
 }
-static_assert(std::is_sorted(std::begin(kPublicNames), std::end(kPublicNames)));
-static_assert(std::is_sorted(std::begin(kPlainNames), std::end(kPlainNames)));
-static_assert(std::is_sorted(std::begin(kMathNames), std::end(kMathNames)));
-static_assert(std::is_sorted(std::begin(kLibraryNames), std::end(kLibraryNames)));
-static_assert(std::is_sorted(std::begin(kLibraryClasses), std::end(kLibraryClasses)));
+constexpr auto kInOrder = [](const auto& all) { return std::is_sorted(std::begin(all), std::end(all)); };
+static_assert(kInOrder(kPublicNames) && kInOrder(kPlainNames) && kInOrder(kMathNames));
+static_assert(kInOrder(kLibraryNames) && kInOrder(kLibraryClasses));
 
 bool may_use_plain(string_view name) {
   constexpr string_view kChecked = "_chk";  // __memcpy_chk: with the size of the place where it goes
@@ -371,8 +368,7 @@ bool may_use_library(const MangledName& name) {
     const std::string& part = name.parts[i];
     if (part == "__cxx11" || part == "_V2" || part == "__1") continue;
     path += "::" + part;
-    if (is_one_of(kLibraryClasses, path)) return true;
-    if (i == 1 && part.starts_with("__throw_")) return true;
+    if (is_one_of(kLibraryClasses, path) || (i == 1 && part.starts_with("__throw_"))) return true;
   }
   return is_one_of(kLibraryNames, path);
 }
@@ -396,9 +392,9 @@ bool may_use(string_view symbol, const MangledName& name) {
   if (outermost == "std") return may_use_library(name);
   if (outermost == "__cxxabiv1") return name.table == "TV";
   if (outermost == "__gnu_cxx") return name.parts.size() >= 2 && name.parts[1].starts_with("__exchange_and_add");
-  // operator new and delete, and arrays'
-  return outermost == "nw" || outermost == "na" || outermost == "dl" || outermost == "da" ||
-         (outermost.size() == 1 && name.table == "TI");
+  if (outermost.size() == 1 && name.table == "TI") return true;
+  constexpr string_view kOperators[] = {"da", "dl", "na", "nw"};  // new and delete, and arrays'
+  return is_one_of(kOperators, outermost);
 }
 
 }  // namespace shardlings::grading::build

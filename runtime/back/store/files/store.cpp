@@ -57,7 +57,7 @@ class FilesStore final : public Store {
   }
 
  private:
-  /// Names of items have digits behind their dots; what is half written beside a file has others.
+  /// Names of items have digits alone behind their dots; what is half written beside a file has letters, too.
   static bool is_item(const std::string& name) {
     return !name.empty() && name.front() != '.' &&
            name.find_first_not_of("0123456789.", std::min(name.find('.'), name.size())) == std::string::npos;
