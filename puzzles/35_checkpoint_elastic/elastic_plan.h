@@ -33,12 +33,6 @@ std::vector<float> exact_row(const Case& kase, Count number, Count size) {
   return row;
 }
 
-/// Which micro-batch of the data that is; a run begins again at the first one behind the last.
-template <class Case>
-Count data_of(const Case& kase, Count step, Count i) {
-  return (step * kase.integer("step_batch") + i) % kase.micro_batches;
-}
-
 /// How many ranks load the newest checkpoint after the run, one group after another: of so many that live.
 inline std::set<int> loading_ranks(int live) {
   return {1, (live + 1) / 2, live};

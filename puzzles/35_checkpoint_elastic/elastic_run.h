@@ -6,21 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "grading/formulas/elastic_training.h"
 #include "grading/formulas/training.h"
-#include "grading/judge/grader.h"
 
 namespace shardlings {
 
-/// Between two changes of the ranks that train.
-struct Phase {
-  Count first = 0;          ///< updates that the state has been through at its beginning
-  Count last = 0;           ///< and at its end
-  std::vector<int> ranks;   ///< that train, in their order
-  std::vector<int> healed;  ///< of these, the ones that had no state while others had it
-  bool loaded = false;      ///< nobody had it
-  bool broken = false;      ///< somebody died of those that train
-  int size() const { return static_cast<int>(ranks.size()); }
-};
+using grading::formulas::Phase;
 
 /// Updates are counted on the ranks that live longest, so that a run is what it was, and not what it should have been.
 class ElasticRun {

@@ -11,8 +11,8 @@
 
 #include "elastic_cost.h"
 #include "elastic_run.h"
-#include "elastic_training.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/elastic_training.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/judge/predictions.h"
 #include "interval.h"
@@ -26,6 +26,12 @@ namespace {
 
 // ---- Numbers ----
 
+ElasticCase elastic_case_of(const Case& kase) {
+  ElasticCase of{kase, kase.integer("step_batch"), static_cast<int>(kase.integer("replicas"))};
+  if (is_exact(kase)) of.exact_row = [&kase](Count number, Count size) { return exact_row(kase, number, size); };
+  return of;
+}
+
 /// As one device trains, for so many updates.
 template <class Real>
 ElasticState<Real> trained(const Case& kase, Count updates, std::uint64_t shake = 0) {
@@ -33,7 +39,8 @@ ElasticState<Real> trained(const Case& kase, Count updates, std::uint64_t shake 
   all.last = updates;
   all.ranks = {0};
   const std::vector<Phase> phases = {all};
-  return ElasticTraining<Real>(kase, phases, shake).run();
+  const ElasticCase of = elastic_case_of(kase);
+  return ElasticTraining<Real>(of, phases, shake).run();
 }
 
 Layers tolerances(const Case& kase, Count updates, const Layers& exact, LayersOf<float> ElasticState<float>::*which) {
@@ -104,8 +111,9 @@ bool diagnose_numbers(CheckContext& check, const ElasticRun& run) {
   const Case& kase = check.kase();
   const Layers right = trained<double>(kase, kase.steps).weights, first = trained<double>(kase, 0).weights;
   const Layers found = found_layers(check.result(), "model");
+  const ElasticCase of = elastic_case_of(kase);
   const auto is = [&](ElasticMistake mistake, int layer) {
-    const Layers mistaken = ElasticTraining<double>(kase, run.phases(), 0, mistake, layer).run().weights;
+    const Layers mistaken = ElasticTraining<double>(of, run.phases(), 0, mistake, layer).run().weights;
     return !alike(mistaken, right) && alike(combine(found, -1, first), combine(mistaken, -1, first));
   };
   for (const Known& known : kMistakes) {

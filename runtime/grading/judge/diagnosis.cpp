@@ -84,6 +84,8 @@ constexpr std::array kBuiltIn = {
     BuiltIn{
         "desertion", "A rank is done while others still wait for it.",
         "Count the calls of both ranks in that group: where does one of them leave its loop earlier than the other?"},
+    BuiltIn{"peer_failed", "A rank has died, and another one that was told so has not gone on.",
+            "Which call throws PeerFailed, who catches it, and which group does the program go on with?"},
     BuiltIn{"race", "A tensor was used while an operation that was started on it had not been waited for.",
             "From the start of an operation to the wait() on its Work: which lines touch its tensors?"},
     BuiltIn{"leak", "What was started must be waited for, and what was sent must be received.",

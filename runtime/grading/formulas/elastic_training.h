@@ -1,21 +1,44 @@
-// The training of a run on one device, in plain loops, and with the mistakes that the judge knows.
+/// \file
+/// Training from which ranks are lost and others take over (puzzle 35), as one device would do it, in plain loops, and
+/// with the mistakes that the judge knows.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
 #include "base/parts.h"
 #include "case/data.h"
-#include "elastic_plan.h"
-#include "elastic_run.h"
 #include "grading/reference/noise.h"
 #include "grading/reference/trainer.h"
 #include "model/structure.h"
-#include "shardlings/puzzle.h"
+#include "shardlings/ops.h"
 
-namespace shardlings {
+namespace shardlings::grading::formulas {
+
+/// What happened between two changes of the ranks that train.
+struct Phase {
+  Count first = 0;            ///< updates that the state has been through at its beginning
+  Count last = 0;             ///< and at its end
+  std::vector<int> ranks{};   ///< that train, in their order
+  std::vector<int> healed{};  ///< of these, the ones that had no state while others had it
+  bool loaded = false;        ///< nobody had it
+  bool broken = false;        ///< somebody died of those that train
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+/// A case, and what its ranks go by.
+struct ElasticCase {
+  const cases::Case& kase;
+  Count batch = 1;   ///< micro-batches of a step
+  int replicas = 1;  ///< that train at most
+  /// Where all numbers shall be exact: the gradient of a micro-batch of the data, so many numbers; of the one behind
+  /// the last one the first weights. Empty: those of the case's model.
+  std::function<std::vector<float>(Count number, Count size)> exact_row{};
+};
 
 enum class ElasticMistake : std::uint8_t {
   none,
@@ -39,24 +62,19 @@ enum class ElasticMistake : std::uint8_t {
 
 template <class Real>
 struct ElasticState {
-  grading::reference::LayersOf<Real> weights, m, v;
+  reference::LayersOf<Real> weights, m, v;
   std::vector<Count> updates;  ///< of each layer, as the optimizer counts them
 };
 
 template <class Real>
 class ElasticTraining {
  public:
-  using Numbers = grading::reference::LayersOf<Real>;
+  using Numbers = reference::LayersOf<Real>;
   using State = ElasticState<Real>;
 
-  ElasticTraining(const cases::Case& kase, const std::vector<Phase>& phases, std::uint64_t shake = 0,
+  ElasticTraining(const ElasticCase& of, const std::vector<Phase>& phases, std::uint64_t shake = 0,
                   ElasticMistake mistake = ElasticMistake::none, int layer = 0)
-      : kase_(kase),
-        phases_(phases),
-        shake_(shake),
-        mistake_(mistake),
-        layer_(layer),
-        batch_(kase.integer("step_batch")) {
+      : of_(of), kase_(of.kase), phases_(phases), shake_(shake), mistake_(mistake), layer_(layer), batch_(of.batch) {
     state_.weights = initial();
     state_.m = state_.v = kept_ = zeros();
     state_.updates.assign(state_.weights.size(), 0);
@@ -78,25 +96,26 @@ class ElasticTraining {
 
  private:
   static std::size_t at(Count i) { return static_cast<std::size_t>(i); }
+  bool is_exact() const { return static_cast<bool>(of_.exact_row); }
 
   Numbers zeros() const {
-    Numbers all = grading::reference::initial_weights<Real>(kase_);
+    Numbers all = reference::initial_weights<Real>(kase_);
     for (auto& layer : all) layer.assign(layer.size(), Real(0));
     return all;
   }
   Numbers initial() const {
-    Numbers weights = grading::reference::initial_weights<Real>(kase_);
-    if (is_exact(kase_)) {
+    Numbers weights = reference::initial_weights<Real>(kase_);
+    if (is_exact()) {
       weights = zeros();
       add_row(weights, kase_.micro_batches, Real(1));
     }
-    for (std::size_t l = 0; l < weights.size() && !is_exact(kase_); ++l) {
-      grading::reference::shake_all(weights[l], shake_, l);
+    for (std::size_t l = 0; l < weights.size() && !is_exact(); ++l) {
+      reference::shake_all(weights[l], shake_, l);
     }
     return weights;
   }
   void add_row(Numbers& to, Count number, Real factor) const {
-    const std::vector<float> row = exact_row(kase_, number, model::make_structure(kase_.model).total);
+    const std::vector<float> row = of_.exact_row(number, model::make_structure(kase_.model).total);
     std::size_t next = 0;
     for (auto& layer : to) {
       for (Real& x : layer) x += factor * Real(row[next++]);
@@ -116,13 +135,13 @@ class ElasticTraining {
   /// Of micro-batch i of the step after u updates.
   void add_gradient(Numbers& to, Count u, Count i, Real factor) const {
     const Count step = mistake_ == ElasticMistake::data_again ? u - loaded_ : u;
-    const Count number = data_of(kase_, step, i);
-    if (is_exact(kase_)) return add_row(to, number, factor);
+    const Count number = (step * batch_ + i) % kase_.micro_batches;
+    if (is_exact()) return add_row(to, number, factor);
     constexpr std::uint64_t kInputs = std::uint64_t{1} << 32U;
     cases::MicroData data = cases::micro_of(kase_, 0, static_cast<int>(number));
-    grading::reference::shake_all(data.inputs, shake_, kInputs + at(number));
+    reference::shake_all(data.inputs, shake_, kInputs + at(number));
     Numbers grads = zeros();
-    grading::reference::train_micro<Real>(kase_, data, data.tokens, state_.weights, grads);
+    reference::train_micro<Real>(kase_, data, data.tokens, state_.weights, grads);
     for (std::size_t l = 0; l < to.size(); ++l) {
       for (std::size_t k = 0; k < to[l].size(); ++k) to[l][k] += factor * grads[l][k];
     }
@@ -131,8 +150,7 @@ class ElasticTraining {
   /// What the member number `r` of a phase reads.
   Range share(const Phase& phase, int r) const {
     if (mistake_ == ElasticMistake::world_shares) return part_of(batch_, kase_.ranks, phase.ranks[at(r)]);
-    if (mistake_ == ElasticMistake::replicas_shares)
-      return part_of(batch_, static_cast<int>(kase_.integer("replicas")), r);
+    if (mistake_ == ElasticMistake::replicas_shares) return part_of(batch_, of_.replicas, r);
     if (mistake_ != ElasticMistake::dead_unread) return part_of(batch_, phase.size(), r);
     const std::vector<int>& first = phases_.front().ranks;
     const auto found = std::find(first.begin(), first.end(), phase.ranks[at(r)]);
@@ -212,6 +230,7 @@ class ElasticTraining {
     return m_hat / (std::sqrt(v_hat) + Real(kase_.model.eps));
   }
 
+  const ElasticCase& of_;
   const cases::Case& kase_;
   const std::vector<Phase>& phases_;
   std::uint64_t shake_;
@@ -223,4 +242,4 @@ class ElasticTraining {
   Numbers kept_;
 };
 
-}  // namespace shardlings
+}  // namespace shardlings::grading::formulas
