@@ -109,7 +109,8 @@ int run(const std::string& settings_file, const std::string& notes_file, StepFun
   // A process on another machine has no such file.
   if (const int file = notes_file.empty() ? -1 : opened(notes_file); file >= 0) notes.emplace(file, step);
   if (!is_first) {
-    train(settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
+    train(
+        settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
     return 0;
   }
   static StopWish wish;

@@ -143,8 +143,7 @@ grading::run::ProcessOptions many_processes(const std::string& start, const std:
 }
 
 grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
-                                      terminal::TrainConversation& conversation,
-                                      grading::run::ProcessOptions process) {
+                                      terminal::TrainConversation& conversation, grading::run::ProcessOptions process) {
   process.has_input = true;
   process.kept_output = 0;
   process.on_output = [&](std::string_view output) { conversation.listen(output); };
@@ -169,8 +168,8 @@ static int train(const Context& context, const TrainOptions& options) {
   const auto choice = system::chosen_backend(context, options.backend, {case_of_ranks(settings)});
   const bool is_mpi = choice.backend == world::Backend::mpi;
   if (!is_mpi && choice.backend != world::Backend::cpu) {
-    throw UsageError(fmt::format("train computes on processors: --backend cpu or mpi, not {}.",
-                                 name_of(choice.backend)));
+    throw UsageError(
+        fmt::format("train computes on processors: --backend cpu or mpi, not {}.", name_of(choice.backend)));
   }
   const OwnFolder folder(context.project.build + "/train/running");
   const std::string settings_file = folder.path() + "/settings.json";
