@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/machine_fault.h"
 #include "submission/crash_notes.h"
+#include "submission/crew_pulse.h"
 #include "submission/wire/memory_file.h"
 #include "train/trainer.h"
 #include "world/backend.h"
@@ -109,7 +110,8 @@ int run(const std::string& settings_file, const std::string& notes_file, StepFun
   // A process on another machine has no such file.
   if (const int file = notes_file.empty() ? -1 : opened(notes_file); file >= 0) notes.emplace(file, step);
   if (!is_first) {
-    train(settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
+    train(
+        settings, step, [](const StepReport&) { return true; }, notes ? notes->watch() : RankWatch(), progress);
     return 0;
   }
   static StopWish wish;
@@ -136,6 +138,7 @@ int run(const std::string& settings_file, const std::string& notes_file, StepFun
 
 /// The same in several processes, which mpirun has started.
 int run_together(const std::string& settings_file, const std::string& notes_file, StepFunction step) {
+  const submission::CrewPulse pulse;
   world::Options options;
   use_backend(options, world::Backend::mpi);
   const int status = run(settings_file, notes_file, step, options.progress);

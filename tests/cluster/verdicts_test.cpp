@@ -39,9 +39,7 @@ bool is_listed(const char* variable, const std::string& puzzle) {
 /// A few of each kind; and of the puzzles in SHARDLINGS_MPI_PUZZLES the solution, of those in SHARDLINGS_MPI_MUTANTS
 /// every mutant.
 std::vector<Program> programs() {
-  std::vector<Program> list = {{"09_data_parallel", ""},
-                               {"29_parameter_server", ""},
-                               {"33_three_d_parallel", ""}};
+  std::vector<Program> list = {{"09_data_parallel", ""}, {"29_parameter_server", ""}, {"33_three_d_parallel", ""}};
   for (const auto& entry : fs::directory_iterator(kSolutions)) {
     const std::string puzzle = entry.path().filename().string();
     if (is_listed("SHARDLINGS_MPI_PUZZLES", puzzle)) list.push_back({puzzle, ""});
@@ -58,8 +56,9 @@ class OnThreadsAndMpi : public testing::TestWithParam<Program> {
     if (const std::string missing = mpi_missing(); !missing.empty()) GTEST_SKIP() << missing;
     fs::create_directories(folder_);
     const auto& [puzzle, mutant] = GetParam();
-    write_file_atomically(source_, mutant.empty() ? read_whole_file(std::string(kSolutions) + "/" + puzzle + "/solution.cpp")
-                                                  : support::text_of_mutant(kSolutions, puzzle, mutant));
+    write_file_atomically(source_, mutant.empty()
+                                       ? read_whole_file(std::string(kSolutions) + "/" + puzzle + "/solution.cpp")
+                                       : support::text_of_mutant(kSolutions, puzzle, mutant));
   }
   void TearDown() override { fs::remove_all(folder_); }
 
