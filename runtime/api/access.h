@@ -78,6 +78,11 @@ struct Access {
     g.size_ = size;
     return g;
   }
+  static Store store(Port* port) {
+    Store s;
+    s.port_ = port;
+    return s;
+  }
   static Rank rank(Port* port, const Group& world) { return Rank(port, world); }
   static Model model(const RankModel* model) {
     Model m;

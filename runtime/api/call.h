@@ -55,7 +55,8 @@ enum class ErrorKind : std::uint8_t {
   aborted,
   other,           ///< an Error of no kind of its own: a bug in shardlings
   no_host_memory,  ///< std::bad_alloc
-  foreign          ///< what a backend has thrown: std::runtime_error
+  foreign,         ///< what a backend has thrown: std::runtime_error
+  peer_failed
 };
 
 /// What comes back.

@@ -26,6 +26,7 @@ InvalidArgument::~InvalidArgument() = default;
 OutOfMemory::~OutOfMemory() = default;
 MisuseError::~MisuseError() = default;
 Aborted::~Aborted() = default;
+PeerFailed::~PeerFailed() = default;
 NotImplemented::NotImplemented(Location at) : Error("not implemented yet", at) {}
 NotImplemented::~NotImplemented() = default;
 

@@ -35,6 +35,18 @@ void mark_layer(const Rank& rank, ConstView tensor, int layer) {
   Request(args::mark_layer{.tensor = tensor, .layer = layer}, kNoPlace).send_through(of(rank));
 }
 
+void give_item(const Rank& rank, const char* folder, const Item& item, std::span<const float> values) {
+  HarnessPort& port = of(rank);
+  const std::string name = std::string(folder) + "/" + item.what;
+  Request(args::store_give{.item_of = {Shape(static_cast<Count>(values.size())), DType::f32},
+                           .item = name.c_str(),
+                           .first = item.first,
+                           .second = item.second,
+                           .values = port.lend(std::as_bytes(values))},
+          kNoPlace)
+      .send_through(port);
+}
+
 void script_read(const Rank& rank, float value) {
   Request(args::script_read{.value = value}, kNoPlace).send_through(of(rank));
 }

@@ -30,6 +30,9 @@ bool computes(const Rank& rank);
 /// Says which layer a tensor belongs to, for the numbers in timelines.
 void mark_layer(const Rank& rank, ConstView tensor, int layer);
 
+/// An item of the store, of f32, that is there from the beginning.
+void give_item(const Rank& rank, const char* folder, const Item& item, std::span<const float> values);
+
 /// Where nothing is computed: the number that the next read() gives, the one after those of earlier calls.
 void script_read(const Rank& rank, float value);
 

@@ -64,6 +64,7 @@ void Port::raise(const Reply& reply) {
     case ErrorKind::out_of_memory: throw OutOfMemory(text.c_str(), at);
     case ErrorKind::misuse: throw MisuseError(reply.misuse, text.c_str(), at);
     case ErrorKind::aborted: throw Aborted(text.c_str(), at);
+    case ErrorKind::peer_failed: throw PeerFailed(text.c_str(), at);
     case ErrorKind::no_host_memory: throw std::bad_alloc();
     case ErrorKind::foreign: throw std::runtime_error(text);
     case ErrorKind::none:

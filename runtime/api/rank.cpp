@@ -36,4 +36,20 @@ float Rank::read(ConstView scalar, Location at) {
   return Request(port_, args::read_scalar{.scalar = scalar}, at).send().scalar;
 }
 
+Store Rank::store() const {
+  return detail::Access::store(port_);
+}
+
+Survivors Rank::survivors(Count says, Location at) {
+  const detail::Reply made = Request(port_, args::survivors{.says = static_cast<std::uint64_t>(says)}, at).send();
+  Survivors survivors;
+  survivors.group = detail::Access::group(port_, made.group, made.group_rank, made.group_size);
+  for (int r = 0; r < made.group_size; ++r) {
+    const detail::Reply told = Request(port_, args::survivor{.group = made.group, .rank = r}, at).send();
+    survivors.ranks.push_back(told.group_rank);
+    survivors.said.push_back(static_cast<Count>(told.id));
+  }
+  return survivors;
+}
+
 }  // namespace shardlings

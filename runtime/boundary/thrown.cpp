@@ -28,6 +28,8 @@ Thrown thrown_now() {
     return of(ThrownKind::out_of_memory, error);
   } catch (const Aborted& error) {
     return of(ThrownKind::aborted, error);
+  } catch (const PeerFailed& error) {
+    return of(ThrownKind::peer_failed, error);
   } catch (const NotImplemented& error) {
     return of(ThrownKind::not_implemented, error);
   } catch (const Error& error) {
@@ -51,6 +53,7 @@ void throw_again(const Thrown& thrown, std::deque<std::string>& files) {
     case ThrownKind::aborted: throw Aborted(text, at);
     case ThrownKind::not_implemented: throw NotImplemented(at);
     case ThrownKind::error: throw Error(text, at);
+    case ThrownKind::peer_failed: throw PeerFailed(text, at);
     case ThrownKind::no_host_memory: throw NoMemoryInJail();
     case ThrownKind::foreign: break;
   }

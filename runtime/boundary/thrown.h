@@ -19,7 +19,8 @@ enum class ThrownKind : std::uint8_t {
   not_implemented,
   error,           ///< an Error of no kind of its own
   no_host_memory,  ///< std::bad_alloc
-  foreign          ///< anything else
+  peer_failed,
+  foreign  ///< anything else
 };
 
 /// std::bad_alloc of the jail: it is the jail's limit of memory that may have been met, and not the broker's.

@@ -80,6 +80,7 @@ std::string prefix_of() {
   using Plain = std::remove_cvref_t<Section>;
   if (std::is_same_v<Plain, front::Host>) return "host_";
   if (std::is_same_v<Plain, front::Efficiency>) return "efficiency_";
+  if (std::is_same_v<Plain, front::StoreSpeed>) return "store_";
   return std::is_same_v<Plain, front::Trees> ? "tree_" : "";
 }
 
@@ -234,6 +235,31 @@ model::Execution execution_from(const Json& object) {
   return execution;
 }
 
+Json deaths_to_json(const Case& kase) {
+  Json list = Json::array();
+  for (const front::Death& death : kase.deaths) {
+    Json one = {{"rank", death.rank}};
+    if (death.at) one["at_ns"] = death.at->value();
+    if (death.call > 0) one["at_call"] = death.call;
+    if (death.write > 0) one["in_write"] = death.write;
+    list.push_back(one);
+  }
+  return {{"of", list}, {"detection_ns", kase.detection.value()}};
+}
+
+void deaths_from(const Json& json, Case& kase) {
+  kase.detection = Nanos(at<std::int64_t>(json, "detection_ns"));
+  for (const Json& one : at<Json>(json, "of")) {
+    front::Death death{at<int>(one, "rank")};
+    if (death.rank < 0 || death.rank >= kase.ranks)
+      throw std::runtime_error("case: there is no rank that key 'rank' names");
+    if (one.contains("at_ns")) death.at = Nanos(at<std::int64_t>(one, "at_ns"));
+    if (one.contains("at_call")) death.call = at<int>(one, "at_call");
+    if (one.contains("in_write")) death.write = at<int>(one, "in_write");
+    kase.deaths.push_back(death);
+  }
+}
+
 }  // namespace
 
 double Case::number(const std::string& key) const {
@@ -279,6 +305,7 @@ std::string to_json(const Case& kase) {
                {"capacity", kase.capacity.value()},
                {"numbers", kase.numbers}};
   if (kase.question) json["question"] = true;
+  if (!kase.deaths.empty()) json["deaths"] = deaths_to_json(kase);
   if (!kase.lists.empty()) json["lists"] = kase.lists;
   if (kase.traced) json["traced"] = *kase.traced;
   if (!kase.recipes) json["recipes"] = false;
@@ -311,6 +338,7 @@ Case case_from_json(const std::string& text) {
   if (json.contains("recipes")) kase.recipes = at<bool>(json, "recipes");
   kase.folded = json.contains("folded") && at<bool>(json, "folded");
   if (json.contains("execution")) kase.execution = execution_from(at<Json>(json, "execution"));
+  if (json.contains("deaths")) deaths_from(at<Json>(json, "deaths"), kase);
   kase.numbers = at<std::map<std::string, double>>(json, "numbers");
   kase.question = json.contains("question") && at<bool>(json, "question");
   if (json.contains("lists")) kase.lists = at<std::map<std::string, std::vector<double>>>(json, "lists");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "front/clock/cluster.h"
+#include "front/clock/death.h"
 #include "model/execution.h"
 #include "model/structure.h"
 #include "shardlings/export.h"
@@ -35,6 +36,8 @@ struct SHARDLINGS_API Case {
   std::uint64_t seed = 1;
   front::Cluster cluster;
   Bytes capacity{std::int64_t{1} << 40};
+  std::vector<front::Death> deaths;        ///< ranks that die: at most one a rank
+  Nanos detection;                         ///< from a death until others can know of it
   std::optional<std::vector<int>> traced;  ///< the ranks that leave a trace, in order; nothing: all
   /// False: a simulation makes each call of the model of its operations. Nothing but its own time depends on that.
   bool recipes = true;

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
+#include <future>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -154,10 +158,37 @@ front::Cluster read_cluster(TomlSection& section, Clusters& clusters) {
 
 std::vector<std::string> case_keys() {
   std::vector<std::string> keys = front::cluster_keys();
-  keys.insert(keys.end(),
-              {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens", "empty_batch", "steps",
-               "seed", "cluster", "link", "host_link", "capacity_mib", "model", "numbers", "lists"});
+  keys.insert(keys.end(), {"name", "hidden", "ranks", "batch", "micro_batches", "batches", "uneven_tokens",
+                           "empty_batch", "steps", "seed", "cluster", "link", "host_link", "capacity_mib", "deaths",
+                           "detection_ms", "model", "numbers", "lists"});
   return keys;
+}
+
+Nanos ms_or_none(TomlSection& section, const std::string& key) {
+  constexpr double kMost = 1e9;  // in nanoseconds, still a whole number of 64 bits
+  const double ms = section.number_or(key, 0, 0);
+  if (ms > kMost) section.fail(key, fmt::format("'{}' must be a number of at most {}", key, kMost));
+  return Nanos(static_cast<std::int64_t>(std::llround(ms * 1e6)));
+}
+
+front::Death read_death(TomlSection& section, const Case& kase) {
+  section.has_only({"rank", "at_ms", "at_call", "in_write"});
+  front::Death death{section.small("rank", 0)};
+  if (death.rank >= kase.ranks) section.fail("rank", fmt::format("there are {} ranks, from 0 on", kase.ranks));
+  const auto is_same = [&](const front::Death& other) { return other.rank == death.rank; };
+  if (std::any_of(kase.deaths.begin(), kase.deaths.end(), is_same))
+    section.fail("rank", fmt::format("rank {} cannot die twice", death.rank));
+  const int ways = section.has("at_ms") + section.has("at_call") + section.has("in_write");
+  if (ways != 1) section.fail("rank", "one of at_ms, at_call and in_write says when the rank dies");
+  if (section.has("at_ms")) death.at = ms_or_none(section, "at_ms");
+  death.call = section.small_or("at_call", 0, 1);
+  death.write = section.small_or("in_write", 0, 1);
+  return death;
+}
+
+void read_deaths(TomlSection& section, Case& kase) {
+  for (TomlSection& death : section.sections("deaths")) kase.deaths.push_back(read_death(death, kase));
+  kase.detection = ms_or_none(section, "detection_ms");
 }
 
 Case read_case(TomlSection& section, const Manifest& manifest, Clusters& clusters) {
@@ -184,6 +215,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
   kase.seed = static_cast<std::uint64_t>(section.integer_or("seed", 1, 0));
   kase.cluster = read_cluster(section, clusters);
   kase.capacity = mib_or(section, "capacity_mib", kase.cluster.device_memory);
+  read_deaths(section, kase);
   kase.model.layers = 0;
   if (auto model = section.section("model")) kase.model = read_model(*model);
   if (auto numbers = section.section("numbers")) {
@@ -195,7 +227,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
 
 /// What says something about programs of ranks, and nothing about a question.
 void refuse_what_ranks_have(const TomlSection& root) {
-  for (const char* key : {"host_reads", "products", "axes", "interleaved"}) {
+  for (const char* key : {"host_reads", "barriers", "products", "axes", "interleaved"}) {
     if (root.has(key)) root.fail(key, fmt::format("'{}' is about ranks, and a question has none", key));
   }
 }
@@ -293,6 +325,22 @@ int leading_number(const std::string& id) {
   return number;
 }
 
+/// Of these folders each `step`-th, from `first` on.
+Puzzles load_every(std::size_t step, std::size_t first, const std::vector<std::filesystem::path>& folders,
+                   const std::string& clusters_folder) {
+  Puzzles puzzles;
+  for (std::size_t i = first; i < folders.size(); i += step) {
+    const std::string id = folders[i].filename().string();
+    try {
+      check_files(folders[i]);
+      puzzles.whole.push_back(load_manifest(folders[i].string(), clusters_folder));
+    } catch (const std::exception& error) {
+      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
+    }
+  }
+  return puzzles;
+}
+
 }  // namespace
 
 int Manifest::max_points() const {
@@ -335,8 +383,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "products", "axes",
-                 "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
+                 "axes", "interleaved", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
@@ -344,6 +392,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.question = root.flag_or("question", false);
   if (manifest.question) refuse_what_ranks_have(root);
   manifest.host_reads = root.flag_or("host_reads", false);
+  manifest.barriers = root.flag_or("barriers", false);
   for (const std::string& word : root.texts_or_none("products")) {
     manifest.products.push_back(value_of(root, "products", word, kProductWords));
   }
@@ -361,16 +410,23 @@ Manifest load_manifest(const std::string& puzzle_folder, const std::string& clus
 }
 
 Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder) {
-  Puzzles puzzles;
+  std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(puzzles_folder)) {
-    if (!is_puzzle(entry.path())) continue;
-    const std::string id = entry.path().filename().string();
-    try {
-      check_files(entry.path());
-      puzzles.whole.push_back(load_manifest(entry.path().string(), clusters_folder));
-    } catch (const std::exception& error) {
-      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
-    }
+    if (is_puzzle(entry.path())) folders.push_back(entry.path());
+  }
+  // Each command waits for them, and reading TOML takes its time: some milliseconds for ten of them. Where no thread is
+  // to be had, the parts are read when they are asked for.
+  constexpr std::size_t kMostThreads = 4;
+  const std::size_t parts = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+  std::vector<std::future<Puzzles>> read;
+  for (std::size_t part = 0; part < parts; ++part) {
+    read.push_back(std::async([&, part] { return load_every(parts, part, folders, clusters_folder); }));
+  }
+  Puzzles puzzles;
+  for (std::future<Puzzles>& some : read) {
+    Puzzles more = some.get();
+    std::move(more.whole.begin(), more.whole.end(), std::back_inserter(puzzles.whole));
+    std::move(more.faulty.begin(), more.faulty.end(), std::back_inserter(puzzles.faulty));
   }
   std::sort(puzzles.whole.begin(), puzzles.whole.end(), [](const Manifest& a, const Manifest& b) {
     return std::tuple(leading_number(a.chapter), a.id) < std::tuple(leading_number(b.chapter), b.id);

@@ -10,6 +10,8 @@
 /// question = true                                  # its function answers a question about plain data: no ranks, no
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
+/// barriers = true                                  # its code may call barriers: what it orders is no data of tensors
+///                                                  # (default false)
 /// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
 /// none).
 ///                                                  # grader.cpp bounds those that are no products of matrices
@@ -70,6 +72,10 @@
 /// link = { latency_ns = 0, bytes_per_second = 1e9 }      # both intra_node and inter_node
 /// inter_node = { bytes_per_second = 1e8 }                # after `link`: that between nodes alone
 /// host_link = { latency_ns = 0, bytes_per_second = 1e9 } # both to_host and to_device
+/// store = { latency_ns = 100_000, bytes_per_second = 1e9 } # each rank's way to the store
+///                                                  # ranks that die, and how (front/clock/death.h), at most once each:
+/// deaths = [{ rank = 2, at_ms = 41.5 }, { rank = 1, in_write = 3 }, { rank = 0, at_call = 120 }]
+/// detection_ms = 5                                 # from a death until others can know of it (default 0)
 ///
 /// [[milestones]]                                   # steps of a size for one sitting (docs/authors/puzzles.md)
 /// letter = "a"                                     # ./shardlings run 09a
@@ -189,6 +195,8 @@ struct Manifest {
   /// The learner's code may read numbers of tensors; how many, the grader says. Otherwise it may not: what the host
   /// computes with them is neither counted nor timed.
   bool host_reads = false;
+  /// The learner's code may call barriers, for what no operation waits for, such as files. Otherwise it may not.
+  bool barriers = false;
   /// What the learner's code may multiply itself. Everything else is the model's layers' affair: whatever else a puzzle
   /// counts and times are their calls, and mathematics beside them would be neither.
   std::vector<Product> products;

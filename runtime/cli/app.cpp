@@ -82,7 +82,7 @@ class HelpOfWidth final : public CLI::Formatter {
   int width_;
 };
 
-void describe(CLI::App& app, Wish& wish) {
+void describe(CLI::App& app, Wish& wish, AddVerbs add_verbs) {
   app.name("./shardlings");
   app.formatter(std::make_shared<HelpOfWidth>(output_width()));  // the verbs inherit it
   app.set_version_flag("--version", std::string("shardlings ") + version());
@@ -100,7 +100,7 @@ void describe(CLI::App& app, Wish& wish) {
       "number, "
       "id or a part of its name.");
   CommandLine line(app, wish.verb);
-  verbs::add_all(line);
+  add_verbs(line);
 }
 
 /// The verb among the arguments, for messages; empty if there is none.
@@ -239,22 +239,49 @@ int delivered(int status, std::ostream& out, std::ostream& err) {
   return kNotJudged;
 }
 
+/// What was asked for, done.
+int answer(const CLI::App& app, const Wish& wish, const std::string& program, std::ostream& out, std::ostream& err) {
+  if (const std::string want = want_of_files(); !want.empty()) {
+    err << want << '\n';
+    return kNotJudged;
+  }
+  return delivered(call(program, wish, verb_of(app), out, err), out, err);
+}
+
+/// The library takes them off the end.
+std::vector<std::string> backwards(const std::vector<std::string>& arguments) {
+  return {arguments.rbegin(), arguments.rend()};
+}
+
 }  // namespace
 
-grammar::Grammar grammar_of_app() {
+grammar::Grammar grammar_of_verbs(AddVerbs add_verbs) {
   CLI::App app(kMeaning);
   Wish wish;
-  describe(app, wish);
+  describe(app, wish, add_verbs);
   return grammar_of(std::as_const(app));
 }
 
-int run_app(const std::string& program, const std::vector<std::string>& arguments, std::ostream& out,
-            std::ostream& err) {
+std::optional<int> run_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
+                             std::ostream& out, std::ostream& err) {
   CLI::App app(kMeaning);
   Wish wish;
-  describe(app, wish);
+  describe(app, wish, add_verbs);
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(backwards(arguments));
+  } catch (const CLI::Error&) {
+    return std::nullopt;
+  }
+  return answer(app, wish, program, out, err);
+}
+
+int run_app_of(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
+               std::ostream& out, std::ostream& err) {
+  CLI::App app(kMeaning);
+  Wish wish;
+  describe(app, wish, add_verbs);
+  try {
+    app.parse(backwards(arguments));
   } catch (const CLI::Success& help) {  // --help and --version
     app.exit(help, out, err);
     return delivered(kPassed, out, err);
@@ -262,11 +289,7 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
     complain(err, explain_error(app, error, arguments));
     return kWrongUse;
   }
-  if (const std::string want = want_of_files(); !want.empty()) {
-    err << want << '\n';
-    return kNotJudged;
-  }
-  return delivered(call(program, wish, verb_of(app), out, err), out, err);
+  return answer(app, wish, program, out, err);
 }
 
 }  // namespace shardlings::cli

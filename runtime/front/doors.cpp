@@ -30,12 +30,15 @@ bool is_released(const Call& call) {
 
 Reply Doors::answer(const Call& call, Caller caller) {
   if (refused_ && !is_released(call)) return *refused_;
+  const int depth = front_.rank().calls().depth();
   try {
-    if (front_.rank().calls().depth() == 0) check(call, caller);  // else it is the front's own, inside a layer's call
+    if (depth == 0) check(call, caller);  // else it is the front's own, inside a layer's call
     return front_.handle(call);
   } catch (const std::exception&) {
     const Reply reply = refusal();
-    const bool is_judged = caller == Caller::learner && front_.is_measuring() && reply.error != ErrorKind::aborted;
+    front_.rank().calls().break_off(depth);
+    const bool is_nobodys = reply.error == ErrorKind::aborted || reply.error == ErrorKind::peer_failed;
+    const bool is_judged = caller == Caller::learner && front_.is_measuring() && !is_nobodys;
     if (is_judged) refused_ = reply;
     return reply;
   }
@@ -79,6 +82,8 @@ Reply Doors::refusal() {
     tell(ErrorKind::invalid_argument, error);
   } catch (const Aborted& error) {
     tell(ErrorKind::aborted, error);
+  } catch (const PeerFailed& error) {
+    tell(ErrorKind::peer_failed, error);
   } catch (const Error& error) {
     tell(ErrorKind::other, error);
   } catch (const std::bad_alloc&) {

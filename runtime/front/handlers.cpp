@@ -5,6 +5,7 @@
 #include "front/model/handlers.h"
 #include "front/ops/handlers.h"
 #include "front/pending/handlers.h"
+#include "front/store/handlers.h"
 
 namespace shardlings::front {
 
@@ -28,6 +29,9 @@ Reply ask(RankFront& front, const Call& call, PartHandler<PendingTable> handler)
 }
 Reply ask(RankFront& front, const Call& call, PartHandler<RankGroups> handler) {
   return handler(front.groups(), call);
+}
+Reply ask(RankFront& front, const Call& call, PartHandler<RankStore> handler) {
+  return handler(front.store(), call);
 }
 Reply ask(RankFront& front, const Call& call, PartHandler<OpContext> handler) {
   return handler(front.ops(), call);

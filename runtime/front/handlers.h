@@ -16,6 +16,7 @@ Handler handler_of(detail::Verb verb);
 namespace handle {
 detail::Reply refuse(RankFront& front, const detail::Call& call);
 detail::Reply load(RankFront& front, const detail::Call& call);
+detail::Reply store_give(RankFront& front, const detail::Call& call);
 detail::Reply add_model(RankFront& front, const detail::Call& call);
 detail::Reply publish(RankFront& front, const detail::Call& call);
 detail::Reply script_read(RankFront& front, const detail::Call& call);

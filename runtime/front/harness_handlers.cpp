@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "api/arguments.h"
+#include "base/extents.h"
 #include "base/text.h"
 #include "front/handlers.h"
 
@@ -31,6 +32,21 @@ Reply handle::load(RankFront& front, const Call& call) {
   Reply reply;
   reply.tensor[0] = made.ref;
   return reply;
+}
+
+Reply handle::store_give(RankFront& front, const Call& call) {
+  const unpacked::store_give given(call);
+  const auto lent = front.doors().lent(given.values);
+  const auto* values = std::get_if<Doors::Values>(&lent);
+  const detail::Ref& like = call.tensor[0];
+  const bool computes = front.rank().device().computes();
+  const Count count = is_possible(like.shape) ? like.shape.size() : -1;
+  const bool fits = values != nullptr && like.dtype == DType::f32 && count >= 0 &&
+                    (!computes || values->size() == static_cast<std::size_t>(count) * sizeof(float));
+  if (!fits) front.rank().invalid(call, "store.give: the values are not those of such a tensor of f32");
+  front.store().give(front.store().name_in(call, given.first, given.second), count,
+                     computes ? values->data() : nullptr);
+  return {};
 }
 
 Reply handle::add_model(RankFront& front, const Call& call) {

@@ -1,7 +1,10 @@
 #include "front/rank_front.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "base/text.h"
 #include "front/group/control.h"
 #include "front/handlers.h"
 #include "front/model/layer_call.h"
@@ -12,7 +15,7 @@ using detail::Call;
 using detail::Reply;
 
 RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control,
-                     Recipes* recipes)
+                     ItemStore& store, Recipes* recipes)
     : doors_(*this),
       rank_(options, rank, std::move(device), [&control] { return control.aborted(); }),
       meter_(rank_),
@@ -20,10 +23,13 @@ RankFront::RankFront(const RankOptions& options, int rank, std::unique_ptr<back:
       pending_(rank_, memory_),
       groups_(rank_, memory_, pending_, control),
       host_(rank_, memory_, pending_),
+      store_(rank_, memory_, host_, store,
+             [&control, rank](Nanos time, Location at) { control.wait_to_look(rank, time, at); }),
       ops_{rank_, meter_, memory_, pending_, host_},
       models_{rank_, meter_, memory_, groups_, doors_.learner(), nullptr, {}, {}} {
   // A software stack has recipes alone, so that its ranks use them even where they leave a trace.
   if (rank_.device().computes() || (rank_.trace().enabled() && options.execution.stack == nullptr)) return;
+  if (!options.deaths.empty()) return;  // a call of the model that breaks off leaves no recipe
   models_.recipes = recipes;
   memory_.list_with([this] { models_.saved.for_each([this](SavedEntry& entry) { make_tensors(models_, entry); }); });
 }
@@ -38,6 +44,27 @@ constexpr int kRefusedNoted = 1000;
 Reply RankFront::handle(const Call& call) {
   const detail::VerbSpec& spec = detail::spec_of(call.verb);
   if (spec.released) return handle_released(call);
+  if (rank_.doom().is_near()) [[unlikely]]
+    return handle_mortally(call);
+  return handle_living(call);
+}
+
+// A call that others are made of is one: a rank dies before it, or when it has come to its end.
+Reply RankFront::handle_mortally(const Call& call) {
+  if (rank_.calls().depth() > 0) return handle_living(call);
+  if (rank_.doom().strikes(rank_.now())) die();
+  try {
+    const Reply reply = handle_living(call);
+    if (rank_.doom().has_come(rank_.now())) die();
+    return reply;
+  } catch (const PeerFailed&) {
+    if (rank_.doom().has_come(rank_.now())) die();
+    throw;
+  }
+}
+
+Reply RankFront::handle_living(const Call& call) {
+  const detail::VerbSpec& spec = detail::spec_of(call.verb);
   // What catches every error and calls again makes no progress: whoever watches the count of calls sees that.
   if (rank_.endless()) rank_.check_endless();
   if (rank_.aborted() && ++refused_ > kRefusedNoted) {
@@ -50,11 +77,38 @@ Reply RankFront::handle(const Call& call) {
   // The harness's own calls have no line, and are few while it measures: none of them has to be told apart there.
   if (call.at.line == 0 && measuring_) rank_.calls().count_unplaced();
   if (call.at.line != 0 || measuring_) rank_.check_endless();
-  return handler_of(call.verb)(*this, call);
+  try {
+    return handler_of(call.verb)(*this, call);
+  } catch (const Revoked& revoked) {
+    be_told(call, revoked.revocation);
+  }
+}
+
+void RankFront::die() {
+  const Nanos died = *rank_.doom().died();
+  if (!std::exchange(is_buried_, true)) {
+    store_.bury(died);
+    groups_.die(died);
+  }
+  throw Died{};
+}
+
+void RankFront::be_told(const Call& call, const Revocation& revocation) {
+  const Location at = rank_.place(call);
+  rank_.wait_for_peers(call, revocation.death.known);
+  groups_.give_up(revocation, at);
+  throw PeerFailed(
+      fmt::format(
+          "peer failed: rank {} died at {}. In {} at {}, rank {} would wait for ever.\nCatch PeerFailed, and go on "
+          "with the group of rank.survivors(): all groups that were made before are revoked.",
+          revocation.death.rank, to_text(revocation.death.died), rank_.called(call), to_text(at), rank_.id())
+          .c_str(),
+      at);
 }
 
 // Nobody hears an answer: what went wrong has to wait for the next call.
 Reply RankFront::handle_released(const Call& call) {
+  if (rank_.doom().died()) return {};  // what a dead rank had stays as it was
   try {
     return handler_of(call.verb)(*this, call);
   } catch (const std::exception&) {
@@ -75,6 +129,8 @@ void RankFront::begin_measuring(Location at) {
   models_.saved.reset_peak();
   groups_.restart_clock();
   host_.restart_clock();
+  store_.begin();
+  rank_.doom().begin();
   memory_.restart(at);
   kept_.reset();
   rank_.calls().forget();
@@ -83,6 +139,7 @@ void RankFront::begin_measuring(Location at) {
 
 void RankFront::end_measuring() {
   measuring_ = false;
+  rank_.doom().end();
   RankReport report;
   report.counters = counted();
   rank_.trace().resolve(rank_.device());
@@ -95,7 +152,8 @@ Counters RankFront::counted() {
   Counters counters = rank_.counters();
   memory_.write(counters);
   counters.saved_peak = models_.saved.peak();
-  counters.end = rank_.now();
+  counters.died = rank_.doom().died();
+  counters.end = counters.died.value_or(rank_.now());
   return counters;
 }
 

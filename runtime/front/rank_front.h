@@ -17,6 +17,7 @@
 #include "front/pending/pending_table.h"
 #include "front/rank/meter.h"
 #include "front/rank/rank_context.h"
+#include "front/store/rank_store.h"
 #include "front/trace/run_report.h"
 
 namespace shardlings::front {
@@ -25,7 +26,7 @@ class RankFront {
  public:
   /// `recipes`: those of the run, nullptr if it has none.
   RankFront(const RankOptions& options, int rank, std::unique_ptr<back::Device> device, Control& control,
-            Recipes* recipes = nullptr);
+            ItemStore& store, Recipes* recipes = nullptr);
   ~RankFront();
   RankFront(const RankFront&) = delete;
   RankFront& operator=(const RankFront&) = delete;
@@ -43,6 +44,7 @@ class RankFront {
   RankMemory& memory() { return memory_; }
   PendingTable& pending() { return pending_; }
   RankGroups& groups() { return groups_; }
+  RankStore& store() { return store_; }
   OpContext& ops() { return ops_; }
   RankModels& models() { return models_; }
   /// @}
@@ -63,6 +65,13 @@ class RankFront {
 
  private:
   detail::Reply handle_released(const detail::Call& call);
+  detail::Reply handle_living(const detail::Call& call);
+  /// The same on a rank that may die. Throws Died if it is dead, or dies now.
+  detail::Reply handle_mortally(const detail::Call& call);
+  /// It has died: the others are to know, and its function ends.
+  [[noreturn]] void die();
+  /// A rank has died, and this one is told.
+  [[noreturn]] void be_told(const detail::Call& call, const Revocation& revocation);
   Counters counted();
 
   Doors doors_;
@@ -72,11 +81,13 @@ class RankFront {
   PendingTable pending_;
   RankGroups groups_;
   HostLanes host_;
+  RankStore store_;
   OpContext ops_;
   RankModels models_;
   std::vector<Published> published_;
   std::optional<RankReport> kept_;  ///< set by end_measuring()
   bool measuring_ = false;
+  bool is_buried_ = false;
   int refused_ = 0;  ///< calls after the failure of another rank
 };
 

@@ -18,7 +18,8 @@ constexpr auto kLaneNames = std::to_array<LaneName>({{"", "program"},
                                                      {"inter", "links between nodes"},
                                                      {"to host", "copies to the host"},
                                                      {"to dev", "copies to the device"},
-                                                     {"host", "the host's processor"}});
+                                                     {"host", "the host's processor"},
+                                                     {"store", "writes to and reads from the store"}});
 static_assert(kLaneNames.size() == front::kLanes, "every lane has a name");
 
 bool is_pass(EventKind kind) {

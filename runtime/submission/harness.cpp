@@ -228,6 +228,10 @@ bool Harness::computes() const {
   return detail::harness::computes(rank_);
 }
 
+void Harness::give_item(const std::string& folder, Item item, const std::vector<float>& values) {
+  detail::harness::give_item(rank_, folder.c_str(), item, values);
+}
+
 void Harness::script_reads(const std::vector<float>& values) {
   if (computes()) return;
   for (const float value : values) detail::harness::script_read(rank_, value);

@@ -152,6 +152,8 @@ class SHARDLINGS_API Harness {
   Tensor normals(int which, Shape whole, Range rows, Kind kind);
   /// Host values as an i32 tensor of the device: rows of a table, or tokens.
   Tensor ids(const std::vector<std::int32_t>& values, Kind kind);
+  /// An item of the store that is there from the beginning, at no cost. Before begin(), on one rank.
+  void give_item(const std::string& folder, Item item, const std::vector<float>& values);
   /// What rank.read() will give the learner's code in a simulation, one number after another. Elsewhere it gives what
   /// was computed, and this does nothing. A harness can know such numbers only if the case determines them.
   void script_reads(const std::vector<float>& values);

@@ -18,6 +18,8 @@ inline world::Options options_of(const cases::Case& kase) {
   options.recipes = kase.recipes;
   if (kase.folded) options.folded_replicas = kase.num_batches();
   options.execution = kase.execution;
+  options.deaths = kase.deaths;
+  options.detection = kase.detection;
   return options;
 }
 

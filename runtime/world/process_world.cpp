@@ -12,6 +12,8 @@
 #include "front/remote/control_server.h"
 #include "front/remote/messages.h"
 #include "front/remote/remote_control.h"
+#include "front/remote/remote_store.h"
+#include "front/store/shared_store.h"
 #include "world/closing.h"
 #include "world/run_rank.h"
 
@@ -47,11 +49,17 @@ class ProcessRun {
     const bool is_first = progress_.process() == 0;
     progress_.on(back::Channel::world, [this](int, std::string_view message) { hear(message); });
     std::optional<front::ControlServer> server;
-    if (is_first) server.emplace(progress_, setting());
+    front::SharedStore store(is_first && options_.make_store ? options_.make_store() : nullptr);
+    std::optional<front::StoreServer> store_server;
+    if (is_first) {
+      server.emplace(progress_, setting());
+      store_server.emplace(progress_, store);
+    }
     progress_.on(back::Channel::gone,
                  [&](int, std::string_view message) { hear_gone(message, server ? &*server : nullptr); });
     front::RemoteControl control(progress_, *fabric_, options_.ranks, options_.cluster, own_);
-    run_own(control, body);
+    front::RemoteStore items(progress_);
+    run_own(control, items, body);
     control.await_end();
     close_own(control);
     if (!is_first) {
@@ -62,6 +70,7 @@ class ProcessRun {
     progress_.wait_until([&] { return has_all(*server); });
     align_measured_times(report_);
     if (const auto failure = server->failure()) report_.failure = failure;
+    if (!report_.failure) report_.failure = store.race();
     progress_.locked([&] {
       send_closed(*server);
       stop_listening();
@@ -72,15 +81,16 @@ class ProcessRun {
  private:
   front::ControlServer::Setting setting() const {
     const int ranks = options_.ranks, processes = progress_.processes();
-    return {ranks, &options_.cluster, options_.black_box, options_.checks,
+    const auto detection = options_.deaths.empty() ? std::nullopt : std::optional(options_.detection);
+    return {ranks, &options_.cluster, options_.black_box, options_.checks, detection,
             [=](int rank) { return process_of_rank(ranks, processes, rank); }};
   }
 
-  void run_own(front::RemoteControl& control, const std::function<void(Rank&)>& body) {
+  void run_own(front::RemoteControl& control, front::ItemStore& items, const std::function<void(Rank&)>& body) {
     for (Count rank = own_.begin; rank < own_.end; ++rank) {
       const int r = static_cast<int>(rank);
       auto device = options_.make_device ? options_.make_device(r) : back::make_cpu_device();
-      fronts_.push_back(std::make_unique<RankFront>(options_, r, std::move(device), control));
+      fronts_.push_back(std::make_unique<RankFront>(options_, r, std::move(device), control, items));
     }
     if (fronts_.empty()) return;
     const auto engine = back::make_threads_engine();
@@ -122,7 +132,8 @@ class ProcessRun {
   /// What comes from now on is of the next run.
   void stop_listening() {
     for (const auto channel :
-         {back::Channel::server, back::Channel::ranks, back::Channel::world, back::Channel::gone}) {
+         {back::Channel::server, back::Channel::ranks, back::Channel::world, back::Channel::store, back::Channel::items,
+          back::Channel::gone}) {
       progress_.listen(channel, {});
     }
   }

@@ -50,7 +50,11 @@ std::optional<Failure> stopped(const RankFront& front) {
 std::optional<Failure> attempt(RankFront& front, Rank& rank, const std::function<void(Rank&)>& body) {
   try {
     body(rank);
-    front.check_end();
+    if (!front.rank().doom().died()) front.check_end();
+  } catch (const front::Died&) {
+    return std::nullopt;
+  } catch (const PeerFailed& error) {
+    return failure_of(front, FailureKind::peer_failed, error.what(), error.where());
   } catch (const Aborted&) {
     return stopped(front);
   } catch (const MisuseError& error) {
@@ -82,6 +86,7 @@ front::RankReport run_rank(RankFront& front, front::Control& control, const std:
   const int ranks = static_cast<int>(control.world(front.rank().id()).group->members->size());
   Rank rank = detail::Access::rank(&front.port(), detail::Access::group(&front.port(), 0, front.rank().id(), ranks));
   const std::optional<Failure> failure = attempt(front, rank, body);
+  if (front.rank().doom().died()) return front.take_report();  // whatever its code has done about it
   control.finish(front.rank().id(), failure, front.rank().calls().last(), front.rank().calls().last_place());
   return front.take_report();
 }

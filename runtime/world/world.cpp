@@ -6,6 +6,7 @@
 #include "front/group/rank_groups.h"
 #include "front/group/shared_control.h"
 #include "front/rank_front.h"
+#include "front/store/shared_store.h"
 #include "world/closing.h"
 #include "world/process_world.h"
 #include "world/run_rank.h"
@@ -43,6 +44,8 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   }
   front::SharedControl control(options.ranks, options.cluster, *engine, *fabric, options.black_box, options.checks,
                                fold ? &*fold : nullptr);
+  if (!options.deaths.empty()) control.expect_deaths(options.detection);
+  front::SharedStore store(options.make_store ? options.make_store() : nullptr);
   front::Recipes recipes;
   RunReport report;
   report.ranks.resize(static_cast<std::size_t>(options.ranks));
@@ -54,7 +57,7 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
       continue;
     }
     fronts.push_back(std::make_unique<RankFront>(
-        options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control,
+        options, rank, options.make_device ? options.make_device(rank) : back::make_cpu_device(), control, store,
         options.recipes ? &recipes : nullptr));
   }
   engine->run(options.ranks, [&](int rank) {
@@ -64,6 +67,7 @@ RunReport run(const Options& options, const std::function<void(Rank&)>& body) {
   if (fold) report_others(*fold, report);
   align_measured_times(report);
   report.failure = control.failure();
+  if (!report.failure) report.failure = store.race();
   for (std::size_t rank = 0; report.failure && rank < fronts.size(); ++rank) {
     if (fronts[rank]) fronts[rank]->add_in_flight(report.ranks[rank].trace);
   }

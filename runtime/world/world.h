@@ -7,6 +7,7 @@
 
 #include "back/engine/engine.h"
 #include "back/fabric/fabric.h"
+#include "back/store/store.h"
 #include "back/transport/progress.h"
 #include "front/rank/options.h"
 #include "front/trace/run_report.h"
@@ -20,6 +21,8 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Engine>()> make_engine;
   std::function<std::unique_ptr<back::Device>(int rank)> make_device;
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
+  /// Where what is stored outlives the process. Left empty: nowhere.
+  std::function<std::unique_ptr<back::Store>()> make_store;
   /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
   /// run_in_processes() says (process_world.h). Engine and fabric are threads and what it takes. nullptr: they are in
   /// this process.

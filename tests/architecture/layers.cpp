@@ -88,7 +88,8 @@ const std::vector<Rule>& rules() {
        "groups know no operation and no model"},
       {"runtime/front/remote/",
        kOfRank + kTransport +
-           Names{"back/engine/engine.h", "front/clock/", "front/group/", "front/misuse/", "front/remote/"},
+           Names{"back/engine/engine.h", "front/clock/", "front/group/", "front/misuse/", "front/remote/",
+                                    "front/store/"},
        "the control plane between processes is that of groups, by messages"},
       {"runtime/front/ops/",
        kOfRank + Names{"front/clock/", "front/memory/", "front/pending/", "front/host/", "front/ops/", "model/"},

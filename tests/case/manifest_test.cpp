@@ -50,6 +50,8 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(manifest.number, 7);
   EXPECT_EQ(manifest.answer_lines, 3);
   EXPECT_FALSE(manifest.host_reads);
+  EXPECT_FALSE(manifest.barriers);
+  EXPECT_TRUE(parse(kHead + "barriers=true\n" + kCheck + "[[cases]]\nname='a'\n").barriers);
   EXPECT_EQ(manifest.max_points(), 100);
   EXPECT_EQ(manifest.check("time")->after, std::vector<std::string>{"output"});
   EXPECT_EQ(manifest.diagnosis("d")->text, "You did not.") << "one sentence on one line";

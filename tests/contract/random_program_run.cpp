@@ -35,7 +35,19 @@ class Runner {
     }
   }
 
+  /// If it is told that a rank has died, its registers are published as they are then.
   void run() {
+    try {
+      make_steps();
+    } catch (const PeerFailed&) {
+      publish_registers();
+      throw;
+    }
+    publish_registers();
+  }
+
+ private:
+  void make_steps() {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       const RandomStep& step = program_.steps[i];
       if (step.kind == StepKind::collective) {
@@ -48,10 +60,12 @@ class Runner {
         pause(), alone(step);
       }
     }
+  }
+
+  void publish_registers() {
     for (int i = 0; i < kRegisters; ++i) support::publish(rank_, std::to_string(i), registers_[at(i)]);
   }
 
- private:
   int place_in(std::size_t group) const {
     const std::vector<int>& members = program_.groups[group];
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -115,6 +115,16 @@ class JailServer {
       : mailbox_(memory, Side::broker), port_(*detail::Access::port(rank)->harness()), files_(files) {}
 
   void serve() {
+    try {
+      answer_all();
+    } catch (...) {
+      mailbox_.abandon();  // the rank's process has nobody to wait for
+      throw;
+    }
+  }
+
+ private:
+  void answer_all() {
     mailbox_.post(Topic::invoke, {});
     while (mailbox_.await()) {
       if (mailbox_.topic() == Topic::returned) return;
@@ -123,8 +133,6 @@ class JailServer {
     }
     throw std::runtime_error("the rank's process is gone");
   }
-
- private:
   void rethrow() {
     const std::string bytes = mailbox_.bytes();
     Receiver receiver(bytes, nullptr, kept_);

@@ -127,13 +127,16 @@ std::string text_of(const front::Counters& c) {
   std::string text = fmt::format(
       "live {} peak {} at {}:{} saved {} flops {} operations {} forwards {} backwards {} to host {} in {} reads\n"
       "end {} busy {} {} {} {} {} {} peers {} exposed {} overlapped {} host {}\n"
-      "host memory live {} peak {} at {}:{} copies {} of {} and {} of {}\n",
+      "host memory live {} peak {} at {}:{} copies {} of {} and {} of {}\n"
+      "store busy {} waited {} writes {} of {} reads {} of {} renames {} died {}\n",
       c.live.value(), c.peak.value(), c.peak_file, c.peak_line, c.saved_peak, c.flops.value(), c.operations,
       c.layer_forwards, c.layer_backwards, c.sent_to_host.value(), c.host_reads, c.end.value(), c.busy[0].value(),
       c.busy[1].value(), c.busy[2].value(), c.busy[3].value(), c.busy[4].value(), c.busy[5].value(),
       c.waited_for_peers.value(), c.exposed_transfer.value(), c.overlapped_transfer.value(), c.waited_for_host.value(),
       c.host.live.value(), c.host.peak.value(), c.host.peak_file, c.host.peak_line, c.copies[0].calls,
-      c.copies[0].bytes.value(), c.copies[1].calls, c.copies[1].bytes.value());
+      c.copies[0].bytes.value(), c.copies[1].calls, c.copies[1].bytes.value(), c.busy[6].value(),
+      c.waited_for_store.value(), c.store[0].calls, c.store[0].bytes.value(), c.store[1].calls,
+      c.store[1].bytes.value(), c.renames, c.died ? c.died->value() : -1);
   for (const auto& [key, t] : c.traffic) {
     text += fmt::format("{} in {} over link {}: {} calls, sent {}, received {}\n", back::name_of(key.kind), key.group,
                         static_cast<int>(key.link), t.calls, t.sent.value(), t.received.value());

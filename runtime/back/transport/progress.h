@@ -30,10 +30,12 @@ enum class Channel : std::uint8_t {
   ranks,     ///< what it answers
   world,     ///< reports, and the end of a run
   sharing,   ///< what process 0 gives to all
+  store,     ///< what ranks ask of the store
+  items,     ///< what it answers
   spoken,    ///< what is said beside tensors: see spoken.h
   gone       ///< that one is not any more: see process_world.h
 };
-inline constexpr std::size_t kChannels = 6;
+inline constexpr std::size_t kChannels = 8;
 
 class Progress {
  public:

@@ -1,6 +1,7 @@
 #include "cli/quiz/formulas.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 
@@ -11,6 +12,7 @@
 #include "grading/formulas/pipeline.h"
 #include "grading/formulas/ring_attention.h"
 #include "grading/formulas/ring_cost.h"
+#include "grading/formulas/save_interval.h"
 #include "grading/formulas/sharding.h"
 #include "grading/formulas/step_cost.h"
 #include "memory_map/memory_map.h"
@@ -148,6 +150,39 @@ Amount outer_exposed(const Numbers& numbers) {
       formulas::rounds_exposed(number(numbers, "rounds", 1), sum, static_cast<int>(number(numbers, "tau", 0)), step));
 }
 
+/// Ways to write `gpus` as t p d, where t divides a node and p the layers.
+Amount layouts(const Numbers& numbers) {
+  const std::int64_t gpus = number(numbers, "gpus", 1), node = number(numbers, "node", 1);
+  std::int64_t count = 0;
+  for (std::int64_t t = 1; t <= node; ++t) {
+    for (std::int64_t p = 1; p <= gpus / t && node % t == 0; ++p) {
+      count += gpus % (t * p) == 0 && number(numbers, "layers", 1) % p == 0 ? 1 : 0;
+    }
+  }
+  return plain(Unit::count, count);
+}
+
+/// In whole seconds.
+Amount save_interval(const Numbers& numbers) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr double kSecondsOfAnHour = 3600;
+  const double mean = kSecondsOfAnHour * static_cast<double>(number(numbers, "hours", 1));
+  const double best = formulas::youngs_interval(static_cast<double>(number(numbers, "save", 1)), mean);
+  return plain(Unit::ns, static_cast<std::int64_t>(std::llround(best)) * kSecond);
+}
+
+/// Of a job that hangs until its watchdog gives up.
+Amount gpu_hours(const Numbers& numbers) {
+  constexpr std::int64_t kMinutes = 60;
+  return plain(Unit::count, number(numbers, "gpus", 1) * number(numbers, "minutes", 1) / kMinutes);
+}
+
+/// That a loss takes with such a batch (McCandlish et al. 2018).
+Amount steps_of_batch(const Numbers& numbers) {
+  const std::int64_t batch = number(numbers, "batch", 1), critical = number(numbers, "critical", 1);
+  return plain(Unit::count, number(numbers, "least", 1) * (batch + critical) / batch);
+}
+
 using OfNumbers = std::function<Amount(const Numbers&)>;
 
 OfNumbers kept_with(model::Recompute recompute) {
@@ -211,6 +246,12 @@ const std::map<std::string, OfNumbers>& table() {
        [](const Numbers& n) {
          return amount(formulas::largest_even(number(n, "n", 1), static_cast<int>(number(n, "ranks", 1))));
        }},
+      {"layouts", layouts},
+      {"save_interval", save_interval},
+      {"gpu_hours", gpu_hours},
+      {"steps_of_batch", steps_of_batch},
+      {"summed_factor",
+       [](const Numbers& n) { return plain(Unit::count, number(n, "micro_batches", 1) * number(n, "ranks", 1)); }},
       {"in_flight", [](const Numbers& n) { return amount(formulas::one_f_one_b_in_flight(pipeline(n), rank_of(n))); }},
       {"gpipe_in_flight",
        [](const Numbers& n) {

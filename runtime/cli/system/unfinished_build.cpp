@@ -17,20 +17,19 @@ bool is_built(const Project& project, const std::string& id) {
   return std::filesystem::exists(project.build + "/puzzles/" + id + ".built");
 }
 
-/// The launcher holds this lock while it builds, also where it does so behind the command.
-bool is_being_built(const Project& project) {
-  const int lock = open((project.build + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
+}  // namespace
+
+bool is_being_built(const std::string& build) {
+  const int lock = open((build + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
   if (lock < 0) return false;
   const bool is_held = flock(lock, LOCK_SH | LOCK_NB) != 0;
   close(lock);
   return is_held;
 }
 
-}  // namespace
-
 void wait_until_built(const Project& project, const std::string& id,
                       const std::function<void(const std::string&)>& say) {
-  while (!is_built(project, id) && is_being_built(project)) {
+  while (!is_built(project, id) && is_being_built(project.build)) {
     say("this puzzle is still being built, which happens only once");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

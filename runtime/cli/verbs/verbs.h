@@ -42,6 +42,18 @@ void add_autograder(CommandLine& line);
 void add_gradescope(CommandLine& line);
 void add_records(CommandLine& line);
 
+/// What a learner types all day. No other verb is part of the program that answers each save.
+inline void add_everyday(CommandLine& line) {
+  add_list(line);
+  add_run(line);
+  add_watch(line);
+  add_hint(line);
+  add_explain(line);
+  add_predict(line);
+  add_reset(line);
+  add_view(line);
+}
+
 /// All of them, in the order in which the help shows them.
 inline void add_all(CommandLine& line) {
   add_list(line);

@@ -80,7 +80,8 @@ bool read_section(TomlSection& root, const char* name, auto& fields, bool whole)
 
 /// Sections that say which costs hold, or that few clusters have.
 bool may_be_missing(const std::string& section) {
-  return section == "table" || section == "roofline" || section == "trees" || section == "efficiency";
+  return section == "table" || section == "roofline" || section == "trees" || section == "efficiency" ||
+         section == "store";
 }
 
 /// The sections that are there. A cluster's calls cost what the last of table and roofline says.

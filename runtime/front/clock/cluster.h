@@ -70,6 +70,16 @@ struct Host {
   double bytes_per_second = 1e9;  ///< read and written by work such as Adam's, which its memory limits
 };
 
+/// The store that all ranks share, as far as it is one rank's. Few clusters' files say something of it.
+struct StoreSpeed {
+  /// Of one write or read, and of a question. Without a number 1 ms, about what an operation on the names of a parallel
+  /// file system takes; a round number.
+  std::optional<Nanos> latency;
+  /// In either direction. Without a number 0.122 GB/s: 2 TB/s for 16,384 GPUs (Grattafiori et al. 2024, The Llama 3
+  /// Herd of Models, arXiv 2407.21783, section 3.3.1: what its storage sustains).
+  std::optional<double> bytes_per_second;
+};
+
 struct Cluster {
   std::string name = "classroom";
   std::string source;  ///< where the numbers come from
@@ -81,6 +91,7 @@ struct Cluster {
   std::array<LinkSpeed, kLinks> links{};  ///< by Link
   Host host;
   std::array<LinkSpeed, kHostLinks> host_links{};  ///< by HostLink
+  StoreSpeed store;
   /// What any collective takes, whatever its size and its group's; if there is none, alpha-beta costs by `links`.
   std::optional<Nanos> collective;
   Trees trees;

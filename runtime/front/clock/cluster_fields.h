@@ -47,6 +47,11 @@ void each_field(Host& host, auto visit) {
   visit("bytes_per_second", host.bytes_per_second);
 }
 
+void each_field(StoreSpeed& store, auto visit) {
+  visit("latency_ns", store.latency);
+  visit("bytes_per_second", store.bytes_per_second);
+}
+
 /// Those that are in no section.
 void each_field(Cluster& cluster, auto visit) {
   visit("ranks_per_node", cluster.ranks_per_node);
@@ -67,6 +72,7 @@ void each_section(Cluster& cluster, auto visit) {
   visit("to_host", cluster.host_links[static_cast<std::size_t>(HostLink::to_host)]);
   visit("to_device", cluster.host_links[static_cast<std::size_t>(HostLink::to_device)]);
   visit("host", cluster.host);
+  visit("store", cluster.store);
   visit("trees", cluster.trees);
   visit("efficiency", cluster.efficiency);
 }

@@ -8,6 +8,10 @@
 namespace shardlings::front {
 namespace {
 
+// StoreSpeed says why.
+constexpr Nanos kStoreLatency(1'000'000);
+constexpr double kStoreBandwidth = 0.122e9;
+
 // The one place where seconds become integer nanoseconds: half a nanosecond rounds up.
 Nanos rounded(double seconds) {
   return Nanos(static_cast<std::int64_t>(std::floor(seconds * 1e9 + 0.5)));
@@ -147,6 +151,15 @@ Nanos CostModel::occupancy(Bytes size, Link link) const {
 Nanos CostModel::host_copy(Bytes size, HostLink link) const {
   const LinkSpeed& speed = cluster_.host_links[static_cast<std::size_t>(link)];
   return speed.latency + rounded(static_cast<double>(size.value()) / speed.bytes_per_second);
+}
+
+Nanos CostModel::store(Bytes size) const {
+  const double speed = cluster_.store.bytes_per_second.value_or(kStoreBandwidth);
+  return store_latency() + rounded(static_cast<double>(size.value()) / speed);
+}
+
+Nanos CostModel::store_latency() const {
+  return std::max(Nanos(1), cluster_.store.latency.value_or(kStoreLatency));
 }
 
 Nanos CostModel::host_work(Bytes traffic) const {

@@ -48,6 +48,11 @@ class CostModel {
   Nanos latency(Link link) const { return cluster_.links[static_cast<std::size_t>(link)].latency; }
   /// A copy between the device's memory and the host's.
   Nanos host_copy(Bytes size, HostLink link) const;
+  /// A write to the store, or a read; not less than a nanosecond, so that what has been found there holds for a
+  /// moment.
+  Nanos store(Bytes size) const;
+  /// A question about what is there, or a folder's new name.
+  Nanos store_latency() const;
   /// Work of the host's processor that reads and writes so many bytes.
   Nanos host_work(Bytes traffic) const;
   /// The class of link between two ranks of the world.

@@ -39,18 +39,15 @@ Nanos arrival_of(const Meeting& message, const CostModel& costs) {
   return send.lane_free + transfer_of(send.signature, link, costs);
 }
 
-Meeting* grant_earliest(const std::vector<LiveStatus>& ranks, const CostModel& costs) {
-  Meeting* granted = nullptr;
-  Waiting best;
+std::optional<PossibleReceive> earliest_receive(const std::vector<LiveStatus>& ranks, const CostModel& costs) {
+  std::optional<PossibleReceive> best;
   for (const LiveStatus& status : ranks) {
     if (status.blocked_in == nullptr || status.blocked_in->inbox == nullptr) continue;
     const std::optional<Waiting> found = earliest(*status.blocked_in->inbox, costs);
-    if (!found || (granted != nullptr && found->arrival >= best.arrival)) continue;
-    granted = status.blocked_in;
-    best = *found;
+    if (!found || (best && found->arrival >= best->arrival)) continue;
+    best = {status.blocked_in, found->arrival, found->from};
   }
-  if (granted != nullptr) granted->from = best.from;
-  return granted;
+  return best;
 }
 
 }  // namespace shardlings::front

@@ -7,6 +7,7 @@
 /// since programs are Kahn networks from one grant to the next, the state in which it is made is the same in every run.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "front/clock/cost.h"
@@ -19,9 +20,14 @@ Nanos transfer_of(const back::Signature& signature, Link link, const CostModel& 
 /// When a message that its sender has posted could arrive, if its receiver had waited for it all the time.
 Nanos arrival_of(const Meeting& message, const CostModel& costs);
 
-/// Of all receives from any rank in which somebody is blocked: sets `from` of the one whose earliest message could
-/// arrive first, then of the lowest rank, and returns it; nullptr if there is a message for none. To be called when
-/// nobody can go on.
-Meeting* grant_earliest(const std::vector<LiveStatus>& ranks, const CostModel& costs);
+/// A receive from any rank, and the message that it could take.
+struct PossibleReceive {
+  Meeting* receive = nullptr;
+  Nanos arrival;
+  int from = 0;  ///< in the group
+};
+/// Of all receives from any rank in which somebody is blocked the one whose earliest message could arrive first, then
+/// of the lowest rank; nothing if there is a message for none. To be called when nobody can go on.
+std::optional<PossibleReceive> earliest_receive(const std::vector<LiveStatus>& ranks, const CostModel& costs);
 
 }  // namespace shardlings::front

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,32 @@ struct SplitOutcome {
   std::optional<Membership> made;  ///< nothing for color kNobody
 };
 
+/// That a rank has died, as all others are told of it.
+struct PeerDeath {
+  int rank = -1;
+  Nanos died;
+  Nanos known;  ///< when others can know of it
+};
+
+/// How often groups have been revoked, and for whom the last time.
+struct Revocation {
+  std::uint32_t number = 0;
+  PeerDeath death;
+};
+
+/// Thrown where a rank waits, or would begin to: a rank has died, and all groups that were made before are revoked. It
+/// is caught by whoever gives up what this rank has under way; the learner is told by PeerFailed.
+struct Revoked {
+  Revocation revocation;
+};
+
+/// What an agreement on who lives gives one member.
+struct Agreement {
+  Nanos time;
+  std::optional<Membership> made;                  ///< nothing: the group of the one before, at first the world
+  std::shared_ptr<const std::vector<Count>> said;  ///< by member of the group
+};
+
 /// Each rank numbers the groups that it is in, by itself: 0 is the world, then they count in the order in which its
 /// splits gave them. `group` is such a number below.
 class Control {
@@ -89,6 +116,21 @@ class Control {
   /// (see arrival_of() in any_sender.h), then the one of the lowest rank, as soon as nobody can send an earlier one any
   /// more. Throws as wait() does.
   virtual int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) = 0;
+  /// Returns when no rank can do anything any more before this time. Throws Aborted.
+  virtual void wait_to_look(int rank, Nanos time, Location at) = 0;
+  /// Agrees with all that neither are dead nor have finished on who they are. `posted` is the rank's clock. Throws
+  /// Aborted.
+  virtual Agreement agree(int rank, Nanos posted, Count says, Location at) = 0;
+  /// The rank is dead from now on. What it has posted stays posted; finish() is not called for it.
+  virtual void die(int rank, Nanos died) = 0;
+  /// Changes only while every rank is blocked, has finished or is dead. wait(), wait_split() and wait_for_any() throw
+  /// Revoked to those that are blocked in them; the others have to ask.
+  virtual Revocation revocation() = 0;
+  /// All members have posted the operation, and its times are known: a wait would return at once. What is revoked never
+  /// comes to that.
+  virtual bool is_agreed(int rank, const Ticket& ticket) = 0;
+  /// This rank's lanes are free of what has been revoked.
+  virtual void clear_lanes(int rank) = 0;
   /// The member's part is over: forgets the ticket. What a failed run had under way is never left.
   virtual void leave(int rank, const Ticket& ticket) = 0;
   /// For the trace of a run that has failed: when an operation ran for which this member has not waited; nothing if

@@ -27,6 +27,11 @@ GroupContext::Known& GroupContext::known(Collective kind, const GroupInfo& group
   return known_[place];
 }
 
+void GroupContext::ask_for_revocation() const {
+  const Revocation now = control.revocation();
+  if (now.number != revocation) throw Revoked{now};
+}
+
 CallRecord GroupOperation::record() {
   CallRecord record;
   record.signature = signature;
@@ -104,6 +109,7 @@ Times GroupOperation::settle(Location at) {
 }
 
 Outcome GroupOperation::agreed(Location at) {
+  of_.check_revocation();
   try {
     return of_.control.wait(of_.rank.id(), ticket, at);
   } catch (const Aborted&) {
@@ -113,6 +119,7 @@ Outcome GroupOperation::agreed(Location at) {
 }
 
 int GroupOperation::await_sender(std::uint32_t of) {
+  of_.check_revocation();
   try {
     return of_.control.wait_for_any(of_.rank.id(), of, record(), at);
   } catch (const Aborted&) {

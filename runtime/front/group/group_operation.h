@@ -24,6 +24,11 @@ struct GroupContext {
   Control& control;
   std::array<Nanos, kLinks> egress{};   ///< when the rank's outgoing link is free
   std::array<Nanos, kLinks> ingress{};  ///< when its incoming link is
+  std::uint32_t revocation = 0;         ///< how often this rank has been told that groups are revoked
+  /// Throws Revoked if a rank has died, of which this one has not been told.
+  void check_revocation() const {
+    if (!rank.options().deaths.empty()) ask_for_revocation();
+  }
 
   /// What an operation moves, and where that is counted: by the rank's counters.
   struct Known {
@@ -42,6 +47,8 @@ struct GroupContext {
   void forget_traffic() { known_ = {}; }
 
  private:
+  void ask_for_revocation() const;
+
   std::array<Known, 8> known_{};
 };
 
@@ -63,6 +70,8 @@ class GroupOperation final : public PendingOperation {
 
   Times settle(Location at) override;
   bool settled() const override { return done_.has_value(); }
+  bool can_settle() const override { return settled() || of_.control.is_agreed(of_.rank.id(), ticket); }
+  void revoke() override {}
   back::DeviceEvent event() override;
   void pass_time(Location at) override;
   void trace_in_flight() override;

@@ -79,4 +79,11 @@ Reply handle::split(RankGroups& groups, const Call& call) {
   return groups.split(call);
 }
 
+Reply handle::survivors(RankGroups& groups, const Call& call) {
+  return groups.survivors(call);
+}
+Reply handle::survivor(RankGroups& groups, const Call& call) {
+  return groups.survivor(call);
+}
+
 }  // namespace shardlings::front

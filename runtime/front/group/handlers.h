@@ -21,5 +21,7 @@ detail::Reply recv(RankGroups& groups, const detail::Call& call);
 detail::Reply recv_any(RankGroups& groups, const detail::Call& call);
 detail::Reply send_recv(RankGroups& groups, const detail::Call& call);
 detail::Reply split(RankGroups& groups, const detail::Call& call);
+detail::Reply survivors(RankGroups& groups, const detail::Call& call);
+detail::Reply survivor(RankGroups& groups, const detail::Call& call);
 
 }  // namespace shardlings::front::handle

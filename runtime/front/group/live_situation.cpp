@@ -75,9 +75,27 @@ ToldOperation told(const Meeting& meeting) {
   operation.records = meeting.records;
   operation.posted.assign(meeting.posted.begin(), meeting.posted.end());
   if (meeting.inbox != nullptr) add_possible_senders(operation, meeting);
+  operation.agreement = meeting.asks == Asks::agreement;
   operation.queued_behind.assign(operation.ranks.size(), nullptr);
   return operation;
 }
+
+namespace {
+
+// It needs all ranks that neither are dead nor have returned; those that are there already have called.
+void add_awaited(ToldOperation& operation, const std::vector<LiveStatus>& ranks) {
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const RankState state = ranks[r].told.state;
+    const bool agrees = ranks[r].blocked_in != nullptr && ranks[r].blocked_in->asks == Asks::agreement;
+    if (agrees || state == RankState::dead || state == RankState::finished) continue;
+    operation.ranks.push_back(static_cast<int>(r));
+    operation.posted.push_back(false);
+    operation.records.emplace_back();
+    operation.queued_behind.push_back(nullptr);
+  }
+}
+
+}  // namespace
 
 Situation told(const std::vector<LiveStatus>& ranks, const std::vector<const Meeting*>& mismatches) {
   Situation situation;
@@ -85,6 +103,9 @@ Situation told(const std::vector<LiveStatus>& ranks, const std::vector<const Mee
   for (const LiveStatus& live : ranks) {
     situation.ranks.push_back(live.told);
     if (live.blocked_in) situation.ranks.back().blocked_in = tell(live.blocked_in);
+  }
+  for (ToldOperation& operation : situation.operations) {
+    if (operation.agreement) add_awaited(operation, ranks);
   }
   for (const Meeting* meeting : mismatches) situation.mismatches.push_back(tell(meeting));
   return situation;

@@ -20,14 +20,16 @@ void Meeting::reset(int members, int refs) {
   has_successors.store(false, std::memory_order_relaxed);
   successors.clear();
   split.clear();
+  asks = Asks::nothing;
   inbox = nullptr;
+  agreed_on.reset();
   waiting_for = 0;
   next.store(nullptr, std::memory_order_relaxed);
   references.store(refs, std::memory_order_release);
 }
 
 int Meeting::rank_of(int member) const {
-  if (inbox != nullptr) return (*group->members)[static_cast<std::size_t>(to)];
+  if (asks != Asks::nothing) return (*group->members)[static_cast<std::size_t>(to)];
   const int in_group = message ? (member == 0 ? from : to) : member;
   return (*group->members)[static_cast<std::size_t>(in_group)];
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,30 @@ namespace shardlings::front {
 
 struct Meeting;
 
+/// What came of an agreement on who lives, but for the group.
+struct Agreed {
+  std::shared_ptr<const std::vector<Count>> said;  ///< by member of the group
+  bool is_new_group = false;                       ///< else it is that of the one before
+};
+
 /// What may be waiting for a receiver in one group, by sender in the group: the last message of that sender's that the
 /// receiver has joined. The place moves on with every message; nullptr for the receiver itself.
 using Inbox = std::vector<Meeting* const*>;
 
 /// How far a meeting is; the word on which ranks sleep.
 enum class Phase : std::uint32_t {
-  open,    ///< somebody has not posted, or a lane's predecessor is unresolved
-  agreed,  ///< all posted the same; times are known, and the data are on their way
-  aborted  ///< will never be agreed
+  open,     ///< somebody has not posted, or a lane's predecessor is unresolved
+  agreed,   ///< all posted the same; times are known, and the data are on their way
+  aborted,  ///< will never be agreed
+  revoked   ///< nor will this, since a rank has died, but the run goes on
+};
+
+/// What a rank waits for alone, in a meeting of one member whose data it does not move.
+enum class Asks : std::uint8_t {
+  nothing,     ///< it is an operation of several
+  any_sender,  ///< a message, until it is known from which rank
+  look,        ///< that nobody can do anything before `records[0].posted`
+  agreement    ///< that all others that live do the same
 };
 
 /// Where a rank stands in the chain of a group that it is in.
@@ -54,9 +70,11 @@ struct Meeting {
   std::uint64_t number = 0;  ///< in its chain, from 1
   bool message = false;
   int from = 0, to = 0;  ///< messages: ranks in the group
-  /// A receive from any rank until it is known from which one: a message with one member, the receiver, whose data it
-  /// does not move. The rank that says so sets `from`, then `phase`. nullptr for all others.
-  const Inbox* inbox = nullptr;
+  /// Then `to` is the one member. Of any_sender the rank that knows sets `from`, then `phase`; of agreement likewise
+  /// `end`, `split` and what else `agreed_on` says.
+  Asks asks = Asks::nothing;
+  const Inbox* inbox = nullptr;  ///< of any_sender
+  std::optional<Agreed> agreed_on;
   Link link = Link::intra_node;
 
   // By member.

@@ -1,6 +1,8 @@
 #include "front/group/quiescence.h"
 
-#include "front/group/any_sender.h"
+#include <algorithm>
+#include <utility>
+
 #include "shardlings/error.h"
 
 namespace shardlings::front {
@@ -32,6 +34,7 @@ void Quiescence::wait(int rank, Meeting& meeting, int member, Location at) {
     const std::uint32_t phase = meeting.phase.load(std::memory_order_acquire);
     if (phase == word(Phase::agreed)) return;
     if (phase == word(Phase::aborted)) throw_aborted(at);
+    if (phase == word(Phase::revoked)) throw Revoked{revocation()};
     if (!engine_.spin(meeting.phase, phase)) sleep(rank, meeting, member, at);
   }
 }
@@ -112,15 +115,57 @@ void Quiescence::wake(Meeting& meeting) {
   engine_.wake(meeting.phase);
 }
 
-// As wake() does, but for a rank that is known to sleep. That it does so no more is said last: from then on the meeting
+// As wake() does, but for ranks that are known to sleep. That they do so no more is said last: from then on the meeting
 // may be used for another operation, to whose sleepers the wake is an idle one.
-void Quiescence::grant(Meeting& receive) {
-  const int rank = receive.rank_of(0);
-  receive.phase.store(word(Phase::agreed), std::memory_order_seq_cst);
-  set_running(rank);
-  receive.parked.store(0, std::memory_order_relaxed);
-  sleepers_[static_cast<std::size_t>(rank)].asleep.store(false, std::memory_order_release);  // see sleep()
-  engine_.wake(receive.phase);
+void Quiescence::wake_with(Meeting& meeting, Phase phase) {
+  meeting.phase.store(word(phase), std::memory_order_seq_cst);
+  meeting.parked.store(0, std::memory_order_relaxed);
+  const int members = meeting.members();
+  for (int member = 0; member < members; ++member) {
+    const int rank = meeting.rank_of(member);
+    if (status_[static_cast<std::size_t>(rank)].blocked_in != &meeting) continue;
+    set_running(rank);
+    sleepers_[static_cast<std::size_t>(rank)].asleep.store(false, std::memory_order_release);  // see sleep()
+  }
+  engine_.wake(meeting.phase);
+}
+
+void Quiescence::grant(Meeting& asked) {
+  wake_with(asked, Phase::agreed);
+}
+
+void Quiescence::grant_looks(Nanos time) {
+  for (const LiveStatus& status : status_) {
+    Meeting* look = status.blocked_in;
+    if (look == nullptr || look->asks != Asks::look || look->records.front().posted != time) continue;
+    grant(*look);
+  }
+}
+
+// Whoever does not wait for others is told at its next call.
+void Quiescence::revoke(const PeerDeath& death) {
+  revocation_ = {revocation_.number + 1, death};
+  for (const LiveStatus& status : status_) {
+    if (waits_for_others(status)) wake_with(*status.blocked_in, Phase::revoked);
+  }
+}
+
+void Quiescence::agree() {
+  std::vector<Meeting*> agreeing;
+  Nanos time;
+  for (const LiveStatus& status : status_) {
+    if (status.blocked_in == nullptr) continue;
+    agreeing.push_back(status.blocked_in);
+    time = std::max(time, status.blocked_in->records.front().posted);
+  }
+  const std::optional<PeerDeath> death = failures_.earliest_new();
+  if (death) {
+    time = std::max(time, failures_.all_known());
+    revocation_ = {revocation_.number + 1, *death};
+    failures_.acknowledge();
+  }
+  agree_(agreeing, time, death.has_value());
+  for (Meeting* meeting : agreeing) grant(*meeting);
 }
 
 void Quiescence::add_mismatch(const Meeting* meeting) {
@@ -128,10 +173,28 @@ void Quiescence::add_mismatch(const Meeting* meeting) {
   mismatches_.push_back(meeting);
 }
 
+/// The run has failed, and those that still sleep are to hear of it.
+bool Quiescence::is_lost() const {
+  return !mismatches_.empty() || std::any_of(status_.begin(), status_.end(), [](const LiveStatus& status) {
+    return status.told.state == RankState::failed;
+  });
+}
+
 // What was granted makes somebody runnable, so the run is judged once there is nothing more to grant.
 void Quiescence::go_on_or_judge() {
   if (runnable_ > 0 || aborted()) return;
-  if (Meeting* receive = grant_earliest(status_, costs_)) return grant(*receive);
+  NextEvent next = next_event(status_, failures_, costs_);
+  switch (next.what) {
+    case NextEvent::What::look: return grant_looks(next.time);
+    case NextEvent::What::receive: next.receive.receive->from = next.receive.from; return grant(*next.receive.receive);
+    case NextEvent::What::death:
+      if (!is_lost()) return revoke(next.death);
+      break;
+    case NextEvent::What::agreement:
+      if (!is_lost()) return agree();
+      break;
+    case NextEvent::What::nothing: break;
+  }
   end_run(detect(told(status_, mismatches_)));
 }
 
@@ -164,6 +227,33 @@ void Quiescence::finish(int rank, const std::optional<Failure>& failure, const s
   if (aborted()) return;
   --runnable_;
   go_on_or_judge();
+}
+
+// What it was blocked in, if anything, it is not any more: it runs.
+void Quiescence::die(int rank, Nanos died) {
+  const MutexLock guard(lock_);
+  status_[static_cast<std::size_t>(rank)] = {};
+  status_[static_cast<std::size_t>(rank)].told.state = RankState::dead;
+  failures_.add(rank, died);
+  note(rank, RankState::dead);
+  if (aborted()) return;
+  --runnable_;
+  go_on_or_judge();
+}
+
+void Quiescence::expect_deaths(Nanos detection) {
+  const MutexLock guard(lock_);
+  failures_.set_detection(detection);
+}
+
+void Quiescence::agree_by(Agree agree) {
+  const MutexLock guard(lock_);
+  agree_ = std::move(agree);
+}
+
+Revocation Quiescence::revocation() {
+  const MutexLock guard(lock_);
+  return revocation_;
 }
 
 std::optional<Failure> Quiescence::failure() {

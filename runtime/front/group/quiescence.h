@@ -1,9 +1,10 @@
 /// \file
-/// Which ranks sleep, and the moment at which nobody can go on by itself: a receive from any rank is granted a message
-/// then, and the run is judged when there is none. Neither happens at any other time.
+/// Which ranks sleep, and the moment at which nobody can go on by itself: what comes next in virtual time is granted
+/// then (next_event.h), and the run is judged when there is nothing. Neither happens at any other time.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
 #include "front/clock/cost.h"
+#include "front/group/failures.h"
 #include "front/group/live_situation.h"
+#include "front/group/next_event.h"
 #include "front/misuse/detector.h"
 
 namespace shardlings::front {
@@ -30,7 +33,15 @@ class Quiescence {
  public:
   Quiescence(int ranks, back::Engine& engine, back::Fabric& fabric, const CostModel& costs, BlackBox* black_box);
 
-  /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed.
+  /// Makes what those get that agree on who they are, by rank and in its order, when all that they say is known and
+  /// they sleep. Sets `end`, `split` and `agreed_on` of their meetings.
+  using Agree = std::function<void(const std::vector<Meeting*>& of_ranks, Nanos time, bool anybody_died)>;
+  /// Ranks may die: who makes agreements, and how long a death is not known of.
+  void expect_deaths(Nanos detection) EXCLUDES(lock_);
+  void agree_by(Agree agree) EXCLUDES(lock_);
+
+  /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed, and
+  /// Revoked if a rank has died.
   void wait(int rank, Meeting& meeting, int member, Location at) EXCLUDES(lock_);
   /// For who speaks for a rank and must not sleep: false if wait() would return or throw at once; else the rank counts
   /// as blocked from now on, and when the engine is told to wake somebody this may be asked again.
@@ -43,6 +54,9 @@ class Quiescence {
   /// The rank's function has ended: see Control.
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last)
       EXCLUDES(lock_);
+  /// The rank is dead: see Control.
+  void die(int rank, Nanos died) EXCLUDES(lock_);
+  Revocation revocation() EXCLUDES(lock_);
   /// Ends the run for a reason that no rank has. The first failure counts.
   void fail(const Failure& failure) EXCLUDES(lock_);
 
@@ -61,7 +75,12 @@ class Quiescence {
   void unblock(int rank, Meeting& meeting) EXCLUDES(lock_);
   void set_running(int rank) REQUIRES(lock_);
   void go_on_or_judge() REQUIRES(lock_);
-  void grant(Meeting& receive) REQUIRES(lock_);
+  bool is_lost() const REQUIRES(lock_);
+  void grant(Meeting& asked) REQUIRES(lock_);
+  void grant_looks(Nanos time) REQUIRES(lock_);
+  void revoke(const PeerDeath& death) REQUIRES(lock_);
+  void agree() REQUIRES(lock_);
+  void wake_with(Meeting& meeting, Phase phase) REQUIRES(lock_);
   void end_run(const std::optional<Failure>& failure) REQUIRES(lock_);
   void note(int rank, RankState state);
 
@@ -76,6 +95,9 @@ class Quiescence {
   int runnable_ GUARDED_BY(lock_);
   std::vector<LiveStatus> status_ GUARDED_BY(lock_);  ///< by rank
   std::vector<const Meeting*> mismatches_ GUARDED_BY(lock_);
+  Failures failures_ GUARDED_BY(lock_);
+  Revocation revocation_ GUARDED_BY(lock_);
+  Agree agree_ GUARDED_BY(lock_);
   std::optional<Failure> failure_ GUARDED_BY(lock_);
 };
 

@@ -5,6 +5,7 @@
 #include "api/access.h"
 #include "api/arguments.h"
 #include "api/verbs.h"
+#include "base/text.h"
 #include "front/group/call_checks.h"
 
 namespace shardlings::front {
@@ -21,6 +22,7 @@ RankGroups::RankGroups(RankContext& rank, RankMemory& memory, PendingTable& pend
       repeated_(shared_) {}
 
 const Membership& RankGroups::membership(const Call& call) const {
+  if (!shared_.rank.options().deaths.empty()) check_revoked(call);
   if (call.group < groups_.size()) return groups_[call.group];
   shared_.rank.invalid(call, fmt::format("{}: this rank is in no such group", name_of(call.verb)));
 }
@@ -68,6 +70,26 @@ Reply RankGroups::collective(const Call& call, const CollectiveRequest& asked) {
   const Reply reply = pending_.start(call, start(call, signature, in, out));
   watcher_->after();
   return reply;
+}
+
+void RankGroups::check_revoked(const Call& call) const {
+  shared_.check_revocation();
+  if (call.group >= first_valid_) return;
+  const Location at = shared_.rank.place(call);
+  throw PeerFailed(
+      fmt::format("{}: rank {}: {}: group {} was made before rank {} died, and is revoked. Go on with the "
+                  "group of survivors(), and with groups that are split from it",
+                  to_text(at), shared_.rank.id(), name_of(call.verb), groups_[call.group].group->name, death_.rank)
+          .c_str(),
+      at);
+}
+
+void RankGroups::give_up(const Revocation& revocation, Location at) {
+  shared_.revocation = revocation.number;
+  death_ = revocation.death;
+  first_valid_ = static_cast<std::uint32_t>(groups_.size());
+  pending_.forgive_all(at);
+  shared_.control.clear_lanes(shared_.rank.id());
 }
 
 void RankGroups::repeat(const Call& call, std::uint32_t group, const back::Signature& signature) {
@@ -218,12 +240,60 @@ Reply RankGroups::split(const Call& call) {
 }
 
 Reply RankGroups::join(const Membership& made) {
-  Reply reply;
-  reply.group = static_cast<std::uint32_t>(groups_.size());
-  reply.group_rank = made.member;
-  reply.group_size = static_cast<std::int32_t>(made.group->members->size());
   groups_.push_back(made);
   not_learners_.push_back(0);
+  return handle_to(static_cast<std::uint32_t>(groups_.size() - 1));
+}
+
+Reply RankGroups::handle_to(std::uint32_t group) const {
+  Reply reply;
+  reply.group = group;
+  reply.group_rank = groups_[group].member;
+  reply.group_size = static_cast<std::int32_t>(groups_[group].group->members->size());
+  return reply;
+}
+
+// A rank that has not been told of a death yet is told by the agreement itself.
+Reply RankGroups::survivors(const Call& call) {
+  const unpacked::survivors given(call);
+  RankContext& rank = shared_.rank;
+  const Location at = rank.place(call);
+  const Nanos now = rank.now();
+  const Agreement agreement = shared_.control.agree(rank.id(), now, static_cast<Count>(given.says), at);
+  rank.wait_for_peers(call, agreement.time);
+  const Revocation revocation = shared_.control.revocation();
+  if (revocation.number != shared_.revocation) give_up(revocation, at);
+  said_ = agreement.said;
+  if (agreement.made) agreed_ = join(*agreement.made).group;
+  if (rank.trace().enabled()) trace_agreement(at, now);
+  return handle_to(agreed_);
+}
+
+// As a barrier of the group that came of it.
+void RankGroups::trace_agreement(Location at, Nanos called) {
+  RankContext& rank = shared_.rank;
+  const GroupInfo& group = *groups_[agreed_].group;
+  Event event;
+  event.kind = EventKind::collective;
+  event.lane = group.placement.spread.link() == Link::intra_node ? Lane::intra_node : Lane::inter_node;
+  event.name = rank.trace().name("survivors");
+  event.group = rank.trace().group(group.name, group.members);
+  event.at = at;
+  event.order = rank.calls().order();
+  event.posted = called;
+  event.begin = event.end = rank.now();
+  event.live_after = rank.live();
+  rank.trace().add(event);
+}
+
+Reply RankGroups::survivor(const Call& call) const {
+  const unpacked::survivor given(call);
+  if (call.group != agreed_ || !said_ || given.rank < 0 || given.rank >= static_cast<int>(said_->size())) {
+    shared_.rank.invalid(call, "survivors: the last one had no such member");
+  }
+  Reply reply;
+  reply.group_rank = (*groups_[agreed_].group->members)[static_cast<std::size_t>(given.rank)];
+  reply.id = static_cast<std::uint64_t>((*said_)[static_cast<std::size_t>(given.rank)]);
   return reply;
 }
 

@@ -35,21 +35,33 @@ class SharedControl final : public Control {
   Outcome wait(int rank, const Ticket& ticket, Location at) override;
   SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) override;
   int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) override;
+  void wait_to_look(int rank, Nanos time, Location at) override;
+  Agreement agree(int rank, Nanos posted, Count says, Location at) override;
+  void die(int rank, Nanos died) override { quiescence_.die(rank, died); }
+  Revocation revocation() override { return quiescence_.revocation(); }
+  bool is_agreed(int rank, const Ticket& ticket) override;
+  void clear_lanes(int rank) override;
   void leave(int rank, const Ticket& ticket) override;
   std::optional<Outcome> known(const Ticket& ticket) const override;
   void restart_clock(int rank) override;
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last) override;
   bool aborted() const override { return quiescence_.aborted(); }
+  /// Ranks may die, of which others know so much later.
+  void expect_deaths(Nanos detection) { quiescence_.expect_deaths(detection); }
   std::optional<Failure> failure() override { return quiescence_.failure(); }
 
   /// \name For who speaks for many ranks on one thread, and must not sleep for any of them
   /// @{
-  /// False if wait() or wait_split(), or end_any(), would return or throw at once. Else the rank counts as blocked from
-  /// now on, and when the engine is told to wake somebody this may be asked again.
+  /// False if wait(), wait_split() or one of the ends below would return or throw at once. Else the rank counts as
+  /// blocked from now on, and when the engine is told to wake somebody this may be asked again.
   bool blocks(int rank, const Ticket& ticket, Location at);
-  /// wait_for_any() in two steps: the call, and whose message it takes, which forgets the ticket.
+  /// wait_for_any(), wait_to_look() and agree() in two steps: the call, and what comes of it, which forgets the ticket.
   Ticket begin_any(int rank, std::uint32_t group, const CallRecord& record);
   int end_any(int rank, const Ticket& ticket, Location at);
+  Ticket begin_look(int rank, Nanos time, Location at);
+  void end_look(int rank, const Ticket& ticket, Location at);
+  Ticket begin_agree(int rank, Nanos posted, Count says, Location at);
+  Agreement end_agree(int rank, const Ticket& ticket, Location at);
   /// @}
 
  private:
@@ -73,6 +85,13 @@ class SharedControl final : public Control {
   Meeting* step(int rank, Meeting*& place, const Kind& kind);
   Meeting*& channel(int rank, std::uint32_t group, int from, int to);
   const Inbox& inbox(int rank, std::uint32_t group);
+  /// A meeting in which this rank waits alone.
+  Meeting* ask(int rank, Asks what, const Membership& in, const CallRecord& record);
+  void refuse_folded(const char* why, const GroupInfo& group);
+  /// For the Quiescence: see there.
+  void make_agreement(const std::vector<Meeting*>& of_ranks, Nanos time, bool anybody_died);
+  const GroupInfo& group_of(std::vector<int> ranks);
+  static Nanos lane_end(int rank, const Meeting* tail);
   /// A folded run's rank posts for those that it stands for. Returns how many.
   int post_for_others(int rank, Meeting* meeting, int member);
   int running_of(const std::vector<int>& members) const;
@@ -95,6 +114,9 @@ class SharedControl final : public Control {
   MeetingPool pool_;
   Quiescence quiescence_;
   std::vector<Member> members_;
+
+  const GroupInfo* agreed_ = nullptr;  ///< of the last agreement; changes only while all ranks sleep
+  int agreements_ = 0;                 ///< that have made a group
 
   Mutex queues_;  ///< guards every meeting's `successors` and `waiting_for`
   Mutex tables_;

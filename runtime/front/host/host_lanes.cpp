@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "api/verbs.h"
 #include "back/kernels/kernel_ids.h"
@@ -32,14 +33,17 @@ Lane lane_between(Memory from, Memory to) {
 
 }  // namespace
 
-/// One copy, or one thing that the host's processor does.
+/// One copy, one thing that the host's processor does, or one access to the store.
 class HostLanes::HostOperation final : public PendingOperation {
  public:
   HostOperation(RankContext& rank, RankMemory& memory) : rank_(rank), memory_(memory) {}
 
   Times settle(Location at) override;
   bool settled() const override { return times_.has_value(); }
-  bool can_settle() const { return (!follows || follows->settled()) && (!behind || behind->settled()); }
+  bool can_settle() const override {
+    return settled() || ((!follows || (follows->settled() && !follows->revoked)) && (!behind || behind->settled()));
+  }
+  void revoke() override;
   back::DeviceEvent event() override { return done_; }
   void pass_time(Location at) override;
   void trace_in_flight() override;
@@ -50,6 +54,7 @@ class HostLanes::HostOperation final : public PendingOperation {
   std::string text;  ///< what it works on: "8 f32 to the host"
   Lane lane = Lane::host;
   back::Kernel kernel;
+  std::function<void(Times)> effect;  ///< of an access to the store, instead of a kernel
   Nanos duration;
   Bytes bytes;
   Flops flops;
@@ -74,11 +79,25 @@ Times HostLanes::HostOperation::settle(Location at) {
   Nanos start = posted;
   if (behind) start = std::max(start, behind->settle(at).end);
   if (follows) start = std::max(start, follows->settle(at).end);
-  launch();
+  const Times times{start, start + duration};
+  if (effect) {
+    if (follows) rank_.device().wait(DeviceLane::compute, follows->event());
+    effect(times);
+  } else {
+    launch();
+  }
   behind.reset();
   follows.reset();
-  times_ = Times{start, start + duration};
+  times_ = times;
   return *times_;
+}
+
+// The lane is free at once for what stands behind it.
+void HostLanes::HostOperation::revoke() {
+  times_ = Times{posted, posted};
+  behind.reset();
+  follows.reset();
+  effect = {};
 }
 
 void HostLanes::HostOperation::launch() {
@@ -98,7 +117,8 @@ void HostLanes::HostOperation::pass_time(Location at) {
   const Nanos now = rank_.now();
   Counters& counters = rank_.counters();
   counters.busy[static_cast<std::size_t>(lane)] += duration;
-  counters.waited_for_host += std::max(Nanos(0), times_->end - now);
+  Nanos& waited = lane == Lane::store ? counters.waited_for_store : counters.waited_for_host;
+  waited += std::max(Nanos(0), times_->end - now);
   rank_.advance_to(times_->end);
   if (!rank_.trace().enabled()) return;
   Event event = traced();
@@ -118,7 +138,7 @@ void HostLanes::HostOperation::trace_in_flight() {
 /// All but its times.
 Event HostLanes::HostOperation::traced() const {
   Event event;
-  event.kind = verb == detail::Verb::copy ? EventKind::copy : EventKind::update;
+  event.kind = verb == detail::Verb::copy || lane == Lane::store ? EventKind::copy : EventKind::update;
   event.lane = lane;
   event.name = rank_.trace().name(name());
   event.label = label;
@@ -139,12 +159,12 @@ std::shared_ptr<HostLanes::HostOperation> HostLanes::begin(const Call& call, Lan
   operation->at = rank_.place(call);
   operation->order = rank_.calls().order();
   operation->posted = rank_.now();
-  operation->after = call.id;
+  operation->after = call.id;  // 0 but for a call that may come after others
   return operation;
 }
 
 Reply HostLanes::start(const Call& call, std::shared_ptr<HostOperation> operation) {
-  ++rank_.counters().operations;
+  if (operation->lane != Lane::store) ++rank_.counters().operations;
   rank_.counters().flops += operation->flops;
   std::shared_ptr<HostOperation>& last = last_[static_cast<std::size_t>(operation->lane)];
   operation->follows = pending_.find(call.id);
@@ -200,6 +220,17 @@ Reply HostLanes::compute(const Call& call, const HostJob& job) {
   operation->duration = rank_.costs().host_work(job.cost.traffic);
   operation->text = fmt::format("{} {} on the host", job.uses.front().operand.size(),
                                 shardlings::name_of(job.uses.front().operand.dtype()));
+  return start(call, operation);
+}
+
+Reply HostLanes::access(const Call& call, StoreJob job) {
+  const auto operation = begin(call, Lane::store, {});
+  operation->uses = std::move(job.uses);
+  operation->label = job.label;
+  operation->bytes = job.bytes;
+  operation->duration = job.duration;
+  operation->text = std::move(job.text);
+  operation->effect = std::move(job.effect);
   return start(call, operation);
 }
 

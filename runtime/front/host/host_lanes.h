@@ -1,14 +1,17 @@
 /// \file
-/// One rank's dealings with the host: copies between the memories, and work of the host's processor. Each direction of
-/// copies and the processor are lanes that run one thing after another, beside the rank's program.
+/// One rank's dealings with the host: copies between the memories, work of the host's processor, and accesses to the
+/// store. Each direction of copies, the processor and the way to the store are lanes that run one thing after
+/// another, beside the rank's program.
 ///
 /// None of it needs another rank. Only what comes after an operation of several ranks has to wait for these; it is
 /// launched when its times become known: at the call, or else when somebody waits for it.
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "api/call.h"
@@ -26,6 +29,16 @@ struct HostJob {
   Label label;
 };
 
+/// An access to the store that all ranks share. What it is, the room of the store knows (front/store).
+struct StoreJob {
+  std::vector<PendingOperation::Use> uses;
+  Bytes bytes;
+  Nanos duration;
+  Label label;
+  std::string text;                   ///< for reports of leaks
+  std::function<void(Times)> effect;  ///< called once, as soon as its times are known
+};
+
 class HostLanes {
  public:
   HostLanes(RankContext& rank, RankMemory& memory, PendingTable& pending)
@@ -36,6 +49,11 @@ class HostLanes {
   /// Comes after the Work `id`.
   detail::Reply compute(const detail::Call& call, const HostJob& job);
 
+  /// On the store's lane. Comes after the Work `id`.
+  detail::Reply access(const detail::Call& call, StoreJob job);
+
+  /// The Work and what it comes after, as far as nobody has waited for it.
+  std::vector<std::uint64_t> chain(std::uint64_t work) const { return pending_.chain(work); }
   /// Virtual time begins anew.
   void restart_clock();
 

@@ -7,7 +7,7 @@
 
 namespace shardlings::front {
 
-enum class RankState : std::uint32_t { not_started, running, blocked, finished, failed };
+enum class RankState : std::uint32_t { not_started, running, blocked, finished, failed, dead };
 
 /// One rank's entry. Written by that rank only; plain data at a fixed layout, so that another process can read it.
 struct BlackBoxEntry {

@@ -174,6 +174,10 @@ std::string waiting_line(const Statuses& ranks, int rank) {
                        call_of(operation, status.member), operation.group, operation.members() > 2 ? "any of " : "",
                        ranks_text(missing_ranks(operation)));
   }
+  if (operation.agreement) {
+    return fmt::format("\n  rank {} waits at {} in survivors for {}", rank, to_text(status.at),
+                       ranks_text(missing_ranks(operation)));
+  }
   std::string text =
       fmt::format("\n  rank {} waits at {} in {}{} (group {}, call {})", rank, to_text(status.at),
                   call_of(operation, status.member), start_text(status), operation.group, operation.number);

@@ -46,6 +46,7 @@ std::string message_verb(const CallRecord& record, int member) {
 std::string call_of(const ToldOperation& operation, int member) {
   const CallRecord& record = operation.records[static_cast<std::size_t>(member)];
   const back::Signature& signature = record.signature;
+  if (operation.agreement) return "survivors";
   if (operation.from_any) return fmt::format("recv_any of {} {}", signature.count, name_of(signature.dtype));
   if (operation.message) {
     return fmt::format("{} of {} {}{} {} rank {}", message_verb(record, member), signature.count,

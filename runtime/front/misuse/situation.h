@@ -27,6 +27,8 @@ struct ToldOperation {
   int from = 0, to = 0;  ///< messages: ranks in the group
   /// A receive from any rank that has been given no message: its first member receives, the others could send.
   bool from_any = false;
+  /// Its first member waits to agree with all others that live on who they are; the others have not called it.
+  bool agreement = false;
 
   // By member; of a message from one rank the first one sends.
   std::vector<int> ranks;  ///< in the world

@@ -31,6 +31,10 @@ class PendingOperation {
   /// comes after is so, too. The first call may block until other ranks have posted; later ones repeat the answer.
   virtual Times settle(Location at) = 0;
   virtual bool settled() const = 0;
+  /// settle() would not have to wait for another rank's call.
+  virtual bool can_settle() const = 0;
+  /// Another rank has died, and nobody will wait for this: it never happens.
+  virtual void revoke() = 0;
   /// A point of a device's lane at which a settled operation is over.
   virtual back::DeviceEvent event() = 0;
   /// The program waits for it: the clock moves, time is accounted and the events are recorded. At most once.
@@ -49,6 +53,8 @@ class PendingOperation {
   std::vector<Use> uses;
   std::vector<detail::Ref> kept;  ///< tensors to free when it has been waited for
   std::uint64_t after = 0;        ///< the Work that it comes after; 0: none
+  bool revoked = false;           ///< it never happens
+  bool forgiven = false;          ///< a rank has died meanwhile: nobody need wait for it
   bool followed = false;          ///< another one comes after it: waiting for that one will do
 };
 

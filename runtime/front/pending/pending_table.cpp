@@ -52,6 +52,14 @@ Reply PendingTable::wait(const Call& call) {
 void PendingTable::finish(std::uint64_t id, Location at) {
   const auto found = pending_.find(id);
   const std::shared_ptr<PendingOperation> pending = found->second;
+  if (pending->revoked) {
+    pending_.erase(found);
+    throw PeerFailed(fmt::format("{}: rank {}: wait for {}, which was revoked when a rank had died, and never ends.\n"
+                                 "Drop what was under way, and start it anew in the group of survivors().",
+                                 to_text(at), rank_.id(), pending->describe())
+                         .c_str(),
+                     at);
+  }
   pending->settle(at);
   pending->pass_time(at);
   unmark(*pending, id);
@@ -73,6 +81,10 @@ Reply PendingTable::keep(const Call& call) {
 Reply PendingTable::drop(const Call& call) {
   const auto pending = find(call.id);
   if (!pending || pending->followed) return {};
+  if (pending->forgiven) {
+    pending_.erase(call.id);
+    return {};
+  }
   if (rank_.options().checks && !rank_.aborted()) {
     rank_.defer(
         Misuse::leak,
@@ -106,7 +118,7 @@ void PendingTable::check_end() const {
   const PendingOperation* first = nullptr;
   int owed = 0;
   for (const auto& [id, pending] : pending_) {
-    if (pending->followed) continue;
+    if (pending->followed || pending->forgiven) continue;
     ++owed;
     if (!first || pending->order < first->order) first = pending.get();
   }
@@ -118,11 +130,37 @@ void PendingTable::check_end() const {
   throw MisuseError(Misuse::leak, sentence.c_str(), first->at);
 }
 
+// In the order in which they were started: what comes after another one, or stands behind it on a lane, finds that over
+// or revoked.
+void PendingTable::forgive_all(Location at) {
+  std::vector<std::uint64_t> works;
+  for (const auto& [id, pending] : pending_) {
+    if (!pending->forgiven) works.push_back(id);
+  }
+  std::sort(works.begin(), works.end());
+  for (const std::uint64_t work : works) forgive(*pending_.at(work), work, at);
+}
+
+void PendingTable::forgive(PendingOperation& pending, std::uint64_t work, Location at) {
+  if (pending.can_settle()) {
+    pending.settle(at);
+    rank_.device().wait(back::DeviceLane::compute, pending.event());
+  } else {
+    pending.revoke();
+    pending.revoked = true;
+  }
+  pending.forgiven = true;
+  unmark(pending, work);
+  for (const Ref& ref : std::exchange(pending.kept, {})) memory_.free(ref, at);
+}
+
 void PendingTable::trace_in_flight() const {
   if (!rank_.trace().enabled()) return;
   std::vector<PendingOperation*> in_order;
   for (const auto& stuck : stuck_) in_order.push_back(stuck.get());
-  for (const auto& [id, pending] : pending_) in_order.push_back(pending.get());
+  for (const auto& [id, pending] : pending_) {
+    if (!pending->revoked) in_order.push_back(pending.get());
+  }
   std::sort(in_order.begin(), in_order.end(),
             [](const PendingOperation* a, const PendingOperation* b) { return a->order < b->order; });
   for (PendingOperation* pending : in_order) pending->trace_in_flight();

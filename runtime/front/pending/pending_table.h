@@ -35,11 +35,15 @@ class PendingTable {
   void check_end() const;
   /// Waits for a blocking operation at once. Where the run fails meanwhile, the operation counts as in flight.
   void settle_blocking(const std::shared_ptr<PendingOperation>& pending);
+  /// Another rank has died: what can settle does, and all else is revoked. None of their data are in flight any more,
+  /// and nobody need wait for them.
+  void forgive_all(Location at);
   /// After a failure: records what was in flight.
   void trace_in_flight() const;
 
  private:
   void finish(std::uint64_t id, Location at);
+  void forgive(PendingOperation& pending, std::uint64_t work, Location at);
   void mark(const PendingOperation& pending, std::uint64_t work);
   void unmark(const PendingOperation& pending, std::uint64_t work);
 

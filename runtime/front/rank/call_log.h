@@ -46,6 +46,8 @@ class CallLog {
   void begin_composite(const detail::Call& call);
   void end_composite() { --depth_; }
   int depth() const { return depth_; }
+  /// An error has ended all calls that are deeper.
+  void break_off(int depth) { depth_ = depth; }
 
   /// What the learner's code called last, and where; empty before its first call.
   const char* last() const { return last_; }

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "front/clock/cluster.h"
+#include "front/clock/death.h"
 #include "front/misuse/black_box.h"
 #include "model/execution.h"
 
@@ -31,6 +32,8 @@ struct RankOptions {
   model::Execution execution;
   /// As many equal replicas of consecutive ranks, of which some stand for the others (front/group/fold.h); 0: all run.
   int folded_replicas = 0;
+  std::vector<Death> deaths;      ///< of at most one a rank; all others live
+  Nanos detection;                ///< from a death until others can know of it
   bool checks = true;             ///< misuse detection; off only for measuring what it costs
   BlackBox* black_box = nullptr;  ///< where each rank notes what it is doing; nullptr: nowhere
 };

@@ -73,12 +73,27 @@ RankContext::RankContext(const RankOptions& options, int rank, std::unique_ptr<b
       costs_(options.cluster),
       aborted_(std::move(aborted)),
       calls_(options.black_box ? &options.black_box->entries[rank] : nullptr, first_call_told_of(options, rank)),
-      trace_(options.traces(rank)) {
+      trace_(options.traces(rank)),
+      doom_(options.deaths, rank) {
   if (trace_.enabled()) device_->start_measuring();
 }
 
 void RankContext::advance_to(Nanos time) {
   if (time > now_) now_ = time;
+}
+
+void RankContext::wait_for_peers(const detail::Call& call, Nanos until) {
+  if (until <= now_) return;
+  counters_.waited_for_peers += until - now_;
+  if (trace_.enabled()) {
+    Event event;
+    event.name = trace_.name(called(call));
+    event.order = calls_.order();
+    event.end = until;
+    event.live_after = live_;
+    trace_.add(waiting(event, now_, place(call)));
+  }
+  now_ = until;
 }
 
 void RankContext::restart() {

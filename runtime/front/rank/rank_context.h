@@ -15,6 +15,7 @@
 #include "back/kernels/kernels.h"
 #include "front/clock/cost.h"
 #include "front/rank/call_log.h"
+#include "front/rank/doom.h"
 #include "front/rank/options.h"
 #include "front/rank/texts.h"
 #include "front/trace/counters.h"
@@ -56,6 +57,8 @@ class RankContext {
   /// @{
   Nanos now() const { return now_; }
   void advance_to(Nanos time);
+  /// The program stands still in a call until a time that others decide, if that is later.
+  void wait_for_peers(const detail::Call& call, Nanos until);
   /// Time, counters and events begin anew.
   void restart();
   /// @}
@@ -85,6 +88,9 @@ class RankContext {
   void check_endless();
   /// It has thrown so: what the code does about it does not count.
   bool endless() const { return endless_; }
+  /// When this rank dies.
+  Doom& doom() { return doom_; }
+  const Doom& doom() const { return doom_; }
   /// The run has failed: what a rank leaves undone is not its fault.
   bool aborted() const { return aborted_(); }
   /// @}
@@ -106,6 +112,7 @@ class RankContext {
   std::vector<float> scripted_reads_;
   std::size_t next_scripted_ = 0;
   bool endless_ = false;
+  Doom doom_;
 };
 
 }  // namespace shardlings::front

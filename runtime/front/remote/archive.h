@@ -20,6 +20,10 @@ namespace shardlings::front::remote {
 /// The same text at an address that stays good until the process ends.
 const char* lasting(std::string_view text);
 
+/// Many of them go as they lie there.
+template <class T>
+inline constexpr bool kPlain = std::is_arithmetic_v<T> || std::is_same_v<T, std::byte>;
+
 class Writer {
  public:
   template <class T>
@@ -37,7 +41,7 @@ class Writer {
   template <class T>
   Writer& operator<<(const std::vector<T>& values) {
     *this << values.size();
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (kPlain<T>) {
       append(values.data(), values.size() * sizeof(T));
     } else {
       for (const T& value : values) *this << value;
@@ -88,7 +92,7 @@ class Reader {
   template <class T>
   Reader& operator>>(std::vector<T>& values) {
     const auto size = get<std::size_t>();
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (kPlain<T>) {
       if (size > bytes_.size() / sizeof(T)) too_short();
       values.resize(size);
       const std::string_view bytes = take(size * sizeof(T));

@@ -38,6 +38,7 @@ ControlServer::ControlServer(back::Progress& progress, const Setting& setting)
       finished_(index(setting.ranks)),
       gone_(index(progress.processes())),
       left_(setting.ranks) {
+  if (setting.detection) control_->expect_deaths(*setting.detection);
   progress_.on(back::Channel::server, [this](int, std::string_view message) { hear(message); });
 }
 
@@ -56,6 +57,10 @@ void ControlServer::hear(std::string_view bytes) {
     case Request::wait: wait(rank, message); break;
     case Request::wait_split: wait_split(rank, message); break;
     case Request::wait_for_any: wait_for_any(rank, message); break;
+    case Request::wait_to_look: wait_to_look(rank, message); break;
+    case Request::agree: agree(rank, message); break;
+    case Request::die: die(rank, message); break;
+    case Request::clear_lanes: control_->clear_lanes(rank); break;
     case Request::restart_clock: control_->restart_clock(rank); break;
     case Request::finish: finish(rank, message); break;
   }
@@ -83,14 +88,35 @@ void ControlServer::wait(int rank, Reader& message) {
 void ControlServer::wait_split(int rank, Reader& message) {
   const auto number = message.get<std::uint64_t>();
   const Ticket ticket = tickets_[index(rank)].at(number);
-  waiting_[index(rank)] = Waiting{ticket, number, message.get<Location>(), true};
+  waiting_[index(rank)] = Waiting{Answer::split, ticket, message.get<Location>(), number};
 }
 
 void ControlServer::wait_for_any(int rank, Reader& message) {
   const auto group = message.get<std::uint32_t>();
   const auto record = message.get<CallRecord>();
   const auto at = message.get<Location>();
-  waiting_[index(rank)] = Waiting{control_->begin_any(rank, group, record), 0, at, false};
+  waiting_[index(rank)] = Waiting{Answer::any, control_->begin_any(rank, group, record), at};
+}
+
+void ControlServer::wait_to_look(int rank, Reader& message) {
+  const auto time = message.get<Nanos>();
+  const auto at = message.get<Location>();
+  waiting_[index(rank)] = Waiting{Answer::look, control_->begin_look(rank, time, at), at};
+}
+
+void ControlServer::agree(int rank, Reader& message) {
+  const auto posted = message.get<Nanos>();
+  const auto says = message.get<Count>();
+  const auto at = message.get<Location>();
+  waiting_[index(rank)] = Waiting{Answer::agreement, control_->begin_agree(rank, posted, says, at), at};
+}
+
+// What it has posted stays posted.
+void ControlServer::die(int rank, Reader& message) {
+  finished_[index(rank)] = true;
+  waiting_[index(rank)].reset();
+  --left_;
+  control_->die(rank, message.get<Nanos>());
 }
 
 void ControlServer::finish(int rank, Reader& message) {
@@ -128,6 +154,7 @@ void ControlServer::send(int rank, const Writer& message) {
 void ControlServer::answer_all() {
   send_agreed();
   send_answers();
+  send_revocation();
   send_end();
 }
 
@@ -159,34 +186,63 @@ void ControlServer::send_answers() {
   }
 }
 
+// Who goes on knows of all deaths before; and that is the answer to who waited for others when somebody died.
 void ControlServer::send_answer(int rank, const Waiting& waiting) {
-  Writer message = answer_for(waiting.is_split ? Answer::split : Answer::any, rank);
-  if (waiting.is_split) {
+  send_revocation();
+  try {
+    send(rank, answer_to(rank, waiting));
+  } catch (const Revoked&) {
+    return;
+  }
+}
+
+Writer ControlServer::answer_to(int rank, const Waiting& waiting) {
+  Writer message = answer_for(waiting.answer, rank);
+  const auto put = [&](const std::optional<Membership>& made) {
+    message << made.has_value();
+    if (made) message << *made->group << made->member;
+  };
+  if (waiting.answer == Answer::split) {
     const SplitOutcome outcome = control_->wait_split(rank, waiting.ticket, waiting.at);
     tickets_[index(rank)].erase(waiting.number);
-    message << outcome.start << outcome.end << outcome.made.has_value();
-    if (outcome.made) message << *outcome.made->group << outcome.made->member;
-  } else {
+    message << outcome.start << outcome.end;
+    put(outcome.made);
+  } else if (waiting.answer == Answer::any) {
     message << control_->end_any(rank, waiting.ticket, waiting.at);
+  } else if (waiting.answer == Answer::look) {
+    control_->end_look(rank, waiting.ticket, waiting.at);
+  } else {
+    const Agreement agreement = control_->end_agree(rank, waiting.ticket, waiting.at);
+    message << agreement.time << *agreement.said;
+    put(agreement.made);
   }
-  send(rank, message);
+  return message;
+}
+
+void ControlServer::send_revocation() {
+  const Revocation now = control_->revocation();
+  if (std::exchange(revocations_, now.number) == now.number) return;
+  Writer message;
+  message << Answer::revoked << now;
+  send_to_all(message);
+}
+
+void ControlServer::send_to_all(const Writer& message) {
+  for (int process = 0; process < progress_.processes(); ++process) {
+    if (!is_gone(process)) progress_.send(process, back::Channel::ranks, message.bytes());
+  }
 }
 
 void ControlServer::send_end() {
-  const auto to_all = [&](const Writer& message) {
-    for (int process = 0; process < progress_.processes(); ++process) {
-      if (!is_gone(process)) progress_.send(process, back::Channel::ranks, message.bytes());
-    }
-  };
   if (fabric_->aborted() && !std::exchange(has_told_of_abort_, true)) {
     Writer message;
     message << Answer::aborted;
-    to_all(message);
+    send_to_all(message);
   }
   if (left_ == 0 && !std::exchange(has_told_of_end_, true)) {
     Writer message;
     message << Answer::over << control_->failure().has_value();
-    to_all(message);
+    send_to_all(message);
   }
 }
 

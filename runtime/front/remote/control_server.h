@@ -31,6 +31,7 @@ class ControlServer {
     const Cluster* cluster = nullptr;
     BlackBox* black_box = nullptr;
     bool checks = true;
+    std::optional<Nanos> detection;  ///< ranks may die, of which others know so much later
     std::function<int(int rank)> process_of;
   };
   ControlServer(back::Progress& progress, const Setting& setting);
@@ -50,12 +51,12 @@ class ControlServer {
  private:
   /// What a rank has joined and not left, by its own numbers.
   using Tickets = std::unordered_map<std::uint64_t, Ticket>;
-  /// What a rank waits for that it must be answered: a split, or whose message a receive from any rank takes.
+  /// What a rank waits for that it must be answered.
   struct Waiting {
+    remote::Answer answer = remote::Answer::split;
     Ticket ticket;
-    std::uint64_t number = 0;
     Location at;
-    bool is_split = false;
+    std::uint64_t number = 0;  ///< of a split
   };
 
   void hear(std::string_view message);
@@ -63,6 +64,9 @@ class ControlServer {
   void wait(int rank, remote::Reader& message);
   void wait_split(int rank, remote::Reader& message);
   void wait_for_any(int rank, remote::Reader& message);
+  void wait_to_look(int rank, remote::Reader& message);
+  void agree(int rank, remote::Reader& message);
+  void die(int rank, remote::Reader& message);
   void finish(int rank, remote::Reader& message);
   void finish(int rank, const std::optional<Failure>& failure, const std::string& last_call, Location last);
   /// Sends what has come of the last message: agreed operations, answers, the end.
@@ -70,6 +74,9 @@ class ControlServer {
   void send_agreed();
   void send_answers();
   void send_answer(int rank, const Waiting& waiting);
+  remote::Writer answer_to(int rank, const Waiting& waiting);
+  void send_revocation();
+  void send_to_all(const remote::Writer& message);
   void send_end();
   void send(int rank, const remote::Writer& message);
 
@@ -83,6 +90,7 @@ class ControlServer {
   std::vector<bool> finished_;                   ///< by rank
   std::vector<bool> gone_;                       ///< by process
   int left_;                                     ///< ranks that have not finished
+  std::uint32_t revocations_ = 0;  ///< that all have been told of
   bool has_told_of_abort_ = false, has_told_of_end_ = false;
 };
 

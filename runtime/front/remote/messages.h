@@ -9,14 +9,29 @@
 namespace shardlings::front::remote {
 
 /// From a rank's process to the server. Each begins with this, the rank, and the rank's number of the operation.
-enum class Request : std::uint8_t { post, post_message, wait, wait_split, wait_for_any, restart_clock, finish };
+enum class Request : std::uint8_t {
+  post,
+  post_message,
+  wait,
+  wait_split,
+  wait_for_any,
+  wait_to_look,
+  agree,
+  die,
+  clear_lanes,
+  restart_clock,
+  finish
+};
 
-/// From the server to a rank's process: with the rank and its number of the operation, but for the last two, which are
-/// for all.
+/// From the server to a rank's process: with the rank, and of an operation its number of it, but for the last three,
+/// which are for all.
 enum class Answer : std::uint8_t {
   agreed,     ///< the operation's Outcome, whether somebody waits for it or not
   split,      ///< a SplitOutcome
   any,        ///< the sender
+  look,       ///< it may
+  agreement,  ///< an Agreement
+  revoked,    ///< a rank has died: whoever waits for others gives up
   aborted,    ///< the run has failed: whoever waits gives up, once what was agreed has come to its end
   over        ///< all ranks have finished; whether the run has failed
 };

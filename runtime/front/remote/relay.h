@@ -31,7 +31,7 @@ struct RelayMember {
 };
 
 /// The members of operations that all have agreed on, and that nobody has told them yet.
-using Agreed = std::vector<std::vector<RelayMember>>;
+using AgreedOperations = std::vector<std::vector<RelayMember>>;
 
 class RelayFabric final : public back::Fabric {
  public:
@@ -40,7 +40,7 @@ class RelayFabric final : public back::Fabric {
 
   /// Who makes the next post.
   void set_poster(RelayMember member) { poster_ = member; }
-  Agreed take_agreed() { return std::exchange(agreed_, {}); }
+  AgreedOperations take_agreed() { return std::exchange(agreed_, {}); }
   bool aborted() const { return aborted_; }
 
  private:
@@ -65,7 +65,7 @@ class RelayFabric final : public back::Fabric {
   };
 
   RelayMember poster_;
-  Agreed agreed_;
+  AgreedOperations agreed_;
   bool aborted_ = false;
 };
 

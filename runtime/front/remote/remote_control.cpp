@@ -99,10 +99,15 @@ void RemoteControl::post(int rank, const Ticket& ticket, const CallRecord& recor
 // until then. All processes of an operation's members hear of it before they hear that the run has failed, so it does
 // come to its end.
 template <class IsThere>
-void RemoteControl::await(const Writer& message, Location at, IsThere is_there) {
+void RemoteControl::await(const Writer& message, Location at, WaitsFor what, IsThere is_there) {
+  const std::uint32_t before = revocation().number;
+  const auto is_revoked = [&] { return what == WaitsFor::others && revocation_.number != before; };
   tell(message);
-  progress_.wait_until([&] { return is_there() || (aborted() && progress_.transport().under_way() == 0); });
-  if (!progress_.locked(is_there)) throw Aborted("the run has failed; see its report", at);
+  progress_.wait_until(
+      [&] { return is_there() || is_revoked() || (aborted() && progress_.transport().under_way() == 0); });
+  if (progress_.locked(is_there)) return;
+  if (progress_.locked(is_revoked)) throw Revoked{revocation()};
+  throw Aborted("the run has failed; see its report", at);
 }
 
 Outcome RemoteControl::wait(int rank, const Ticket& ticket, Location at) {
@@ -111,7 +116,7 @@ Outcome RemoteControl::wait(int rank, const Ticket& ticket, Location at) {
   if (!progress_.wait_briefly(is_there, kPolls)) {
     Writer message = request(Request::wait, rank);
     message << joined.number << at;
-    await(message, at, is_there);
+    await(message, at, WaitsFor::others, is_there);
   }
   return progress_.locked([&] { return *joined.outcome; });
 }
@@ -119,7 +124,7 @@ Outcome RemoteControl::wait(int rank, const Ticket& ticket, Location at) {
 SplitOutcome RemoteControl::wait_split(int rank, const Ticket& ticket, Location at) {
   Writer message = request(Request::wait_split, rank);
   message << joined_of(ticket).number << at;
-  await(message, at, [&] { return own(rank).split.has_value(); });
+  await(message, at, WaitsFor::others, [&] { return own(rank).split.has_value(); });
   leave(rank, ticket);
   return progress_.locked([&] { return *std::exchange(own(rank).split, std::nullopt); });
 }
@@ -127,8 +132,40 @@ SplitOutcome RemoteControl::wait_split(int rank, const Ticket& ticket, Location 
 int RemoteControl::wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) {
   Writer message = request(Request::wait_for_any, rank);
   message << group << record << at;
-  await(message, at, [&] { return own(rank).sender.has_value(); });
+  await(message, at, WaitsFor::others, [&] { return own(rank).sender.has_value(); });
   return progress_.locked([&] { return *std::exchange(own(rank).sender, std::nullopt); });
+}
+
+void RemoteControl::wait_to_look(int rank, Nanos time, Location at) {
+  Writer message = request(Request::wait_to_look, rank);
+  message << time << at;
+  await(message, at, WaitsFor::its_turn, [&] { return own(rank).may_look; });
+  progress_.locked([&] { own(rank).may_look = false; });
+}
+
+Agreement RemoteControl::agree(int rank, Nanos posted, Count says, Location at) {
+  Writer message = request(Request::agree, rank);
+  message << posted << says << at;
+  await(message, at, WaitsFor::its_turn, [&] { return own(rank).agreement.has_value(); });
+  return progress_.locked([&] { return *std::exchange(own(rank).agreement, std::nullopt); });
+}
+
+void RemoteControl::die(int rank, Nanos died) {
+  Writer message = request(Request::die, rank);
+  message << died;
+  tell(message);
+}
+
+Revocation RemoteControl::revocation() {
+  return progress_.locked([&] { return revocation_; });
+}
+
+bool RemoteControl::is_agreed(int, const Ticket& ticket) {
+  return progress_.locked([&] { return joined_of(ticket).outcome.has_value(); });
+}
+
+void RemoteControl::clear_lanes(int rank) {
+  tell(request(Request::clear_lanes, rank));
 }
 
 void RemoteControl::leave(int rank, const Ticket& ticket) {
@@ -164,6 +201,9 @@ void RemoteControl::hear(std::string_view bytes) {
       own(rank).sender = message.get<int>();
       return;
     }
+    case Answer::look: own(message.get<int>()).may_look = true; return;
+    case Answer::agreement: return hear_agreement(message);
+    case Answer::revoked: message >> revocation_; return;
     case Answer::aborted: aborted_ = true; return;
     case Answer::over:
       over_ = true;
@@ -189,12 +229,24 @@ void RemoteControl::hear_split(Reader& message) {
   OfRank& of = own(rank);
   SplitOutcome outcome;
   message >> outcome.start >> outcome.end;
-  if (message.get<bool>()) {
-    of.infos.push_back(message.get<GroupInfo>());
-    of.groups.push_back({&of.infos.back(), message.get<std::int32_t>()});
-    outcome.made = of.groups.back();
-  }
+  outcome.made = read_group(of, message);
   of.split = outcome;
+}
+
+std::optional<Membership> RemoteControl::read_group(OfRank& of, Reader& message) {
+  if (!message.get<bool>()) return std::nullopt;
+  of.infos.push_back(message.get<GroupInfo>());
+  of.groups.push_back({&of.infos.back(), message.get<std::int32_t>()});
+  return of.groups.back();
+}
+
+void RemoteControl::hear_agreement(Reader& message) {
+  OfRank& of = own(message.get<int>());
+  Agreement agreement;
+  message >> agreement.time;
+  agreement.said = std::make_shared<const std::vector<Count>>(message.get<std::vector<Count>>());
+  agreement.made = read_group(of, message);
+  of.agreement = agreement;
 }
 
 }  // namespace shardlings::front

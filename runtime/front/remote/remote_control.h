@@ -36,6 +36,14 @@ class RemoteControl final : public Control {
   Outcome wait(int rank, const Ticket& ticket, Location at) override;
   SplitOutcome wait_split(int rank, const Ticket& ticket, Location at) override;
   int wait_for_any(int rank, std::uint32_t group, const CallRecord& record, Location at) override;
+  void wait_to_look(int rank, Nanos time, Location at) override;
+  Agreement agree(int rank, Nanos posted, Count says, Location at) override;
+  void die(int rank, Nanos died) override;
+  /// It is told to all before anybody goes on who has waited when it changed.
+  Revocation revocation() override;
+  /// The outcome is told to all members at once.
+  bool is_agreed(int rank, const Ticket& ticket) override;
+  void clear_lanes(int rank) override;
   void leave(int rank, const Ticket& ticket) override;
   std::optional<Outcome> known(const Ticket& ticket) const override;
   void restart_clock(int rank) override;
@@ -70,6 +78,8 @@ class RemoteControl final : public Control {
     std::unordered_map<std::uint64_t, std::unique_ptr<Joined>> joined;
     std::optional<SplitOutcome> split;  ///< answers to what the rank waits for
     std::optional<int> sender;
+    std::optional<Agreement> agreement;
+    bool may_look = false;
   };
 
   OfRank& own(int rank) { return ranks_[static_cast<std::size_t>(rank - own_.begin)]; }
@@ -78,12 +88,17 @@ class RemoteControl final : public Control {
   std::unique_ptr<Joined> new_joined(std::uint32_t group);
   remote::Writer request(remote::Request what, int rank) const;
   void tell(const remote::Writer& message);
-  /// Tells the server that a rank waits, and does so until `is_there` holds. Throws Aborted if the run has failed.
+  /// Whether a rank waits for others, one of whom may die.
+  enum class WaitsFor : bool { others, its_turn };
+  /// Tells the server that a rank waits, and does so until `is_there` holds. Throws Aborted if the run has failed, and
+  /// Revoked.
   template <class IsThere>
-  void await(const remote::Writer& message, Location at, IsThere is_there);
+  void await(const remote::Writer& message, Location at, WaitsFor what, IsThere is_there);
   void hear(std::string_view message);
   void hear_outcome(remote::Reader& message);
   void hear_split(remote::Reader& message);
+  void hear_agreement(remote::Reader& message);
+  std::optional<Membership> read_group(OfRank& of, remote::Reader& message);
 
   back::Progress& progress_;
   back::Fabric& fabric_;
@@ -92,6 +107,7 @@ class RemoteControl final : public Control {
   std::vector<OfRank> ranks_;         ///< this and what is below: under the lock of the Progress
   std::atomic<bool> aborted_{false};  ///< looked at without
   bool over_ = false, failed_ = false;
+  Revocation revocation_;
 };
 
 }  // namespace shardlings::front

@@ -34,13 +34,13 @@ static Writer& operator<<(Writer& to, const Counters& c) {
   to << static_cast<const MemoryUse&>(c) << c.host << c.saved_peak << c.flops;
   to << c.operations << c.layer_forwards << c.layer_backwards << c.traffic << c.sent_to_host << c.host_reads;
   to << c.copies << c.end << c.busy << c.waited_for_peers << c.exposed_transfer << c.overlapped_transfer;
-  return to << c.waited_for_host;
+  return to << c.waited_for_host << c.store << c.renames << c.waited_for_store << c.died;
 }
 static Reader& operator>>(Reader& from, Counters& c) {
   from >> static_cast<MemoryUse&>(c) >> c.host >> c.saved_peak >> c.flops;
   from >> c.operations >> c.layer_forwards >> c.layer_backwards >> c.traffic >> c.sent_to_host >> c.host_reads;
   from >> c.copies >> c.end >> c.busy >> c.waited_for_peers >> c.exposed_transfer >> c.overlapped_transfer;
-  return from >> c.waited_for_host;
+  return from >> c.waited_for_host >> c.store >> c.renames >> c.waited_for_store >> c.died;
 }
 
 // Plain but for the name of its file, whose address means nothing to others.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "back/fabric/fabric.h"
@@ -54,13 +55,18 @@ struct Counters : MemoryUse {
   Bytes sent_to_host;  ///< read by the host
   std::int64_t host_reads = 0;
   std::array<Copies, kHostLinks> copies{};  ///< between the memories, by HostLink
+  // the store
+  std::array<Copies, kStoreAccesses> store{};  ///< by StoreAccess
+  std::int64_t renames = 0;                    ///< folders published
   // virtual time
   Nanos end;
   std::array<Nanos, kLanes> busy{};
   Nanos waited_for_peers;
   Nanos exposed_transfer;
   Nanos overlapped_transfer;
-  Nanos waited_for_host;  ///< stood still for copies and for the host's work
+  Nanos waited_for_host;      ///< stood still for copies and for the host's work
+  Nanos waited_for_store;     ///< stood still for writes, reads and answers of the store
+  std::optional<Nanos> died;  ///< when the rank has died; then `end`, too
 
   bool operator==(const Counters&) const = default;
 

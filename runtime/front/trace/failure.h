@@ -21,12 +21,13 @@ enum class FailureKind : std::uint8_t {
   not_implemented,  ///< the hole is unfilled
   exception,        ///< anything else that the function threw, or that failed below it
   hang,             ///< the back says that an operation which all ranks have joined does not come to its end
-  endless_loop      ///< a rank has made more calls than any run that ends
+  endless_loop,     ///< a rank has made more calls than any run that ends
+  peer_failed       ///< nobody has caught that a rank has died, as the case wanted it
 };
 /// As verdicts and files have them.
-inline constexpr Words<FailureKind, 11> kFailureWords{{"mismatch", "deadlock", "desertion", "race", "leak",
+inline constexpr Words<FailureKind, 12> kFailureWords{{"mismatch", "deadlock", "desertion", "race", "leak",
                                                        "out_of_memory", "invalid_argument", "not_implemented",
-                                                       "exception", "hang", "endless_loop"}};
+                                                       "exception", "hang", "endless_loop", "peer_failed"}};
 inline const char* name_of(FailureKind kind) {
   return kFailureWords.of(kind);
 }

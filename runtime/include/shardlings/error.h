@@ -73,6 +73,20 @@ class SHARDLINGS_API Aborted : public Error {
   ~Aborted() override;
 };
 
+/// A rank has died, so what this rank waits for will never come. Only runs whose case says that ranks die have it.
+///
+/// Every rank that lives is told, each once for each failure: by its call that waits, when no rank can go on; or, if it
+/// does not wait, by its next call on a group. At once by every later call on a group that was made before, the world
+/// included. Whoever is told goes on by Rank::survivors().
+/// Work that was under way: what all its members had called is over, holds right data and may be waited for; all else
+/// is revoked: its tensors hold what was there or a part of the result, are in flight no more, and wait() throws
+/// PeerFailed. All of it may be dropped without wait(). Writes to the store go on by themselves.
+class SHARDLINGS_API PeerFailed : public Error {
+ public:
+  using Error::Error;
+  ~PeerFailed() override;
+};
+
 /// The hole of a puzzle that nobody has filled yet.
 class SHARDLINGS_API NotImplemented : public Error {
  public:

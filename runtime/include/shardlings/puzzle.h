@@ -14,6 +14,7 @@
 #include "shardlings/shard.h"
 #include "shardlings/show.h"
 #include "shardlings/stage.h"
+#include "shardlings/store.h"
 #include "shardlings/tensor.h"
 
 namespace shardlings {

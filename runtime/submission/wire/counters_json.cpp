@@ -11,9 +11,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr auto kLaneNames =
-    std::to_array<const char*>({"compute", "intra_node", "inter_node", "to_host", "to_device", "host"});
+    std::to_array<const char*>({"compute", "intra_node", "inter_node", "to_host", "to_device", "host", "store"});
 static_assert(kLaneNames.size() == front::kLanes, "every lane has a name");
 constexpr std::size_t kLanesWithoutHost = 3;
+constexpr auto kStoreLane = static_cast<std::size_t>(front::Lane::store);
+constexpr const char* kAccessNames[front::kStoreAccesses] = {"write", "read"};
 constexpr const char* kLinkNames[front::kLinks] = {"intra_node", "inter_node"};
 constexpr const char* kHostLinkNames[front::kHostLinks] = {"to_host", "to_device"};
 
@@ -114,10 +116,38 @@ void host_from(const Json& json, front::Counters& c) {
   c.waited_for_host = nanos_of(json, "waited_ns");
 }
 
+/// Runs that have nothing to do with the store say nothing of it.
+bool uses_store(const front::Counters& c) {
+  return c.store[0].calls > 0 || c.store[1].calls > 0 || c.renames > 0 || c.waited_for_store > Nanos(0);
+}
+
+Json store_to_json(const front::Counters& c) {
+  Json json = {{"renames", c.renames}, {"waited_ns", c.waited_for_store.value()}};
+  for (std::size_t access = 0; access < front::kStoreAccesses; ++access) {
+    json[kAccessNames[access]] = {{"calls", c.store[access].calls}, {"bytes", c.store[access].bytes.value()}};
+  }
+  return json;
+}
+
+void store_from(const Json& json, front::Counters& c) {
+  for (std::size_t access = 0; access < front::kStoreAccesses; ++access) {
+    const Json& copies = json.at(kAccessNames[access]);
+    c.store[access] = {copies.at("calls").get<std::int64_t>(), bytes_of_key(copies, "bytes")};
+  }
+  c.renames = json.at("renames").get<std::int64_t>();
+  c.waited_for_store = nanos_of(json, "waited_ns");
+}
+
+/// Whether the run has something to do with what the lane leads to.
+bool uses(const front::Counters& c, std::size_t lane) {
+  if (lane == kStoreLane) return uses_store(c);
+  return lane < kLanesWithoutHost || uses_host(c);
+}
+
 Json busy_to_json(const front::Counters& c) {
   Json busy = Json::object();
   for (std::size_t lane = 0; lane < front::kLanes; ++lane) {
-    if (lane < kLanesWithoutHost || uses_host(c)) busy[kLaneNames[lane]] = c.busy[lane].value();
+    if (uses(c, lane)) busy[kLaneNames[lane]] = c.busy[lane].value();
   }
   return busy;
 }
@@ -140,6 +170,8 @@ Json counters_to_json(const front::Counters& c) {
                {"exposed_transfer_ns", c.exposed_transfer.value()},
                {"overlapped_transfer_ns", c.overlapped_transfer.value()}});
   if (uses_host(c)) json["host"] = host_to_json(c);
+  if (uses_store(c)) json["store"] = store_to_json(c);
+  if (c.died) json["died_ns"] = c.died->value();
   return json;
 }
 
@@ -147,6 +179,8 @@ front::Counters counters_from_json(const Json& json) {
   front::Counters c;
   static_cast<front::MemoryUse&>(c) = memory_from(json);
   if (json.contains("host")) host_from(json.at("host"), c);
+  if (json.contains("store")) store_from(json.at("store"), c);
+  if (json.contains("died_ns")) c.died = nanos_of(json, "died_ns");
   c.saved_peak = json.at("saved_peak").get<std::int64_t>();
   c.flops = Flops(json.at("flops").get<std::int64_t>());
   c.operations = json.at("operations").get<std::int64_t>();

@@ -1,10 +1,13 @@
 #include "submission/wire/counters_pack.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace shardlings::wire {
 namespace {
+
+constexpr std::int64_t kNever = -1;
 
 struct FieldWriter {
   Packer& out;
@@ -12,6 +15,7 @@ struct FieldWriter {
   void operator()(std::int64_t number) { out.put(number); }
   void operator()(int number) { out.put<std::int32_t>(number); }
   void operator()(const std::string& text) { out.text(text); }
+  void operator()(const std::optional<Nanos>& time) { out.put<std::int64_t>(time ? time->value() : kNever); }
   template <class Tag>
   void operator()(Quantity<Tag> quantity) {
     out.put(quantity.value());
@@ -24,6 +28,10 @@ struct FieldReader {
   void operator()(std::int64_t& number) { number = in.get<std::int64_t>(); }
   void operator()(int& number) { number = in.get<std::int32_t>(); }
   void operator()(std::string& text) { text = in.text(); }
+  void operator()(std::optional<Nanos>& time) {
+    const auto value = in.get<std::int64_t>();
+    if (value != kNever) time = Nanos(value);
+  }
   template <class Tag>
   void operator()(Quantity<Tag>& quantity) {
     quantity = Quantity<Tag>(in.get<std::int64_t>());
@@ -57,12 +65,19 @@ void each_of_counters(Field& field, Counters& c) {
     field(copies.calls);
     field(copies.bytes);
   }
+  for (auto& copies : c.store) {
+    field(copies.calls);
+    field(copies.bytes);
+  }
+  field(c.renames);
   field(c.end);
   for (auto& time : c.busy) field(time);
   field(c.waited_for_peers);
   field(c.exposed_transfer);
   field(c.overlapped_transfer);
   field(c.waited_for_host);
+  field(c.waited_for_store);
+  field(c.died);
 }
 
 template <class Field, class Traffic>

@@ -124,6 +124,20 @@ TEST_F(JudgeTest, RefusesProductsThatThePuzzleDoesNotList) {
   EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
 }
 
+TEST_F(JudgeTest, RefusesBarriersWherePuzzlesHaveNoNeedOfThem) {
+  manifest_.checks[2].kind = cases::CheckKind::communication;
+  add_case(42);
+  EXPECT_EQ(verdict().cases[0].checks[2].passed, true);
+  call(results_[0], "barrier");
+  results_[0].report.ranks[0].trace.events.back().kind = front::EventKind::collective;
+  const verdict::CheckVerdict refused = verdict().cases[0].checks[2];
+  EXPECT_EQ(refused.passed, false);
+  EXPECT_EQ(refused.found, "rank 0 called barrier() once");
+  EXPECT_EQ(refused.where.line, 18);
+  manifest_.barriers = true;
+  EXPECT_EQ(verdict().cases[0].checks[2].passed, true);
+}
+
 TEST_F(JudgeTest, WallsAreThoseOfCasesThatWereRun) {
   add_case(42);
   add_case(42);

@@ -1,0 +1,109 @@
+// Which ranks trained together from which update to which, as the trace of a run shows it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "grading/formulas/training.h"
+#include "grading/judge/grader.h"
+
+namespace shardlings {
+
+/// Between two changes of the ranks that train.
+struct Phase {
+  Count first = 0;          ///< updates that the state has been through at its beginning
+  Count last = 0;           ///< and at its end
+  std::vector<int> ranks;   ///< that train, in their order
+  std::vector<int> healed;  ///< of these, the ones that had no state while others had it
+  bool loaded = false;      ///< nobody had it
+  bool broken = false;      ///< somebody died of those that train
+  int size() const { return static_cast<int>(ranks.size()); }
+};
+
+/// Updates are counted on the ranks that live longest, so that a run is what it was, and not what it should have been.
+class ElasticRun {
+ public:
+  explicit ElasticRun(const grading::judge::CheckContext& check)
+      : check_(check), every_(check.kase().integer("every")), replicas_(check.kase().integer("replicas")) {
+    std::vector<int> before;
+    Phase next;
+    for (Nanos now; phases_.size() <= static_cast<std::size_t>(check.ranks());) {
+      next.ranks = first_of_living(now);
+      if (next.ranks.empty()) return;
+      for (const int rank : next.ranks) {
+        if (!before.empty() && !contains(before, rank) && !next.loaded) next.healed.push_back(rank);
+      }
+      const std::optional<Nanos> end = end_of(next, now);
+      next.broken = end.has_value();
+      next.last = next.broken ? next.first + updates(longest(next), now, *end) : check.kase().steps;
+      phases_.push_back(next);
+      if (!end) return;
+      before = next.ranks;
+      now = *end;
+      next = {next.last, 0, {}, {}, nobody_left(next, now), false};
+      if (next.loaded) next.first = newest(next.first);
+    }
+  }
+
+  const std::vector<Phase>& phases() const { return phases_; }
+  /// A rank trains to the end.
+  bool ends(int rank) const { return !phases_.empty() && contains(phases_.back().ranks, rank); }
+  /// What the store has at least when all that train die in the step after so many updates: a checkpoint that is due
+  /// there may not be whole yet.
+  Count newest(Count updates) const { return updates == 0 ? 0 : (updates - 1) / every_ * every_; }
+
+ private:
+  static bool contains(const std::vector<int>& ranks, int rank) {
+    return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  }
+  bool lives(int rank, Nanos at) const { return !died(rank) || *died(rank) > at; }
+  std::optional<Nanos> died(int rank) const { return check_.counters(rank).died; }
+  std::vector<int> first_of_living(Nanos at) const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < check_.ranks() && static_cast<Count>(ranks.size()) < replicas_; ++rank) {
+      if (lives(rank, at)) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+  /// The member that dies last, or one that does not.
+  int longest(const Phase& phase) const {
+    return *std::max_element(phase.ranks.begin(), phase.ranks.end(), [&](int a, int b) {
+      return died(b) ? died(a) && *died(a) < *died(b) : died(a).has_value();
+    });
+  }
+  /// When those that are left have asked who lives, for the first time after a member has died; nothing if none dies.
+  std::optional<Nanos> end_of(const Phase& phase, Nanos begin) const {
+    std::optional<Nanos> first;
+    for (const int rank : phase.ranks) {
+      if (died(rank) && *died(rank) > begin && (!first || *died(rank) < *first)) first = died(rank);
+    }
+    if (!first) return std::nullopt;
+    const int rank = longest(phase);
+    for (const front::Event& event : check_.trace(rank).events) {
+      if (check_.trace(rank).names.at(event.name) == "survivors" && event.end >= *first) return event.end;
+    }
+    return died(rank) ? died(rank) : first;
+  }
+  /// Of those that have the state: a rank that is being healed has it when it has made an update, at the latest.
+  bool nobody_left(const Phase& phase, Nanos at) const {
+    return std::none_of(phase.ranks.begin(), phase.ranks.end(), [&](int rank) {
+      return lives(rank, at) && (phase.last > phase.first || !contains(phase.healed, rank));
+    });
+  }
+  /// Of all layers, on one rank.
+  Count updates(int rank, Nanos begin, Nanos end) const {
+    Count calls = 0;
+    for (const front::Event& event : check_.events(rank, front::EventKind::update)) {
+      if (event.begin >= begin && event.begin < end) ++calls;
+    }
+    return calls / grading::formulas::number_of_layers(check_.kase());
+  }
+
+  const grading::judge::CheckContext& check_;
+  Count every_, replicas_;
+  std::vector<Phase> phases_;
+};
+
+}  // namespace shardlings

@@ -1,0 +1,21 @@
+/// \file
+/// When a rank dies, as a case says it.
+#pragma once
+
+#include <optional>
+
+#include "base/units.h"
+
+namespace shardlings::front {
+
+/// One of the three says when, in what is measured. A rank dies between two of its calls: what it has called happens,
+/// and the call that is under way at that time does not return.
+struct Death {
+  int rank = 0;
+  std::optional<Nanos> at{};  ///< at this time
+  int call = 0;               ///< instead of its call of this number, from 1, calls of the harness included; 0: not so
+  int write = 0;              ///< in the middle of its write to the store of this number, from 1; 0: not so
+  bool operator==(const Death&) const = default;
+};
+
+}  // namespace shardlings::front
