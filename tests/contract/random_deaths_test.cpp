@@ -95,7 +95,9 @@ class Mortal {
     Work written = store.write_async("new", {"part", rank_.id(), round_}, y);
     note(store.size("new", {"part", dice_.pick(0, 3), round_}));
     note(store.size("latest", {"part", dice_.pick(0, 3), round_}));
-    group_.send_recv(y, (group_.rank() + 1) % group_.size(), z, (group_.rank() + group_.size() - 1) % group_.size());
+    if (group_.size() > 1) {
+      group_.send_recv(y, (group_.rank() + 1) % group_.size(), z, (group_.rank() + group_.size() - 1) % group_.size());
+    }
     written.wait();
     group_.barrier();
     if (group_.rank() == 0) store.publish("new", "latest");

@@ -172,16 +172,14 @@ void ControlServer::send_agreed() {
   }
 }
 
-// Whoever blocks last may be granted a message, or end the run: then there is an answer for others, too.
+// Whoever blocks last may let somebody else go on, who was asked about before: then all are asked about again.
 void ControlServer::send_answers() {
-  for (bool again = true; again;) {
-    again = false;
+  for (bool again = true; again; again = engine_->take_woken()) {
     for (int rank = 0; rank < setting_.ranks; ++rank) {
       std::optional<Waiting>& waiting = waiting_[index(rank)];
       if (!waiting || fabric_->aborted() || control_->blocks(rank, waiting->ticket, waiting->at)) continue;
       if (fabric_->aborted()) continue;
       send_answer(rank, *std::exchange(waiting, std::nullopt));
-      again = true;
     }
   }
 }

@@ -14,13 +14,19 @@
 
 namespace shardlings::front {
 
-/// Nobody sleeps here, so nobody is to be woken: who waits is asked about after each message.
+/// Nobody sleeps here: that somebody is to be woken is noted, and then who waits is asked about.
 class RelayEngine final : public back::Engine {
  public:
   void run(int, const std::function<void(int)>&) override {}
   bool spin(const std::atomic<std::uint32_t>&, std::uint32_t) override { return false; }
   void park(const std::atomic<std::uint32_t>&, std::uint32_t) override {}
-  void wake(const std::atomic<std::uint32_t>&) override {}
+  void wake(const std::atomic<std::uint32_t>&) override { has_woken_ = true; }
+
+  /// Whether somebody was to be woken since this was asked before.
+  bool take_woken() { return std::exchange(has_woken_, false); }
+
+ private:
+  bool has_woken_ = false;
 };
 
 /// A member of an operation, as its rank calls it.
