@@ -25,7 +25,7 @@ Progress::Progress(std::unique_ptr<Transport> transport)
 
 Progress::~Progress() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     stops_ = true;
   }
   stop_.notify_all();
@@ -55,7 +55,7 @@ std::string Progress::next(Channel channel) {
 
 void Progress::every(double seconds, std::function<void()> work) {
   const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   regular_.push_back({period, Clock::now() + period, std::move(work)});
 }
 
@@ -98,8 +98,8 @@ void Progress::rest(Time since) {
 }
 
 void Progress::pump() {
-  std::unique_lock lock(lock_);
-  while (!stop_.wait_for(lock, kPumpPause, [this] { return stops_; })) {
+  const MutexLock guard(lock_);
+  while (!stop_.wait_for(lock_, kPumpPause, [this] { return stops_; })) {
     poll();
     const auto now = Clock::now();
     for (Regular& regular : regular_) {
