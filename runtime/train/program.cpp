@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/machine_fault.h"
 #include "submission/crash_notes.h"
+#include "submission/crew_pulse.h"
 #include "submission/wire/memory_file.h"
 #include "train/trainer.h"
 #include "world/backend.h"
@@ -137,6 +138,7 @@ int run(const std::string& settings_file, const std::string& notes_file, StepFun
 
 /// The same in several processes, which mpirun has started.
 int run_together(const std::string& settings_file, const std::string& notes_file, StepFunction step) {
+  const submission::CrewPulse pulse;
   world::Options options;
   use_backend(options, world::Backend::mpi);
   const int status = run(settings_file, notes_file, step, options.progress);

@@ -14,7 +14,6 @@
 namespace shardlings::world {
 
 using front::RankFront;
-using front::RankReport;
 using front::RunReport;
 
 namespace {

@@ -39,36 +39,21 @@ const Names kBoundaryData = {"boundary/crash_note.h", "boundary/walls.h"};
 /// What is below those who start something beside a rank's program.
 const Names kLanesOfRank = {"front/clock/", "front/memory/", "front/pending/", "front/host/"};
 
-Names operator+(Names a, const Names& b) {
+template <class T>
+std::vector<T> operator+(std::vector<T> a, const std::vector<T>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-const std::vector<Rule>& rules() {
-  static const Names kBottom = {"base/", "shardlings/"};
-  static const Names kOfRank =
+const Names kBottom = {"base/", "shardlings/"};
+
+/// Inside the front.
+std::vector<Rule> rules_of_front() {
+  const Names of_rank =
       kBottom +
       Names{"back/fabric/fabric.h", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "api/", "front/rank/",
             "front/trace/"};
-  static const std::vector<Rule> kRules = {
-      {"runtime/include/", {"shardlings/"}, "the public headers include themselves and light standard headers only"},
-      {"runtime/base/", kBottom, "base knows nothing of the rest"},
-      {"runtime/model/", kBottom + Names{"model/"}, "the model's formulas are pure: no calls, no ranks"},
-      {"runtime/api/", kBottom + Names{"api/", "model/"}, "api turns public calls into entries of the table"},
-      {"runtime/boundary/", kBottom + Names{"api/", "boundary/", "model/"},
-       "the boundary carries calls; what they mean is behind the port"},
-      {"runtime/boundary/jail/", kBottom + Names{"api/port.h", "boundary/"},
-       "beside the learner's code there is nothing but the port's near side"},
-      {"runtime/back/engine/", kBottom + Names{"back/engine/"},
-       "an engine runs ranks and knows nothing of what they do"},
-      {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
-       "kernels compute; they count nothing and know no rank"},
-      {"runtime/back/transport/", kBottom + Names{"back/transport/"},
-       "a transport carries bytes and knows nothing of what they mean"},
-      {"runtime/back/fabric/",
-       kBottom + kTransport +
-           Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
-       "a fabric moves bytes; devices it sees through their interface"},
+  return {
       {"runtime/front/", kBottom + kBackSeams + kTransport + Names{"api/", "front/", "model/"},
        "front uses the back through its interfaces"},
       // The folders of front, from below: each may include those that it names, and itself.
@@ -78,57 +63,86 @@ const std::vector<Rule>& rules() {
        "the clock knows no tensor and no group"},
       {"runtime/front/misuse/", kBottom + Names{"back/fabric/fabric.h", "front/misuse/", "front/trace/"},
        "the misuse detector sees records of calls, nothing that is alive"},
-      {"runtime/front/rank/", kOfRank + Names{"front/clock/", "front/misuse/black_box.h", "model/execution.h"},
+      {"runtime/front/rank/", of_rank + Names{"front/clock/", "front/misuse/black_box.h", "model/execution.h"},
        "what all parts of a rank share knows none of them"},
-      {"runtime/front/memory/", kOfRank + Names{"front/memory/"}, "memory is below groups, models and operations"},
-      {"runtime/front/pending/", kOfRank + Names{"front/memory/", "front/pending/"},
+      {"runtime/front/memory/", of_rank + Names{"front/memory/"}, "memory is below groups, models and operations"},
+      {"runtime/front/pending/", of_rank + Names{"front/memory/", "front/pending/"},
        "an operation under way is one of groups or of the host, and the table of them knows neither"},
-      {"runtime/front/host/", kOfRank + kLanesOfRank, "what the host does needs no other rank"},
+      {"runtime/front/host/", of_rank + kLanesOfRank, "what the host does needs no other rank"},
       {"runtime/back/store/", kBottom + Names{"back/store/"}, "what is kept of a store is names and bytes"},
-      {"runtime/front/store/", kOfRank + kLanesOfRank + Names{"back/store/store.h", "front/store/"},
+      {"runtime/front/store/", of_rank + kLanesOfRank + Names{"back/store/store.h", "front/store/"},
        "the store is shared, and knows neither groups nor who they are"},
       {"runtime/front/group/",
-       kOfRank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
+       of_rank + Names{"back/engine/engine.h", "front/clock/", "front/memory/", "front/misuse/", "front/pending/",
                        "front/group/"},
        "groups know no operation and no model"},
       {"runtime/front/remote/",
-       kOfRank + kTransport +
+       of_rank + kTransport +
            Names{"back/engine/engine.h", "front/clock/", "front/group/", "front/misuse/", "front/remote/",
                  "front/store/"},
        "the control plane between processes is that of groups, by messages"},
-      {"runtime/front/ops/", kOfRank + kLanesOfRank + Names{"front/ops/", "model/"}, "operations are one rank's own"},
-      {"runtime/front/model/", kOfRank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
+      {"runtime/front/ops/", of_rank + kLanesOfRank + Names{"front/ops/", "model/"}, "operations are one rank's own"},
+      {"runtime/front/model/", of_rank + Names{"front/clock/cost.h", "front/memory/", "front/model/", "model/"},
        "the layers' mathematics are composed of public operations"},
-      {"runtime/world/", kBottom + kBackSeams + kBackChoice + kTransport + Names{"api/access.h", "front/", "world/"},
-       "a world is made of a front and of the back's parts"},
-      {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
-      {"runtime/submission/",
-       kBottom + Names{"submission/", "boundary/", "case/", "world/", "front/", "model/", "api/access.h",
-                       "api/rank_model.h", "api/harness_calls.h"},
-       "what serves a learner's function knows nothing of the judge"},
-      {"runtime/submission/wire/", kBottom + kReport + kBoundaryData + Names{"submission/wire/"},
-       "what a submission leaves behind is data"},
-      {"runtime/grading/",
-       kBottom + kReport + kBoundaryData + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
-       "the judge reads what a submission left behind, and runs none of its code"},
-      {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
-      {"runtime/simulation/", kBottom + kSimulated + Names{"simulation/", "memory_map/", "model/", "case/"},
-       "a simulation is a case and what came of it; others run it"},
-      {"runtime/train/",
-       kBottom + Names{"train/", "case/", "submission/", "world/", "front/", "model/", "api/access.h",
-                       "api/rank_model.h", "api/harness_calls.h"},
-       "training is a run of its own, set up as a harness does"},
-      {"runtime/report/",
-       kBottom + Names{"report/", "grading/verdict/verdict.h", "simulation/kinds.h", "simulation/sweep.h", "case/",
-                       "submission/wire/result.h", "front/trace/"},
-       "a report shows a verdict; it runs and judges nothing"},
-      {"runtime/cli/", kBottom + Names{"cli/", "report/", "grading/", "memory_map/", "simulation/", "case/", "train/"},
-       "the command uses grading and reports"},
-      {"docs/site/", kBottom + Names{"site/", "case/", "cli/quiz/post.h", "report/harmless.h"},
-       "the site shows texts and data; it runs and judges nothing"},
-      {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
-      {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
   };
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> kRules =
+      rules_of_front() +
+      std::vector<Rule>{
+          {"runtime/include/",
+           {"shardlings/"},
+           "the public headers include themselves and light standard headers only"},
+          {"runtime/base/", kBottom, "base knows nothing of the rest"},
+          {"runtime/model/", kBottom + Names{"model/"}, "the model's formulas are pure: no calls, no ranks"},
+          {"runtime/api/", kBottom + Names{"api/", "model/"}, "api turns public calls into entries of the table"},
+          {"runtime/boundary/", kBottom + Names{"api/", "boundary/", "model/"},
+           "the boundary carries calls; what they mean is behind the port"},
+          {"runtime/boundary/jail/", kBottom + Names{"api/port.h", "boundary/"},
+           "beside the learner's code there is nothing but the port's near side"},
+          {"runtime/back/engine/", kBottom + Names{"back/engine/"},
+           "an engine runs ranks and knows nothing of what they do"},
+          {"runtime/back/kernels/", kBottom + Names{"back/kernels/"},
+           "kernels compute; they count nothing and know no rank"},
+          {"runtime/back/transport/", kBottom + Names{"back/transport/"},
+           "a transport carries bytes and knows nothing of what they mean"},
+          {"runtime/back/fabric/",
+           kBottom + kTransport +
+               Names{"back/fabric/", "back/kernels/kernels.h", "back/kernels/kernel_ids.h", "back/kernels/gpus.h"},
+           "a fabric moves bytes; devices it sees through their interface"},
+          {"runtime/world/",
+           kBottom + kBackSeams + kBackChoice + kTransport + Names{"api/access.h", "front/", "world/"},
+           "a world is made of a front and of the back's parts"},
+          {"runtime/case/", kBottom + kCaseData + Names{"case/"}, "a case is data that both sides of a run read"},
+          {"runtime/submission/",
+           kBottom + Names{"submission/", "boundary/", "case/", "world/", "front/", "model/", "api/access.h",
+                           "api/rank_model.h", "api/harness_calls.h"},
+           "what serves a learner's function knows nothing of the judge"},
+          {"runtime/submission/wire/", kBottom + kReport + kBoundaryData + Names{"submission/wire/"},
+           "what a submission leaves behind is data"},
+          {"runtime/grading/",
+           kBottom + kReport + kBoundaryData + Names{"grading/", "case/", "submission/wire/", "world/", "model/"},
+           "the judge reads what a submission left behind, and runs none of its code"},
+          {"runtime/memory_map/", kBottom + Names{"memory_map/", "model/"}, "a map of memory is a formula"},
+          {"runtime/simulation/", kBottom + kSimulated + Names{"simulation/", "memory_map/", "model/", "case/"},
+           "a simulation is a case and what came of it; others run it"},
+          {"runtime/train/",
+           kBottom + Names{"train/", "case/", "submission/", "world/", "front/", "model/", "api/access.h",
+                           "api/rank_model.h", "api/harness_calls.h"},
+           "training is a run of its own, set up as a harness does"},
+          {"runtime/report/",
+           kBottom + Names{"report/", "grading/verdict/verdict.h", "simulation/kinds.h", "simulation/sweep.h", "case/",
+                           "submission/wire/result.h", "front/trace/"},
+           "a report shows a verdict; it runs and judges nothing"},
+          {"runtime/cli/",
+           kBottom + Names{"cli/", "report/", "grading/", "memory_map/", "simulation/", "case/", "train/"},
+           "the command uses grading and reports"},
+          {"docs/site/", kBottom + Names{"site/", "case/", "cli/quiz/post.h", "report/harmless.h"},
+           "the site shows texts and data; it runs and judges nothing"},
+          {"puzzles/", {"shardlings/"}, "a puzzle sees the public headers alone"},
+          {"solutions/", {"shardlings/"}, "a solution sees the public headers alone"},
+      };
   return kRules;
 }
 

@@ -61,7 +61,7 @@ std::vector<CrewProcess> crew_processes(const std::string& mark) {
   std::vector<CrewProcess> found;
   for (const pid_t pid : processes_with(mark)) {
     const int number = number_of(pid);
-    if (number >= 0 && has_word(words_of(pid, "cmdline"), "crew")) found.push_back({pid, number});
+    if (number >= 0 && has_word(words_of(pid, "cmdline"), "mpi")) found.push_back({pid, number});
   }
   return found;
 }

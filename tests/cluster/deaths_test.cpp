@@ -47,14 +47,18 @@ bool comes_true(const std::function<bool()>& condition) {
   return condition();
 }
 
+constexpr const char* kGrading = "run 09 --file long.cpp --case '4 ranks'";
+constexpr const char* kTraining =
+    "train --dp 4 --steps 100000 --layers 2 --hidden 16 --heads 2 --sequence 16 --batch 8 "
+    "--checkpoint checkpoint";
+
 /// A run of a step that takes long, in a folder of its own, by whose name its processes are known.
 class LongRun {
  public:
   /// `through`: a program that runs the command, with a file of hosts in the variable TWO_HOSTS.
-  explicit LongRun(std::vector<std::string> through = {}) {
+  explicit LongRun(std::vector<std::string> through = {}, const std::string& verb = kGrading) {
     shardlings_.folder().write("long.cpp", kLongStep);
-    std::string words = fmt::format("exec '{}' run 09 --file long.cpp --case '4 ranks' --json --backend mpi -n {}",
-                                    cli::command_path(), kProcesses);
+    std::string words = fmt::format("exec '{}' {} --json --backend mpi -n {}", cli::command_path(), verb, kProcesses);
     if (!through.empty()) words += " --hostfile \"$TWO_HOSTS\"";
     through.insert(through.end(), {"/bin/sh", "-c", words});
     std::vector<std::string> environment = shardlings_.environment();
@@ -140,6 +144,19 @@ TEST_F(Deaths, AProcessThatIsStoppedIsNamed) {
   EXPECT_EQ(answer.status, cli::kNotJudged) << all_of(answer);
   EXPECT_THAT(all_of(answer),
               AllOf(HasSubstr("process 2"), HasSubstr("has not been heard of"), HasSubstr("with rank 2")));
+  EXPECT_TRUE(run.nothing_is_left());
+}
+
+TEST_F(Deaths, ATrainingEndsAndNamesTheProcessToo) {
+  LongRun run({}, kTraining);
+  ASSERT_TRUE(run.has_begun()) << all_of(run.answer());
+  std::this_thread::sleep_for(1s);
+  for (const CrewProcess& process : run.processes()) {
+    if (process.number == 3) kill(process.pid, SIGKILL);
+  }
+  const Answer answer = run.answer();
+  EXPECT_EQ(answer.status, cli::kNotJudged) << all_of(answer);
+  EXPECT_THAT(all_of(answer), AllOf(HasSubstr("process 3"), HasSubstr("with rank 3"), HasSubstr("has died")));
   EXPECT_TRUE(run.nothing_is_left());
 }
 

@@ -25,7 +25,7 @@ Progress::Progress(std::unique_ptr<Transport> transport)
 
 Progress::~Progress() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     stops_ = true;
   }
   stop_.notify_all();
@@ -88,8 +88,8 @@ void Progress::rest(Time since) {
 }
 
 void Progress::pump() {
-  std::unique_lock lock(lock_);
-  while (!stop_.wait_for(lock, kPumpPause, [this] { return stops_; })) poll();
+  const MutexLock guard(lock_);
+  while (!stop_.wait_for(lock_, kPumpPause, [this] { return stops_; })) poll();
 }
 
 }  // namespace shardlings::back

@@ -13,13 +13,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "back/transport/transport.h"
+#include "base/mutex.h"
 
 namespace shardlings::back {
 
@@ -50,7 +50,7 @@ class Progress {
   /// function: nobody asks any more.
   using Handler = std::function<void(int from, std::string_view message)>;
   void on(Channel channel, Handler handler) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     listen(channel, std::move(handler));
   }
   /// Waits for the next message of a channel that nobody is told of, from whichever process.
@@ -59,7 +59,7 @@ class Progress {
   /// Runs `work` under the lock.
   template <class Work>
   auto locked(Work&& work) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     return work();
   }
   /// Returns when `condition`, which is asked under the lock, holds. Polls meanwhile: first as fast as it can, giving
@@ -99,7 +99,7 @@ class Progress {
   /// `since`: when it last got on.
   template <class Condition>
   bool try_once(Condition& condition, Time& since) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (condition()) return true;
     if (poll()) since = Clock::now();
     return condition();
@@ -110,13 +110,13 @@ class Progress {
   void pump();
 
   std::unique_ptr<Transport> transport_;
-  std::mutex lock_;
+  Mutex lock_;
   std::array<Handler, kChannels> handlers_;
   std::array<std::deque<Message>, kChannels> unheard_;
   std::atomic<std::uint64_t> serial_{0};
   std::string buffer_;
   bool stops_ = false;
-  std::condition_variable stop_;
+  std::condition_variable_any stop_;
   std::thread pump_;
 };
 

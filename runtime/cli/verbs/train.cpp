@@ -5,6 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <ostream>
 #include <thread>
 
@@ -23,6 +25,7 @@
 #include "grading/build/build_submission.h"
 #include "grading/build/toolchain.h"
 #include "grading/build_fault.h"
+#include "grading/run/crew_watch.h"
 #include "grading/run/mpirun.h"
 #include "grading/run/process.h"
 #include "grading/run/supervisor.h"
@@ -133,23 +136,35 @@ grading::run::ProcessOptions one_process(const std::string& program, const std::
 
 /// The same over several processes; `start`: how they are started.
 grading::run::ProcessOptions many_processes(const std::string& start, const std::string& program,
-                                            const std::string& settings_file, int notes, const std::string& mark) {
+                                            const std::string& settings_file, int notes,
+                                            const terminal::TrainConversation& conversation,
+                                            const grading::run::CrewWatch& watch) {
   grading::run::MpiLaunch launch;
   static_cast<grading::run::MpiStart&>(launch) = grading::run::start_from(start);
+  launch.variables = {watch.variable()};
   launch.program = program;
   const std::string file = notes >= 0 ? fmt::format("/proc/{}/fd/{}", getpid(), notes) : "";
-  launch.arguments = {settings_file, file, mark, name_of(world::Backend::mpi)};
+  launch.arguments = {settings_file, file, conversation.mark(), name_of(world::Backend::mpi)};
   return grading::run::mpirun_process(launch);
 }
 
+/// `wait`: for the program to end.
 grading::run::ProcessEnd run_training(const Context& context, terminal::SignalEvents& signals,
-                                      terminal::TrainConversation& conversation, grading::run::ProcessOptions process) {
+                                      terminal::TrainConversation& conversation, grading::run::ProcessOptions process,
+                                      const std::function<grading::run::ProcessEnd(grading::run::Process&)>& wait) {
   process.has_input = true;
   process.kept_output = 0;
   process.on_output = [&](std::string_view output) { conversation.listen(output); };
   grading::run::Process running(process);
   const StopOnSignal stop(context, signals, running, conversation);
-  return running.wait();
+  return wait(running);
+}
+
+/// Which process was lost, and what its ranks did as far as that is known here.
+std::string lost_text(const grading::run::CrewWatch::Lost& lost, int processes, int ranks,
+                      const std::vector<wire::LastWords>& words) {
+  const bool is_known = grading::run::is_this_host(lost.host);
+  return grading::run::loss_text(lost, processes, ranks, is_known ? words : std::vector<wire::LastWords>());
 }
 
 /// For the supervisor, to whom the ranks are those of a case.
@@ -178,15 +193,21 @@ static int train(const Context& context, const TrainOptions& options) {
   terminal::SignalEvents signals;  // before any thread is there: all of them leave signals to it
   terminal::TrainConversation conversation(context, settings, options.json);
   const grading::run::Witness witness(case_of_ranks(settings));
-  const std::string mark = conversation.mark();
-  const grading::run::ProcessEnd end =
-      run_training(context, signals, conversation,
-                   is_mpi ? many_processes(choice.mpi, program, settings_file, witness.file(), mark)
-                          : one_process(program, settings_file, witness.file(), mark));
+  std::optional<grading::run::CrewWatch> watch;
+  if (is_mpi) watch.emplace(grading::run::start_from(choice.mpi).processes);
+  const grading::run::ProcessEnd end = run_training(
+      context, signals, conversation,
+      is_mpi ? many_processes(choice.mpi, program, settings_file, witness.file(), conversation, *watch)
+             : one_process(program, settings_file, witness.file(), conversation.mark()),
+      [&](grading::run::Process& running) { return is_mpi ? wait_watched(running, *watch, program) : running.wait(); });
   terminal::TrainReport& report = conversation.finish();
   if (!end.started) throw MachineFault(with_advice("cannot start " + program, end.error_number));
   if (!report.has_ended()) {
-    const wire::Result how = witness.explain(program, end);
+    wire::Result how = witness.explain(program, end);
+    if (const auto lost = watch ? watch->lost() : std::nullopt; lost && how.ending == wire::Ending::machine_fault) {
+      how.explanation =
+          lost_text(*lost, grading::run::start_from(choice.mpi).processes, settings.layout.ranks(), how.last_words);
+    }
     report.end_early(how.explanation, can_be_judged(how.ending) ? "failed" : "fault");
   }
   context.out << (options.json ? report.as_json() : context.wrapped(report.as_text()));

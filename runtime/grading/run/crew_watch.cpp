@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "base/pack.h"
@@ -91,13 +92,34 @@ void CrewWatch::hear(int process, std::string_view said) try {
   return;  // it has the learner's code in it, and may say anything
 }
 
+ProcessEnd wait_watched(Process& launcher, CrewWatch& watch, const std::string& program) {
+  constexpr std::chrono::milliseconds kToEnd{1500};
+  const auto give_time = [&] {
+    const auto end = std::chrono::steady_clock::now() + kToEnd;
+    return !launcher.run_until([&] { return std::chrono::steady_clock::now() > end; });
+  };
+  if (launcher.run_until([&] { return watch.lost().has_value(); })) {
+    watch.kill_if_stopped(program);
+    watch.end_all();
+    if (!give_time()) launcher.ask_to_end();
+    if (!give_time()) launcher.give_up();
+  }
+  ProcessEnd end = launcher.wait();
+  // What the launcher made of it says less than that a process is gone.
+  if (watch.lost()) {
+    end.exited = false;
+    end.signal = SIGKILL;
+  }
+  return end;
+}
+
 std::string loss_text(const CrewWatch::Lost& lost, int processes, int ranks,
                       const std::vector<wire::LastWords>& words) {
   const Range mine = part_of(ranks, processes, lost.process);
   std::string text =
       fmt::format("process {} (of 0 to {}){}, with {}, {}.", lost.process, processes - 1,
                   lost.host.empty() ? "" : " on host " + lost.host, ranks_text(mine), what_happened(lost.loss));
-  for (auto rank = mine.begin; rank < mine.end; ++rank) {
+  for (auto rank = mine.begin; !words.empty() && rank < mine.end; ++rank) {
     text += "\n  " + last_words_text(words, static_cast<std::size_t>(rank));
   }
   return text + "\n" + advice(lost.loss);

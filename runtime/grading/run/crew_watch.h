@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "grading/run/process.h"
 #include "submission/wire/memory_file.h"
 #include "submission/wire/process_words.h"
 #include "submission/wire/result.h"
@@ -52,8 +53,12 @@ class CrewWatch {
   std::unique_ptr<world::pulse::Server> server_;
 };
 
+/// Waits until the launcher of the watched processes has ended. Once one of them is lost, the others end, and after
+/// some seconds the launcher. `program`: what they run.
+ProcessEnd wait_watched(Process& launcher, CrewWatch& watch, const std::string& program);
+
 /// What happened, and what the lost process's ranks were doing: "process 2 (of 0 to 3) on host ada, with rank 2, …".
-/// `ranks` are dealt to `processes` in blocks.
+/// `ranks` are dealt to `processes` in blocks. No words: it is not known what they did.
 std::string loss_text(const CrewWatch::Lost& lost, int processes, int ranks, const std::vector<wire::LastWords>& words);
 
 }  // namespace shardlings::grading::run

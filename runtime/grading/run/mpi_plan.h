@@ -21,7 +21,7 @@ struct MpiWish {
 };
 
 /// A process for each of `ranks` ranks, unless something says otherwise, in this order: the wish, the mpirun around us,
-/// the batch system's job, the hosts' slots, and on one host kMostProcessesHere. Never more than ranks. `slots`: of the
+/// the hosts' slots, the batch system's job, and on one host kMostProcessesHere. Never more than ranks. `slots`: of the
 /// hosts, 0 if none are named. Throws std::runtime_error if there are too few slots, and says what to do.
 int processes_for(const MpiWish& wish, int ranks, int slots, const world::MpiSurroundings& around);
 inline constexpr int kMostProcessesHere = 8;

@@ -77,6 +77,8 @@ class Process {
   bool run_until(const std::function<bool()>& done);
   /// Asks it to end (SIGTERM).
   void ask_to_end();
+  /// Ends it and its whole group (SIGKILL).
+  void give_up() { kill_group(); }
   /// Drains its output until it ends, or until a limit is reached; then kills its whole group. Throws
   /// std::runtime_error if nobody can say how it ended: where SIGCHLD is ignored, the kernel forgets it.
   ProcessEnd wait();

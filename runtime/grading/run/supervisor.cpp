@@ -1,5 +1,6 @@
 #include "grading/run/supervisor.h"
 
+#include <signal.h>
 #include <cerrno>
 
 #include "base/sanitizers.h"
@@ -79,7 +80,10 @@ int Witness::file() const {
 
 wire::Result Witness::explain(const std::string& program, const ProcessEnd& end) const {
   wire::Result result;
-  conclude(program, *file_, end, {}, ranks_, result);
+  ProcessEnd known = end;
+  // Where one of several processes has crashed, its launcher does not say how.
+  if (const int signal = crash_signal_of(*file_); signal != 0 && end.signal == SIGKILL) known.signal = signal;
+  conclude(program, *file_, known, {}, ranks_, result);
   return result;
 }
 
