@@ -37,6 +37,7 @@ TEST(Thrown, KeepsKindTextAndPlaceOfEveryError) {
       {ThrownKind::out_of_memory, [&] { throw OutOfMemory("what it says", kHere); }},
       {ThrownKind::misuse, [&] { throw MisuseError(Misuse::leak, "what it says", kHere); }},
       {ThrownKind::aborted, [&] { throw Aborted("what it says", kHere); }},
+      {ThrownKind::peer_failed, [&] { throw PeerFailed("what it says", kHere); }},
       {ThrownKind::error, [&] { throw Error("what it says", kHere); }}};
   for (const auto& [kind, body] : kinds) {
     const Thrown thrown = crossed(body);
