@@ -82,16 +82,25 @@ bool state_holds(CheckContext& check, const std::string& prefix, Count updates) 
          layers_hold(check, prefix + "v", updates, right.v, &ElasticState<float>::v);
 }
 
-/// Ranks whose weights, at the end, are not those of most updates; none if they cannot be told.
-std::set<int> wrong_ranks(const CheckContext& check, const ElasticRun& run) {
-  std::set<int> wrong;
-  const Layers right = trained<double>(check.kase(), check.kase().steps).weights;
+/// All that were healed.
+std::set<int> healed_ranks(const ElasticRun& run) {
+  std::set<int> healed;
+  for (const Phase& phase : run.phases()) healed.insert(phase.healed.begin(), phase.healed.end());
+  return healed;
+}
+
+/// Ranks that end with other weights than the first one that has trained from the beginning; none if there is no such
+/// rank. (A wrong state on one rank soon makes wrong gradients for all: so nothing can be said of what is right.)
+std::set<int> other_ranks(const CheckContext& check, const ElasticRun& run, const std::set<int>& healed) {
+  std::set<int> others;
+  Layers first;
   for (int rank = 0; rank < check.ranks(); ++rank) {
     if (!run.ends(rank)) continue;
     const Layers found = found_layers(check.result(), "own." + std::to_string(rank));
-    if (!alike(found, right)) wrong.insert(rank);
+    if (first.empty() && healed.count(rank) == 0) first = found;
+    if (!first.empty() && found != first) others.insert(rank);
   }
-  return wrong;
+  return others;
 }
 
 struct Known {
@@ -129,15 +138,13 @@ bool diagnose_numbers(CheckContext& check, const ElasticRun& run) {
   return false;
 }
 
-/// Some ranks that took another one's place, and no others, have wrong weights.
+/// Some ranks that took another one's place, and no others, have other weights than those that were there.
 bool diagnose_healed(CheckContext& check, const ElasticRun& run) {
-  const std::set<int> wrong = wrong_ranks(check, run);
-  std::set<int> healed;
-  for (const Phase& phase : run.phases()) healed.insert(phase.healed.begin(), phase.healed.end());
-  const bool are = std::all_of(wrong.begin(), wrong.end(), [&](int rank) { return healed.count(rank) != 0; });
-  if (wrong.empty() || !are) return false;
-  const bool idle =
-      std::all_of(wrong.begin(), wrong.end(), [&](int rank) { return check.events(rank, EventKind::update).empty(); });
+  const std::set<int> healed = healed_ranks(run), others = other_ranks(check, run, healed);
+  const bool are = std::all_of(others.begin(), others.end(), [&](int rank) { return healed.count(rank) != 0; });
+  if (others.empty() || !are) return false;
+  const bool idle = std::all_of(others.begin(), others.end(),
+                                [&](int rank) { return check.events(rank, EventKind::update).empty(); });
   check.diagnose(idle ? "spare_unused" : "place_taken_without_state");
   return true;
 }
