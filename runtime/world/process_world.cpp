@@ -82,8 +82,8 @@ class ProcessRun {
   front::ControlServer::Setting setting() const {
     const int ranks = options_.ranks, processes = progress_.processes();
     const auto detection = options_.deaths.empty() ? std::nullopt : std::optional(options_.detection);
-    return {ranks, &options_.cluster, options_.black_box, options_.checks, detection,
-            [=](int rank) { return process_of_rank(ranks, processes, rank); }};
+    return {ranks,           &options_.cluster, options_.black_box,
+            options_.checks, detection,         [=](int rank) { return process_of_rank(ranks, processes, rank); }};
   }
 
   void run_own(front::RemoteControl& control, front::ItemStore& items, const std::function<void(Rank&)>& body) {
@@ -131,9 +131,8 @@ class ProcessRun {
 
   /// What comes from now on is of the next run.
   void stop_listening() {
-    for (const auto channel :
-         {back::Channel::server, back::Channel::ranks, back::Channel::world, back::Channel::store, back::Channel::items,
-          back::Channel::gone}) {
+    for (const auto channel : {back::Channel::server, back::Channel::ranks, back::Channel::world, back::Channel::store,
+                               back::Channel::items, back::Channel::gone}) {
       progress_.listen(channel, {});
     }
   }
@@ -191,6 +190,10 @@ int process_of_rank(int ranks, int processes, int rank) {
 
 RunReport run_in_processes(const Options& options, const std::function<void(Rank&)>& body) {
   if (options.folded_replicas > 0) throw std::runtime_error("a folded run has all of its ranks in one process");
+  constexpr int kMost = 64;  // that an exchange can tell apart (back/fabric/between_processes/exchange.cpp)
+  if (ranks_of_process(options.ranks, options.progress->processes(), 0).size() > kMost) {
+    throw std::runtime_error("a process has at most 64 ranks: start more processes");
+  }
   return ProcessRun(options).run(body);
 }
 
@@ -198,11 +201,6 @@ std::string gone_message(int process, const std::string& why) {
   Writer message;
   message << process << why;
   return message.bytes();
-}
-
-void tell_gone(back::Progress& progress, int process, const std::string& why) {
-  if (process == 0) std::_Exit(1);
-  progress.send(0, back::Channel::gone, gone_message(process, why));
 }
 
 std::string from_first(back::Progress& progress, const std::string& text) {

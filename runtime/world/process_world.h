@@ -20,10 +20,8 @@ int process_of_rank(int ranks, int processes, int rank);
 /// returns the report of all ranks; the others that of their own, without the failure. Not for folded runs.
 front::RunReport run_in_processes(const Options& options, const std::function<void(Rank&)>& body);
 
-/// Says to process 0 that a process will say nothing any more, and why: "ended in the middle of the run". That is the
-/// failure of its ranks, and the others stop. For who holds the lock. If it is process 0 that is gone, this one ends.
-void tell_gone(back::Progress& progress, int process, const std::string& why);
-/// The same as a message of Channel::gone, for transports that see it themselves.
+/// A message of Channel::gone: a process will say nothing any more, and why: "ended in the middle of the run". For
+/// transports that see that. It is the failure of its ranks, and the others stop; if it is process 0, this one ends.
 std::string gone_message(int process, const std::string& why);
 
 /// Gives all processes the text that process 0 has. All of them call it, between runs.

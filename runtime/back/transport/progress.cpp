@@ -53,20 +53,10 @@ std::string Progress::next(Channel channel) {
   });
 }
 
-void Progress::every(double seconds, std::function<void()> work) {
-  const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  const MutexLock guard(lock_);
-  regular_.push_back({period, Clock::now() + period, std::move(work)});
-}
-
 void Progress::send(int to, Channel channel, std::string_view message) {
   buffer_.assign(1, static_cast<char>(channel));
   buffer_.append(message);
   transport_->send(to, buffer_);
-}
-
-void Progress::send_to_all(Channel channel, std::string_view message) {
-  for (int process = 0; process < processes(); ++process) send(process, channel, message);
 }
 
 void Progress::deliver(int from, std::string_view text) {
@@ -99,15 +89,7 @@ void Progress::rest(Time since) {
 
 void Progress::pump() {
   const MutexLock guard(lock_);
-  while (!stop_.wait_for(lock_, kPumpPause, [this] { return stops_; })) {
-    poll();
-    const auto now = Clock::now();
-    for (Regular& regular : regular_) {
-      if (now < regular.next) continue;
-      regular.next = now + regular.period;
-      regular.work();
-    }
-  }
+  while (!stop_.wait_for(lock_, kPumpPause, [this] { return stops_; })) poll();
 }
 
 }  // namespace shardlings::back

@@ -17,7 +17,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "back/transport/transport.h"
 #include "base/mutex.h"
@@ -26,14 +25,14 @@ namespace shardlings::back {
 
 /// For whom a message is.
 enum class Channel : std::uint8_t {
-  server,    ///< what ranks tell the control plane
-  ranks,     ///< what it answers
-  world,     ///< reports, and the end of a run
-  sharing,   ///< what process 0 gives to all
-  store,     ///< what ranks ask of the store
-  items,     ///< what it answers
-  spoken,    ///< what is said beside tensors: see spoken.h
-  gone       ///< that one is not any more: see process_world.h
+  server,   ///< what ranks tell the control plane
+  ranks,    ///< what it answers
+  world,    ///< reports, and the end of a run
+  sharing,  ///< what process 0 gives to all
+  store,    ///< what ranks ask of the store
+  items,    ///< what it answers
+  spoken,   ///< what is said beside tensors: see spoken.h
+  gone      ///< that one is not any more: see process_world.h
 };
 inline constexpr std::size_t kChannels = 8;
 
@@ -79,13 +78,9 @@ class Progress {
     return false;
   }
 
-  /// Calls `work` under the lock about every so many seconds, from the thread beside the ranks, until the end.
-  void every(double seconds, std::function<void()> work);
-
   /// \name For who holds the lock
   /// @{
   void send(int to, Channel channel, std::string_view message);
-  void send_to_all(Channel channel, std::string_view message);
   /// As on(). A handler may call it for its own channel: then it is told nothing more.
   void listen(Channel channel, Handler handler);
   Transport& transport() { return *transport_; }
@@ -101,12 +96,6 @@ class Progress {
     int from = 0;
     std::string text;
   };
-  struct Regular {
-    Clock::duration period;
-    Time next;
-    std::function<void()> work;
-  };
-
   /// `since`: when it last got on.
   template <class Condition>
   bool try_once(Condition& condition, Time& since) {
@@ -124,7 +113,6 @@ class Progress {
   Mutex lock_;
   std::array<Handler, kChannels> handlers_;
   std::array<std::deque<Message>, kChannels> unheard_;
-  std::vector<Regular> regular_;
   std::atomic<std::uint64_t> serial_{0};
   std::string buffer_;
   bool stops_ = false;

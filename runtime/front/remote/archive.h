@@ -129,9 +129,7 @@ class Reader {
   std::string_view text() { return take(get<std::size_t>()); }
 
  private:
-  [[noreturn]] static void too_short() {
-    throw std::runtime_error("a message is shorter than what it should hold");
-  }
+  [[noreturn]] static void too_short() { throw std::runtime_error("a message is shorter than what it should hold"); }
   std::string_view take(std::size_t size) {
     if (bytes_.size() < size) too_short();
     const std::string_view taken = bytes_.substr(0, size);

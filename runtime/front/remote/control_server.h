@@ -90,7 +90,7 @@ class ControlServer {
   std::vector<bool> finished_;                   ///< by rank
   std::vector<bool> gone_;                       ///< by process
   int left_;                                     ///< ranks that have not finished
-  std::uint32_t revocations_ = 0;  ///< that all have been told of
+  std::uint32_t revocations_ = 0;                ///< that all have been told of
   bool has_told_of_abort_ = false, has_told_of_end_ = false;
 };
 

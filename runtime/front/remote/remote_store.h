@@ -33,7 +33,7 @@ class RemoteStore final : public ItemStore {
   std::string ask(remote::Writer question);
 
   back::Progress& progress_;
-  std::uint64_t last_ = 0;                                ///< number of a question; under the lock, as what is below
+  std::uint64_t last_ = 0;                                  ///< number of a question; under the lock, as what is below
   std::unordered_map<std::uint64_t, std::string> answers_;  ///< that nobody has taken
 };
 

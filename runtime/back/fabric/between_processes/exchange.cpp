@@ -152,7 +152,8 @@ void ProcessExchange::exchange_all() {
     receive(member, out(member * mine.size()), mine.size());
     send(member, part(member));
   }
-  if (mine.size() > 0) std::memmove(out(member_ * mine.size()), in(mine.begin), to_bytes(mine.size(), signature_.dtype));
+  if (mine.size() > 0)
+    std::memmove(out(member_ * mine.size()), in(mine.begin), to_bytes(mine.size(), signature_.dtype));
 }
 
 void ProcessExchange::send_parts() {

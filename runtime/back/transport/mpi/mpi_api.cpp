@@ -80,7 +80,8 @@ class MpiTransport final : public Transport {
     if (count == MPI_UNDEFINED || count == 0) return false;
     // Who is told may start more: first all is put in order here.
     std::vector<Transfers*> ended;
-    for (int i = 0; i < count; ++i) ended.push_back(transfers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])].of);
+    for (int i = 0; i < count; ++i)
+      ended.push_back(transfers_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])].of);
     drop_ended();
     for (Transfers* of : ended) of->remove();
     return true;
