@@ -77,7 +77,7 @@ void RankFront::begin_measuring(Location at) {
   host_.restart_clock();
   memory_.restart(at);
   kept_.reset();
-  rank_.calls().forget();
+  rank_.calls().begin_run();
   measuring_ = true;
 }
 

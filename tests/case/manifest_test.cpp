@@ -162,11 +162,20 @@ TEST(Manifest, ABonusIsNeededForNothing) {
   const cases::Manifest manifest = parse(kHead + kCheck + bonus + kCase);
   EXPECT_FALSE(manifest.check("output")->bonus);
   EXPECT_TRUE(manifest.check("best")->bonus);
+  EXPECT_EQ(manifest.check("output")->asked, cases::Asked::run);
   EXPECT_EQ(manifest.max_points(), 40) << "its points come on top";
   EXPECT_EQ(error_of(kHead + bonus + kCheck + kCase), "puzzle.toml:10: the first check cannot be a bonus");
   EXPECT_EQ(error_of(kHead + kCheck + bonus + "[[checks]]\nid='t'\nkind='time'\ntitle='T'\npoints=1\nafter=['best']\n" +
                      kCase),
             "puzzle.toml:21: 'best' is a bonus, and 't' is none: it would cost the pass");
+}
+
+TEST(Manifest, WhatIsAskedBesideTheRunHasACheckOfItsOwn) {
+  const std::string check = "[[checks]]\nid='test'\nkind='rules'\ntitle='T'\npoints=25\nasked=";
+  EXPECT_EQ(parse(kHead + kCheck + check + "'behind'\n" + kCase).check("test")->asked, cases::Asked::behind);
+  EXPECT_EQ(parse(kHead + kCheck + check + "'before'\n" + kCase).check("test")->asked, cases::Asked::before);
+  EXPECT_EQ(error_of(kHead + kCheck + check + "'behnd'\n" + kCase),
+            "puzzle.toml:15: 'asked' cannot be 'behnd'; did you mean 'behind'?");
 }
 
 TEST(Manifest, MilestonesAreCasesAndTheLastOneIsTheWhole) {
