@@ -66,6 +66,7 @@ inline bool has_own_scales(const CheckContext& check, int step, const Layers& we
     found.push_back(layers_of_rank(check.result(), of_step("scales", step), rank));
     if (found.back().size() != weights.size()) return false;
   }
+  bool any = false;
   for (std::size_t l = 0; l < weights.size(); ++l) {
     const auto n = static_cast<Count>(weights[l].size());
     const auto is_of = [&](int rank, Range part) {
@@ -78,8 +79,9 @@ inline bool has_own_scales(const CheckContext& check, int step, const Layers& we
       right = right && is_of(rank, {0, n});
     }
     if (!own && !right) return false;
+    any = any || !right;
   }
-  return check.ranks() > 1;
+  return any;
 }
 
 /// Whether the codes are those of the weights before the first step, and those have moved since.
