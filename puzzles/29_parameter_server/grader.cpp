@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 
+#include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/messages.h"
 #include "grading/formulas/tensor_parallel.h"

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "case/data.h"
 #include "grading/formulas/training.h"
 #include "plan.h"
 

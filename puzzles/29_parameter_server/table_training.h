@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "case/data.h"
 #include "grading/formulas/training.h"
 #include "plan.h"
 
