@@ -13,6 +13,7 @@
 #include "base/parts.h"
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/messages.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
 
@@ -51,12 +52,8 @@ struct Plan {
   Formula<Count> n() const { return named("N", Count(members)); }
   Formula<Bytes> size() const { return named("size", Bytes(elements * kBytesOfF32)); }
   Nanos alpha() const { return kase.cluster.links.front().latency; }
-  Nanos transfer(Count of_elements) const {
-    const double bytes = static_cast<double>(of_elements * kBytesOfF32);
-    return Nanos(std::llround(bytes / kase.cluster.links.front().bytes_per_second * 1e9));
-  }
   Formula<Nanos> message(const char* what, Count of_elements) const {
-    return named("alpha", alpha()) + named(fmt::format("{} / W", what), transfer(of_elements));
+    return named("alpha", alpha()) + named(fmt::format("{} / W", what), transfer_time(kase, of_elements));
   }
   Formula<Nanos> exchange_time() const { return (n() - 1) * message("longest part", part(0).size()); }
   /// Of a broadcast in q chunks.
@@ -366,7 +363,7 @@ SHARDLINGS_PREDICTIONS("broadcast, 5 ranks") {
   const Formula<Count> fastest =
       named("the q with the smallest (N-2 + q) (alpha + size / (q W)), near sqrt((N-2) size / (W alpha))", best);
   predict.count("chunks", "With how many chunks is the broadcast fastest?", fastest, "chunks")
-      .unlike(named("q", Count(std::llround(std::sqrt(plan.transfer(plan.elements) / plan.alpha())))),
+      .unlike(named("q", Count(std::llround(std::sqrt(transfer_time(plan.kase, plan.elements) / plan.alpha())))),
               "That leaves the chain out: N-2 ranks must pass on before the last one gets anything.");
   predict.end("broadcast", "When does the last rank have the last chunk, then?", plan.chain_time(best))
       .unlike(plan.chain_time(1), "That is the data in one piece.");

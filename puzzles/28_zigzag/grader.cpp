@@ -93,8 +93,6 @@ struct Plan {
   Nanos computing(const std::pair<int, int>& mine, const std::pair<int, int>& theirs, Count rows) const {
     return cost.forward(pairs(mine, theirs)) + cost.merging(rows);
   }
-  /// All pairs, dealt evenly: nobody waits, and nothing is merged.
-  Nanos ideal() const { return cost.forward(all_pairs() / c); }
   Nanos hop() const { return cost.hop(cost.keys(2 * length)); }
   /// Steps of a ring, each as long as the rank that has most to do in it, and no shorter than a hop. With `every` also
   /// what sees nothing is merged, as it may be.
@@ -287,17 +285,11 @@ SHARDLINGS_CHECK(balance) {
 SHARDLINGS_CHECK(time) {
   const Plan plan(check.kase());
   const Formula<Nanos> budget = named("steps of the ring with even pieces", plan.ring(mirrored(plan.c), true));
-  const Formula<Nanos> nearly_ideal =
-      named("mean time of the ranks, computing alone, / 0.95", Nanos(plan.ideal().value() * 100 / 95));
   const int rank = check.slowest_rank();
   const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
-  const auto within = [&](const Formula<Nanos>& most) {
-    return check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), most, longest.place);
-  };
-  // Where links are slow, or merging is much beside short pieces, no deal comes so near.
-  const bool can_be_ideal = plan.has_one_document() && budget.value() <= nearly_ideal.value();
-  if (can_be_ideal && !within(nearly_ideal)) return diagnose_deal(check, plan);
-  if (!within(budget)) diagnose_deal(check, plan);
+  if (!check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, longest.place)) {
+    diagnose_deal(check, plan);
+  }
 }
 
 /// What rank `last` computes with the keys of the rank so many places before it.

@@ -11,11 +11,13 @@
 
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/messages.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/formulas/training.h"
 #include "grading/judge/predictions.h"
 #include "plan.h"
 #include "replay.h"
+#include "table_training.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
@@ -26,95 +28,21 @@ namespace {
 
 // ---- Numbers ----
 
-/// Ways to average, the right one first.
-struct Averaging {
-  bool slow_ones_too = false;  ///< gradients of all workers count
-  double divisor = 0;          ///< 0: how many gradients count
-  double sign = -1;
-  bool keeps_sums = false;  ///< the gradients of earlier steps stay in the sum
-  bool next_rows = false;   ///< gradients are added to the rows of the next batch
-  int stale = 0;            ///< workers have the rows of so many steps before
-  int never = -1;           ///< from this worker on so many as there are backups never count, and all others do
-};
-
-/// The tables of all servers, one after another.
-class TableTraining {
- public:
-  explicit TableTraining(const Case& kase) : plan_(kase), curvature_(numbers(kase, 0, plan_.hidden)) {
-    for (int s = 0; s < plan_.servers; ++s) first_.push_back(numbers(kase, plan_.table(s), plan_.rows_of(s)));
-    for (int step = 0; step < plan_.steps; ++step) {
-      for (int w = 0; w < plan_.workers; ++w) {
-        wanted_.push_back(numbers(kase, plan_.wanted(w, step), plan_.touched_in_all()));
-      }
-    }
-  }
-
-  Layers run(const Averaging& how) const {
-    std::vector<Layers> versions{first_};
-    Layers sums = combine(first_, -1, first_);
-    for (int step = 0; step < plan_.steps; ++step) {
-      if (!how.keeps_sums) sums = combine(first_, -1, first_);
-      const Layers& seen = versions[static_cast<std::size_t>(std::max(0, step - how.stale))];
-      int counted = 0;
-      for (int w = 0; w < plan_.workers; ++w) {
-        if (how.never >= 0 ? w >= how.never && w < how.never + plan_.backups
-                           : plan_.backups > 0 && plan_.is_slow(w) && !how.slow_ones_too) {
-          continue;
-        }
-        add_gradient(sums, seen, w, step, how.next_rows);
-        ++counted;
-      }
-      const double divisor = how.divisor > 0 ? how.divisor : counted;
-      versions.push_back(combine(versions.back(), how.sign * static_cast<double>(plan_.lr) / divisor, sums));
-    }
-    return versions.back();
-  }
-
- private:
-  static std::vector<double> numbers(const Case& kase, int which, Count rows) {
-    const std::vector<float> drawn = normals_of(kase, which, rows * kase.integer("h"));
-    return {drawn.begin(), drawn.end()};
-  }
-
-  void add_gradient(Layers& sums, const Layers& seen, int worker, int step, bool next_rows) const {
-    const auto h = static_cast<std::size_t>(plan_.hidden);
-    const std::vector<double>& wanted = wanted_[static_cast<std::size_t>(step * plan_.workers + worker)];
-    std::size_t row = 0;
-    for (int s = 0; s < plan_.servers; ++s) {
-      const auto server = static_cast<std::size_t>(s);
-      const auto from = plan_.ids(worker, step, s);
-      const auto to = next_rows && step + 1 < plan_.steps ? plan_.ids(worker, step + 1, s) : from;
-      for (std::size_t i = 0; i < from.size(); ++i, ++row) {
-        const auto source = static_cast<std::size_t>(from[i]) * h, target = static_cast<std::size_t>(to[i]) * h;
-        for (std::size_t k = 0; k < h; ++k) {
-          const double off = seen[server][source + k] - wanted[row * h + k];
-          for (std::size_t j = 0; j < h; ++j) sums[server][target + j] += off * curvature_[k * h + j];
-        }
-      }
-    }
-  }
-
-  ServerPlan plan_;
-  std::vector<double> curvature_;
-  Layers first_, wanted_;
-};
-
-bool receives_from_any(const CheckContext& check) {
-  for (const Event& event : check.events(0, EventKind::recv)) {
-    if (check.trace(0).names.at(event.name) == "recv_any") return true;
-  }
-  return false;
-}
-
 /// Some of the late workers are in time again later: what counts follows from the order of the messages.
 bool catches_up(const Case& kase) {
   return kase.numbers.count("catch_up") > 0;
 }
 
+std::vector<ServerCourse> courses(const CheckContext& check, const Late& how) {
+  std::vector<ServerCourse> all;
+  const int servers = ServerPlan(check.kase()).servers;
+  for (int s = 0; s < servers; ++s) all.push_back(ServerReplay(check, s).run(how));
+  return all;
+}
+
 Layers replayed(const CheckContext& check, const Late& how) {
   Layers tables;
-  const int servers = ServerPlan(check.kase()).servers;
-  for (int s = 0; s < servers; ++s) tables.push_back(ServerReplay(check, s).run(how).table);
+  for (ServerCourse& course : courses(check, how)) tables.push_back(std::move(course.table));
   return tables;
 }
 
@@ -141,7 +69,7 @@ void diagnose_late(CheckContext& check, const Layers& found) {
 void diagnose_output(CheckContext& check, const Layers& found) {
   const ServerPlan plan(check.kase());
   if (never_written(found)) return check.diagnose("never_written");
-  if (plan.backups > 0 && !receives_from_any(check)) return check.diagnose("fixed_order");
+  if (plan.backups > 0 && !receives_from_any(check, 0)) return check.diagnose("fixed_order");
   if (catches_up(check.kase())) return diagnose_late(check, found);
   const TableTraining training(check.kase());
   const Layers right = training.run({});
@@ -164,6 +92,50 @@ void diagnose_output(CheckContext& check, const Layers& found) {
     if (!alike(mistaken, right) && alike(found, mistaken)) return check.diagnose(id);
   }
   diagnose_late(check, found);
+}
+
+/// The rows of a batch, from all servers, as they were to be sent; empty if one of them has sent none.
+SentRows rows_of_batch(const std::vector<ServerCourse>& courses, int worker, int step) {
+  SentRows all;
+  for (const ServerCourse& course : courses) {
+    const auto found = course.sent.find(worker);
+    if (found == course.sent.end() || found->second.size() <= static_cast<std::size_t>(step)) return {};
+    const SentRows& part = found->second[static_cast<std::size_t>(step)];
+    all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
+    all.late = all.late || part.late;
+  }
+  return all;
+}
+
+/// Something that was never written is among the rows of this worker's batches.
+bool has_unwritten_rows(const CheckContext& check, const ServerPlan& plan, int worker) {
+  for (int step = 0; step < plan.steps; ++step) {
+    const Output* found = check.output(ServerPlan::seen(worker, step));
+    if (found != nullptr && never_written({{found->values.begin(), found->values.end()}})) return true;
+  }
+  return false;
+}
+
+/// Each batch was computed with the rows that its worker should have got. Of late workers the table would not show it,
+/// as long as they are late. Messages too many are for another check.
+void check_rows(CheckContext& check, double tolerance) {
+  const ServerPlan plan(check.kase());
+  for (int s = 0; s < plan.servers; ++s) {
+    if (!ServerReplay(check, s).is_as_planned()) return;
+  }
+  const std::vector<ServerCourse> right = courses(check, {});
+  for (int worker = 0; worker < plan.workers; ++worker) {
+    for (int step = 0; step < plan.steps; ++step) {
+      const std::string name = ServerPlan::seen(worker, step);
+      const SentRows expected = rows_of_batch(right, worker, step);
+      if (check.equal(name, expected.rows, tolerance)) continue;
+      check.detail(fmt::format("{}: the rows that {} has computed its batch {} with", name,
+                               check.name_of(plan.servers + worker), step));
+      if (has_unwritten_rows(check, plan, worker)) return check.diagnose("rows_unwritten");
+      if (expected.late) check.diagnose("late_rows");
+      return;
+    }
+  }
 }
 
 // ---- Bytes ----
@@ -194,17 +166,13 @@ struct StepTime {
   explicit StepTime(const Case& kase)
       : plan(kase),
         alpha(named("alpha", kase.cluster.links.front().latency)),
-        rows(named("rows / W", transfer(kase, plan.touched(0) * plan.hidden))),
-        ids(named("ids / W", transfer(kase, plan.touched(0)))),
+        rows(named("rows / W", transfer_time(kase, plan.touched(0) * plan.hidden))),
+        ids(named("ids / W", transfer_time(kase, plan.touched(0)))),
         adding(named("adding up", operations(kase, plan.touched(0) * plan.hidden))),
         updating(named("update", operations(kase, 2 * plan.rows_of(0) * plan.hidden))),
         n(named("N", Count(plan.workers))),
         s(named("S", Count(plan.servers))) {}
 
-  static Nanos transfer(const Case& kase, Count elements) {
-    const auto bytes = static_cast<double>(elements * kBytesOfF32);
-    return Nanos(std::llround(bytes / kase.cluster.links.front().bytes_per_second * 1e9));
-  }
   static Nanos operations(const Case& kase, Count flops) {
     return Nanos(std::llround(static_cast<double>(flops) / kase.cluster.roofline.flops_per_second * 1e9));
   }
@@ -263,7 +231,7 @@ void diagnose_time(CheckContext& check, const ServerPlan& plan, int rank) {
   if (num_calls(check, rank, "matmul") > plan.steps) return check.diagnose("computed_again");
   const Nanos slow = StepTime(check.kase()).computing(check.kase(), true).value();
   if (plan.backups > 0 && check.end_time(rank) > plan.steps * slow) {
-    return check.diagnose(receives_from_any(check) ? "waits_for_slow" : "fixed_order");
+    return check.diagnose(receives_from_any(check, 0) ? "waits_for_slow" : "fixed_order");
   }
   if (in_turn(check, plan, rank, EventKind::recv) || in_turn(check, plan, rank, EventKind::send)) {
     check.diagnose("servers_in_turn");
@@ -282,7 +250,8 @@ Formula<Bytes> memory_budget(const ServerPlan& plan, int rank) {
   }
   const Formula<Bytes> rows = named("rows", plan.touched_in_all() * row);
   return named("steps", Count(plan.steps)) *
-             (named("wanted", plan.touched_in_all() * row) + named("ids", plan.touched_in_all() * id)) +
+             (named("wanted", plan.touched_in_all() * row) + named("seen", plan.touched_in_all() * row) +
+              named("ids", plan.touched_in_all() * id)) +
          named("curvature", plan.hidden * row) + 4 * rows;
 }
 
@@ -298,6 +267,7 @@ SHARDLINGS_CHECK(output) {
     if (check.equal(fmt::format("server.{}", s), right[server], kTolerance)) continue;
     return diagnose_output(check, found_layers(check.result(), "server"));
   }
+  check_rows(check, kTolerance);
 }
 
 SHARDLINGS_CHECK(communication) {

@@ -1,4 +1,5 @@
-// Gives the servers their rows and the workers their batches, lets each do its part, and publishes the servers' tables.
+// Gives the servers their rows and the workers their batches, lets each do its part, and publishes the servers' tables
+// and the rows that each batch was computed with.
 
 #include "submission/harness.h"
 
@@ -12,7 +13,8 @@ using submission::Harness;
 SHARDLINGS_LEARNER_FUNCTION(serve,
                             void(Rank& rank, int servers, int backups, int steps, Count touched, float lr, View table));
 SHARDLINGS_LEARNER_FUNCTION(work, void(Rank& rank, int servers, int slowness, const std::vector<ConstView>& ids,
-                                       const std::vector<ConstView>& wanted, ConstView curvature));
+                                       const std::vector<ConstView>& wanted, ConstView curvature,
+                                       const std::vector<View>& seen));
 
 namespace {
 
@@ -35,10 +37,17 @@ void run_worker(Harness& h, const ServerPlan& plan) {
     wanted.push_back(h.normals(plan.wanted(worker, step), {plan.touched_in_all(), plan.hidden}, Kind::other));
   }
   const Tensor curvature = h.normals(ServerPlan::curvature(), {plan.hidden, plan.hidden}, Kind::other);
+  const Count rows = plan.touched_in_all();
+  Tensor seen = h.rank().empty({plan.steps * rows, plan.hidden}, Kind::other);
+  std::vector<View> seen_views;
+  for (int step = 0; step < plan.steps; ++step) seen_views.push_back(seen.rows_part({step * rows, (step + 1) * rows}));
   const std::vector<ConstView> id_views(ids.begin(), ids.end()), wanted_views(wanted.begin(), wanted.end());
   h.begin();
-  work(h.rank(), plan.servers, plan.is_slow(worker) ? plan.slowness : 1, id_views, wanted_views, curvature);
+  work(h.rank(), plan.servers, plan.is_slow(worker) ? plan.slowness : 1, id_views, wanted_views, curvature, seen_views);
   h.end();
+  for (int step = 0; step < plan.steps; ++step) {
+    h.put(ServerPlan::seen(worker, step), seen_views[static_cast<std::size_t>(step)]);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -60,6 +61,11 @@ struct ServerPlan {
     }
     all.resize(static_cast<std::size_t>(needed));
     return all;
+  }
+
+  /// Under which name the rows are published that a worker has computed a batch with.
+  static std::string seen(int worker, int step) {
+    return "seen." + std::to_string(worker) + "." + std::to_string(step);
   }
 
   /// \name Which random numbers are what: see Harness::normals

@@ -22,9 +22,16 @@ struct Late {
   bool by_row = false;        ///< each row is divided by how many workers needed it
 };
 
+/// Rows that went to a worker for a batch.
+struct SentRows {
+  std::vector<double> rows;
+  bool late = false;  ///< its gradient before was late
+};
+
 struct ServerCourse {
   std::vector<double> table;
-  std::int64_t held = 0;  ///< late workers that had no rows when the next gradient was received
+  std::map<int, std::vector<SentRows>> sent;  ///< by worker, a batch after another
+  std::int64_t held = 0;                      ///< late workers that had no rows when the next gradient was received
   wire::Place held_at;
 };
 
@@ -53,6 +60,14 @@ class ServerReplay {
       }
       messages_.push_back({sent, worker, grader::place_of(event)});
     }
+  }
+
+  /// Each worker gets rows and pushes a gradient once for each batch, and nothing else of that size.
+  bool is_as_planned() const {
+    std::map<std::pair<int, bool>, int> number;
+    for (const Message& message : messages_) ++number[{message.worker, message.sent}];
+    return static_cast<int>(number.size()) == 2 * plan_.workers &&
+           std::all_of(number.begin(), number.end(), [&](const auto& each) { return each.second == plan_.steps; });
   }
 
   ServerCourse run(const Late& how) const {
@@ -98,7 +113,7 @@ class ServerReplay {
     return {drawn.begin(), drawn.end()};
   }
 
-  void answer(const ServerCourse& course, const State& now, Worker& worker, int number, const Late& how) const {
+  void answer(ServerCourse& course, const State& now, Worker& worker, int number, const Late& how) const {
     if (worker.got++ >= plan_.steps) return;
     const bool late = std::exchange(worker.owed, false);
     const auto h = static_cast<std::size_t>(plan_.hidden);
@@ -113,6 +128,7 @@ class ServerReplay {
         worker.rows.push_back(value);
       }
     }
+    course.sent[number].push_back({worker.rows, late});
   }
 
   void receive(ServerCourse& course, State& now, Worker& worker, const Message& message, const Late& how) const {

@@ -11,6 +11,7 @@
 
 #include "case/data.h"
 #include "grading/formulas/beyond_plan.h"
+#include "grading/formulas/messages.h"
 #include "grading/formulas/staleness.h"
 #include "grading/formulas/tensor_parallel.h"
 #include "grading/formulas/training.h"
@@ -53,6 +54,8 @@ struct Updating {
   bool squared_root = false;       ///< of the staleness in the rate
   bool divided = false;            ///< by N
   bool sends_old_weights = false;  ///< what goes out lacks the last update
+  bool all_but_last = false;       ///< the last gradient of all is not applied
+  bool all_but_each_last = false;  ///< nor is the last one of any worker
 };
 
 /// What follows from the messages of the server, and what was wrong with them.
@@ -87,7 +90,9 @@ class Replay {
         const int staleness = now - version[w];
         course.staleness.push_back(static_cast<float>(staleness));
         before = course.weights;
-        if (!has[w].empty()) apply(course.weights, has[w], message.worker, how, staleness);
+        if (!has[w].empty() && !leaves_out(how, now, pushed[w])) {
+          apply(course.weights, has[w], message.worker, how, staleness);
+        }
         ++now;
         ++pushed[w];
       } else {
@@ -105,6 +110,12 @@ class Replay {
   std::vector<double> numbers(int which) const {
     const std::vector<float> drawn = normals_of(kase_, which, plan_.size);
     return {drawn.begin(), drawn.end()};
+  }
+
+  /// A gradient before which so many have come, and so many of its worker.
+  bool leaves_out(const Updating& how, int all, int own) const {
+    return (how.all_but_last && all + 1 == plan_.workers * plan_.steps) ||
+           (how.all_but_each_last && own + 1 == plan_.steps);
   }
 
   static int least(const std::vector<int>& pushed) { return *std::min_element(pushed.begin() + 1, pushed.end()); }
@@ -144,13 +155,6 @@ class Replay {
   std::vector<ServerMessage> messages_;
 };
 
-bool receives_from_any(const CheckContext& check) {
-  for (const Event& event : check.events(0, EventKind::recv)) {
-    if (check.trace(0).names.at(event.name) == "recv_any") return true;
-  }
-  return false;
-}
-
 /// lr / 0 is infinite, and so are weights that it updates; infinity minus infinity is not a number.
 bool divided_by_zero(const std::vector<double>& weights) {
   return std::any_of(weights.begin(), weights.end(), [](double w) { return !std::isfinite(w); });
@@ -173,6 +177,8 @@ void diagnose_output(CheckContext& check, const Replay& replay) {
       {"root_of_staleness", {.squared_root = true}},
       {"divided_by_workers", {.divided = true}},
       {"old_weights", {.sends_old_weights = true}},
+      {"last_not_applied", {.all_but_last = true}},
+      {"last_not_applied", {.all_but_each_last = true}},
   };
   for (const auto& [id, how] : mistakes) {
     const Layers mistaken{replay.run(how).weights};
@@ -198,13 +204,10 @@ struct BatchTime {
       : plan(kase),
         operation(kase.cluster.roofline.launch),
         n(named("N", Count(plan.workers))),
-        message(named("alpha", kase.cluster.links.front().latency) + named("weights / W", transfer(kase, plan.size))),
+        message(named("alpha", kase.cluster.links.front().latency) +
+                named("weights / W", transfer_time(kase, plan.size))),
         server(named("server", 4 * operation)) {}
 
-  static Nanos transfer(const Case& kase, Count elements) {
-    const auto bytes = static_cast<double>(elements * kBytesOfF32);
-    return Nanos(std::llround(bytes / kase.cluster.links.front().bytes_per_second * 1e9));
-  }
   Formula<Nanos> gradient(int slowness) const {
     constexpr int kPieces = 40;
     return named(slowness > 1 ? "slow gradient" : "gradient", (2 + kPieces * slowness) * operation);
@@ -269,7 +272,7 @@ SHARDLINGS_CHECK(staleness) {
   }
   if (!check.exactly("workers that were kept waiting without need", course.held, Formula<Count>(0), "times",
                      course.held_at)) {
-    return check.diagnose(receives_from_any(check) ? "held_without_need" : "fixed_order");
+    return check.diagnose(receives_from_any(check, 0) ? "held_without_need" : "fixed_order");
   }
   if (plan.bound < 0 && plan.all_are_equal() && plan.workers > 1) {
     const auto steady = static_cast<float>(plan.workers - 1);
@@ -304,7 +307,7 @@ SHARDLINGS_CHECK(time) {
       continue;
     }
     if (num_calls(check, worker, "axpy") > time.plan.steps) return check.diagnose("computed_again");
-    return check.diagnose(receives_from_any(check) ? "waits_for_others" : "fixed_order");
+    return check.diagnose(receives_from_any(check, 0) ? "waits_for_others" : "fixed_order");
   }
 }
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "possible.h"
 #include "shardlings/planner.h"
 
 namespace shardlings::planning {
@@ -18,10 +18,6 @@ inline const BlockProfile& profile_of(const PlannedJob& job, const Layout& layou
     return row.tp == layout.tp && row.batch == layout.batch && row.recomputed == layout.recomputed;
   });
   return *found;
-}
-
-inline Count micro_batches(const PlannedJob& job, const Layout& layout) {
-  return job.sequences / (layout.dp * layout.batch);
 }
 
 inline double weights(const PlannedJob& job, const Layout& layout, int stage) {
@@ -68,7 +64,7 @@ struct StepParts {
 /// Replicas are t p ranks apart. Those of one group that share a node use a port each.
 inline double exchange_speed(const PlannedJob& job, const Layout& layout) {
   const int in_node = std::clamp(job.node / (layout.tp * layout.pp), 1, layout.dp);
-  return in_node == layout.dp ? job.inside : std::min(job.inside, in_node * job.between);
+  return in_node == layout.dp ? job.node_bandwidth : std::min(job.node_bandwidth, in_node * job.port_bandwidth);
 }
 
 inline StepParts parts_of(const PlannedJob& job, const Layout& layout) {
@@ -78,7 +74,7 @@ inline StepParts parts_of(const PlannedJob& job, const Layout& layout) {
   parts.stage = static_cast<double>(job.layers / layout.pp) * row.seconds;
   parts.head = row.head_seconds;
   parts.exchange = 4 * most * (layout.dp - 1) / layout.dp / exchange_speed(job, layout);
-  parts.update = most * job.update;
+  parts.update = most * job.update_seconds;
   return parts;
 }
 
@@ -86,44 +82,6 @@ inline double seconds(const PlannedJob& job, const Layout& layout) {
   const StepParts parts = parts_of(job, layout);
   return static_cast<double>(micro_batches(job, layout)) * (parts.stage + parts.head) +
          (layout.pp - 1) * parts.stage / layout.chunks + parts.exchange + parts.update;
-}
-
-inline constexpr int kMostChunks = 4;
-
-inline bool is_in_profile(const PlannedJob& job, const Layout& layout) {
-  return std::ranges::any_of(job.profile, [&](const BlockProfile& row) {
-    return row.tp == layout.tp && row.batch == layout.batch && row.recomputed == layout.recomputed;
-  });
-}
-
-/// Which rule of the stub a layout breaks; empty if it is possible. The layout may hold any numbers, so nothing is
-/// multiplied before it is known to be small.
-inline std::string broken_rule(const PlannedJob& job, const Layout& of) {
-  using std::to_string;
-  if (!is_in_profile(job, of)) {
-    return "tp = " + to_string(of.tp) + ", batch = " + to_string(of.batch) +
-           ", recomputed = " + to_string(static_cast<int>(of.recomputed)) + ": the profile has no such row";
-  }
-  for (const int size : {of.pp, of.chunks, of.dp}) {
-    if (size < 1 || size > job.gpus + job.layers) return to_string(size) + " as a size of the layout";
-  }
-  if (const std::int64_t ranks = std::int64_t{of.tp} * of.pp * of.dp; ranks != job.gpus) {
-    return "tp = " + to_string(of.tp) + ", pp = " + to_string(of.pp) + ", dp = " + to_string(of.dp) + ", which are " +
-           to_string(ranks) + " GPUs; there are " + to_string(job.gpus);
-  }
-  if (const std::int64_t chunks = std::int64_t{of.pp} * of.chunks; job.layers % chunks != 0) {
-    return to_string(chunks) + " chunks, which do not divide " + to_string(job.layers) + " blocks";
-  }
-  if (of.chunks > kMostChunks) return to_string(of.chunks) + " chunks on each stage, of at most 4";
-  if (job.sequences % (of.dp * of.batch) != 0) {
-    return "dp = " + to_string(of.dp) + " and batch = " + to_string(of.batch) + ", which do not divide " +
-           to_string(job.sequences) + " sequences";
-  }
-  if (const Count m = micro_batches(job, of); of.chunks > 1 && (of.pp == 1 || m % of.pp != 0)) {
-    return to_string(of.chunks) + " chunks on each of " + to_string(of.pp) + " stages with " + to_string(m) +
-           " micro-batches, which take turns by multiples of the stages";
-  }
-  return "";
 }
 
 /// All layouts that are possible.
@@ -157,25 +115,6 @@ inline std::optional<Layout> fastest(const PlannedJob& job, const std::function<
     }
   }
   return best;
-}
-
-/// The decision guide: one GPU if the model fits there, else the ranks of a node, else as few stages as it takes; and
-/// of what is left the most convenient: nothing computed again, and the largest micro-batch.
-inline std::optional<Layout> guided(const PlannedJob& job) {
-  std::optional<Layout> found;
-  const auto comes_first = [](const Layout& a, const Layout& b) {
-    if (a.tp * a.pp != b.tp * b.pp) return a.tp * a.pp < b.tp * b.pp;
-    if (a.tp != b.tp) return a.tp > b.tp;
-    if (a.recomputed != b.recomputed) return a.recomputed < b.recomputed;
-    return a.batch > b.batch;
-  };
-  for (const Layout& layout : possible(job)) {
-    const bool is_guided =
-        layout.chunks == 1 && (layout.tp * layout.pp == 1 || layout.tp == std::min(job.node, job.gpus));
-    if (!is_guided || memory(job, layout) > job.memory) continue;
-    if (!found || comes_first(layout, *found)) found = layout;
-  }
-  return found;
 }
 
 inline bool same(const Layout& a, const Layout& b) {

@@ -5,8 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "formulas.h"
+#include <set>
+#include <string>
+#include <vector>
+
 #include "grading/judge/predictions.h"
+#include "searches.h"
 #include "table.h"
 
 using namespace shardlings;
@@ -83,44 +87,68 @@ void diagnose_memory(CheckContext& check, const PlannedJob& job) {
   if (is({.chunks = plain})) check.diagnose("chunks_as_one");
 }
 
-void diagnose_time(CheckContext& check, const PlannedJob& job) {
-  const auto is = [&](const std::function<double(const planning::StepParts&, double m, const Layout&)>& gives) {
-    return is_like(check, "seconds", [&](const Layout& layout) {
-      return gives(planning::parts_of(job, layout), static_cast<double>(planning::micro_batches(job, layout)), layout);
-    });
-  };
+/// A step as it would be with a known mistake.
+struct TimeMistake {
+  const char* diagnosis;
+  std::function<double(const planning::StepParts& of, double m, const Layout& layout)> gives;
+};
+
+/// Of a job whose exchange goes at `speed` everywhere.
+double exchange_at(double speed, const PlannedJob& job, const planning::StepParts& of, const Layout& layout) {
+  return of.exchange * planning::exchange_speed(job, layout) / speed;
+}
+
+std::vector<TimeMistake> time_mistakes(const PlannedJob& job) {
   using Parts = planning::StepParts;
-  if (is([](const Parts& of, double m, const Layout&) { return m * (of.stage + of.head) + of.exchange + of.update; })) {
-    return check.diagnose("bubble_forgotten");
-  }
-  if (is([](const Parts& of, double m, const Layout& layout) {
-        return (m + layout.pp - 1) * of.stage + m * of.head + of.exchange + of.update;
-      })) {
-    return check.diagnose("bubble_not_divided");
-  }
-  if (is([](const Parts& of, double m, const Layout& layout) {
-        return m * (of.stage + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.update;
-      })) {
-    return check.diagnose("exchange_forgotten");
-  }
-  if (is([&](const Parts& of, double m, const Layout& layout) {
-        const double speed = planning::exchange_speed(job, layout);
-        const double one =
-            speed == job.inside && layout.dp * layout.tp * layout.pp <= job.node ? 1 : speed / job.between;
-        return m * (of.stage + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.exchange * one + of.update;
-      })) {
-    return check.diagnose("one_port");
-  }
-  if (is([](const Parts& of, double m, const Layout& layout) {
-        return m * (of.stage / layout.pp + of.head) + (layout.pp - 1) * of.stage / layout.chunks + of.exchange +
-               of.update;
-      })) {
-    return check.diagnose("stages_divided_twice");
-  }
-  if (is([](const Parts& of, double m, const Layout& layout) {
-        return (m + (layout.pp - 1.0) / layout.chunks) * of.stage + of.exchange + of.update;
-      })) {
-    check.diagnose("head_forgotten");
+  const auto bubble = [](const Parts& of, const Layout& layout) { return (layout.pp - 1) * of.stage / layout.chunks; };
+  const auto passes = [=](const Parts& of, double m, const Layout& layout) {
+    return m * (of.stage + of.head) + bubble(of, layout);
+  };
+  return {
+      {"bubble_forgotten",
+       [](const Parts& of, double m, const Layout&) { return m * (of.stage + of.head) + of.exchange + of.update; }},
+      {"bubble_not_divided",
+       [](const Parts& of, double m, const Layout& layout) {
+         return (m + layout.pp - 1) * of.stage + m * of.head + of.exchange + of.update;
+       }},
+      {"exchange_forgotten",
+       [=](const Parts& of, double m, const Layout& layout) { return passes(of, m, layout) + of.update; }},
+      {"exchange_halved", [=](const Parts& of, double m,
+                              const Layout& layout) { return passes(of, m, layout) + of.exchange / 2 + of.update; }},
+      {"one_port",
+       [=, &job](const Parts& of, double m, const Layout& layout) {
+         const bool in_a_node = layout.dp * layout.tp * layout.pp <= job.node;
+         return passes(of, m, layout) + of.update +
+                exchange_at(in_a_node ? job.node_bandwidth : job.port_bandwidth, job, of, layout);
+       }},
+      {"as_in_a_node",
+       [=, &job](const Parts& of, double m, const Layout& layout) {
+         return passes(of, m, layout) + of.update + exchange_at(job.node_bandwidth, job, of, layout);
+       }},
+      {"stages_divided_twice",
+       [=](const Parts& of, double m, const Layout& layout) {
+         return m * (of.stage / layout.pp + of.head) + bubble(of, layout) + of.exchange + of.update;
+       }},
+      {"head_forgotten",
+       [=](const Parts& of, double m, const Layout& layout) {
+         return passes(of, m, layout) - m * of.head + of.exchange + of.update;
+       }},
+      {"update_forgotten",
+       [=](const Parts& of, double m, const Layout& layout) { return passes(of, m, layout) + of.exchange; }},
+      {"update_forgotten",
+       [=](const Parts& of, double m, const Layout& layout) {
+         return passes(of, m, layout) + of.exchange + of.update / layout.dp;
+       }},
+  };
+}
+
+void diagnose_time(CheckContext& check, const PlannedJob& job) {
+  for (const TimeMistake& mistake : time_mistakes(job)) {
+    const auto gives = [&](const Layout& layout) {
+      return mistake.gives(planning::parts_of(job, layout), static_cast<double>(planning::micro_batches(job, layout)),
+                           layout);
+    };
+    if (is_like(check, "seconds", gives)) return check.diagnose(mistake.diagnosis);
   }
 }
 
@@ -148,7 +176,7 @@ std::optional<Layout> chosen_by(CheckContext& check, const PlannedJob& job) {
   const std::string broken = planning::broken_rule(job, chosen);
   if (broken.empty()) return chosen;
   check.fail("a possible layout", "plan returns " + broken);
-  check.diagnose("impossible_plan");
+  check.diagnose(planning::same(chosen, Layout{}) ? "nothing_kept" : "impossible_plan");
   return {};
 }
 
@@ -169,20 +197,50 @@ double least_seconds(const Case& kase) {
   return least;
 }
 
-void diagnose_plan(CheckContext& check, const PlannedJob& job, const Layout& chosen) {
-  const auto is = [&](const std::optional<Layout>& layout) { return layout && planning::same(*layout, chosen); };
-  const auto fastest = [&](const std::function<bool(const Layout&)>& is_meant) {
-    return is(planning::fastest(job, is_meant));
-  };
-  int widest = 1;
-  for (const BlockProfile& row : job.profile) widest = std::max(widest, row.tp);
-  if (is(planning::guided(job))) return check.diagnose("decision_guide");
-  if (fastest([](const Layout& of) { return of.recomputed == Recomputed::blocks; })) {
-    return check.diagnose("always_computed_again");
+// ---- The search ----
+
+constexpr const char* diagnosis_of(planning::Size size) {
+  switch (size) {
+    case planning::Size::tensor: return "tensor_sizes_left_out";
+    case planning::Size::stages: return "stages_left_out";
+    case planning::Size::chunks: return "chunks_left_out";
+    case planning::Size::replicas: return "replicas_left_out";
+    case planning::Size::batch: return "micro_batches_left_out";
+    default: return "recomputation_left_out";
   }
-  if (fastest([&](const Layout& of) { return of.tp == widest; })) return check.diagnose("always_widest");
-  if (fastest([](const Layout& of) { return of.pp == 1; })) return check.diagnose("never_a_pipeline");
-  if (fastest([](const Layout& of) { return of.tp == 1; })) check.diagnose("never_inside_a_layer");
+}
+
+/// By the submission's own functions one of the simulated layouts fits and is faster than its plan.
+bool knows_better(const CheckContext& check, const PlannedJob& job) {
+  const std::vector<double> bytes = check.answers("memory"), seconds = check.answers("seconds");
+  const double of_plan = check.answer("seconds of the plan");
+  for (std::size_t i = 0; i < std::min(bytes.size(), seconds.size()); ++i) {
+    if (bytes[i] <= job.memory && seconds[i] < of_plan) return true;
+  }
+  return false;
+}
+
+/// Which searches that are too small would have found this plan, which takes more than `limit`. Where those of several
+/// kinds would, the plan does not tell which it was.
+void diagnose_plan(CheckContext& check, const PlannedJob& job, const Layout& chosen, double limit) {
+  if (check.answer("memory of the plan") <= job.memory && !knows_better(check, job)) {
+    return check.diagnose("best_by_its_own_formulas");
+  }
+  std::set<std::string> causes;
+  if (planning::is_misguided(job, chosen, limit)) causes.insert("decision_guide");
+  std::string detail;
+  for (const planning::SmallSearch& search : planning::small_searches(job)) {
+    const std::optional<Layout> found = planning::fastest(job, search.is_looked_at);
+    if (!found || !planning::same(*found, chosen)) continue;
+    causes.insert(diagnosis_of(search.size));
+    if (detail.empty()) detail = fmt::format("By the formulas it is the fastest layout {}.", search.looks_at);
+  }
+  if (causes.size() == 1 && !planning::is_best_with_a_reserve(job, chosen)) {
+    if (!detail.empty()) check.detail(detail);
+    check.diagnose(*causes.begin());
+  } else if (knows_better(check, job)) {
+    check.diagnose("faster_one_left_out");
+  }
 }
 
 }  // namespace
@@ -213,7 +271,9 @@ SHARDLINGS_CHECK(fits) {
   const auto has = static_cast<std::int64_t>(kGib * check.kase().number("memory_gib"));
   if (!check.at_most(fmt::format("peak of the plan, {}", name_of(chosen)), Bytes(bytes),
                      called("memory of a GPU", Formula<Bytes>(Bytes(has))))) {
-    if (chosen.tp * chosen.pp == 1) check.diagnose("one_gpu_is_too_small");
+    const double own = check.answer("memory of the plan");
+    if (own > job.memory) check.diagnose("memory_not_asked");
+    if (own <= job.memory) check.diagnose("memory_says_it_fits");
   }
 }
 
@@ -227,7 +287,7 @@ SHARDLINGS_CHECK(plan) {
   if (!check.at_most(fmt::format("step of the plan, {}", name_of(chosen)),
                      Nanos(static_cast<std::int64_t>(1e9 * takes)),
                      called("the best that was found, and 5 %", Formula<Nanos>(Nanos(budget))))) {
-    diagnose_plan(check, job, chosen);
+    diagnose_plan(check, job, chosen, 1e-9 * static_cast<double>(budget));
   }
 }
 
@@ -297,6 +357,7 @@ SHARDLINGS_PREDICTIONS_AFTER("175 billion on 64 A100") {
   predict.answer(2)
       .number("exchange", "With t = 8, p = 4, d = 2, b = 1: how long do the replicas exchange gradients and weights?",
               as_time("4 W (d-1)/d / port", planning::parts_of(job, short_pipeline).exchange))
-      .unlike(as_time("inside a node", planning::parts_of(job, short_pipeline).exchange * job.between / job.inside),
+      .unlike(as_time("inside a node",
+                      planning::parts_of(job, short_pipeline).exchange * job.port_bandwidth / job.node_bandwidth),
               "The replicas are 32 ranks apart: in different nodes.");
 }

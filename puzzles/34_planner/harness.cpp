@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "possible.h"
 #include "shardlings/planner.h"
 #include "table.h"
 
@@ -26,10 +27,14 @@ bool answers(const Asks& asks) {
   }
 }
 
-/// Any layout is published: whether it is possible is for the checks of the plan to say.
-void publish(submission::Harness& h, const Layout& of) {
+/// Any layout is published: whether it is possible is for the checks of the plan to say. Of one that is, what the
+/// learner's functions say tells whether the plan follows from them.
+void publish(submission::Harness& h, const Layout& of, const PlannedJob& job) {
   h.answer("plan", {static_cast<double>(of.tp), static_cast<double>(of.pp), static_cast<double>(of.chunks),
                     static_cast<double>(of.dp), static_cast<double>(of.batch), static_cast<double>(of.recomputed)});
+  if (!planning::broken_rule(job, of).empty()) return;
+  answers([&] { h.answer("memory of the plan", memory(job, of)); });
+  answers([&] { h.answer("seconds of the plan", seconds(job, of)); });
 }
 
 }  // namespace
@@ -43,6 +48,6 @@ SHARDLINGS_HARNESS(h) {
   };
   bool any = answers([&] { ask("memory", memory); });
   any = answers([&] { ask("seconds", seconds); }) || any;
-  any = answers([&] { publish(h, plan(job)); }) || any;
+  any = answers([&] { publish(h, plan(job), job); }) || any;
   if (!any) plan(job);  // says where the hole is
 }

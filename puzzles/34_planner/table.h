@@ -48,9 +48,9 @@ PlannedJob job_of(const Case& kase) {
   job.gpus = static_cast<int>(kase.integer("gpus"));
   job.node = static_cast<int>(kase.integer("node"));
   job.memory = kUsable * kGib * kase.number("memory_gib");
-  job.inside = kase.number("inside");
-  job.between = kase.number("between");
-  job.update = kase.number("update");
+  job.node_bandwidth = kase.number("node_bandwidth");
+  job.port_bandwidth = kase.number("port_bandwidth");
+  job.update_seconds = kase.number("update_seconds");
   job.profile = profile_in(kase);
   return job;
 }

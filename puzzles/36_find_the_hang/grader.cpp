@@ -135,8 +135,7 @@ Formula<Bytes> budget(const HangCase& of) {
 }
 
 /// Would the record of this program look the same with this cause, so that only the program's text excludes it?
-bool record_fits(Count program, hang::Cause cause) {
-  using hang::Cause;
+bool record_fits(Count program, Cause cause) {
   switch (program) {
     case 1: return cause == Cause::other_order || cause == Cause::skipped_for_data;
     case 2: return cause == Cause::skipped_for_data || cause == Cause::called_by_some;
@@ -151,7 +150,7 @@ bool record_fits(Count program, hang::Cause cause) {
 
 SHARDLINGS_CHECK(finding) {
   const HangCase of(check.kase());
-  const hang::Finding right = hang::kFindings.at(static_cast<std::size_t>(of.program - 1));
+  const Finding right = hang::kFindings.at(static_cast<std::size_t>(of.program - 1));
   const Row found = found_of(check, "finding", 0);
   if (found.size() == 4 && found[3] > static_cast<float>(hang::kFindings.size())) {
     check.fail("8 findings, one of each program", fmt::format("{} findings", found[3]));
@@ -163,15 +162,15 @@ SHARDLINGS_CHECK(finding) {
   }
   // A rank or a call that no program has, however large, is as wrong as any other.
   const auto number = [](float value) { return static_cast<int>(std::clamp(value, -1.0F, 1e6F)); };
-  const hang::Finding said{number(found[0]), number(found[1]), static_cast<hang::Cause>(number(found[2]))};
-  if (said == right) {
+  const Finding said{number(found[0]), number(found[1]), static_cast<Cause>(number(found[2]))};
+  if (hang::same(said, right)) {
     check.exactly("findings that the record bears out", 1, named("findings", Count(1)), "findings");
     return;
   }
   check.fail(fmt::format("what the record of program {} shows", of.program),
              fmt::format("rank {}, call {}, {}", said.rank == hang::kAllAlike ? "kNobody" : std::to_string(said.rank),
                          said.call, hang::name_of(said.cause)));
-  if (said.cause == hang::Cause::slow_rank) return check.diagnose("nobody_is_slow");
+  if (said.cause == Cause::slow_rank) return check.diagnose("nobody_is_slow");
   if (said.cause != right.cause) {
     return check.diagnose(record_fits(of.program, said.cause) ? "program_says_otherwise" : "wrong_cause");
   }

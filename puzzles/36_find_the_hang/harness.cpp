@@ -12,32 +12,12 @@
 using namespace shardlings;
 using submission::Harness;
 
-// These are those of puzzle.cpp.
-
-enum class Cause {
-  called_by_some,
-  fewer_turns,
-  other_order,
-  all_send_first,
-  groups_crossed,
-  message_missing,
-  own_size,
-  skipped_for_data,
-  another_root,
-  another_type,
-  slow_rank,
-};
-
-struct Finding {
-  int rank = kNobody;
-  int call = 0;
-  Cause cause = Cause::slow_rank;
-};
 template <class Archive>
 void parts_of(Archive& a, Finding& finding) {
   a(finding.rank, finding.call, finding.cause);
 }
 
+/// As in puzzle.cpp.
 struct Job {
   Group world, other;
   std::vector<View> grads;
@@ -67,6 +47,8 @@ SHARDLINGS_LEARNER_FUNCTION(steps, void(Job job));
 #ifndef SHARDLINGS_BESIDE_LEARNER
 
 namespace {
+
+static_assert(hang::kAllAlike == kNobody);
 
 void run(Count program, const Job& job) {
   switch (program) {
@@ -136,9 +118,7 @@ SHARDLINGS_HARNESS(h) {
   bool right = false;
   if (at < found.size()) {
     const Finding& finding = found[at];
-    right =
-        found.size() <= hang::kFindings.size() &&
-        hang::Finding{finding.rank, finding.call, static_cast<hang::Cause>(finding.cause)} == hang::kFindings.at(at);
+    right = found.size() <= hang::kFindings.size() && hang::same(finding, hang::kFindings.at(at));
     of_program = {static_cast<float>(finding.rank), static_cast<float>(finding.call),
                   static_cast<float>(static_cast<int>(finding.cause))};
   }

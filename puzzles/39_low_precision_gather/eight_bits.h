@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/parts.h"
@@ -38,17 +39,25 @@ inline double nearest_code(double x) {
 enum class EightBitMistake : std::uint8_t {
   none,
   own_scales,       ///< a part's codes are in units of the scale that the part alone needs
-  counted_anew,     ///< each part counts blocks from its own first element, and scales meet as if they were those of a
-                    ///< whole
   unscaled,         ///< all scales are 1
   rounded_to_bf16,  ///< before they become codes
+};
+
+/// The number that rank `rank` gives the first element of its part of n.
+using FirstNumber = std::function<Count(Count n, int ranks, int rank)>;
+inline Count right_first(Count n, int ranks, int rank) {
+  return part_of(n, ranks, rank).begin;
+}
+/// In block_scales, and in quantize.
+struct FirstNumbers {
+  FirstNumber scales = right_first, codes = right_first;
 };
 
 /// Of these elements of a layer, by block; blocks begin at element `origin`.
 inline std::vector<double> scales_of(const std::vector<double>& weights, Range part, Count origin, std::size_t blocks) {
   std::vector<double> largest(blocks, 0.0);
   for (Count i = part.begin; i < part.end; ++i) {
-    double& block = largest[static_cast<std::size_t>((i - origin) / kScalingBlock)];
+    double& block = largest.at(static_cast<std::size_t>((i - origin) / kScalingBlock));
     block = std::max(block, std::abs(weights[static_cast<std::size_t>(i)]));
   }
   std::transform(largest.begin(), largest.end(), largest.begin(), scale_for);
@@ -56,27 +65,31 @@ inline std::vector<double> scales_of(const std::vector<double>& weights, Range p
 }
 
 /// A layer of which each of `ranks` ranks makes its part.
-inline EightBitLayer in_eight_bits(const std::vector<double>& weights, int ranks, EightBitMistake mistake) {
+inline EightBitLayer in_eight_bits(const std::vector<double>& weights, int ranks, EightBitMistake mistake,
+                                   const FirstNumbers& firsts = {}) {
   const auto n = static_cast<Count>(weights.size());
   const auto blocks = static_cast<std::size_t>(scaling_blocks(n));
   EightBitLayer layer;
-  layer.scales.assign(blocks, mistake == EightBitMistake::unscaled ? 1.0 : 0x1p-127);
   layer.codes.resize(weights.size());
-  const auto origin_of = [&](Range part) { return mistake == EightBitMistake::counted_anew ? part.begin : 0; };
-  for (int rank = 0; rank < ranks && mistake != EightBitMistake::unscaled; ++rank) {
+  const auto own_scales = [&](int rank) {
     const Range part = part_of(n, ranks, rank);
-    const std::vector<double> own = scales_of(weights, part, origin_of(part), blocks);
+    return scales_of(weights, part, part.begin - firsts.scales(n, ranks, rank), blocks);
+  };
+  layer.scales = mistake == EightBitMistake::unscaled ? std::vector<double>(blocks, 1.0) : own_scales(0);
+  for (int rank = 1; rank < ranks && mistake != EightBitMistake::unscaled; ++rank) {
+    const std::vector<double> own = own_scales(rank);
     for (std::size_t b = 0; b < blocks; ++b) layer.scales[b] = std::max(layer.scales[b], own[b]);
   }
   for (int rank = 0; rank < ranks; ++rank) {
     const Range part = part_of(n, ranks, rank);
-    const std::vector<double> own = scales_of(weights, part, origin_of(part), blocks);
+    const std::vector<double> own = own_scales(rank);
+    const Count origin = part.begin - firsts.codes(n, ranks, rank);
     const std::vector<double>& scales = mistake == EightBitMistake::own_scales ? own : layer.scales;
     for (Count i = part.begin; i < part.end; ++i) {
       const double weight = weights[static_cast<std::size_t>(i)];
       const double given =
           mistake == EightBitMistake::rounded_to_bf16 ? grading::reference::nearest_bf16(weight) : weight;
-      const double scale = scales[static_cast<std::size_t>((i - origin_of(part)) / kScalingBlock)];
+      const double scale = scales.at(static_cast<std::size_t>((i - origin) / kScalingBlock));
       layer.codes[static_cast<std::size_t>(i)] = nearest_code(given / scale);
     }
   }
@@ -84,9 +97,10 @@ inline EightBitLayer in_eight_bits(const std::vector<double>& weights, int ranks
 }
 
 inline std::vector<EightBitLayer> in_eight_bits(const grading::reference::Layers& weights, int ranks,
-                                                EightBitMistake mistake = EightBitMistake::none) {
+                                                EightBitMistake mistake = EightBitMistake::none,
+                                                const FirstNumbers& firsts = {}) {
   std::vector<EightBitLayer> layers;
-  for (const std::vector<double>& layer : weights) layers.push_back(in_eight_bits(layer, ranks, mistake));
+  for (const std::vector<double>& layer : weights) layers.push_back(in_eight_bits(layer, ranks, mistake, firsts));
   return layers;
 }
 

@@ -59,18 +59,29 @@ inline bool same_numbers(const Layers& a, const Layers& b) {
   return same_sizes(a, b) && a == b;
 }
 
-/// Each rank has the scales that its part alone needs.
+/// Each rank has the scales that its part alone needs, in some layers, and in all others the right ones.
 inline bool has_own_scales(const CheckContext& check, int step, const Layers& weights) {
+  std::vector<Layers> found;
   for (int rank = 0; rank < check.ranks(); ++rank) {
-    const Layers found = layers_of_rank(check.result(), of_step("scales", step), rank);
-    for (std::size_t l = 0; l < weights.size(); ++l) {
-      const auto n = static_cast<Count>(weights[l].size());
-      const Range part = part_of(n, check.ranks(), rank);
-      const auto blocks = static_cast<std::size_t>(scaling_blocks(n));
-      if (l >= found.size() || found[l] != shardlings::scales_of(weights[l], part, 0, blocks)) return false;
-    }
+    found.push_back(layers_of_rank(check.result(), of_step("scales", step), rank));
+    if (found.back().size() != weights.size()) return false;
   }
-  return check.ranks() > 1;
+  bool any = false;
+  for (std::size_t l = 0; l < weights.size(); ++l) {
+    const auto n = static_cast<Count>(weights[l].size());
+    const auto is_of = [&](int rank, Range part) {
+      const auto blocks = static_cast<std::size_t>(scaling_blocks(n));
+      return found[static_cast<std::size_t>(rank)][l] == shardlings::scales_of(weights[l], part, 0, blocks);
+    };
+    bool own = true, right = true;
+    for (int rank = 0; rank < check.ranks(); ++rank) {
+      own = own && is_of(rank, part_of(n, check.ranks(), rank));
+      right = right && is_of(rank, {0, n});
+    }
+    if (!own && !right) return false;
+    any = any || !right;
+  }
+  return any;
 }
 
 /// Whether the codes are those of the weights before the first step, and those have moved since.

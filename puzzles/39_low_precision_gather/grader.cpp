@@ -13,6 +13,7 @@
 
 #include "budgets.h"
 #include "eight_bits.h"
+#include "first_numbers.h"
 #include "found.h"
 #include "grading/formulas/beyond_plan.h"
 #include "grading/formulas/gathered_units.h"
@@ -48,7 +49,9 @@ void diagnose_eight_bits(CheckContext& check, int step, const Layers& weights) {
   const Layers side_by_side = scales_side_by_side(weights, check.ranks());
   if (side_by_side != scales_of(right) && scales == side_by_side) return check.diagnose("scales_side_by_side");
   if (is_like(EightBitMistake::own_scales)) return check.diagnose("quantized_before_agreeing");
-  if (is_like(EightBitMistake::counted_anew)) return check.diagnose("blocks_counted_anew");
+  const std::string first = first_mistake(weights, check.ranks(), codes, scales);
+  if (first == "blocks_counted_anew") return check.diagnose("blocks_counted_anew");
+  if (!first.empty()) return check.diagnose("wrong_first");
   if (is_like(EightBitMistake::unscaled)) return check.diagnose("not_scaled");
   if (is_like(EightBitMistake::rounded_to_bf16)) check.diagnose("rounded_twice");
 }
@@ -58,6 +61,10 @@ void diagnose_gradients(CheckContext& check, int step, const Layers& weights, co
   const Layers found = found_layers(check.result(), of_step("grads", step));
   const Layers& right = expected.exact.sum;
   if (!same_sizes(found, right)) return;
+  const Output* loss = check.output(of_step("loss", step));
+  if (loss != nullptr && !all_finite({{loss->values.begin(), loss->values.end()}})) {
+    return check.diagnose("computed_with_nan");
+  }
   if (!all_finite(found)) return check.diagnose("gradient_not_zeroed");
   const auto ratio = constant_ratio(found, right, kAlikeInBf16);
   if (ratio == 0) return check.diagnose("parts_untouched");

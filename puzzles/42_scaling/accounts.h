@@ -13,7 +13,7 @@ inline double tokens_per_gpu(const MeasuredRun& run) {
   return static_cast<double>(run.sequences) / run.seconds / run.gpus;
 }
 
-inline Scaled scaled(const MeasuredRun& base, const MeasuredRun& run) {
+inline Scaling scaled(const MeasuredRun& base, const MeasuredRun& run) {
   const double efficiency = tokens_per_gpu(run) / tokens_per_gpu(base);
   return {efficiency * run.gpus / base.gpus, efficiency};
 }

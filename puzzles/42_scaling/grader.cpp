@@ -1,4 +1,4 @@
-// Judges the accounts of a table of runs: scaling, utilization, batch, costs, and the decision.
+// Judges the accounts of a table of runs: scaling, utilisation, batch, costs, and the decision.
 
 #include "grading/judge/grader.h"
 
@@ -285,7 +285,7 @@ SHARDLINGS_PREDICTIONS("GPT-3 on A100") {
   const TrainingJob job = job_of(kase);
   const accounts::Operations of = accounts::operations(job);
   const MeasuredRun first = row(kase, 64, 384), most = row(kase, 1024, 384), some = row(kase, 256, 384);
-  const Scaled scaled = accounts::scaled(first, most);
+  const Scaling scaled = accounts::scaled(first, most);
   const double critical = accounts::critical_batch(norms_of(kase));
   const auto mfu = [&](double operations) { return 100 * accounts::share_of_peak(job, some, operations); };
   predict

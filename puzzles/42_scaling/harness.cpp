@@ -9,7 +9,7 @@
 
 using namespace shardlings;
 
-SHARDLINGS_LEARNER_FUNCTION(scaled, Scaled(const MeasuredRun& base, const MeasuredRun& run));
+SHARDLINGS_LEARNER_FUNCTION(scaled, Scaling(const MeasuredRun& base, const MeasuredRun& run));
 SHARDLINGS_LEARNER_FUNCTION(utilization, Utilization(const TrainingJob& job, const MeasuredRun& run));
 SHARDLINGS_LEARNER_FUNCTION(critical_batch, double(const GradientNorms& norms));
 SHARDLINGS_LEARNER_FUNCTION(learning_rate, double(double tuned, Count tuned_at, double critical, Count batch));
@@ -23,7 +23,7 @@ using Runs = std::vector<MeasuredRun>;
 void ask_scaled(submission::Harness& h, const Runs& runs) {
   std::vector<double> speed_up, efficiency;
   for (const MeasuredRun& run : runs) {
-    const Scaled beside = scaled(runs.front(), run);
+    const Scaling beside = scaled(runs.front(), run);
     speed_up.push_back(beside.speed_up);
     efficiency.push_back(beside.efficiency);
   }

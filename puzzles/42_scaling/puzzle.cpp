@@ -25,7 +25,7 @@ using namespace shardlings;
 /// cost            with the run's batch B the wanted loss takes S_min (1 + critical/B) steps
 /// choose          the index of the cheapest run that is done within job.days; one is. At most 5 % above the cheapest
 // >>> your code (about 31 lines)
-Scaled scaled(const MeasuredRun& base, const MeasuredRun& run) {
+Scaling scaled(const MeasuredRun& base, const MeasuredRun& run) {
   not_implemented();
 }
 

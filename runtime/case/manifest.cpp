@@ -55,7 +55,7 @@ Enum value_or(TomlSection& section, const std::string& key, Enum otherwise, cons
 
 CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
   CheckSpec check;
-  section.has_only({"id", "kind", "title", "points", "after", "bonus"});
+  section.has_only({"id", "kind", "title", "points", "after", "bonus", "asked"});
   check.id = section.text("id");
   if (!is_identifier(check.id)) section.fail("id", fmt::format("'{}' is no id: letters, digits and _ only", check.id));
   if (manifest.check(check.id)) section.fail("id", fmt::format("there are two checks '{}'", check.id));
@@ -68,6 +68,7 @@ CheckSpec read_check(TomlSection& section, const Manifest& manifest) {
       section.fail("after", fmt::format("'{}' is no check that stands before '{}'", id, check.id));
   }
   check.bonus = section.flag_or("bonus", false);
+  check.asked = value_or(section, "asked", Asked::run, kAskedWords);
   if (check.bonus && manifest.checks.empty()) section.fail("bonus", "the first check cannot be a bonus");
   for (const std::string& id : check.after) {
     if (!check.bonus && manifest.check(id)->bonus)

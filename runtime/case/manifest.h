@@ -37,6 +37,9 @@
 /// points = 40
 /// after = []                                       # ids of earlier checks without which this one says nothing
 /// bonus = true                                     # passing does not need it, its points come on top (default false)
+/// asked = "behind"                                 # before: by a function that the harness asks before the measured
+///                                                  # run, which is made only if it is right; behind: after that run
+///                                                  # (default run); see CheckSpec::asked
 ///
 /// [[hints]]                                        # the ladder, in order; every level may occur more than once
 /// level = "concept"                                # concept, where, invariant or near-code

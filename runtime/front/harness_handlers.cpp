@@ -89,6 +89,7 @@ Reply handle::begin_measuring(RankFront& front, const Call& call) {
 }
 
 Reply handle::end_measuring(RankFront& front, const Call&) {
+  front.rank().calls().end_run();
   front.end_measuring();
   return {};
 }

@@ -133,7 +133,7 @@ void RankFront::begin_measuring(Location at) {
   rank_.doom().begin();
   memory_.restart(at);
   kept_.reset();
-  rank_.calls().forget();
+  rank_.calls().begin_run();
   measuring_ = true;
 }
 

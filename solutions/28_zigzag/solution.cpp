@@ -27,7 +27,7 @@ using namespace shardlings;
 ///          its document; -1 where there is none
 /// Balance  with one document the rank that has most to do has at most 1/0.95 of the mean
 /// Time     the run ends as soon as the ranks have computed what there is, in steps of which each is as long as that of
-///          the rank that has most to do in it; with one document, where links let it, within 1/0.95 of the ideal
+///          the rank that has most to do in it
 
 /// Positions of piece `i`.
 Range piece_at(Count sequence, int ranks, int i) {

@@ -1,8 +1,7 @@
 // Puzzle 29: servers that keep a table, and workers that push gradients of its rows and pull the rows they need next.
 //
 // A server does not know whose gradient comes next: it receives from any rank. The lesson is README.md beside this
-// file;
-// `./shardlings explain 29` shows it in the terminal.
+// file; `./shardlings explain 29` shows it in the terminal.
 
 #include <shardlings/puzzle.h>
 
@@ -17,7 +16,8 @@ using namespace shardlings;
 ///
 /// serve   server s has `table` (rows of s, h), its rows of the table: updated in place
 /// work    ids[i S + s] (k) i32 are the rows of server s that batch i needs, k = `touched` of that server, without
-///         repeats; wanted[i] (K, h) belongs to those rows, server by server; K is the sum of all k
+///         repeats; wanted[i] (K, h) belongs to those rows, server by server; K is the sum of all k; `gradient` leaves
+///         in seen[i] (K, h) which rows batch i was computed with
 ///
 /// Result  after each step a server's table = table - lr (mean of the gradients of N - backups workers), in which a row
 ///         that a worker did not need has the gradient 0. Rows are sent as they are after the last step that has ended
@@ -27,11 +27,12 @@ using namespace shardlings;
 ///         each of them once, by messages only
 /// Time    workers that are not waited for do not hold up the others; each worker that a step waits for computes one
 ///         gradient in it, and a server's link carries rows and gradients of all workers one after another
-/// Memory  server: its table, a second one, a gradient, and for each worker rows to send and ids, twice. Worker: rows,
-///         and three times as much. Nothing lies on the host
+/// Memory  server: its table, a second one, a gradient, and for each worker rows to send and the ids of two batches.
+///         Worker: rows, and three times as much. Nothing lies on the host
 
-/// Of a batch: (rows - wanted) curvature, (K, h). A slow worker takes `slowness` times as long.
-Tensor gradient(ConstView rows, ConstView wanted, ConstView curvature, int slowness) {
+/// Of a batch: (rows - wanted) curvature, (K, h). A slow worker takes `slowness` times as long. `seen` takes the rows.
+Tensor gradient(ConstView rows, ConstView wanted, ConstView curvature, int slowness, View seen) {
+  copy(seen, rows);
   Tensor off = clone(rows), result;
   axpy(off, -1, wanted);
   for (int i = 0; i < slowness; ++i) result = matmul(off, curvature, nn);
@@ -83,7 +84,7 @@ void serve(Rank& rank, int servers, int backups, int steps, Count touched, float
 }
 
 void work(Rank& rank, int servers, int slowness, const std::vector<ConstView>& ids,
-          const std::vector<ConstView>& wanted, ConstView curvature) {
+          const std::vector<ConstView>& wanted, ConstView curvature, const std::vector<View>& seen) {
   Group world = rank.world();
   const int steps = static_cast<int>(wanted.size());
   std::vector<Work> sent;
@@ -100,7 +101,7 @@ void work(Rank& rank, int servers, int slowness, const std::vector<ConstView>& i
     for (Work& each : pulled) each.wait();
     for (Work& each : sent) each.wait();
     sent.clear();
-    const Tensor grads = gradient(rows, wanted[i], curvature, slowness);
+    const Tensor grads = gradient(rows, wanted[i], curvature, slowness, seen[i]);
     for (int s = 0; s < servers; ++s) {
       sent.push_back(world.send_async(grads.rows_part(part[s]), s));
       if (i + 1 < steps) sent.push_back(world.send_async(ids[(i + 1) * servers + s], s));

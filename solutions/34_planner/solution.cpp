@@ -64,10 +64,10 @@ double seconds(const PlannedJob& job, const Layout& layout) {
   const double bubble = (p - 1) * stage / layout.chunks;
   // Replicas lie t p apart. Those that share a node have a port each.
   const int in_node = std::clamp(job.node / (layout.tp * p), 1, d);
-  const double speed = in_node == d ? job.inside : std::min(job.inside, in_node * job.between);
+  const double speed = in_node == d ? job.node_bandwidth : std::min(job.node_bandwidth, in_node * job.port_bandwidth);
   const double weights = weights_of(job, layout, true, p == 1);
   const double exchange = 2 * 2 * weights * (d - 1) / d / speed;
-  return steady + bubble + exchange + weights * job.update;
+  return steady + bubble + exchange + weights * job.update_seconds;
 }
 
 Layout plan(const PlannedJob& job) {

@@ -176,6 +176,7 @@ TEST(Manifest, ABonusIsNeededForNothing) {
   const cases::Manifest manifest = parse(kHead + kCheck + bonus + kCase);
   EXPECT_FALSE(manifest.check("output")->bonus);
   EXPECT_TRUE(manifest.check("best")->bonus);
+  EXPECT_EQ(manifest.check("output")->asked, cases::Asked::run);
   EXPECT_EQ(manifest.max_points(), 40) << "its points come on top";
   EXPECT_EQ(error_of(kHead + bonus + kCheck + kCase), "puzzle.toml:10: the first check cannot be a bonus");
   EXPECT_EQ(error_of(kHead + kCheck + bonus + "[[checks]]\nid='t'\nkind='time'\ntitle='T'\npoints=1\nafter=['best']\n" +
@@ -200,6 +201,14 @@ TEST(Manifest, SaysWhatIsUsedOfTheModel) {
   EXPECT_EQ(parse(kHead + kCheck + kCase).model_use, cases::ModelUse::all);
   EXPECT_EQ(parse(kHead + "model_use = 'sizes'\n" + kCheck + kCase).model_use, cases::ModelUse::sizes);
   EXPECT_THAT(error_of(kHead + "model_use = 'size'\n" + kCheck + kCase), testing::HasSubstr("cannot be 'size'"));
+}
+
+TEST(Manifest, WhatIsAskedBesideTheRunHasACheckOfItsOwn) {
+  const std::string check = "[[checks]]\nid='test'\nkind='rules'\ntitle='T'\npoints=25\nasked=";
+  EXPECT_EQ(parse(kHead + kCheck + check + "'behind'\n" + kCase).check("test")->asked, cases::Asked::behind);
+  EXPECT_EQ(parse(kHead + kCheck + check + "'before'\n" + kCase).check("test")->asked, cases::Asked::before);
+  EXPECT_EQ(error_of(kHead + kCheck + check + "'behnd'\n" + kCase),
+            "puzzle.toml:15: 'asked' cannot be 'behnd'; did you mean 'behind'?");
 }
 
 TEST(Manifest, MilestonesAreCasesAndTheLastOneIsTheWhole) {

@@ -8,8 +8,11 @@
 namespace shardlings::front {
 
 enum class RankState : std::uint32_t { not_started, running, blocked, finished, failed, dead };
+/// What of its harness a rank is in: before the run that is measured, in it, or behind it.
+enum class RunPart : std::uint32_t { before, measured, behind };
 
-/// One rank's entry. Written by that rank only; plain data at a fixed layout, so that another process can read it.
+/// One rank's entry, with the last call of the learner's code. Written by that rank only; plain data at a fixed layout,
+/// so that another process can read it.
 struct BlackBoxEntry {
   static constexpr int kText = 64;
   std::atomic<std::uint32_t> state{0};  ///< RankState
@@ -19,6 +22,8 @@ struct BlackBoxEntry {
   std::int64_t tensors = 0;  ///< most bytes that its tensors have had at once, of the device and of the host
   char file[kText] = {};     ///< base name
   char verb[kText] = {};     ///< what the call was
+  std::uint32_t part = 0;    ///< RunPart
+  bool in_harness = false;   ///< the harness has called something since
 };
 
 /// Entries of all ranks, in the world's order.

@@ -10,18 +10,31 @@
 
 namespace shardlings::front {
 
+bool CallLog::is_in_harness(const char* file) {
+  if (file == asked_file_) return asked_is_harness_;  // the same one in nearly every call
+  asked_file_ = file;
+  const auto base = base_name(file);
+  asked_is_harness_ = base == "harness.cpp" || base.ends_with(".h");  // what stands beside a harness is in headers
+  return asked_is_harness_;
+}
+
 void CallLog::note(const char* name, Location at, Nanos now) {
   if (at.line == 0) return;
   if (depth_ == 0) keep(name, at);
+  const bool in_harness = is_in_harness(at.file);
+  if (entry_ != nullptr) {
+    entry_->order = noted_;
+    entry_->time = now.value();
+    entry_->in_harness = in_harness;
+  }
+  if (in_harness) return;
   last_ = name;
   last_place_ = at;
   if (entry_ == nullptr) return;
-  entry_->order = noted_;
   entry_->line = at.line;
-  entry_->time = now.value();
   if (noted_verb_ != name) std::strncpy(entry_->verb, name, BlackBoxEntry::kText - 1);  // names are of the table
   noted_verb_ = name;
-  if (noted_file_ == at.file) return;  // the same one in nearly every call
+  if (noted_file_ == at.file) return;
   noted_file_ = at.file;
   const auto file = base_name(at.file);
   std::memset(entry_->file, 0, sizeof entry_->file);
@@ -54,13 +67,23 @@ std::vector<CallLog::Repeated> CallLog::latest() const {
   return all;
 }
 
-void CallLog::forget() {
+void CallLog::note_part(RunPart part) {
+  if (entry_ != nullptr) entry_->part = static_cast<std::uint32_t>(part);
+}
+
+void CallLog::end_run() {
+  note_part(RunPart::behind);
+}
+
+void CallLog::begin_run() {
+  note_part(RunPart::measured);
   noted_ = unplaced_ = 0;
   last_ = "";
   last_place_ = {};
   if (entry_ == nullptr) return;
   entry_->order = 0;
   entry_->line = 0;
+  entry_->in_harness = false;
   noted_verb_ = nullptr;
   entry_->verb[0] = '\0';
 }

@@ -28,8 +28,8 @@ class CallLog {
   /// Number of the call under way; those count, too, that a call of the model is made of.
   std::uint64_t order() const { return order_; }
   void count(std::uint64_t calls = 1) { order_ += calls; }
-  /// What is called now, and where. The harness's own calls have no place in the source, and are nothing that a learner
-  /// knows of: they are not noted.
+  /// What is called now, and where. The harness's own calls are nothing that a learner knows of, whether they have no
+  /// place in the source or stand in a harness.cpp or in a header: last() and the black box do not tell of them.
   void note(const char* name, Location at, Nanos now);
   /// A call without a place, in the time that is measured: then it is the learner's, who may give none.
   void count_unplaced() {
@@ -37,8 +37,9 @@ class CallLog {
   }
   /// How many bytes all tensors of the rank have now.
   void note_tensors(Bytes alive);
-  /// What came before the learner's function is of no interest in a report about it.
-  void forget();
+  /// The measured run begins. What came before is of no interest in a report about it.
+  void begin_run();
+  void end_run();
 
   /// What the learner wrote: inside a call of the model that call, not the operations that it is made of.
   const char* called(const detail::Call& call) const;
@@ -62,6 +63,8 @@ class CallLog {
 
  private:
   void keep(const char* name, Location at);
+  bool is_in_harness(const char* file);
+  void note_part(RunPart part);
 
   BlackBoxEntry* entry_;
   std::uint64_t order_ = 0;
@@ -78,6 +81,8 @@ class CallLog {
   std::uint64_t first_;
   std::vector<Noted> latest_;         ///< from the first call on that is kept: the call of number n is at n % kLatest
   const char* noted_file_ = nullptr;  ///< what stands in the black box
+  const char* asked_file_ = nullptr;  ///< of which it was asked last whether it is a harness
+  bool asked_is_harness_ = false;
   const char* noted_verb_ = nullptr;
 };
 

@@ -1,8 +1,7 @@
 #include "grading/formulas/ring_cost.h"
 
-#include <cmath>
-
 #include "base/parts.h"
+#include "grading/formulas/messages.h"
 #include "grading/formulas/training.h"
 
 namespace shardlings::grading::formulas {
@@ -19,9 +18,8 @@ RingCost::RingCost(const cases::Case& kase)
       shortest_part(judge::kBytesOfF32 * part_of(elements, members, members - 1).size()),
       steps(std::int64_t{2} * (members - 1)) {
   const front::LinkSpeed& link = kase.cluster.links[static_cast<std::size_t>(front::Link::intra_node)];
-  const double ns = static_cast<double>(longest_part) / link.bytes_per_second * 1e9;
   alpha = link.latency;
-  transfer = Nanos(static_cast<std::int64_t>(std::floor(ns + 0.5)));
+  transfer = transfer_time(kase, part_of(elements, members, 0).size());
 }
 
 Formula<Count> RingCost::n() const {

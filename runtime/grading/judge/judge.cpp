@@ -19,12 +19,25 @@ std::map<std::string, CheckFunction>& registry() {
   return checks;
 }
 
-/// The check that is failed by a run that does not come to its end: nothing can be judged without its output.
-const cases::CheckSpec& carrier(const cases::Manifest& manifest) {
+/// What is about the output: nothing can be judged without it.
+const cases::CheckSpec& output_check(const cases::Manifest& manifest) {
   const auto& checks = manifest.checks;
   const auto output = std::find_if(checks.begin(), checks.end(),
                                    [](const cases::CheckSpec& c) { return c.kind == cases::CheckKind::output; });
   return output == checks.end() ? checks.front() : *output;
+}
+
+bool is_asked_in(const cases::CheckSpec& check, front::RunPart part) {
+  return (check.asked == cases::Asked::before && part == front::RunPart::before) ||
+         (check.asked == cases::Asked::behind && part == front::RunPart::behind);
+}
+
+/// The check that is failed by a run that does not come to its end: the one that was asked for where it has ended.
+const cases::CheckSpec& carrier(const cases::Manifest& manifest, const wire::Result& result) {
+  const auto& checks = manifest.checks;
+  const auto asked = std::find_if(checks.begin(), checks.end(),
+                                  [&](const cases::CheckSpec& c) { return is_asked_in(c, result.ended_in); });
+  return asked == checks.end() ? output_check(manifest) : *asked;
 }
 
 std::string diagnosis_of(const wire::Result& result) {
@@ -127,9 +140,11 @@ bool Judge::can_be_judged(const cases::CheckSpec& spec, std::size_t index, verdi
     return false;
   }
   if (result.ending != wire::Ending::finished) {
-    const cases::CheckSpec& first = carrier(manifest_);
+    const cases::CheckSpec& first = carrier(manifest_, result);
     if (first.id == spec.id) {
       report_failed_run(result, verdict);
+    } else if (spec.asked == cases::Asked::before && result.ended_in != front::RunPart::before) {
+      verdict.passed = true;
     } else {
       verdict.blocked_by = first.id;
     }
@@ -173,7 +188,7 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
     return;
   }
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
-  if (spec.id == carrier(manifest_).id) {
+  if (spec.id == output_check(manifest_).id) {
     if (!manifest_.host_reads) refuse_host_reads(context);
     refuse_products(context, manifest_.products);
     bound_products(context, manifest_.products);
@@ -315,7 +330,7 @@ verdict::Verdict did_not_build(const cases::Manifest& manifest, const std::strin
   verdict::Verdict verdict = empty_verdict(manifest);
   verdict.status = verdict::Status::did_not_build;
   verdict.build_log = build_log;
-  const cases::CheckSpec& first = carrier(manifest);
+  const cases::CheckSpec& first = output_check(manifest);
   for (const cases::CheckSpec& spec : manifest.checks) {
     verdict::CheckSummary summary;
     summary.spec = spec;

@@ -30,8 +30,13 @@ std::string text_in(const char* chars, std::size_t size) {
 }
 
 const char* state_name(std::uint32_t state) {
-  constexpr const char* kNames[] = {"not_started", "running", "blocked", "finished", "failed"};
+  constexpr const char* kNames[] = {"not_started", "running", "blocked", "finished", "failed", "dead"};
   return state < std::size(kNames) ? kNames[state] : "running";
+}
+
+front::RunPart part_of(std::uint32_t part) {
+  constexpr auto kLast = static_cast<std::uint32_t>(front::RunPart::behind);
+  return part <= kLast ? static_cast<front::RunPart>(part) : front::RunPart::before;
 }
 
 std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ranks) {
@@ -44,7 +49,9 @@ std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ran
                    text_in(entry->file, sizeof entry->file),
                    entry->line,
                    entry->order,
-                   entry->tensors};
+                   entry->tensors,
+                   entry->in_harness,
+                   part_of(entry->part)};
   }
   return words;
 }
@@ -201,6 +208,14 @@ bool has_noted_exit(const CaseFile& file) {
   return header_of(file, 0).exited_by != boundary::CrashNote::ExitBy::unknown;
 }
 
+/// Where that rank was, or, if nobody knows which rank it was, the one that has come least far.
+static front::RunPart end_of(const std::vector<wire::LastWords>& words, int rank) {
+  if (rank >= 0 && static_cast<std::size_t>(rank) < words.size()) return words[static_cast<std::size_t>(rank)].part;
+  front::RunPart least = words.empty() ? front::RunPart::before : front::RunPart::behind;
+  for (const wire::LastWords& each : words) least = std::min(least, each.part);
+  return least;
+}
+
 void conclude(const Submission& submission, const CaseFile& file, const ProcessEnd& end, const ProcessLimits& limits,
               int ranks, wire::Result& result) {
   const std::string& program = submission.jail.empty() ? submission.program : submission.jail;
@@ -209,6 +224,7 @@ void conclude(const Submission& submission, const CaseFile& file, const ProcessE
   const bool readable = header.end && read_report(file, header, static_cast<std::size_t>(ranks), result);
   if (!submission.source.empty()) leave_out_made_up_places(submission.source, submission.call_lines, result);
   const auto& failure = result.report.failure;
+  result.ended_in = end_of(result.last_words, readable && failure ? failure->rank : header.rank);
   // A tensor for which there was no room says more than that some other rank could not get a few bytes then; but not
   // where the machine gives less than a case may use.
   const bool explained =

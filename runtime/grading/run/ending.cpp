@@ -11,6 +11,7 @@ namespace shardlings::grading::run {
 namespace {
 
 std::string one_line(const wire::LastWords& words, std::size_t rank) {
+  if (words.in_harness && words.state == "blocked") return fmt::format("rank {} was waiting for other ranks", rank);
   if (words.verb.empty()) return fmt::format("rank {} had made no call yet", rank);
   const std::string place = words.line > 0 ? fmt::format(" at {}:{}", words.file, words.line) : "";
   if (words.state == "blocked") return fmt::format("rank {} was waiting in {}{}", rank, words.verb, place);

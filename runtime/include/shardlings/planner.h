@@ -33,17 +33,17 @@ struct BlockProfile {
 
 /// A GPT, the GPUs that train it, and its batch.
 struct PlannedJob {
-  Count layers = 0;         ///< L: blocks
-  Count block_weights = 0;  ///< of one block
-  Count table_weights = 0;  ///< of the embedding; the head has as many
-  Count sequences = 0;      ///< of a step, over all replicas
-  int gpus = 0;             ///< N
-  int node = 0;             ///< GPUs of a node; each has a port of its own to other nodes
-  double memory = 0;        ///< bytes of a GPU
-  double inside = 0;        ///< bytes a second of a GPU to others in its node
-  double between = 0;       ///< bytes a second of one port
-  /// Seconds of the optimizer's update, for each weight of a rank, also those whose states other replicas hold.
-  double update = 0;
+  Count layers = 0;           ///< L: blocks
+  Count block_weights = 0;    ///< of one block
+  Count table_weights = 0;    ///< of the embedding; the head has as many
+  Count sequences = 0;        ///< of a step, over all replicas
+  int gpus = 0;               ///< N
+  int node = 0;               ///< GPUs of a node; each has a port of its own to other nodes
+  double memory = 0;          ///< bytes of a GPU
+  double node_bandwidth = 0;  ///< bytes a second of a GPU to others in its node
+  double port_bandwidth = 0;  ///< bytes a second of a GPU's port to other nodes
+  /// Of the optimizer, for each weight of a rank, also those whose states other replicas hold.
+  double update_seconds = 0;
   std::vector<BlockProfile> profile;  ///< a row for each t, b and kind of recomputation that was measured
 };
 

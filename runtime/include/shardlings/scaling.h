@@ -44,8 +44,8 @@ struct GradientNorms {
   double large_square = 0;  ///< the same with the larger one
 };
 
-/// What a run is beside another one.
-struct Scaled {
+/// How a run scales: what it is beside another one.
+struct Scaling {
   double speed_up = 0;    ///< so many times as many tokens a second
   double efficiency = 0;  ///< the same over so many times as many GPUs: 1 is ideal
 };

@@ -18,7 +18,7 @@
 namespace shardlings::wire {
 
 struct FileHeader {
-  static constexpr std::uint64_t kMagic = 0x33444C5348534800;  ///< also tells the layout's version
+  static constexpr std::uint64_t kMagic = 0x34444C5348534800;  ///< also tells the layout's version
   static constexpr std::uint32_t kHello = 0x48454C4F;
   static constexpr std::uint32_t kEnd = 0x454E4421;
   static constexpr std::uint32_t kExhausted = 0x4D454D21;

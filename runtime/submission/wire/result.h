@@ -9,6 +9,7 @@
 
 #include "base/words.h"
 #include "boundary/walls.h"
+#include "front/misuse/black_box.h"
 #include "front/trace/run_report.h"
 
 namespace shardlings::wire {
@@ -49,11 +50,13 @@ struct Place {
 /// What a rank was doing when the process ended, from the black box.
 struct LastWords {
   std::string state;  ///< running, blocked, finished, …
-  std::string verb;   ///< the last call, "all_reduce"; empty: none was made
+  std::string verb;   ///< the last call of the learner's code, "all_reduce"; empty: it has made none
   std::string file;
   int line = 0;
   std::uint64_t order = 0;
   std::int64_t tensors = 0;  ///< most bytes that its tensors have had at once
+  bool in_harness = false;   ///< the harness has called something since
+  front::RunPart part = front::RunPart::before;
 };
 
 /// One output assembled from the ranks' rectangles.
@@ -68,6 +71,7 @@ struct Output {
 
 struct Result {
   Ending ending = Ending::not_started;
+  front::RunPart ended_in = front::RunPart::before;  ///< where the rank was that has ended it before its end
   Place stopped_at;         ///< where a crash, or the limit of processor time, met it, if known
   std::string explanation;  ///< one paragraph on the ending, ready to print; empty if finished
   std::string stdout_text;  ///< at most 64 KiB

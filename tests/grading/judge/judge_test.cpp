@@ -323,6 +323,29 @@ TEST_F(JudgeTest, FailedRunFailsTheOutputAndBlocksTheRest) {
   EXPECT_EQ(all.points, 0);
 }
 
+TEST_F(JudgeTest, RunThatHasBegunHasPassedWhatIsAskedBeforeIt) {
+  manifest_.checks[0].asked = cases::Asked::before;
+  add_case(42);
+  fail_run(0, front::FailureKind::deadlock, "deadlock");
+  results_[0].ended_in = front::RunPart::measured;
+  EXPECT_EQ(verdict().cases[0].checks[0].passed, true);
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, false);
+  results_[0].ended_in = front::RunPart::before;
+  EXPECT_EQ(verdict().cases[0].checks[0].found, "deadlock");
+  EXPECT_EQ(verdict().cases[0].checks[1].blocked_by, "memory");
+}
+
+TEST_F(JudgeTest, RunThatEndsBehindItFailsWhatIsAskedThere) {
+  manifest_.checks[2].asked = cases::Asked::behind;
+  add_case(42);
+  fail_run(0, front::FailureKind::exception, "thrown");
+  results_[0].ended_in = front::RunPart::behind;
+  EXPECT_EQ(verdict().cases[0].checks[2].found, "thrown");
+  EXPECT_EQ(verdict().cases[0].checks[1].blocked_by, "time");
+  results_[0].ended_in = front::RunPart::measured;
+  EXPECT_EQ(verdict().cases[0].checks[2].blocked_by, "output");
+}
+
 TEST_F(JudgeTest, NotImplementedOnlyIfEveryCaseIs) {
   add_case(42);
   add_case(42);

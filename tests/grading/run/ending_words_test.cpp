@@ -88,6 +88,19 @@ TEST(EndingWords, ManyCallsUntilTheLimitOfTimeAreNoWaiting) {
   EXPECT_THAT(result.explanation, StartsWith("the program took more than 20 s, most of them waiting: "));
 }
 
+TEST(EndingWords, OfRanksNameTheirOwnCallsAlone) {
+  wire::Result result;
+  result.last_words = {{"running", "", "", 0, 0, 0, true},
+                       {"blocked", "add", "puzzle.cpp", 3, 2, 0, true},
+                       {"running", "add", "puzzle.cpp", 3, 2, 0, true},
+                       {"blocked", "recv", "puzzle.cpp", 7, 3, 0}};
+  EXPECT_EQ(run::last_words_text(result),
+            "  rank 0 had made no call yet\n"
+            "  rank 1 was waiting for other ranks\n"
+            "  rank 2 was in or after add at puzzle.cpp:3 (its call 2)\n"
+            "  rank 3 was waiting in recv at puzzle.cpp:7");
+}
+
 TEST(EndingWords, WhatTheRuntimeCouldNotDoIsNoFaultOfTheProgram) {
   run::ProcessEnd end;
   end.started = true;
