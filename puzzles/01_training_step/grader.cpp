@@ -103,7 +103,7 @@ void diagnose_gradient(CheckContext& check) {
   const auto tokens = static_cast<double>(tokens_of_step(check.kase()));
   const auto targets = static_cast<double>(check.kase().batch * check.kase().model.sequence);
   if (near(ratio, 1)) return;
-  if (ratio && *ratio != 0) check.detail("in the gradient behind the update, " + ratio_text(*ratio));
+  if (ratio && *ratio != 0) check.detail("in the gradient that the update was given, " + ratio_text(*ratio));
   if (ratio == 0) return check.diagnose("never_updated");
   if (near(ratio, 2)) return check.diagnose("updated_twice");
   if (tokens > 1 && near(ratio, tokens)) return check.diagnose("loss_not_divided");
@@ -201,6 +201,7 @@ void diagnose_memory(CheckContext& check) {
   const std::int64_t before = standing_bytes(kase).value().value() + first.weights;
   const std::int64_t rest = backward[layers.size() - 1].live_after.value() - before - first.input_gradient;
   if (rest == first.input + weight_bytes(layers) - first.weights) return check.diagnose("gradients_kept");
+  if (layers.size() > 2 && rest == first.input + layers[1].input) return check.diagnose("freed_one_late");
   if (layers.size() > 1 && rest >= inputs) check.diagnose("activations_kept");
 }
 

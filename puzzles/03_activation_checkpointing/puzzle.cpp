@@ -12,7 +12,8 @@
 using namespace shardlings;
 
 /// One training step that keeps x[0], x[k], x[2k], ... only, with L = model.num_layers() layers and k = every >= 1.
-/// A segment is the layers [j k, (j + 1) k); the last one may be shorter. k may be larger than L; L + k is an int.
+/// A segment is the layers [j k, (j + 1) k); the last one may be shorter. k may be larger than L, and L + k fits into
+/// an int.
 ///
 /// state.weights[l]    (model.size(l))  weights of layer l, flat; updated behind the hole
 /// state.grads[l]      (model.size(l))  zeros; backward adds to them. Leave the gradient there

@@ -388,7 +388,9 @@ SHARDLINGS_PREDICTIONS("3 ranks, uneven tokens, 2 steps") {
   predict.peak("peak", 0, "How many bytes of device memory are alive on a rank at the worst moment?", peak)
       .unlike(weights * Formula<Bytes>(Bytes(16)), "Those are the states alone. A backward is running.")
       .unlike(peak + weights * Formula<Bytes>(Bytes(2)), "Gradients have 2 bytes, not 4.");
-  predict.sent("sent", 0, "How many bytes does rank 0 send in both steps?", mixed_wire_bytes(kase, 0))
+  predict
+      .sent("sent", 0, "How many bytes does rank 0 send in both steps? In KB, with three figures.",
+            mixed_wire_bytes(kase, 0))
       .unlike(2 * mixed_wire_bytes(kase, 0), "Gradients travel as they are, with 2 bytes a number.")
       .unlike(mixed_wire_bytes(kase, 0) / 2, "There are two halves of an all-reduce, and two steps.");
 }

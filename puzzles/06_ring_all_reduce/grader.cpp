@@ -169,7 +169,7 @@ void show_complete_parts(CheckContext& check, const Replicas& found, const std::
       any = any || complete;
     }
   }
-  if (!any) lines = {"no part is complete on any rank"};
+  if (!any) lines = {"in the end no rank has a complete part"};
   for (const std::string& line : lines) check.detail(line);
 }
 

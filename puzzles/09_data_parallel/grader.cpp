@@ -305,8 +305,8 @@ SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   const Formula<Nanos> alpha = named("alpha", Nanos(9'600));
   predict.answer(2)
       .number("latency",
-              "N = 64, and a message has a latency of 9.6 us. How much of latency has a block of 12 tensors, with an "
-              "all-reduce for each?",
+              "N = 64, and a message has a latency of 9.6 us. How much latency does a block of 12 tensors "
+              "pay, with an all-reduce for each?",
               tensors * (2 * ((n - 1) * alpha)))
       .unlike(2 * ((n - 1) * alpha), "That is one all-reduce for the whole block.")
       .unlike(tensors * ((n - 1) * alpha), "An all-reduce goes round the ring twice.")

@@ -23,11 +23,18 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const int found = leading_forwards(order_found(check, pipeline, rank));
     if (found >= leading_forwards(one_f_one_b(pipeline, rank))) continue;
-    check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), found));
+    check.detail(fmt::format("{} goes forward {} before its first backward", check.name_of(rank),
+                             amount_text(found, Unit::count, "times")));
     return check.diagnose(found == 1 && rank == 0 ? "one_at_a_time" : "warm_up_too_short");
   }
   if (pipeline.p > 1 && runs_empty(order_found(check, pipeline, 0))) return check.diagnose("drained");
-  if (sends_late(check, pipeline)) check.diagnose("sent_late");
+  if (sends_late(check, pipeline)) return check.diagnose("sent_late");
+  for (int rank = 0; rank < pipeline.p; ++rank) {
+    const int found = leading_forwards(order_found(check, pipeline, rank));
+    if (found > leading_forwards(one_f_one_b(pipeline, rank)) && found < pipeline.m) {
+      return check.diagnose("warm_up_too_long");
+    }
+  }
 }
 
 }  // namespace

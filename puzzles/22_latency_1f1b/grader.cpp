@@ -101,7 +101,8 @@ void diagnose_time(CheckContext& check, const Pipeline& pipeline) {
   for (int rank = 0; rank < pipeline.p; ++rank) {
     const int found = leading_forwards(order_found(check, pipeline, rank));
     if (found >= leading_forwards(eager(pipeline, rank))) continue;
-    check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), found));
+    check.detail(fmt::format("{} goes forward {} before its first backward", check.name_of(rank),
+                             amount_text(found, Unit::count, "times")));
     return check.diagnose("warm_up_too_short");
   }
 }

@@ -258,10 +258,11 @@ SHARDLINGS_PREDICTIONS("4 stages, 8 micro-batches") {
   const Formula<Nanos> work = m * (f + b + w);
   const PassOrder last = zero_bubble_order(plan, plan.p() - 1);
   predict
-      .count("forwards", "How many micro-batches go forward on rank 1 before its first B?",
+      .count("forwards",
+             "With as few forwards as 1F1B needs: how many micro-batches go forward on rank 1 before its first B?",
              Formula<Count>(leading_forwards(zero_bubble_order(plan, 1))), "micro-batches")
       .unlike(m, "That is GPipe: there is memory for p of them.")
-      .unlike(p, "There is memory for p of them, but when can its first gradient be there?")
+      .unlike(p, "It works with the right order, but one fewer is enough: p - r.")
       .unlike(p - 2, "A turn of the steady state begins with a forward, too: one more than the warm-up.");
   predict
       .count("inputs",

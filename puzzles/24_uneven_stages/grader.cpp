@@ -222,7 +222,8 @@ void diagnose_time(CheckContext& check, const Stages& stages) {
     const Order found = order_found(check, rank, stages[static_cast<std::size_t>(rank)]);
     const int forwards = leading_forwards(found);
     if (forwards >= leading_forwards(one_f_one_b(check.kase(), rank))) continue;
-    check.detail(fmt::format("{} goes forward {} times before its first backward", check.name_of(rank), forwards));
+    check.detail(fmt::format("{} goes forward {} before its first backward", check.name_of(rank),
+                             amount_text(forwards, Unit::count, "times")));
     return check.diagnose(rank == 0 && most_in_flight(found) == 1 ? "one_at_a_time" : "warm_up_too_short");
   }
 }

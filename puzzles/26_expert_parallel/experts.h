@@ -4,9 +4,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "grading/formulas/expert_routing.h"
 #include "routing.h"
 
 namespace shardlings {
+
+using grading::formulas::RoutingRule;
+
+inline std::vector<int> right_routes(const ExpertSizes& sizes, int rank, const RoutingRule& rule = {}) {
+  return grading::formulas::routes_of(scores_of(sizes, rank), sizes.experts, sizes.k, sizes.capacity(rank), rule);
+}
 
 /// Over which ranks the gradients of experts are added up.
 enum class ExpertSum : std::uint8_t { replicas, own, world, ep };

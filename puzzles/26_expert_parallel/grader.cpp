@@ -3,6 +3,8 @@
 
 #include "grading/judge/grader.h"
 
+#include <numeric>
+
 #include "case/data.h"
 #include "experts.h"
 #include "grading/formulas/beyond_plan.h"
@@ -115,6 +117,26 @@ std::vector<float> all_routes(const ExpertSizes& sizes, const RoutingRule& rule 
   return all;
 }
 
+/// Each choice has the score that it should have, and some are another expert's: of equal ones any comes first.
+bool ties_in_no_order(const ExpertSizes& sizes, const std::vector<float>& found) {
+  bool differs = false;
+  std::size_t at = 0;
+  for (int rank = 0; rank < sizes.ranks; ++rank) {
+    const std::vector<float> scores = scores_of(sizes, rank);
+    for (Count t = 0; t < sizes.tokens(rank); ++t) {
+      const std::vector<int> order = ranked(scores, sizes.experts, t, {});
+      const auto score = [&](int expert) { return scores[static_cast<std::size_t>(t * sizes.experts + expert)]; };
+      for (int j = 0; j < sizes.k; ++j, ++at) {
+        const int expert = static_cast<int>(found.at(at)), right = order[static_cast<std::size_t>(j)];
+        if (expert == kNobody) continue;
+        if (expert < 0 || expert >= sizes.experts || score(expert) != score(right)) return false;
+        differs = differs || expert != right;
+      }
+    }
+  }
+  return differs;
+}
+
 void diagnose_routes(CheckContext& check, const ExpertSizes& sizes) {
   const std::pair<const char*, RoutingRule> mistakes[] = {
       {"never_full", {.drops = false}},
@@ -131,6 +153,8 @@ void diagnose_routes(CheckContext& check, const ExpertSizes& sizes) {
     const std::vector<float> mistaken = all_routes(sizes, rule);
     if (found != nullptr && mistaken != right && found->values == mistaken) return check.diagnose(id);
   }
+  const bool is_whole = found != nullptr && found->values.size() == right.size();
+  if (is_whole && ties_in_no_order(sizes, found->values)) check.diagnose("ties_in_no_order");
 }
 
 // ---- Numbers ----

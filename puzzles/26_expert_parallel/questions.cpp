@@ -1,8 +1,10 @@
 // What is asked after the pass about experts that some tokens like better.
 
+#include <numeric>
+
+#include "experts.h"
 #include "grading/judge/grader.h"
 #include "grading/judge/predictions.h"
-#include "routing.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;

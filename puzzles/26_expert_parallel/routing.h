@@ -1,10 +1,10 @@
-// What the router says of each token, and the rule by which tokens get to experts: harness and grader have the same.
+// What the router says of each token, and the rows of chosen experts: harness and grader have the same.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -81,64 +81,6 @@ inline std::vector<float> scores_of(const ExpertSizes& sizes, int rank) {
   return scores;
 }
 
-/// What a router might do with scores instead of the rule.
-struct RoutingRule {
-  bool best = true;              ///< false: the lowest scores
-  bool ties_to_lower = true;     ///< of equal scores the expert with the lower number
-  bool choice_by_choice = true;  ///< all first choices, then all second ones; false: token by token
-  bool drops = true;             ///< false: experts take all rows
-  bool goes_on_to_next = false;  ///< where an expert is full, to the best one that is not
-  bool one_capacity = true;      ///< false: each choice has the capacity for itself
-  bool last_first = false;       ///< the last token first
-};
-
-/// The experts of token t by its scores, the first choice first.
-inline std::vector<int> ranked(const std::vector<float>& scores, int experts, Count t, const RoutingRule& rule) {
-  std::vector<int> order(static_cast<std::size_t>(experts));
-  std::iota(order.begin(), order.end(), 0);
-  if (!rule.ties_to_lower) std::reverse(order.begin(), order.end());
-  const auto score = [&](int expert) { return scores[static_cast<std::size_t>(t * experts + expert)]; };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return rule.best ? score(a) > score(b) : score(a) < score(b); });
-  return order;
-}
-
-/// (T, k): the expert of each choice of each token, kNobody where it is full. Top k (Shazeer et al. 2017, section 2.1);
-/// all first choices before any second one (Lepikhin et al. 2021, algorithm 1).
-inline std::vector<int> routes_of(const std::vector<float>& scores, int experts, int k, Count capacity,
-                                  const RoutingRule& rule = {}) {
-  const Count tokens = std::ssize(scores) / experts;
-  std::vector<int> routes(static_cast<std::size_t>(tokens * k), kNobody);
-  std::vector<Count> taken(static_cast<std::size_t>(experts));
-  const auto admit = [&](Count t, int j) {
-    const std::vector<int> order = ranked(scores, experts, t, rule);
-    const auto choice = static_cast<std::size_t>(t * k + j);
-    const auto is_free = [&](int expert) { return !rule.drops || taken[static_cast<std::size_t>(expert)] < capacity; };
-    const int wanted = order[static_cast<std::size_t>(j)];
-    int given = is_free(wanted) ? wanted : kNobody;
-    for (const int next : order) {
-      const auto first = routes.begin() + t * k;
-      const bool is_new = std::find(first, first + k, next) == first + k;
-      if (given == kNobody && rule.goes_on_to_next && is_new && is_free(next)) given = next;
-    }
-    routes[choice] = given;
-    if (given != kNobody) ++taken[static_cast<std::size_t>(given)];
-  };
-  const auto token = [&](Count i) { return rule.last_first ? tokens - 1 - i : i; };
-  for (int j = 0; rule.choice_by_choice && j < k; ++j) {
-    if (!rule.one_capacity) std::fill(taken.begin(), taken.end(), 0);
-    for (Count i = 0; i < tokens; ++i) admit(token(i), j);
-  }
-  for (Count i = 0; !rule.choice_by_choice && i < tokens; ++i) {
-    for (int j = 0; j < k; ++j) admit(token(i), j);
-  }
-  return routes;
-}
-
-inline std::vector<int> right_routes(const ExpertSizes& sizes, int rank, const RoutingRule& rule = {}) {
-  return routes_of(scores_of(sizes, rank), sizes.experts, sizes.k, sizes.capacity(rank), rule);
-}
-
 /// A token on its way to an expert.
 struct RoutedRow {
   int expert = 0;
@@ -152,15 +94,14 @@ inline std::vector<RoutedRow> rows_of(const ExpertSizes& sizes, int rank, const 
   const int k = sizes.k;
   std::vector<RoutedRow> rows;
   for (Count t = 0; t < sizes.tokens(rank); ++t) {
-    std::vector<int> order = ranked(scores, sizes.experts, t, {});
-    const auto power = [&](int expert) {
-      return std::exp(scores[static_cast<std::size_t>(t * sizes.experts + expert)]);
-    };
+    const float* const score = scores.data() + t * sizes.experts;
+    std::vector<float> best(static_cast<std::size_t>(k));
+    std::partial_sort_copy(score, score + sizes.experts, best.begin(), best.end(), std::greater<>());
     float sum = 0;
-    for (int j = 0; j < k; ++j) sum += power(order[static_cast<std::size_t>(j)]);
+    for (const float chosen : best) sum += std::exp(chosen);
     for (int j = 0; j < k; ++j) {
       const int expert = routes[static_cast<std::size_t>(t * k + j)];
-      if (expert != kNobody) rows.push_back({expert, static_cast<std::int32_t>(t), power(expert) / sum});
+      if (expert != kNobody) rows.push_back({expert, static_cast<std::int32_t>(t), std::exp(score[expert]) / sum});
     }
   }
   std::stable_sort(rows.begin(), rows.end(),

@@ -346,7 +346,7 @@ SHARDLINGS_PREDICTIONS("4 equal workers") {
   predict.sent("sent", 0, "How many bytes does the server send in all?", n * steps * weights)
       .unlike(n * (steps + 1) * weights, "After its last gradient a worker needs no more weights.");
   predict
-      .count("threshold", "From which lr times curvature on does it diverge, in thousandths?",
+      .count("threshold", "From which lr times curvature on does training diverge, in thousandths?",
              threshold_in_thousandths(plan.workers - 1), "thousandths")
       .unlike(Count(2000), "That is without staleness.")
       .unlike(Count(2000 / plan.workers), "It falls like 1/N, but the number before it is another one.");

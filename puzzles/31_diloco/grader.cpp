@@ -155,6 +155,14 @@ bool equal_exactly(CheckContext& check, const Layers& right) {
   return true;
 }
 
+/// All workers have the same numbers, one worker's behind another's.
+bool of_one_worker(const Layers& of_all, int workers) {
+  return std::all_of(of_all.begin(), of_all.end(), [workers](const std::vector<double>& all) {
+    const auto first = static_cast<std::ptrdiff_t>(all.size()) / workers;
+    return std::equal(all.begin() + first, all.end(), all.begin());
+  });
+}
+
 void diagnose_moments(CheckContext& check) {
   const Case& kase = check.kase();
   const Layers found = found_layers(check.result(), "m");
@@ -166,6 +174,12 @@ void diagnose_moments(CheckContext& check) {
                                     std::pair("moments_cleared", OuterMistake::moments_cleared)}) {
     const Layers mistaken = moments(mistake);
     if (!alike(mistaken, right) && alike(found, mistaken)) return check.diagnose(id);
+  }
+  // Wrong weights make wrong gradients, and those other moments, each worker its own.
+  const Layers model = weights_of_all(trained_with(kase, OuterMistake::none));
+  if ((check.ranks() == 1 || !of_one_worker(found, check.ranks())) &&
+      !alike(found_layers(check.result(), "model"), model)) {
+    check.wait_for("output");
   }
 }
 
@@ -356,7 +370,9 @@ SHARDLINGS_PREDICTIONS("4 workers") {
       .unlike(once, "There are several rounds.");
   predict.end("time", "When does the run end?", cost.time())
       .unlike(cost.computing(), "Nobody computes while a sum travels: overlap is 0 here.")
-      .unlike(cost.computing() + steps * cost.all_reduces(), "The workers meet once in H steps.");
+      .unlike(cost.computing() + steps * cost.all_reduces(), "The workers meet once in H steps.")
+      .unlike(named("m", Count(kase.micro_batches)) * cost.computing(),
+              "An inner step takes one micro-batch; the three of them take turns.");
   predict.peak("peak", 0, "How many bytes of device memory are alive on a worker at the worst moment?", cost.peak())
       .unlike(cost.peak() - named("one of the two", cost.weights()),
               "There are two things as large as the weights: the anchor, and the momentum of the outer step.")

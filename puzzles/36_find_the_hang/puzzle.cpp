@@ -48,7 +48,7 @@ struct Job {
 /// findings  of programs 1 to 8, in their order, from the records in the lesson: the rank that does what the others do
 ///           not, or kNobody if all of them do the same; the number of the first call, in its group, that has not ended
 ///           on all ranks in the record; and the cause
-/// Result    what each program says above its first line. No rank waits for ever, with any number of ranks
+/// Result    what the comment on the first line of each program says. No rank waits for ever, with any number of ranks
 /// Wire      all ranks together send no more than the collectives and messages that the program has, each made once by
 ///           all of its ranks, and no barrier. By which calls, and over which of the two groups, you may choose
 // >>> your code (about 18 lines)

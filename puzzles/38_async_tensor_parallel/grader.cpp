@@ -298,7 +298,7 @@ SHARDLINGS_CHECK(time) {
   const int rank = check.slowest_rank();
   const Standstill longest = longest_standstill(check, rank, Nanos(0), check.end_time(rank));
   if (check.at_most("virtual time of " + check.name_of(rank), check.end_time(rank), budget, longest.place)) return;
-  check.detail(fmt::format("in {} chunks", chunks_of(check)));
+  check.detail("in " + amount_text(chunks_of(check), Unit::count, "chunks"));
   diagnose_time(check, plan);
 }
 
@@ -316,8 +316,8 @@ SHARDLINGS_CHECK(choice) {
   const Reckoning kindest = kindest_reckoning(machine, q);
   const auto time_in = [&](Count chunks) { return Nanos(std::llround(kindest(machine, chunks))); };
   const Count best = least(machine, kindest);
-  const Formula<Nanos> budget = and_percent(named(fmt::format("in {} chunks", best), time_in(best)), 3);
-  if (check.at_most(fmt::format("time in {} chunks", q), time_in(q), budget)) return;
+  const Formula<Nanos> budget = and_percent(named("in " + amount_text(best, Unit::count, "chunks"), time_in(best)), 3);
+  if (check.at_most("time in " + amount_text(q, Unit::count, "chunks"), time_in(q), budget)) return;
   check.detail(fmt::format(
       "number_of_chunks({}, {:.0f}, {:.0f}, {:.0f}, {:.0f}) is {}: positions, latency, transfer, launch, compute",
       machine.positions, machine.latency, machine.transfer, machine.launch, machine.compute, q));

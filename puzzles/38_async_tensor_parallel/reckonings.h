@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <vector>
@@ -120,6 +121,18 @@ inline constexpr Habit kHabits[] = {
          const double share = 1.0 / static_cast<double>(q), move = move_time(of, share), work = work_time(of, share);
          return 2 * move + work + static_cast<double>(q - 1) * std::max(work, move);
        });
+     }},
+    {"links_never_full",
+     [](const Machine& m) {
+       return least(m, [](const Machine& of, Count q) {
+         const double share = 1.0 / static_cast<double>(q);
+         return 2 * move_time(of, share) + static_cast<double>(q) * work_time(of, share);
+       });
+     }},
+    {"links_never_full",  // the same in closed form, rounded
+     [](const Machine& m) {
+       const double root = std::sqrt(2 * m.transfer / (static_cast<double>(kOperations) * m.launch));
+       return std::clamp(static_cast<Count>(std::llround(root)), Count{1}, m.positions);
      }},
 };
 

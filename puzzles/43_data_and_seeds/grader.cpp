@@ -11,6 +11,7 @@
 #include "cursor_log.h"
 #include "grading/formulas/data_numbering.h"
 #include "grading/formulas/data_run.h"
+#include "grading/formulas/training.h"
 #include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "model/operation_flops.h"
@@ -321,6 +322,8 @@ SHARDLINGS_CHECK(weights) {
   for (int replica = 1; replica < replicas; ++replica) {
     if (found->values == first_weights(of, kOthers * replica)) return check.diagnose("shared_from_another_replica");
   }
+  const std::vector<double> all(found->values.begin(), found->values.end());
+  if (replicas > 1 && alike({all}, {mean_of_first_weights(of, replicas)})) return check.diagnose("weights_averaged");
   if (replicas > 1 && found->values == right) check.diagnose("replicas_differ");
 }
 
@@ -380,11 +383,11 @@ SHARDLINGS_PREDICTIONS("8 ranks, then 8 in another grid") {
       .count("first",
              "Rank 7 is replica 1, stage 1 and part 1. In the first step, which number does the first element of its "
              "inner activations draw?",
-             first * (s * f) + named("columns before", columns.begin), "numbers")
-      .unlike(first * (s * f), "It has not the first columns: on one device others come before them.")
+             first * (s * f) + named("columns before", columns.begin), "")
+      .unlike(first * (s * f), "It does not have the first columns: on one device others come before them.")
       .unlike(first * (s * named("own columns", columns.size())),
               "On one device a sequence has all columns of each position, not those of this rank alone.")
-      .unlike(named("columns before", columns.begin), "Replica 1 has not the first sequence of the step.");
+      .unlike(named("columns before", columns.begin), "Replica 1 does not have the first sequence of the step.");
   predict
       .number("weights", "How many bytes does rank 0 send so that all replicas have its weights?",
               weights_of_rank(of, 0))

@@ -168,7 +168,7 @@ class Report {
     const auto elsewhere = options_.belongs.find(check.spec.id);
     if (failed && has_no_end(check.spec.id)) run_without_end(check);
     if (passed && elsewhere != options_.belongs.end()) {
-      waiting(check, points, fmt::format(" (belongs to {})", elsewhere->second));
+      waiting(check, fmt::format("{}", check.spec.points), fmt::format(" (belongs to {})", elsewhere->second));
     } else if (failed && !is_judged_false(check.spec.id)) {
       waiting(check, fmt::format("{}", check.spec.points), " (waits for: the run)");
     } else if (failed) {

@@ -12,7 +12,7 @@ using namespace shardlings;
 
 /// One training step of a model with L = model.num_layers() layers.
 ///
-/// state.weights[l]    (model.size(l))  weights of layer l, flat: before the step, and afterwards after it
+/// state.weights[l]    (model.size(l))  weights of layer l, flat: old on entry, new on return
 /// state.optimizer[l]                   what model.update keeps of layer l from step to step, and counts
 /// state.grads         (nothing)        the gradient of a layer is yours to make, and to drop
 /// batch.inputs        (s, b, h)        the input of layer 0; a GPT has token ids (s, b) instead

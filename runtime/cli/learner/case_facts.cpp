@@ -19,8 +19,12 @@ std::string so_many(std::int64_t number, const char* what, const char* ending = 
 std::string ranks_and_batch(const cases::Case& kase) {
   std::string text = "N = " + so_many(kase.ranks, "rank");
   if (!kase.has_model()) return text;
-  text += fmt::format("; each has m = {} of b = {} of s = {}", so_many(kase.micro_batches, "micro-batch", "es"),
-                      so_many(kase.batch, "sequence"), so_many(kase.model.sequence, "token"));
+  if (kase.numbers.contains("batch")) {  // a puzzle that counts the sequences of a step itself
+    text += "; sequences of s = " + so_many(kase.model.sequence, "token");
+  } else {
+    text += fmt::format("; each has m = {} of b = {} of s = {}", so_many(kase.micro_batches, "micro-batch", "es"),
+                        so_many(kase.batch, "sequence"), so_many(kase.model.sequence, "token"));
+  }
   if (kase.steps > 1) text += fmt::format("; {} steps", kase.steps);
   return text;
 }

@@ -203,6 +203,15 @@ std::vector<float> first_weights(const DataCase& of, int others) {
   return weights;
 }
 
+std::vector<double> mean_of_first_weights(const DataCase& of, int replicas) {
+  std::vector<double> mean(first_weights(of).size());
+  for (int replica = 0; replica < replicas; ++replica) {
+    const std::vector<float> own = first_weights(of, kOthers * replica);
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(own[i]) / replicas;
+  }
+  return mean;
+}
+
 TrainedWeights trained_by_one_device(const DataCase& of) {
   std::vector<std::vector<float>> runs;
   for (std::uint64_t shake = 0; shake < reference::kRuns; ++shake) runs.push_back(OneDevice<float>(of, shake).run());

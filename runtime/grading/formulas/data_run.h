@@ -87,6 +87,8 @@ std::uint64_t stream_of(const DataCase& of, Count cursor, Count layer, bool inne
 
 /// Weights as they are drawn: `others` is 0, or kOthers times the number of a replica whose own they are.
 std::vector<float> first_weights(const DataCase& of, int others = 0);
+/// The mean of what so many replicas have at first.
+std::vector<double> mean_of_first_weights(const DataCase& of, int replicas);
 
 /// The weights in the end, of one device in double, and how far f32 arithmetic may be from them. With packed documents
 /// the loss is that of the tokens that have a target.

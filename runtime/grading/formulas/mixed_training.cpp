@@ -200,7 +200,8 @@ Count steps_scaled_before_backward(const judge::CheckContext& check, int rank) {
   bool lost = false, scaled = false;  // since the last backward
   for (const front::Event& event : trace.events) {
     if (event.kind == front::EventKind::loss) lost = true;
-    if (trace.names.at(event.name) == "scale") scaled = lost;
+    // What is scaled is no gradient if it is a single number: that is the loss.
+    if (trace.names.at(event.name) == "scale" && event.flops > Flops(1)) scaled = lost;
     if (event.kind != front::EventKind::backward) continue;
     steps += scaled ? 1 : 0;
     lost = scaled = false;

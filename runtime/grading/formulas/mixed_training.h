@@ -66,7 +66,8 @@ std::vector<int> numbers_of_last_updates(const cases::Case& kase, const referenc
                                          const reference::Layers& after);
 
 /// Steps in which the gradient of the loss is multiplied before the first layer goes backward. A power of two changes
-/// no bit of a result, and a gradient that is NaN is so with and without: only the trace tells.
+/// no bit of a result, and a gradient that is NaN is so with and without: only the trace tells. A multiplied loss,
+/// which comes too late, does not count.
 Count steps_scaled_before_backward(const judge::CheckContext& check, int rank);
 
 /// \name Bytes

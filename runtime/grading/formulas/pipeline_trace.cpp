@@ -100,6 +100,12 @@ const char* way_of(const Slot& slot) {
   return slot.forward ? "forward" : "backward";
 }
 
+/// How many slots come before the first one backward.
+std::size_t leading_forwards_of(const std::vector<FoundSlot>& found) {
+  const auto backward = std::find_if(found.begin(), found.end(), [](const auto& slot) { return !slot.slot.forward; });
+  return static_cast<std::size_t>(backward - found.begin());
+}
+
 /// The first slot of a rank that is another one than expected, or later than it could be.
 std::optional<std::pair<Nanos, Delay>> delay_on(const judge::CheckContext& check, const std::vector<FoundSlot>& found,
                                                 int rank, const Order& order, const std::vector<Nanos>& begins) {
@@ -107,6 +113,14 @@ std::optional<std::pair<Nanos, Delay>> delay_on(const judge::CheckContext& check
     const FoundSlot& slot = found[k];
     const std::string what = fmt::format("{} begins {} of micro-batch {} at {}", check.name_of(rank), way_of(slot.slot),
                                          slot.slot.micro, to_text(slot.first.begin));
+    const auto enough = static_cast<std::size_t>(leading_forwards(order));
+    if (slot.slot.forward && !order[k].forward && k == enough) {
+      return std::pair(slot.first.begin,
+                       Delay{judge::place_of(slot.first),
+                             fmt::format("{} goes forward {} times before its first backward, where {} would do; from "
+                                         "then on each backward comes a forward later than it could",
+                                         check.name_of(rank), leading_forwards_of(found), enough)});
+    }
     if (slot.slot.forward != order[k].forward) {
       return std::pair(slot.first.begin,
                        Delay{judge::place_of(slot.first), fmt::format("{}, where it could go {} at {}", what,

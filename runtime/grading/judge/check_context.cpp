@@ -124,7 +124,8 @@ bool CheckContext::compare(const std::string& name, const std::vector<double>& e
   const std::string what = spoken(name, layer);
   if (!found) return fail(fmt::format("{}: {} numbers", what, expected.size()), "nothing: the tensor is empty");
   if (!found->replicas.empty()) return replicas_agree(name, *found, expected, tolerance, layer);
-  if (!found->conflict.empty()) return fail(what + " that fit together", found->conflict);
+  if (!found->conflict.empty())
+    return fail(fmt::format("the same {} on all ranks that have them", what), found->conflict);
   if (!found->complete) return fail("all of " + what, "parts of it that no rank holds");
   if (found->values.size() != expected.size()) {
     return fail(fmt::format("{}: {} numbers", what, expected.size()), fmt::format("{} numbers", found->values.size()));
@@ -256,7 +257,16 @@ void CheckContext::detail(const std::string& line) {
   verdict_.details.push_back(line);
 }
 
+void CheckContext::wait_for(const std::string& check) {
+  verdict::CheckVerdict waiting;
+  waiting.id = verdict_.id;
+  waiting.case_name = verdict_.case_name;
+  waiting.blocked_by = check;
+  verdict_ = waiting;
+}
+
 void CheckContext::finish() {
+  if (!verdict_.blocked_by.empty()) return;
   if (!stated_) {
     fail("numbers, bytes or times that this check can look at",
          "none of them: nothing that this check looks for happened in this run");

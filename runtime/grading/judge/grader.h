@@ -122,6 +122,8 @@ class CheckContext {
   bool fail(const std::string& expected, const std::string& found, wire::Place where = {});
   /// Names the mistake behind a failed expectation: an id of the manifest's diagnoses. The first one counts.
   void diagnose(const std::string& id);
+  /// What this check looks for cannot be told as long as that one fails: it waits for it, whatever it has found.
+  void wait_for(const std::string& check);
   /// One more line of explanation under the failed expectation.
   void detail(const std::string& line);
   /// The numbers that failed are right to two or three digits: no mistake that changes their size is the cause.

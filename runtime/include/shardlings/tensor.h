@@ -72,7 +72,8 @@ class Shape {
   constexpr int rank() const { return rank_; }
   /// Extent i, 0 to rank()-1.
   constexpr Count operator[](int i) const { return dims_[i]; }
-  /// Number of elements; 0 for an empty shape. Where a Count is too small for it the largest one, which no tensor has.
+  /// Number of elements; 0 for an empty shape. One that does not fit into a Count is the largest Count instead: no
+  /// tensor has so many.
   constexpr Count size() const {
     Count n = rank_ == 0 ? 0 : 1;
     for (int i = 0; i < rank_; ++i) n = detail::bounded_times(n, dims_[i]);
