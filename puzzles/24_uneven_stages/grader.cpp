@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "base/text.h"
 #include "grading/formulas/stage_placement.h"
 #include "grading/judge/predictions.h"
 
