@@ -253,6 +253,8 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   EXPECT_THAT(left_out_of(all.students[1].left_out, folder / "all"),
               ElementsAre("ada/01.cpp: it is a link", "ada/09.cpp.txt: its name does not end in .cpp",
                           "ada/notes.cpp: neither its name nor its first comment names a puzzle that is graded"));
+  EXPECT_EQ(all.students[1].left_out[1].puzzle, "09_parallel") << "its name says so";
+  EXPECT_EQ(all.students[1].left_out[2].puzzle, "");
   EXPECT_THAT(left_out_of(all.left_out, folder / "all"),
               ElementsAre("eve: it is a link", "stray.txt: its name names no student"));
 }

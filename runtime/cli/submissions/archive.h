@@ -27,6 +27,7 @@ struct LeftOut {
   std::string path;
   std::string why;        ///< "it is larger than 1 MiB"
   bool may_count = true;  ///< it may be what a mark is for: without it, somebody would lose points by its name
+  std::string puzzle{};   ///< id of the puzzle that its name tells; empty: none
 };
 inline constexpr const char* kWrongSuffix = "its name does not end in .cpp";
 

@@ -140,10 +140,11 @@ std::string content_of(const std::string& file) {
 namespace {
 
 /// Why one whose file for a puzzle is missing may have handed it in all the same; empty: they have not.
-std::string doubt_about(const Student& student) {
+std::string doubt_about(const Student& student, const std::string& puzzle) {
   if (!student.unread.empty()) return student.unread;
-  const auto first =
-      std::find_if(student.left_out.begin(), student.left_out.end(), [](const LeftOut& one) { return one.may_count; });
+  const auto first = std::find_if(student.left_out.begin(), student.left_out.end(), [&puzzle](const LeftOut& one) {
+    return one.may_count && (one.puzzle.empty() || one.puzzle == puzzle);
+  });
   if (first == student.left_out.end()) return "";
   return fmt::format("no file for it was found, and {} was left out: {}. Rename or remove it.", first->path,
                      first->why);
@@ -173,7 +174,7 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
       tasks.push_back({&puzzle, student.group.empty() ? student.id : student.group, file.file, mark.content, "", row,
                        marks.marks.size()});
     }
-    const std::string doubt = handed.empty() ? doubt_about(student) : "";
+    const std::string doubt = handed.empty() ? doubt_about(student, puzzle.id) : "";
     if (!doubt.empty()) mark = not_judged(puzzle, doubt);
     marks.marks.push_back(mark);
   }

@@ -22,7 +22,7 @@ constexpr const char* kClassStyle = R"CSS(body { max-width: 90rem; }
 .marks { border-collapse: separate; border-spacing: 0; }
 .whole { overflow: auto; max-height: 85vh; }
 .marks th { position: sticky; top: 0; background: Canvas; z-index: 1; }
-.marks th[scope=row], .marks th.name { text-align: left; left: 0; max-width: min(16rem, 35vw); overflow: hidden;
+.marks th[scope=row], .marks th.name { text-align: left; left: 0; max-width: min(16rem, 30vw); overflow: hidden;
   text-overflow: ellipsis; }
 .marks th[scope=row] { top: auto; } .marks th.name { z-index: 2; }
 .legend span { padding: .1rem .4rem; margin: 0 .3rem 0 .8rem; } .legend { line-height: 1.9; }
@@ -77,7 +77,8 @@ A pointer on a cell is told why.</p>
 
 std::string marks_table(const Gradebook& book, const std::vector<cases::Manifest>& puzzles) {
   std::string html =
-      "<h2>Marks</h2>\n<div class=\"whole\"><table class=\"marks\">\n<tr><th class=\"name\" "
+      "<h2>Marks</h2>\n<div class=\"whole\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Marks\"><table class=\"marks\">\n<tr><th class=\"name\" "
       "scope=\"col\">student</th>";
   for (const cases::Manifest& puzzle : puzzles) {
     html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", markup(puzzle.title), number_of(puzzle));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <regex>
 #include <system_error>
 #include <tuple>
 
@@ -55,16 +56,30 @@ bool is_nobodys(const std::string& name) {
   return name.starts_with('.') || name == "__MACOSX" || name == kGradescopeMetadata || name == "Thumbs.db";
 }
 
-fs::path Archives::open(Student& student, const fs::path& archive) const {
-  const fs::path folder = fs::path(unpacked_) / archive.lexically_relative(submissions_);
+fs::path Archives::folder_for(const fs::path& archive) const {
+  fs::path folder = fs::path(unpacked_) / archive.lexically_relative(submissions_);
   fs::create_directories(unpacked_);
   fs::permissions(unpacked_, fs::perms::owner_all);  // texts of students are nobody else's affair
   fs::remove_all(folder);
   fs::create_directories(folder);
+  return folder;
+}
+
+// A name that tells of which puzzle it is casts no doubt on the others: 09.cpp.txt.
+void Taking::leave_out(const fs::path& path, const std::string& inside, const std::string& why) {
+  static const std::regex kToItsEnding(R"((.*\.(?:cpp|cc|cxx|c\+\+)).*)", std::regex::icase);
+  std::smatch parts;
+  const bool has_ending = std::regex_match(inside, parts, kToItsEnding);
+  const cases::Manifest* puzzle = puzzle_of(has_ending ? parts[1].str() : inside, puzzles_);
+  student.left_out.push_back({path.string(), why, true, puzzle == nullptr ? "" : puzzle->id});
+}
+
+fs::path Taking::open(const fs::path& archive) {
+  const fs::path folder = archives_.folder_for(archive);
   const Unpacked result = unpack(archive.string(), folder.string());
   if (!result.unread.empty()) student.unread = fmt::format("{}: {}", archive.string(), result.unread);
   for (const LeftOut& one : result.left_out) {
-    student.left_out.push_back({fmt::format("{}: {}", archive.string(), one.path), one.why, one.may_count});
+    leave_out(fmt::format("{}: {}", archive.string(), one.path), one.path, one.why);
   }
   return folder;
 }
@@ -99,14 +114,14 @@ void Taking::leave_out_link(const fs::path& path, const std::string& inside) {
   if (!names_a_puzzle && !is_archive(name)) return;
   std::error_code error;
   const bool is_link = fs::symlink_status(path, error).type() == fs::file_type::symlink;
-  student.left_out.push_back({path.string(), is_link ? "it is a link" : "it is no file"});
+  leave_out(path, inside, is_link ? "it is a link" : "it is no file");
 }
 
 void Taking::take_file(const fs::path& path, const std::string& inside, bool late) {
   const std::string name = fs::path(inside).filename().string();
   if (is_nobodys(name)) return;
   if (is_source(name)) take_source(path, inside, late);
-  if (is_nearly_source(name)) student.left_out.push_back({path.string(), kWrongSuffix});
+  if (is_nearly_source(name)) leave_out(path, inside, kWrongSuffix);
 }
 
 void Taking::take_below(const fs::path& folder, bool late, bool opens_archives) {
@@ -127,7 +142,7 @@ void Taking::take_below(const fs::path& folder, bool late, bool opens_archives) 
     if (type != fs::file_type::regular) {
       leave_out_link(path, inside);
     } else if (is_archive(name) && opens_archives) {
-      take_below(archives_.open(student, path), late, false);
+      take_below(open(path), late, false);
     } else {
       take_file(path, inside, late);
     }
@@ -141,7 +156,7 @@ void Taking::take_folder(const fs::path& folder, bool late) {
 }
 
 void Taking::take_archive(const fs::path& archive, bool late) {
-  take_below(archives_.open(student, archive), late, false);
+  take_below(open(archive), late, false);
 }
 
 // A copy of the whole repository has more files with the same first comment: the one with the puzzle's name is theirs.

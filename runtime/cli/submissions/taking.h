@@ -20,8 +20,8 @@ class Archives {
   Archives(std::string submissions, std::string unpacked)
       : submissions_(std::move(submissions)), unpacked_(std::move(unpacked)) {}
 
-  /// The folder with what came out. What did not, the student's entry says.
-  std::filesystem::path open(Student& student, const std::filesystem::path& archive) const;
+  /// Where what comes out of an archive lies; there is nothing yet.
+  std::filesystem::path folder_for(const std::filesystem::path& archive) const;
 
  private:
   std::string submissions_, unpacked_;
@@ -43,6 +43,9 @@ class Taking {
   void finish();
 
  private:
+  /// The folder with what came out. What did not, the student's entry says.
+  std::filesystem::path open(const std::filesystem::path& archive);
+  void leave_out(const std::filesystem::path& path, const std::string& inside, const std::string& why);
   void take_below(const std::filesystem::path& folder, bool late, bool opens_archives);
   void take_source(const std::filesystem::path& path, const std::string& inside, bool late);
   void leave_out_link(const std::filesystem::path& path, const std::string& inside);
