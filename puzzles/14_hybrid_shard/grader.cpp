@@ -258,8 +258,9 @@ Formula<Nanos> last_scatter(const Case& kase) {
   return named("last reduce-scatter", Nanos(ring_times(node_of(kase)).front()));
 }
 
-/// Between nodes, of the parts of layer l.
+/// Between nodes, of the parts of layer l; nothing for a layer that there is not.
 Formula<Nanos> reduction_of(const Case& kase, std::size_t l) {
+  if (l >= part_bytes(node_of(kase), 0).size()) return named("nothing", Nanos(0));
   const Count elements = part_bytes(node_of(kase), 0)[l] / kBytesOfF32;
   return named(fmt::format("all-reduce of layer {}", l), Nanos(all_reduce_time(replicas_of(kase), elements)));
 }
@@ -274,6 +275,18 @@ Formula<Nanos> planned_time(const Case& kase) {
   const Letters letter(kase);
   return named("first all-gather", Nanos(ring_times(node_of(kase)).front())) + letter.l * (letter.f + letter.b) +
          time_after_backward(kase);
+}
+
+/// The reduce-scatter of layer 1 can also be waited for before the last backward. That leaves it exposed, and its
+/// all-reduce is on its way sooner. Which of the two ends first depends on the links.
+Formula<Nanos> time_with_early_wait(const Case& kase) {
+  const Letters letter(kase);
+  const std::vector<std::int64_t> scatters = ring_times(node_of(kase));
+  if (scatters.size() < 2) return planned_time(kase);
+  const Formula<Nanos> exposed = named("reduce-scatter of layer 1", Nanos(scatters[1]));
+  const Formula<Nanos> reduced = max(exposed, reduction_of(kase, 2)) + reduction_of(kase, 1);
+  return named("first all-gather", Nanos(scatters.front())) + letter.l * (letter.f + letter.b) - letter.b +
+         max(exposed + letter.b + last_scatter(kase), reduced) + reduction_of(kase, 0);
 }
 
 }  // namespace
@@ -330,7 +343,11 @@ SHARDLINGS_CHECK(between) {
 
 SHARDLINGS_CHECK(time) {
   const Case& kase = check.kase();
-  if (!finishes_within(check, in_all_steps(kase, planned_time(kase)))) diagnose_time(check, check.slowest_rank());
+  const Formula<Nanos> planned = in_all_steps(kase, planned_time(kase));
+  const Formula<Nanos> early = in_all_steps(kase, time_with_early_wait(kase));
+  if (!finishes_within(check, early.value() > planned.value() ? early : planned)) {
+    diagnose_time(check, check.slowest_rank());
+  }
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks, 2 nodes") {
@@ -354,7 +371,7 @@ SHARDLINGS_PREDICTIONS("4 ranks, 2 nodes") {
               "Parts are N-ths there. A node has all of the model among its own ranks.")
       .unlike(peak.formula("n_node") - named("two units of weights", Bytes(peak.gathered_weights)),
               "The layer at work is whole, and so is the one that is gathered meanwhile.");
-  predict.end("time", "When does the step end, with everything hidden that can be?", planned_time(kase))
+  predict.end("time", "When does the step end, with each scatter hidden behind the next backward?", planned_time(kase))
       .unlike(first + letter.l * (letter.f + letter.b), "After the last backward gradients still have to be summed.")
       .unlike(letter.l * (letter.f + letter.b), "That is computation alone.")
       .unlike(

@@ -32,7 +32,8 @@ struct Unit {
 /// Inside   each layer is gathered for its forward, and for its backward unless it is still whole then, and
 ///          reduce-scattered once, by one call each
 /// Between  each part of a gradient is all-reduced once, by one call
-/// Time     each layer runs forward and backward once; everything is hidden that can be, inside a node and between them
+/// Time     each layer runs forward and backward once; each collective, inside a node and between them, hides behind
+///          the next forward or backward, or the step ends as early in another way
 ///
 /// Calls that you need: gather from below; group.reduce_scatter_async and all_reduce_async, the first as in puzzle 13,
 /// on the groups from below; work.wait().

@@ -12,6 +12,7 @@
 #include <limits>
 #include <set>
 
+#include "base/text.h"
 #include "grading/formulas/stage_placement.h"
 #include "grading/judge/predictions.h"
 
@@ -290,7 +291,11 @@ SHARDLINGS_CHECK(time) {
   const int rank = check.slowest_rank();
   const Nanos end = end_of_1f1b(check.kase(), stages);
   const std::string what = "virtual time of " + check.name_of(rank);
-  if (!check.at_most(what, check.end_time(rank), named("1F1B with these stages", end))) diagnose_time(check, stages);
+  if (check.at_most(what, check.end_time(rank), named("1F1B with these stages", end))) return;
+  check.detail(
+      fmt::format("that is worked out along the order of 1F1B, call by call; the lesson's estimate, {}, is no limit",
+                  to_text(estimate_of_1f1b(check.kase(), stages))));
+  diagnose_time(check, stages);
 }
 
 SHARDLINGS_PREDICTIONS("GPT, 4 stages") {

@@ -86,6 +86,10 @@ void VerbOptions::texts(const char* name, std::vector<std::string>& values, cons
   verb_->add_option(name, values, meaning);
 }
 
+void VerbOptions::several(const char* name, std::vector<std::string>& values, const char* form, const char* meaning) {
+  verb_->add_option(name, values, meaning)->type_name(form);
+}
+
 void VerbOptions::each(const char* name, std::vector<std::string>& values, const char* form, const char* meaning) {
   verb_->add_option(name, values, meaning)->type_name(form)->allow_extra_args(false);
 }

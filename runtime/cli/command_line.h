@@ -56,6 +56,8 @@ class VerbOptions {
   void text(const char* name, std::string& value, const char* meaning, Default shown = Default::hidden);
   /// An option that may be given several times, or with several values.
   void texts(const char* name, std::vector<std::string>& values, const char* meaning);
+  /// The same, with values of this form. What a verb requires after it is left to the verb.
+  void several(const char* name, std::vector<std::string>& values, const char* form, const char* meaning);
   /// One that may be given several times, with one value of this form each.
   void each(const char* name, std::vector<std::string>& values, const char* form, const char* meaning);
 

@@ -22,8 +22,9 @@ std::string plain_page(const std::string& title, const std::string& subtitle, co
                        const std::string& body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-      "content=\"width=device-width\">\n<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<h1>{0}</h1>\n"
-      "<p>{3}</p>\n{4}</body>\n</html>\n",
+      "content=\"width=device-width\">\n<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</"
+      "h1>\n"
+      "<p>{3}</p>\n{4}</main>\n</body>\n</html>\n",
       markup(title), kFrameStyle, style, markup(subtitle), body);
 }
 

@@ -1,7 +1,11 @@
 // `--export`: verdicts in the forms of other programs.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
@@ -56,6 +60,31 @@ TEST(Exports, SayToClassroom50WhatItsRunnerSays) {
   EXPECT_EQ(result["score"], 100);
   EXPECT_EQ(result["review"], "https://c") << "where there is no other";
   EXPECT_EQ(result["datetime"].get<std::string>().size(), std::string("2026-06-01T14:32:01Z").size());
+}
+
+// Who grades again must not make anybody late.
+TEST(Exports, SayToClassroom50WhenTheFileWasCommittedOrElseWritten) {
+  const Learner shardlings;
+  const TemporaryFolder students;
+  students.write("puzzle.cpp", "this is no C++");
+  const std::string path = students / "puzzle.cpp", file = students / "result.json";
+  const auto graded_at = [&] {
+    shardlings({"grade", "01", path, "--trust", "--export", "classroom50=" + file},
+               {"CLASSROOM=course", "ASSIGNMENT=first", "OWNER=ada", "SUBMISSION_TAG=submit/1", "COMMIT_URL=https://c",
+                "RELEASE_URL=https://r"});
+    return json::parse(read_file(file).value_or("{}")).value("datetime", "none");
+  };
+  const timespec time = {1'000'000'000, 0}, both[] = {time, time};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), both, 0), 0);
+  EXPECT_EQ(graded_at(), "2001-09-09T01:46:40Z");
+  const std::string commit =
+      "git init -q && git add puzzle.cpp && GIT_COMMITTER_DATE=2020-02-02T02:02:02Z git -c user.name=a -c "
+      "user.email=a@b "
+      "commit -qm a";
+  const std::string environment_path = std::string("PATH=") + std::getenv("PATH");
+  ASSERT_EQ(
+      answer_of(students.path(), {"/bin/bash", "-c", commit}, {environment_path, "HOME=" + students.path()}).status, 0);
+  EXPECT_EQ(graded_at(), "2020-02-02T02:02:02Z");
 }
 
 }  // namespace

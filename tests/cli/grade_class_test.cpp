@@ -47,7 +47,7 @@ class ClassOfStudents : public testing::Test {
 TEST_F(ClassOfStudents, GetsATableWithAnOutcomeForEach) {
   const Answer answer = grade({"-j", "2", "--weights", "01=10", "--due", "2001-01-01T00:00:00Z"});
   EXPECT_EQ(answer.status, kPassed) << answer.out << answer.err;
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("4 students, 1 puzzles"), HasSubstr("500 such students")));
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("4 students, 1 puzzle\n"), HasSubstr("500 such students")));
   const json book = results();
   EXPECT_EQ(book["students"].size(), 4U);
   EXPECT_EQ(mark_of(book, "ada")["outcome"], "passed");
@@ -57,7 +57,7 @@ TEST_F(ClassOfStudents, GetsATableWithAnOutcomeForEach) {
   EXPECT_EQ(mark_of(book, "dan")["outcome"], "missing");
   EXPECT_EQ(mark_of(book, "dan")["late"], false);
   EXPECT_THAT(shardlings_.folder().read("class.graded/results.csv"),
-              AllOf(HasSubstr("ada,,10,10,"), HasSubstr("dan,,0,10,,0,missing")));
+              AllOf(HasSubstr("ada,,10,10,"), HasSubstr("dan,,0,10,,0,100,missing")));
 }
 
 TEST_F(ClassOfStudents, IsGradedOnFromWhereItWasAndAnewWhatHasChanged) {
@@ -94,8 +94,8 @@ TEST_F(ClassOfStudents, IsComparedWithAnEarlierGrading) {
   EXPECT_THAT(grade({"--diff", results_file}).out, HasSubstr("0 marks have changed"));
   shardlings_.folder().write("class/ben/01_training_step/puzzle.cpp", shardlings_.folder().read("class/ada/01.cpp"));
   const Answer answer = grade({"--diff", results_file});
-  EXPECT_THAT(answer.out, AllOf(HasSubstr("1 marks have changed"),
-                                HasSubstr("ben 01_training_step: not implemented, 0"), HasSubstr("another file")));
+  EXPECT_THAT(answer.out, AllOf(HasSubstr("1 mark has changed"), HasSubstr("ben 01_training_step: not implemented, 0"),
+                                HasSubstr("another file")));
   EXPECT_EQ(results()["changes"].at(0)["student"], "ben");
   shardlings_.folder().write("no results.json", "{}");
   EXPECT_EQ(grade({"--diff", shardlings_.folder() / "no results.json"}).status, kWrongUse);
@@ -145,6 +145,68 @@ TEST_F(ClassOfStudents, LosesNoPointsByADamagedArchiveOrByPuzzlesThatNobodySet) 
   EXPECT_EQ(mark_of(book, "dan")["outcome"], "missing");
 }
 
+// What names no puzzle may be anything: no zero comes of it without a word.
+TEST_F(ClassOfStudents, LosesNoPointsByANameThatSaysNothing) {
+  const TemporaryFolder& folder = shardlings_.folder();
+  folder.write("class/obriensean_1011_50011_puzzle.cpp", folder.read("class/ada/01.cpp"));
+  folder.write("class/doejane_1012_50013_puzzle.cpp", "int x;");
+  const Answer answer = grade({"--puzzles", "01", "02"});
+  EXPECT_EQ(answer.status, kNotJudged);
+  const json book = results();
+  EXPECT_EQ(mark_of(book, "1011")["outcome"], "passed") << "its first line says that it is 01";
+  EXPECT_EQ(mark_of(book, "1012")["outcome"], "not_judged");
+  EXPECT_THAT(mark_of(book, "1012")["reason"].get<std::string>(), HasSubstr("50013_puzzle.cpp was left out: neither"));
+  EXPECT_EQ(mark_of(book, "dan")["outcome"], "missing") << "a text is no file that could be judged";
+  EXPECT_THAT(answer.out, HasSubstr("1 student has handed in a file that was left out"));
+  EXPECT_THAT(answer.err, HasSubstr("doejane_1012_50013_puzzle.cpp: neither its name"));
+}
+
+TEST_F(ClassOfStudents, TakesSeveralValuesBehindAnOption) {
+  const std::string class_folder = shardlings_.folder() / "class";
+  EXPECT_EQ(grade({"--puzzles", "01", "02", "--weights", "01=10", "02=20"}).status, kPassed);
+  EXPECT_EQ(shardlings_({"grade", "--trust", "--weights", "01=10", "02=20", "--puzzles", "01-02", class_folder}).status,
+            kPassed);
+  EXPECT_THAT(shardlings_.folder().read("class.graded/results.csv"), HasSubstr("ada,,10,30,"));
+}
+
+TEST_F(ClassOfStudents, HasALineForEverybodyOnItsRoster) {
+  shardlings_.folder().write("list.csv", "id,name\nada,Ada Lovelace\nzoe,Zo\u00eb\nben,Ben\n");
+  const Answer answer = grade({"--roster", shardlings_.folder() / "list.csv", "--bom"});
+  EXPECT_EQ(answer.status, kPassed) << answer.err;
+  EXPECT_EQ(mark_of(results(), "zoe")["outcome"], "missing");
+  EXPECT_THAT(answer.err, AllOf(HasSubstr("list.csv: dan"), Not(HasSubstr("list.csv: ada"))));
+  const std::string csv = shardlings_.folder().read("class.graded/results.csv");
+  EXPECT_THAT(csv, AllOf(testing::StartsWith("\xEF\xBB\xBFstudent,"), HasSubstr("ada,Ada Lovelace,100,100,")));
+}
+
+TEST_F(ClassOfStudents, IsToldWhoseFilesAreAlike) {
+  shardlings_.folder().write("class/eve/01.cpp", shardlings_.folder().read("class/ada/01.cpp"));
+  EXPECT_THAT(grade({}).out, HasSubstr("the same file, byte for byte: 01_training_step of ada, eve"));
+  EXPECT_EQ(results()["alike"].at(0)["students"], json({"ada", "eve"}));
+  EXPECT_THAT(shardlings_.folder().read("class.graded/class.html"), HasSubstr("01_training_step: ada, eve"));
+}
+
+TEST_F(ClassOfStudents, CountsABonusOrDoesNot) {
+  const std::string cheapest = shardlings_.folder().read("solutions/04_checkpoint_budget/solution.cpp");
+  shardlings_.folder().write("class/ada/04.cpp", cheapest);
+  ASSERT_EQ(grade({"--puzzles", "04"}).status, kPassed);
+  const json with = mark_of(results(), "ada");
+  EXPECT_GT(with["bonus"], 0);
+  EXPECT_EQ(with["points"].get<int>(), with["max_points"].get<int>() + with["bonus"].get<int>());
+  ASSERT_EQ(grade({"--puzzles", "04", "--no-bonus"}).status, kPassed);
+  EXPECT_EQ(mark_of(results(), "ada")["points"], with["max_points"]);
+}
+
+// Said once and whole, before anybody has waited.
+TEST_F(ClassOfStudents, IsNotGradedWithoutWallsUnlessSomebodyAnswersForIt) {
+  if (geteuid() == 0) GTEST_SKIP() << "root can put walls up";
+  const Answer answer = shardlings_({"grade", shardlings_.folder() / "class"});
+  EXPECT_EQ(answer.status, kNotJudged);
+  EXPECT_EQ(answer.out, "");
+  EXPECT_THAT(answer.err, HasSubstr("add --trust."));
+  EXPECT_FALSE(std::filesystem::exists(shardlings_.folder() / "class.graded"));
+}
+
 TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
   for (const std::vector<std::string>& options :
        std::vector<std::vector<std::string>>{{"--due", "tomorrow"},
@@ -157,6 +219,7 @@ TEST_F(ClassOfStudents, IsAskedForWithOptionsOfAClass) {
                                              {"--case", "1 rank"},
                                              {"--seed-file", "nowhere"},
                                              {"--diff", "nowhere"},
+                                             {"--roster", "nowhere"},
                                              {"--out", shardlings_.folder() / "class/out"},
                                              {"--export", "junit"}}) {
     const Answer answer = grade(options);

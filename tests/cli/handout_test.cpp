@@ -29,6 +29,18 @@ puzzles = ["01", "06"]
 due = { 06 = "1 December" }
 )";
 
+/// Who commits, for a git that knows nobody.
+const std::string kStudent =
+    "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; ";
+
+/// The line of the README that a student types to have an update.
+std::string pull_of(const std::string& readme) {
+  for (const std::string& line : lines_of(readme)) {
+    if (line.starts_with("git pull")) return line;
+  }
+  return "false";
+}
+
 /// A course's own copy of the repository, and the folder of its handout with a repository of git's in it.
 class Handout : public testing::Test {
  protected:
@@ -57,6 +69,10 @@ class Handout : public testing::Test {
     const Answer answer = in(folder, words);
     EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
     return answer;
+  }
+  /// As somebody gets it who does not clone it.
+  void copy_to(const TemporaryFolder& students) const {
+    fs::copy(out_.path(), students.path(), fs::copy_options::recursive);
   }
   void commit(const std::string& folder, const std::string& what) const {
     git(folder, {"add", "-A"});
@@ -118,13 +134,15 @@ TEST_F(Handout, HasLinksThatLeadSomewhere) {
 
 TEST_F(Handout, JudgesHintsPredictsAndResetsByItself) {
   ASSERT_EQ(hand_out().status, 0);
+  const TemporaryFolder students;
+  copy_to(students);
   const auto shardlings = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), out_ / "shardlings");
-    return in(out_.path(), words);
+    words.insert(words.begin(), students / "shardlings");
+    return in(students.path(), words);
   };
   EXPECT_THAT(shardlings({}).out, HasSubstr("work/01_training_step/puzzle.cpp"));
   EXPECT_EQ(shardlings({"run", "01"}).status, 1);
-  out_.write("work/01_training_step/puzzle.cpp", solution(kFirst));
+  students.write("work/01_training_step/puzzle.cpp", solution(kFirst));
   const Answer passed = shardlings({"run", "01"});
   EXPECT_EQ(passed.status, 0) << passed.out << passed.err;
   EXPECT_THAT(passed.out, Not(HasSubstr("shardlings solution")));
@@ -137,23 +155,49 @@ TEST_F(Handout, JudgesHintsPredictsAndResetsByItself) {
   EXPECT_THAT(shardlings({"explain", "06"}).out, HasSubstr("all-reduce"));
   EXPECT_EQ(shardlings({"predict", "06", "--reveal"}).status, 0);
   EXPECT_EQ(shardlings({"reset", "01"}).status, 0);
-  EXPECT_EQ(out_.read("work/01_training_step/puzzle.cpp"), out_.read("puzzles/01_training_step/stub.cpp"));
+  EXPECT_EQ(students.read("work/01_training_step/puzzle.cpp"), students.read("puzzles/01_training_step/stub.cpp"));
   for (const std::vector<std::string>& authors :
        {std::vector<std::string>{"verify", "01"}, {"new", "42_a"}, {"solution", "01"}}) {
     EXPECT_EQ(shardlings(authors).status, 2);
   }
 }
 
+TEST_F(Handout, HasNoHintsWhereTheCourseGivesNone) {
+  course_.folder().write("course.toml", "name = \"a\"\npuzzles = [\"06\"]\nhints = false\n");
+  ASSERT_EQ(hand_out().status, 0);
+  const std::string texts = out_.read("puzzles/06_ring_all_reduce/puzzle.toml");
+  EXPECT_THAT(texts, AllOf(HasSubstr("[[diagnoses]]"), Not(HasSubstr("hint"))));
+  const TemporaryFolder students;
+  copy_to(students);
+  EXPECT_EQ(in(students.path(), {students / "shardlings", "run", "06"}).status, 1) << "the file is whole";
+  const Answer hint = in(students.path(), {students / "shardlings", "hint", "06"});
+  EXPECT_THAT(hint.out, HasSubstr("has handed out no hints")) << hint.err;
+}
+
+// A command must not send students to what they do not have.
+TEST_F(Handout, OffersNoSolution) {
+  ASSERT_EQ(hand_out().status, 0);
+  const TemporaryFolder students;
+  copy_to(students);
+  const Answer stub = in(students.path(), {students / "shardlings", "simulate", "01"});
+  EXPECT_THAT(stub.out, AllOf(HasSubstr("Fill the hole first."), Not(HasSubstr("--solution")))) << stub.err;
+  const Answer wish = in(students.path(), {students / "shardlings", "simulate", "01", "--solution"});
+  EXPECT_EQ(wish.status, 2);
+  EXPECT_THAT(wish.err, HasSubstr("your course's to give"));
+}
+
 TEST_F(Handout, ChecksWhatSomebodyHasBegun) {
   ASSERT_EQ(hand_out().status, 0);
-  const auto check = [&] { return in(out_.path(), {out_ / "check", "reports"}); };
+  const TemporaryFolder students;
+  copy_to(students);
+  const auto check = [&] { return in(students.path(), {students / "check", "reports"}); };
   EXPECT_EQ(check().status, 0) << "nobody has begun anything";
-  out_.write("work/01_training_step/puzzle.cpp", solution(kFirst));
+  students.write("work/01_training_step/puzzle.cpp", solution(kFirst));
   const Answer good = check();
   EXPECT_EQ(good.status, 0) << good.out << good.err;
   EXPECT_THAT(good.out, HasSubstr("01_training_step: passed"));
-  EXPECT_THAT(out_.read("reports/01_training_step.xml"), HasSubstr("<testsuite"));
-  out_.write("work/06_ring_all_reduce/puzzle.cpp", "// nothing yet\n");
+  EXPECT_THAT(students.read("reports/01_training_step.xml"), HasSubstr("<testsuite"));
+  students.write("work/06_ring_all_reduce/puzzle.cpp", "// nothing yet\n");
   const Answer bad = check();
   EXPECT_EQ(bad.status, 1);
   EXPECT_THAT(bad.out, HasSubstr("06_ring_all_reduce: not passed"));
@@ -205,15 +249,54 @@ TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
   const Answer update = hand_out();
   EXPECT_THAT(update.out, AllOf(HasSubstr(kFirst), HasSubstr(kSixth))) << "the course is told that stubs are others";
   commit(out_.path(), "Remarks");
-  git(mine, {"pull", "-q", "--no-rebase", "--no-edit"});
+  EXPECT_NE(in(mine, {"/usr/bin/git", "pull"}).status, 0) << "what the README has more than this is needed";
+  EXPECT_EQ(in(mine, {"/bin/bash", "-c", kStudent + pull_of(students.read("mine/README.md"))}).status, 0);
   EXPECT_EQ(students.read("mine/work/01_training_step/puzzle.cpp"),
             solution(kFirst).substr(solution(kFirst).find('\n') + 1))
       << "what was changed stays";
-  ASSERT_EQ(in(mine, {mine + "/shardlings", "run", "01"}).status, 0);
+  const Answer run = in(mine, {mine + "/shardlings", "run", "01"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("has changed the stub of 01_training_step"));
+  const json list = json::parse(in(mine, {mine + "/shardlings", "list", "--json"}).out);
+  EXPECT_EQ(list["puzzles"][0]["newer_stub"], true);
   EXPECT_THAT(read_file(sixth).value_or(""), HasSubstr("added later")) << "what nobody has begun is the new stub";
   EXPECT_THAT(read_file(first).value_or(""), Not(HasSubstr("added later")));
   EXPECT_EQ(in(mine, {mine + "/shardlings", "reset", "01"}).status, 0);
   EXPECT_THAT(read_file(first).value_or(""), HasSubstr("added later"));
+  EXPECT_THAT(in(mine, {mine + "/shardlings", "run", "01"}).err, Not(HasSubstr("has changed the stub")));
+}
+
+// Whoever writes a handout looks at it in its folder, and commits all that lies there.
+TEST_F(Handout, IsPulledAlsoWhereTheCourseHasTriedItBeforeItCommitted) {
+  ASSERT_EQ(hand_out().status, 0);
+  git(out_.path(), {"init", "-q"});
+  EXPECT_THAT(in(out_.path(), {out_ / "shardlings"}).out, HasSubstr(".shardlings/look/01_training_step/puzzle.cpp"));
+  EXPECT_EQ(in(out_.path(), {out_ / "shardlings", "run", "01"}).status, 1);
+  EXPECT_FALSE(fs::exists(out_ / "work"));
+  commit(out_.path(), "The course");
+  const TemporaryFolder students;
+  git(students.path(), {"clone", "-q", out_.path(), "mine"});
+  const std::string mine = students / "mine";
+  EXPECT_THAT(in(mine, {mine + "/shardlings"}).out, HasSubstr("work/01_training_step/puzzle.cpp"));
+  EXPECT_EQ(in(out_.path(), {out_ / "shardlings", "run", "06"}).status, 1);
+  out_.write("news.md", "an update");
+  commit(out_.path(), "An update");
+  git(mine, {"pull", "-q"});
+  EXPECT_TRUE(fs::exists(mine + "/news.md"));
+}
+
+TEST_F(Handout, IsNotBroughtUpToDateWhereTheStudentsFolderIsCommitted) {
+  ASSERT_EQ(hand_out().status, 0);
+  git(out_.path(), {"init", "-q"});
+  out_.write("work/06_ring_all_reduce/puzzle.cpp", "// mine");
+  EXPECT_THAT(hand_out().out, HasSubstr("There are files in its work/")) << "nothing is lost yet";
+  commit(out_.path(), "All of it");
+  const Answer refused = hand_out();
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("git pull would fail"));
+  git(out_.path(), {"rm", "-r", "-q", "work"});
+  commit(out_.path(), "work/ is the students'");
+  EXPECT_EQ(hand_out().status, 0);
 }
 
 TEST_F(Handout, IsBroughtUpToDateAndTouchesNothingElse) {
@@ -241,6 +324,8 @@ TEST_F(Handout, SaysWhatIsWrongWithACourse) {
   EXPECT_THAT(hand_out().err, AllOf(HasSubstr("course.toml:2"), HasSubstr("puzzles")));
   course_.folder().write("course.toml", "name = \"a\"\npuzzles = [\"77\"]\n");
   EXPECT_THAT(hand_out().err, HasSubstr("77"));
+  course_.folder().write("course.toml", "name = \"a\"\npuzzles = [\"01\"]\ndue = { 06 = \"soon\" }\n");
+  EXPECT_THAT(hand_out().err, HasSubstr("06_ring_all_reduce is none of the course's puzzles"));
   EXPECT_THAT(files_below(out_.path()), IsEmpty());
 }
 

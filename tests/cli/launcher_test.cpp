@@ -151,6 +151,18 @@ INSTANTIATE_TEST_SUITE_P(Launcher, LauncherInput,
                                          "puzzles/01_a/puzzle.toml", "puzzles/01_a/plan.h",
                                          "puzzles/01_a/questions.cpp", "puzzles/02_b/grader.cpp"));
 
+TEST_F(Launcher, NoticesThatSomethingOptionalIsInstalledNow) {
+  if (!fs::exists("/usr/include/archive.h")) GTEST_SKIP() << "takes libarchive-dev";
+  start();
+  const std::string cache = folder_.read("a clone/build/CMakeCache.txt");
+  folder_.write("a clone/build/CMakeCache.txt",
+                cache + "LibArchive_INCLUDE_DIR:PATH=LibArchive_INCLUDE_DIR-NOTFOUND\n");
+  start();
+  EXPECT_THAT(calls(), AllOf(HasSubstr("cmake -S"), HasSubstr("--target learner")));
+  start();
+  EXPECT_THAT(calls(), IsEmpty()) << "it has been found";
+}
+
 TEST_F(Launcher, NoticesAnOldFileThatTakesTheOldPlace) {
   folder_.write("a clone/old.cpp", "older than everything");
   fs::last_write_time(clone_ + "/old.cpp", fs::file_time_type::clock::now() - std::chrono::hours(1000));

@@ -112,6 +112,32 @@ TEST(Progress, KeepsTheBestOfEachCounterOfCasesThatPassed) {
   for (const std::int64_t peak : {400, 330, 380}) learner::remember_run(progress, run_of(true, peak), "b");
   ASSERT_EQ(progress.bests.size(), 1U);
   EXPECT_EQ(progress.bests.at("open").peak_bytes, 330);
+  EXPECT_EQ(progress.bests.at("open").file, "b");
+}
+
+TEST(Progress, MixesNoRecordsOfACaseThatWasChangedAndBelievesNoneThatCannotBe) {
+  cases::Manifest puzzle = small_puzzle(1, "open", "Open");
+  puzzle.cases.resize(1);
+  puzzle.cases[0].name = "open";
+  const auto run_of = [&](std::int64_t end) {
+    grading::verdict::Verdict verdict;
+    verdict.passed = true;
+    verdict.cases.resize(1);
+    verdict.cases[0].kase = puzzle.cases[0];
+    verdict.cases[0].counters.resize(1);
+    verdict.cases[0].counters[0].end = Nanos(end);
+    return verdict;
+  };
+  learner::PuzzleProgress progress;
+  learner::remember_run(progress, run_of(30), "a");
+  EXPECT_TRUE(learner::still_holds(progress.bests.at("open"), puzzle, "open"));
+  EXPECT_FALSE(learner::still_holds(progress.bests.at("open"), puzzle, "another"));
+  puzzle.cases[0].batch += 1;
+  EXPECT_FALSE(learner::still_holds(progress.bests.at("open"), puzzle, "open"));
+  learner::remember_run(progress, run_of(50), "b");
+  EXPECT_EQ(progress.bests.at("open").end_ns, 50) << "30 was of another case";
+  progress.bests.at("open").bound_ns = 51;
+  EXPECT_FALSE(learner::still_holds(progress.bests.at("open"), puzzle, "open"));
 }
 
 TEST(Progress, OfAnOlderVersionHasPredictedNothing) {

@@ -1,4 +1,4 @@
-// A folder of submissions: whose they are, of which puzzles, and the table that comes of it.
+// A folder of submissions: whose they are, and of which puzzles.
 #include "cli/submissions/students.h"
 
 #include <gmock/gmock.h>
@@ -6,19 +6,18 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "cli/error.h"
 #include "cli/folder.h"
-#include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
-#include "cli/submissions/gradebook.h"
 #include "cli/submissions/gradescope_names.h"
+#include "cli/submissions/naming.h"
 
 namespace shardlings::cli::submissions {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 void expect_entry(const std::string& name, bool is_folder, const EntryName& expected) {
   const EntryName entry = entry_name(name, is_folder);
@@ -35,6 +34,8 @@ TEST(EntryNames, AreThoseOfThePlatforms) {
   expect_entry("Ada Lovelace_77_assignsubmission_file_09.cpp", false, {"77", "Ada Lovelace", "09.cpp", false});
   expect_entry("lovelaceada_12_345_puzzle09.cpp", false, {"12", "lovelaceada", "puzzle09.cpp", false});
   expect_entry("lovelaceada_LATE_12_345_09-1.cpp", false, {"12", "lovelaceada", "09-1.cpp", true});
+  expect_entry("anon_x4Fq1_50011_puzzle.cpp", false, {"x4Fq1", "", "puzzle.cpp", false});
+  expect_entry("anon_LATE_x4Fq1_50011_puzzle.cpp", false, {"x4Fq1", "", "puzzle.cpp", true});
   expect_entry("09.cpp", false, {"", "", "09.cpp", false});
 }
 
@@ -66,29 +67,69 @@ submission_13:
 )";
 
 TEST(Submitters, AreThoseThatGradescopeNames) {
-  const auto all = submitters_in(kMetadata);
+  const auto all = submissions_in(kMetadata);
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(all.at("11").names, "Ada Lovelace");
+  ASSERT_EQ(all.at("11").submitters.size(), 1U);
+  EXPECT_EQ(all.at("11").submitters[0].name, "Ada Lovelace");
+  EXPECT_EQ(all.at("11").submitters[0].id, "100") << "the number comes before the address";
   EXPECT_EQ(all.at("11").submitted, *time_from("2026-12-01T17:59:58Z"));
-  EXPECT_EQ(all.at("12").names, "Pat O'Hara, Quinn \"Q\" Doe");
+  ASSERT_EQ(all.at("12").submitters.size(), 2U);
+  EXPECT_EQ(all.at("12").submitters[0].name, "Pat O'Hara");
+  EXPECT_EQ(all.at("12").submitters[0].id, "pat@example.edu");
+  EXPECT_EQ(all.at("12").submitters[1].name, "Quinn \"Q\" Doe");
+  EXPECT_EQ(all.at("12").submitters[1].id, "200");
   EXPECT_EQ(all.at("12").submitted, *time_from("2026-12-01T18:00:00Z"));
-  EXPECT_EQ(all.at("13").names, "");
+  EXPECT_TRUE(all.at("13").submitters.empty());
   EXPECT_EQ(all.at("13").submitted, 0);
-  EXPECT_TRUE(submitters_in("submission_1\n  :name: x\n").empty());
+  EXPECT_TRUE(submissions_in("submission_1\n  :name: x\n").empty());
 }
 
-TEST(Submitters, NameStudentsAndTellWhenTheyHandedIn) {
-  const TemporaryFolder folder;
-  folder.write("in/submission_metadata.yml", kMetadata);
-  for (const char* student : {"11", "12", "14"})
-    folder.write(std::string("in/submission_") + student + "/09.cpp", "int a;");
-  const std::vector<cases::Manifest> puzzles = {small_puzzle(9, "data_parallel", "Data parallel")};
-  const Submissions all = read_submissions(folder / "in", folder / "unpacked", puzzles);
-  ASSERT_EQ(all.students.size(), 3U);
-  EXPECT_EQ(all.students[0].name, "Ada Lovelace");
-  EXPECT_EQ(all.students[0].files[0].modified, *time_from("2026-12-01T17:59:58Z"));
-  EXPECT_EQ(all.students[2].name, "") << "of whom it says nothing";
-  EXPECT_GT(all.students[2].files[0].modified, *time_from("2026-01-01T00:00:00Z")) << "the file's own time";
+class Exported : public testing::Test {
+ protected:
+  Exported() {
+    folder_.write("in/assignment_777_export/submission_metadata.yml", kMetadata);
+    for (const char* number : {"11", "12", "14"}) {
+      folder_.write(std::string("in/assignment_777_export/submission_") + number + "/09.cpp",
+                    std::string("// ") + number);
+    }
+  }
+  Submissions read(const std::string& folder) const {
+    return read_submissions(folder_ / folder, folder_ / "unpacked", puzzles_);
+  }
+  TemporaryFolder folder_;
+  std::vector<cases::Manifest> puzzles_{small_puzzle(9, "data_parallel", "Data parallel")};
+};
+
+TEST_F(Exported, NamesStudentsAsTheCourseDoesAndTellsWhenTheyHandedIn) {
+  for (const char* folder : {"in/assignment_777_export", "in"}) {
+    const Submissions all = read(folder);
+    ASSERT_EQ(all.students.size(), 4U) << folder;
+    EXPECT_EQ(all.students[0].id, "100");
+    EXPECT_EQ(all.students[0].name, "Ada Lovelace");
+    EXPECT_EQ(all.students[0].files[0].modified, *time_from("2026-12-01T17:59:58Z"));
+    EXPECT_EQ(all.students[1].id, "14") << "of whom it says nothing";
+    EXPECT_GT(all.students[1].files[0].modified, *time_from("2026-01-01T00:00:00Z")) << "the file's own time";
+  }
+}
+
+TEST_F(Exported, GivesEachMemberOfAGroupWhatAllHaveHandedIn) {
+  const Submissions all = read("in");
+  ASSERT_EQ(all.students.size(), 4U);
+  EXPECT_EQ(all.students[2].id, "200");
+  EXPECT_EQ(all.students[3].id, "pat@example.edu");
+  EXPECT_EQ(all.students[2].group, all.students[3].group);
+  EXPECT_EQ(all.students[2].files.at(0).file, all.students[3].files.at(0).file);
+  EXPECT_EQ(all.students[0].group, "");
+}
+
+TEST_F(Exported, IsNotTakenForAStudentWhereMoreLiesBesideIt) {
+  folder_.write("in/ada/09.cpp", "");
+  try {
+    read("in");
+    ADD_FAILURE() << "it is no folder of students";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Name that folder"));
+  }
 }
 
 class PuzzleOfPath : public testing::Test {
@@ -101,8 +142,9 @@ class PuzzleOfPath : public testing::Test {
 };
 
 TEST_F(PuzzleOfPath, IsNamedByTheFileOrByAFolder) {
-  for (const char* path : {"09.cpp", "9.cpp", "09_parallel.cpp", "puzzle09.cpp", "week 3/puzzle_9.cpp", "09-2.cpp",
-                           "puzzle-09.cpp", "puzzles/09_parallel/puzzle.cpp", "09/src/puzzle.cpp", "09/puzzle-1.cpp"}) {
+  for (const char* path :
+       {"09.cpp", "9.cpp", "09_parallel.cpp", "puzzle09.cpp", "week 3/puzzle_9.cpp", "09-2.cpp", "puzzle-09.cpp",
+        "09.CPP", "09.cc", "09 (1).cpp", "puzzles/09_parallel/puzzle.cpp", "09/src/puzzle.cpp", "09/puzzle-1.cpp"}) {
     EXPECT_EQ(of(path), "09_parallel") << path;
   }
 }
@@ -114,11 +156,78 @@ TEST_F(PuzzleOfPath, IsNoneForWhatElseLiesThere) {
   }
 }
 
+/// Paths of what is left out, with the reason.
+std::vector<std::string> left_out_of(const std::vector<LeftOut>& left_out, const std::string& folder) {
+  std::vector<std::string> words;
+  for (const LeftOut& one : left_out) {
+    words.push_back(std::filesystem::path(one.path).lexically_relative(folder).string() + ": " + one.why);
+  }
+  return words;
+}
+
 TEST_F(PuzzleOfPath, IsTheOnlyPuzzleForAFileThatNamesNone) {
+  const TemporaryFolder folder;
+  folder.write("ada/puzzle.cpp", "int x;");
+  folder.write("ben/elsewhere/puzzle.cpp", "int x;");
+  folder.write("cleo/puzzle.cpp", "// Puzzle 01: a step.");
   puzzles_.erase(puzzles_.begin());
-  EXPECT_EQ(of("puzzle.cpp"), "09_parallel");
-  EXPECT_EQ(of("elsewhere/puzzle.cpp"), "none");
-  EXPECT_EQ(of("puzzle-01.cpp"), "none");
+  const Submissions all = read_submissions(folder.path(), folder / "unpacked", puzzles_);
+  ASSERT_EQ(all.students.size(), 3U);
+  EXPECT_EQ(all.students[0].files.at(0).puzzle, "09_parallel");
+  EXPECT_TRUE(all.students[1].files.empty());
+  EXPECT_TRUE(all.students[1].left_out.at(0).may_count);
+  EXPECT_TRUE(all.students[2].files.empty());
+  EXPECT_EQ(all.students[2].left_out.at(0).why, "it is for puzzle 01, which is not graded");
+}
+
+// Canvas leaves of a path only the name, which all puzzles share: the stub's first line tells them apart.
+TEST_F(PuzzleOfPath, IsSaidInTheFirstCommentWhereNoNameSaysIt) {
+  const TemporaryFolder folder;
+  folder.write("in/obriensean_1011_50011_puzzle.cpp", "// Sean O'Brien\r\n// Puzzle 09: parallel.\r\nint x;\n");
+  folder.write("in/obriensean_1011_50012_puzzle-1.cpp", "// Puzzle 01: step.\n");
+  folder.write("in/doejane_1012_50013_puzzle.cpp", "// nothing of it left\n");
+  folder.write("in/doejane_1012_50014_notes.cpp", "// of mine\n");
+  const Submissions all = read_submissions(folder / "in", folder / "unpacked", puzzles_);
+  ASSERT_EQ(all.students.size(), 2U);
+  ASSERT_EQ(all.students[0].files.size(), 2U);
+  EXPECT_THAT(all.students[0].files[0].file, HasSubstr("50012"));
+  EXPECT_EQ(all.students[0].files[1].puzzle, "09_parallel");
+  ASSERT_EQ(all.students[1].left_out.size(), 2U);
+  EXPECT_TRUE(all.students[1].left_out[0].may_count) << all.students[1].left_out[0].path;
+  EXPECT_FALSE(all.students[1].left_out[1].may_count) << "notes are nobody's mark";
+}
+
+TEST_F(PuzzleOfPath, IsSaidByTheNameWhereACopyOfTheRepositoryHasMoreOfTheSameText) {
+  const TemporaryFolder folder;
+  folder.write("in/ada/puzzles/09_parallel/puzzle.cpp", "// Puzzle 09: mine.");
+  folder.write("in/ada/solutions/09_parallel/solution.cpp", "// Puzzle 09: the course's.");
+  const Submissions all = read_submissions(folder / "in", folder / "unpacked", puzzles_);
+  ASSERT_EQ(all.students.at(0).files.size(), 1U);
+  EXPECT_THAT(all.students[0].files[0].file, HasSubstr("puzzles/09_parallel"));
+}
+
+TEST_F(PuzzleOfPath, OfTwoFilesThatAreAlikeIsOne) {
+  const TemporaryFolder folder;
+  folder.write("in/ada/09.cpp", "int x;");
+  folder.write("in/ada/again/09.cpp", "int x;");
+  folder.write("in/ben/09.cpp", "int x;");
+  folder.write("in/ben/again/09.cpp", "int y;");
+  const Submissions all = read_submissions(folder / "in", folder / "unpacked", puzzles_);
+  EXPECT_EQ(all.students.at(0).files.size(), 1U);
+  EXPECT_EQ(all.students.at(1).files.size(), 2U);
+}
+
+TEST(PuzzleSaid, IsThatOfEveryStub) {
+  int stubs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(SHARDLINGS_SOURCE "/puzzles")) {
+    const auto text = read_file(entry.path().string() + "/puzzle.cpp");
+    if (!text) continue;
+    EXPECT_EQ(number_said_in(*text), std::stoi(entry.path().filename().string())) << entry.path();
+    ++stubs;
+  }
+  EXPECT_GT(stubs, 40);
+  EXPECT_EQ(number_said_in("// Puzzle 09: a\n// Puzzle 08: b\n"), 0);
+  EXPECT_EQ(number_said_in("int x;  // Puzzle 09: a\n"), 0);
 }
 
 TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
@@ -126,6 +235,7 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   folder.write("secret/09.cpp", "somebody else's");
   folder.write("all/ada/09.cpp", "");
   folder.write("all/ada/notes.cpp", "");
+  folder.write("all/ada/09.cpp.txt", "");
   folder.write("all/ada/repository/build/CMakeCache.txt", "");
   folder.write("all/ada/repository/build/graded/09_parallel/1f/09.cpp", "");
   folder.write("all/ben_LATE_5_6_09.cpp", "");
@@ -140,8 +250,13 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   EXPECT_EQ(all.students[1].id, "ada");
   ASSERT_EQ(all.students[1].files.size(), 1U);
   EXPECT_EQ(all.students[1].files[0].file, folder / "all/ada/09.cpp");
-  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/01.cpp", folder / "all/ada/notes.cpp"));
-  EXPECT_THAT(all.left_out, ElementsAre(folder / "all/eve", folder / "all/stray.txt"));
+  EXPECT_THAT(left_out_of(all.students[1].left_out, folder / "all"),
+              ElementsAre("ada/01.cpp: it is a link", "ada/09.cpp.txt: its name does not end in .cpp",
+                          "ada/notes.cpp: neither its name nor its first comment names a puzzle that is graded"));
+  EXPECT_EQ(all.students[1].left_out[1].puzzle, "09_parallel") << "its name says so";
+  EXPECT_EQ(all.students[1].left_out[2].puzzle, "");
+  EXPECT_THAT(left_out_of(all.left_out, folder / "all"),
+              ElementsAre("eve: it is a link", "stray.txt: its name names no student"));
 }
 
 TEST(Contents, AreThoseOfFilesThatWereHandedInAndNotOfWhatALinkLeadsTo) {
@@ -158,105 +273,6 @@ TEST_F(PuzzleOfPath, NeedsSomebodysWork) {
   const TemporaryFolder folder;
   EXPECT_THROW(read_submissions(folder / "nowhere", folder / "unpacked", puzzles_), UsageError);
   EXPECT_THROW(read_submissions(folder.path(), folder / "unpacked", puzzles_), UsageError);
-}
-
-Mark mark(Outcome outcome, int points) {
-  Mark mark;
-  mark.puzzle = "09_parallel";
-  mark.outcome = outcome;
-  mark.points = points;
-  mark.max_points = 50;
-  return mark;
-}
-
-TEST(Gradebooks, AddPointsUpButForWhatWasNotJudged) {
-  Gradebook book{{"01_step", "09_parallel"}, {}, "", {}};
-  const Row judged{"1", "Ada", {mark(Outcome::passed, 50), mark(Outcome::failed, 25)}};
-  const Row faulty{"2", "Ben", {mark(Outcome::passed, 50), mark(Outcome::not_judged, 0)}};
-  EXPECT_EQ(total_of(book, judged), 75);
-  EXPECT_EQ(total_of(book, faulty), std::nullopt);
-  book.weights = {10, 4};
-  EXPECT_EQ(total_of(book, judged), 12);
-  EXPECT_EQ(most_of(book, judged), 14);
-}
-
-TEST(Gradebooks, AsCsvAreCellsThatASpreadsheetDoesNotCompute) {
-  const Gradebook book{
-      {"09_parallel"},
-      {},
-      "",
-      {{"1", "=HYPERLINK(\"x\"),", {mark(Outcome::failed, 25)}}, {"2", "Ben", {mark(Outcome::not_judged, 0)}}}};
-  EXPECT_EQ(to_csv(book),
-            "student,name,total,most,late,09_parallel,09_parallel outcome\n"
-            "1,\"'=HYPERLINK(\"\"x\"\"),\",25,50,,25,failed\n"
-            "2,Ben,,50,,,not_judged\n");
-}
-
-std::string change_of(Mark old, Mark now) {
-  const Gradebook before{{"09_parallel"}, {}, "", {{"1", "Ada", {std::move(old)}}}};
-  const Gradebook after{{"09_parallel"}, {}, "", {{"1", "Ada", {std::move(now)}}}};
-  const std::vector<Change> changes = changes_between(gradebook_from_json(to_json(before)), after);
-  return changes.empty() ? "none" : changes.at(0).before + " -> " + changes.at(0).now + ": " + changes.at(0).why;
-}
-
-TEST(Changes, SayWhatIsOtherwiseAndWhy) {
-  Mark failed = mark(Outcome::failed, 25);
-  failed.failed = {"wire"};
-  failed.content = "a";
-  Mark passed = mark(Outcome::passed, 50);
-  passed.content = "a";
-  EXPECT_EQ(change_of(failed, failed), "none");
-  EXPECT_EQ(change_of(failed, passed),
-            "failed, 25 of 50 -> passed, 50 of 50: the same file; does not fail any more: wire");
-  passed.content = "b";
-  EXPECT_EQ(change_of(passed, failed), "passed, 50 of 50 -> failed, 25 of 50: another file; fails now: wire");
-  EXPECT_EQ(change_of(mark(Outcome::missing, 0), passed), "missing, 0 of 50 -> passed, 50 of 50: a file was handed in");
-  Mark faulty = mark(Outcome::not_judged, 0);
-  faulty.reason = "no disk";
-  EXPECT_EQ(change_of(passed, faulty), "passed, 50 of 50 -> not judged: it could not be judged now: no disk");
-  faulty.content = "b";
-  EXPECT_EQ(change_of(faulty, passed),
-            "not judged -> passed, 50 of 50: it could not be judged before: no disk; the same file");
-}
-
-TEST(Changes, AreAlsoWhoCameAndWhoWent) {
-  const Gradebook before{{"09_parallel"}, {}, "", {{"1", "Ada", {mark(Outcome::passed, 50)}}}};
-  const Gradebook after{{"09_parallel"}, {}, "", {{"0", "Ben", {mark(Outcome::passed, 50)}}}};
-  const std::vector<Change> changes = changes_between(before, after);
-  ASSERT_EQ(changes.size(), 2U);
-  EXPECT_EQ(changes[0].student, "0");
-  EXPECT_EQ(changes[0].before, "");
-  EXPECT_EQ(changes[1].student, "1");
-  EXPECT_EQ(changes[1].now, "");
-  EXPECT_THROW(gradebook_from_json("{}"), std::runtime_error);
-  EXPECT_THROW(gradebook_from_json("no JSON"), std::runtime_error);
-}
-
-TEST(ClassProgress, EstimatesFromWhatIsGradedNow) {
-  using std::chrono::seconds;
-  EXPECT_EQ(to_text(Progress{0, 30, 0, seconds(0)}), "graded 0 of 30");
-  EXPECT_EQ(to_text(Progress{12, 30, 6, seconds(12)}), "graded 12 of 30, 6 of them before; about 36 s left");
-  EXPECT_EQ(to_text(Progress{10, 110, 0, seconds(60)}), "graded 10 of 110; about 10 min left");
-  EXPECT_EQ(to_text(Progress{30, 30, 0, seconds(60)}), "graded 30 of 30");
-  EXPECT_EQ(pace_of(Progress{30, 30, 0, seconds(12)}, 10),
-            "12.0 s for 30; at this pace 500 such students take 10.0 min");
-  EXPECT_THAT(pace_of(Progress{30, 30, 30, seconds(0)}, 10), IsEmpty());
-}
-
-TEST(DueTimes, HaveAZone) {
-  EXPECT_EQ(time_from("1970-01-02T00:00:00Z"), 86400);
-  EXPECT_EQ(time_from("1970-01-02T01:00:00+01:00"), 86400);
-  for (const char* text :
-       {"1970-01-02T00:00:00", "1970-01-02", "tomorrow", "1970-01-02T00:00:00Z and more", "1971-02-29T00:00:00Z", ""}) {
-    EXPECT_EQ(time_from(text), std::nullopt) << text;
-  }
-}
-
-TEST(StudentsSecrets, AreEachTheirOwn) {
-  EXPECT_EQ(students_secret("words", "ada"), students_secret("words", "ada"));
-  EXPECT_NE(students_secret("words", "ada"), students_secret("words", "ben"));
-  EXPECT_NE(students_secret("words", "ada"), students_secret("others", "ada"));
-  EXPECT_THAT(students_secret("words", "ada"), testing::Not(HasSubstr("words")));
 }
 
 }  // namespace

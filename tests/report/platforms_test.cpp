@@ -98,6 +98,18 @@ TEST(Classroom50, PointsAreThoseOfTheTests) {
   EXPECT_EQ(result["owner"], "ada");
 }
 
+TEST(Classroom50, SaysWhatTheCompilerSaysFirst) {
+  auto verdict = failed();
+  verdict.status = grading::verdict::Status::did_not_build;
+  verdict.build_log =
+      "In file included from puzzle.cpp:1:\npuzzle.cpp:7:3: error: no such thing\npuzzle.cpp:8: error: b\n";
+  const json result = json::parse(to_classroom50(verdict, samples::classroom_submission()));
+  for (const json& test : result["tests"]) {
+    EXPECT_EQ(test["output"], "The source does not compile: puzzle.cpp:7:3: error: no such thing");
+  }
+  EXPECT_FALSE(result["tests"].empty());
+}
+
 TEST(Classroom50, GivesNoPointsWhereNothingCouldBeJudged) {
   const json result = json::parse(to_classroom50(samples::not_judged_verdict(), samples::classroom_submission()));
   EXPECT_EQ(result["max-score"], 0);

@@ -41,9 +41,8 @@ int copy_program(const std::string& path) {
 }  // namespace
 
 TooFewWalls::TooFewWalls(const Walls& walls)
-    : MachineFault(fmt::format("there are too few walls for a stranger's code here, which was not run: jails have {} "
-                               "(tier {}). Grade as root, for example in a container, on Linux with seccomp, or answer "
-                               "for the code: --trust",
+    : MachineFault(fmt::format("there are too few walls for a stranger's code here, which was not run. Grade as root, "
+                               "for example in a container, or answer for the code: --trust. Jails have {} (tier {})",
                                fmt::join(words_of(walls), ", "), walls.tier())) {}
 
 SharedMemory::SharedMemory() : file_(memfd_create("mailbox", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {

@@ -31,11 +31,12 @@ CourseFile load_course_file(const std::string& path) {
   if (!text) throw UsageError(fmt::format("--course: {} is no file that can be read.", path));
   const toml::table table = parsed(*text, path);
   TomlSection root(table, path, "");
-  root.has_only({"name", "contact", "puzzles", "second_parts", "due"});
+  root.has_only({"name", "contact", "puzzles", "second_parts", "hints", "due"});
   course.name = root.text("name");
   course.contact = root.text_or("contact", "");
   course.puzzles = root.texts_or_none("puzzles");
   course.second_parts = root.flag_or("second_parts", true);
+  course.hints = root.flag_or("hints", true);
   if (const toml::table* due = table["due"].as_table()) {
     for (const auto& [puzzle, when] : *due) {
       const auto* words = when.as_string();

@@ -14,6 +14,7 @@
 #include "cli/kit/public_texts.h"
 #include "cli/kit/tree.h"
 #include "cli/learner/course.h"
+#include "cli/system/program.h"
 
 namespace shardlings::cli::kit {
 
@@ -96,11 +97,12 @@ class Handout {
  private:
   void write_puzzle(const Manifest& puzzle) {
     const std::string from = puzzle.folder + "/", to = "puzzles/" + puzzle.id + "/";
-    const auto public_text = [&](const char* name, auto make) {
-      if (const auto text = read_file(from + name)) tree_.write(to + name, make(*text, puzzle, project_.clusters()));
-    };
-    public_text("puzzle.toml", public_manifest);
-    public_text("goal.json", public_goal);
+    if (const auto text = read_file(from + "puzzle.toml")) {
+      tree_.write(to + "puzzle.toml", public_manifest(*text, puzzle, project_.clusters(), course_.hints));
+    }
+    if (const auto text = read_file(from + "goal.json")) {
+      tree_.write(to + "goal.json", public_goal(*text, puzzle, project_.clusters()));
+    }
     for (const char* name : {"README.md", "goal.svg", "harness.cpp"}) {
       if (fs::exists(from + name)) tree_.copy(from + name, to + name);
     }
@@ -192,11 +194,29 @@ void check_folder(const std::string& folder) {
   }
 }
 
+/// Students' own files are in work/, and git does not know them: committed by the course, they would stop every pull.
+void check_work(const std::string& folder) {
+  const system::Captured committed = system::capture({"git", "-C", folder, "ls-files", "--", "work"});
+  if (committed.status != 0 || committed.output.empty()) return;
+  throw UsageError(
+      fmt::format("--out {0}: files of work/ are committed there. That folder is the students' alone: git pull would "
+                  "fail for each who has begun. Take them out, then start me again: git -C {1} rm -r -q work && git -C "
+                  "{1} commit -q -m \"work/ is the students'\"",
+                  folder, quoted_for_shell(folder)));
+}
+
+/// By it the command knows that what is tried in this folder is the course's, and no student's.
+void mark_as_courses_own(const std::string& folder) {
+  fs::create_directories(fs::path(folder + system::kWrittenHere).parent_path());
+  write_file_atomically(folder + system::kWrittenHere, fs::canonical(folder).string());
+}
+
 }  // namespace
 
 Written write_handout(const Project& project, const std::vector<Manifest>& puzzles, const CourseFile& course,
                       const std::string& folder) {
   check_folder(folder);
+  check_work(folder);
   fs::create_directories(folder);
   Tree tree(folder, kList);
   Handout handout(project, puzzles, course, tree);
@@ -205,6 +225,8 @@ Written write_handout(const Project& project, const std::vector<Manifest>& puzzl
   written.new_stubs = handout.new_stubs();
   written.removed = tree.finish();
   written.files = tree.files();
+  written.has_work = fs::exists(folder + "/work");
+  mark_as_courses_own(folder);
   return written;
 }
 

@@ -62,6 +62,18 @@ bool is_hidden_case(const Section& section) {
                      [](const Line& line) { return !line.inside_text && std::regex_match(line.text, kHidden); });
 }
 
+/// Of a diagnosis its id and its sentence are left. A text of several lines goes with the line that begins it.
+void drop_hint(Section& section) {
+  static const std::regex kOfHint(R"((hint|level)\s*=.*)");
+  std::vector<Line> left;
+  bool dropping = false;
+  for (Line& line : section.lines) {
+    if (!line.inside_text) dropping = std::regex_match(line.text, kOfHint);
+    if (!dropping) left.push_back(std::move(line));
+  }
+  section.lines = std::move(left);
+}
+
 /// The list of a milestone's cases, of those that are public.
 std::string milestone_line(const Manifest& puzzle, const cases::Milestone& milestone) {
   std::string names;
@@ -101,11 +113,14 @@ std::string linked(std::string rest, const std::function<bool(const std::string&
 
 }  // namespace
 
-std::string public_manifest(const std::string& text, const Manifest& puzzle, const std::string& clusters_folder) {
+std::string public_manifest(const std::string& text, const Manifest& puzzle, const std::string& clusters_folder,
+                            bool with_hints) {
   std::string result;
   std::size_t milestone = 0;
-  for (const Section& section : sections_of(text)) {
+  for (Section& section : sections_of(text)) {
     if (is_hidden_case(section)) continue;
+    if (!with_hints && section.heading.starts_with("[[hints]]")) continue;
+    if (!with_hints && section.heading.starts_with("[[diagnoses]]")) drop_hint(section);
     std::string cases_line;
     if (section.heading.starts_with("[[milestones]]")) {
       const cases::Milestone& next = puzzle.milestones.at(milestone++);

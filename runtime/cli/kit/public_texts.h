@@ -9,9 +9,10 @@
 
 namespace shardlings::cli::kit {
 
-/// puzzle.toml without its hidden cases and its comments. Throws std::runtime_error where that is no whole puzzle any
-/// more: all cases are hidden, or a milestone rests on hidden ones alone.
-std::string public_manifest(const std::string& text, const cases::Manifest& puzzle, const std::string& clusters_folder);
+/// puzzle.toml without its hidden cases and its comments, with its hints or without. Throws std::runtime_error where
+/// that is no whole puzzle any more: all cases are hidden, or a milestone rests on hidden ones alone.
+std::string public_manifest(const std::string& text, const cases::Manifest& puzzle, const std::string& clusters_folder,
+                            bool with_hints = true);
 
 /// goal.json without the runs of hidden cases. Throws std::runtime_error where it cannot be read.
 std::string public_goal(const std::string& text, const cases::Manifest& puzzle, const std::string& clusters_folder);

@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "cli/kit/parts.h"
+#include "cli/kit/stubs.h"
 #include "cli/system/program.h"
 
 namespace shardlings::cli::kit {
@@ -175,7 +176,8 @@ std::string compiler_of_machine() {
 
 /// Everything that a set-up depends on.
 std::string stamp_of(const Project& project, const std::string& compiler) {
-  return content_key({project.root, project.build, compiler, file_stamp(fs::canonical(compiler).string()),
+  return content_key({project.root, project.build, project.puzzle_file(""), compiler,
+                      file_stamp(fs::canonical(compiler).string()),
                       read_file(parts_folder(project) + "/parts.json").value_or(""), system::program_path("mold"),
                       system::program_path("ld.lld"), system::program_path("ld.gold")});
 }
@@ -218,10 +220,13 @@ void provide_stubs(const Project& project) {
     const auto stub = read_file(project.stub_file(id));
     if (!stub) continue;
     const auto mine = read_file(file);
+    if (mine == stub) note_stub(project, id, *stub);
     if (mine == stub || (mine && !is_earlier_stub(project, id, *mine))) continue;
     if (!mine && fs::exists(fs::symlink_status(file, error))) continue;  // something of the learner's all the same
     fs::create_directories(fs::path(file).parent_path(), error);
-    if (!error) write_file_atomically(file, *stub);
+    if (error) continue;
+    write_file_atomically(file, *stub);
+    note_stub(project, id, *stub);
   }
 }
 

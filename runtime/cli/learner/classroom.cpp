@@ -1,13 +1,18 @@
 #include "cli/learner/classroom.h"
 
-#include <chrono>
+#include <sys/stat.h>
+
+#include <charconv>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "cli/error.h"
+#include "cli/system/program.h"
 
 namespace shardlings::cli::learner {
 namespace {
@@ -30,9 +35,28 @@ std::string required(std::initializer_list<const char*> names) {
                   *names.begin()));
 }
 
+/// When the commit was made that the file lies in. What a stranger's repository may tell git to run is not run.
+std::optional<std::time_t> committed_at(const std::string& file) {
+  const system::Captured answer = system::capture(
+      {"git", "--no-pager", "-c", "log.showSignature=false", "-c", "core.fsmonitor=false", "-C",
+       std::filesystem::absolute(file).parent_path().string(), "log", "-1", "--no-show-signature", "--format=%ct"});
+  std::time_t seconds = 0;
+  const char* end = answer.output.data() + answer.output.size();
+  const bool is_number = std::from_chars(answer.output.data(), end, seconds).ec == std::errc();
+  return answer.status == 0 && is_number ? std::optional(seconds) : std::nullopt;
+}
+
+/// The same whenever it is graded again: when it was committed or, outside of git's repositories, written.
+std::time_t submitted_at(const std::string& file) {
+  if (file.empty()) return 0;
+  if (const auto committed = committed_at(file)) return *committed;
+  struct stat about {};
+  return stat(file.c_str(), &about) == 0 ? about.st_mtime : 0;
+}
+
 }  // namespace
 
-report::ClassroomSubmission classroom_submission() {
+report::ClassroomSubmission classroom_submission(const std::string& file) {
   report::ClassroomSubmission submission;
   submission.classroom = required({"CLASSROOM"});
   submission.assignment = required({"ASSIGNMENT"});
@@ -42,8 +66,7 @@ report::ClassroomSubmission classroom_submission() {
   submission.commit = required({"COMMIT_URL"});
   submission.release = required({"RELEASE_URL"});
   submission.review = required({"REVIEW_URL", "COMMIT_URL"});
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  submission.datetime = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+  submission.datetime = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(submitted_at(file)));
   return submission;
 }
 

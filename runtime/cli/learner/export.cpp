@@ -19,16 +19,19 @@ namespace shardlings::cli::learner {
 namespace {
 
 using grading::verdict::Verdict;
-using Format = std::string (*)(const Verdict&);
+using Format = std::string (*)(const Verdict&, const std::string& graded);
 
 const std::map<std::string, Format>& formats() {
   static const std::map<std::string, Format> all = {
-      {"autolab", report::to_autolab},
-      {"classroom50", [](const Verdict& verdict) { return report::to_classroom50(verdict, classroom_submission()); }},
-      {"gradescope", report::to_gradescope},
-      {"junit", report::to_junit},
-      {"prairielearn", report::to_prairielearn},
-      {"submitty", report::to_submitty}};
+      {"autolab", [](const Verdict& verdict, const std::string&) { return report::to_autolab(verdict); }},
+      {"classroom50",
+       [](const Verdict& verdict, const std::string& graded) {
+         return report::to_classroom50(verdict, classroom_submission(graded));
+       }},
+      {"gradescope", [](const Verdict& verdict, const std::string&) { return report::to_gradescope(verdict); }},
+      {"junit", [](const Verdict& verdict, const std::string&) { return report::to_junit(verdict); }},
+      {"prairielearn", [](const Verdict& verdict, const std::string&) { return report::to_prairielearn(verdict); }},
+      {"submitty", [](const Verdict& verdict, const std::string&) { return report::to_submitty(verdict); }}};
   return all;
 }
 
@@ -51,7 +54,7 @@ std::vector<Export> exports_of(const std::vector<std::string>& arguments) {
           fmt::format("--export {}: write one of {}, and a file if it is not for standard output: junit=results.xml",
                       argument, known_formats()));
     }
-    if (format == "classroom50") (void)classroom_submission();  // what is missing is said before anything is graded
+    if (format == "classroom50") (void)classroom_submission("");  // what is missing is said before anything is graded
     exports.push_back({format, file});
   }
   if (std::count_if(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; }) > 1) {
@@ -69,9 +72,10 @@ bool takes_stdout(const std::vector<Export>& exports) {
   return std::any_of(exports.begin(), exports.end(), [](const Export& e) { return e.file == "-"; });
 }
 
-void write_exports(const std::vector<Export>& exports, const Verdict& verdict, std::ostream& out) {
+void write_exports(const std::vector<Export>& exports, const Verdict& verdict, const std::string& graded,
+                   std::ostream& out) {
   for (const auto& [format, file] : exports) {
-    const std::string text = formats().at(format)(verdict);
+    const std::string text = formats().at(format)(verdict, graded);
     if (file == "-") {
       out << text;
     } else {

@@ -25,7 +25,9 @@ std::vector<Export> into_files(std::vector<Export> exports);
 /// Is standard output taken, so that nothing else may be printed there?
 bool takes_stdout(const std::vector<Export>& exports);
 
-/// Writes them all: files as a whole or not at all. Throws std::runtime_error where a file cannot be written.
-void write_exports(const std::vector<Export>& exports, const grading::verdict::Verdict& verdict, std::ostream& out);
+/// Writes them all: files as a whole or not at all. `graded`: the file that the verdict is about. Throws
+/// std::runtime_error where a file cannot be written.
+void write_exports(const std::vector<Export>& exports, const grading::verdict::Verdict& verdict,
+                   const std::string& graded, std::ostream& out);
 
 }  // namespace shardlings::cli::learner

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "report/choice.h"
 #include "report/totals.h"
@@ -125,17 +126,38 @@ std::string congratulation(const Context& context, const Course& course, const M
   return text;
 }
 
-/// What a run of a case came to. Counters are the same on every machine.
-CaseRecord record_of(const grading::verdict::CaseVerdict& kase) {
-  const report::Totals totals = report::totals_of(kase.counters);
-  return {totals.end.value(), totals.peak.value(), totals.sent.value(), std::llround(totals.idle * 1e6)};
+std::string hash_of(const cases::Case& kase) {
+  return content_hash(cases::to_json(kase));
 }
 
-void remember_bests(PuzzleProgress& progress, const Verdict& verdict) {
+/// What a run of a case came to. Counters are the same on every machine.
+CaseRecord record_of(const grading::verdict::CaseVerdict& kase, const std::vector<OpenCase>& open,
+                     const std::string& hash) {
+  const report::Totals totals = report::totals_of(kase.counters);
+  const auto bound =
+      std::find_if(open.begin(), open.end(), [&](const OpenCase& o) { return o.name == kase.kase.name; });
+  return {totals.end.value(),
+          totals.peak.value(),
+          totals.sent.value(),
+          std::llround(totals.idle * 1e6),
+          bound == open.end() ? 0 : bound->bound.value(),
+          hash_of(kase.kase),
+          hash};
+}
+
+/// Numbers of a case that was changed since are not mixed with those of the case as it was.
+void remember_bests(PuzzleProgress& progress, const Verdict& verdict, const std::string& hash) {
+  const std::vector<OpenCase> open = open_cases(verdict);
   for (const grading::verdict::CaseVerdict& kase : verdict.cases) {
     if (kase.kase.hidden || kase.kase.question || kase.counters.empty()) continue;
-    const CaseRecord now = record_of(kase);
+    const CaseRecord now = record_of(kase, open, hash);
     CaseRecord& best = progress.bests.emplace(kase.kase.name, now).first->second;
+    if (best.of_case != now.of_case || best.end_ns < now.bound_ns) {
+      best = now;
+      progress.records.erase(kase.kase.name);
+    }
+    best.bound_ns = now.bound_ns;
+    if (now.end_ns < best.end_ns) best.file = now.file;
     best.end_ns = std::min(best.end_ns, now.end_ns);
     best.peak_bytes = std::min(best.peak_bytes, now.peak_bytes);
     best.sent_bytes = std::min(best.sent_bytes, now.sent_bytes);
@@ -144,6 +166,11 @@ void remember_bests(PuzzleProgress& progress, const Verdict& verdict) {
 }
 
 }  // namespace
+
+bool still_holds(const CaseRecord& record, const Manifest& puzzle, const std::string& name) {
+  const cases::Case* kase = puzzle.find_case(name);
+  return kase != nullptr && hash_of(*kase) == record.of_case && record.end_ns >= record.bound_ns;
+}
 
 void remember_diagnoses(PuzzleProgress& progress, const Verdict& verdict) {
   if (verdict.status == Status::did_not_build) return;  // nothing ran: what the run before showed is still to be mended
@@ -163,7 +190,7 @@ void remember_run(PuzzleProgress& progress, const Verdict& verdict, const std::s
   progress.points = std::max(progress.points, verdict.points);
   if (!verdict.passed) return;
   progress.solved_hash = hash;
-  remember_bests(progress, verdict);
+  remember_bests(progress, verdict, hash);
   for (const OpenCase& open : open_cases(verdict)) {
     std::int64_t& best = progress.records.emplace(open.name, open.end.value()).first->second;
     best = std::min(best, open.end.value());

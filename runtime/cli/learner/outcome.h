@@ -16,6 +16,9 @@ void remember_run(PuzzleProgress& progress, const grading::verdict::Verdict& ver
 /// Enters a run of some cases only: it may explain a mistake, but solves nothing.
 void remember_diagnoses(PuzzleProgress& progress, const grading::verdict::Verdict& verdict);
 
+/// Whether a record is of the case as it is now, and not below what any run can come to.
+bool still_holds(const CaseRecord& record, const cases::Manifest& puzzle, const std::string& name);
+
 /// All checks that passing needs hold on all cases of the milestone.
 bool passes_milestone(const grading::verdict::Verdict& verdict, const cases::Milestone& milestone);
 

@@ -56,10 +56,9 @@ PastAnswers answers_from_json(const json& value) {
 json to_json(const std::map<std::string, CaseRecord>& bests) {
   json all = json::object();
   for (const auto& [name, best] : bests) {
-    all[name] = {{"end_ns", best.end_ns},
-                 {"peak_bytes", best.peak_bytes},
-                 {"sent_bytes", best.sent_bytes},
-                 {"idle_ppm", best.idle_ppm}};
+    all[name] = {{"end_ns", best.end_ns},     {"peak_bytes", best.peak_bytes}, {"sent_bytes", best.sent_bytes},
+                 {"idle_ppm", best.idle_ppm}, {"bound_ns", best.bound_ns},     {"of_case", best.of_case},
+                 {"file", best.file}};
   }
   return all;
 }
@@ -68,7 +67,13 @@ std::map<std::string, CaseRecord> bests_from_json(const json& value) {
   std::map<std::string, CaseRecord> bests;
   for (const auto& [name, best] : value.items()) {
     const auto number = [&best = best](const char* key) { return best.at(key).get<std::int64_t>(); };
-    bests[name] = {number("end_ns"), number("peak_bytes"), number("sent_bytes"), number("idle_ppm")};
+    bests[name] = {number("end_ns"),
+                   number("peak_bytes"),
+                   number("sent_bytes"),
+                   number("idle_ppm"),
+                   best.value("bound_ns", std::int64_t{0}),
+                   best.value("of_case", ""),
+                   best.value("file", "")};
   }
   return bests;
 }

@@ -44,6 +44,9 @@ struct CaseRecord {
   std::int64_t peak_bytes = 0;  ///< the lowest peak of device memory, of the rank that has the highest
   std::int64_t sent_bytes = 0;  ///< the fewest bytes that all ranks together have sent
   std::int64_t idle_ppm = 0;    ///< the smallest bubble, in millionths of the ranks' time
+  std::int64_t bound_ns = 0;    ///< of an open case: no run can end before; 0: none is known
+  std::string of_case{};        ///< hash of the case's numbers: a case that was changed is another one
+  std::string file{};           ///< hash of the file that ended earliest, as run and list have it
 
   bool operator==(const CaseRecord&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace shardlings::cli::submissions {
 
@@ -21,10 +22,24 @@ struct ArchiveLimits {
   std::size_t path_characters = 1'000;
 };
 
-/// Writes the C++ files of an archive below `folder` with the times that the archive gives them. Links,
-/// devices, and paths that lead out of the folder are left out. Returns why it could not be read whole, for example
-/// "it holds more than 20000 entries", or nothing; what came before that is there.
-std::string unpack(const std::string& archive, const std::string& folder, const ArchiveLimits& limits = {});
+/// A file of a student's that is not taken.
+struct LeftOut {
+  std::string path;
+  std::string why;        ///< "it is larger than 1 MiB"
+  bool may_count = true;  ///< it may be what a mark is for: without it, somebody would lose points by its name
+  std::string puzzle{};   ///< id of the puzzle that its name tells; empty: none
+};
+inline constexpr const char* kWrongSuffix = "its name does not end in .cpp";
+
+struct Unpacked {
+  std::string unread;             ///< why it could not be read whole: "it holds more than 20000 entries"; empty: it was
+  std::vector<LeftOut> left_out;  ///< C++ files and archives in it that are not taken, by their paths in it
+};
+
+/// Writes the C++ files of an archive (naming.h) below `folder` with the times that the archive gives them. Links, what
+/// asks for a password, larger files, archives in it, and paths that lead out of the folder are left out. What came
+/// before something that cannot be read is there.
+Unpacked unpack(const std::string& archive, const std::string& folder, const ArchiveLimits& limits = {});
 
 /// Makes a zip of all files below a folder, with their rights. Throws UsageError in a command that was built without
 /// archives, and std::runtime_error where it cannot be written.

@@ -57,7 +57,7 @@ std::string why(const Mark& old, const Mark& now) {
     // There were several, and none of them counted.
   } else if (old.content.empty() != now.content.empty()) {
     reasons.push_back(now.content.empty() ? "its file is gone" : "a file was handed in");
-  } else {
+  } else if (!now.content.empty()) {
     reasons.push_back(old.content == now.content ? "the same file" : "another file");
   }
   if (old.max_points != now.max_points) reasons.push_back("the puzzle has other points");
@@ -81,6 +81,7 @@ Mark mark_from(const json& data) {
   mark.outcome = *outcome;
   mark.points = data.at("points").is_null() ? 0 : data.at("points").get<int>();
   mark.max_points = data.at("max_points");
+  mark.bonus = data.value("bonus", 0);
   mark.file = data.at("file");
   mark.content = data.at("sha256");
   mark.late = data.at("late");

@@ -7,6 +7,7 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,7 +35,9 @@ namespace {
 /// One file to grade, and the place of its mark in the gradebook.
 struct Task {
   const cases::Manifest* puzzle = nullptr;
-  std::string student, file, content, kept;  ///< content: the file's SHA-256; kept: where its verdict is kept
+  std::string
+      student;  ///< the id by which hidden cases have their seeds: a group's, of one that has handed in together
+  std::string file, content, kept;  ///< content: the file's SHA-256; kept: where its verdict is kept
   std::size_t row = 0, column = 0;
 };
 
@@ -136,9 +139,20 @@ std::string content_of(const std::string& file) {
 
 namespace {
 
+/// Why one whose file for a puzzle is missing may have handed it in all the same; empty: they have not.
+std::string doubt_about(const Student& student, const std::string& puzzle) {
+  if (!student.unread.empty()) return student.unread;
+  const auto first = std::find_if(student.left_out.begin(), student.left_out.end(), [&puzzle](const LeftOut& one) {
+    return one.may_count && (one.puzzle.empty() || one.puzzle == puzzle);
+  });
+  if (first == student.left_out.end()) return "";
+  return fmt::format("no file for it was found, and {} was left out: {}. Rename or remove it.", first->path,
+                     first->why);
+}
+
 /// The marks of one student as far as they are known without grading; what is to be graded goes to `tasks`.
 Row row_of(const ClassGrading& grading, const Student& student, std::size_t row, std::vector<Task>& tasks) {
-  Row marks{student.id, student.name, {}};
+  Row marks{student.id, student.name, {}, student.group};
   for (const cases::Manifest& puzzle : grading.puzzles) {
     Mark mark;
     mark.puzzle = puzzle.id;
@@ -157,16 +171,19 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
       mark.content = content_of(file.file);
       mark.submitted = file.modified;
       mark.late = file.late || (grading.due && file.modified > *grading.due);
-      tasks.push_back({&puzzle, student.id, file.file, mark.content, "", row, marks.marks.size()});
+      tasks.push_back({&puzzle, student.group.empty() ? student.id : student.group, file.file, mark.content, "", row,
+                       marks.marks.size()});
     }
-    if (handed.empty() && !student.unread.empty()) mark = not_judged(puzzle, student.unread);
+    const std::string doubt = handed.empty() ? doubt_about(student, puzzle.id) : "";
+    if (!doubt.empty()) mark = not_judged(puzzle, doubt);
     marks.marks.push_back(mark);
   }
   return marks;
 }
 
 /// Fills the outcome in; what is known of the file stays.
-void put(Gradebook& book, const Task& task, Mark mark) {
+void put(Gradebook& book, const Task& task, Mark mark, bool with_bonus) {
+  if (!with_bonus) mark.points -= std::exchange(mark.bonus, 0);
   Mark& place = book.rows[task.row].marks[task.column];
   mark.file = place.file;
   mark.content = place.content;
@@ -242,7 +259,7 @@ Gradebook grade_class(const system::Project& project, const ClassGrading& gradin
   for (Task& task : tasks) {
     task.kept = fmt::format("{}/{}.json", grading.kept, key_of(project, grading, task, toolchain));
     if (auto mark = kept_mark(task)) {
-      put(book, task, *mark);
+      put(book, task, *mark, grading.bonus);
       ++progress.kept;
     } else {
       waiting.push_back(&task);
@@ -259,7 +276,7 @@ Gradebook grade_class(const system::Project& project, const ClassGrading& gradin
     wait_for_news(running);
     std::erase_if(running, [&](Running& one) {
       if (!one.job->take()) return false;
-      put(book, *one.task, finished_mark(*one.task, *one.job));
+      put(book, *one.task, finished_mark(*one.task, *one.job), grading.bonus);
       ++progress.done;
       progress.taken = Clock::now() - begin;
       say(progress);

@@ -27,6 +27,7 @@ struct ClassGrading {
   std::string secret;               ///< for the seeds of hidden cases; each student has one from it; empty: none
   int at_once = 1;
   int least_tier = 1;  ///< of jails (GradeOptions)
+  bool bonus = true;   ///< points of bonus checks count
 };
 
 /// What there is to do, what is done, and how much of that was there already.

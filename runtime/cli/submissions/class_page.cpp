@@ -19,15 +19,20 @@ using report::markup;
 /// Each colour brings its own ink, so that both colour schemes can read it (WCAG 2.1, 1.4.3); the words say the same.
 constexpr const char* kClassStyle = R"CSS(body { max-width: 90rem; }
 .marks td { border: 2px solid transparent; background-clip: padding-box; }
-.marks th[scope=row], .marks th.name { text-align: left; }
-.marks th[scope=row] { position: sticky; left: 0; background: Canvas; }
+.marks { border-collapse: separate; border-spacing: 0; }
+.whole { overflow: auto; max-height: 85vh; }
+.marks th { position: sticky; top: 0; background: Canvas; z-index: 1; }
+.marks th[scope=row], .marks th.name { text-align: left; left: 0; max-width: min(16rem, 30vw); overflow: hidden;
+  text-overflow: ellipsis; }
+.marks th[scope=row] { top: auto; } .marks th.name { z-index: 2; }
+.legend span { padding: .1rem .4rem; margin: 0 .3rem 0 .8rem; } .legend { line-height: 1.9; }
 .passed { background-color: #1c7c3c; color: #fff; } .failed { background-color: #fde3b0; color: #3b2a05; }
 .not_implemented, .missing { background-color: #e4e4e7; color: #3f3f46; }
 .did_not_build { background-color: #f6c9c4; color: #4a120c; } .not_judged { background-color: #6b21a8; color: #fff; }
 .late::after { content: " late"; font-size: .75em; }
 .bar { display: inline-block; height: .7em; background-color: #2f62c9; margin-right: .5em; vertical-align: baseline; }
 h3 { font-size: 1rem; margin: 1.5rem 0 0; } h4 { font-size: .9rem; margin: .8rem 0 0; } ul { list-style: none; padding-left: 0; }
-li { margin: .3rem 0; } details summary { cursor: pointer; } .who { color: GrayText; }
+li { margin: .3rem 0; } details summary { cursor: pointer; } .who { display: block; padding-left: 1.2rem; }
 .timelines { display: grid; grid-template-columns: repeat(auto-fill, minmax(20rem, 1fr)); gap: 1rem; }
 figure { margin: 0; } figure img { width: 100%; border: 1px solid GrayText; } figcaption { font-size: .85rem; }
 )CSS";
@@ -54,20 +59,34 @@ std::string cell_words(const Mark& mark) {
   return words;
 }
 
+/// The id that a case has which was not run, since those before it have said enough: no mistake of anybody's.
+constexpr const char* kNotRun = "not_run";
+
 std::string number_of(const cases::Manifest& puzzle) {
   return fmt::format("{:02}", puzzle.number);
 }
 
+/// What a cell may say, in its colours.
+constexpr const char* kLegend = R"(<p class="legend">A number: the points.
+<span class="passed">100</span>passed <span class="failed">60</span>failed
+<span class="not_implemented">not begun</span>the stub as it was handed out
+<span class="did_not_build">no build</span>the compiler refuses it <span class="missing">–</span>nothing was handed in
+<span class="not_judged">?</span>not judged: no points, and no total <span class="late">85</span>after the time that was due.
+A pointer on a cell is told why.</p>
+)";
+
 std::string marks_table(const Gradebook& book, const std::vector<cases::Manifest>& puzzles) {
   std::string html =
-      "<h2>Marks</h2>\n<div class=\"scroll\"><table class=\"marks\">\n<tr><th class=\"name\">student</th>";
+      "<h2>Marks</h2>\n<div class=\"whole\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"Marks\"><table class=\"marks\">\n<tr><th class=\"name\" "
+      "scope=\"col\">student</th>";
   for (const cases::Manifest& puzzle : puzzles) {
     html += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", markup(puzzle.title), number_of(puzzle));
   }
   html += "<th scope=\"col\">total</th></tr>\n";
   for (const Row& row : book.rows) {
-    html += fmt::format("<tr><th scope=\"row\">{}{}</th>", markup(row.student),
-                        row.name.empty() ? "" : " " + markup(row.name));
+    html += fmt::format("<tr><th scope=\"row\" title=\"{0}\">{0}</th>",
+                        markup(row.student + (row.name.empty() ? "" : " " + row.name)));
     for (const Mark& mark : row.marks) {
       html += fmt::format("<td class=\"{}{}\" title=\"{}\">{}</td>", kOutcomeWords.of(mark.outcome),
                           mark.late ? " late" : "", markup(cell_words(mark)), cell_text(mark));
@@ -76,7 +95,7 @@ std::string marks_table(const Gradebook& book, const std::vector<cases::Manifest
     html += fmt::format("<td>{}</td></tr>\n", total ? fmt::format("{:.4g} of {:.4g}", *total, most_of(book, row))
                                                     : std::string("not judged"));
   }
-  return html + "</table></div>\n";
+  return html + "</table></div>\n" + kLegend;
 }
 
 /// "12 passed, 3 failed, 1 missing".
@@ -133,6 +152,7 @@ std::vector<std::pair<std::string, std::string>> told_of(const Gradebook& book, 
   std::vector<std::pair<std::string, std::string>> told;
   for (const Row& row : book.rows) {
     for (const std::string& id : row.marks[column].diagnoses) {
+      if (id == kNotRun) continue;
       const std::string text = grading::judge::diagnosis_text(puzzle, id);
       const auto is_known = [&id](const auto& one) { return one.first == id; };
       if (text.empty() || std::any_of(told.begin(), told.end(), is_known)) continue;
@@ -149,7 +169,8 @@ std::string timelines_of(const Gradebook& book, std::size_t column) {
     const Mark& mark = row.marks[column];
     if (mark.picture.empty()) continue;
     figures += fmt::format(
-        "<figure><img src=\"{}\" loading=\"lazy\" alt=\"Timeline of {}\"><figcaption>{}: {}</figcaption></figure>\n",
+        "<figure><a href=\"{0}\"><img src=\"{0}\" loading=\"lazy\" alt=\"Timeline of {1}\"></a><figcaption>{2}: {3}"
+        "</figcaption></figure>\n",
         markup(mark.picture), markup(row.student), markup(row.student), markup(cell_words(mark)));
   }
   if (figures.empty()) return "";
@@ -172,8 +193,19 @@ Stumbles stumbles_of(const Gradebook& book, const cases::Manifest& puzzle) {
           book, column, told_of(book, column, puzzle), [](const Mark& mark) -> const auto& { return mark.diagnoses; })};
 }
 
+/// Files that several students have handed in alike.
+static std::string alike_text(const Gradebook& book) {
+  std::string items;
+  for (const Alike& one : alike_in(book)) {
+    std::vector<std::string> who;
+    for (const std::string& student : one.students) who.push_back(markup(student));
+    items += fmt::format("<li>{}: {}</li>\n", markup(one.puzzle), fmt::join(who, ", "));
+  }
+  return items.empty() ? "" : "<h2>The same file, byte for byte</h2>\n<ul>\n" + items + "</ul>\n";
+}
+
 std::string class_page(const Gradebook& book, const std::vector<cases::Manifest>& puzzles, const std::string& title) {
-  std::string body = marks_table(book, puzzles) + "<h2>Where the class fails</h2>\n";
+  std::string body = marks_table(book, puzzles) + alike_text(book) + "<h2>Where the class fails</h2>\n";
   for (std::size_t i = 0; i < puzzles.size(); ++i) {
     body += fmt::format("<h3>{} {}</h3>\n<p>{}</p>\n", number_of(puzzles[i]), markup(puzzles[i].title),
                         outcomes_of(book, i));

@@ -1,6 +1,8 @@
 #include "cli/submissions/gradebook.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,6 +57,7 @@ ordered_json json_of(const Mark& mark) {
   all["outcome"] = kOutcomeWords.of(mark.outcome);
   all["points"] = mark.outcome == Outcome::not_judged ? ordered_json() : ordered_json(mark.points);
   all["max_points"] = mark.max_points;
+  all["bonus"] = mark.bonus;
   all["file"] = mark.file;
   all["sha256"] = mark.content;
   all["submitted"] = mark.submitted == 0 ? ordered_json() : ordered_json(mark.submitted);
@@ -74,11 +77,41 @@ Mark mark_of(const Verdict& verdict) {
   mark.points = mark.outcome == Outcome::not_judged ? 0 : verdict.points;
   mark.max_points = verdict.max_points;
   for (const grading::verdict::CheckSummary& check : verdict.checks) {
+    if (check.spec.bonus && mark.points > 0) mark.bonus += check.earned;
     if (check.passed == false) mark.failed.push_back(check.spec.id);
   }
   mark.diagnoses = verdict.diagnoses;
   mark.reason = verdict.reason;
   return mark;
+}
+
+int count_of(const Gradebook& book, Outcome outcome) {
+  const auto is_it = [outcome](const Mark& mark) { return mark.outcome == outcome; };
+  int count = 0;
+  for (const Row& row : book.rows) {
+    count += static_cast<int>(std::count_if(row.marks.begin(), row.marks.end(), is_it));
+  }
+  return count;
+}
+
+std::vector<Alike> alike_in(const Gradebook& book) {
+  std::vector<Alike> all;
+  for (std::size_t i = 0; i < book.puzzles.size(); ++i) {
+    std::map<std::string, Alike> by_content;
+    std::set<std::string> groups;
+    for (const Row& row : book.rows) {
+      const Mark& mark = row.marks[i];
+      const bool is_work = !mark.content.empty() && mark.outcome != Outcome::not_implemented;
+      if (!is_work || (!row.group.empty() && !groups.insert(row.group).second)) continue;
+      Alike& one = by_content[mark.content];
+      one.puzzle = book.puzzles[i];
+      one.students.push_back(row.student);
+    }
+    for (auto& [content, one] : by_content) {
+      if (one.students.size() > 1) all.push_back(std::move(one));
+    }
+  }
+  return all;
 }
 
 std::optional<double> total_of(const Gradebook& book, const Row& row) {
@@ -101,7 +134,7 @@ double most_of(const Gradebook& book, const Row& row) {
 
 std::string to_csv(const Gradebook& book) {
   std::string text = "student,name,total,most,late";
-  for (const std::string& puzzle : book.puzzles) text += fmt::format(",{0},{0} outcome", puzzle);
+  for (const std::string& puzzle : book.puzzles) text += fmt::format(",{0},{0} most,{0} outcome", puzzle);
   text += "\n";
   for (const Row& row : book.rows) {
     const std::optional<double> total = total_of(book, row);
@@ -109,7 +142,8 @@ std::string to_csv(const Gradebook& book) {
                         number(most_of(book, row)), cell(late_of(row)));
     for (const Mark& mark : row.marks) {
       const bool judged = mark.outcome != Outcome::not_judged;
-      text += fmt::format(",{},{}", judged ? std::to_string(mark.points) : "", kOutcomeWords.of(mark.outcome));
+      text += fmt::format(",{},{},{}", judged ? std::to_string(mark.points) : "", mark.max_points,
+                          kOutcomeWords.of(mark.outcome));
     }
     text += "\n";
   }
@@ -126,12 +160,17 @@ std::string to_json(const Gradebook& book) {
     ordered_json student;
     student["student"] = row.student;
     student["name"] = row.name;
+    student["group"] = row.group;
     const std::optional<double> total = total_of(book, row);
     student["total"] = total ? ordered_json(*total) : ordered_json();
     student["most"] = most_of(book, row);
     student["marks"] = ordered_json::array();
     for (const Mark& mark : row.marks) student["marks"].push_back(json_of(mark));
     all["students"].push_back(std::move(student));
+  }
+  all["alike"] = ordered_json::array();
+  for (const Alike& one : alike_in(book)) {
+    all["alike"].push_back({{"puzzle", one.puzzle}, {"students", one.students}});
   }
   if (book.changes) {
     all["changes"] = ordered_json::array();

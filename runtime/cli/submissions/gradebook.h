@@ -21,6 +21,7 @@ struct Mark {
   std::string puzzle;
   Outcome outcome = Outcome::missing;
   int points = 0, max_points = 0;      ///< points: 0 where there is no verdict, too; `outcome` tells which
+  int bonus = 0;                       ///< of the points: those that max_points does not count
   std::string file;                    ///< below the folder of submissions; empty: missing
   std::string content;                 ///< its SHA-256; empty: missing
   std::int64_t submitted = 0;          ///< seconds since 1970; 0: unknown
@@ -34,6 +35,13 @@ struct Mark {
 struct Row {
   std::string student, name;
   std::vector<Mark> marks;  ///< in the order of Gradebook::puzzles
+  std::string group{};      ///< one word for all who have handed in together; empty: nobody else has
+};
+
+/// Files of several students that are the same, byte for byte.
+struct Alike {
+  std::string puzzle;
+  std::vector<std::string> students;  ///< ids, in the order of the rows; of a group one
 };
 
 /// A mark that is another one than in an earlier grading. In words: "failed, 60 of 100".
@@ -54,14 +62,22 @@ struct Gradebook {
 /// What the verdict says, for its place in the table.
 Mark mark_of(const grading::verdict::Verdict& verdict);
 
+/// By puzzle. What nobody has begun is alike everywhere, and left out.
+std::vector<Alike> alike_in(const Gradebook& book);
+
+int count_of(const Gradebook& book, Outcome outcome);
+
 /// The sum of a row's points or, with weights, of weight · points / max_points. Nothing where a puzzle was not judged:
 /// a sum without it would take points that nobody has refused.
 std::optional<double> total_of(const Gradebook& book, const Row& row);
 /// The most that total_of() gives without a bonus.
 double most_of(const Gradebook& book, const Row& row);
 
-/// One line for each student: total, then points and outcome of each puzzle. Points and total of what was not judged
-/// are empty. A cell that a spreadsheet would take for a formula has an apostrophe before it.
+/// UTF-8's byte order mark, without which Excel takes a file for one of another encoding.
+inline constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";
+
+/// One line for each student: total, then points, the most of them, and outcome of each puzzle. Points and total of
+/// what was not judged are empty. A cell that a spreadsheet would take for a formula has an apostrophe before it.
 std::string to_csv(const Gradebook& book);
 std::string to_json(const Gradebook& book);
 

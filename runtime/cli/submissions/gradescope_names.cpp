@@ -38,15 +38,28 @@ std::int64_t time_of(const std::string& text) {
   return timegm(&time) - offset;
 }
 
+/// A line of a submission that its submitters stand in: "  - :name: Ada" begins one, ":sid:" and ":email:" go on.
+void read_submitter(const std::string& line, std::vector<Submitter>& submitters) {
+  static const std::regex kField(R"(\s*(-)? +:(name|sid|email): *(.*?)\s*)");
+  std::smatch parts;
+  if (!std::regex_match(line, parts, kField)) return;
+  if (parts[1].matched) submitters.emplace_back();
+  if (submitters.empty()) return;
+  Submitter& one = submitters.back();
+  const std::string value = scalar(parts[3].str());
+  if (parts[2] == "name") one.name = value;
+  if (parts[2] == "sid" && !value.empty()) one.id = value;
+  if (parts[2] == "email" && one.id.empty()) one.id = value;
+}
+
 }  // namespace
 
-std::map<std::string, Submitters> submitters_in(const std::string& yaml) {
+std::map<std::string, Submission> submissions_in(const std::string& yaml) {
   static const std::regex kSubmission(R"(submission_(\d+):\s*)");
-  static const std::regex kName(R"(\s*-? +:name: (.+?)\s*)");
   static const std::regex kSubmitted(R"(  :created_at: (.+?)\s*)");
   static const std::regex kKey(R"(  (:[a-z_]+):.*)");
-  std::map<std::string, Submitters> all;
-  Submitters* here = nullptr;
+  std::map<std::string, Submission> all;
+  Submission* here = nullptr;
   std::string key;  // of the submission, which the line belongs to: results and history have names and times, too
   for (const std::string& line : lines_of(yaml)) {
     std::smatch parts;
@@ -57,8 +70,8 @@ std::map<std::string, Submitters> submitters_in(const std::string& yaml) {
     }
     if (here == nullptr) continue;
     if (std::regex_match(line, parts, kKey)) key = parts[1].str();
-    if (key == ":submitters" && std::regex_match(line, parts, kName)) {
-      here->names += (here->names.empty() ? "" : ", ") + scalar(parts[1].str());
+    if (key == ":submitters") {
+      read_submitter(line, here->submitters);
     } else if (key == ":created_at" && std::regex_match(line, parts, kSubmitted)) {
       here->submitted = time_of(scalar(parts[1].str()));
     }

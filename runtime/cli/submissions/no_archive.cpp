@@ -4,15 +4,17 @@
 
 namespace shardlings::cli::submissions {
 
-std::string unpack(const std::string&, const std::string&, const ArchiveLimits&) {
-  return "this command was built without archives; on Debian or Ubuntu: apt-get install libarchive-dev, and build "
-         "again";
+/// The launcher sees that the package is there, and builds again by itself.
+static constexpr const char* kToHaveArchives =
+    "this command was built without archives; on Debian or Ubuntu: sudo apt-get install libarchive-dev, and then "
+    "./shardlings, which builds what is new";
+
+Unpacked unpack(const std::string&, const std::string&, const ArchiveLimits&) {
+  return {kToHaveArchives, {}};
 }
 
 void pack(const std::string&, const std::string& zip) {
-  throw UsageError(zip +
-                   " cannot be made: this command was built without archives; on Debian or Ubuntu: apt-get install "
-                   "libarchive-dev, and build again");
+  throw UsageError(zip + " cannot be made: " + kToHaveArchives + ".");
 }
 
 }  // namespace shardlings::cli::submissions

@@ -5,25 +5,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "case/manifest.h"
+#include "cli/submissions/archive.h"
 
 namespace shardlings::cli::submissions {
-
-/// What the name of an entry of the folder says.
-struct EntryName {
-  std::string student;  ///< the id that the platform gives, or the folder's name; empty: the name says no student
-  std::string name;     ///< of the student; empty where the platform writes none
-  std::string file;     ///< what the student called the file; empty for a folder
-  bool late = false;    ///< the platform says so
-};
-
-/// Understands what Gradescope (submission_1234), Canvas (doejane_LATE_12_345_puzzle.cpp) and Moodle
-/// (Jane Doe_1234_assignsubmission_file_, with or without a file's name) write. Any other folder is named by its
-/// student, and any other file by nobody.
-EntryName entry_name(std::string_view name, bool is_folder);
 
 struct Handed {
   std::string puzzle;         ///< id
@@ -34,29 +21,29 @@ struct Handed {
 
 struct Student {
   std::string id, name;
-  std::vector<Handed> files;          ///< by puzzle, then by path; two of one puzzle are both here
-  std::vector<std::string> left_out;  ///< paths of C++ files that name no puzzle
-  std::string unread;                 ///< why their work could not be read whole; empty: it could
+  std::vector<Handed> files;      ///< by puzzle, then by path; two of one puzzle are both here, if they are not alike
+  std::vector<LeftOut> left_out;  ///< C++ files and archives that are not taken
+  std::string unread;             ///< why their work could not be read whole; empty: it could
+  std::string group;              ///< one word for all who have handed this in together; empty: nobody else has
 };
 
 struct Submissions {
-  std::vector<Student> students;      ///< by id
-  std::vector<std::string> left_out;  ///< entries that name no student
+  std::vector<Student> students;  ///< by id
+  std::vector<LeftOut> left_out;  ///< entries that are nobody's
 };
-
-/// Which of `puzzles` a file is for, by its path below the student's folder: 09.cpp, puzzle09.cpp and
-/// 09_data_parallel.cpp anywhere, or puzzle.cpp in a folder that is named so. A puzzle.cpp without such a folder is for
-/// the only one of `puzzles`, if there is only one. nullptr: for none of them.
-const cases::Manifest* puzzle_of(const std::string& path, const std::vector<cases::Manifest>& puzzles);
 
 /// What one student has handed in, in a folder of which nothing is known but that it is theirs. Archives are opened
 /// into `unpacked`.
+///
+/// A file is for the puzzle that its path names (naming.h). One that names none is for the puzzle that its first
+/// comment names, unless another file is there by that name; and a puzzle.cpp without either for the only one of
+/// `puzzles`, if there is only one. Of files that are alike, byte for byte, one is taken.
 Student read_student(const std::string& folder, const std::string& unpacked,
                      const std::vector<cases::Manifest>& puzzles);
 
-/// Reads the folder, and whose the submissions are where Gradescope says so (gradescope_names.h). An archive is a
-/// student's folder, or lies in one; C++ files in it are put below `unpacked`. Throws UsageError where the folder
-/// cannot be read, or holds nobody's work.
+/// Reads the folder, and whose the submissions are where Gradescope says so (gradescope_names.h), also of a folder that
+/// holds nothing but what Gradescope has exported. An archive is a student's folder, or lies in one; C++ files in it
+/// are put below `unpacked`. Throws UsageError where the folder cannot be read, or holds nobody's work.
 Submissions read_submissions(const std::string& folder, const std::string& unpacked,
                              const std::vector<cases::Manifest>& puzzles);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/file.h"
 #include "cli/error.h"
 
 namespace shardlings::cli::system {
@@ -41,6 +42,9 @@ Project find_project(const std::string& program) {
                      "repository; it sets the build folder up.");
   }
   project.is_handout = fs::exists(project.root + kHandoutFile);
+  std::error_code error;
+  const std::string here = fs::canonical(project.root, error).string();
+  project.is_courses_own = project.is_handout && !error && read_file(project.root + kWrittenHere) == here;
   return project;
 }
 

@@ -8,6 +8,9 @@ namespace shardlings::cli::system {
 
 /// What makes a folder a handout: its course as data (kit/course_file.h).
 inline constexpr const char* kHandoutFile = "/handout.toml";
+/// Holds the path of the folder into which a course has written its handout. Git ignores it, so that no clone has it,
+/// and of a copy elsewhere the path is another one.
+inline constexpr const char* kWrittenHere = "/.shardlings/written_here";
 
 /// Absolute paths, without a slash at the end.
 struct Project {
@@ -16,6 +19,9 @@ struct Project {
   /// A course's repository for students: no solutions and no graders' sources, and the learner's files beside the
   /// stubs, so that an update of the course meets none of them.
   bool is_handout = false;
+  /// The handout where the course itself has written it, from where students clone it. What is tried there must not be
+  /// committed into their folder.
+  bool is_courses_own = false;
   /// A folder with puzzles/ and solutions/ of its own, in place of the repository's; empty: none.
   std::string collection{};
 
@@ -33,7 +39,8 @@ struct Project {
   std::string puzzle_folder(const std::string& id) const { return puzzles() + "/" + id; }
   /// The learner's file.
   std::string puzzle_file(const std::string& id) const {
-    return (is_handout ? root + "/work/" + id : puzzle_folder(id)) + "/puzzle.cpp";
+    const std::string handed_out = root + (is_courses_own ? "/.shardlings/look/" : "/work/") + id;
+    return (is_handout ? handed_out : puzzle_folder(id)) + "/puzzle.cpp";
   }
   /// In a handout: the file as the learner gets it.
   std::string stub_file(const std::string& id) const { return puzzle_folder(id) + "/stub.cpp"; }

@@ -54,9 +54,9 @@ static int autograder(const Context& context, const AutograderOptions& options) 
   }
   const std::string out = std::filesystem::absolute(options.out).string();
   kit::write_autograder(context.project, made, out);
-  context.out << fmt::format("{}: {} puzzles, {:.0f} MB, with parts for {}\n", system::shown_path(out),
-                             made.puzzles.size(), static_cast<double>(std::filesystem::file_size(out)) / 1e6,
-                             kit::platform());
+  context.out << fmt::format("{}: {} puzzle{}, {:.0f} MB, with parts for {}\n", system::shown_path(out),
+                             made.puzzles.size(), made.puzzles.size() == 1 ? "" : "s",
+                             static_cast<double>(std::filesystem::file_size(out)) / 1e6, kit::platform());
   context.out << context.wrapped(made.secret.empty()
                                      ? "It holds the hidden cases: keep it to the staff."
                                      : "It holds the hidden cases and your secret: keep it to the staff.");
@@ -67,7 +67,7 @@ void add_autograder(CommandLine& line) {
   auto [options, verb] =
       line.verb<AutograderOptions>("autograder", "for courses: the zip of an assignment on Gradescope", autograder);
   verb.text("--out", options.out, "the zip to write");
-  verb.each("--puzzles", options.puzzles, "PUZZLES", "the assignment's, as in 09 or 01-07");
+  verb.several("--puzzles", options.puzzles, "PUZZLES", "the assignment's, as in 01-07 09");
   verb.text("--seed-file", options.seed_file,
             "a file with a secret, from which each student's hidden cases get seeds that are not told");
   verb.each("--feedback", options.feedback, "LEVEL", "what students are told of hidden cases: full, law or none");

@@ -47,15 +47,13 @@ static int grade(const Context& context, const StrangersFile& asked) {
   }
   std::error_code error;
   if (asked.of_class.any() && std::filesystem::is_directory(asked.run.puzzle, error)) {
-    throw UsageError(fmt::format(
-        "{} is one word too many: {} is graded as a folder of submissions. Options that take several values "
-        "are repeated: --weights 04=10 --weights 17=90.",
-        asked.run.file, asked.run.puzzle));
+    throw UsageError(fmt::format("{} is one word too many: {} is graded as a folder of submissions.", asked.run.file,
+                                 asked.run.puzzle));
   }
   if (asked.of_class.any()) {
     throw UsageError(
-        "--puzzles, --weights, --due, --diff, --out and --jobs are for a folder of submissions: ./shardlings grade "
-        "FOLDER");
+        "--puzzles, --weights, --due, --diff, --roster, --no-bonus, --bom, --out and --jobs are for a folder of "
+        "submissions: ./shardlings grade FOLDER");
   }
   RunOptions options = asked.run;
   options.jail = true;
@@ -65,7 +63,10 @@ static int grade(const Context& context, const StrangersFile& asked) {
 
 void add_grade(CommandLine& line) {
   auto [options, verb] = line.verb<StrangersFile>("grade", "grade somebody else's file, or a class, in jails", grade);
-  verb.required("PUZZLE", options.run.puzzle, "number, id or a part of the name; or a folder of submissions");
+  verb.required(
+      "PUZZLE", options.run.puzzle,
+      "number, id or a part of the name; or a folder of submissions, for which the exit status is 0 if all were "
+      "judged, whatever the points, and 3 if something was not");
   verb.positional("FILE", options.run.file, "the file to grade; none for a folder");
   add_grading_options(verb, options.run);
   add_class_options(verb, options.of_class);

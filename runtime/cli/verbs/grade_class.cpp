@@ -1,5 +1,7 @@
 #include "cli/verbs/grade_class.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,21 +12,22 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/machine_fault.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
 #include "cli/learner/hidden_cases.h"
 #include "cli/submissions/changes.h"
 #include "cli/submissions/class_grading.h"
 #include "cli/submissions/class_page.h"
+#include "cli/submissions/roster.h"
 #include "cli/terminal/progress_line.h"
-#include "report/harmless.h"
+#include "cli/verbs/class_summary.h"
 
 namespace shardlings::cli::verbs {
 
 namespace fs = std::filesystem;
 using cases::Manifest;
 using submissions::Gradebook;
-using submissions::Mark;
 using submissions::Outcome;
 
 namespace {
@@ -98,28 +101,18 @@ std::optional<std::int64_t> due_of(const std::string& text) {
       "--due {}: write the time with its zone, as in 2026-12-01T18:00:00Z or 2026-12-01T18:00:00+01:00.", text));
 }
 
-void tell(const Context& context, const std::string& text) {
-  context.err << report::harmless_line(text, context.charset) << '\n';
+std::vector<submissions::Enrolled> roster_of(const std::string& file) {
+  const auto text = read_file(file);
+  if (!text) throw UsageError(fmt::format("--roster: {} is no file that can be read.", file));
+  return submissions::roster_from(*text, file);
 }
 
-/// What was left out, so that nobody loses points by a name that was not understood.
-void tell_of_left_out(const Context& context, const submissions::Submissions& all) {
-  for (const std::string& path : all.left_out) tell(context, "left out: " + path + " names no student");
-  for (const submissions::Student& student : all.students) {
-    if (student.left_out.empty()) continue;
-    const std::size_t more = student.left_out.size() - 1;
-    tell(context, fmt::format("left out: {} names no puzzle that is graded{}", student.left_out.front(),
-                              more == 0 ? "" : fmt::format(", and {} more files of {}", more, student.id)));
-  }
-}
-
-int count_of(const Gradebook& book, Outcome outcome) {
-  int count = 0;
-  for (const submissions::Row& row : book.rows) {
-    count += static_cast<int>(std::count_if(row.marks.begin(), row.marks.end(),
-                                            [outcome](const Mark& mark) { return mark.outcome == outcome; }));
-  }
-  return count;
+/// Said once, and before anybody waits: a user of its own for each jail is root's to give.
+void check_walls(int least_tier) {
+  if (least_tier == 0 || geteuid() == 0) return;
+  throw MachineFault(
+      "Nothing was graded: only root can put up the walls that a stranger's code is run behind. Grade as root, for "
+      "example in a container, or answer for all of the code yourself: add --trust.");
 }
 
 /// The grading to compare with. It may be the one that this one replaces.
@@ -134,42 +127,11 @@ std::optional<Gradebook> earlier_of(const std::string& file) {
   }
 }
 
-void print_changes(const Context& context, const Gradebook& book) {
-  if (!book.changes) return;
-  context.out << fmt::format("{} marks have changed\n", book.changes->size());
-  for (const submissions::Change& one : *book.changes) {
-    const std::string text =
-        fmt::format("  {} {}: {} -> {} ({})", one.student, one.puzzle, one.before.empty() ? "nothing" : one.before,
-                    one.now.empty() ? "nothing" : one.now, one.why);
-    context.out << report::harmless_line(text, context.charset) << '\n';
-  }
-}
-
-void print_summary(const Context& context, const Gradebook& book, const std::string& pace, const std::string& out) {
-  std::string counts;
-  for (const Outcome outcome : {Outcome::passed, Outcome::failed, Outcome::not_implemented, Outcome::did_not_build,
-                                Outcome::missing, Outcome::not_judged}) {
-    std::string word = submissions::kOutcomeWords.of(outcome);
-    std::replace(word.begin(), word.end(), '_', ' ');
-    if (const int count = count_of(book, outcome)) counts += fmt::format("  {:<16}{:>5}\n", word, count);
-  }
-  context.out << fmt::format("{} students, {} puzzles\n{}", book.rows.size(), book.puzzles.size(), counts);
-  for (const submissions::Row& row : book.rows) {
-    for (const Mark& mark : row.marks) {
-      if (mark.outcome != Outcome::not_judged) continue;
-      const std::string text = fmt::format("not judged: {} {}: {}", row.student, mark.puzzle, mark.reason);
-      context.out << report::harmless_line(text, context.charset) << '\n';
-    }
-  }
-  print_changes(context, book);
-  if (!pace.empty()) context.out << pace << '\n';
-  context.out << fmt::format("{0}/results.csv, {0}/results.json, {0}/class.html\n", system::shown_path(out));
-}
-
 }  // namespace
 
 int grade_class(const Context& context, const std::string& asked, const ClassOptions& options,
                 const ClassRules& rules) {
+  check_walls(rules.least_tier);
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   submissions::ClassGrading grading;
@@ -182,9 +144,10 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
                     "elsewhere.",
                     options.out));
   }
-  const submissions::Submissions all =
-      submissions::read_submissions(grading.folder, out + "/unpacked", grading.puzzles);
-  tell_of_left_out(context, all);
+  submissions::Submissions all = submissions::read_submissions(grading.folder, out + "/unpacked", grading.puzzles);
+  const ClassSummary summary(context, all);
+  summary.tell_of_left_out();
+  if (!options.roster.empty()) summary.tell_of_strangers(enrol(all, roster_of(options.roster)), options.roster);
   if (options.puzzles.empty()) grading.puzzles = handed_in(grading.puzzles, all);
   if (grading.puzzles.empty()) {
     throw UsageError(
@@ -198,6 +161,7 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   if (!rules.seed_file.empty()) grading.secret = learner::secret_of(rules.seed_file);
   grading.at_once = options.jobs;
   grading.least_tier = rules.least_tier;
+  grading.bonus = !options.no_bonus;
   const std::optional<Gradebook> earlier = earlier_of(options.diff);
   grading.kept = out + "/kept";
   // What one finds after a grading that was killed is never an older one's.
@@ -215,7 +179,8 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   }
   if (earlier) book.changes = changes_between(*earlier, book);
   write_file_atomically(out + "/results.json", to_json(book));
-  write_file_atomically(out + "/results.csv", to_csv(book));
+  const std::string mark = options.byte_order_mark ? submissions::kByteOrderMark : "";
+  write_file_atomically(out + "/results.csv", mark + to_csv(book));
   write_file_atomically(out + "/class.html",
                         class_page(book, grading.puzzles, "Class: " + fs::path(grading.folder).filename().string()));
   for (const char* name : {"/results.csv", "/results.json", "/class.html"}) {  // marks are nobody else's affair
@@ -224,17 +189,22 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   if (rules.json) {
     context.out << to_json(book);
   } else {
-    print_summary(context, book, submissions::pace_of(last, static_cast<int>(book.rows.size())), out);
+    summary.print(book, submissions::pace_of(last, static_cast<int>(book.rows.size())), out);
   }
-  return count_of(book, Outcome::not_judged) == 0 ? kPassed : kNotJudged;
+  return submissions::count_of(book, Outcome::not_judged) == 0 ? kPassed : kNotJudged;
 }
 
 void add_class_options(VerbOptions& verb, ClassOptions& options) {
-  verb.each("--puzzles", options.puzzles, "PUZZLES",
-            "of a folder: these puzzles, as in 09 or 01-13; without it: those that anybody has handed in");
-  verb.each("--weights", options.weights, "PUZZLE=NUMBER", "of a folder: what all points of a puzzle count in the sum");
+  verb.several("--puzzles", options.puzzles, "PUZZLES",
+               "of a folder: these puzzles, as in 01-07 09; without it: those that anybody has handed in");
+  verb.several("--weights", options.weights, "PUZZLE=NUMBER",
+               "of a folder: what all points of a puzzle count in the sum, as in 01=10 02=20");
   verb.text("--due", options.due, "of a folder: what is late, as in 2026-12-01T18:00:00Z; points stay as they are");
   verb.text("--diff", options.diff, "of a folder: whose marks have changed since this results.json, and why");
+  verb.text("--roster", options.roster,
+            "of a folder: a table of the class, id and name: who has handed nothing in gets a line, too");
+  verb.flag("--no-bonus", options.no_bonus, "of a folder: points of bonus checks do not count");
+  verb.flag("--bom", options.byte_order_mark, "of a folder: results.csv begins with a byte order mark, for Excel");
   verb.text("--out", options.out, "of a folder: where results go; without it: FOLDER.graded");
   verb.number("-j,--jobs", options.jobs, "of a folder: submissions graded at once", {1, 64});
 }

@@ -15,12 +15,16 @@ struct ClassOptions {
   std::vector<std::string> weights;  ///< "09=30"
   std::string due;                   ///< "2026-12-01T18:00:00Z"; empty: none
   std::string diff;                  ///< results.json of an earlier grading; empty: none
+  std::string roster;                ///< a list of the class; empty: none
+  bool no_bonus = false;             ///< points of bonus checks do not count
+  bool byte_order_mark = false;      ///< at the beginning of results.csv
   std::string out;                   ///< folder of results; empty: beside that of the submissions
   int jobs = 1;
 
   /// Is anything asked for that only a class has?
   bool any() const {
-    return !puzzles.empty() || !weights.empty() || !due.empty() || !out.empty() || !diff.empty() || jobs != 1;
+    const bool says = !due.empty() || !out.empty() || !diff.empty() || !roster.empty();
+    return says || !puzzles.empty() || !weights.empty() || jobs != 1 || no_bonus || byte_order_mark;
   }
 };
 
@@ -33,7 +37,8 @@ struct ClassRules {
   bool json = false;  ///< the gradebook on standard output
 };
 
-/// Grades the folder and writes results.csv, results.json and class.html. kPassed: all was judged; kNotJudged: some was not.
+/// Grades the folder and writes results.csv, results.json and class.html. kPassed: all was judged; kNotJudged: some was
+/// not.
 int grade_class(const Context& context, const std::string& folder, const ClassOptions& options,
                 const ClassRules& rules);
 

@@ -48,17 +48,28 @@ std::string submitter_of(const std::string& metadata) {
   return fmt::format("{}", fmt::join(users, "+"));
 }
 
+/// What may have been meant for a puzzle, and was left out: " puzzle.cpp was left out: it is a link."
+std::string left_out_of(const submissions::Student& student) {
+  std::string text;
+  for (const submissions::LeftOut& one : student.left_out) {
+    if (!one.may_count) continue;
+    text += fmt::format(" {} was left out: {}.", fs::path(one.path).filename().string(), one.why);
+  }
+  return text;
+}
+
 /// Why there is no file to judge; empty if there is one.
 std::string fault_of(const Manifest& puzzle, const std::vector<const submissions::Handed*>& files,
-                     const std::string& unread) {
+                     const submissions::Student& student) {
   if (files.size() == 1) return "";
   if (files.size() > 1) {
     return fmt::format("There are {} files for it, and it is not known which one counts. Hand in one of them.",
                        files.size());
   }
-  const std::string why = unread.empty() ? "" : " What was handed in could not be read whole.";
-  return fmt::format("No file for it was handed in.{} Hand in work/{}/puzzle.cpp, or call the file {}.cpp.", why,
-                     puzzle.id, learner::short_name(puzzle));
+  const std::string why = student.unread.empty() ? "" : " What was handed in could not be read whole.";
+  return fmt::format(
+      "No file for it was handed in.{}{} Hand in work/{}/puzzle.cpp with its first line, or call the file {}.cpp.", why,
+      left_out_of(student), puzzle.id, learner::short_name(puzzle));
 }
 
 class Judging {
@@ -77,7 +88,7 @@ class Judging {
     GradescopePart part;
     part.title = fmt::format("{} {}", learner::short_name(puzzle), puzzle.title);
     part.max_points = puzzle.max_points();
-    part.fault = fault_of(puzzle, files, student.unread);
+    part.fault = fault_of(puzzle, files, student);
     if (part.fault.empty()) part.verdict = grading::grade_puzzle(how_to_grade(puzzle, files.front()->file));
     const grading::verdict::Verdict whole = part.verdict;
     conceal(part.verdict, learner::feedback_of(puzzle, options_.feedback));

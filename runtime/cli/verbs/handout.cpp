@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <ostream>
@@ -31,10 +32,16 @@ std::string plain_path(const std::string& path) {
   return (normal.has_filename() ? normal : normal.parent_path()).string();
 }
 
-/// A puzzle may be named in any way that a person does, also one that is not handed out yet.
-std::map<std::string, std::string> by_id(const learner::Course& course, const std::map<std::string, std::string>& due) {
+/// A puzzle may be named in any way that a person does, also one of the course's that is not handed out yet.
+std::map<std::string, std::string> due_by_id(const learner::Course& course, const kit::CourseFile& about) {
+  const std::vector<cases::Manifest> puzzles = learner::puzzles_named(course, about.puzzles);
   std::map<std::string, std::string> result;
-  for (const auto& [name, when] : due) result[course.find(name).id] = when;
+  for (const auto& [name, when] : about.due) {
+    const std::string id = course.find(name).id;
+    const bool is_there = std::any_of(puzzles.begin(), puzzles.end(), [&id](const auto& one) { return one.id == id; });
+    if (!is_there) throw UsageError(fmt::format("due: {} is none of the course's puzzles, and has a date.", id));
+    result[id] = when;
+  }
   return result;
 }
 
@@ -47,7 +54,7 @@ static int handout(const Context& context, const HandoutOptions& options) {
   const learner::Course course = learner::load_course(context.project);
   learner::tell_of_faulty(context, course);
   kit::CourseFile about = kit::load_course_file(options.course);
-  about.due = by_id(course, about.due);
+  about.due = due_by_id(course, about);
   const auto puzzles = learner::puzzles_named(course, options.puzzles.empty() ? about.puzzles : options.puzzles);
   if (puzzles.empty()) throw UsageError("handout: there is no such puzzle.");
   const std::string out = plain_path(options.out);
@@ -66,15 +73,19 @@ static int handout(const Context& context, const HandoutOptions& options) {
                 << '\n';
     return kPassed;
   }
-  context.out << fmt::format("{}: {} puzzles, {} files, with parts for {}\n", system::shown_path(out), puzzles.size(),
-                             written.files, kit::platform());
+  context.out << fmt::format("{}: {} puzzle{}, {} files, with parts for {}\n", system::shown_path(out), puzzles.size(),
+                             puzzles.size() == 1 ? "" : "s", written.files, kit::platform());
   if (!written.new_stubs.empty()) {
     context.out << context.wrapped(fmt::format("Other stubs than before: {}. Students who have begun keep their files.",
                                                fmt::join(written.new_stubs, ", ")));
   }
+  if (written.has_work) {
+    context.out << context.wrapped(
+        "There are files in its work/. That folder is the students': move them elsewhere before you commit.");
+  }
   context.out << context.wrapped(
-      "Look at it, then commit it and push it where students pull from. What they write goes to work/, which is never "
-      "yours.");
+      "Look at it, then commit it and push it where students pull from. What you try in this folder is kept in "
+      ".shardlings/look, which git ignores; what students write goes to work/ of their clones.");
   return kPassed;
 }
 
@@ -82,8 +93,8 @@ void add_handout(CommandLine& line) {
   auto [options, verb] = line.verb<HandoutOptions>("handout", "for courses: a repository for students", handout);
   verb.text("--out", options.out,
             "the folder to write: a new or an empty one, or a handout that is brought up to date");
-  verb.each("--puzzles", options.puzzles, "PUZZLES",
-            "these puzzles, as in 09 or 01-13; without it: the course's, or all");
+  verb.several("--puzzles", options.puzzles, "PUZZLES",
+               "these puzzles, as in 01-07 09; without it: the course's, or all");
   verb.text("--course", options.course, "course.toml: its name, whom students ask, puzzles, when they are due");
   verb.flag("--json", options.json, kJsonMeaning);
 }

@@ -75,6 +75,10 @@ int hint(const Context& context, const HintOptions& options) {
     }
   }
   if (options.json) return print_json(context, puzzle, rung, rung.hint);
+  if (!rung.hint && puzzle.hints.empty() && context.project.is_handout) {
+    context.out << "Your course has handed out no hints.\n";
+    return kPassed;
+  }
   if (!rung.hint) {
     context.out << "There are no more hints. Those given: ./shardlings hint " << learner::short_name(puzzle)
                 << " --all\n";

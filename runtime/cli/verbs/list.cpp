@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/terminal_text.h"
 #include "cli/error.h"
+#include "cli/kit/stubs.h"
 #include "cli/learner/course.h"
 #include "cli/learner/planned.h"
 #include "cli/terminal/pager.h"
@@ -26,6 +27,7 @@ struct Entry {
   const Manifest* puzzle;
   learner::PuzzleProgress progress;
   learner::Standing standing;
+  bool newer_stub;  ///< than the one that was begun from
 };
 
 std::vector<Entry> entries_of(const Context& context, const learner::Course& course,
@@ -33,7 +35,8 @@ std::vector<Entry> entries_of(const Context& context, const learner::Course& cou
   std::vector<Entry> entries;
   for (const Manifest& puzzle : course.puzzles()) {
     const learner::PuzzleProgress& past = progress.of(puzzle.id);
-    entries.push_back({&puzzle, past, learner::standing(past, file_hash(context.project.puzzle_file(puzzle.id)))});
+    entries.push_back({&puzzle, past, learner::standing(past, file_hash(context.project.puzzle_file(puzzle.id))),
+                       kit::has_newer_stub(context.project, puzzle.id)});
   }
   return entries;
 }
@@ -117,6 +120,7 @@ int print_json(const Context& context, const std::vector<Entry>& entries, const 
                        {"summary", entry.puzzle->summary},
                        {"file", context.project.puzzle_file(entry.puzzle->id)},
                        {"standing", learner::to_text(entry.standing)},
+                       {"newer_stub", entry.newer_stub},
                        {"solved", entry.progress.solved()},
                        {"points", entry.progress.points},
                        {"max_points", entry.puzzle->max_points()},
@@ -169,6 +173,7 @@ void add_count(const Context& context, const char* done, const learner::PastAnsw
 std::string remarks_of(const Context& context, const Entry& entry) {
   std::vector<std::string> remarks;
   if (std::string remark = remark_of(context, entry); !remark.empty()) remarks.push_back(std::move(remark));
+  if (entry.newer_stub) remarks.push_back(context.paint(Role::warning, "its stub has changed since you began"));
   add_count(context, "predicted", entry.progress.predicted, remarks);
   add_count(context, "answered", entry.progress.answered, remarks);
   return fmt::format("{}", fmt::join(remarks, ", "));

@@ -5,6 +5,7 @@
 
 #include "base/terminal_text.h"
 #include "cli/error.h"
+#include "cli/kit/stubs.h"
 #include "cli/learner/course.h"
 #include "cli/verbs/verbs.h"
 
@@ -35,7 +36,11 @@ void print_next(const Context& context, const cases::Manifest& puzzle, const lea
     context.out << "      " << words << '\n';
   context.out << "Edit: " << context.paint(Role::place, system::shown_path(context.project.puzzle_file(puzzle.id)))
               << (puzzle.answer_lines > 0 ? fmt::format(" (about {} lines)", puzzle.answer_lines) : "") << '\n'
-              << last_run(progress.of(puzzle.id), puzzle) << '\n';
+              << last_run(progress.of(puzzle.id), puzzle);
+  if (const std::string words = kit::words_on_newer_stub(context.project, puzzle.id); !words.empty()) {
+    context.out << context.wrapped(words);
+  }
+  context.out << '\n';
   if (progress.puzzles.empty()) line("explain", "00", "what all this is about");
   line("explain", name, "the lesson");
   line("predict", name, "what it will cost, before any code");

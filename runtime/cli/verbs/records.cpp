@@ -8,7 +8,9 @@
 #include "base/version.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
+#include "cli/learner/outcome.h"
 #include "cli/verbs/verbs.h"
+#include "report/harmless.h"
 
 namespace shardlings::cli::verbs {
 
@@ -33,6 +35,23 @@ double bubble_of(const CaseRecord& best) {
   return static_cast<double>(best.idle_ppm) / 1e6;
 }
 
+/// What the file of progress says and cannot be, or was of a case that is another one now, is no record.
+PuzzleProgress with_what_holds(const Context& context, const Manifest& puzzle, PuzzleProgress past) {
+  std::erase_if(past.bests, [&](const auto& one) {
+    const auto& [name, best] = one;
+    if (learner::still_holds(best, puzzle, name)) return false;
+    context.err << report::harmless_line(
+                       fmt::format(
+                           "left out: {:02} \"{}\": the case has changed since, or no run can end so early. A run "
+                           "that passes makes a new record.",
+                           puzzle.number, name),
+                       context.charset)
+                << '\n';
+    return true;
+  });
+  return past;
+}
+
 ordered_json to_json(const Manifest& puzzle, const PuzzleProgress& past) {
   ordered_json cases = ordered_json::array();
   for (const auto& [name, best] : past.bests) {
@@ -41,7 +60,9 @@ ordered_json to_json(const Manifest& puzzle, const PuzzleProgress& past) {
                      {"end_ns", best.end_ns},
                      {"peak_bytes", best.peak_bytes},
                      {"sent_bytes", best.sent_bytes},
-                     {"bubble", bubble_of(best)}});
+                     {"bubble", bubble_of(best)},
+                     {"bound_ns", best.bound_ns},
+                     {"file", best.file}});
   }
   return {{"puzzle", puzzle.id}, {"cases", cases}};
 }
@@ -67,7 +88,7 @@ static int records(const Context& context, const RecordsOptions& options) {
   ordered_json list = ordered_json::array();
   std::string text;
   for (const Manifest& puzzle : learner::puzzles_named(course, options.puzzles)) {
-    const PuzzleProgress& past = progress.of(puzzle.id);
+    const PuzzleProgress past = with_what_holds(context, puzzle, progress.of(puzzle.id));
     if (!past.bests.empty()) list.push_back(to_json(puzzle, past));
     text += table_of(puzzle, past, options.all || !options.puzzles.empty());
   }

@@ -12,6 +12,7 @@
 #include "case/case_numbers.h"
 #include "cli/author/variants.h"
 #include "cli/error.h"
+#include "cli/kit/stubs.h"
 #include "cli/learner/course.h"
 #include "cli/learner/export.h"
 #include "cli/learner/goal_picture.h"
@@ -264,6 +265,11 @@ void print_report(const Context& context, const RunOptions& options, const Manif
   context.out << text << (verdict.passed || rows(text) + rows(closing) <= room ? closing : "");
 }
 
+void tell_of_newer_stub(const Context& context, const Manifest& puzzle) {
+  const std::string words = kit::words_on_newer_stub(context.project, puzzle.id);
+  if (!words.empty()) context.err << context.wrapped(words);
+}
+
 int status_of(const Verdict& verdict) {
   if (verdict.status == grading::verdict::Status::not_judged) return kNotJudged;
   return verdict.passed ? kPassed : kFailed;
@@ -288,8 +294,10 @@ int run(const Context& context, const RunOptions& asked) {
   const auto choice = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
   // The result that a reader finds is this grading's, even if it is killed: never the one before.
+  const std::string file = options.file.empty() ? context.project.puzzle_file(puzzle.id) : options.file;
   learner::write_exports(learner::into_files(exports),
-                         grading::judge::not_judged(puzzle, "the grading has not come to its end"), context.out);
+                         grading::judge::not_judged(puzzle, "the grading has not come to its end"), file, context.out);
+  if (options.file.empty()) tell_of_newer_stub(context, puzzle);
   const std::string hash = file_hash(context.project.puzzle_file(puzzle.id));
   const learner::Graded about(context.project, puzzle.id, options.file);
   Verdict verdict = graded(context, puzzle, options, choice);
@@ -314,7 +322,7 @@ int run(const Context& context, const RunOptions& asked) {
     print_report(context, options, puzzle, repeatable, closing, static_cast<int>(course.faulty().size()));
   }
   // Who reads them knows nothing of this machine's files.
-  learner::write_exports(exports, learner::without_folders(std::move(verdict), context.project), context.out);
+  learner::write_exports(exports, learner::without_folders(std::move(verdict), context.project), file, context.out);
   return status_of(repeatable);
 }
 

@@ -144,7 +144,9 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   if (result.ending != wire::Ending::finished) {
     context.out << report::harmless(shortened(result.explanation), context.charset) << '\n';
     if (result.report.failure && result.report.failure->kind == front::FailureKind::not_implemented) {
-      context.out << "Fill the hole first, or simulate the project's own solution: --solution\n";
+      context.out << (context.project.is_handout
+                          ? "Fill the hole first.\n"
+                          : "Fill the hole first, or simulate the project's own solution: --solution\n");
     }
     return wire::can_be_judged(result.ending) ? kFailed : kNotJudged;
   }
@@ -282,6 +284,9 @@ int simulate(const Context& context, const SimulateOptions& options) {
   const cases::Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
   learner::refuse_question(puzzle, "simulate");
+  if (options.solution && context.project.is_handout) {
+    throw UsageError("--solution: solutions are your course's to give, and this repository has none. Leave it out.");
+  }
   const std::string own =
       options.solution ? context.project.solution_file(puzzle.id) : context.project.puzzle_file(puzzle.id);
   std::string file = options.file.empty() ? own : options.file;

@@ -86,9 +86,13 @@ std::string program_of(const Context& context, const TrainOptions& options, cons
   if (options.mine || !options.puzzle.empty()) return build_mine(context, step, folder);
   std::string program = context.project.build + "/bin/shardlings_train";
   if (fs::exists(program)) return program;
-  throw UsageError(
-      "This course came without solutions, and so without a step to train with. Solve puzzle 33, then: "
-      "./shardlings train --mine");
+  const std::string why = "This course came without solutions, and so without a step to train with. ";
+  if (fs::exists(context.project.puzzle_folder("33_three_d_parallel"))) {
+    throw UsageError(why + "Solve puzzle 33, then: ./shardlings train --mine");
+  }
+  throw UsageError(why +
+                   "Puzzle 33, whose step trains in any layout, is none of its puzzles. What your step of another "
+                   "puzzle does: ./shardlings train --puzzle 01");
 }
 
 /// Passes the wish to stop on to the program that trains, as long as this lives: it ends the step at work and saves. A

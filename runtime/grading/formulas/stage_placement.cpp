@@ -156,6 +156,15 @@ Order one_f_one_b(const cases::Case& kase, int rank) {
   return order_of(pipeline, one_f_one_b_warm_up(pipeline, rank));
 }
 
+Nanos estimate_of_1f1b(const cases::Case& kase, const Stages& stages) {
+  Nanos way, slowest;
+  for (const StageTime& stage : times_of(kase, stages)) {
+    way += stage.forward + stage.backward;
+    slowest = std::max(slowest, stage.forward + stage.backward);
+  }
+  return way + (kase.micro_batches - 1) * slowest;
+}
+
 Nanos end_of_1f1b(const cases::Case& kase, const Stages& stages) {
   std::vector<Order> orders;
   for (int rank = 0; rank < kase.ranks; ++rank) orders.push_back(one_f_one_b(kase, rank));

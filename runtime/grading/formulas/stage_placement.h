@@ -54,5 +54,8 @@ Order one_f_one_b(const cases::Case& kase, int rank);
 /// When 1F1B ends with these stages, on a cluster that makes one operation in a nanosecond and moves bytes in no time.
 /// The loss belongs to the last stage's backward.
 Nanos end_of_1f1b(const cases::Case& kase, const Stages& stages);
+/// The lesson's estimate of it, which is never less: the way of one micro-batch through all stages and back, and then
+/// the slowest stage for each of the others.
+Nanos estimate_of_1f1b(const cases::Case& kase, const Stages& stages);
 
 }  // namespace shardlings::grading::formulas

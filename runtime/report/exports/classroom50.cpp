@@ -12,6 +12,7 @@ using grading::verdict::Verdict;
 
 std::string to_classroom50(const Verdict& verdict, const ClassroomSubmission& submission) {
   const bool judged = verdict.status != Status::not_judged;
+  const std::string build = first_of_build(verdict);  // there is no place for what is of all tests
   ExportJson tests = ExportJson::array();
   for (const CheckSummary& check : verdict.checks) {
     if (!judged) break;
@@ -20,7 +21,7 @@ std::string to_classroom50(const Verdict& verdict, const ClassroomSubmission& su
                      {"passed", check.passed.value_or(false)},
                      {"score", check.earned},
                      {"max-score", check.spec.points},
-                     {"output", check_text(verdict, check)}});
+                     {"output", build.empty() ? check_text(verdict, check) : build}});
   }
   return json_text({{"schema", "classroom50/result/v1"},
                     {"classroom", submission.classroom},

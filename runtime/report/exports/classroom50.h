@@ -22,7 +22,8 @@ struct ClassroomSubmission {
   std::string datetime;                        ///< when, in UTC: 2026-06-01T14:32:01Z
 };
 
-/// A test for each check, worth its points. What could not be judged has neither tests nor points: 0 of 0.
+/// A test for each check, worth its points; where nothing was built, each says why. What could not be judged has
+/// neither tests nor points: 0 of 0.
 std::string to_classroom50(const grading::verdict::Verdict& verdict, const ClassroomSubmission& submission);
 
 }  // namespace shardlings::report

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/choice.h"
 #include "report/exports/failure_text.h"
 #include "report/harmless.h"
@@ -33,6 +34,15 @@ std::string check_text(const Verdict& verdict, const CheckSummary& check) {
 
 bool is_open_bonus(const CheckSummary& check) {
   return check.spec.bonus && !check.passed.value_or(false);
+}
+
+std::string first_of_build(const Verdict& verdict) {
+  if (verdict.status != Status::did_not_build) return "";
+  const std::vector<std::string> lines = lines_of(verdict.build_log);
+  const auto first =
+      std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.find("error: ") != line.npos; });
+  const std::string said = first != lines.end() ? *first : lines.empty() ? "" : lines.front();
+  return harmless_line("The source does not compile: " + said, Charset::unicode);
 }
 
 double share_of_points(const Verdict& verdict) {

@@ -17,6 +17,9 @@ bool is_open_bonus(const grading::verdict::CheckSummary& check);
 /// The whole verdict: its points in a line, why nothing was run where that is so, and what a pass leaves open.
 std::string overall_text(const grading::verdict::Verdict& verdict);
 
+/// The compiler's first message about a source that does not build, in a line; empty of one that does.
+std::string first_of_build(const grading::verdict::Verdict& verdict);
+
 /// Its part of the points, for platforms that know no more than all of them: 0 to 1.
 double share_of_points(const grading::verdict::Verdict& verdict);
 

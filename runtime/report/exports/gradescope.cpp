@@ -109,9 +109,10 @@ std::string to_gradescope(const std::vector<GradescopePart>& parts) {
 
 std::string staff_text(const GradescopePart& part, const Verdict& whole) {
   if (!part.fault.empty()) return harmless(fmt::format("{}\n  {}\n", part.title, part.fault), Charset::unicode);
-  std::string text = fmt::format("{}\n  {}, {} of {} points, {:.1f} s, tier {} ({})\n", part.title,
-                                 name_of(whole.status), whole.points, whole.max_points, whole.seconds,
-                                 whole.walls.tier(), fmt::join(words_of(whole.walls), ", "));
+  std::string text = fmt::format("{}\n  {}, {} of {} points, {:.1f} s, ", part.title, name_of(whole.status),
+                                 whole.points, whole.max_points, whole.seconds);
+  const std::vector<std::string> walls = words_of(whole.walls);  // none of what was not run
+  text += walls.empty() ? "not run\n" : fmt::format("tier {} ({})\n", whole.walls.tier(), fmt::join(walls, ", "));
   if (whole.status == Status::not_judged) text += "  not judged: " + whole.reason + "\n";
   if (whole.status == Status::did_not_build) text += whole.build_log + "\n";
   for (const CheckSummary& check : whole.checks) {

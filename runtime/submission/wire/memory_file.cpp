@@ -49,9 +49,14 @@ MappedFile::~MappedFile() {
 void FileHeader::note_fault(std::string_view why) {
   std::uint32_t none = 0;
   if (!fault.compare_exchange_strong(none, kFault)) return;
-  const std::size_t size = std::min(why.size(), kText - 1);
-  std::memcpy(fault_text, why.data(), size);
-  fault_text[size] = 0;
+  constexpr std::string_view kMore = " …";
+  std::string text(why);
+  if (text.size() >= kText) {  // whole words: the last one may be what to do
+    text.resize(kText - kMore.size() - 1);
+    text.resize(std::min(text.find_last_of(' '), text.size()));
+    text += kMore;
+  }
+  std::memcpy(fault_text, text.c_str(), text.size() + 1);
 }
 
 std::string_view MappedFile::case_text() const {

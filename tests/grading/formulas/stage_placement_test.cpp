@@ -146,6 +146,7 @@ TEST(EndOf1F1B, IsThatOfTheSlowestStageWhichNeverWaits) {
     second = time_of_layer(kase, 3, true) + time_of_layer(kase, 3, false);
     ASSERT_LT(second, first_backward) << "what stage 0 does while the last micro-batch is away";
     EXPECT_EQ(end_of_1f1b(kase, {{0, 3}, {3, 4}}), m == 1 ? first + second : first * m) << m << " micro-batches";
+    EXPECT_EQ(estimate_of_1f1b(kase, {{0, 3}, {3, 4}}), first * m + second) << m << " micro-batches";
   }
 }
 
