@@ -65,7 +65,7 @@ class Archives : public testing::TestWithParam<Format> {
 
 TEST_P(Archives, GiveTheirSourcesWithTheirTimes) {
   pack(folder_ / "work", GetParam(), {{"work/09.cpp", "int x;"}, {"work/notes.txt", "no"}, {"01.cpp", ""}});
-  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out"), "");
+  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out").fault, "");
   EXPECT_THAT(files_in(folder_ / "out"), UnorderedElementsAre("work/09.cpp", "01.cpp"));
   EXPECT_EQ(folder_.read("out/work/09.cpp"), "int x;");
   struct stat about {};
@@ -83,7 +83,7 @@ TEST_P(Archives, WriteNothingOutsideAndFollowNoLink) {
         {"way/09.cpp", "theirs"},
         {"link.cpp", "", folder_ / "victim/09.cpp"},
         {"sub/./good.cpp", "y"}});
-  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out"), "");
+  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out").fault, "");
   EXPECT_EQ(folder_.read("victim/09.cpp"), "mine");
   EXPECT_THAT(files_in(folder_ / "victim"), ElementsAre("09.cpp"));
   for (const std::string& file : files_in(folder_ / "out")) {
@@ -93,13 +93,36 @@ TEST_P(Archives, WriteNothingOutsideAndFollowNoLink) {
   }
 }
 
+TEST_P(Archives, TellOfFilesThatAreLeftOut) {
+  pack(folder_ / "work", GetParam(),
+       {{"../09.cpp", "x"}, {"link.cpp", "", "/etc/passwd"}, {"inner.zip", "x"}, {"notes.txt", "x"}, {"01.CPP", "y"}});
+  const Unpacked unpacked = unpack(folder_ / "work", folder_ / "out");
+  EXPECT_EQ(unpacked.fault, "");
+  EXPECT_THAT(unpacked.left_out,
+              ElementsAre("../09.cpp would lie outside of the student's folder", "link.cpp is a link",
+                          "inner.zip is an archive in an archive, and these are not opened"));
+  EXPECT_THAT(files_in(folder_ / "out"), ElementsAre("01.CPP"));
+}
+
 TEST_P(Archives, AreBounded) {
-  const ArchiveLimits small{.entries = 3, .file_bytes = 100, .all_bytes = 50'000};
-  pack(folder_ / "large", GetParam(), {{"a.cpp", std::string(101, 'x')}, {"b.cpp", std::string(100, 'x')}});
-  EXPECT_EQ(unpack(folder_ / "large", folder_ / "out", small), "");
+  const ArchiveLimits small{.entries = 3, .file_bytes = 2048, .all_bytes = 50'000};
+  pack(folder_ / "large", GetParam(), {{"a.cpp", std::string(2049, 'x')}, {"b.cpp", std::string(2048, 'x')}});
+  EXPECT_EQ(unpack(folder_ / "large", folder_ / "out", small).fault, "a.cpp in it has more than 2 KiB");
   EXPECT_THAT(files_in(folder_ / "out"), ElementsAre("b.cpp"));
   pack(folder_ / "many", GetParam(), {{"1.cpp", ""}, {"2.cpp", ""}, {"3.cpp", ""}, {"4.cpp", ""}});
-  EXPECT_EQ(unpack(folder_ / "many", folder_ / "out2", small), "it holds more than 3 entries");
+  EXPECT_EQ(unpack(folder_ / "many", folder_ / "out2", small).fault, "it holds more than 3 entries");
+}
+
+/// Somebody who opens it sees the first one, or the last.
+TEST_P(Archives, GiveNoneOfTwoFilesWithOneName) {
+  pack(folder_ / "work", GetParam(), {{"09.cpp", "one"}, {"./09.cpp", "another"}, {"01.cpp", ""}});
+  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out").fault, "./09.cpp is in it twice");
+  EXPECT_THAT(files_in(folder_ / "out"), ElementsAre("01.cpp"));
+}
+
+TEST_P(Archives, WithNothingInThemAreSaidToBeEmpty) {
+  pack(folder_ / "work", GetParam(), {});
+  EXPECT_EQ(unpack(folder_ / "work", folder_ / "out").fault, "nothing is in it");
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Archives, testing::Values(Format::zip, Format::tar_gz));
@@ -110,14 +133,14 @@ TEST(ArchiveBomb, IsNotReadToItsEnd) {
   pack(folder / "bomb", Format::tar_gz, {{"zeros", std::string(4 << 20, '\0')}, {"09.cpp", "late"}});
   ArchiveLimits limits;
   limits.all_bytes = 1 << 20;
-  EXPECT_EQ(unpack(folder / "bomb", folder / "out", limits), "it holds more than 1 MiB");
+  EXPECT_EQ(unpack(folder / "bomb", folder / "out", limits).fault, "it holds more than 1 MiB");
   EXPECT_FALSE(std::filesystem::exists(folder / "out/09.cpp"));
 }
 
 TEST(ArchiveFile, ThatIsNoneIsSaidToBe) {
   const TemporaryFolder folder;
   folder.write("work.zip", "this is no archive");
-  EXPECT_NE(unpack(folder / "work.zip", folder / "out"), "");
+  EXPECT_NE(unpack(folder / "work.zip", folder / "out").fault, "");
 }
 
 TEST(ArchiveOfAStudent, IsOneOrLiesInTheFolder) {

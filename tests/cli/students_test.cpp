@@ -140,8 +140,42 @@ TEST_F(PuzzleOfPath, OfAFolderFollowsNoLinkAndTellsWhatIsLeftOut) {
   EXPECT_EQ(all.students[1].id, "ada");
   ASSERT_EQ(all.students[1].files.size(), 1U);
   EXPECT_EQ(all.students[1].files[0].file, folder / "all/ada/09.cpp");
-  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/01.cpp", folder / "all/ada/notes.cpp"));
-  EXPECT_THAT(all.left_out, ElementsAre(folder / "all/eve", folder / "all/stray.txt"));
+  EXPECT_THAT(all.students[1].left_out, ElementsAre(folder / "all/ada/01.cpp is a link, and these are not followed",
+                                                    folder / "all/ada/notes.cpp names no puzzle that is graded"));
+  EXPECT_THAT(all.left_out, ElementsAre(folder / "all/eve is a link, and these are not followed",
+                                        folder / "all/stray.txt names no student"));
+}
+
+TEST_F(PuzzleOfPath, OfOtherSuffixesIsTakenOrTold) {
+  const TemporaryFolder folder;
+  folder.write("all/ada/09.CPP", "");
+  folder.write("all/ada/01.cc", "");
+  folder.write("all/ada/01.cpp.txt", "");
+  folder.write("all/ada/readme.txt", "");
+  folder.write("all/.ben/09.cpp", "");
+  folder.write("all/.git/HEAD", "");
+  const Submissions all = read_submissions(folder / "all", folder / "unpacked", puzzles_);
+  ASSERT_EQ(all.students.size(), 1U);
+  ASSERT_EQ(all.students[0].files.size(), 1U);
+  EXPECT_EQ(all.students[0].files[0].file, folder / "all/ada/09.CPP");
+  EXPECT_THAT(all.students[0].left_out, ElementsAre(folder / "all/ada/01.cc does not end in .cpp",
+                                                    folder / "all/ada/01.cpp.txt does not end in .cpp"));
+  EXPECT_THAT(all.left_out, ElementsAre(folder / "all/.ben begins with a dot, as what systems leave there"));
+}
+
+/// Number 5 of Gradescope and number 5 of Moodle are two people, who must not get each other's points.
+TEST_F(PuzzleOfPath, OfTwoPlatformsWithOneNumberIsKnownToBeNobodys) {
+  const TemporaryFolder folder;
+  folder.write("all/submission_5/01.cpp", "");
+  folder.write("all/Eve Doe_5_assignsubmission_file_/09.cpp", "");
+  folder.write("all/6/01.cpp", "");
+  folder.write("all/doecleo_6_1_09.cpp", "");
+  folder.write("all/submission_7/01.cpp", "");
+  const Submissions all = read_submissions(folder / "all", folder / "unpacked", puzzles_);
+  ASSERT_EQ(all.students.size(), 3U);
+  EXPECT_THAT(all.students[0].mixed, testing::HasSubstr("entries of Gradescope and of Moodle for 5"));
+  EXPECT_THAT(all.students[1].mixed, testing::HasSubstr("entries by that name and of Canvas for 6"));
+  EXPECT_EQ(all.students[2].mixed, "");
 }
 
 TEST(Contents, AreThoseOfFilesThatWereHandedInAndNotOfWhatALinkLeadsTo) {

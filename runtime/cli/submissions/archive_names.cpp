@@ -9,6 +9,11 @@ static const std::regex& archive_suffix() {
   return kSuffix;
 }
 
+bool is_cpp_file(const std::string& name) {
+  static const std::regex kSuffix(R"(\.cpp$)", std::regex::icase);
+  return std::regex_search(name, kSuffix);
+}
+
 bool is_archive(const std::string& name) {
   return std::regex_search(name, archive_suffix());
 }

@@ -147,7 +147,9 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
     for (const Handed& file : student.files) {
       if (file.puzzle == puzzle.id) handed.push_back(&file);
     }
-    if (handed.size() > 1) {
+    if (!student.mixed.empty()) {
+      mark = not_judged(puzzle, student.mixed);
+    } else if (handed.size() > 1) {
       mark = not_judged(puzzle, fmt::format("there are {} files for it, and it is not known which one counts: {} and "
                                             "{}. Leave one of them.",
                                             handed.size(), handed[0]->file, handed[1]->file));
@@ -159,7 +161,10 @@ Row row_of(const ClassGrading& grading, const Student& student, std::size_t row,
       mark.late = file.late || (grading.due && file.modified > *grading.due);
       tasks.push_back({&puzzle, student.id, file.file, mark.content, "", row, marks.marks.size()});
     }
-    if (handed.empty() && !student.unread.empty()) mark = not_judged(puzzle, student.unread);
+    if (handed.empty() && mark.outcome == Outcome::missing) {
+      if (!student.unread.empty()) mark = not_judged(puzzle, student.unread);
+      if (mark.reason.empty() && !student.left_out.empty()) mark.reason = "left out: " + student.left_out.front();
+    }
     marks.marks.push_back(mark);
   }
   return marks;

@@ -4,9 +4,10 @@
 
 namespace shardlings::cli::submissions {
 
-std::string unpack(const std::string&, const std::string&, const ArchiveLimits&) {
-  return "this command was built without archives; on Debian or Ubuntu: apt-get install libarchive-dev, and build "
-         "again";
+Unpacked unpack(const std::string&, const std::string&, const ArchiveLimits&) {
+  return {
+      "this command was built without archives; on Debian or Ubuntu: apt-get install libarchive-dev, and build again",
+      {}};
 }
 
 void pack(const std::string&, const std::string& zip) {

@@ -6,10 +6,12 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <set>
 #include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "cli/error.h"
@@ -38,25 +40,23 @@ bool is_build_folder(const fs::path& folder) {
          (folder.filename() == "build" && fs::exists(folder / "graded", error));
 }
 
-/// Canvas numbers attempts: puzzle-1.cpp. A number with a zero before it is a puzzle's: puzzle-09.cpp.
-std::string without_attempt(const std::string& stem) {
-  static const std::regex kAttempt(R"((.+)-[1-9]\d{0,2})");
-  std::smatch parts;
-  return std::regex_match(stem, parts, kAttempt) ? parts[1].str() : stem;
+/// "is a link": what it is that is no file.
+const char* what_it_is(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::symlink: return "is a link, and these are not followed";
+    case fs::file_type::directory: return "is a folder";
+    case fs::file_type::fifo: return "is a pipe";
+    default: return "is no file";
+  }
 }
 
-/// The puzzle that "09", "9", "puzzle09", "09_data_parallel" or another word after the number names.
-const cases::Manifest* puzzle_called(const std::string& word, const std::vector<cases::Manifest>& puzzles) {
-  static const std::regex kNumbered(R"((?:puzzle[_-]?)?0*(\d{1,3})(?:_[A-Za-z0-9_]*)?)", std::regex::icase);
+/// Why a file that names a puzzle is not taken for C++, such as 09.cc or 09.cpp.txt; empty for all others.
+std::string looks_like_cpp(const fs::path& inside, const std::vector<cases::Manifest>& puzzles) {
+  static const std::regex kOther(R"((.*)\.(?:cc|cxx|c\+\+|c|cpp\.txt|cpp~))", std::regex::icase);
   std::smatch parts;
-  for (const cases::Manifest& puzzle : puzzles) {
-    if (word == puzzle.id) return &puzzle;
-  }
-  if (!std::regex_match(word, parts, kNumbered)) return nullptr;
-  const int number = std::stoi(parts[1].str());
-  const auto found = std::find_if(puzzles.begin(), puzzles.end(),
-                                  [number](const cases::Manifest& puzzle) { return puzzle.number == number; });
-  return found == puzzles.end() ? nullptr : &*found;
+  const std::string text = inside.string();
+  if (!std::regex_match(text, parts, kOther) || puzzle_of(parts[1].str() + ".cpp", puzzles) == nullptr) return {};
+  return "does not end in .cpp";
 }
 
 /// When the file itself, not what a link leads to, was changed; 0 if nobody can say.
@@ -68,12 +68,16 @@ std::int64_t modified_at(const std::string& file) {
 void take_file(Student& student, const std::string& path, const std::string& inside, bool late,
                const std::vector<cases::Manifest>& puzzles) {
   const fs::path name = fs::path(inside).filename();
-  if (name.extension() != ".cpp") return;
+  if (!is_cpp_file(name.string())) {
+    const std::string why = looks_like_cpp(inside, puzzles);
+    if (!why.empty()) student.left_out.push_back(path + " " + why);
+    return;
+  }
   if (name == "stub.cpp" || name == "harness.cpp") return;  // of a handout, as it was given to the student
   if (const cases::Manifest* puzzle = puzzle_of(inside, puzzles)) {
     student.files.push_back({puzzle->id, path, modified_at(path), late});
   } else {
-    student.left_out.push_back(path);
+    student.left_out.push_back(path + " names no puzzle that is graded");
   }
 }
 
@@ -91,8 +95,11 @@ class Archives {
     fs::permissions(unpacked_, fs::perms::owner_all);  // texts of students are nobody else's affair
     fs::remove_all(folder);
     fs::create_directories(folder);
-    const std::string why = unpack(archive.string(), folder.string());
-    if (!why.empty()) student.unread = fmt::format("{}: {}", archive.string(), why);
+    const Unpacked unpacked = unpack(archive.string(), folder.string());
+    if (!unpacked.fault.empty()) student.unread = fmt::format("{}: {}", archive.string(), unpacked.fault);
+    for (const std::string& one : unpacked.left_out) {
+      student.left_out.push_back(fmt::format("{}: {}", archive.string(), one));
+    }
     return folder;
   }
 
@@ -119,8 +126,9 @@ void take_folder(Student& student, const fs::path& folder, const std::vector<cas
     if (at->symlink_status(error).type() != fs::file_type::regular) {
       // A link, a pipe or a folder by that name is not judged, and somebody should know.
       const std::string inside = at->path().lexically_relative(folder).string();
-      if (at->path().extension() == ".cpp" && puzzle_of(inside, puzzles) != nullptr) {
-        student.left_out.push_back(at->path().string());
+      if (is_cpp_file(inside) && puzzle_of(inside, puzzles) != nullptr) {
+        student.left_out.push_back(
+            fmt::format("{} {}", at->path().string(), what_it_is(at->symlink_status(error).type())));
       }
       continue;
     }
@@ -163,77 +171,99 @@ Student read_student(const std::string& folder, const std::string& unpacked,
   return student;
 }
 
-EntryName entry_name(std::string_view name, bool is_folder) {
-  static const std::regex kGradescope(R"(submission_(\d+))");
-  static const std::regex kMoodle(R"((.+)_(\d+)_assignsubmission_(?:file|onlinetext)_?(.*))");
-  static const std::regex kCanvas(R"(([^_]+)_(LATE_)?(\d+)_(\d+)_(.+))");
-  const std::string text(name);
-  std::smatch parts;
-  if (std::regex_match(text, parts, kMoodle)) return {parts[2], parts[1], is_folder ? "" : parts[3].str(), false};
-  if (is_folder) {
-    if (std::regex_match(text, parts, kGradescope)) return {parts[1], "", "", false};
-    return {text, "", "", false};
-  }
-  if (std::regex_match(text, parts, kCanvas)) return {parts[3], parts[1], parts[5], parts[2].matched};
-  return {"", "", text, false};
+namespace {
+
+/// What systems and editors leave in a folder, and nobody hands in.
+bool is_habitual(const std::string& name) {
+  return name.starts_with(".git") || name.starts_with("._") || name == ".DS_Store" || name == ".vscode" ||
+         name == ".idea" || !name.starts_with('.');
 }
 
-const cases::Manifest* puzzle_of(const std::string& path, const std::vector<cases::Manifest>& puzzles) {
-  const fs::path file(path);
-  const std::string stem = without_attempt(file.stem().string());
-  if (stem != "puzzle") return puzzle_called(stem, puzzles);
-  const fs::path folders = file.parent_path();
-  for (auto at = folders.end(); at != folders.begin();) {
-    if (const cases::Manifest* puzzle = puzzle_called((--at)->string(), puzzles)) return puzzle;
-  }
-  return puzzles.size() == 1 && folders.empty() ? &puzzles.front() : nullptr;
-}
+/// Reads the entries of the folder, one after another.
+class Reading {
+ public:
+  Reading(const std::string& folder, const std::string& unpacked, const std::vector<cases::Manifest>& puzzles)
+      : archives_(folder, unpacked), puzzles_(puzzles) {}
 
-Submissions read_submissions(const std::string& folder, const std::string& unpacked,
-                             const std::vector<cases::Manifest>& puzzles) {
-  std::map<std::string, Student> students;
-  Submissions all;
-  const Archives archives(folder, unpacked);
-  std::error_code error;
-  fs::directory_iterator at(folder, error);
-  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    const fs::file_type type = at->symlink_status(error).type();
-    if (is_nobodys(name)) continue;
+  void take(const fs::directory_entry& at) {
+    std::error_code error;
+    const std::string name = at.path().filename().string();
+    const fs::file_type type = at.symlink_status(error).type();
+    if (is_nobodys(name)) {
+      if (!is_habitual(name)) leave_out(at, "begins with a dot, as what systems leave there");
+      return;
+    }
     const bool packed = type == fs::file_type::regular && is_archive(name);
     EntryName entry = entry_name(name, type == fs::file_type::directory);
     if (packed && entry.student.empty()) entry = entry_name(without_archive_suffix(name), true);
-    if (entry.student.empty() || (type != fs::file_type::directory && type != fs::file_type::regular)) {
-      all.left_out.push_back(at->path().string());
-      continue;
-    }
-    Student& student = students[entry.student];
+    if (type != fs::file_type::directory && type != fs::file_type::regular) return leave_out(at, what_it_is(type));
+    if (entry.student.empty()) return leave_out(at, "names no student");
+    Student& student = students_[entry.student];
     student.id = entry.student;
     if (!entry.name.empty()) student.name = entry.name;
+    platforms_[entry.student].insert(entry.platform);
     const std::size_t before = student.files.size();
     if (packed) {
-      take_folder(student, archives.open(student, at->path()), puzzles, nullptr);
+      take_folder(student, archives_.open(student, at.path()), puzzles_, nullptr);
     } else if (type == fs::file_type::directory) {
-      take_folder(student, at->path(), puzzles, &archives);
+      take_folder(student, at.path(), puzzles_, &archives_);
     } else {
-      take_file(student, at->path().string(), entry.file, entry.late, puzzles);
+      take_file(student, at.path().string(), entry.file, entry.late, puzzles_);
     }
     for (std::size_t i = before; i < student.files.size(); ++i) student.files[i].late |= entry.late;
   }
+  Submissions result(const std::string& folder) && {
+    name_students(students_, folder);
+    for (auto& [id, student] : students_) {
+      sort_files(student);
+      student.mixed = why_mixed(id);
+      all_.students.push_back(std::move(student));
+    }
+    std::sort(all_.left_out.begin(), all_.left_out.end());
+    return std::move(all_);
+  }
+  bool found_nobody() const { return students_.empty(); }
+
+ private:
+  void leave_out(const fs::directory_entry& at, const char* why) {
+    all_.left_out.push_back(at.path().string() + " " + why);
+  }
+  /// Each platform has numbers of its own: the same one is another student's elsewhere.
+  std::string why_mixed(const std::string& id) const {
+    const std::set<Platform>& platforms = platforms_.at(id);
+    if (platforms.size() < 2) return {};
+    std::vector<std::string> names;
+    for (const Platform platform : platforms) {
+      names.push_back(platform == Platform::none ? "by that name" : std::string("of ") + kPlatformWords.of(platform));
+    }
+    return fmt::format(
+        "there are entries {} for {}, and they may be two students': grade what each platform has exported by itself",
+        fmt::join(names, " and "), id);
+  }
+
+  Archives archives_;
+  const std::vector<cases::Manifest>& puzzles_;
+  std::map<std::string, Student> students_;
+  std::map<std::string, std::set<Platform>> platforms_;
+  Submissions all_;
+};
+
+}  // namespace
+
+Submissions read_submissions(const std::string& folder, const std::string& unpacked,
+                             const std::vector<cases::Manifest>& puzzles) {
+  Reading reading(folder, unpacked, puzzles);
+  std::error_code error;
+  fs::directory_iterator at(folder, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) reading.take(*at);
   if (error) throw UsageError(fmt::format("{} cannot be read: {}.", folder, error.message()));
-  if (students.empty()) {
+  if (reading.found_nobody()) {
     throw UsageError(
         fmt::format("{} holds no student's work: a folder for each student is expected, or files with the "
                     "names that Canvas or Moodle give.",
                     folder));
   }
-  name_students(students, folder);
-  for (auto& [id, student] : students) {
-    sort_files(student);
-    all.students.push_back(std::move(student));
-  }
-  std::sort(all.left_out.begin(), all.left_out.end());
-  return all;
+  return std::move(reading).result(folder);
 }
 
 }  // namespace shardlings::cli::submissions

@@ -8,9 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.h"
 #include "case/manifest.h"
 
 namespace shardlings::cli::submissions {
+
+/// Who has given an entry its name, and so whose numbers are in it.
+enum class Platform : std::uint8_t { none, gradescope, moodle, canvas };
+inline constexpr Words<Platform, 4> kPlatformWords{{"none", "Gradescope", "Moodle", "Canvas"}};
 
 /// What the name of an entry of the folder says.
 struct EntryName {
@@ -18,6 +23,7 @@ struct EntryName {
   std::string name;     ///< of the student; empty where the platform writes none
   std::string file;     ///< what the student called the file; empty for a folder
   bool late = false;    ///< the platform says so
+  Platform platform = Platform::none;
 };
 
 /// Understands what Gradescope (submission_1234), Canvas (doejane_LATE_12_345_puzzle.cpp) and Moodle
@@ -35,13 +41,14 @@ struct Handed {
 struct Student {
   std::string id, name;
   std::vector<Handed> files;          ///< by puzzle, then by path; two of one puzzle are both here
-  std::vector<std::string> left_out;  ///< paths of C++ files that name no puzzle
+  std::vector<std::string> left_out;  ///< "all/ada/notes.cpp names no puzzle that is graded", and the like
   std::string unread;                 ///< why their work could not be read whole; empty: it could
+  std::string mixed;                  ///< why it may be the work of two students; empty: it is not
 };
 
 struct Submissions {
   std::vector<Student> students;      ///< by id
-  std::vector<std::string> left_out;  ///< entries that name no student
+  std::vector<std::string> left_out;  ///< "all/stray.txt names no student", and the like
 };
 
 /// Which of `puzzles` a file is for, by its path below the student's folder: 09.cpp, puzzle09.cpp and

@@ -104,12 +104,13 @@ void tell(const Context& context, const std::string& text) {
 
 /// What was left out, so that nobody loses points by a name that was not understood.
 void tell_of_left_out(const Context& context, const submissions::Submissions& all) {
-  for (const std::string& path : all.left_out) tell(context, "left out: " + path + " names no student");
+  constexpr std::size_t kMostOfOne = 5;
+  for (const std::string& what : all.left_out) tell(context, "left out: " + what);
   for (const submissions::Student& student : all.students) {
-    if (student.left_out.empty()) continue;
-    const std::size_t more = student.left_out.size() - 1;
-    tell(context, fmt::format("left out: {} names no puzzle that is graded{}", student.left_out.front(),
-                              more == 0 ? "" : fmt::format(", and {} more files of {}", more, student.id)));
+    const std::size_t told = std::min(student.left_out.size(), kMostOfOne);
+    for (std::size_t i = 0; i < told; ++i) tell(context, "left out: " + student.left_out[i]);
+    const std::size_t more = student.left_out.size() - told;
+    if (more > 0) tell(context, fmt::format("left out: {} more files of {}", more, student.id));
   }
 }
 
