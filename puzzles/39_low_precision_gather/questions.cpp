@@ -19,7 +19,7 @@ SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
     whole += n;
   }
   const Count each = model::kScaleFlops * kase.steps;
-  return {{Product::block_scales, Flops(2 * each * parts)},
+  return {{Product::block_scales, Flops(2 * each * whole)},
           {Product::quantize, Flops(2 * each * parts)},
           {Product::dequantize, Flops(2 * each * whole)}};
 }
