@@ -20,7 +20,8 @@ SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
           {Product::gelu, Flops((model::kGeluFlops + model::kGeluBackwardFlops) * middle)},
           {Product::exp_minus_row, Flops(2 * 9 * logits)},
           {Product::divide_rows, Flops(2 * logits)},
-          {Product::loss_add, Flops(2 * 11 * gpt.tokens)}};
+          {Product::loss_add, Flops(2 * 11 * gpt.tokens)},
+          {Product::row_max, Flops(2 * logits)}};
 }
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {

@@ -14,6 +14,7 @@
 #include "grading/formulas/loose_cost.h"
 #include "grading/formulas/sharding_checks.h"
 #include "grading/formulas/tensor_parallel.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
 #include "pulled.h"
 #include "rules.h"
@@ -314,6 +315,11 @@ SHARDLINGS_CHECK(memory) {
   const Bytes excess = check.peak(check.worst_rank()) - cost.peak().value();
   check.diagnose(excess + cost.buffers().value() >= Bytes(cost.elements * kBytesOfF32) ? "copy_of_the_gradient"
                                                                                        : "sent_kept_twice");
+}
+
+/// In each step the places are looked for among all that is owed.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  return {{Product::top_k, Flops(2 * check.kase().steps * check.kase().integer("elements"))}};
 }
 
 SHARDLINGS_PREDICTIONS("4 ranks") {

@@ -2,10 +2,27 @@
 
 #include "budgets.h"
 #include "grading/judge/grader.h"
+#include "grading/judge/most_of_products.h"
 #include "grading/judge/predictions.h"
+#include "model/operation_flops.h"
 
 using namespace shardlings;
 using namespace shardlings::grader;
+
+/// In each step scales and codes of the rank's own parts, and every layer out of its codes for forward and for
+/// backward.
+SHARDLINGS_MOST_OF_PRODUCTS(check, rank) {
+  const cases::Case& kase = check.kase();
+  Count parts = 0, whole = 0;
+  for (const Count n : low_precision::sizes(kase)) {
+    parts += part_of(n, kase.ranks, rank).size();
+    whole += n;
+  }
+  const Count each = model::kScaleFlops * kase.steps;
+  return {{Product::block_scales, Flops(2 * each * whole)},
+          {Product::quantize, Flops(2 * each * parts)},
+          {Product::dequantize, Flops(2 * each * whole)}};
+}
 
 SHARDLINGS_PREDICTIONS_AFTER("4 ranks") {
   const Formula<Bytes> n = named("n", Bytes(405'000'000'000));

@@ -14,6 +14,8 @@ struct PortServer {
   static TextId define(Port& port, std::string_view text) { return port.define(text); }
   static std::string text_of(Port& port, TextId id) { return port.text_of(id); }
   static std::string error_text(Port& port) { return port.error_text(); }
+  /// Throws the error that the last reply tells.
+  [[noreturn]] static void raise(Port& port, const Reply& reply) { port.raise(reply); }
 };
 
 }  // namespace shardlings::detail

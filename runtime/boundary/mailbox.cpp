@@ -14,8 +14,8 @@ namespace shardlings::boundary {
 namespace {
 
 // A futex alone costs 60 to 105 us from core to core of a virtual machine; most answers are there sooner. Where there
-// are more ranks than cores, yielding lets the one run that has the answer, and spinning only keeps it from that: on two
-// cores 200 spins made puzzle 33's verdict 1.55 times as long as a direct one, and 20 make it 1.44 times as long.
+// are more ranks than cores, yielding lets the one run that has the answer, and spinning only keeps it from that: on
+// two cores 200 spins made puzzle 33's verdict 1.55 times as long as a direct one, and 20 make it 1.44 times as long.
 constexpr int kSpins = 20;
 constexpr int kYields = 20;
 
@@ -36,7 +36,7 @@ void pause_a_little() {
 }  // namespace
 
 void Mailbox::post(Topic topic, std::string_view bytes) {
-  if (bytes.size() > kBytes - kBody) throw std::length_error("a message is larger than the mailbox");
+  if (bytes.size() > kMost) throw std::length_error("a message is larger than the mailbox");
   shared_->topic = static_cast<std::uint32_t>(topic);
   shared_->size = static_cast<std::uint32_t>(bytes.size());
   if (!bytes.empty()) std::memcpy(body(), bytes.data(), bytes.size());  // an empty one may be nowhere
@@ -62,7 +62,7 @@ bool Mailbox::await() {
 
 std::string Mailbox::bytes() const {
   const std::size_t size = shared_->size;  // read once: it may change
-  return {body(), std::min(size, kBytes - kBody)};
+  return {body(), std::min(size, kMost)};
 }
 
 void Mailbox::copy(void* to, std::size_t size) const {

@@ -31,7 +31,8 @@ enum class Topic : std::uint32_t {
   text_of,     ///< which text has this number?
   error_text,  ///< what does the error of the last reply say?
   returned,    ///< the learner's function has returned: its result, and what it may have changed
-  threw        ///< it has thrown: what, and what it may have changed
+  threw,       ///< it has thrown: what, and what it may have changed
+  too_large    ///< it has returned or thrown, and what it leaves has so many bytes, more than a mailbox takes
 };
 
 /// The descriptor of its mailbox in a jail, which has no others but standard input (empty), output and error.
@@ -41,6 +42,7 @@ inline constexpr int kMailboxDescriptor = 3;
 class Mailbox {
  public:
   static constexpr std::size_t kBytes = std::size_t{1} << 20U;  ///< of memory, a multiple of the page size
+  static constexpr std::size_t kMost = kBytes - 1024;           ///< bytes of a message
 
   /// `memory` is shared and, at the first use of either side, zero.
   Mailbox(void* memory, Side side) : shared_(static_cast<Shared*>(memory)), side_(side) {}
@@ -78,7 +80,7 @@ class Mailbox {
     CrashNote crash;
   };
   static constexpr std::uint32_t kGone = 2;
-  static constexpr std::size_t kBody = 1024;  ///< where messages begin
+  static constexpr std::size_t kBody = kBytes - kMost;  ///< where messages begin
   static_assert(sizeof(Shared) <= kBody);
 
   char* body() const { return reinterpret_cast<char*>(shared_) + kBody; }

@@ -8,7 +8,9 @@ namespace shardlings::boundary {
 namespace {
 
 Thrown of(ThrownKind kind, const Error& error) {
-  return {kind, Misuse::mismatch, error.what(), error.where().file, error.where().line};
+  const char* text = error.what();  // of a class that the learner has derived it may be nothing
+  const char* file = error.where().file;
+  return {kind, Misuse::mismatch, text == nullptr ? "" : text, file == nullptr ? "" : file, error.where().line};
 }
 
 }  // namespace

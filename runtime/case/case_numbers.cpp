@@ -103,7 +103,7 @@ NamedNumber number_from(const std::string& option, const std::string& text) {
   const char* end = text.data() + text.size();
   const auto read = equals == std::string::npos ? std::from_chars_result{text.data(), std::errc::invalid_argument}
                                                 : std::from_chars(text.data() + equals + 1, end, number.value);
-  if (read.ec != std::errc{} || read.ptr != end || equals == 0) {
+  if (read.ec != std::errc{} || read.ptr != end || equals == 0 || !std::isfinite(number.value)) {
     throw std::runtime_error(fmt::format("{} takes NAME=NUMBER, not '{}'", option, text));
   }
   return number;

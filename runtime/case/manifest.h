@@ -108,8 +108,10 @@
 namespace shardlings::cases {
 
 /// Operations whose results are no linear function of one tensor: they multiply what two tensors hold, or what they
-/// make of one tensor is a way to do so, as (a + b)² - (a - b)² is 4 ab. Each is meant with its backward and its adding
-/// forms. The first ones multiply matrices. A layer can be put together from the others, too, element by element.
+/// make of one tensor is a way to do so, as (a + b)² - (a - b)² is 4 ab. Powers of two and comparisons are enough for
+/// that: a number is a sum of powers of two, and dequantize() multiplies codes by those. Each is meant with its
+/// backward and its adding forms. The first ones multiply matrices. A layer can be put together from the others, too,
+/// element by element.
 enum class Product : std::uint8_t {
   matmul,
   attention,
@@ -128,12 +130,19 @@ enum class Product : std::uint8_t {
   adam,
   sgd,
   add_squares,
-  clip_factor
+  clip_factor,
+  row_max,
+  top_k,
+  block_scales,
+  quantize,
+  dequantize,
+  flag_nonfinite
 };
-inline constexpr Words<Product, 18> kProductWords{{"matmul", "attention", "partial_attention", "scale_by", "scale_rows",
-                                                   "divide_rows", "exp_minus_row", "gelu", "relu", "softmax",
-                                                   "layer_norm", "merge_attention", "cross_entropy", "loss_add", "adam",
-                                                   "sgd", "add_squares", "clip_factor"}};
+inline constexpr Words<Product, 24> kProductWords{
+    {"matmul",   "attention",  "partial_attention", "scale_by",    "scale_rows",      "divide_rows",   "exp_minus_row",
+     "gelu",     "relu",       "softmax",           "layer_norm",  "merge_attention", "cross_entropy", "loss_add",
+     "adam",     "sgd",        "add_squares",       "clip_factor", "row_max",         "top_k",         "block_scales",
+     "quantize", "dequantize", "flag_nonfinite"}};
 inline bool is_of_matrices(Product product) {
   return product <= Product::partial_attention;
 }

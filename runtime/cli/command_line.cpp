@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 
 namespace shardlings::cli {
 namespace {
@@ -23,6 +24,17 @@ CLI::Validator whole_number() {
     return is_one ? std::string() : fmt::format("needs a whole number from 0 to 2^64 - 1, not {}", text);
   };
   return {check, ""};
+}
+
+/// The library takes what is no number, as "nan", for one above 0.
+CLI::Validator positive_number() {
+  const auto check = [](const std::string& text) {
+    float number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_one = error == std::errc() && end == text.data() + text.size() && number > 0 && std::isfinite(number);
+    return is_one ? std::string() : fmt::format("needs a number above 0, not {}", text);
+  };
+  return {check, "POSITIVE"};
 }
 
 template <class Number>
@@ -111,7 +123,7 @@ void VerbOptions::number(const char* name, std::optional<std::uint64_t>& value, 
 }
 
 void VerbOptions::positive(const char* name, float& value, const char* meaning) {
-  verb_->add_option(name, value, meaning)->check(CLI::PositiveNumber)->capture_default_str();
+  verb_->add_option(name, value, meaning)->check(positive_number())->capture_default_str();
 }
 
 void VerbOptions::excludes(const char* name, const char* other) {

@@ -62,7 +62,9 @@ Reply handle::add_model(RankFront& front, const Call& call) {
 
 // What is wrong has been found on the caller's side, and only the sentence comes here.
 Reply handle::refuse(RankFront& front, const Call& call) {
-  throw InvalidArgument(front.rank().texts().text(unpacked::refuse(call).sentence), front.rank().place(call));
+  const char* sentence = front.rank().texts().text(unpacked::refuse(call).sentence);
+  // Where the program has told too many texts, this one found no room either.
+  throw InvalidArgument(*sentence != '\0' ? sentence : "too many different names and texts", front.rank().place(call));
 }
 
 Reply handle::publish(RankFront& front, const Call& call) {

@@ -38,8 +38,9 @@ std::vector<SweepPoint> points_of(const cases::Manifest& puzzle, const Wish& wis
 /// What came of one.
 struct SweepResult {
   bool finished = false;
-  std::string ending;   ///< why not, in a line
-  std::string folding;  ///< which replicas were run (folding.h); empty: nobody has asked for it
+  bool endless = false;  ///< it was stopped, since it did not come to its end
+  std::string ending;    ///< why not, in a line
+  std::string folding;   ///< which replicas were run (folding.h); empty: nobody has asked for it
   Nanos end;
   Bytes peak;  ///< of the fullest rank
   Bytes sent;  ///< by the rank that sends most

@@ -114,6 +114,11 @@ void save(const std::string& path, const Checkpoint& checkpoint, const Settings&
 }
 
 Checkpoint load(const std::string& path, const Settings& settings, const Text& text) {
+  std::error_code error;
+  // What is no file, such as a pipe, might never come to an end, nor even begin.
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    throw UnfitCheckpoint(fmt::format("{} is no file, and so no checkpoint of ./shardlings train", path));
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UnfitCheckpoint(fmt::format("cannot read the checkpoint {}: {}", path, std::strerror(errno)));
   std::string line(kMostHead, 0);

@@ -90,6 +90,27 @@ AttackPrograms::Program AttackPrograms::build(const std::string& name, const std
   return program;
 }
 
+AttackPrograms::Program AttackPrograms::overhearing(const Toolchain::Puzzle& puzzle, const std::string& source,
+                                                    std::uint64_t number) const {
+  const std::string base = folder_.path() + "/overhearing", ear = base + ".ear.o", object = base + ".o";
+  Program program;
+  for (const std::vector<std::string>& what :
+       {std::vector<std::string>{"-c", source, "-o", object},
+        {fmt::format("-DHEARD={}ULL", number), "-c", SHARDLINGS_ATTACKS "/jail/overhearing.cpp", "-o", ear}}) {
+    const grading::run::ProcessEnd compiled = compile(what);
+    program.log += compiled.output;
+    if (!succeeded(compiled)) return program;
+  }
+  std::vector<std::string> link = toolchain_.jail_link_flags;
+  link.insert(link.end(), {puzzle.beside, object, ear, "-Wl,--wrap=_ZN10shardlings8boundary7Mailbox5awaitEv", "-o",
+                           base + ".jail"});
+  link.insert(link.end(), toolchain_.jail_libraries.begin(), toolchain_.jail_libraries.end());
+  const grading::run::ProcessEnd linked = run_tool(toolchain_, link);
+  program.log += linked.output;
+  if (succeeded(linked)) program.path = base + ".jail";
+  return program;
+}
+
 const AttackPrograms::Program& AttackPrograms::build_shared(const std::string& file,
                                                             const std::vector<Attack>& attacks) {
   const std::string name = fs::path(file).stem().string();

@@ -47,6 +47,10 @@ class AttackPrograms {
   Program of(const Attack& attack);
   /// One that passes.
   Program honest();
+  /// A file as the submission of a puzzle of that build, whose jail prints "HEARD" if that number comes in
+  /// (jail/overhearing.cpp), and once "OVERHEARING".
+  Program overhearing(const grading::build::Toolchain::Puzzle& puzzle, const std::string& source,
+                      std::uint64_t number) const;
 
  private:
   grading::run::ProcessEnd compile(const std::vector<std::string>& what) const;

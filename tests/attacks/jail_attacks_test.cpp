@@ -1,5 +1,6 @@
 // Attacks by code that runs in a jail, with the compiler's walls taken as fallen: each is stopped by the wall that its
 // section names, gains nothing, leaves nothing behind, and the grader goes on. Honest programs pass.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -17,6 +19,7 @@
 #include "attacks/attack_programs.h"
 #include "base/file.h"
 #include "case/data.h"
+#include "case/given_seed.h"
 #include "case/manifest.h"
 #include "grading/build/call_lines.h"
 #include "grading/build/toolchain.h"
@@ -237,6 +240,58 @@ TEST(AttacksOnJails, ForgedAnswersToEveryPuzzleHurtNobody) {
     }
   }
   EXPECT_EQ(left_behind(), "");
+}
+
+/// The solution of a puzzle in jails that look for a number in all that comes in.
+class Overhearing {
+ public:
+  Overhearing(std::string id, std::uint64_t number)
+      : id_(std::move(id)),
+        programs_(build::load_toolchain(SHARDLINGS_BUILD_FOLDER).puzzle(id_)),
+        jail_(Surroundings::get().programs().overhearing(
+            programs_, fmt::format(SHARDLINGS_SOURCE_FOLDER "/solutions/{}/solution.cpp", id_), number)) {
+    EXPECT_NE(jail_.path, "") << jail_.log;
+  }
+  /// Whether the number came.
+  bool is_heard(const cases::Case& kase) const {
+    const wire::Result result = run::run_case({programs_.broker, jail_.path}, kase, run::default_limits(kase.ranks));
+    EXPECT_EQ(name_of(result.ending), std::string("finished")) << id_ << ", " << kase.name << result.explanation;
+    EXPECT_THAT(result.stdout_text, HasSubstr("OVERHEARING")) << id_ << ", " << kase.name;
+    return result.stdout_text.find("HEARD in message") != std::string::npos;
+  }
+
+ private:
+  std::string id_;
+  build::Toolchain::Puzzle programs_;
+  AttackPrograms::Program jail_;
+};
+
+std::vector<cases::Case> cases_of(const std::string& id) {
+  const build::Toolchain toolchain = build::load_toolchain(SHARDLINGS_BUILD_FOLDER);
+  return cases::load_manifest(SHARDLINGS_SOURCE_FOLDER "/puzzles/" + id, toolchain.clusters).cases;
+}
+
+// Whoever knows the seed of a hidden case can repeat it at home. No argument, reply or text that a jail gets has it, as
+// bytes or in digits.
+TEST(AttacksOnJails, TheSeedOfACaseNeverComesIn) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+  constexpr std::uint64_t kSeed = 0x7b1d5e93c4a8f267;  // no other number looks like it
+  for (const auto& [id, programs] : build::load_toolchain(SHARDLINGS_BUILD_FOLDER).puzzles) {
+    const Overhearing solution(id, kSeed);
+    const std::vector<cases::Case> all = cases_of(id);
+    for (const std::size_t i : std::set<std::size_t>{0, all.size() / 2, all.size() - 1}) {
+      cases::Case kase = all[i];
+      kase.seed = kSeed;
+      EXPECT_FALSE(solution.is_heard(kase)) << id << ", " << kase.name;
+    }
+  }
+}
+
+TEST(AttacksOnJails, ANumberThatComesInIsHeard) {
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers leave a jail without most of its walls";
+  const std::string id = "43_data_and_seeds";
+  const cases::Case kase = cases_of(id).front();
+  EXPECT_TRUE(Overhearing(id, cases::given_seed(kase)).is_heard(kase)) << "its functions are given that seed";
 }
 
 /// Four barriers and a sum, each of which says itself in which line it stands.

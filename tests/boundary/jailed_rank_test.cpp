@@ -37,20 +37,23 @@ class Keeping final : public detail::HarnessPort {
   HarnessPort* harness() override { return this; }
 
   bool measuring = true;
+  bool refusing = false;
   std::vector<Call> calls;
   std::vector<std::string> texts = {"", "/home/me/mine.cpp", "/home/course/harness.cpp", "grader.cpp", "mine.cpp/"};
 
  protected:
   detail::Reply answer(const Call& call) override {
     calls.push_back(call);
-    return {};
+    detail::Reply reply;
+    if (refusing) reply.error = detail::ErrorKind::invalid_argument;
+    return reply;
   }
   detail::TextId define(std::string_view text) override {
     texts.emplace_back(text);
     return static_cast<detail::TextId>(texts.size() - 1);
   }
   std::string text_of(detail::TextId id) override { return id < texts.size() ? texts[id] : ""; }
-  std::string error_text() override { return ""; }
+  std::string error_text() override { return "mine.cpp:31: that is wrong"; }
 };
 
 /// A rank whose learner's function makes these calls, one after another, and returns.
@@ -144,6 +147,52 @@ TEST(JailedRank, LetsCallsInBesideTheRunWhereTheHarnessSaysSo) {
   ASSERT_EQ(port.calls.size(), 2U);
   EXPECT_EQ(port.calls[0].verb, Verb::fill);
   EXPECT_EQ(port.calls[1].verb, Verb::refuse) << "and not for longer";
+}
+
+/// A jail by itself, which the test plays.
+struct PlayedJail {
+  std::vector<std::byte> memory = std::vector<std::byte>(Mailbox::kBytes);
+  Keeping port;
+  JailedRank jailed{memory.data(), [](WaitStatus) { FAIL() << "nobody ended"; }, "mine.cpp"};
+  Rank rank = detail::Access::rank(&port, detail::Access::group(&port, 0, 0, 1));
+  OnThisThread here{jailed, rank};
+
+  /// What the harness hears while the jail does that.
+  std::string said(const std::function<void(Mailbox&)>& body) {
+    std::thread jail([&] {
+      Mailbox mailbox(memory.data(), Side::jail);
+      mailbox.await();
+      body(mailbox);
+    });
+    std::string text = "nothing was thrown";
+    try {
+      jailed.invoke("");
+    } catch (const InvalidArgument& error) {
+      text = error.what();
+    }
+    jailed.abandon(0);
+    jail.join();
+    return text;
+  }
+};
+
+TEST(JailedRank, TellsThatMoreComesBackThanCan) {
+  PlayedJail alone;
+  EXPECT_THAT(alone.said([](Mailbox& mailbox) { mailbox.post_plain(Topic::too_large, std::uint64_t{80'000'000}); }),
+              HasSubstr("takes 80000000 bytes, and 1047552 can come back"));
+}
+
+// `for (;;) try { ... } catch (...) {}` would wait for the limit of wall time, and then nobody knows what was wrong.
+TEST(JailedRank, GivesUpOnOneThatCatchesEveryErrorAndCallsAgain) {
+  PlayedJail alone;
+  alone.port.refusing = true;
+  EXPECT_EQ(alone.said([](Mailbox& mailbox) {
+    do {
+      mailbox.post_plain(Topic::call, call_at(1, 31));
+    } while (mailbox.await());
+  }),
+            "mine.cpp:31: that is wrong");
+  EXPECT_EQ(alone.port.calls.size(), 10'001U);
 }
 
 TEST(JailedRank, NeedsNoJailToAskBesideTheRun) {

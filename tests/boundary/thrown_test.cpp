@@ -9,6 +9,13 @@
 namespace shardlings::boundary {
 namespace {
 
+/// Of the learner's making: it says nothing at all.
+class Silent : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+  const char* what() const noexcept override { return nullptr; }
+};
+
 Thrown caught(const std::function<void()>& body) {
   try {
     body();
@@ -56,6 +63,13 @@ TEST(Thrown, KeepsWhatIsNoErrorOfOurs) {
   EXPECT_EQ(crossed([] { throw std::out_of_range("vector"); }).kind, ThrownKind::foreign);
   EXPECT_EQ(crossed([] { throw std::out_of_range("vector"); }).text, "a std::out_of_range: vector");
   EXPECT_EQ(crossed([] { throw 3; }).text, "the int 3");
+}
+
+TEST(Thrown, MaySayNothingAtAll) {
+  const Thrown thrown = crossed([] { throw Silent("", {nullptr, 5}); });
+  EXPECT_EQ(thrown.kind, ThrownKind::invalid_argument);
+  EXPECT_EQ(thrown.text, "");
+  EXPECT_EQ(thrown.line, 5);
 }
 
 TEST(Thrown, IsCutIfItIsLong) {

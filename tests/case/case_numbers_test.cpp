@@ -35,7 +35,7 @@ TEST(CaseNumbers, AreReadFromAnAssignment) {
   EXPECT_EQ(number.name, "bucket");
   EXPECT_EQ(number.value, 300);
   EXPECT_EQ(number_from("--set", "bytes_per_second=1e6").value, 1e6);
-  for (const char* wrong : {"", "bucket", "bucket=", "=3", "bucket=3x", "bucket=much"}) {
+  for (const char* wrong : {"", "bucket", "bucket=", "=3", "bucket=3x", "bucket=much", "bucket=nan", "bucket=inf"}) {
     EXPECT_THROW(number_from("--set", wrong), std::runtime_error) << wrong;
   }
 }

@@ -194,6 +194,16 @@ INSTANTIATE_TEST_SUITE_P(Progress, DamagedProgress,
                                          "{\"format\": 99, \"puzzles\": {}}",
                                          "{\"format\": 1, \"puzzles\": {\"01_a\": {\"solved\": 7}}}"));
 
+/// It would be read for half a minute by every command.
+TEST(Progress, ThatIsFarTooLargeIsKeptAsideUnread) {
+  const TemporaryFolder folder;
+  folder.write("progress.json", "{\"format\": 1, \"puzzles\": {}}" + std::string(9 << 20, ' '));
+  EXPECT_THAT(learner::load_progress(folder.path()).warning, HasSubstr("damaged"));
+  solve(folder.path(), "03_c");
+  EXPECT_TRUE(std::filesystem::exists(folder / "progress.damaged.json"));
+  EXPECT_EQ(learner::load_progress(folder.path()).warning, "");
+}
+
 /// Writes until it is killed.
 [[noreturn]] void write_forever(const std::string& folder) {
   for (int i = 0;; ++i) {

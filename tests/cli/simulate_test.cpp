@@ -97,6 +97,20 @@ TEST(Simulate, SweepsLayoutsOfAsManyRanks) {
   EXPECT_EQ(shardlings({"simulate", "33", "--sweep", "tp=8..1"}).status, 2);
 }
 
+/// A thousand combinations would take a day.
+TEST(Simulate, StopsASweepOfAProgramWithoutAnEnd) {
+  const Learner shardlings;
+  shardlings.folder().write("endless.cpp",
+                            "#include <shardlings/puzzle.h>\n#include <cstdio>\nusing namespace shardlings;\n"
+                            "void train_step(Rank&, const Model&, TrainState&, const Batch&, View) {\n"
+                            "  for (;;) std::puts(\"all work and no play makes Jack a dull boy\");\n}\n");
+  const json points = json::parse(
+      shardlings({"sweep", "01", "batch=1:5:1", "--file", shardlings.folder() / "endless.cpp", "--json"}).out);
+  ASSERT_EQ(points.size(), 5U);
+  EXPECT_THAT(points[1].at("why").get<std::string>(), HasSubstr("more than 64 MiB of output"));
+  EXPECT_THAT(points[2].at("why").get<std::string>(), HasSubstr("it was not run: two before it"));
+}
+
 TEST(Simulate, SaysWhichLayoutIsNearestWhereNoneFits) {
   const Learner shardlings;
   shardlings.solve(kGrid);

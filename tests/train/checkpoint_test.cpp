@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,16 @@ TEST(Checkpoints, OfAnotherModelOrTextAreRefused) {
   EXPECT_THAT(error_of([&] { load(folder.file("c"), settings, text); }), HasSubstr("cannot read"));
   EXPECT_THAT(error_of([&] { save("/proc/nowhere/c", filled(settings, 1), settings, text); }),
               HasSubstr("cannot write"));
+}
+
+/// Opening a pipe to which nobody writes would wait without end.
+TEST(Checkpoints, ThatAreNoFilesAreRefused) {
+  const Folder folder;
+  const Settings settings = small_training({}, 1, 1);
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {folder.file("pipe"), std::string("/dev/null"), std::string("/dev")}) {
+    EXPECT_THAT(error_of([&] { load(path, settings, Text::read(settings.text)); }), HasSubstr("is no file")) << path;
+  }
 }
 
 TEST(Checkpoints, OneWrongBitIsNoticed) {

@@ -1,5 +1,7 @@
 #include "boundary/broker/jailed_rank.h"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "api/port_server.h"
@@ -18,12 +20,21 @@ namespace {
 thread_local JailedRank* t_jail = nullptr;
 
 constexpr std::string_view kHarness = "harness.cpp";
+constexpr int kMostRefusals = 10'000;  ///< one after another
 constexpr std::int32_t kNowhere = -1;  ///< the line of a learner's call that stands nowhere
 
 [[noreturn]] void throw_damaged() {
   throw std::runtime_error(
       "what the program and its runtime tell each other is damaged: something wrote over that memory. An index outside "
       "of its std::vector is the usual reason");
+}
+
+[[noreturn]] void throw_too_large(std::uint64_t bytes) {
+  throw InvalidArgument(fmt::format("what the learner's function returns, and leaves in its arguments, takes {} bytes, "
+                                    "and {} can come back: some std::vector has a wrong size",
+                                    bytes, Mailbox::kMost)
+                            .c_str(),
+                        {});
 }
 
 }  // namespace
@@ -84,6 +95,7 @@ Returned JailedRank::invoke(std::string_view message) {
       case Topic::error_text: mailbox_.post(Topic::text, PortServer::error_text(*port_)); break;
       case Topic::returned: return {false, mailbox_.bytes()};
       case Topic::threw: return {true, mailbox_.bytes()};
+      case Topic::too_large: throw_too_large(mailbox_.plain<std::uint64_t>());
       default: throw_damaged();
     }
   }
@@ -137,7 +149,12 @@ void JailedRank::answer_call() {
     call.text = without_place(call.text, told);
   }
   const bool counts = is_released || lets_calls_in_ || port_->harness()->measures();
-  mailbox_.post_plain(Topic::reply, PortServer::answer(*port_, counts ? call : refused(call)));
+  const detail::Reply reply = PortServer::answer(*port_, counts ? call : refused(call));
+  refusals_ = reply.error == detail::ErrorKind::none ? 0 : refusals_ + 1;
+  // It catches every error and calls again, of which it would never tire: the error that it has caught is what is
+  // wrong.
+  if (refusals_ > kMostRefusals) PortServer::raise(*port_, reply);
+  mailbox_.post_plain(Topic::reply, reply);
 }
 
 }  // namespace shardlings::boundary

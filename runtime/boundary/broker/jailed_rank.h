@@ -68,6 +68,7 @@ class JailedRank {
   std::atomic<int> start_error_{0};
   detail::Port* port_ = nullptr;
   bool lets_calls_in_ = false;  ///< beside what is measured, too
+  int refusals_ = 0;            ///< calls one after another that were answered with an error
   KnownModels known_models_;
   std::deque<std::string> files_;  ///< of errors
 };

@@ -65,7 +65,11 @@ Answer answer(const std::string& message, MailboxPort& port, Kept& kept) {
   while (mailbox.await()) {
     const Answer left = answer(mailbox.bytes(), port, kept);
     std::fflush(stdout);
-    mailbox.post(left.topic, left.bytes);
+    if (left.bytes.size() <= Mailbox::kMost) {
+      mailbox.post(left.topic, left.bytes);
+    } else {
+      mailbox.post_plain(Topic::too_large, std::uint64_t{left.bytes.size()});
+    }
   }
   _exit(0);
 }

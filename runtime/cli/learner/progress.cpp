@@ -19,8 +19,9 @@ using nlohmann::json;
 namespace {
 
 constexpr int kFormat = 1;
-constexpr int kMost = 1'000'000;  // files, questions, answers
-constexpr int kMostPoints = 200;  // of a puzzle, with those of a bonus
+constexpr int kMost = 1'000'000;                // files, questions, answers
+constexpr int kMostPoints = 200;                // of a puzzle, with those of a bonus
+constexpr std::uintmax_t kMostBytes = 8 << 20;  // a hundred times what is ever noted
 
 using Answers = std::map<std::string, PastPrediction>;
 
@@ -157,11 +158,21 @@ std::string damaged_of(const std::string& folder) {
   return folder + "/progress.damaged.json";
 }
 
+/// Nothing where there is no file. One that is far too large is not read, and is nothing that could be parsed.
+std::optional<std::string> noted_in(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  return !error && size > kMostBytes ? std::string() : read_file(path);
+}
+
 void store(const std::string& folder, const Progress& progress) {
   const std::string path = path_of(folder);
-  if (const auto old = read_file(path)) {
-    const bool sound = parse(*old).has_value();
-    write_file_atomically(sound ? backup_of(folder) : damaged_of(folder), *old);
+  if (const auto old = noted_in(path)) {
+    if (parse(*old)) {
+      write_file_atomically(backup_of(folder), *old);
+    } else {
+      fs::rename(path, damaged_of(folder));
+    }
   }
   write_file_atomically(path, print(progress));
 }
@@ -210,11 +221,11 @@ std::string to_text(Standing standing) {
 }
 
 Progress load_progress(const std::string& state_folder) {
-  const auto text = read_file(path_of(state_folder));
+  const auto text = noted_in(path_of(state_folder));
   if (text) {
     if (auto progress = parse(*text)) return *progress;
   }
-  const auto before = read_file(backup_of(state_folder));
+  const auto before = noted_in(backup_of(state_folder));
   auto progress = before ? parse(*before) : std::nullopt;
   const bool recovered = progress.has_value();
   if (!recovered) progress = Progress();

@@ -161,6 +161,13 @@ int simulate_one(const Simulation& simulation, terminal::ProgressLine& line) {
   return kPassed;
 }
 
+/// It would take as long with other numbers, too.
+bool is_endless(const wire::Result& result) {
+  const auto& failure = result.report.failure;
+  return result.ending == wire::Ending::cpu_limit || result.ending == wire::Ending::wall_limit ||
+         result.ending == wire::Ending::output_limit || (failure && failure->kind == front::FailureKind::endless_loop);
+}
+
 /// A layout that does not fit is run all the same, on devices with enough memory: how much it would need is of
 /// interest.
 simulation::SweepResult swept(const Simulation& simulation, const simulation::SweepPoint& point) {
@@ -172,6 +179,7 @@ simulation::SweepResult swept(const Simulation& simulation, const simulation::Sw
   const wire::Result& result = simulated.result;
   of.folding = simulated.folding;
   of.finished = result.ending == wire::Ending::finished;
+  of.endless = is_endless(result);
   of.ending =
       report::harmless_line(result.explanation.substr(0, result.explanation.find('\n')), simulation.context.charset);
   if (!of.finished) return of;
@@ -260,7 +268,12 @@ int simulate_many(const Simulation& simulation, terminal::ProgressLine& line) {
   std::vector<simulation::SweepResult> results;
   for (const simulation::SweepPoint& point : points) {
     line.show(fmt::format("simulating: {} of {}", results.size() + 1, points.size()));
-    results.push_back(swept(simulation, point));
+    const auto endless = std::count_if(results.begin(), results.end(), [](const auto& one) { return one.endless; });
+    if (endless < 2) {
+      results.push_back(swept(simulation, point));
+    } else {
+      results.emplace_back().ending = "it was not run: two before it did not come to an end";
+    }
   }
   line.end();
   const int fastest = simulation::mark_frontier(results);

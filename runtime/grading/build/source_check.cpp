@@ -231,11 +231,30 @@ Problem Inspector::inspect_runtime_name() const {
   return std::nullopt;
 }
 
+/// Far beyond what anybody writes, and far below what a compiler's stack holds: on one that overflows the compiler
+/// breaks, and nobody could tell whose fault that is.
+Problem too_deep(const std::vector<SourceToken>& tokens) {
+  constexpr int kMostNested = 256;
+  int open = 0;
+  for (const SourceToken& token : tokens) {
+    if (token.kind != Kind::sign) continue;
+    if (token.text == "(" || token.text == "[" || token.text == "{") ++open;
+    if (token.text == ")" || token.text == "]" || token.text == "}") --open;
+    if (open > kMostNested) {
+      return SourceProblem{
+          token.line,
+          fmt::format("more than {} brackets are open here. Close some, or write it in parts.", kMostNested)};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string check_source(const std::string& source, const std::string& file) {
   const SourceTokens read = read_tokens(source);
   Problem problem = Inspector(read.tokens).inspect();
+  if (!problem) problem = too_deep(read.tokens);
   // The one that stands first.
   if (!problem) problem = read.problem;
   return problem ? fmt::format("{}:{}: {}", file, problem->line, problem->text) : "";

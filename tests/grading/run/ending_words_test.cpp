@@ -86,6 +86,10 @@ TEST(EndingWords, ManyCallsUntilTheLimitOfTimeAreNoWaiting) {
   result.last_words.pop_back();
   run::describe_ending(evidence, result);
   EXPECT_THAT(result.explanation, StartsWith("the program took more than 20 s, most of them waiting: "));
+  evidence.jail_bytes = 1 << 30;
+  run::describe_ending(evidence, result);
+  EXPECT_THAT(result.explanation, StartsWith("the program took more than 20 s and was stopped: an endless loop, or "))
+      << "whether a jail computes or waits is not known";
 }
 
 TEST(EndingWords, OfRanksNameTheirOwnCallsAlone) {
