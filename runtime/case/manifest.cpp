@@ -3,31 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <future>
-#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
-#include <thread>
-#include <tuple>
 #include <utility>
 
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/toml_section.h"
 #include "case/deaths.h"
+#include "case/names.h"
 
 namespace shardlings::cases {
 namespace {
-
-constexpr const char* kFile = "puzzle.toml";
-
-bool is_identifier(const std::string& text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
 
 bool is_case_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -286,52 +275,6 @@ void read_lists(TomlSection& root, Clusters clusters, Manifest& manifest) {
   if (manifest.cases.empty()) root.fail("cases", "there are no [[cases]]: nothing could be run");
 }
 
-/// What an author writes; the learner's puzzle.cpp can be had again by `reset`.
-constexpr std::array<const char*, 3> kFilesOfAnAuthor = {kFile, "harness.cpp", "grader.cpp"};
-/// What a handout has in place of the grader's source.
-constexpr const char* kStub = "stub.cpp";
-
-bool is_puzzle(const std::filesystem::path& folder) {
-  const auto there = [&](const char* name) { return std::filesystem::exists(folder / name); };
-  return std::any_of(kFilesOfAnAuthor.begin(), kFilesOfAnAuthor.end(), there);
-}
-
-/// Throws std::runtime_error that begins with the file.
-void check_files(const std::filesystem::path& folder) {
-  const std::string id = folder.filename().string();
-  if (!is_identifier(id)) throw std::runtime_error(": a puzzle's folder is named by letters, digits and _ only");
-  const bool is_handed_out = std::filesystem::exists(folder / kStub);
-  for (const char* name : kFilesOfAnAuthor) {
-    if (is_handed_out && name != kFile) continue;
-    if (!std::filesystem::exists(folder / name)) throw std::runtime_error(fmt::format("{} is missing", name));
-  }
-}
-
-int leading_number(const std::string& id) {
-  int number = 0;
-  for (const char c : id) {
-    if (c < '0' || c > '9') break;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
-
-/// Of these folders each `step`-th, from `first` on.
-Puzzles load_every(std::size_t step, std::size_t first, const std::vector<std::filesystem::path>& folders,
-                   const std::string& clusters_folder) {
-  Puzzles puzzles;
-  for (std::size_t i = first; i < folders.size(); i += step) {
-    const std::string id = folders[i].filename().string();
-    try {
-      check_files(folders[i]);
-      puzzles.whole.push_back(load_manifest(folders[i].string(), clusters_folder));
-    } catch (const std::exception& error) {
-      puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
-    }
-  }
-  return puzzles;
-}
-
 }  // namespace
 
 int Manifest::max_points() const {
@@ -365,15 +308,15 @@ const Case* Manifest::find_case(const std::string& wanted) const {
 Manifest parse_manifest(const std::string& text, const std::string& folder, const std::string& clusters_folder) {
   toml::table table;
   try {
-    table = toml::parse(text, std::string(kFile));
+    table = toml::parse(text, std::string(kManifestFile));
   } catch (const toml::parse_error& error) {
-    throw std::runtime_error(fmt::format("{}:{}: {}", kFile, error.source().begin.line, error.description()));
+    throw std::runtime_error(fmt::format("{}:{}: {}", kManifestFile, error.source().begin.line, error.description()));
   }
   Manifest manifest;
   manifest.folder = folder;
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
-  TomlSection root(table, kFile, "");
+  TomlSection root(table, kManifestFile, "");
   root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
                  "axes", "interleaved", "model_use", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
   manifest.title = root.text("title");
@@ -398,33 +341,7 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
 Manifest load_manifest(const std::string& puzzle_folder, const std::string& clusters_folder) {
   const auto folder = std::filesystem::absolute(puzzle_folder).lexically_normal();
   const auto plain = folder.has_filename() ? folder : folder.parent_path();  // without a slash at the end
-  return parse_manifest(read_whole_file((plain / kFile).string()), plain.string(), clusters_folder);
-}
-
-Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clusters_folder) {
-  std::vector<std::filesystem::path> folders;
-  for (const auto& entry : std::filesystem::directory_iterator(puzzles_folder)) {
-    if (is_puzzle(entry.path())) folders.push_back(entry.path());
-  }
-  // Each command waits for them, and reading TOML takes its time: some milliseconds for ten of them. Where no thread is
-  // to be had, the parts are read when they are asked for.
-  constexpr std::size_t kMostThreads = 4;
-  const std::size_t parts = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
-  std::vector<std::future<Puzzles>> read;
-  for (std::size_t part = 0; part < parts; ++part) {
-    read.push_back(std::async([&, part] { return load_every(parts, part, folders, clusters_folder); }));
-  }
-  Puzzles puzzles;
-  for (std::future<Puzzles>& some : read) {
-    Puzzles more = some.get();
-    std::move(more.whole.begin(), more.whole.end(), std::back_inserter(puzzles.whole));
-    std::move(more.faulty.begin(), more.faulty.end(), std::back_inserter(puzzles.faulty));
-  }
-  std::sort(puzzles.whole.begin(), puzzles.whole.end(), [](const Manifest& a, const Manifest& b) {
-    return std::tuple(leading_number(a.chapter), a.id) < std::tuple(leading_number(b.chapter), b.id);
-  });
-  std::sort(puzzles.faulty.begin(), puzzles.faulty.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
-  return puzzles;
+  return parse_manifest(read_whole_file((plain / kManifestFile).string()), plain.string(), clusters_folder);
 }
 
 }  // namespace shardlings::cases
