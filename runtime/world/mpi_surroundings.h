@@ -10,9 +10,9 @@ namespace shardlings::world {
 
 struct MpiSurroundings {
   std::string starter{};  ///< "mpirun (Open MPI)"; empty: nobody has started several of us
-  int processes = 1;    ///< that were started
-  int number = 0;       ///< this one, from 0
-  int reserved = 0;     ///< tasks of the batch job in whose script we are; 0: there is none
+  int processes = 1;      ///< that were started
+  int number = 0;         ///< this one, from 0
+  int reserved = 0;       ///< tasks of the batch job in whose script we are; 0: there is none
 
   bool is_one_of_many() const { return !starter.empty() && processes > 1; }
 };

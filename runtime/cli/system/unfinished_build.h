@@ -9,8 +9,8 @@
 
 namespace shardlings::cli::system {
 
-/// Whether the launcher builds in this folder at the moment: it holds a lock meanwhile, also where it does so behind the
-/// command.
+/// Whether the launcher builds in this folder at the moment: it holds a lock meanwhile, also where it does so behind
+/// the command.
 bool is_being_built(const std::string& build_folder);
 
 /// Returns once what judges this puzzle is built, or nobody builds any more. `say` is told that one waits, and why.
