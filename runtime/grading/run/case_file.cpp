@@ -34,7 +34,7 @@ const char* state_name(std::uint32_t state) {
   return state < std::size(kNames) ? kNames[state] : "running";
 }
 
-front::RunPart part_of(std::uint32_t part) {
+front::RunPart run_part_of(std::uint32_t part) {
   constexpr auto kLast = static_cast<std::uint32_t>(front::RunPart::behind);
   return part <= kLast ? static_cast<front::RunPart>(part) : front::RunPart::before;
 }
@@ -51,7 +51,7 @@ std::vector<wire::LastWords> last_words_of(const CaseFile& file, std::size_t ran
                    entry->order,
                    entry->tensors,
                    entry->in_harness,
-                   part_of(entry->part)};
+                   run_part_of(entry->part)};
   }
   return words;
 }
