@@ -17,24 +17,24 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Answer {
+struct Said {
   std::optional<int> status;
-  std::string said;
+  std::string text;
 };
 
-Answer everyday(const std::vector<std::string>& arguments) {
+Said everyday(const std::vector<std::string>& arguments) {
   std::ostringstream out, err;
   const auto status = run_verbs(verbs::add_everyday, SHARDLINGS_COMMAND, arguments, out, err);
   return {status, out.str() + err.str()};
 }
 
 TEST(Everyday, AnswersItsOwnVerbs) {
-  const Answer list = everyday({"list"});
+  const Said list = everyday({"list"});
   EXPECT_EQ(list.status, 0);
-  EXPECT_THAT(list.said, HasSubstr("One training step"));
-  const Answer run = everyday({"run", "no_such_puzzle"});
+  EXPECT_THAT(list.text, HasSubstr("One training step"));
+  const Said run = everyday({"run", "no_such_puzzle"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.said, HasSubstr("There is no puzzle"));
+  EXPECT_THAT(run.text, HasSubstr("There is no puzzle"));
 }
 
 TEST(Everyday, SaysNothingOfWhatItLeavesToTheWholeCommand) {
@@ -45,9 +45,9 @@ TEST(Everyday, SaysNothingOfWhatItLeavesToTheWholeCommand) {
                                                     {"--version"},
                                                     {"run", "--nonsense"},
                                                     {"list", "--json", "--json=2"}}) {
-    const Answer answer = everyday(arguments);
+    const Said answer = everyday(arguments);
     EXPECT_FALSE(answer.status.has_value()) << arguments.front();
-    EXPECT_EQ(answer.said, "") << arguments.front();
+    EXPECT_EQ(answer.text, "") << arguments.front();
   }
 }
 
