@@ -26,7 +26,7 @@ using Words = std::vector<std::string>;
 const std::string kScripts = SHARDLINGS_SOURCE "/docs/cluster/";
 const Words kUsual = {"PATH=/usr/local/bin:/usr/bin:/bin"};
 
-Answer run(const std::string& folder, const Words& command, Words environment = {}) {
+Answer run_script(const std::string& folder, const Words& command, Words environment = {}) {
   environment.insert(environment.end(), kUsual.begin(), kUsual.end());
   return cli::answer_of(folder, command, environment);
 }
@@ -34,7 +34,7 @@ Answer run(const std::string& folder, const Words& command, Words environment = 
 class Script : public testing::TestWithParam<const char*> {};
 
 TEST_P(Script, IsGoodBash) {
-  const Answer answer = run("/", {"/bin/bash", "-n", kScripts + GetParam()});
+  const Answer answer = run_script("/", {"/bin/bash", "-n", kScripts + GetParam()});
   EXPECT_EQ(answer.status, 0) << answer.err;
   EXPECT_NE(fs::status(kScripts + GetParam()).permissions() & fs::perms::owner_exec, fs::perms::none);
 }
@@ -42,7 +42,7 @@ TEST_P(Script, IsGoodBash) {
 TEST_P(Script, PassesShellcheck) {
   const std::string shellcheck = cli::system::program_path("shellcheck");
   if (shellcheck.empty()) GTEST_SKIP() << "shellcheck is missing: apt-get install shellcheck";
-  const Answer answer = run("/", {shellcheck, kScripts + GetParam()});
+  const Answer answer = run_script("/", {shellcheck, kScripts + GetParam()});
   EXPECT_EQ(answer.status, 0) << answer.out;
 }
 
@@ -85,7 +85,7 @@ class FakeProject {
   /// As a job of Slurm.
   Answer batch(const std::string& script, Words arguments, const Words& environment) const {
     arguments.insert(arguments.begin(), {"/bin/bash", folder_ / ("spool/" + script)});
-    return run("/", arguments, environment);
+    return run_script("/", arguments, environment);
   }
   std::string submit_dir() const { return "SLURM_SUBMIT_DIR=" + folder_.path(); }
   Words arguments() const { return lines_of(folder_.read("arguments.txt")); }
@@ -138,7 +138,7 @@ TEST(GradePart, RefusesWhatItCannotDivide) {
   const auto refusal = [&](const Words& arguments) {
     Words command = {"docs/cluster/grade_part"};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    const Answer answer = run(project.folder().path(), command);
+    const Answer answer = run_script(project.folder().path(), command);
     EXPECT_EQ(answer.status, 2);
     return answer.err;
   };
@@ -151,7 +151,7 @@ TEST(GradePart, RefusesWhatItCannotDivide) {
 
 TEST(MergeGrades, SaysWhichPartIsMissingOrDiffers) {
   const FakeProject project;
-  const auto merged = [&] { return run(project.folder().path(), {"docs/cluster/merge_grades", "graded"}); };
+  const auto merged = [&] { return run_script(project.folder().path(), {"docs/cluster/merge_grades", "graded"}); };
   EXPECT_THAT(merged().err, HasSubstr("no results in graded"));
   project.folder().write("graded/0_of_2/graded/results.csv", "student,01\nada,5\n");
   EXPECT_THAT(merged().err, HasSubstr("part 1 of 2 has not been graded yet"));
@@ -175,7 +175,9 @@ class GradedInShares : public testing::Test {
     folder().write("class/cleo/01.cpp", "this is no C++");
   }
   const cli::TemporaryFolder& folder() const { return shardlings_.folder(); }
-  Answer of_project(const Words& command) const { return run(folder().path(), command, shardlings_.environment()); }
+  Answer of_project(const Words& command) const {
+    return run_script(folder().path(), command, shardlings_.environment());
+  }
   static Words sorted(const std::string& table) {
     Words lines = lines_of(table);
     std::sort(lines.begin(), lines.end());
@@ -205,7 +207,7 @@ TEST_F(GradedInShares, IsTheSameTable) {
 TEST_F(GradedInShares, ByGnuParallelToo) {
   const std::string parallel = cli::system::program_path("parallel");
   const bool is_gnu =
-      !parallel.empty() && run("/", {parallel, "--version"}).out.find("GNU parallel") != std::string::npos;
+      !parallel.empty() && run_script("/", {parallel, "--version"}).out.find("GNU parallel") != std::string::npos;
   if (!is_gnu) GTEST_SKIP() << "GNU parallel is missing: apt-get install parallel";
   const Answer answer = of_project({parallel, "-j", "2", "docs/cluster/grade_part", "class", "graded", "{}", "3",
                                     "--puzzles", "01", "--trust", ":::", "0", "1", "2"});
@@ -214,7 +216,7 @@ TEST_F(GradedInShares, ByGnuParallelToo) {
 }
 
 TEST(MpiJob, IsWhatTheOperatorTakes) {
-  const Answer answer = run(
+  const Answer answer = run_script(
       "/", {"/usr/bin/env", "python3", SHARDLINGS_SOURCE "/tests/cluster/check_mpijob.py", kScripts + "mpijob.yaml"});
   if (answer.status == 77 || answer.status == 127) GTEST_SKIP() << answer.out << answer.err;
   EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
@@ -227,8 +229,8 @@ TEST(MpiJob, AFaultIsFound) {
     std::string text = good;
     text.replace(text.find(what), what.size(), by);
     folder.write("job.yaml", text);
-    return run("/",
-               {"/usr/bin/env", "python3", SHARDLINGS_SOURCE "/tests/cluster/check_mpijob.py", folder / "job.yaml"});
+    return run_script(
+        "/", {"/usr/bin/env", "python3", SHARDLINGS_SOURCE "/tests/cluster/check_mpijob.py", folder / "job.yaml"});
   };
   const Answer answer = checked("runPolicy", "runPolicies");
   if (answer.status == 77 || answer.status == 127) GTEST_SKIP() << answer.out << answer.err;
