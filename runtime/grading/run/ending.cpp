@@ -241,8 +241,9 @@ std::string wall_limit_text(const Evidence& evidence, const wire::Result& result
   const std::string text = fmt::format("the program took more than {:.0f} s", evidence.limits.wall_seconds);
   if (most == result.last_words.end() || most->order < kManyCalls) {
     // A jail's own time is not known here: it may have computed, on a machine that had no more for it.
-    return text + (evidence.jail_bytes > 0 ? " and was stopped: an endless loop, or one that is far too long?"
-                                           : ", most of them waiting: for something outside of the runtime.");
+    return text + (evidence.jail_bytes > 0
+                       ? " and was stopped: an endless loop, or waiting for something outside of the runtime?"
+                       : ", most of them waiting: for something outside of the runtime.");
   }
   return fmt::format("{} and was stopped. Rank {} made {} calls in that time: an endless loop?", text,
                      most - result.last_words.begin(), most->order);
