@@ -1,11 +1,13 @@
 // All puzzles of a folder.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <future>
 #include <iterator>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -40,6 +42,15 @@ void check_files(const std::filesystem::path& folder) {
   }
 }
 
+/// How many threads read. Each reserves many megabytes of addresses for what it allocates: where those are limited, one
+/// has to do.
+std::size_t readers() {
+  constexpr std::size_t kMost = 4;
+  rlimit addresses{};
+  const bool are_limited = getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  return are_limited ? 1 : std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMost);
+}
+
 /// Of these folders each `step`-th, from `first` on.
 Puzzles load_every(std::size_t step, std::size_t first, const std::vector<std::filesystem::path>& folders,
                    const std::string& clusters_folder) {
@@ -49,6 +60,8 @@ Puzzles load_every(std::size_t step, std::size_t first, const std::vector<std::f
     try {
       check_files(folders[i]);
       puzzles.whole.push_back(load_manifest(folders[i].string(), clusters_folder));
+    } catch (const std::bad_alloc&) {
+      throw;  // the machine's fault
     } catch (const std::exception& error) {
       puzzles.faulty.push_back({id, leading_number(id), fmt::format("puzzles/{}/{}", id, error.what())});
     }
@@ -65,13 +78,12 @@ Puzzles load_puzzles(const std::string& puzzles_folder, const std::string& clust
   }
   // Each command waits for them, and reading TOML takes its time: some milliseconds for ten of them. Where no thread is
   // to be had, the parts are read when they are asked for.
-  constexpr std::size_t kMostThreads = 4;
-  const std::size_t parts = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+  const std::size_t parts = readers();
   std::vector<std::future<Puzzles>> read;
-  for (std::size_t part = 0; part < parts; ++part) {
+  for (std::size_t part = 1; part < parts; ++part) {
     read.push_back(std::async([&, part] { return load_every(parts, part, folders, clusters_folder); }));
   }
-  Puzzles puzzles;
+  Puzzles puzzles = load_every(parts, 0, folders, clusters_folder);
   for (std::future<Puzzles>& some : read) {
     Puzzles more = some.get();
     std::move(more.whole.begin(), more.whole.end(), std::back_inserter(puzzles.whole));

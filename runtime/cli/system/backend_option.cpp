@@ -16,13 +16,15 @@ void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes p
   constexpr Interval kMany = {1, 1 << 20};
   verb.number("-n,--processes", options.mpi.processes, "with mpi: processes, over which the ranks are divided", kMany);
   verb.number("--ranks-per-process", options.mpi.ranks_per_process, "with mpi: the same, by the ranks of each", kMany);
-  verb.excludes("--ranks-per-process", "--processes");
   verb.text("--hostfile", options.mpi.hostfile,
             "with mpi: a file of hosts and their slots; without it: this one, or a job's");
 }
 
 BackendChoice chosen_backend(const Context& context, const BackendOptions& options,
                              const std::vector<cases::Case>& cases) {
+  if (options.mpi.processes > 0 && options.mpi.ranks_per_process > 0) {
+    throw UsageError("--processes and --ranks-per-process say the same in two ways: leave one of them out.");
+  }
   grading::run::BackendWish wish{options.backend, options.mpi, world::mpi_surroundings(&std::getenv)};
   if (const char* variable = std::getenv("SHARDLINGS_BACKEND"); wish.word.empty() && variable) wish.word = variable;
   if (wish.word.empty()) wish.word = "cpu";
