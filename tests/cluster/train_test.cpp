@@ -18,6 +18,8 @@ class TrainOverMpi : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = mpi_missing(); !missing.empty()) GTEST_SKIP() << missing;
+    shardlings_.folder().write("runtime/train/text.txt",
+                               read_whole_file(SHARDLINGS_SOURCE_FOLDER "/runtime/train/text.txt"));
   }
   /// Eight ranks; what comes of it is in the checkpoint, weights and moments.
   void train(const std::string& checkpoint, int steps, const Words& more) {
