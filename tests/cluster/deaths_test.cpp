@@ -12,11 +12,11 @@
 #include <random>
 #include <thread>
 
-#include "base/file.h"
 #include "cli/error.h"
 #include "cli/learner.h"
 #include "cluster/crew_processes.h"
 #include "cluster/mpi_here.h"
+#include "cluster/trainable.h"
 
 namespace shardlings::cluster {
 namespace {
@@ -59,8 +59,7 @@ class LongRun {
   /// `through`: a program that runs the command, with a file of hosts in the variable TWO_HOSTS.
   explicit LongRun(std::vector<std::string> through = {}, const std::string& verb = kGrading) {
     shardlings_.folder().write("long.cpp", kLongStep);
-    shardlings_.folder().write("runtime/train/text.txt",
-                               read_whole_file(SHARDLINGS_SOURCE_FOLDER "/runtime/train/text.txt"));
+    make_trainable(shardlings_);
     std::string words = fmt::format("exec '{}' {} --json --backend mpi -n {}", cli::command_path(), verb, kProcesses);
     if (!through.empty()) words += " --hostfile \"$TWO_HOSTS\"";
     through.insert(through.end(), {"/bin/sh", "-c", words});

@@ -8,6 +8,7 @@
 #include "cli/error.h"
 #include "cli/learner.h"
 #include "cluster/mpi_here.h"
+#include "cluster/trainable.h"
 
 namespace shardlings::cluster {
 namespace {
@@ -18,8 +19,7 @@ class TrainOverMpi : public testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = mpi_missing(); !missing.empty()) GTEST_SKIP() << missing;
-    shardlings_.folder().write("runtime/train/text.txt",
-                               read_whole_file(SHARDLINGS_SOURCE_FOLDER "/runtime/train/text.txt"));
+    make_trainable(shardlings_);
   }
   /// Eight ranks; what comes of it is in the checkpoint, weights and moments.
   void train(const std::string& checkpoint, int steps, const Words& more) {
