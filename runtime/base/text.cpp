@@ -22,6 +22,18 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+std::size_t length_of_place(std::string_view line) {
+  std::size_t end = line.find_first_of(": ");
+  if (end == 0) return 0;
+  for (int number = 0; number < 2; ++number) {
+    if (end >= line.size() || line[end] != ':') return 0;
+    const std::size_t begin = end + 1;
+    end = line.find_first_not_of("0123456789", begin);
+    if (end == begin) return 0;
+  }
+  return end < line.size() && line.substr(end).starts_with(": ") ? end + 2 : 0;
+}
+
 std::string quoted_for_shell(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {

@@ -21,6 +21,8 @@ std::vector<std::string> lines_of(std::string_view text);
 std::string quoted_for_shell(std::string_view text);
 /// The last component of a path.
 std::string_view base_name(std::string_view path);
+/// How long "puzzle.cpp:31:5: " is where a line of a compiler begins so; 0 if it does not.
+std::size_t length_of_place(std::string_view line);
 /// "puzzle.cpp:31"; "somewhere" for an empty location.
 std::string to_text(Location at);
 /// "(4, 8)".

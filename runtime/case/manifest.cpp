@@ -190,7 +190,7 @@ Case read_case(TomlSection& section, const Manifest& manifest, Clusters& cluster
 
 /// What says something about programs of ranks, and nothing about a question.
 void refuse_what_ranks_have(const TomlSection& root) {
-  for (const char* key : {"host_reads", "barriers", "products", "axes", "interleaved"}) {
+  for (const char* key : {"host_reads", "barriers", "store", "survivors", "products", "axes", "interleaved"}) {
     if (root.has(key)) root.fail(key, fmt::format("'{}' is about ranks, and a question has none", key));
   }
 }
@@ -317,8 +317,9 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   manifest.id = std::filesystem::path(folder).filename().string();
   manifest.number = leading_number(manifest.id);
   TomlSection root(table, kManifestFile, "");
-  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "products",
-                 "axes", "interleaved", "model_use", "train", "checks", "hints", "diagnoses", "cases", "milestones"});
+  root.has_only({"title", "chapter", "summary", "answer_lines", "question", "host_reads", "barriers", "store",
+                 "survivors", "products", "axes", "interleaved", "model_use", "train", "checks", "hints", "diagnoses",
+                 "cases", "milestones"});
   manifest.title = root.text("title");
   manifest.chapter = root.text("chapter");
   manifest.summary = root.text("summary");
@@ -328,6 +329,8 @@ Manifest parse_manifest(const std::string& text, const std::string& folder, cons
   if (manifest.question) refuse_what_ranks_have(root);
   manifest.host_reads = root.flag_or("host_reads", false);
   manifest.barriers = root.flag_or("barriers", false);
+  manifest.store = root.flag_or("store", false);
+  manifest.survivors = root.flag_or("survivors", false);
   for (const std::string& word : root.texts_or_none("products")) {
     manifest.products.push_back(value_of(root, "products", word, kProductWords));
   }

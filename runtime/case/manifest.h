@@ -15,6 +15,8 @@
 ///                                                  # tensors, no time, and nothing to draw (default false)
 /// host_reads = true                                # its code may read numbers of tensors (default false)
 /// barriers = true                                  # its code may call barriers: what it orders is no data of tensors
+/// store = true                                     # its code may use rank.store()
+/// survivors = true                                 # its code may call rank.survivors(): some of its cases have deaths
 ///                                                  # (default false)
 /// products = ["matmul", "gelu"]                    # what it multiplies itself: words of kProductWords (default:
 /// none).
@@ -227,6 +229,10 @@ struct Manifest {
   bool host_reads = false;
   /// The learner's code may call barriers, for what no operation waits for, such as files. Otherwise it may not.
   bool barriers = false;
+  /// The learner's code may use the store. Otherwise it may not: what it moves there no budget counts.
+  bool store = false;
+  /// The learner's code may ask who lives. Otherwise it may not: that is a barrier, and carries a number from each rank.
+  bool survivors = false;
   /// What the learner's code may multiply itself. Everything else is the model's layers' affair: whatever else a puzzle
   /// counts and times are their calls, and mathematics beside them would be neither.
   std::vector<Product> products;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/author/stub.h"
 #include "cli/kit/parts.h"
+#include "cli/kit/platform.h"
 #include "cli/kit/tree.h"
 #include "cli/submissions/archive.h"
 

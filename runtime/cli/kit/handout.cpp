@@ -11,6 +11,7 @@
 #include "cli/author/stub.h"
 #include "cli/error.h"
 #include "cli/kit/parts.h"
+#include "cli/kit/platform.h"
 #include "cli/kit/public_texts.h"
 #include "cli/kit/tree.h"
 #include "cli/learner/course.h"

@@ -1,7 +1,5 @@
 #include "cli/kit/parts.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/error.h"
+#include "cli/kit/platform.h"
 #include "cli/system/program.h"
 #include "grading/build/toolchain.h"
 
@@ -153,18 +152,6 @@ std::string hash_of_headers(const std::string& folder) {
 }
 
 }  // namespace
-
-std::string platform() {
-  utsname about{};
-  uname(&about);
-  std::string system = about.sysname;
-  std::transform(system.begin(), system.end(), system.begin(), [](unsigned char c) { return std::tolower(c); });
-  return fmt::format("{}-{}", system, about.machine);
-}
-
-std::string parts_folder(const system::Project& project) {
-  return fmt::format("{}/prebuilt/{}", project.root, platform());
-}
 
 void write_parts(const system::Project& project, const std::vector<std::string>& puzzles, const std::string& folder) {
   const Toolchain toolchain = grading::build::load_toolchain(project.build);

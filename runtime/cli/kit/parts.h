@@ -1,7 +1,7 @@
 /// \file
 /// What grades, ready to run: the command, graders, brokers, harnesses and the runtime as files of this machine's kind,
 /// for machines that have a compiler and nothing to build these with. They lie in prebuilt/PLATFORM of a handout or
-/// an autograder; set_up.h makes a build folder of them.
+/// an autograder (platform.h); set_up.h makes a build folder of them.
 #pragma once
 
 #include <string>
@@ -10,12 +10,6 @@
 #include "cli/system/project.h"
 
 namespace shardlings::cli::kit {
-
-/// What programs of this machine run on: "linux-x86_64".
-std::string platform();
-
-/// Where a project has parts for this machine's kind.
-std::string parts_folder(const system::Project& project);
 
 /// Writes the parts that these puzzles need into an empty or new folder, without what only debuggers read. They find
 /// one another wherever the folder is moved to. Throws UsageError where something has not been built.

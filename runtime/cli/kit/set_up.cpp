@@ -15,7 +15,7 @@
 #include "base/machine_fault.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "cli/kit/parts.h"
+#include "cli/kit/platform.h"
 #include "cli/kit/stubs.h"
 #include "cli/system/program.h"
 

@@ -7,7 +7,7 @@
 #include "cli/error.h"
 #include "cli/kit/autograder.h"
 #include "cli/kit/course_file.h"
-#include "cli/kit/parts.h"
+#include "cli/kit/platform.h"
 #include "cli/learner/course.h"
 #include "cli/learner/hidden_cases.h"
 #include "cli/verbs/verbs.h"

@@ -9,7 +9,7 @@
 
 #include "cli/error.h"
 #include "cli/kit/handout.h"
-#include "cli/kit/parts.h"
+#include "cli/kit/platform.h"
 #include "cli/learner/course.h"
 #include "cli/verbs/verbs.h"
 

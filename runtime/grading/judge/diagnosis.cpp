@@ -75,6 +75,16 @@ constexpr std::array kBuiltIn = {
             "A barrier moves no data, and data are waited for by their own operations: nothing here needs one. Take it "
             "out; where it stood for a wait, wait for that Work.",
             "Which numbers did you want to be there after the barrier, and which operation brings them?"},
+    BuiltIn{"needless_store",
+            "The store outlives the ranks, and nothing in this puzzle has to: what one rank has and another one needs "
+            "goes by messages and collectives, which are what is counted and timed here.",
+            "Which ranks need what you have written to the store, and which call of a group brings it to them?"},
+    BuiltIn{
+        "needless_survivors",
+        "survivors() is for runs in which ranks die, and here none does. It makes all ranks wait for one another and "
+        "tells each what all others say: take it out.",
+        "What did you want to know of the other ranks? Does each of them not know it already, from the case and its "
+        "own rank?"},
     BuiltIn{"mismatch", "Ranks that meet in a call, or in a message, disagree about it: which one it is, or how large.",
             "Does the number of calls, their order or their size depend on rank.id(), or on a size that differs "
             "between ranks?"},

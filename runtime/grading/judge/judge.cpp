@@ -190,6 +190,8 @@ void Judge::call(const cases::CheckSpec& spec, std::size_t index, verdict::Check
   if (!wrong.empty()) context.fail("what grader.cpp expects", wrong);
   if (spec.id == output_check(manifest_).id) {
     if (!manifest_.host_reads) refuse_host_reads(context);
+    if (!manifest_.store) refuse_store(context);
+    if (!manifest_.survivors) refuse_survivors(context);
     refuse_products(context, manifest_.products);
     bound_products(context, manifest_.products);
     bound_updates(context);

@@ -53,6 +53,19 @@ void refuse_host_reads(CheckContext& check) {
   refuse(check, front::EventKind::operation, is("read"), "right results without read()", "host_reads");
 }
 
+// Writing, reading and publishing take the store's lane; a look at what is there is traced as the wait that it costs.
+void refuse_store(CheckContext& check) {
+  const auto is_of_store = [](const std::string& name) { return name.starts_with("store."); };
+  for (const front::EventKind kind : {front::EventKind::copy, front::EventKind::wait}) {
+    refuse(check, kind, is_of_store, "right results without the store", "needless_store");
+  }
+}
+
+void refuse_survivors(CheckContext& check) {
+  refuse(check, front::EventKind::collective, is("survivors"), "right results without survivors()",
+         "needless_survivors");
+}
+
 void refuse_barriers(CheckContext& check) {
   refuse(check, front::EventKind::collective, is("barrier"), "no call but those of the lesson", "barrier");
 }

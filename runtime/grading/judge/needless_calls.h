@@ -16,6 +16,14 @@ namespace shardlings::grading::judge {
 /// so a puzzle that has no need of them forbids them.
 void refuse_host_reads(CheckContext& check);
 
+/// Fails a check that has passed if any rank has called the store: what goes there from one rank to another is counted
+/// by no budget but those of puzzles about it.
+void refuse_store(CheckContext& check);
+
+/// Fails a check that has passed if any rank has asked which ranks live: each rank learns a number from every other one
+/// then, and waits for all, at no cost.
+void refuse_survivors(CheckContext& check);
+
 /// Fails a check that has passed if any rank has called a barrier: it sends no byte, and where it does not wait in vain
 /// it hides that a wait is missing.
 void refuse_barriers(CheckContext& check);

@@ -138,6 +138,34 @@ TEST_F(JudgeTest, RefusesBarriersWherePuzzlesHaveNoNeedOfThem) {
   EXPECT_EQ(verdict().cases[0].checks[2].passed, true);
 }
 
+TEST_F(JudgeTest, RefusesTheStoreWherePuzzlesHaveNoNeedOfIt) {
+  for (const auto& [name, kind] :
+       {std::pair{"store.write", front::EventKind::copy}, std::pair{"store.read_number", front::EventKind::wait}}) {
+    results_.clear();
+    add_case(42);
+    call(results_[0], name);
+    results_[0].report.ranks[0].trace.events.back().kind = kind;
+    manifest_.store = false;
+    const verdict::CheckVerdict refused = verdict().cases[0].checks[1];
+    EXPECT_EQ(refused.passed, false);
+    EXPECT_EQ(refused.found, std::string("rank 0 called ") + name + "() once");
+    EXPECT_EQ(refused.where.line, 18);
+    manifest_.store = true;
+    EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
+  }
+}
+
+TEST_F(JudgeTest, RefusesSurvivorsWhereNoRankDies) {
+  add_case(42);
+  call(results_[0], "survivors");
+  results_[0].report.ranks[0].trace.events.back().kind = front::EventKind::collective;
+  const verdict::CheckVerdict refused = verdict().cases[0].checks[1];
+  EXPECT_EQ(refused.passed, false);
+  EXPECT_EQ(refused.found, "rank 0 called survivors() once");
+  manifest_.survivors = true;
+  EXPECT_EQ(verdict().cases[0].checks[1].passed, true);
+}
+
 TEST_F(JudgeTest, WallsAreThoseOfCasesThatWereRun) {
   add_case(42);
   add_case(42);
