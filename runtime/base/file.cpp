@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -52,24 +53,40 @@ std::optional<std::string> read_to_end(int file) {
   }
 }
 
-/// A terminal, a pipe or a device stands there, as with /dev/null and /dev/stdout: it is written to, since a file in
-/// its place would take it from the whole machine. A file that /dev/stdout leads to is one of these.
-bool takes_bytes(const std::string& path) {
+/// The descriptor of this process that the path is a name of, such as /dev/stdout; -1 if it is none.
+int descriptor_named(const std::string& path) {
   const std::string whole = fs::absolute(path).lexically_normal().string();
+  if (whole == "/dev/stdout") return STDOUT_FILENO;
+  if (whole == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!whole.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = whole.data() + whole.size();
+    const auto [rest, error] = std::from_chars(whole.data() + folder.size(), end, number);
+    if (error == std::errc() && rest == end) return number;
+  }
+  return -1;
+}
+
+/// A terminal, a pipe or a device stands there, as with /dev/null: it is written to, since a file in its place would
+/// take it from the whole machine. So is what a descriptor leads to, also where that is a file.
+bool takes_bytes(const std::string& path) {
   struct stat about {};
-  const bool is_there = stat(path.c_str(), &about) == 0;
-  if (is_there && (whole.starts_with("/dev/") || whole.starts_with("/proc/"))) return !S_ISDIR(about.st_mode);
-  return is_there && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+  if (descriptor_named(path) >= 0) return true;
+  return stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
 /// Throws the reason, in words.
 void write_to_what_is_there(const std::string& path, std::string_view content) {
   struct stat about {};
   if (stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode)) throw std::runtime_error("it is a disk");
-  // A pipe from which nobody reads would be waited for without end.
-  const Descriptor there(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  // What a descriptor leads to goes on where its last byte was written. Everything else is opened: a pipe from which
+  // nobody reads would be waited for without end.
+  const int named = descriptor_named(path);
+  const Descriptor there(named >= 0 ? fcntl(named, F_DUPFD_CLOEXEC, 0)
+                                    : open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (there.get() < 0 && errno == ENXIO) throw std::runtime_error("nobody reads from it");
-  if (there.get() >= 0) fcntl(there.get(), F_SETFL, fcntl(there.get(), F_GETFL) & ~O_NONBLOCK);
+  if (there.get() >= 0 && named < 0) fcntl(there.get(), F_SETFL, fcntl(there.get(), F_GETFL) & ~O_NONBLOCK);
   if (there.get() < 0 || !write_all(there.get(), content)) throw std::runtime_error(std::strerror(errno));
 }
 

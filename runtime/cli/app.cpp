@@ -262,14 +262,14 @@ grammar::Grammar grammar_of_verbs(AddVerbs add_verbs) {
   return grammar_of(std::as_const(app));
 }
 
-std::optional<int> run_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
+std::optional<int> try_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
                              std::ostream& out, std::ostream& err) {
   CLI::App app(kMeaning);
   Wish wish;
   describe(app, wish, add_verbs);
   try {
     app.parse(backwards(arguments));
-  } catch (const CLI::Error&) {
+  } catch (const CLI::ParseError&) {  // no other error: a verb that is added wrongly must not go unnoticed
     return std::nullopt;
   }
   return answer(app, wish, program, out, err);

@@ -25,7 +25,7 @@ int become_whole(const std::string& program, char** argv) {
   const std::filesystem::path folder = std::filesystem::path(program).parent_path();
   const std::string whole = (folder / "shardlings_whole").string();
   // At the very first start it is built, with what its verbs start, while the first puzzle is read.
-  for (bool has_been_said = false; system::is_being_built(folder.parent_path().string()); has_been_said = true) {
+  for (bool has_been_said = false; system::is_first_built(folder.parent_path().string()); has_been_said = true) {
     if (!has_been_said) std::cerr << "This part of the command is still being built, which happens only once.\n";
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -40,6 +40,6 @@ int become_whole(const std::string& program, char** argv) {
 int main(int argc, char** argv) {
   using namespace shardlings::cli;
   const Started start = started(argc, argv);
-  const auto status = run_verbs(verbs::add_everyday, start.program, start.arguments, std::cout, std::cerr);
+  const auto status = try_verbs(verbs::add_everyday, start.program, start.arguments, std::cout, std::cerr);
   return status ? *status : become_whole(start.program, argv);
 }

@@ -141,7 +141,10 @@ TEST(ArchiveFile, ThatAsksForAPasswordIsSaidToDoSo) {
   const TemporaryFolder folder;
   archive* out = archive_write_new();
   archive_write_set_format_zip(out);
-  ASSERT_EQ(archive_write_set_options(out, "zip:encryption=zipcrypt"), ARCHIVE_OK);
+  if (archive_write_set_options(out, "zip:encryption=zipcrypt") != ARCHIVE_OK) {
+    archive_write_free(out);
+    GTEST_SKIP() << "this libarchive encrypts nothing: " << archive_version_details();
+  }
   ASSERT_EQ(archive_write_set_passphrase(out, "secret"), ARCHIVE_OK);
   ASSERT_EQ(archive_write_open_filename(out, (folder / "work.zip").c_str()), ARCHIVE_OK);
   archive_entry* entry = archive_entry_new();

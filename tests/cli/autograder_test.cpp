@@ -47,8 +47,7 @@ class Autograder : public testing::Test {
     ASSERT_EQ(set_up.status, 0) << set_up.out << set_up.err;
   }
   Answer in_base(const std::vector<std::string>& command, const std::string& folder = "") const {
-    const std::string path = std::getenv("PATH");
-    return answer_of(base_ / folder, command, {"PATH=" + path, "AUTOGRADER=" + base_.path(), "LANG=C.UTF-8"});
+    return answer_of(base_ / folder, command, {path_variable(), "AUTOGRADER=" + base_.path(), "LANG=C.UTF-8"});
   }
   Answer judge() const { return in_base({"/bin/bash", "run_autograder"}); }
   json results() const { return json::parse(base_.read("results/results.json")); }

@@ -87,12 +87,11 @@ TEST_F(Collection, TakesNoNameOfAnotherCollectionThatIsBuilt) {
 TEST_F(Collection, IsKnownToTheBuild) {
   fill();
   const TemporaryFolder build;
-  const std::string path = std::getenv("PATH");
   const Answer answer =
       answer_of(build.path(),
                 {SHARDLINGS_CMAKE, "-S", SHARDLINGS_SOURCE, "-B", build.path(), "-G", "Ninja", "-DSHARDLINGS_TESTS=OFF",
                  "-DSHARDLINGS_CUDA=OFF", "-DSHARDLINGS_COLLECTIONS=" + own_.path()},
-                {"PATH=" + path});
+                {path_variable()});
   ASSERT_EQ(answer.status, 0) << answer.out << answer.err;
   const json toolchain = json::parse(build.read("toolchain.json"));
   EXPECT_TRUE(toolchain["puzzles"].contains(kOwn));

@@ -33,7 +33,7 @@ class Completion : public testing::Test {
   /// Where there is such a program, what it says.
   Answer run(std::vector<std::string> command) const {
     command[0] = system::program_path(command[0]);
-    return answer_of(shardlings_.folder().path(), command, {std::string("PATH=") + std::getenv("PATH")});
+    return answer_of(shardlings_.folder().path(), command, {path_variable()});
   }
 
   /// What bash offers for the last of these words.

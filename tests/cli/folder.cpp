@@ -74,6 +74,11 @@ Answer answer_of(const std::string& folder, const std::vector<std::string>& comm
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, outputs.read("out"), outputs.read("err")};
 }
 
+std::string path_variable(const std::string& folders) {
+  const char* known = std::getenv("PATH");
+  return "PATH=" + folders + (folders.empty() ? "" : ":") + (known == nullptr ? "/usr/local/bin:/usr/bin:/bin" : known);
+}
+
 cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title) {
   cases::Manifest puzzle;
   puzzle.number = number;

@@ -42,6 +42,9 @@ Answer answer_of(
     const std::string& folder, const std::vector<std::string>& command, const std::vector<std::string>& environment,
     const std::function<bool()>& before = [] { return true; });
 
+/// "PATH=…" for an environment: these folders, and where this machine looks for programs.
+std::string path_variable(const std::string& folders = "");
+
 /// A puzzle with one check, four general hints and one for the diagnosis "mixed_up".
 cases::Manifest small_puzzle(int number, const std::string& name, const std::string& title);
 

@@ -43,7 +43,7 @@ TEST(Gradebooks, AsCsvAreCellsThatASpreadsheetDoesNotCompute) {
       "",
       {{"1", "=HYPERLINK(\"x\"),", {mark(Outcome::failed, 25)}}, {"2", "Ben", {mark(Outcome::not_judged, 0)}}}};
   EXPECT_EQ(to_csv(book),
-            "student,name,total,most,late,09_parallel,09_parallel most,09_parallel outcome\n"
+            "student,name,total,max,late,09_parallel,09_parallel max,09_parallel outcome\n"
             "1,\"'=HYPERLINK(\"\"x\"\"),\",25,50,,25,50,failed\n"
             "2,Ben,,50,,,50,not_judged\n");
 }

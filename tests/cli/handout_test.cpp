@@ -3,14 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/learner.h"
+#include "cli/system/program.h"
 
 namespace shardlings::cli {
 namespace {
@@ -59,16 +61,23 @@ class Handout : public testing::Test {
   }
   /// A program in a folder, with this machine's PATH.
   static Answer in(const std::string& folder, const std::vector<std::string>& command) {
-    const std::string path = std::getenv("PATH");
     return answer_of(folder, command,
-                     {"PATH=" + path, "HOME=" + folder, "GIT_CONFIG_NOSYSTEM=1", "COLUMNS=100", "LANG=C.UTF-8"});
+                     {path_variable(), "HOME=" + folder, "GIT_CONFIG_NOSYSTEM=1", "COLUMNS=100", "LANG=C.UTF-8"});
   }
   static Answer git(const std::string& folder, std::vector<std::string> words) {
-    words.insert(words.begin(), {"/usr/bin/git", "-c", "user.name=a", "-c", "user.email=a@b", "-c",
+    words.insert(words.begin(), {system::program_path("git"), "-c", "user.name=a", "-c", "user.email=a@b", "-c",
                                  "init.defaultBranch=main", "-c", "protocol.file.allow=always"});
     const Answer answer = in(folder, words);
     EXPECT_EQ(answer.status, 0) << answer.out << answer.err;
     return answer;
+  }
+  static bool has_git() { return !system::program_path("git").empty(); }
+  /// Since 2.33 a pull of branches that have parted is an error unless one says what to do; before that it was merged.
+  static bool git_refuses_to_guess() {
+    int major = 0, minor = 0;
+    const Answer answer = git("/", {"--version"});
+    EXPECT_EQ(std::sscanf(answer.out.c_str(), "git version %d.%d", &major, &minor), 2) << answer.out;
+    return std::pair(major, minor) >= std::pair(2, 33);
   }
   /// As somebody gets it who does not clone it.
   void copy_to(const TemporaryFolder& students) const {
@@ -232,6 +241,7 @@ TEST_F(Handout, HasFilesOfCiThatParse) {
 }
 
 TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
+  if (!has_git()) GTEST_SKIP() << "there is no git here: apt install git";
   ASSERT_EQ(hand_out().status, 0);
   git(out_.path(), {"init", "-q"});
   commit(out_.path(), "The course");
@@ -249,7 +259,9 @@ TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
   const Answer update = hand_out();
   EXPECT_THAT(update.out, AllOf(HasSubstr(kFirst), HasSubstr(kSixth))) << "the course is told that stubs are others";
   commit(out_.path(), "Remarks");
-  EXPECT_NE(in(mine, {"/usr/bin/git", "pull"}).status, 0) << "what the README has more than this is needed";
+  if (git_refuses_to_guess()) {
+    EXPECT_NE(in(mine, {system::program_path("git"), "pull"}).status, 0) << "what the README has more is needed";
+  }
   EXPECT_EQ(in(mine, {"/bin/bash", "-c", kStudent + pull_of(students.read("mine/README.md"))}).status, 0);
   EXPECT_EQ(students.read("mine/work/01_training_step/puzzle.cpp"),
             solution(kFirst).substr(solution(kFirst).find('\n') + 1))
@@ -268,6 +280,7 @@ TEST_F(Handout, IsPulledWithoutAWordFromGitWhateverTheStudentHasChanged) {
 
 // Whoever writes a handout looks at it in its folder, and commits all that lies there.
 TEST_F(Handout, IsPulledAlsoWhereTheCourseHasTriedItBeforeItCommitted) {
+  if (!has_git()) GTEST_SKIP() << "there is no git here: apt install git";
   ASSERT_EQ(hand_out().status, 0);
   git(out_.path(), {"init", "-q"});
   EXPECT_THAT(in(out_.path(), {out_ / "shardlings"}).out, HasSubstr(".shardlings/look/01_training_step/puzzle.cpp"));
@@ -286,6 +299,7 @@ TEST_F(Handout, IsPulledAlsoWhereTheCourseHasTriedItBeforeItCommitted) {
 }
 
 TEST_F(Handout, IsNotBroughtUpToDateWhereTheStudentsFolderIsCommitted) {
+  if (!has_git()) GTEST_SKIP() << "there is no git here: apt install git";
   ASSERT_EQ(hand_out().status, 0);
   git(out_.path(), {"init", "-q"});
   out_.write("work/06_ring_all_reduce/puzzle.cpp", "// mine");

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/folder.h"
+#include "support/waits.h"
 
 namespace shardlings::cli {
 namespace {
@@ -114,7 +115,7 @@ TEST_F(Launcher, ShowsThePersonTheFirstPuzzleBeforeTheOthersAreBuilt) {
       << "what it needs beyond the first puzzle, it waits for itself";
   EXPECT_FALSE(fs::exists(clone_ + "/build/.built"));
   fs::remove(folder_ / "hold");
-  while (!fs::exists(clone_ + "/build/.built")) usleep(1000);
+  ASSERT_TRUE(support::comes_true([&] { return fs::exists(clone_ + "/build/.built"); })) << "the rest is never built";
   EXPECT_EQ(start({"run", "02"}).out, "command: run 02\n");
   EXPECT_THAT(calls(), Not(HasSubstr("cmake -S"))) << "nothing is left to be built";
 }

@@ -84,6 +84,17 @@ TEST(Submitters, AreThoseThatGradescopeNames) {
   EXPECT_TRUE(submissions_in("submission_1\n  :name: x\n").empty());
 }
 
+constexpr const char* kNameless = R"(---
+submission_15:
+  :submitters:
+  - :name: Ada Lovelace
+  - :name: Quinn Doe
+  - :name: Pat O'Hara
+    :sid: '300'
+  - :name: Bo Li
+  :created_at: 2026-12-01 10:00:00 Z
+)";
+
 class Exported : public testing::Test {
  protected:
   Exported() {
@@ -120,6 +131,16 @@ TEST_F(Exported, GivesEachMemberOfAGroupWhatAllHaveHandedIn) {
   EXPECT_EQ(all.students[2].group, all.students[3].group);
   EXPECT_EQ(all.students[2].files.at(0).file, all.students[3].files.at(0).file);
   EXPECT_EQ(all.students[0].group, "");
+}
+
+// Each has a line, and hidden cases, of their own.
+TEST_F(Exported, TellsMembersApartOfWhomItSaysNoNumber) {
+  folder_.write("nameless/submission_metadata.yml", kNameless);
+  folder_.write("nameless/submission_15/09.cpp", "// theirs");
+  std::vector<std::string> found;
+  for (const Student& student : read("nameless").students) found.push_back(student.id + ": " + student.name);
+  EXPECT_THAT(found,
+              testing::UnorderedElementsAre("15: Ada Lovelace", "15-2: Quinn Doe", "300: Pat O'Hara", "15-3: Bo Li"));
 }
 
 TEST_F(Exported, IsNotTakenForAStudentWhereMoreLiesBesideIt) {

@@ -33,7 +33,7 @@ Terminal::Terminal(const Learner& learner, const std::vector<std::string>& argum
   std::vector<std::string> variables = environment;
   for (const std::string& variable : learner.environment()) variables.push_back(variable);
   variables.push_back("TERM=xterm");
-  variables.push_back(std::string("PATH=") + std::getenv("PATH"));
+  variables.push_back(path_variable());
   winsize size{static_cast<unsigned short>(rows), static_cast<unsigned short>(columns), 0, 0};
   child_ = forkpty(&terminal_, nullptr, nullptr, &size);
   if (child_ == 0) become(learner.folder().path(), arguments, variables);

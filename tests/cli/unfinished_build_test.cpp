@@ -55,5 +55,15 @@ TEST_F(UnfinishedBuild, DoesNotWaitWhereNobodyBuilds) {
   EXPECT_EQ(said([&](int) { flock(lock_, LOCK_UN); }), 1) << "the build has failed";
 }
 
+// Who builds anew after a change leaves what is there in its place until the new one is.
+TEST_F(UnfinishedBuild, IsTheFirstOneUntilOneHasComeToItsEnd) {
+  EXPECT_FALSE(is_first_built(project_.build)) << "nobody builds";
+  hold_lock();
+  EXPECT_TRUE(is_first_built(project_.build));
+  folder_.write("build/.built", "");
+  EXPECT_FALSE(is_first_built(project_.build));
+  EXPECT_TRUE(is_being_built(project_.build));
+}
+
 }  // namespace
 }  // namespace shardlings::cli::system

@@ -116,7 +116,7 @@ TEST(Watch, OpensThePageOfTheRun) {
   learner.blunder(kFirst, "never_updated");
   learner.folder().write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > opened\n");
   std::filesystem::permissions(learner.folder() / "bin/xdg-open", std::filesystem::perms::owner_all);
-  const std::string path = "PATH=" + learner.folder() / "bin" + ":" + std::getenv("PATH");
+  const std::string path = path_variable(learner.folder() / "bin");
   Terminal terminal(learner, {"watch", "1"}, {path});
   ASSERT_TRUE(terminal.shows("not yet"));
   terminal.type("v");

@@ -11,6 +11,7 @@
 
 #include "base/descriptor.h"
 #include "front/remote/messages.h"
+#include "support/child_failures.h"
 #include "support/socket_transport.h"
 #include "world/process_world.h"
 
@@ -80,12 +81,17 @@ RunReport report_in(int file, int ranks) {
 RunReport run_forked_world(const Options& options, int processes, const std::function<void(Rank&)>& body) {
   const Sockets sockets = make_sockets(processes);
   const Descriptor file(memfd_create("report", MFD_CLOEXEC));
+  const ChildFailures failures;
   std::vector<pid_t> children;
   for (int process = 0; process < processes; ++process) {
-    children.push_back(start_process([&] { return run_process(options, sockets, process, file.get(), body); }));
+    children.push_back(start_process([&] {
+      failures.leave_here();
+      return run_process(options, sockets, process, file.get(), body);
+    }));
   }
   close_all(sockets);
   for (const pid_t child : children) waitpid(child, nullptr, 0);
+  failures.repeat();
   return report_in(file.get(), options.ranks);
 }
 

@@ -7,8 +7,8 @@
 namespace shardlings::support {
 
 /// As world::run(), over so many forked processes. `options` may name a device, but no engine and no fabric.
-/// What the body changes in its captures stays in its process; only the report comes back, unless process 0 dies: then
-/// that is the report's failure.
+/// What the body changes in its captures stays in its process; what comes back is the report, and what the body has
+/// expected in vain, which fails the test. If process 0 dies, that is the report's failure.
 front::RunReport run_forked_world(const world::Options& options, int processes, const std::function<void(Rank&)>& body);
 
 }  // namespace shardlings::support

@@ -17,6 +17,7 @@
 #include "boundary/archive.h"
 #include "boundary/mailbox.h"
 #include "boundary/thrown.h"
+#include "support/child_failures.h"
 
 namespace shardlings::support {
 namespace {
@@ -212,11 +213,15 @@ front::RunReport run_jailed_world(const world::Options& options, const std::func
   const auto of = [&](int rank) {
     return static_cast<char*>(memory) + Mailbox::kBytes * static_cast<std::size_t>(rank);
   };
+  const ChildFailures failures;
   std::vector<pid_t> children;
   for (int rank = 0; rank < options.ranks; ++rank) {
     const pid_t child = fork();
     if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (child == 0) run_process(of(rank), rank, options.ranks, body);
+    if (child == 0) {
+      failures.leave_here();
+      run_process(of(rank), rank, options.ranks, body);
+    }
     children.push_back(child);
   }
   std::vector<std::deque<std::string>> files(static_cast<std::size_t>(options.ranks));
@@ -224,6 +229,7 @@ front::RunReport run_jailed_world(const world::Options& options, const std::func
     JailServer(of(rank.id()), rank, files[static_cast<std::size_t>(rank.id())]).serve();
   });
   for (const pid_t child : children) waitpid(child, nullptr, 0);
+  failures.repeat();
   munmap(memory, bytes);
   return report;
 }

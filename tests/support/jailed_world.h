@@ -9,6 +9,8 @@
 
 namespace shardlings::support {
 
+/// As world::run(). What the body has expected in vain fails the test; what it changes in its captures stays in its
+/// process.
 front::RunReport run_jailed_world(const world::Options& options, const std::function<void(Rank&)>& body);
 
 }  // namespace shardlings::support

@@ -16,6 +16,7 @@
 #include "cli/app.h"
 #include "support/mutants.h"
 #include "support/refusals.h"
+#include "support/waits.h"
 #include "train/command.h"
 
 namespace shardlings::train {
@@ -244,7 +245,8 @@ TEST(TrainCommand, OneSignalEndsAStepThatDoesNotEnd) {
   const Learner learner(kPuzzle, solution_with("for (volatile bool on = true; on;) {\n}"));
   const pid_t child = start(arguments_of(folder, {"--mine", "--steps", "2"}), folder.file("out"));
   const std::string running = SHARDLINGS_BUILD_FOLDER "/train/running/" + std::to_string(child) + "/settings.json";
-  while (!std::filesystem::exists(running)) usleep(10'000);  // before that, nothing is watched yet
+  // Before that, nothing is watched yet.
+  ASSERT_TRUE(support::comes_true([&] { return std::filesystem::exists(running); }));
   sleep(1);
   kill(child, SIGTERM);
   EXPECT_EQ(outcome_of(child, folder).status, 128 + SIGTERM);

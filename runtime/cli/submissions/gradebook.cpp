@@ -133,8 +133,8 @@ double most_of(const Gradebook& book, const Row& row) {
 }
 
 std::string to_csv(const Gradebook& book) {
-  std::string text = "student,name,total,most,late";
-  for (const std::string& puzzle : book.puzzles) text += fmt::format(",{0},{0} most,{0} outcome", puzzle);
+  std::string text = "student,name,total,max,late";
+  for (const std::string& puzzle : book.puzzles) text += fmt::format(",{0},{0} max,{0} outcome", puzzle);
   text += "\n";
   for (const Row& row : book.rows) {
     const std::optional<double> total = total_of(book, row);
@@ -163,7 +163,7 @@ std::string to_json(const Gradebook& book) {
     student["group"] = row.group;
     const std::optional<double> total = total_of(book, row);
     student["total"] = total ? ordered_json(*total) : ordered_json();
-    student["most"] = most_of(book, row);
+    student["max"] = most_of(book, row);
     student["marks"] = ordered_json::array();
     for (const Mark& mark : row.marks) student["marks"].push_back(json_of(mark));
     all["students"].push_back(std::move(student));

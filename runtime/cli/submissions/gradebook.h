@@ -76,7 +76,7 @@ double most_of(const Gradebook& book, const Row& row);
 /// UTF-8's byte order mark, without which Excel takes a file for one of another encoding.
 inline constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";
 
-/// One line for each student: total, then points, the most of them, and outcome of each puzzle. Points and total of
+/// One line for each student: total, then points, their maximum, and outcome of each puzzle. Points and total of
 /// what was not judged are empty. A cell that a spreadsheet would take for a formula has an apostrophe before it.
 std::string to_csv(const Gradebook& book);
 std::string to_json(const Gradebook& book);

@@ -41,20 +41,32 @@ fs::path folder_of_submissions(const fs::path& folder) {
       ++others;
     }
   }
-  if (exported.empty() || others == 0) return exported.empty() ? folder : exported;
+  if (exported.empty()) return folder;
+  if (others == 0) return exported;
   throw UsageError(fmt::format("{} is what Gradescope has exported, and more lies beside it in {}. Name that folder.",
                                exported.string(), folder.string()));
+}
+
+/// Each member's; where Gradescope names none, that of the submission, with a number for the second such member and for
+/// those after it.
+std::vector<std::string> ids_of_members(const Submission& known, const std::string& submission) {
+  std::vector<std::string> ids;
+  int nameless = 0;
+  for (const Submitter& one : known.submitters) {
+    if (!one.id.empty()) {
+      ids.push_back(one.id);
+    } else {
+      ids.push_back(++nameless == 1 ? submission : fmt::format("{}-{}", submission, nameless));
+    }
+  }
+  return ids;
 }
 
 /// Who it is and when, as far as Gradescope says: files that are unpacked later have the time of that. Of a group each
 /// member gets what all have handed in.
 void add_submitters(std::vector<Student>& all, const Student& read, const Submission& known) {
-  std::vector<std::string> ids;
-  std::string group;
-  for (const Submitter& one : known.submitters) {
-    ids.push_back(one.id.empty() ? read.id : one.id);
-    group += (group.empty() ? "" : "+") + ids.back();
-  }
+  const std::vector<std::string> ids = ids_of_members(known, read.id);
+  const std::string group = fmt::format("{}", fmt::join(ids, "+"));
   for (std::size_t i = 0; i < std::max<std::size_t>(ids.size(), 1); ++i) {
     Student student = read;
     if (!ids.empty()) student.id = ids[i];

@@ -10,9 +10,12 @@ namespace shardlings::cli::system {
 
 using grading::run::BackendChoice;
 
-void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes processes) {
+void add_backend_option(VerbOptions& verb, BackendOptions& options) {
   verb.text("--backend", options.backend, kBackendMeaning);
-  if (processes == Processes::as_they_come) return;
+}
+
+void add_backend_options(VerbOptions& verb, BackendOptions& options) {
+  add_backend_option(verb, options);
   constexpr Interval kMany = {1, 1 << 20};
   verb.number("-n,--processes", options.mpi.processes, "with mpi: processes, over which the ranks are divided", kMany);
   verb.number("--ranks-per-process", options.mpi.ranks_per_process, "with mpi: the same, by the ranks of each", kMany);

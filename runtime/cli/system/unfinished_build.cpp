@@ -27,6 +27,10 @@ bool is_being_built(const std::string& build) {
   return is_held;
 }
 
+bool is_first_built(const std::string& build) {
+  return is_being_built(build) && !std::filesystem::exists(build + "/.built");  // the launcher's stamp
+}
+
 void wait_until_built(const Project& project, const std::string& id,
                       const std::function<void(const std::string&)>& say) {
   while (!is_built(project, id) && is_being_built(project.build)) {

@@ -13,6 +13,9 @@ namespace shardlings::cli::system {
 /// the command.
 bool is_being_built(const std::string& build_folder);
 
+/// Whether that is the very first time: nothing has ever been built to the end here.
+bool is_first_built(const std::string& build_folder);
+
 /// Returns once what judges this puzzle is built, or nobody builds any more. `say` is told that one waits, and why.
 void wait_until_built(const Project& project, const std::string& id,
                       const std::function<void(const std::string&)>& say);

@@ -82,7 +82,7 @@ double TrainReport::tokens_per_second() const {
   return seconds > 0 ? static_cast<double>(losses_.size()) * tokens / seconds : 0;
 }
 
-double TrainReport::utilisation() const {
+double TrainReport::utilization() const {
   const front::Cluster& cluster = settings_.kase.cluster;
   if (cluster.uses_table || virtual_ns_ <= 0) return 0;
   const double peak = cluster.roofline.flops_per_second * settings_.layout.ranks();
@@ -96,7 +96,7 @@ std::string TrainReport::progress() const {
   const std::string made = fmt::format("step {} of {}  ", step_, steps);
   std::string rest = fmt::format("loss {:.3f}  {} tokens/s", losses_.back(), rate_text(tokens_per_second()));
   const int room = context_.width - kSeconds - columns_of(made + rest);
-  if (utilisation() > 0 && room >= kBar + kMfu) rest += fmt::format("  MFU {:.2g} %", 100 * utilisation());
+  if (utilization() > 0 && room >= kBar + kMfu) rest += fmt::format("  MFU {:.2g} %", 100 * utilization());
   if (room < kBar + 2) return made + rest;
   return made + bar(static_cast<double>(step_) / steps, kBar, context_.charset) + "  " + rest;
 }
@@ -143,7 +143,7 @@ std::string TrainReport::as_text() const {
     text += fmt::format("cluster  {} of {}: {} a step{}\n", layout_text().substr(0, layout_text().find(':')),
                         settings_.kase.cluster.name,
                         to_text(Nanos(static_cast<std::int64_t>(virtual_ns_ / static_cast<double>(losses_.size())))),
-                        utilisation() > 0 ? fmt::format(", MFU {:.2g} %", 100 * utilisation()) : "");
+                        utilization() > 0 ? fmt::format(", MFU {:.2g} %", 100 * utilization()) : "");
   }
   if (peak_ > 0) text += memory_text();
   if (end_ == "diverged") text += "The loss is no number any more: training has diverged. Try a smaller --lr.\n";
@@ -173,7 +173,7 @@ std::string TrainReport::as_json() const {
                     {"tokens_per_second", tokens_per_second()},
                     {"cluster", settings_.kase.cluster.name},
                     {"virtual_ns", virtual_ns_},
-                    {"mfu", utilisation()},
+                    {"mfu", utilization()},
                     {"memory", {{"peak", peak_}, {"by_kind", kinds}}},
                     {"checkpoint", settings_.checkpoint}};
   return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -37,7 +37,7 @@ class TrainReport {
   std::string memory_text() const;
   std::string how_to_go_on() const;
   double tokens_per_second() const;
-  double utilisation() const;
+  double utilization() const;
 
   const Context& context_;
   train::Settings settings_;

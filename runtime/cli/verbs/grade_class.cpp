@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <ostream>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -127,34 +129,31 @@ std::optional<Gradebook> earlier_of(const std::string& file) {
   }
 }
 
-}  // namespace
+/// Where results go. Among the submissions they would be taken for a student's.
+std::string results_folder(const std::string& submissions, const ClassOptions& options) {
+  const std::string out = options.out.empty() ? submissions + ".graded" : without_slash(options.out);
+  if (!(out + "/").starts_with(submissions + "/")) return out;
+  throw UsageError(
+      fmt::format("--out {}: results among the submissions would be taken for a student's. Name a folder "
+                  "elsewhere.",
+                  options.out));
+}
 
-int grade_class(const Context& context, const std::string& asked, const ClassOptions& options,
-                const ClassRules& rules) {
-  check_walls(rules.least_tier);
-  const learner::Course course = learner::load_course(context.project);
-  learner::tell_of_faulty(context, course);
+/// Those that were asked for; without a choice, those that anybody has handed in.
+std::vector<Manifest> graded_puzzles(std::vector<Manifest> puzzles, const submissions::Submissions& all,
+                                     const std::string& asked, const ClassOptions& options) {
+  if (options.puzzles.empty()) puzzles = handed_in(puzzles, all);
+  if (!puzzles.empty()) return puzzles;
+  throw UsageError(
+      fmt::format("Nobody in {} has handed in a puzzle. A file is for puzzle 09 if it is called 09.cpp, "
+                  "or puzzle.cpp in a folder 09_data_parallel.",
+                  asked));
+}
+
+submissions::ClassGrading grading_of(const learner::Course& course, std::vector<Manifest> puzzles,
+                                     const ClassOptions& options, const ClassRules& rules) {
   submissions::ClassGrading grading;
-  grading.folder = without_slash(asked);
-  grading.puzzles = learner::puzzles_named(course, options.puzzles);
-  const std::string out = options.out.empty() ? grading.folder + ".graded" : without_slash(options.out);
-  if ((out + "/").starts_with(grading.folder + "/")) {
-    throw UsageError(
-        fmt::format("--out {}: results among the submissions would be taken for a student's. Name a folder "
-                    "elsewhere.",
-                    options.out));
-  }
-  submissions::Submissions all = submissions::read_submissions(grading.folder, out + "/unpacked", grading.puzzles);
-  const ClassSummary summary(context, all);
-  summary.tell_of_left_out();
-  if (!options.roster.empty()) summary.tell_of_strangers(enrol(all, roster_of(options.roster)), options.roster);
-  if (options.puzzles.empty()) grading.puzzles = handed_in(grading.puzzles, all);
-  if (grading.puzzles.empty()) {
-    throw UsageError(
-        fmt::format("Nobody in {} has handed in a puzzle. A file is for puzzle 09 if it is called 09.cpp, "
-                    "or puzzle.cpp in a folder 09_data_parallel.",
-                    asked));
-  }
+  grading.puzzles = std::move(puzzles);
   grading.weights = weights_of(course, grading.puzzles, options.weights);
   grading.due_text = options.due;
   grading.due = due_of(options.due);
@@ -162,30 +161,60 @@ int grade_class(const Context& context, const std::string& asked, const ClassOpt
   grading.at_once = options.jobs;
   grading.least_tier = rules.least_tier;
   grading.bonus = !options.no_bonus;
-  const std::optional<Gradebook> earlier = earlier_of(options.diff);
-  grading.kept = out + "/kept";
-  // What one finds after a grading that was killed is never an older one's.
-  for (const char* name : {"/results.csv", "/results.json", "/class.html"}) fs::remove(out + name);
+  return grading;
+}
 
-  submissions::Progress last;
-  Gradebook book;
-  {
-    terminal::ProgressLine line(context);
-    line.show("grading");
-    book = submissions::grade_class(context.project, grading, all, [&](const submissions::Progress& progress) {
-      last = progress;
-      line.show(to_text(progress));
-    });
-  }
-  if (earlier) book.changes = changes_between(*earlier, book);
+/// Its files in that folder. Marks are nobody else's affair.
+constexpr std::array kResultFiles = {"/results.csv", "/results.json", "/class.html"};
+
+void write_results(const std::string& out, const Gradebook& book, const submissions::ClassGrading& grading,
+                   const ClassOptions& options) {
   write_file_atomically(out + "/results.json", to_json(book));
   const std::string mark = options.byte_order_mark ? submissions::kByteOrderMark : "";
   write_file_atomically(out + "/results.csv", mark + to_csv(book));
   write_file_atomically(out + "/class.html",
                         class_page(book, grading.puzzles, "Class: " + fs::path(grading.folder).filename().string()));
-  for (const char* name : {"/results.csv", "/results.json", "/class.html"}) {  // marks are nobody else's affair
-    fs::permissions(out + name, fs::perms::owner_read | fs::perms::owner_write);
-  }
+  for (const char* name : kResultFiles) fs::permissions(out + name, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+/// The gradebook, and how the grading stood when the last submission had been judged.
+std::pair<Gradebook, submissions::Progress> graded_class(const Context& context,
+                                                         const submissions::ClassGrading& grading,
+                                                         const submissions::Submissions& all) {
+  submissions::Progress last;
+  terminal::ProgressLine line(context);
+  line.show("grading");
+  Gradebook book = submissions::grade_class(context.project, grading, all, [&](const submissions::Progress& progress) {
+    last = progress;
+    line.show(to_text(progress));
+  });
+  return {std::move(book), last};
+}
+
+}  // namespace
+
+int grade_class(const Context& context, const std::string& asked, const ClassOptions& options,
+                const ClassRules& rules) {
+  check_walls(rules.least_tier);
+  const learner::Course course = learner::load_course(context.project);
+  learner::tell_of_faulty(context, course);
+  const std::string folder = without_slash(asked), out = results_folder(folder, options);
+  std::vector<Manifest> puzzles = learner::puzzles_named(course, options.puzzles);
+  submissions::Submissions all = submissions::read_submissions(folder, out + "/unpacked", puzzles);
+  const ClassSummary summary(context, all);
+  summary.tell_of_left_out();
+  if (!options.roster.empty()) summary.tell_of_strangers(enrol(all, roster_of(options.roster)), options.roster);
+  submissions::ClassGrading grading =
+      grading_of(course, graded_puzzles(std::move(puzzles), all, asked, options), options, rules);
+  grading.folder = folder;
+  grading.kept = out + "/kept";
+  const std::optional<Gradebook> earlier = earlier_of(options.diff);
+  // What one finds after a grading that was killed is never an older one's.
+  for (const char* name : kResultFiles) fs::remove(out + name);
+
+  auto [book, last] = graded_class(context, grading, all);
+  if (earlier) book.changes = changes_between(*earlier, book);
+  write_results(out, book, grading, options);
   if (rules.json) {
     context.out << to_json(book);
   } else {

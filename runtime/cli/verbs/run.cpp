@@ -275,6 +275,25 @@ int status_of(const Verdict& verdict) {
   return verdict.passed ? kPassed : kFailed;
 }
 
+/// What was asked for, once nothing in it is against anything else.
+RunOptions checked(const Context& context, const Manifest& puzzle, const RunOptions& asked,
+                   const std::vector<learner::Export>& exports) {
+  RunOptions options = with_case(puzzle, with_variant(context, puzzle, asked));
+  check_options(puzzle, options);
+  check_exports(puzzle, options, exports);
+  options.hidden = learner::feedback_of(puzzle, options.feedback);
+  if (options.json && learner::takes_stdout(exports)) {
+    throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
+  }
+  return options;
+}
+
+/// The learner's own file on the cases as they are: what comes next depends on it.
+bool is_own_run(const RunOptions& options) {
+  return options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
+         options.seed_file.empty();
+}
+
 }  // namespace
 
 int run(const Context& context, const RunOptions& asked) {
@@ -283,14 +302,7 @@ int run(const Context& context, const RunOptions& asked) {
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
-  RunOptions options = with_case(puzzle, with_variant(context, puzzle, asked));
-  check_options(puzzle, options);
-  check_exports(puzzle, options, exports);
-  options.hidden = learner::feedback_of(puzzle, options.feedback);
-  if (options.json && learner::takes_stdout(exports)) {
-    throw UsageError("--json and an export cannot both go to standard output. Name a file: --export junit=results.xml");
-  }
-
+  const RunOptions options = checked(context, puzzle, asked, exports);
   const auto choice = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
   // The result that a reader finds is this grading's, even if it is killed: never the one before.
@@ -306,8 +318,7 @@ int run(const Context& context, const RunOptions& asked) {
 
   const Verdict repeatable = with_file(verdict, options);
   const cases::Milestone* milestone = learner::milestone_named(puzzle, options.puzzle);
-  const bool is_own = options.file.empty() && options.set.empty() && options.case_name.empty() && !options.seed &&
-                      options.seed_file.empty();
+  const bool is_own = is_own_run(options);
   if (options.json) {
     context.out << about.beside(to_json(for_programs(puzzle, options, repeatable)),
                                 is_own ? &progress.of(puzzle.id) : nullptr)

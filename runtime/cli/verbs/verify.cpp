@@ -98,6 +98,37 @@ void print(const Context& context, const author::PuzzleOutcome& outcome) {
   for (const std::string& problem : outcome.problems) context.out << "    " << problem << '\n';
 }
 
+/// How a file is graded here, as the options say.
+author::Grader grade_of(const Context& context, const VerifyOptions& options,
+                        const grading::run::BackendChoice& choice) {
+  return [&context, &options, choice](const Manifest& puzzle, const std::string& source) {
+    grading::GradeOptions grade_options;
+    grade_options.puzzle_folder = puzzle.folder;
+    grade_options.source = source;
+    grade_options.build_folder = context.project.build;
+    grade_options.backend = choice.backend;
+    grade_options.mpi = choice.mpi;
+    grade_options.jailed = options.jail;
+    grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
+    return grading::grade_puzzle(grade_options);
+  };
+}
+
+std::vector<author::PuzzleOutcome> verified(const Context& context, const VerifyOptions& options,
+                                            const std::vector<Manifest>& puzzles, const author::Grader& grade) {
+  terminal::ProgressLine line(context);
+  line.show("verifying");
+  const author::VerificationOptions how = {options.jobs, options.goals ? author::Goals::write : author::Goals::check,
+                                           [&](const Manifest& puzzle, grading::verdict::When when) {
+                                             return grading::ask_for_predictions(puzzle.folder, context.project.build,
+                                                                                 when);
+                                           }};
+  return author::verify_puzzles(context.project, puzzles, how, grade,
+                                [&](int done, int total, const std::string& what) {
+                                  line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));
+                                });
+}
+
 }  // namespace
 
 /// `verify`: for authors: the solution and other right ones pass, the stub is refused, every mutant is caught by name.
@@ -109,30 +140,7 @@ static int verify(const Context& context, const VerifyOptions& options) {
   std::vector<cases::Case> cases;
   for (const Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
   const auto choice = system::chosen_backend(context, options.backend, cases);
-  const auto grade = [&](const Manifest& puzzle, const std::string& source) {
-    grading::GradeOptions grade_options;
-    grade_options.puzzle_folder = puzzle.folder;
-    grade_options.source = source;
-    grade_options.build_folder = context.project.build;
-    grade_options.backend = choice.backend;
-    grade_options.mpi = choice.mpi;
-    grade_options.jailed = options.jail;
-    grade_options.traces = source == context.project.solution_file(puzzle.id);  // for the goal
-    return grading::grade_puzzle(grade_options);
-  };
-  terminal::ProgressLine line(context);
-  line.show("verifying");
-  const author::VerificationOptions how = {options.jobs, options.goals ? author::Goals::write : author::Goals::check,
-                                           [&](const Manifest& puzzle, grading::verdict::When when) {
-                                             return grading::ask_for_predictions(puzzle.folder, context.project.build,
-                                                                                 when);
-                                           }};
-  const auto outcomes =
-      author::verify_puzzles(context.project, puzzles, how, grade, [&](int done, int total, const std::string& what) {
-        line.show(fmt::format("verifying: {} of {} files, {}", done, total, what));
-      });
-  line.end();
-
+  const auto outcomes = verified(context, options, puzzles, grade_of(context, options, choice));
   const bool all_whole = !options.puzzles.empty() || course.faulty().empty();
   const bool good = all_whole && std::all_of(outcomes.begin(), outcomes.end(),
                                              [](const author::PuzzleOutcome& o) { return o.good(); });

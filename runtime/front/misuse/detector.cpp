@@ -83,8 +83,7 @@ bool is_of_rows(const ToldOperation& operation) {
 
 std::string size_advice(const ToldOperation& operation) {
   if (is_of_rows(operation)) {
-    return "\nHow many rows one rank sends to another, both have to know: what stands in `sends` of the one for the "
-           "other stands in `receives` of the other for the one.";
+    return "\nFor all ranks a and b of the group, sends[b] on rank a must equal receives[a] on rank b.";
   }
   const std::string rule = operation.message
                                ? "\nSend and receive must agree on the number of elements."

@@ -30,47 +30,55 @@ std::uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
+world::Backend parse_backend(const std::string& text) {
+  const auto backend = world::backend_from(text);
+  if (!backend) throw std::runtime_error(fmt::format("--backend {}: there is none of that name", text));
+  return *backend;
+}
+
+/// Of an option without a value; false if it is none.
+bool set_flag(GraderOptions& options, const std::string& name) {
+  const std::map<std::string, std::function<void()>> flags = {
+      {"--wait-for-submission", [&] { options.wait_for_submission = true; }},
+      {"--secret-on-input", [&] { options.secret_on_input = true; }},
+      {"--strangers-code", [&] { options.least_tier = 1; }},
+      {kBeforeOption, [&] { options.predictions = verdict::When::before; }},
+      {kAfterOption, [&] { options.predictions = verdict::When::after; }}};
+  const auto flag = flags.find(name);
+  if (flag == flags.end()) return false;
+  flag->second();
+  return true;
+}
+
+/// Where the values of options go.
+std::map<std::string, std::function<void(const std::string&)>> takers_of(GraderOptions& options) {
+  const auto text = [](std::string& into) { return [&into](const std::string& value) { into = value; }; };
+  return {{"--submission", text(options.submission)},
+          {"--jail", text(options.jail)},
+          {"--manifest", text(options.manifest)},
+          {"--clusters", text(options.clusters)},
+          {"--verdict", text(options.verdict)},
+          {"--traces", text(options.traces)},
+          {"--source", text(options.source)},
+          {"--mpi", text(options.mpi)},
+          {"--set", [&](const std::string& value) { options.set.push_back(value); }},
+          {"--case", [&](const std::string& value) { options.case_names.push_back(value); }},
+          {"--seed", [&](const std::string& value) { options.seed = parse_seed(value); }},
+          {"--backend", [&](const std::string& value) { options.backend = parse_backend(value); }}};
+}
+
 }  // namespace
 
 GraderOptions parse_grader_options(int argc, char** argv) {
   GraderOptions options;
-  const std::map<std::string, std::string*> texts = {
-      {"--submission", &options.submission}, {"--jail", &options.jail},       {"--manifest", &options.manifest},
-      {"--clusters", &options.clusters},     {"--verdict", &options.verdict}, {"--traces", &options.traces},
-      {"--source", &options.source},         {"--mpi", &options.mpi}};
-  const std::map<std::string, bool*> flags = {{"--wait-for-submission", &options.wait_for_submission},
-                                              {"--secret-on-input", &options.secret_on_input}};
+  const auto takers = takers_of(options);
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
-    if (name == "--strangers-code") {
-      options.least_tier = 1;
-      continue;
-    }
-    if (name == kBeforeOption || name == kAfterOption) {
-      options.predictions = name == kAfterOption ? verdict::When::after : verdict::When::before;
-      continue;
-    }
-    if (const auto flag = flags.find(name); flag != flags.end()) {
-      *flag->second = true;
-      continue;
-    }
-    const auto text = texts.find(name);
-    if (text == texts.end() && name != "--seed" && name != "--backend" && name != "--set" && name != "--case")
-      throw std::runtime_error(fmt::format("unknown option {}", name));
+    if (set_flag(options, name)) continue;
+    const auto taker = takers.find(name);
+    if (taker == takers.end()) throw std::runtime_error(fmt::format("unknown option {}", name));
     if (++i == argc) throw std::runtime_error(fmt::format("{} needs a value", name));
-    if (name == "--set") {
-      options.set.emplace_back(argv[i]);
-    } else if (name == "--case") {
-      options.case_names.emplace_back(argv[i]);
-    } else if (name == "--seed") {
-      options.seed = parse_seed(argv[i]);
-    } else if (name == "--backend") {
-      const auto backend = world::backend_from(argv[i]);
-      if (!backend) throw std::runtime_error(fmt::format("--backend {}: there is none of that name", argv[i]));
-      options.backend = *backend;
-    } else {
-      *text->second = argv[i];
-    }
+    taker->second(argv[i]);
   }
   if (options.manifest.empty() || options.clusters.empty()) {
     throw std::runtime_error(

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +12,7 @@
 #include <sstream>
 
 #include "grading/run/gpu_probe.h"
+#include "support/scripts.h"
 
 namespace shardlings::grading::run {
 namespace {
@@ -169,26 +168,14 @@ TEST(Machine, SurvivesItsJson) {
   }
 }
 
-/// A path that no other process, and no other call, gets.
-std::string path_of_its_own() {
-  static int calls = 0;
-  const std::string name = fmt::format("shardlings_probe_{}_{}", getpid(), ++calls);
-  return (std::filesystem::path(testing::TempDir()) / name).string();
-}
-
 /// A program that answers as the probe does, or otherwise.
 class Probe {
  public:
-  explicit Probe(const std::string& script) : path_(path_of_its_own()) {
-    std::ofstream(path_) << "#!/bin/sh\n" << script;
-    chmod(path_.c_str(), 0700);
-  }
-  ~Probe() { std::filesystem::remove(path_); }
-  Probe(const Probe&) = delete;
-  Probe& operator=(const Probe&) = delete;
+  explicit Probe(const std::string& script) : path_(scripts_.add("probe", script)) {}
   const std::string& path() const { return path_; }
 
  private:
+  support::Scripts scripts_;
   std::string path_;
 };
 

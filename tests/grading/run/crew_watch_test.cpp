@@ -5,33 +5,32 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <thread>
 
 #include "base/descriptor.h"
 #include "base/pack.h"
 #include "submission/crash_notes.h"
 #include "submission/crew_pulse.h"
 #include "submission/wire/process_words.h"
+#include "support/waits.h"
 
 namespace shardlings::grading::run {
 namespace {
 
 using namespace std::chrono_literals;
+using support::comes_true;
+using support::status_of;
 using testing::AllOf;
 using testing::HasSubstr;
 using world::pulse::Loss;
 using world::pulse::Pace;
 
 constexpr Pace kQuick{.beat = 10ms, .silent_beats = 50, .arrival_beats = 1000};
-/// Longer than anything here takes on a busy machine.
-constexpr auto kLimit = 120s;
 constexpr int kRanks = 4;
 
 /// A file in memory as the supervisor prepares it, with an empty case.
@@ -43,12 +42,6 @@ int new_file() {
   if (ftruncate(file, static_cast<off_t>(layout.result_begin)) != 0 || pwrite(file, &header, sizeof header, 0) < 0)
     return -1;
   return file;
-}
-
-bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + kLimit;
-  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
-  return condition();
 }
 
 /// A process of a crew of two, as Open MPI would have started it.
@@ -67,12 +60,6 @@ pid_t crew_process(const CrewWatch& watch, int number, const std::function<void(
     _exit(1);
   }
   _exit(0);
-}
-
-int status_of(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /// What a rank of a case does on another host: its process has a file of its own.

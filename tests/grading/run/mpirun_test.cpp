@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
+
+#include "support/scripts.h"
 
 namespace shardlings::grading::run {
 namespace {
@@ -39,26 +38,11 @@ class Variable {
 };
 
 /// A folder of programs that print their version.
-class Programs {
+class Programs : public support::Scripts {
  public:
-  Programs() : folder_(testing::TempDir() + "mpi_programs") {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  ~Programs() { std::filesystem::remove_all(folder_); }
-  Programs(const Programs&) = delete;
-  Programs& operator=(const Programs&) = delete;
-
   std::string add(const std::string& name, const std::string& says) const {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path) << "#!/bin/sh\nprintf '%s\\n' '" << says << "'\n";
-    chmod(path.c_str(), 0755);
-    return path;
+    return Scripts::add(name, fmt::format("printf '%s\\n' '{}'\n", says));
   }
-  const std::string& folder() const { return folder_; }
-
- private:
-  std::string folder_;
 };
 
 constexpr const char* kOpenMpi = "mpirun (Open MPI) 4.1.4";

@@ -12,18 +12,20 @@
 #include <optional>
 #include <thread>
 
+#include "support/waits.h"
 #include "world/pulse/places.h"
 
 namespace shardlings::world::pulse {
 namespace {
 
 using namespace std::chrono_literals;
+using support::comes_true;
+using support::kLimit;
+using support::status_of;
 using testing::HasSubstr;
 
 constexpr Pace kQuick{.beat = 10ms, .silent_beats = 20, .arrival_beats = 40};
 constexpr Pace kPatient{.beat = 10ms, .silent_beats = 100'000, .arrival_beats = 100'000};
-/// Longer than anything here takes on a busy machine.
-constexpr auto kLimit = 120s;
 
 struct Lost {
   int process = -1;
@@ -51,11 +53,7 @@ struct Watch {
   }
   /// All of them have said something.
   bool knows(int processes) const {
-    const auto end = std::chrono::steady_clock::now() + kLimit;
-    while (known != (1U << static_cast<unsigned>(processes)) - 1 && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(1ms);
-    }
-    return known == (1U << static_cast<unsigned>(processes)) - 1;
+    return comes_true([&] { return known == (1U << static_cast<unsigned>(processes)) - 1; });
   }
   std::atomic<bool> heard = false;
   std::atomic<unsigned> known = 0;  ///< a bit for each process
@@ -74,12 +72,6 @@ pid_t forked_client(const std::string& address, int process, Pace pace) {
   } catch (const std::exception&) {
     _exit(1);
   }
-}
-
-int status_of(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 TEST(Pulse, BringsWhatAProcessSays) {
