@@ -11,7 +11,7 @@
 
 #include "front/clock/cost.h"
 #include "front/group/any_sender.h"
-#include "front/group/failures.h"
+#include "front/group/deaths.h"
 #include "front/group/live_situation.h"
 
 namespace shardlings::front {
@@ -31,6 +31,6 @@ struct NextEvent {
 };
 
 /// At one time looks come first, then receives, then deaths. To be called when nobody can go on.
-NextEvent next_event(const std::vector<LiveStatus>& ranks, const Failures& failures, const CostModel& costs);
+NextEvent next_event(const std::vector<LiveStatus>& ranks, const Deaths& deaths, const CostModel& costs);
 
 }  // namespace shardlings::front

@@ -13,7 +13,7 @@
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
 #include "front/clock/cost.h"
-#include "front/group/failures.h"
+#include "front/group/deaths.h"
 #include "front/group/live_situation.h"
 #include "front/group/next_event.h"
 #include "front/misuse/detector.h"
@@ -95,7 +95,7 @@ class Quiescence {
   int runnable_ GUARDED_BY(lock_);
   std::vector<LiveStatus> status_ GUARDED_BY(lock_);  ///< by rank
   std::vector<const Meeting*> mismatches_ GUARDED_BY(lock_);
-  Failures failures_ GUARDED_BY(lock_);
+  Deaths deaths_ GUARDED_BY(lock_);
   Revocation revocation_ GUARDED_BY(lock_);
   Agree agree_ GUARDED_BY(lock_);
   std::optional<Failure> failure_ GUARDED_BY(lock_);

@@ -15,7 +15,7 @@
 
 namespace shardlings::front {
 
-class Failures {
+class Deaths {
  public:
   /// From a death until others can know of it.
   void set_detection(Nanos detection) { detection_ = detection; }
