@@ -9,7 +9,7 @@
 #include "cli/context.h"
 #include "grading/run/backend_choice.h"
 
-namespace shardlings::cli::system {
+namespace shardlings::cli::verbs {
 
 struct BackendOptions {
   std::string backend;        ///< cpu, cuda, nccl, mpi or auto; empty: the variable SHARDLINGS_BACKEND, or else cpu
@@ -26,4 +26,4 @@ void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes p
 grading::run::BackendChoice chosen_backend(const Context& context, const BackendOptions& options,
                                            const std::vector<cases::Case>& cases);
 
-}  // namespace shardlings::cli::system
+}  // namespace shardlings::cli::verbs

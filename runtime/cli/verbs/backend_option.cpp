@@ -1,4 +1,4 @@
-#include "cli/system/backend_option.h"
+#include "cli/verbs/backend_option.h"
 
 #include <cstdlib>
 #include <ostream>
@@ -6,7 +6,7 @@
 #include "cli/error.h"
 #include "grading/build/toolchain.h"
 
-namespace shardlings::cli::system {
+namespace shardlings::cli::verbs {
 
 using grading::run::BackendChoice;
 
@@ -35,4 +35,4 @@ BackendChoice chosen_backend(const Context& context, const BackendOptions& optio
   return choice;
 }
 
-}  // namespace shardlings::cli::system
+}  // namespace shardlings::cli::verbs
