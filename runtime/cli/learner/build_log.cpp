@@ -6,6 +6,7 @@
 #include <istream>
 #include <regex>
 
+#include "base/text.h"
 #include "cli/system/collection.h"
 #include "grading/build/toolchain.h"
 
