@@ -263,7 +263,7 @@ grammar::Grammar grammar_of_verbs(AddVerbs add_verbs) {
   return grammar_of(std::as_const(app));
 }
 
-std::optional<int> run_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
+std::optional<int> try_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
                              std::ostream& out, std::ostream& err) {
   CLI::App app(kMeaning);
   Wish wish;

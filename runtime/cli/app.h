@@ -23,7 +23,7 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
 
 /// The same with these verbs alone. Nothing, and not a word said, where they don't answer: the arguments name another
 /// verb, or ask for help, or are wrong. Who knows all verbs then answers.
-std::optional<int> run_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
+std::optional<int> try_verbs(AddVerbs add_verbs, const std::string& program, const std::vector<std::string>& arguments,
                              std::ostream& out, std::ostream& err);
 
 /// run_app() for these verbs as if there were no others.

@@ -40,6 +40,6 @@ int become_whole(const std::string& program, char** argv) {
 int main(int argc, char** argv) {
   using namespace shardlings::cli;
   const Started start = started(argc, argv);
-  const auto status = run_verbs(verbs::add_everyday, start.program, start.arguments, std::cout, std::cerr);
+  const auto status = try_verbs(verbs::add_everyday, start.program, start.arguments, std::cout, std::cerr);
   return status ? *status : become_whole(start.program, argv);
 }

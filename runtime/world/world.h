@@ -25,8 +25,8 @@ struct Options : front::RankOptions {
   /// of tests/puzzles/killed_runs_test.cpp. What `./shardlings train` goes on from is its own: train/checkpoint.h.
   std::function<std::unique_ptr<back::Store>()> make_store;
   /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
-  /// run_in_processes() says (process_world.h). Engine and fabric are threads and what it takes. nullptr: they are in
-  /// this process.
+  /// run_in_processes() says (process_world.h), with threads and a fabric between processes, whatever make_engine and
+  /// make_fabric are. nullptr: all ranks are in this process.
   back::Progress* progress = nullptr;
 };
 

@@ -24,7 +24,7 @@ struct Said {
 
 Said everyday(const std::vector<std::string>& arguments) {
   std::ostringstream out, err;
-  const auto status = run_verbs(verbs::add_everyday, SHARDLINGS_COMMAND, arguments, out, err);
+  const auto status = try_verbs(verbs::add_everyday, SHARDLINGS_COMMAND, arguments, out, err);
   return {status, out.str() + err.str()};
 }
 

@@ -10,9 +10,9 @@ namespace shardlings::cli::verbs {
 
 using grading::run::BackendChoice;
 
-void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes processes) {
+void add_backend_options(VerbOptions& verb, BackendOptions& options, MpiOptions mpi) {
   verb.text("--backend", options.backend, kBackendMeaning);
-  if (processes == Processes::as_they_come) return;
+  if (mpi == MpiOptions::none) return;
   constexpr Interval kMany = {1, 1 << 20};
   verb.number("-n,--processes", options.mpi.processes, "with mpi: processes, over which the ranks are divided", kMany);
   verb.number("--ranks-per-process", options.mpi.ranks_per_process, "with mpi: the same, by the ranks of each", kMany);

@@ -16,9 +16,10 @@ struct BackendOptions {
   grading::run::MpiWish mpi;  ///< how many processes, and where
 };
 
-/// Adds --backend, and with `processes` also the options of the backend mpi.
-enum class Processes : bool { asked_for, as_they_come };
-void add_backend_options(VerbOptions& verb, BackendOptions& options, Processes processes = Processes::asked_for);
+/// Whether a verb has options for the processes of the backend mpi.
+enum class MpiOptions : bool { none, all };
+/// Adds --backend, and those.
+void add_backend_options(VerbOptions& verb, BackendOptions& options, MpiOptions mpi = MpiOptions::all);
 
 /// What the options come to on this machine for these cases. A choice is explained on the error stream. Throws
 /// std::runtime_error, which ends the command with kWrongUse, for a backend that there is not; and AnotherDoesIt in all

@@ -110,7 +110,7 @@ void add_check(CommandLine& line) {
   auto [options, verb] = line.verb<CheckOptions>("check", "the outcome of one check, for ctest", check);
   verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
   verb.required("CHECK", options.check, "the check's id");
-  add_backend_options(verb, options.backend, Processes::as_they_come);
+  add_backend_options(verb, options.backend, MpiOptions::none);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
 }

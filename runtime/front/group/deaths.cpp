@@ -17,7 +17,7 @@ bool agrees(const LiveStatus& status) {
 
 bool waits_for_others(const LiveStatus& status) {
   if (status.blocked_in == nullptr) return false;
-  return status.blocked_in->asks == Asks::nothing || status.blocked_in->asks == Asks::any_sender;
+  return status.blocked_in->asks == Asks::members || status.blocked_in->asks == Asks::any_sender;
 }
 
 bool all_agree(const std::vector<LiveStatus>& ranks) {

@@ -25,7 +25,7 @@ struct NextEvent {
     agreement,  ///< all that live agree on who they are
   };
   What what = What::nothing;
-  Nanos time;               ///< of a look
+  Nanos time;               ///< of a look, a receive or a death
   PossibleReceive receive;  ///< of a receive
   PeerDeath death;          ///< of a death
 };
