@@ -51,13 +51,7 @@ Layers tolerances(const Case& kase, const Layers& exact, LayersOf<float> Trained
   for (std::uint64_t shake = 0; shake < kRuns; ++shake) {
     runs.push_back(of_all_workers(WorkerTraining<float>(of, shake, OuterMistake::none).run(), which));
   }
-  Layers tolerances;
-  for (std::size_t l = 0; l < exact.size(); ++l) {
-    std::vector<const std::vector<float>*> of_layer;
-    for (const auto& run : runs) of_layer.push_back(&run[l]);
-    tolerances.push_back(tolerances_of(exact[l], of_layer));
-  }
-  return tolerances;
+  return tolerances_of(exact, runs);
 }
 
 Layers weights_of_all(const Workers& trained) {

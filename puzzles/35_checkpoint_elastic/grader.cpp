@@ -46,13 +46,7 @@ ElasticState<Real> trained(const Case& kase, Count updates, std::uint64_t shake 
 Layers tolerances(const Case& kase, Count updates, const Layers& exact, LayersOf<float> ElasticState<float>::*which) {
   std::vector<LayersOf<float>> runs;
   for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(trained<float>(kase, updates, shake).*which);
-  Layers tolerances;
-  for (std::size_t l = 0; l < exact.size(); ++l) {
-    std::vector<const std::vector<float>*> of_layer;
-    for (const auto& run : runs) of_layer.push_back(&run[l]);
-    tolerances.push_back(tolerances_of(exact[l], of_layer));
-  }
-  return tolerances;
+  return tolerances_of(exact, runs);
 }
 
 bool is_adam(const Case& kase) {

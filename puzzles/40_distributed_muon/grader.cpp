@@ -39,13 +39,7 @@ namespace {
 Layers tolerances_by_matrix(const Case& kase, const Layers& exact) {
   std::vector<std::vector<Array<float>>> runs;
   for (std::uint64_t shake = 0; shake < kRuns; ++shake) runs.push_back(MuonTraining<float>(kase, shake).run({}, {}));
-  Layers tolerances;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    std::vector<const std::vector<float>*> of_matrix;
-    for (const auto& run : runs) of_matrix.push_back(&run[i]);
-    tolerances.push_back(tolerances_of(exact[i], of_matrix));
-  }
-  return tolerances;
+  return tolerances_of(exact, runs);
 }
 
 /// As `deal` has said.

@@ -17,92 +17,78 @@ std::string both(const char* first, const char* second) {
   return std::string(first) + "/" + second;
 }
 
-/// Negative numbers are none, whichever they are.
-int number_of(int number) {
-  return std::max(number, -1);
+/// An item as calls name it: it has to outlive a Request that is made of it. Negative numbers are none, whichever they
+/// are.
+struct NamedItem {
+  NamedItem(const char* folder, const Item& item)
+      : name(both(folder, item.what)), first(std::max(item.first, -1)), second(std::max(item.second, -1)) {}
+
+  std::string name;
+  int first, second;
+};
+
+Request to_write(detail::Port* port, const NamedItem& item, ConstView data, std::uint64_t after, Location at) {
+  return Request(
+      port,
+      args::store_write{
+          .data = data, .item = item.name.c_str(), .first = item.first, .second = item.second, .after = after},
+      at);
+}
+
+Request to_read(detail::Port* port, const NamedItem& item, Count first, View data, Location at) {
+  return Request(
+      port,
+      args::store_read{
+          .data = data, .item = item.name.c_str(), .first = item.first, .second = item.second, .from = first},
+      at);
+}
+
+/// What is known of an item: its size, or its number.
+template <class Args>
+Count known_of(detail::Port* port, const NamedItem& item, Location at) {
+  Request request(port, Args{.item = item.name.c_str(), .first = item.first, .second = item.second}, at);
+  return static_cast<Count>(request.send().id);
 }
 
 }  // namespace
 
 Work Store::write_async(const char* folder, Item item, ConstView data, const Work& after, Location at) {
-  const std::string name = both(folder, item.what);
-  return Request(port_,
-                 args::store_write{.data = data,
-                                   .item = name.c_str(),
-                                   .first = number_of(item.first),
-                                   .second = number_of(item.second),
-                                   .after = detail::Access::id(after)},
-                 at)
-      .comes_after(after)
-      .start();
+  const NamedItem named(folder, item);
+  return to_write(port_, named, data, detail::Access::id(after), at).comes_after(after).start();
 }
 
 void Store::write(const char* folder, Item item, ConstView data, Location at) {
-  const std::string name = both(folder, item.what);
-  Request(port_,
-          args::store_write{.data = data,
-                            .item = name.c_str(),
-                            .first = number_of(item.first),
-                            .second = number_of(item.second),
-                            .after = 0},
-          at)
-      .send();
+  const NamedItem named(folder, item);
+  to_write(port_, named, data, 0, at).send();
 }
 
 Work Store::read_async(const char* folder, Item item, Count first, View data, Location at) {
-  const std::string name = both(folder, item.what);
-  return Request(port_,
-                 args::store_read{.data = data,
-                                  .item = name.c_str(),
-                                  .first = number_of(item.first),
-                                  .second = number_of(item.second),
-                                  .from = first},
-                 at)
-      .start();
+  const NamedItem named(folder, item);
+  return to_read(port_, named, first, data, at).start();
 }
 
 void Store::read(const char* folder, Item item, Count first, View data, Location at) {
-  const std::string name = both(folder, item.what);
-  Request(port_,
-          args::store_read{.data = data,
-                           .item = name.c_str(),
-                           .first = number_of(item.first),
-                           .second = number_of(item.second),
-                           .from = first},
-          at)
-      .send();
+  const NamedItem named(folder, item);
+  to_read(port_, named, first, data, at).send();
 }
 
 Count Store::size(const char* folder, Item item, Location at) {
-  const std::string name = both(folder, item.what);
-  return static_cast<Count>(
-      Request(port_,
-              args::store_size{.item = name.c_str(), .first = number_of(item.first), .second = number_of(item.second)},
-              at)
-          .send()
-          .id);
+  return known_of<args::store_size>(port_, {folder, item}, at);
 }
 
 void Store::write_number(const char* folder, Item item, Count value, Location at) {
-  const std::string name = both(folder, item.what);
+  const NamedItem named(folder, item);
   Request(port_,
-          args::store_write_number{.item = name.c_str(),
-                                   .first = number_of(item.first),
-                                   .second = number_of(item.second),
+          args::store_write_number{.item = named.name.c_str(),
+                                   .first = named.first,
+                                   .second = named.second,
                                    .value = static_cast<std::uint64_t>(value)},
           at)
       .send();
 }
 
 Count Store::read_number(const char* folder, Item item, Location at) {
-  const std::string name = both(folder, item.what);
-  return static_cast<Count>(
-      Request(port_,
-              args::store_read_number{
-                  .item = name.c_str(), .first = number_of(item.first), .second = number_of(item.second)},
-              at)
-          .send()
-          .id);
+  return known_of<args::store_read_number>(port_, {folder, item}, at);
 }
 
 void Store::publish(const char* folder, const char* as, Location at) {

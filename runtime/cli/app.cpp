@@ -186,7 +186,7 @@ system::Prepare preparation_for(const std::string& verb) {
   return system::Prepare::build;
 }
 
-int call(const std::string& program, const Wish& wish, const std::string& verb, std::ostream& out, std::ostream& err) {
+int call(const std::string& program, const Wish& wish, const CLI::App& app, std::ostream& out, std::ostream& err) {
   const auto say = [&err](const std::string& text) { err << text << std::endl; };
   try {
     Context context = make_context(system::find_project(program), out, err, wish.colour);
@@ -195,9 +195,10 @@ int call(const std::string& program, const Wish& wish, const std::string& verb, 
       kit::provide_stubs(context.project);
     }
     if (!wish.collection.empty()) {
-      context.project = system::with_collection(context.project, wish.collection, preparation_for(verb), say);
+      context.project = system::with_collection(context.project, wish.collection, preparation_for(verb_of(app)), say);
     }
     if (wish.ascii) context.charset = report::Charset::ascii;
+    context.grammar = [&app] { return grammar_of(app); };
     return wish.verb(context);
   } catch (const AnotherDoesIt&) {
     return kPassed;
@@ -245,7 +246,7 @@ int answer(const CLI::App& app, const Wish& wish, const std::string& program, st
     err << want << '\n';
     return kNotJudged;
   }
-  return delivered(call(program, wish, verb_of(app), out, err), out, err);
+  return delivered(call(program, wish, app, out, err), out, err);
 }
 
 /// The library takes them off the end.

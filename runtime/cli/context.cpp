@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "base/terminal_text.h"
-#include "cli/terminal/ascii.h"
+#include "cli/ascii.h"
 
 namespace shardlings::cli {
 
@@ -67,7 +67,7 @@ std::string Context::fitted(std::string_view line) const {
 
 std::string Context::wrapped(std::string_view text) const {
   std::string result;
-  for (const std::string& line : wrap(charset == report::Charset::ascii ? terminal::in_ascii(text) : text, width)) {
+  for (const std::string& line : wrap(charset == report::Charset::ascii ? in_ascii(text) : text, width)) {
     result += line + "\n";
   }
   return result;

@@ -2,10 +2,12 @@
 /// What every command is given.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
 
+#include "cli/grammar/grammar.h"
 #include "cli/system/project.h"
 #include "report/style.h"
 
@@ -20,9 +22,10 @@ struct Context {
   std::ostream& err;
   report::Colour colour = report::Colour::none;
   report::Charset charset = report::Charset::unicode;
-  int width = 80;                ///< columns of the output
-  bool interactive = false;      ///< the output is a terminal
-  bool rewrites_errors = false;  ///< the errors go to a terminal: lines there may be rewritten
+  int width = 80;                               ///< columns of the output
+  bool interactive = false;                     ///< the output is a terminal
+  bool rewrites_errors = false;                 ///< the errors go to a terminal: lines there may be rewritten
+  std::function<grammar::Grammar()> grammar{};  ///< what may be written on the command line
 
   /// `text` in the colours of its role.
   std::string paint(report::Role role, std::string_view text) const {

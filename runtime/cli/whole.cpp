@@ -10,8 +10,4 @@ int run_app(const std::string& program, const std::vector<std::string>& argument
   return run_app_of(verbs::add_all, program, arguments, out, err);
 }
 
-grammar::Grammar grammar_of_app() {
-  return grammar_of_verbs(verbs::add_all);
-}
-
 }  // namespace shardlings::cli

@@ -1,5 +1,7 @@
 #include "front/handlers.h"
 
+#include <type_traits>
+
 #include "front/group/handlers.h"
 #include "front/memory/handlers.h"
 #include "front/model/handlers.h"
@@ -14,30 +16,26 @@ using detail::Reply;
 
 namespace {
 
-// Tells which part a handler takes.
+/// The part of the front that a handler takes.
 template <class Part>
-using PartHandler = Reply (*)(Part&, const Call&);
+Part& part_of(RankFront& front) {
+  if constexpr (std::is_same_v<Part, RankMemory>) return front.memory();
+  if constexpr (std::is_same_v<Part, PendingTable>) return front.pending();
+  if constexpr (std::is_same_v<Part, RankGroups>) return front.groups();
+  if constexpr (std::is_same_v<Part, RankStore>) return front.store();
+  if constexpr (std::is_same_v<Part, OpContext>) return front.ops();
+  if constexpr (std::is_same_v<Part, RankModels>) return front.models();
+  if constexpr (std::is_same_v<Part, RankFront>) return front;
+}
 
-Reply ask(RankFront& front, const Call& call, PartHandler<RankFront> handler) {
-  return handler(front, call);
+template <class Part>
+Reply ask(RankFront& front, const Call& call, Reply (*handler)(Part&, const Call&)) {
+  return handler(part_of<Part>(front), call);
 }
-Reply ask(RankFront& front, const Call& call, PartHandler<RankMemory> handler) {
-  return handler(front.memory(), call);
-}
-Reply ask(RankFront& front, const Call& call, PartHandler<PendingTable> handler) {
-  return handler(front.pending(), call);
-}
-Reply ask(RankFront& front, const Call& call, PartHandler<RankGroups> handler) {
-  return handler(front.groups(), call);
-}
-Reply ask(RankFront& front, const Call& call, PartHandler<RankStore> handler) {
-  return handler(front.store(), call);
-}
-Reply ask(RankFront& front, const Call& call, PartHandler<OpContext> handler) {
-  return handler(front.ops(), call);
-}
-Reply ask(RankFront& front, const Call& call, PartHandler<RankModels> handler) {
-  return handler(front.models(), call);
+/// A part's method is a handler, too.
+template <class Part, class Method>
+Reply ask(RankFront& front, const Call& call, Method Part::*const* handler) {
+  return (part_of<Part>(front).**handler)(call);
 }
 
 template <auto handler>

@@ -1,6 +1,7 @@
 /// \file
-/// Who handles which verb: one function for each row of the table (api/verbs.def), of the same name. Each is declared
-/// in the folder that has it, and takes what that folder has; that none is missing, the compiler says.
+/// Who handles which verb: for each row of the table (api/verbs.def) a function, or a method of a part, of the same
+/// name. Each is declared in the folder that has it, and takes what that folder has; that none is missing, the compiler
+/// says.
 #pragma once
 
 #include "front/rank_front.h"

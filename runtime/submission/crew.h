@@ -1,5 +1,6 @@
 /// \file
-/// A process of a submission that serves many cases, together with others like it that mpirun has started.
+/// With the backend mpi, inside one of the processes that mpirun has started: it serves many cases, together with
+/// others like it. Who starts them and watches over them is grading/run/crew.h.
 #pragma once
 
 #include <functional>

@@ -11,10 +11,10 @@
 
 namespace shardlings::train {
 
-/// Characters are bytes: of a text with others than ASCII, parts of characters.
-/// Of a file. Throws std::runtime_error if it cannot be read, or if it holds fewer than two.
+/// Those of a file. Throws std::runtime_error if it cannot be read, or if it holds fewer than two.
 std::string characters_of(const std::string& path);
 
+/// Characters are bytes: of a text with others than ASCII, parts of characters.
 class Text {
  public:
   explicit Text(const std::string& characters);

@@ -21,11 +21,12 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Engine>()> make_engine;
   std::function<std::unique_ptr<back::Device>(int rank)> make_device;
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
-  /// Where what is stored outlives the process. Left empty: nowhere.
+  /// Where what is stored outlives the process. Left empty: nowhere, as with every command; files are made of the runs
+  /// of tests/puzzles/killed_runs_test.cpp. What `./shardlings train` goes on from is its own: train/checkpoint.h.
   std::function<std::unique_ptr<back::Store>()> make_store;
   /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
-  /// run_in_processes() says (process_world.h). Engine and fabric are threads and what it takes. nullptr: they are in
-  /// this process.
+  /// run_in_processes() says (process_world.h), with threads and a fabric between processes, whatever make_engine and
+  /// make_fabric are. nullptr: all ranks are in this process.
   back::Progress* progress = nullptr;
 };
 

@@ -1,6 +1,7 @@
 // The rules' verdict on this project. Every failure names file, line and rule.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
@@ -30,13 +31,26 @@ void expect_all(const std::vector<Source>& found, Rule rule) {
   EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
 
+/// Names of the runtime's folders; but for headers, and CMake's own.
+std::vector<std::string> parts_of_runtime() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(project_folder() + "/runtime")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && name != "include" && name != "cmake") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 TEST(Project, ArrowsPointDown) {
   expect_all(all({"runtime", "docs", "puzzles", "solutions"}, kCode), check_layers);
 }
 
 TEST(Project, NoFolderIncludesItselfThroughOthers) {
   const std::vector<Source> found = all({"runtime"}, kCode);
-  for (const std::string root : {"runtime/", "runtime/front/", "runtime/back/"}) {
+  std::vector<std::string> roots = {"runtime/"};
+  for (const std::string& part : parts_of_runtime()) roots.push_back("runtime/" + part + "/");
+  for (const std::string& root : roots) {
     const std::vector<Violation> violations = check_cycles(found, root);
     EXPECT_TRUE(violations.empty()) << root << to_text(violations);
   }
@@ -67,13 +81,42 @@ TEST(Project, NoTestIsSwitchedOff) {
 }
 
 TEST(Project, FoldersSayWhatTheyAreForInTwelveLines) {
-  for (const auto& entry : std::filesystem::directory_iterator(project_folder() + "/runtime")) {
-    const std::string name = entry.path().filename().string();
-    if (!entry.is_directory() || name == "include" || name == "cmake") continue;  // headers, and CMake's own
-    const auto text = read_file((entry.path() / "README.md").string());
+  for (const std::string& name : parts_of_runtime()) {
+    const auto text = read_file(project_folder() + "/runtime/" + name + "/README.md");
     ASSERT_TRUE(text) << name << " has no README.md";
     EXPECT_LE(lines_of(*text).size(), 12U) << name << "/README.md";
   }
+}
+
+TEST(Project, FoldersSayWhatTheyMayUse) {
+  std::vector<Source> readmes;
+  for (const std::string& name : parts_of_runtime()) {
+    const std::string path = "runtime/" + name + "/README.md";
+    readmes.push_back({path, file_text(project_folder() + "/" + path)});
+  }
+  expect_all(readmes, check_may_use);
+}
+
+// The page from which a newcomer learns what there is.
+TEST(Project, TheRuntimesPageNamesItsFolders) {
+  const std::string page = file_text(project_folder() + "/runtime/README.md");
+  for (const std::string& name : parts_of_runtime()) {
+    EXPECT_NE(page.find("`" + name + "`"), std::string::npos) << name;
+  }
+  const std::string back = file_text(project_folder() + "/runtime/back/README.md");
+  for (const auto& entry : std::filesystem::directory_iterator(project_folder() + "/runtime/back")) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_directory()) continue;
+    EXPECT_NE(back.find("`" + name + "`"), std::string::npos) << "back/" << name;
+  }
+}
+
+TEST(Project, FormulasForGradersHaveAPageThatIsComplete) {
+  const std::string path = "runtime/grading/formulas/README.md";
+  const std::vector<Source> headers = sources("runtime/grading/formulas", {".h"});
+  ASSERT_GT(headers.size(), 40U);
+  const auto violations = check_formulas({path, file_text(project_folder() + "/" + path)}, headers);
+  EXPECT_TRUE(violations.empty()) << to_text(violations);
 }
 
 TEST(Project, LinksLeadSomewhere) {

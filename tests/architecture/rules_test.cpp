@@ -42,6 +42,48 @@ TEST(Layers, LearnersSeeThePublicHeadersAlone) {
   EXPECT_EQ(layers("solutions/01_a/solution.cpp", "\"base/parts.h\"").size(), 1U);
 }
 
+TEST(Layers, EveryFileOfTheRuntimeHasARule) {
+  EXPECT_EQ(to_text(check_layers({"runtime/new_part/x.h", ""})),
+            "\nruntime/new_part/x.h:1: layers.cpp has no rule for it");
+  EXPECT_EQ(check_layers({"runtime/back/x.h", ""}).size(), 1U) << "its parts have rules, the folder has none";
+  EXPECT_TRUE(check_layers({"docs/new.cpp", ""}).empty());
+}
+
+TEST(MayUse, IsWhatTheRuleAllows) {
+  const auto found = [](const std::string& text) { return check_may_use({"runtime/case/README.md", text}); };
+  const std::string right =
+      "# case\n\n`toml` files. It may use\n`base`, `front/clock/{cluster,cluster_fields,death}.h`, "
+      "`model/{execution,software_stack,structure}.h`. It has `api`.\n";
+  EXPECT_EQ(to_text(found(right)), "");
+  EXPECT_EQ(to_text(found("# case\n\nIt is data.\n")), "\nruntime/case/README.md:1: has no sentence \"It may use …\"");
+  std::string more = right;
+  more.replace(more.find("`base`"), 6, "`base`, `world`");
+  EXPECT_EQ(to_text(found(more)), "\nruntime/case/README.md:3: names world, which layers.cpp does not allow");
+  std::string less = right;
+  less.replace(less.find("{cluster,cluster_fields,death}"), 30, "{cluster,death}");
+  EXPECT_EQ(to_text(found(less)),
+            "\nruntime/case/README.md:3: does not name front/clock/cluster_fields.h, which layers.cpp allows");
+}
+
+TEST(Formulas, HaveARowEachOnTheirPage) {
+  const std::vector<Source> headers = {
+      {"formulas/deal.h", "struct Deal {};\n/// of()\nint busiest(const Deal& deal);\nint twice(int);\n"},
+      {"formulas/deal_checks.h", "bool check_deal(judge::CheckContext& check, const judge::CheckContext& other);\n"},
+      {"formulas/looks.h", "int seen(const judge::CheckContext& check);\n"},
+      {"formulas/shared_diagnosis.h", "class SharedId {};\n"}};
+  const auto found = [&](const std::string& text) { return to_text(check_formulas({"f.md", text}, headers)); };
+  const std::string computing =
+      "# Formulas\n| number | functions | header |\n| a | `Deal`, `busiest` | `deal` |\n| b | `seen` | `looks` |\n";
+  const std::string judging = "## Files that judge\n| c | `check_deal` | `deal_checks` |\n";
+  EXPECT_EQ(found(computing + judging), "");
+  EXPECT_EQ(found(computing), "\nf.md:1: has no row for deal_checks.h");
+  EXPECT_EQ(found(computing + judging + "| d | `x` | `gone` |\n"), "\nf.md:7: there is no gone.h");
+  EXPECT_EQ(found(computing + judging + "| d | `seen` | `looks` |\n"), "\nf.md:7: looks.h has another row");
+  EXPECT_EQ(found(computing + "| c | `check_deal` | `deal_checks` |\n"), "\nf.md:5: deal_checks.h judges");
+  EXPECT_EQ(found("| a | `of` | `deal` |\n| b | `seen` | `looks` |\n" + judging),
+            "\nf.md:1: deal.h does not declare of");
+}
+
 TEST(Layers, NameFileLineAndRule) {
   const auto found = check_layers({"runtime/base/text.h", "\n\n#include \"world/world.h\"\n"});
   EXPECT_EQ(to_text(found), "\nruntime/base/text.h:3: includes world/world.h, but base knows nothing of the rest");
@@ -65,6 +107,15 @@ TEST(Cycles, GoThroughTheFolderItself) {
   const std::vector<Source> circle = {{"runtime/front/front.cpp", "#include \"front/a/x.h\"\n"},
                                       {"runtime/front/a/x.cpp", "#include \"front/front.h\"\n"}};
   EXPECT_EQ(check_cycles(circle, "runtime/front/").size(), 2U);
+  const std::vector<Source> line = {{"runtime/front/front.cpp", "#include \"front/a/x.h\"\n"},
+                                    {"runtime/front/a/x.cpp", "#include \"front/error.h\"\n"}};
+  EXPECT_TRUE(check_cycles(line, "runtime/front/").empty()) << "a folder is above one file of the root, below another";
+  const std::vector<Source> through = {{"runtime/front/front.cpp", "#include \"front/doors.h\"\n"},
+                                       {"runtime/front/doors.h", "#include \"front/a/x.h\"\n"},
+                                       {"runtime/front/a/x.cpp", "#include \"front/front.h\"\n"}};
+  EXPECT_EQ(check_cycles(through, "runtime/front/").size(), 3U);
+  EXPECT_TRUE(
+      check_cycles({through[0], {"runtime/front/doors.h", "#include \"front/front.h\"\n"}}, "runtime/front/").empty());
 }
 
 TEST(Backends, StayBehindTheirSeam) {

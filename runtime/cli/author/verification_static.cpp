@@ -10,9 +10,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/author/diagnosis_ids.h"
 #include "cli/author/scaffold.h"
 #include "cli/author/stub.h"
-#include "cli/author/uttered.h"
 #include "cli/author/variants.h"
 #include "cli/author/verification.h"
 #include "cli/learner/goal_picture.h"

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/terminal_text.h"
-#include "cli/terminal/ascii.h"
+#include "cli/ascii.h"
 
 namespace shardlings::cli::grammar {
 namespace {
@@ -15,7 +15,7 @@ constexpr const char* kDate = "2026-11-23";
 /// Text that means itself: no escape, nothing beyond ASCII, real minus signs.
 std::string plain(std::string_view text) {
   std::string result;
-  for (const char c : terminal::in_ascii(text)) {
+  for (const char c : in_ascii(text)) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {

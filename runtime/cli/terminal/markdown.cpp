@@ -7,7 +7,7 @@
 
 #include "base/terminal_text.h"
 #include "base/text.h"
-#include "cli/terminal/ascii.h"
+#include "cli/ascii.h"
 #include "cli/terminal/table.h"
 
 namespace shardlings::cli::terminal {

@@ -4,8 +4,8 @@
 
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
+#include "cli/verbs/backend_option.h"
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 
@@ -19,7 +19,7 @@ namespace {
 struct CheckOptions {
   std::string puzzle;
   std::string check;
-  system::BackendOptions backend;
+  BackendOptions backend;
   bool jail = false;  ///< as for run
 };
 
@@ -92,7 +92,7 @@ static int check(const Context& context, const CheckOptions& options) {
   grading::GradeOptions grade;
   grade.puzzle_folder = context.project.puzzle_folder(puzzle.id);
   grade.build_folder = context.project.build;
-  const auto choice = system::chosen_backend(context, options.backend, puzzle.cases);
+  const auto choice = chosen_backend(context, options.backend, puzzle.cases);
   grade.backend = choice.backend;
   grade.mpi = choice.mpi;
   grade.jailed = options.jail;
@@ -110,7 +110,7 @@ void add_check(CommandLine& line) {
   auto [options, verb] = line.verb<CheckOptions>("check", "the outcome of one check, for ctest", check);
   verb.required("PUZZLE", options.puzzle, kNamedPuzzleMeaning);
   verb.required("CHECK", options.check, "the check's id");
-  system::add_backend_option(verb, options.backend);
+  add_backend_options(verb, options.backend, MpiOptions::none);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
 }

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include "base/suggest.h"
-#include "cli/app.h"
 #include "cli/error.h"
 #include "cli/grammar/completion.h"
 #include "cli/verbs/verbs.h"
@@ -27,7 +26,7 @@ static int completion(const Context& context, const CompletionOptions& options) 
     throw UsageError(fmt::format("There is no completion for \"{}\".{} It is there for {}.", options.shell,
                                  did_you_mean(options.shell, known), fmt::join(known, ", ")));
   }
-  context.out << grammar::completion_for(options.shell, grammar_of_app());
+  context.out << grammar::completion_for(options.shell, context.grammar());
   return kPassed;
 }
 

@@ -1,7 +1,6 @@
 #include <ostream>
 
 #include "base/version.h"
-#include "cli/app.h"
 #include "cli/error.h"
 #include "cli/grammar/man_page.h"
 #include "cli/verbs/verbs.h"
@@ -16,7 +15,7 @@ struct ManOptions {};
 
 /// `man`: the page for man, in roff.
 static int man(const Context& context, const ManOptions&) {
-  context.out << grammar::man_page(grammar_of_app(), version());
+  context.out << grammar::man_page(context.grammar(), version());
   return kPassed;
 }
 

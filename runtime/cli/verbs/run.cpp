@@ -19,9 +19,9 @@
 #include "cli/learner/hidden_cases.h"
 #include "cli/learner/outcome.h"
 #include "cli/learner/record.h"
-#include "cli/system/backend_option.h"
 #include "cli/system/unfinished_build.h"
 #include "cli/terminal/progress_line.h"
+#include "cli/verbs/backend_option.h"
 #include "cli/verbs/run.h"
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"
@@ -303,7 +303,7 @@ int run(const Context& context, const RunOptions& asked) {
   const Manifest& puzzle =
       learner::named_or_next(course, asked.puzzle, learner::load_progress(context.project.state()));
   const RunOptions options = checked(context, puzzle, asked, exports);
-  const auto choice = system::chosen_backend(context, options.backend, chosen_cases(puzzle, options));
+  const auto choice = chosen_backend(context, options.backend, chosen_cases(puzzle, options));
 
   // The result that a reader finds is this grading's, even if it is killed: never the one before.
   const std::string file = options.file.empty() ? context.project.puzzle_file(puzzle.id) : options.file;
@@ -363,7 +363,7 @@ void add_run(CommandLine& line) {
   verb.text("--right", options.right, "for authors: grade the other right solution of that name");
   verb.excludes("--right", "--file");
   verb.excludes("--right", "--mutant");
-  system::add_backend_options(verb, options.backend);
+  add_backend_options(verb, options.backend);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
 }

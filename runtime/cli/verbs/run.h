@@ -11,7 +11,7 @@
 
 #include "cli/command_line.h"
 #include "cli/context.h"
-#include "cli/system/backend_option.h"
+#include "cli/verbs/backend_option.h"
 #include "grading/verdict/feedback.h"
 
 namespace shardlings::cli::verbs {
@@ -27,7 +27,7 @@ struct RunOptions {
   std::string seed_file;                   ///< holds a secret for the seeds of hidden cases; empty: they have their own
   std::vector<std::string> feedback;       ///< "law", or "3 ranks, hidden=none"
   grading::verdict::FeedbackRules hidden;  ///< what that comes to
-  system::BackendOptions backend;          ///< where it runs, and in how many processes
+  BackendOptions backend;                  ///< where it runs, and in how many processes
   bool jail = false;                       ///< as kJailMeaning says
   int least_tier = 0;                      ///< of the walls of jails (GradeOptions)
   bool json = false;

@@ -15,6 +15,7 @@
 #include "cli/verbs/verbs.h"
 #include "grading/build/call_lines.h"
 #include "grading/build/kept_build.h"
+#include "grading/run/backend_choice.h"
 #include "grading/run/supervisor.h"
 #include "report/harmless.h"
 #include "report/simulation_text.h"

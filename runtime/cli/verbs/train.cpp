@@ -16,10 +16,10 @@
 #include "base/kept_files.h"
 #include "base/machine_fault.h"
 #include "cli/error.h"
-#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/terminal_mode.h"
 #include "cli/terminal/train_conversation.h"
+#include "cli/verbs/backend_option.h"
 #include "cli/verbs/train_settings.h"
 #include "cli/verbs/verbs.h"
 #include "grading/build/build_submission.h"
@@ -184,7 +184,7 @@ cases::Case case_of_ranks(const Settings& settings) {
 static int train(const Context& context, const TrainOptions& options) {
   const ChosenStep step = train_step_of(context, options);
   const Settings settings = train_settings(context, options, step);
-  const auto choice = system::chosen_backend(context, options.backend, {case_of_ranks(settings)});
+  const auto choice = chosen_backend(context, options.backend, {case_of_ranks(settings)});
   const bool is_mpi = choice.backend == world::Backend::mpi;
   if (!is_mpi && choice.backend != world::Backend::cpu) {
     throw UsageError(
@@ -246,7 +246,7 @@ void add_train(CommandLine& line) {
   verb.flag("--fresh", options.fresh, "begin anew, whatever the checkpoint holds");
   verb.number("--save-every", options.save_every, "steps between two checkpoints", kAny, Default::shown);
   verb.text("--cluster", options.cluster, "whose virtual time and MFU to tell", Default::shown);
-  system::add_backend_options(verb, options.backend);
+  add_backend_options(verb, options.backend);
   verb.flag("--json", options.json, kJsonMeaning);
 }
 

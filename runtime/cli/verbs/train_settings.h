@@ -7,7 +7,7 @@
 
 #include "case/manifest.h"
 #include "cli/context.h"
-#include "cli/system/backend_option.h"
+#include "cli/verbs/backend_option.h"
 #include "train/settings.h"
 
 namespace shardlings::cli::verbs {
@@ -35,7 +35,7 @@ struct TrainOptions {
   bool fresh = false;      ///< begin anew where there is one
   int save_every = 50;     ///< steps
   std::string cluster = "dgx_h100";
-  system::BackendOptions backend;
+  BackendOptions backend;
   bool json = false;
 };
 

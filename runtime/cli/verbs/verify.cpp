@@ -7,8 +7,8 @@
 #include "cli/author/verification.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/backend_option.h"
 #include "cli/terminal/progress_line.h"
+#include "cli/verbs/backend_option.h"
 #include "cli/verbs/verbs.h"
 #include "grading/grade.h"
 #include "grading/judge/compare.h"
@@ -25,7 +25,7 @@ struct VerifyOptions {
   std::vector<std::string> puzzles;  ///< empty: all
   bool json = false;
   int jobs = 2;  ///< submissions graded at once
-  system::BackendOptions backend;
+  BackendOptions backend;
   bool jail = false;   ///< as for run
   bool goals = false;  ///< write every goal.json anew
 };
@@ -139,7 +139,7 @@ static int verify(const Context& context, const VerifyOptions& options) {
   const std::vector<Manifest> puzzles = chosen(course, options.puzzles);
   std::vector<cases::Case> cases;
   for (const Manifest& puzzle : puzzles) cases.insert(cases.end(), puzzle.cases.begin(), puzzle.cases.end());
-  const auto choice = system::chosen_backend(context, options.backend, cases);
+  const auto choice = chosen_backend(context, options.backend, cases);
   const auto outcomes = verified(context, options, puzzles, grade_of(context, options, choice));
   const bool all_whole = !options.puzzles.empty() || course.faulty().empty();
   const bool good = all_whole && std::all_of(outcomes.begin(), outcomes.end(),
@@ -162,7 +162,7 @@ void add_verify(CommandLine& line) {
       "verify", "for authors: right solutions pass, the stub is refused, mutants are caught", verify);
   verb.positional("PUZZLE", options.puzzles, "number, id or a part of the name; without one: all");
   verb.number("-j,--jobs", options.jobs, "submissions graded at once", {1, 64});
-  system::add_backend_options(verb, options.backend);
+  add_backend_options(verb, options.backend);
   verb.flag("--jail", options.jail, kJailMeaning);
   verb.excludes("--jail", "--backend");
   verb.flag("--goals", options.goals, "write every goal.json and goal.svg anew from the solution's run");

@@ -16,12 +16,12 @@
 #include "base/terminal_text.h"
 #include "cli/error.h"
 #include "cli/learner/course.h"
-#include "cli/system/backend_option.h"
 #include "cli/system/file_watcher.h"
 #include "cli/system/job.h"
 #include "cli/terminal/keys.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal_mode.h"
+#include "cli/verbs/backend_option.h"
 #include "cli/verbs/explain.h"
 #include "cli/verbs/hint.h"
 #include "cli/verbs/list.h"
@@ -38,7 +38,7 @@ namespace {
 
 struct WatchOptions {
   std::string puzzle;
-  system::BackendOptions backend;
+  BackendOptions backend;
   bool page = false;  ///< serve one from the beginning
   int port = 0;       ///< of the page; 0: one that the system chooses
 };
@@ -326,7 +326,7 @@ class Watch {
   }
 
   const Context& context_;
-  const system::BackendOptions backend_;
+  const BackendOptions backend_;
   const int port_;
   Manifest puzzle_;
   terminal::SignalEvents signals_;
@@ -352,8 +352,8 @@ static int watch(const Context& context, const WatchOptions& options) {
   learner::tell_of_faulty(context, course);
   const Manifest& puzzle =
       learner::named_or_next(course, options.puzzle, learner::load_progress(context.project.state()));
-  system::chosen_backend(context, options.backend,
-                         puzzle.cases);  // what cannot be had is said before anything is drawn
+  chosen_backend(context, options.backend,
+                 puzzle.cases);  // what cannot be had is said before anything is drawn
   if (options.port != 0 && !options.page) throw UsageError("--port belongs to --page: write both.");
   return Watch(context, puzzle, options).loop();
 }
@@ -361,7 +361,7 @@ static int watch(const Context& context, const WatchOptions& options) {
 void add_watch(CommandLine& line) {
   auto [options, verb] = line.verb<WatchOptions>("watch", "grade on every save", watch);
   verb.positional("PUZZLE", options.puzzle, kPuzzleMeaning);
-  system::add_backend_options(verb, options.backend);
+  add_backend_options(verb, options.backend);
   verb.flag("--page", options.page, "serve a page that follows: lesson, predictions, verdict and pictures");
   verb.number("--port", options.port, "of the page; without it the system chooses one", {1, 65535});
 }

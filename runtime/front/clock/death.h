@@ -1,5 +1,5 @@
 /// \file
-/// When a rank dies, as a case says it.
+/// When a rank dies, as a case says it. What comes of it on that rank: rank/doom.h; on the others: group/deaths.h.
 #pragma once
 
 #include <optional>

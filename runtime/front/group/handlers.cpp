@@ -63,27 +63,5 @@ Reply handle::all_to_all(RankGroups& groups, const Call& call) {
 Reply handle::barrier(RankGroups& groups, const Call& call) {
   return collective<unpacked::barrier>(groups, call, Collective::barrier);
 }
-Reply handle::send(RankGroups& groups, const Call& call) {
-  return groups.send(call);
-}
-Reply handle::recv(RankGroups& groups, const Call& call) {
-  return groups.recv(call);
-}
-Reply handle::recv_any(RankGroups& groups, const Call& call) {
-  return groups.recv_any(call);
-}
-Reply handle::send_recv(RankGroups& groups, const Call& call) {
-  return groups.send_recv(call);
-}
-Reply handle::split(RankGroups& groups, const Call& call) {
-  return groups.split(call);
-}
-
-Reply handle::survivors(RankGroups& groups, const Call& call) {
-  return groups.survivors(call);
-}
-Reply handle::survivor(RankGroups& groups, const Call& call) {
-  return groups.survivor(call);
-}
 
 }  // namespace shardlings::front

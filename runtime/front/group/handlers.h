@@ -16,12 +16,13 @@ detail::Reply gather(RankGroups& groups, const detail::Call& call);
 detail::Reply scatter(RankGroups& groups, const detail::Call& call);
 detail::Reply all_to_all(RankGroups& groups, const detail::Call& call);
 detail::Reply barrier(RankGroups& groups, const detail::Call& call);
-detail::Reply send(RankGroups& groups, const detail::Call& call);
-detail::Reply recv(RankGroups& groups, const detail::Call& call);
-detail::Reply recv_any(RankGroups& groups, const detail::Call& call);
-detail::Reply send_recv(RankGroups& groups, const detail::Call& call);
-detail::Reply split(RankGroups& groups, const detail::Call& call);
-detail::Reply survivors(RankGroups& groups, const detail::Call& call);
-detail::Reply survivor(RankGroups& groups, const detail::Call& call);
+
+inline constexpr auto send = &RankGroups::send;
+inline constexpr auto recv = &RankGroups::recv;
+inline constexpr auto recv_any = &RankGroups::recv_any;
+inline constexpr auto send_recv = &RankGroups::send_recv;
+inline constexpr auto split = &RankGroups::split;
+inline constexpr auto survivors = &RankGroups::survivors;
+inline constexpr auto survivor = &RankGroups::survivor;
 
 }  // namespace shardlings::front::handle

@@ -20,7 +20,7 @@ void Meeting::reset(int members, int refs) {
   has_successors.store(false, std::memory_order_relaxed);
   successors.clear();
   split.clear();
-  asks = Asks::nothing;
+  asks = Asks::members;
   inbox = nullptr;
   agreed_on.reset();
   waiting_for = 0;
@@ -29,7 +29,7 @@ void Meeting::reset(int members, int refs) {
 }
 
 int Meeting::rank_of(int member) const {
-  if (asks != Asks::nothing) return (*group->members)[static_cast<std::size_t>(to)];
+  if (asks != Asks::members) return (*group->members)[static_cast<std::size_t>(to)];
   const int in_group = message ? (member == 0 ? from : to) : member;
   return (*group->members)[static_cast<std::size_t>(in_group)];
 }

@@ -36,10 +36,10 @@ enum class Phase : std::uint32_t {
 
 /// What a rank waits for alone, in a meeting of one member whose data it does not move.
 enum class Asks : std::uint8_t {
-  nothing,     ///< it is an operation of several
+  members,     ///< it is an operation: that its other members call it
   any_sender,  ///< a message, until it is known from which rank
   look,        ///< that nobody can do anything before `records[0].posted`
-  agreement    ///< that all others that live do the same
+  agreement    ///< who lives, of all that do the same (Phase::agreed is another thing: an answer is there)
 };
 
 /// Where a rank stands in the chain of a group that it is in.
@@ -72,7 +72,7 @@ struct Meeting {
   int from = 0, to = 0;  ///< messages: ranks in the group
   /// Then `to` is the one member. Of any_sender the rank that knows sets `from`, then `phase`; of agreement likewise
   /// `end`, `split` and what else `agreed_on` says.
-  Asks asks = Asks::nothing;
+  Asks asks = Asks::members;
   const Inbox* inbox = nullptr;  ///< of any_sender
   std::optional<Agreed> agreed_on;
   Link link = Link::intra_node;

@@ -17,14 +17,14 @@ std::optional<Nanos> earliest_look(const std::vector<LiveStatus>& ranks) {
 
 }  // namespace
 
-NextEvent next_event(const std::vector<LiveStatus>& ranks, const Failures& failures, const CostModel& costs) {
+NextEvent next_event(const std::vector<LiveStatus>& ranks, const Deaths& deaths, const CostModel& costs) {
   NextEvent next;
   const auto is_first = [&](Nanos time) { return next.what == NextEvent::What::nothing || time < next.time; };
   if (const auto look = earliest_look(ranks)) next = {NextEvent::What::look, *look, {}, {}};
   if (const auto receive = earliest_receive(ranks, costs); receive && is_first(receive->arrival)) {
     next = {NextEvent::What::receive, receive->arrival, *receive, {}};
   }
-  if (const auto death = failures.earliest_new(); death && is_first(death->known) && failures.doom_anybody(ranks)) {
+  if (const auto death = deaths.earliest_new(); death && is_first(death->known) && deaths.doom_anybody(ranks)) {
     next = {NextEvent::What::death, death->known, {}, *death};
   }
   if (next.what == NextEvent::What::nothing && all_agree(ranks)) next.what = NextEvent::What::agreement;

@@ -11,7 +11,7 @@
 
 #include "front/clock/cost.h"
 #include "front/group/any_sender.h"
-#include "front/group/failures.h"
+#include "front/group/deaths.h"
 #include "front/group/live_situation.h"
 
 namespace shardlings::front {
@@ -25,12 +25,12 @@ struct NextEvent {
     agreement,  ///< all that live agree on who they are
   };
   What what = What::nothing;
-  Nanos time;               ///< of a look
+  Nanos time;               ///< of a look, a receive or a death
   PossibleReceive receive;  ///< of a receive
   PeerDeath death;          ///< of a death
 };
 
 /// At one time looks come first, then receives, then deaths. To be called when nobody can go on.
-NextEvent next_event(const std::vector<LiveStatus>& ranks, const Failures& failures, const CostModel& costs);
+NextEvent next_event(const std::vector<LiveStatus>& ranks, const Deaths& deaths, const CostModel& costs);
 
 }  // namespace shardlings::front

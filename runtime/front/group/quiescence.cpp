@@ -158,11 +158,11 @@ void Quiescence::agree() {
     agreeing.push_back(status.blocked_in);
     time = std::max(time, status.blocked_in->records.front().posted);
   }
-  const std::optional<PeerDeath> death = failures_.earliest_new();
+  const std::optional<PeerDeath> death = deaths_.earliest_new();
   if (death) {
-    time = std::max(time, failures_.all_known());
+    time = std::max(time, deaths_.all_known());
     revocation_ = {revocation_.number + 1, *death};
-    failures_.acknowledge();
+    deaths_.acknowledge();
   }
   agree_(agreeing, time, death.has_value());
   for (Meeting* meeting : agreeing) grant(*meeting);
@@ -183,7 +183,7 @@ bool Quiescence::is_lost() const {
 // What was granted makes somebody runnable, so the run is judged once there is nothing more to grant.
 void Quiescence::go_on_or_judge() {
   if (runnable_ > 0 || aborted()) return;
-  NextEvent next = next_event(status_, failures_, costs_);
+  NextEvent next = next_event(status_, deaths_, costs_);
   switch (next.what) {
     case NextEvent::What::look: return grant_looks(next.time);
     case NextEvent::What::receive: next.receive.receive->from = next.receive.from; return grant(*next.receive.receive);
@@ -234,7 +234,7 @@ void Quiescence::die(int rank, Nanos died) {
   const MutexLock guard(lock_);
   status_[static_cast<std::size_t>(rank)] = {};
   status_[static_cast<std::size_t>(rank)].told.state = RankState::dead;
-  failures_.add(rank, died);
+  deaths_.add(rank, died);
   note(rank, RankState::dead);
   if (aborted()) return;
   --runnable_;
@@ -243,7 +243,7 @@ void Quiescence::die(int rank, Nanos died) {
 
 void Quiescence::expect_deaths(Nanos detection) {
   const MutexLock guard(lock_);
-  failures_.set_detection(detection);
+  deaths_.set_detection(detection);
 }
 
 void Quiescence::agree_by(Agree agree) {

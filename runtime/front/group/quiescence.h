@@ -13,7 +13,7 @@
 #include "back/fabric/fabric.h"
 #include "base/mutex.h"
 #include "front/clock/cost.h"
-#include "front/group/failures.h"
+#include "front/group/deaths.h"
 #include "front/group/live_situation.h"
 #include "front/group/next_event.h"
 #include "front/misuse/detector.h"
@@ -21,9 +21,9 @@
 namespace shardlings::front {
 
 /// Invariants
-/// (1) `runnable_` counts the ranks that are neither blocked nor finished; it changes with their `status_`, under the
-///     lock. At 0 nobody can ever change that but by a grant, so what has happened is final, and all of it can be seen:
-///     every rank has held the lock since it did anything.
+/// (1) `runnable_` counts the ranks that are neither blocked nor finished nor dead; it changes with their `status_`,
+///     under the lock. At 0 nobody can ever change that but by a grant, so what has happened is final, and all of it
+///     can be seen: every rank has held the lock since it did anything.
 /// (2) The waker moves the count: a rank whose meeting is agreed counts as runnable before it is woken. If it wakes by
 ///     itself first, which it sees from `asleep`, it moves the count before it goes on. So it is moved exactly once.
 /// (3) Nobody sleeps on a meeting that is no longer open. A sleeper counts itself in `parked` and then looks at `phase`
@@ -36,8 +36,9 @@ class Quiescence {
   /// Makes what those get that agree on who they are, by rank and in its order, when all that they say is known and
   /// they sleep. Sets `end`, `split` and `agreed_on` of their meetings.
   using Agree = std::function<void(const std::vector<Meeting*>& of_ranks, Nanos time, bool anybody_died)>;
-  /// Ranks may die: who makes agreements, and how long a death is not known of.
+  /// How long a death is not known of; for runs in which ranks die.
   void expect_deaths(Nanos detection) EXCLUDES(lock_);
+  /// Who makes agreements.
   void agree_by(Agree agree) EXCLUDES(lock_);
 
   /// Returns when the meeting, of which the rank is a member, is agreed. Throws Aborted if the run has failed, and
@@ -95,7 +96,7 @@ class Quiescence {
   int runnable_ GUARDED_BY(lock_);
   std::vector<LiveStatus> status_ GUARDED_BY(lock_);  ///< by rank
   std::vector<const Meeting*> mismatches_ GUARDED_BY(lock_);
-  Failures failures_ GUARDED_BY(lock_);
+  Deaths deaths_ GUARDED_BY(lock_);
   Revocation revocation_ GUARDED_BY(lock_);
   Agree agree_ GUARDED_BY(lock_);
   std::optional<Failure> failure_ GUARDED_BY(lock_);

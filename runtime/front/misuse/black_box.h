@@ -11,8 +11,8 @@ enum class RankState : std::uint32_t { not_started, running, blocked, finished, 
 /// What of its harness a rank is in: before the run that is measured, in it, or behind it.
 enum class RunPart : std::uint32_t { before, measured, behind };
 
-/// One rank's entry, with the last call of the learner's code. Written by that rank only; plain data at a fixed layout,
-/// so that another process can read it.
+/// One rank's entry, with the last call of the learner's code. Written by that rank, but for `state`, which the control
+/// plane writes on behalf of all; plain data at a fixed layout, so that another process can read it.
 struct BlackBoxEntry {
   static constexpr int kText = 64;
   std::atomic<std::uint32_t> state{0};  ///< RankState

@@ -2,13 +2,12 @@
 /// What is done with a Work: the verbs of the same names.
 #pragma once
 
-#include "api/call.h"
 #include "front/pending/pending_table.h"
 
 namespace shardlings::front::handle {
 
-detail::Reply wait(PendingTable& pending, const detail::Call& call);
-detail::Reply keep(PendingTable& pending, const detail::Call& call);
-detail::Reply drop_work(PendingTable& pending, const detail::Call& call);
+inline constexpr auto wait = &PendingTable::wait;
+inline constexpr auto keep = &PendingTable::keep;
+inline constexpr auto drop_work = &PendingTable::drop;
 
 }  // namespace shardlings::front::handle

@@ -27,8 +27,10 @@ class PendingOperation {
 
   virtual ~PendingOperation() = default;
 
-  /// The operation is complete on this rank as far as the host can tell, its times are known, and everything that it
-  /// comes after is so, too. The first call may block until other ranks have posted; later ones repeat the answer.
+  /// Waits, on behalf of the program or of an operation that comes after this one; the program's clock stays (see
+  /// pass_time()). Then the operation is complete on this rank as far as the host can tell, its times are known, and
+  /// everything that it comes after is so, too. The first call may block until other ranks have posted; later ones
+  /// repeat the answer.
   virtual Times settle(Location at) = 0;
   virtual bool settled() const = 0;
   /// settle() would not have to wait for another rank's call.

@@ -53,7 +53,7 @@ class CallLog {
   /// What the learner's code called last, and where; empty before its first call.
   const char* last() const { return last_; }
   Location last_place() const { return last_place_; }
-  /// How many calls the learner's code has made: those that have a place, and all.
+  /// How many calls have been made: those that have a place, which are the learner's code's and harness.cpp's, and all.
   std::uint64_t noted() const { return noted_; }
   std::uint64_t made() const { return noted_ + unplaced_; }
   /// How many of the latest calls are kept.

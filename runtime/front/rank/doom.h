@@ -1,5 +1,6 @@
 /// \file
-/// Whether this rank dies in the run, and when it comes to that.
+/// The death that the case has for this rank (clock/death.h), and whether it has come to that yet. Ranks that have
+/// died, as the others know of them, are in group/deaths.h.
 #pragma once
 
 #include <optional>

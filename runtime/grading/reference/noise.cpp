@@ -28,4 +28,15 @@ std::vector<double> tolerances_of(const std::vector<double>& exact,
   return std::vector<double>(exact.size(), tolerance_of(exact, runs, {0, static_cast<Count>(exact.size())}));
 }
 
+std::vector<std::vector<double>> tolerances_of(const std::vector<std::vector<double>>& exact,
+                                               const std::vector<std::vector<std::vector<float>>>& runs) {
+  std::vector<std::vector<double>> tolerances;
+  for (std::size_t l = 0; l < exact.size(); ++l) {
+    std::vector<const std::vector<float>*> of_layer;
+    for (const auto& run : runs) of_layer.push_back(&run[l]);
+    tolerances.push_back(tolerances_of(exact[l], of_layer));
+  }
+  return tolerances;
+}
+
 }  // namespace shardlings::grading::reference

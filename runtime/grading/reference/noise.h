@@ -31,4 +31,8 @@ double tolerance_of(const std::vector<double>& exact, const std::vector<const st
 /// The same of all of them, as one tolerance for each element.
 std::vector<double> tolerances_of(const std::vector<double>& exact, const std::vector<const std::vector<float>*>& runs);
 
+/// The same layer by layer, where each run has all layers.
+std::vector<std::vector<double>> tolerances_of(const std::vector<std::vector<double>>& exact,
+                                               const std::vector<std::vector<std::vector<float>>>& runs);
+
 }  // namespace shardlings::grading::reference

@@ -1,5 +1,6 @@
 /// \file
-/// The processes of a submission that mpirun has started, which run one case after another.
+/// With the backend mpi, on the judge's side: the processes of a submission that mpirun has started, which run one case
+/// after another. What each of them does is submission/crew.h.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "front/group/failures.h"
+#include "front/group/deaths.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ bool agrees(const LiveStatus& status) {
 
 bool waits_for_others(const LiveStatus& status) {
   if (status.blocked_in == nullptr) return false;
-  return status.blocked_in->asks == Asks::nothing || status.blocked_in->asks == Asks::any_sender;
+  return status.blocked_in->asks == Asks::members || status.blocked_in->asks == Asks::any_sender;
 }
 
 bool all_agree(const std::vector<LiveStatus>& ranks) {
@@ -25,11 +25,11 @@ bool all_agree(const std::vector<LiveStatus>& ranks) {
          std::all_of(ranks.begin(), ranks.end(), [](const LiveStatus& rank) { return is_gone(rank) || agrees(rank); });
 }
 
-bool Failures::is_dead(int rank) const {
+bool Deaths::is_dead(int rank) const {
   return std::any_of(all_.begin(), all_.end(), [&](const PeerDeath& death) { return death.rank == rank; });
 }
 
-std::optional<PeerDeath> Failures::earliest_new() const {
+std::optional<PeerDeath> Deaths::earliest_new() const {
   const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(acknowledged_);
   const auto first = std::min_element(begin, all_.end(), [](const PeerDeath& a, const PeerDeath& b) {
     return std::pair(a.died, a.rank) < std::pair(b.died, b.rank);
@@ -38,13 +38,13 @@ std::optional<PeerDeath> Failures::earliest_new() const {
   return *first;
 }
 
-Nanos Failures::all_known() const {
+Nanos Deaths::all_known() const {
   Nanos latest;
   for (std::size_t i = acknowledged_; i < all_.size(); ++i) latest = std::max(latest, all_[i].known);
   return latest;
 }
 
-bool Failures::doom_anybody(const std::vector<LiveStatus>& ranks) const {
+bool Deaths::doom_anybody(const std::vector<LiveStatus>& ranks) const {
   if (acknowledged_ == all_.size()) return false;
   const bool agreeing = std::any_of(ranks.begin(), ranks.end(), agrees);
   std::set<const Meeting*> seen;
@@ -54,7 +54,7 @@ bool Failures::doom_anybody(const std::vector<LiveStatus>& ranks) const {
 }
 
 // Over what is queued behind what in a loop: a lane may have hundreds of operations.
-bool Failures::dooms(const Meeting* meeting, std::set<const Meeting*>& seen) const {
+bool Deaths::dooms(const Meeting* meeting, std::set<const Meeting*>& seen) const {
   if (meeting->asks == Asks::any_sender) {
     return std::any_of(meeting->group->members->begin(), meeting->group->members->end(),
                        [&](int rank) { return is_dead(rank); });

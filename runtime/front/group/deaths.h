@@ -1,5 +1,6 @@
 /// \file
-/// Ranks that have died as the case wants it, and for whom that is the end of what they wait for.
+/// Ranks of the run that have died as the case wants it (clock/death.h, rank/doom.h), and for whom that is the end of
+/// what they wait for.
 ///
 /// An operation happens if and only if all of its members have called it, whether or not one of them has died since. So
 /// a rank that dies is a Kahn process that ends, and what all others compute until nobody can go on is the same in
@@ -15,7 +16,7 @@
 
 namespace shardlings::front {
 
-class Failures {
+class Deaths {
  public:
   /// From a death until others can know of it.
   void set_detection(Nanos detection) { detection_ = detection; }

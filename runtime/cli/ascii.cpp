@@ -1,11 +1,11 @@
-#include "cli/terminal/ascii.h"
+#include "cli/ascii.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/utf8.h"
 
-namespace shardlings::cli::terminal {
+namespace shardlings::cli {
 namespace {
 
 struct Written {
@@ -69,4 +69,4 @@ std::string in_ascii(std::string_view text) {
   return result;
 }
 
-}  // namespace shardlings::cli::terminal
+}  // namespace shardlings::cli

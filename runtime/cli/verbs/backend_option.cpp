@@ -1,4 +1,4 @@
-#include "cli/system/backend_option.h"
+#include "cli/verbs/backend_option.h"
 
 #include <cstdlib>
 #include <ostream>
@@ -6,16 +6,13 @@
 #include "cli/error.h"
 #include "grading/build/toolchain.h"
 
-namespace shardlings::cli::system {
+namespace shardlings::cli::verbs {
 
 using grading::run::BackendChoice;
 
-void add_backend_option(VerbOptions& verb, BackendOptions& options) {
+void add_backend_options(VerbOptions& verb, BackendOptions& options, MpiOptions mpi) {
   verb.text("--backend", options.backend, kBackendMeaning);
-}
-
-void add_backend_options(VerbOptions& verb, BackendOptions& options) {
-  add_backend_option(verb, options);
+  if (mpi == MpiOptions::none) return;
   constexpr Interval kMany = {1, 1 << 20};
   verb.number("-n,--processes", options.mpi.processes, "with mpi: processes, over which the ranks are divided", kMany);
   verb.number("--ranks-per-process", options.mpi.ranks_per_process, "with mpi: the same, by the ranks of each", kMany);
@@ -38,4 +35,4 @@ BackendChoice chosen_backend(const Context& context, const BackendOptions& optio
   return choice;
 }
 
-}  // namespace shardlings::cli::system
+}  // namespace shardlings::cli::verbs

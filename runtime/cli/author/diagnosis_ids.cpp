@@ -1,4 +1,4 @@
-#include "cli/author/uttered.h"
+#include "cli/author/diagnosis_ids.h"
 
 #include <regex>
 
@@ -23,7 +23,7 @@ bool calls(const std::string& grader, const grading::formulas::SharedDiagnosis& 
 
 }  // namespace
 
-std::set<std::string> uttered_in(const std::string& grader) {
+std::set<std::string> diagnosis_ids_in(const std::string& grader) {
   static const std::regex kDiagnosed(R"re(\b(?:diagnose\(|diagnosis = )"([^"]*)")re");
   static const std::regex kChosen(R"re((?:\breturn|[?:]) "([a-z0-9]+(?:_[a-z0-9]+)+)")re");
   static const std::regex kListed(R"re(\{"([a-z0-9]+(?:_[a-z0-9]+)+)",)re");
@@ -36,7 +36,7 @@ std::set<std::string> uttered_in(const std::string& grader) {
 }
 
 void check_diagnoses(const std::string& grader, const cases::Manifest& puzzle, std::vector<std::string>& problems) {
-  for (const std::string& id : uttered_in(grader)) {
+  for (const std::string& id : diagnosis_ids_in(grader)) {
     if (puzzle.diagnosis(id) != nullptr || !grading::judge::diagnosis_text(puzzle, id).empty()) continue;
     problems.push_back(fmt::format("grader.cpp can name the diagnosis {}, which puzzle.toml does not have", id));
   }

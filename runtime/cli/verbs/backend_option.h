@@ -9,17 +9,17 @@
 #include "cli/context.h"
 #include "grading/run/backend_choice.h"
 
-namespace shardlings::cli::system {
+namespace shardlings::cli::verbs {
 
 struct BackendOptions {
   std::string backend;        ///< cpu, cuda, nccl, mpi or auto; empty: the variable SHARDLINGS_BACKEND, or else cpu
   grading::run::MpiWish mpi;  ///< how many processes, and where
 };
 
-/// Adds --backend alone.
-void add_backend_option(VerbOptions& verb, BackendOptions& options);
-/// Adds --backend, and how many processes the backend mpi starts, and where.
-void add_backend_options(VerbOptions& verb, BackendOptions& options);
+/// Whether a verb has options for the processes of the backend mpi.
+enum class MpiOptions : bool { none, all };
+/// Adds --backend, and those.
+void add_backend_options(VerbOptions& verb, BackendOptions& options, MpiOptions mpi = MpiOptions::all);
 
 /// What the options come to on this machine for these cases. A choice is explained on the error stream. Throws
 /// std::runtime_error, which ends the command with kWrongUse, for a backend that there is not; and AnotherDoesIt in all
@@ -27,4 +27,4 @@ void add_backend_options(VerbOptions& verb, BackendOptions& options);
 grading::run::BackendChoice chosen_backend(const Context& context, const BackendOptions& options,
                                            const std::vector<cases::Case>& cases);
 
-}  // namespace shardlings::cli::system
+}  // namespace shardlings::cli::verbs
