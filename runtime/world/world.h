@@ -21,7 +21,8 @@ struct Options : front::RankOptions {
   std::function<std::unique_ptr<back::Engine>()> make_engine;
   std::function<std::unique_ptr<back::Device>(int rank)> make_device;
   std::function<std::unique_ptr<back::Fabric>()> make_fabric;
-  /// Where what is stored outlives the process. Left empty: nowhere.
+  /// Where what is stored outlives the process. Left empty: nowhere. Not for runs in which ranks die: what is kept is
+  /// kept at once, and a death that is known only later would have torn it.
   std::function<std::unique_ptr<back::Store>()> make_store;
   /// Of this process, where the ranks are spread over several: then run() is for all of them together, as
   /// run_in_processes() says (process_world.h). Engine and fabric are threads and what it takes. nullptr: they are in
