@@ -7,6 +7,7 @@
 
 namespace shardlings {
 
+using detail::Port;
 using detail::Request;
 namespace args = detail::args;
 
@@ -15,6 +16,13 @@ namespace {
 /// "saving/weights": two names as one text. What is wrong about them the runtime's side says.
 std::string both(const char* first, const char* second) {
   return std::string(first) + "/" + second;
+}
+
+/// An empty Store has none: there is nobody to ask.
+Port* port_of_store(Port* port, Location at) {
+  if (port == nullptr)
+    detail::throw_invalid("this Store is empty: it was default-constructed, and not rank.store()", at);
+  return port;
 }
 
 /// Negative numbers are none, whichever they are.
@@ -26,7 +34,7 @@ int number_of(int number) {
 
 Work Store::write_async(const char* folder, Item item, ConstView data, const Work& after, Location at) {
   const std::string name = both(folder, item.what);
-  return Request(port_,
+  return Request(port_of_store(port_, at),
                  args::store_write{.data = data,
                                    .item = name.c_str(),
                                    .first = number_of(item.first),
@@ -39,7 +47,7 @@ Work Store::write_async(const char* folder, Item item, ConstView data, const Wor
 
 void Store::write(const char* folder, Item item, ConstView data, Location at) {
   const std::string name = both(folder, item.what);
-  Request(port_,
+  Request(port_of_store(port_, at),
           args::store_write{.data = data,
                             .item = name.c_str(),
                             .first = number_of(item.first),
@@ -51,7 +59,7 @@ void Store::write(const char* folder, Item item, ConstView data, Location at) {
 
 Work Store::read_async(const char* folder, Item item, Count first, View data, Location at) {
   const std::string name = both(folder, item.what);
-  return Request(port_,
+  return Request(port_of_store(port_, at),
                  args::store_read{.data = data,
                                   .item = name.c_str(),
                                   .first = number_of(item.first),
@@ -63,7 +71,7 @@ Work Store::read_async(const char* folder, Item item, Count first, View data, Lo
 
 void Store::read(const char* folder, Item item, Count first, View data, Location at) {
   const std::string name = both(folder, item.what);
-  Request(port_,
+  Request(port_of_store(port_, at),
           args::store_read{.data = data,
                            .item = name.c_str(),
                            .first = number_of(item.first),
@@ -76,7 +84,7 @@ void Store::read(const char* folder, Item item, Count first, View data, Location
 Count Store::size(const char* folder, Item item, Location at) {
   const std::string name = both(folder, item.what);
   return static_cast<Count>(
-      Request(port_,
+      Request(port_of_store(port_, at),
               args::store_size{.item = name.c_str(), .first = number_of(item.first), .second = number_of(item.second)},
               at)
           .send()
@@ -85,7 +93,7 @@ Count Store::size(const char* folder, Item item, Location at) {
 
 void Store::write_number(const char* folder, Item item, Count value, Location at) {
   const std::string name = both(folder, item.what);
-  Request(port_,
+  Request(port_of_store(port_, at),
           args::store_write_number{.item = name.c_str(),
                                    .first = number_of(item.first),
                                    .second = number_of(item.second),
@@ -97,7 +105,7 @@ void Store::write_number(const char* folder, Item item, Count value, Location at
 Count Store::read_number(const char* folder, Item item, Location at) {
   const std::string name = both(folder, item.what);
   return static_cast<Count>(
-      Request(port_,
+      Request(port_of_store(port_, at),
               args::store_read_number{
                   .item = name.c_str(), .first = number_of(item.first), .second = number_of(item.second)},
               at)
@@ -107,7 +115,7 @@ Count Store::read_number(const char* folder, Item item, Location at) {
 
 void Store::publish(const char* folder, const char* as, Location at) {
   const std::string names = both(folder, as);
-  Request(port_, args::store_publish{.folders = names.c_str()}, at).send();
+  Request(port_of_store(port_, at), args::store_publish{.folders = names.c_str()}, at).send();
 }
 
 }  // namespace shardlings
