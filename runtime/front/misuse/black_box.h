@@ -11,11 +11,11 @@ enum class RankState : std::uint32_t { not_started, running, blocked, finished, 
 /// What of its harness a rank is in: before the run that is measured, in it, or behind it.
 enum class RunPart : std::uint32_t { before, measured, behind };
 
-/// One rank's entry, with the last call of the learner's code. Written by that rank only; plain data at a fixed layout,
-/// so that another process can read it.
+/// One rank's entry, with the last call of the learner's code. Written by that rank, but for its state, which who wakes
+/// it writes, too; plain data at a fixed layout, so that another process can read it.
 struct BlackBoxEntry {
   static constexpr int kText = 64;
-  std::atomic<std::uint32_t> state{0};  ///< RankState
+  std::atomic<std::uint32_t> state{0};  ///< RankState; the first field: see submission/wire/process_words.cpp
   std::int32_t line = 0;
   std::uint64_t order = 0;   ///< calls made so far
   std::int64_t time = 0;     ///< virtual nanoseconds
